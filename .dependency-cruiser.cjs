@@ -1,0 +1,31 @@
+/** Who may import whom. `scripts/check.mjs` also asserts a minimum module count, so that a cruise of nothing cannot pass. */
+const rule = (name, from, to) => ({ name, severity: 'error', from, to });
+const only = (name, path, allowed) => rule(name, { path }, { path: '^(src|media|widget|bench|test)/', pathNot: allowed });
+
+module.exports = {
+  forbidden: [
+    rule('no-cycles', {}, { circular: true }),
+    only('contract-is-a-leaf', '^media/contract/', '^media/contract/'),
+    rule('contract-is-pure', { path: '^media/contract/' }, { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-optional'] }),
+    only('rings-know-contract-only', '^media/rings/', '^media/(contract|rings)/'),
+    only('audio-below-io-and-pipeline', '^media/audio/', '^media/(contract|audio)/'),
+    only('io-does-not-know-the-pipeline', '^media/io/', '^media/(contract|rings|audio|io)/'),
+    only('pipeline-does-not-know-engines-or-io', '^media/pipeline/', '^media/(contract|rings|audio|pipeline)/'),
+    only('engines-implement-ports', '^media/engines/', '^media/(contract|audio|engines)/'),
+    only('recorder-stands-alone', '^media/recorder/', '^media/(contract|rings|audio|recorder)/'),
+    only('control-reaches-media-by-messages', '^src/', '^(src/|media/contract/)'),
+    only('widget-knows-contract-only', '^widget/', '^(widget/|media/contract/)'),
+    rule('nothing-imports-bench-or-test', { path: '^(src|media|widget)/' }, { path: '^(bench|test)/' }),
+    rule('no-dev-dependencies-at-run-time', { path: '^(src|media|widget)/' }, { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] }),
+    rule('one-file-imports-uws', { path: '^(src|media|bench|test)/', pathNot: '^media/io/socket-server/uws-server\\.ts$' }, { path: 'node_modules/(uWebSockets\\.js|uwebsockets)/' }),
+    rule('one-file-makes-opus', { path: '^(src|media|bench)/', pathNot: '^media/audio/opus-codec\\.ts$' }, { path: 'node_modules/(opusscript|@discordjs/opus)/' }),
+    rule('one-file-makes-pools', { path: '^(src|media|bench)/', pathNot: '^src/(store/database|webhooks/queue)\\.ts$' }, { path: 'node_modules/pg/' }),
+    rule('unresolvable', {}, { couldNotResolve: true }),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { extensions: ['.ts', '.mjs', '.js', '.json'], exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+  },
+};

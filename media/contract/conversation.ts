@@ -1,0 +1,66 @@
+/** What a conversation leaves behind, and what can be seen of it while it runs. Times are ms since the media stream began. */
+
+export interface Turn {
+  /** `t1`, `t2`, … in the order in which they began. */
+  turnId: string;
+  role: 'agent' | 'user';
+  startMs: number;
+  endMs: number;
+  /** What the agent meant to say, or what the recogniser heard of the caller. */
+  text: string;
+  /** Only what was played (agent), or the same as `text` (caller). */
+  heardText: string;
+  interrupted: boolean;
+  /** `backchannel`: the caller murmured assent and the agent went on. `unclear`: speech that fitted no phrase. */
+  kind?: 'speech' | 'backchannel' | 'unclear';
+  /** The reply's intent that this caller turn chose. */
+  intent?: string;
+  stepId?: string;
+}
+
+/** One reply's stages, ms, each counted from the end of the caller's last sound. */
+export interface TurnLatency {
+  turnId: string;
+  /** Decision that the caller has finished. */
+  eouMs: number;
+  /** Final recognition result. */
+  sttMs: number;
+  /** First audio of the reply out of the voice engine. */
+  ttsMs: number;
+  /** First frame of the reply handed to the carrier. */
+  agentMs: number;
+}
+
+/** Enough to go on in another thread or process: written at each turn's boundary. */
+export interface Checkpoint {
+  stepId: string | null;
+  variables: Record<string, string>;
+  misses: number;
+  visits: Record<string, number>;
+  nextTurnNumber: number;
+  /** Ms of media stream that lay before this checkpoint. */
+  atMs: number;
+}
+
+/** Shown as it happens (server-sent events, the demo); stored with the call. */
+export type LiveEvent =
+  | { type: 'speech'; who: 'user' | 'agent'; phase: 'start' | 'end'; atMs: number }
+  | { type: 'partial'; text: string; atMs: number }
+  | { type: 'first_audio'; atMs: number; answerToFirstWordMs: number }
+  | { type: 'barge_in'; phase: 'pause' | 'commit' | 'resume'; atMs: number; heardText?: string }
+  | { type: 'turn'; turn: Turn }
+  | { type: 'latency'; latency: TurnLatency }
+  | { type: 'step'; stepId: string; atMs: number }
+  | { type: 'recovery'; what: string; gapMs: number; atMs: number }
+  | { type: 'warning'; code: string; message: string; atMs: number };
+
+export interface RecordingFacts {
+  /** Absolute path of the finished file. */
+  path: string;
+  format: 'ogg_opus';
+  channels: 2;
+  rateHz: number;
+  durationMs: number;
+  sizeBytes: number;
+  sha256: string;
+}

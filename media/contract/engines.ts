@@ -1,0 +1,55 @@
+/** Ports of the engines (pipeline side). Each implementation passes the port's conformance suite, the emulated ones too. */
+
+export interface SpeechChunk {
+  /** Mono PCM at the engine's `outputRateHz`. */
+  samples: Int16Array;
+  /** The part of the text that these samples speak. */
+  text: string;
+}
+
+export interface TextToSpeech {
+  readonly outputRateHz: number;
+  readonly voices: readonly string[];
+  /**
+   * Speaks `text`, a sentence at a time; `onChunk` is called in order as sound is made. Resolves after the last chunk.
+   * Rejects with an `AbortError` when `signal` fires (no chunk comes after that), or with a `VoiceError`.
+   */
+  synthesize(
+    request: { text: string; voice: string; signal: AbortSignal },
+    onChunk: (chunk: SpeechChunk) => void,
+  ): Promise<void>;
+}
+
+/** What the recogniser listens for in one step: phrases of words and the classes `<digits>` and `<name>`. */
+export interface Grammar {
+  phrases: readonly string[];
+}
+
+export interface Recognition {
+  /** Lower-case words; empty when nothing was heard. Digits are words here (`four two`). */
+  text: string;
+  /** Speech that fits no phrase: never forced into one. `text` is then empty. */
+  rejected: boolean;
+  final: boolean;
+}
+
+/** One utterance of the caller. `push` after `finish` or `cancel` is ignored. */
+export interface RecognitionStream {
+  push(monoSamples: Int16Array): void;
+  /** No more audio: the final result comes by `onResult`. */
+  finish(): void;
+  cancel(): void;
+}
+
+export interface SpeechToText {
+  readonly inputRateHz: number;
+  /** `onResult` gets partials as they change, then exactly one final; `onError` at most once, instead of the final. */
+  open(grammar: Grammar, onResult: (result: Recognition) => void, onError: (error: Error) => void): RecognitionStream;
+}
+
+/** Decides frame by frame; one instance a call. */
+export interface VoiceActivity {
+  /** `monoSamples` is one 20 ms frame at the rate given at creation. */
+  isSpeech(monoSamples: Int16Array): boolean;
+  close(): void;
+}

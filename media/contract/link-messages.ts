@@ -1,0 +1,93 @@
+/**
+ * Control ⇄ media, over a local stream socket, JSON lines. `link.ts` numbers and acknowledges them, so that either side may
+ * restart alone. Control messages and checkpoints only; never audio. Every message about a call carries the lease's epoch:
+ * control refuses what an older epoch says.
+ */
+import type { AgentDefinition } from './agent-definition.ts';
+import type { LegFormat } from './audio-format.ts';
+import type { EndedReason } from './call-outcome.ts';
+import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from './conversation.ts';
+
+/** Everything that a call needs from its start, so that it can go on while control or the database is away. */
+export interface CallSetup {
+  callUuid: string;
+  epoch: number;
+  enterprise: string;
+  agentId: string;
+  agentVersion: number;
+  agent: AgentDefinition;
+  /** Values for placeholders: `customer_name`, metadata, agent defaults, `sys.*`; already strings. */
+  placeholders: Record<string, string>;
+  carrier: string;
+  /** The carrier's own id, which its `start` message must repeat. */
+  carrierCallId: string | null;
+  /** Wall clock of the answer, for answer-to-first-word. */
+  answeredAtEpochMs: number;
+  maxDurationMs: number;
+  record: boolean;
+  checkpoint: Checkpoint | null;
+  format: LegFormat;
+}
+
+/** A stream's upgrade request, handed to control, which knows the tokens and the carrier's secrets. */
+export interface ClaimRequest {
+  carrier: string;
+  token: string;
+  /** Path and query as received. */
+  url: string;
+  host: string;
+  /** Lower-case names; only those that a signature check needs. */
+  headers: Record<string, string>;
+}
+
+export type ClaimAnswer =
+  | { ok: true; setup: CallSetup }
+  | { ok: false; httpStatus: 401 | 403 | 404 | 409 | 503; why: string };
+
+export type ToMedia =
+  | { type: 'claim.answer'; requestId: number; answer: ClaimAnswer }
+  /** The phone rings: render the greeting now. */
+  | {
+      type: 'prepare';
+      callUuid: string;
+      agent: AgentDefinition;
+      placeholders: Record<string, string>;
+      format: LegFormat;
+    }
+  /** End the call's media: the carrier said it is over, or the API asked. `reason` null: as the carrier reports it. */
+  | { type: 'stop'; callUuid: string; reason: EndedReason | null }
+  | { type: 'drain' };
+
+export type ToControl =
+  | {
+      type: 'hello';
+      mediaId: string;
+      pid: number;
+      socketServer: 'uws' | 'ws';
+      capacityCalls: number;
+      liveCalls: { callUuid: string; epoch: number }[];
+    }
+  | { type: 'load'; mediaId: string; activeCalls: number; capacityCalls: number; draining: boolean }
+  | { type: 'claim'; requestId: number; claim: ClaimRequest }
+  | { type: 'media.started'; callUuid: string; epoch: number; carrierCallId: string; streamId: string }
+  | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: LiveEvent }
+  | { type: 'checkpoint'; callUuid: string; epoch: number; checkpoint: Checkpoint }
+  /** The agent has said its last word, and it was played: control hangs up at the carrier. */
+  | {
+      type: 'agent.ended';
+      callUuid: string;
+      epoch: number;
+      reason: EndedReason;
+      disposition: string | null;
+      error: string | null;
+    }
+  /** The socket is gone and nothing more will come of this call but its recording. Always after the call's last turn. */
+  | {
+      type: 'media.stopped';
+      callUuid: string;
+      epoch: number;
+      why: 'socket_closed' | 'stopped' | 'bad_stream' | 'no_media' | 'failed';
+      durationMs: number;
+      latencies: TurnLatency[];
+    }
+  | { type: 'recording'; callUuid: string; epoch: number; recording: RecordingFacts | null; error: string | null };

@@ -1,0 +1,107 @@
+/**
+ * The reliable half of the control ⇄ media channel, pure: it turns messages into numbered lines, keeps what was not
+ * acknowledged, and sends it again when the transport comes back. Each side has one; the socket is the caller's business.
+ *
+ *   line:  {"n":17,"ack":9,"m":{…message…}}   or, with nothing to say,   {"ack":9}
+ *   first line on every connection:  {"epochId":"<this side's run>","ack":9}
+ *
+ * A receiver hands each number on once, in order; what it has seen it acknowledges within the next line or `ackNow`.
+ * If the other side is a new run (its `epochId` changed), numbering from it starts anew at 1.
+ * Bounded: over `capacity` unacknowledged messages, `send` returns false and drops the message; the caller counts it.
+ */
+export interface ReliableLinkOptions<Out, In> {
+  runId: string;
+  capacity: number;
+  /** Writes one line (without its newline) to the live transport; not called while there is none. */
+  write(line: string): void;
+  receive(message: In): void;
+  /** The other side is another run than before: what it knew is gone. Called before its first message. */
+  peerRestarted?(): void;
+  /** Bound the type parameter; never called. */
+  outType?: (message: Out) => void;
+}
+
+interface Line<In> {
+  epochId?: string;
+  n?: number;
+  ack?: number;
+  m?: In;
+}
+
+/** Acknowledge at least every so many messages, so that the sender's list stays short on a one-way flow. */
+const ACK_EVERY = 16;
+
+export class ReliableLink<Out, In> {
+  readonly #options: ReliableLinkOptions<Out, In>;
+  #unacked: { n: number; message: Out }[] = [];
+  #nextNumber = 1;
+  #seenNumber = 0;
+  #sinceAck = 0;
+  #connected = false;
+  #peerRunId: string | null = null;
+
+  constructor(options: ReliableLinkOptions<Out, In>) {
+    this.#options = options;
+  }
+
+  get unackedCount(): number {
+    return this.#unacked.length;
+  }
+
+  /** False when the list is full: the message is dropped. */
+  send(message: Out): boolean {
+    if (this.#unacked.length >= this.#options.capacity) return false;
+    const entry = { n: this.#nextNumber++, message };
+    this.#unacked.push(entry);
+    if (this.#connected) this.#write({ n: entry.n, m: entry.message });
+    return true;
+  }
+
+  /** The transport is up: greet, then repeat what the other side may not have. */
+  connected(): void {
+    this.#connected = true;
+    this.#options.write(JSON.stringify({ epochId: this.#options.runId, ack: this.#seenNumber }));
+    for (const { n, message } of this.#unacked) this.#write({ n, m: message });
+  }
+
+  disconnected(): void {
+    this.#connected = false;
+  }
+
+  /** Call now and then (each second is plenty) so that a quiet receiver's acknowledgements still go out. */
+  ackNow(): void {
+    if (this.#connected && this.#sinceAck > 0) this.#write({});
+  }
+
+  /** One line from the transport. Throws on text that is no line of this protocol: close the transport then. */
+  receiveLine(text: string): void {
+    const line = JSON.parse(text) as Line<In>;
+    if (line.epochId !== undefined) this.#greeted(line.epochId);
+    if (line.ack !== undefined) this.#acked(line.ack);
+    if (line.n === undefined || line.m === undefined) return;
+    if (line.n <= this.#seenNumber) return;
+    this.#seenNumber = line.n;
+    this.#sinceAck++;
+    if (this.#sinceAck >= ACK_EVERY) this.ackNow();
+    this.#options.receive(line.m);
+  }
+
+  #greeted(peerRunId: string): void {
+    if (this.#peerRunId !== null && this.#peerRunId !== peerRunId) {
+      this.#seenNumber = 0;
+      this.#options.peerRestarted?.();
+    }
+    this.#peerRunId = peerRunId;
+  }
+
+  #acked(upTo: number): void {
+    const first = this.#unacked[0];
+    if (first === undefined || first.n > upTo) return;
+    this.#unacked = this.#unacked.filter((entry) => entry.n > upTo);
+  }
+
+  #write(line: Omit<Line<Out>, 'epochId' | 'ack'>): void {
+    this.#sinceAck = 0;
+    this.#options.write(JSON.stringify({ ...line, ack: this.#seenNumber }));
+  }
+}

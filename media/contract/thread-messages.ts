@@ -1,0 +1,40 @@
+/** I/O thread ⇄ pipeline and recorder threads, by postMessage: rare messages only. Audio travels in the rings of `media/rings`. */
+import type { EndedReason } from './call-outcome.ts';
+import type { Checkpoint, LiveEvent, RecordingFacts } from './conversation.ts';
+import type { CallSetup } from './link-messages.ts';
+
+/** `Port` is a `MessagePort` of `node:worker_threads`, which this leaf may not import. */
+export type ToPipeline<Port = unknown> =
+  /** Ports to the engine threads, made anew for each pipeline thread; sent once, before the first call. */
+  | { type: 'engines'; speechToText: Port; textToSpeech: Port }
+  /** `call` is the call's shared block (`media/rings/call-block.ts`). */
+  | { type: 'call.start'; setup: CallSetup; call: SharedArrayBuffer }
+  | { type: 'call.dtmf'; callUuid: string; digit: string }
+  /** The leg is over. The pipeline closes the open turn, sends what is left and answers `call.closed`. */
+  | { type: 'call.stop'; callUuid: string }
+  /** Render a greeting into the cache. */
+  | {
+      type: 'prepare';
+      callUuid: string;
+      agent: CallSetup['agent'];
+      placeholders: Record<string, string>;
+      format: CallSetup['format'];
+    };
+
+export type FromPipeline =
+  | { type: 'ready' }
+  | { type: 'call.live'; callUuid: string; event: LiveEvent }
+  | { type: 'call.checkpoint'; callUuid: string; checkpoint: Checkpoint }
+  | { type: 'call.end'; callUuid: string; reason: EndedReason; disposition: string | null; error: string | null }
+  | { type: 'call.closed'; callUuid: string }
+  | { type: 'heartbeat'; calls: number };
+
+export type ToRecorder =
+  /** `ring` holds frames of both directions (`media/rings/record-ring.ts`). */
+  | { type: 'open'; callUuid: string; format: CallSetup['format']; ring: SharedArrayBuffer }
+  /** The stream lasted `durationMs`; both channels are padded to it. */
+  | { type: 'close'; callUuid: string; durationMs: number };
+
+export type FromRecorder =
+  | { type: 'ready' }
+  | { type: 'finished'; callUuid: string; recording: RecordingFacts | null; error: string | null };

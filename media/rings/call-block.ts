@@ -1,0 +1,109 @@
+/**
+ * One call's shared memory between the I/O thread and its pipeline thread: control words and two frame rings.
+ *
+ *   control words (16 × Int32) │ uplink ring (I/O → pipeline) │ downlink ring (pipeline → I/O)
+ *
+ * Barge-in is one number: the pipeline raises `generation`; the I/O thread, at its next tick, sends the carrier's clear,
+ * drops what is queued of older generations, settles the playhead and stores the number in `appliedGeneration`.
+ * No frame of an older generation is ever sent after that.
+ */
+import { frameBytesOf, type LegFormat } from '../contract/audio-format.ts';
+import { FrameRing, frameRingBytes } from './frame-ring.ts';
+
+const CONTROL_WORDS = 16;
+const CONTROL_BYTES = CONTROL_WORDS * 4;
+/** 400 ms each way: the most that a stalled thread can be behind before frames are dropped and counted. */
+export const RING_FRAMES = 20;
+
+const GENERATION = 0;
+const APPLIED_GENERATION = 1;
+const SENT_SEQ = 2;
+const PLAYED_SEQ = 3;
+const STREAM_MS = 4;
+const UNDERRUN_FRAMES = 5;
+
+export class CallBlock {
+  readonly memory: SharedArrayBuffer;
+  readonly uplink: FrameRing;
+  readonly downlink: FrameRing;
+  readonly #words: Int32Array;
+
+  private constructor(memory: SharedArrayBuffer, frameBytes: number) {
+    this.memory = memory;
+    this.#words = new Int32Array(memory, 0, CONTROL_WORDS);
+    this.uplink = new FrameRing(memory, CONTROL_BYTES, RING_FRAMES, frameBytes);
+    this.downlink = new FrameRing(
+      memory,
+      CONTROL_BYTES + frameRingBytes(RING_FRAMES, frameBytes),
+      RING_FRAMES,
+      frameBytes,
+    );
+  }
+
+  static create(format: LegFormat): CallBlock {
+    const frameBytes = frameBytesOf(format);
+    return new CallBlock(
+      new SharedArrayBuffer(CONTROL_BYTES + 2 * frameRingBytes(RING_FRAMES, frameBytes)),
+      frameBytes,
+    );
+  }
+
+  /** The other thread's view of a block that was created with the same format. */
+  static attach(memory: SharedArrayBuffer, format: LegFormat): CallBlock {
+    return new CallBlock(memory, frameBytesOf(format));
+  }
+
+  get generation(): number {
+    return Atomics.load(this.#words, GENERATION);
+  }
+
+  /** Pipeline: everything queued so far is void. Returns the new generation, which the next frames must carry. */
+  raiseGeneration(): number {
+    return Atomics.add(this.#words, GENERATION, 1) + 1;
+  }
+
+  /** The generation whose clear the I/O thread has carried out. */
+  get appliedGeneration(): number {
+    return Atomics.load(this.#words, APPLIED_GENERATION);
+  }
+
+  set appliedGeneration(value: number) {
+    Atomics.store(this.#words, APPLIED_GENERATION, value);
+  }
+
+  /** `frameSeq` of the last downlink frame handed to the far end; 0 before the first. The pipeline numbers frames from 1. */
+  get sentSeq(): number {
+    return Atomics.load(this.#words, SENT_SEQ);
+  }
+
+  set sentSeq(value: number) {
+    Atomics.store(this.#words, SENT_SEQ, value);
+  }
+
+  /** `frameSeq` of the last downlink frame that the far end has played (the playhead); never above `sentSeq`. */
+  get playedSeq(): number {
+    return Atomics.load(this.#words, PLAYED_SEQ);
+  }
+
+  set playedSeq(value: number) {
+    Atomics.store(this.#words, PLAYED_SEQ, value);
+  }
+
+  /** I/O thread's ms since the stream began: the clock of turns, checkpoints and the recording. */
+  get streamMs(): number {
+    return Atomics.load(this.#words, STREAM_MS);
+  }
+
+  set streamMs(value: number) {
+    Atomics.store(this.#words, STREAM_MS, value);
+  }
+
+  /** Frames that were due while an utterance ran and its ring was empty. */
+  get underrunFrames(): number {
+    return Atomics.load(this.#words, UNDERRUN_FRAMES);
+  }
+
+  addUnderrun(): void {
+    Atomics.add(this.#words, UNDERRUN_FRAMES, 1);
+  }
+}

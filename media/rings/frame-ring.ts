@@ -1,0 +1,110 @@
+/**
+ * A ring of audio frames between two threads: one writer, one reader, shared memory, no locks, no allocation per frame.
+ *
+ *   Int32 head │ Int32 tail │ Int32 dropped │ pad │ slot 0 │ slot 1 │ …
+ *   slot:  Int32 lengthBytes │ Int32 generation │ Int32 frameSeq │ Int32 atMs │ payload (frameBytes, rounded up to 4)
+ *
+ * `head` counts frames written, `tail` frames read (both wrap at 2^32); full when head - tail equals the slot count.
+ * A full ring drops the new frame and counts it. The reader looks at a frame in place (`peek`, then the fields), then `release`s it.
+ */
+const HEAD = 0;
+const TAIL = 1;
+const DROPPED = 2;
+const HEADER_BYTES = 16;
+const SLOT_HEADER_BYTES = 16;
+
+function slotStrideBytes(frameBytes: number): number {
+  return SLOT_HEADER_BYTES + ((frameBytes + 3) & ~3);
+}
+
+/** Bytes of shared memory that a ring of `slots` frames of at most `frameBytes` takes. */
+export function frameRingBytes(slots: number, frameBytes: number): number {
+  return HEADER_BYTES + slots * slotStrideBytes(frameBytes);
+}
+
+export class FrameRing {
+  readonly slots: number;
+  readonly frameBytes: number;
+  /** The whole shared memory as bytes; a peeked frame lies at `[payloadStart, payloadStart + lengthBytes)`. */
+  readonly bytes: Uint8Array;
+  /** Fields of the frame that `peek` found. */
+  payloadStart = 0;
+  lengthBytes = 0;
+  generation = 0;
+  frameSeq = 0;
+  atMs = 0;
+  readonly #words: Int32Array;
+  readonly #slotWords: Int32Array;
+  readonly #slotsStart: number;
+  readonly #strideBytes: number;
+
+  /** `byteOffset` must be a multiple of 4. */
+  constructor(memory: SharedArrayBuffer, byteOffset: number, slots: number, frameBytes: number) {
+    this.slots = slots;
+    this.frameBytes = frameBytes;
+    this.bytes = new Uint8Array(memory);
+    this.#words = new Int32Array(memory, byteOffset, HEADER_BYTES / 4);
+    this.#slotWords = new Int32Array(memory);
+    this.#slotsStart = byteOffset + HEADER_BYTES;
+    this.#strideBytes = slotStrideBytes(frameBytes);
+  }
+
+  get queuedFrames(): number {
+    return (Atomics.load(this.#words, HEAD) - Atomics.load(this.#words, TAIL)) | 0;
+  }
+
+  get freeFrames(): number {
+    return this.slots - this.queuedFrames;
+  }
+
+  /** Frames refused because the ring was full, since it was made. */
+  get droppedFrames(): number {
+    return Atomics.load(this.#words, DROPPED) >>> 0;
+  }
+
+  /** Writer: copies `lengthBytes` (at most `frameBytes`) from `source`. False, and counted, when the ring is full. */
+  tryWrite(
+    source: Uint8Array,
+    sourceStart: number,
+    lengthBytes: number,
+    generation: number,
+    frameSeq: number,
+    atMs: number,
+  ): boolean {
+    const head = Atomics.load(this.#words, HEAD);
+    if (((head - Atomics.load(this.#words, TAIL)) | 0) >= this.slots) {
+      Atomics.add(this.#words, DROPPED, 1);
+      return false;
+    }
+    const start = this.#slotsStart + ((head >>> 0) % this.slots) * this.#strideBytes;
+    const word = start >> 2;
+    const length = Math.min(lengthBytes, this.frameBytes);
+    this.#slotWords[word] = length;
+    this.#slotWords[word + 1] = generation;
+    this.#slotWords[word + 2] = frameSeq;
+    this.#slotWords[word + 3] = atMs;
+    const to = start + SLOT_HEADER_BYTES;
+    for (let i = 0; i < length; i++) this.bytes[to + i] = source[sourceStart + i]!;
+    Atomics.store(this.#words, HEAD, (head + 1) | 0);
+    return true;
+  }
+
+  /** Reader: finds the oldest frame and sets the fields; false when the ring is empty. */
+  peek(): boolean {
+    const tail = Atomics.load(this.#words, TAIL);
+    if (Atomics.load(this.#words, HEAD) === tail) return false;
+    const start = this.#slotsStart + ((tail >>> 0) % this.slots) * this.#strideBytes;
+    const word = start >> 2;
+    this.lengthBytes = this.#slotWords[word]!;
+    this.generation = this.#slotWords[word + 1]!;
+    this.frameSeq = this.#slotWords[word + 2]!;
+    this.atMs = this.#slotWords[word + 3]!;
+    this.payloadStart = start + SLOT_HEADER_BYTES;
+    return true;
+  }
+
+  /** Reader: gives the peeked frame's slot back. */
+  release(): void {
+    Atomics.add(this.#words, TAIL, 1);
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * What the recorder thread is fed: one ring a call, written by the I/O thread, of frames received and frames played.
+ * `generation` holds the direction, `frameSeq` counts the direction's frames, and `atMs` is the frame's place on the stream's
+ * time line (ms since the stream began): for received audio the time of its first sample, for played audio the time at
+ * which the far end began to play it. Two seconds deep, so that a recorder that restarts loses nothing.
+ */
+import { frameBytesOf, type LegFormat } from '../contract/audio-format.ts';
+import { FrameRing, frameRingBytes } from './frame-ring.ts';
+
+export const RECEIVED = 0;
+export const PLAYED = 1;
+/** 2 s of both directions at 20 ms a frame. */
+const RECORD_RING_FRAMES = 200;
+
+export function createRecordRing(format: LegFormat): { memory: SharedArrayBuffer; ring: FrameRing } {
+  const memory = new SharedArrayBuffer(frameRingBytes(RECORD_RING_FRAMES, frameBytesOf(format)));
+  return { memory, ring: attachRecordRing(memory, format) };
+}
+
+export function attachRecordRing(memory: SharedArrayBuffer, format: LegFormat): FrameRing {
+  return new FrameRing(memory, 0, RECORD_RING_FRAMES, frameBytesOf(format));
+}

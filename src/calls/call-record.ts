@@ -1,0 +1,56 @@
+/** A row of `calls` as the code sees it, and how to read one. Every read by a client's id names the workspace too. */
+import type { CallStatus, EndedReason, Fault, HangupBy } from '../../media/contract/call-outcome.ts';
+import type { Checkpoint, RecordingFacts } from '../../media/contract/conversation.ts';
+
+export type PartStatus = 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
+
+export interface CallRecord {
+  callUuid: string;
+  workspaceId: string;
+  /** The workspace's slug, joined in. */
+  enterprise: string;
+  agentId: string;
+  agentVersion: number;
+  lineId: string;
+  channel: 'phone' | 'web';
+  direction: 'outbound' | 'inbound';
+  toNumber: string;
+  fromNumber: string;
+  name: string;
+  metadata: Record<string, unknown>;
+  idempotencyKey: string | null;
+  requestId: string;
+
+  status: CallStatus;
+  endedReason: EndedReason | null;
+  hangupBy: HangupBy | null;
+  fault: Fault | null;
+  sipCode: number | null;
+  error: { code: string; message: string; provider: string | null; retryable: boolean } | null;
+  submission: 'accepted' | 'refused' | 'unknown' | null;
+  carrier: string;
+  carrierRequestId: string | null;
+  carrierCallId: string | null;
+
+  ownerMediaId: string | null;
+  epoch: number;
+  leaseUntil: Date | null;
+  checkpoint: Checkpoint | null;
+  mediaStoppedAt: Date | null;
+  carrierEndedAt: Date | null;
+
+  createdAt: Date;
+  dialedAt: Date | null;
+  ringingAt: Date | null;
+  answeredAt: Date | null;
+  endedAt: Date | null;
+  deadlineAt: Date | null;
+
+  answeredBy: 'human' | 'machine' | 'ivr' | 'unknown' | null;
+  recordingStatus: PartStatus;
+  transcriptStatus: PartStatus;
+  analysisStatus: PartStatus;
+  recording: RecordingFacts | null;
+  latency: Record<string, unknown> | null;
+  warnings: string[];
+}

@@ -1,0 +1,67 @@
+/**
+ * The one place where a `pg.Pool` is made. A pool without an `error` listener takes the process down when PostgreSQL drops
+ * an idle connection, so nothing else may say `new Pool`.
+ */
+import pg from 'pg';
+
+export interface Queryable {
+  /** Rows of one statement; parameters are `$1`, `$2`, … */
+  query<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface Database extends Queryable {
+  /** Runs `work` between BEGIN and COMMIT; a throw rolls back and is passed on. */
+  transaction<Result>(work: (tx: Queryable) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  connectionString: string;
+  maxConnections?: number;
+  /** Told once for each idle connection that the server dropped; the pool makes new ones by itself. */
+  onIdleError(error: Error): void;
+}
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.connectionString,
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+  });
+  pool.on('error', options.onIdleError);
+  return {
+    async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+      return (await pool.query<Row>(sql, [...parameters])).rows;
+    },
+    async transaction(work) {
+      const client = await pool.connect();
+      // A connection that dies inside a transaction also reports through its own event; the failed query is what counts.
+      const ignore = (): void => {};
+      client.on('error', ignore);
+      let broken = false;
+      try {
+        await client.query('BEGIN');
+        const result = await work({
+          async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+            return (await client.query<Row>(sql, [...parameters])).rows;
+          },
+        });
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        await client.query('ROLLBACK').catch(() => {
+          broken = true;
+        });
+        throw error;
+      } finally {
+        client.off('error', ignore);
+        client.release(broken);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
