@@ -67,7 +67,15 @@ export type ToControl =
       capacityCalls: number;
       liveCalls: { callUuid: string; epoch: number }[];
     }
-  | { type: 'load'; mediaId: string; activeCalls: number; capacityCalls: number; draining: boolean }
+  /** Each second. Naming a call here renews its lease: control extends it where the epoch is the row's, and ignores the rest. */
+  | {
+      type: 'load';
+      mediaId: string;
+      activeCalls: number;
+      capacityCalls: number;
+      draining: boolean;
+      calls: { callUuid: string; epoch: number }[];
+    }
   | { type: 'claim'; requestId: number; claim: ClaimRequest }
   | { type: 'media.started'; callUuid: string; epoch: number; carrierCallId: string; streamId: string }
   | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: LiveEvent }
