@@ -3,9 +3,12 @@ import { defineConfig } from 'vitest/config';
 /** Unit tests run on the sources; integration tests run real processes and threads from `dist/`, so build first. */
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/global-database.ts'],
+    reporters: ['default'],
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000 } },
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000 } },
       {
+        extends: true,
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],

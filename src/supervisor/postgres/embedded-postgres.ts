@@ -1,0 +1,250 @@
+/**
+ * The database that comes with Parley, for a first try and for small installations: a real PostgreSQL on a loopback port,
+ * with a password, watched and restarted. Started by the supervisor (and by the test run) when DATABASE_URL is absent.
+ * A postmaster that outlived a killed supervisor is found by its pid file and stopped first.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, connect as netConnect } from 'node:net';
+import { join } from 'node:path';
+import { installPostgresBinaries } from './binaries.ts';
+import { type DatabasePlacement, placeDatabase } from './placement.ts';
+
+export interface EmbeddedPostgresOptions {
+  /** Parley's data folder; the cluster lies in it, or below /var/lib/parley when run as root. */
+  dataDir: string;
+  /** True only in tests: speed for durability. */
+  volatile?: boolean;
+  log(line: string): void;
+}
+
+export interface EmbeddedPostgres {
+  connectionString: string;
+  /** The postmaster's process id now; fault tests end it. */
+  pid(): number | undefined;
+  stop(): Promise<void>;
+}
+
+const DATABASE = 'parley';
+const START_LIMIT_MS = 20_000;
+const STOP_LIMIT_MS = 10_000;
+const RESTART_AFTER_MS = 200;
+const POLL_MS = 25;
+
+const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const placement = placeDatabase(options.dataDir);
+  const programs = installPostgresBinaries(placement.programs);
+  claimHome(placement);
+  const cluster = join(placement.home, 'cluster');
+  await stopOrphan(cluster, options.log);
+  const password = initialise(programs, cluster, placement);
+  const port = await choosePort(join(placement.home, 'port'));
+
+  let child: ChildProcess | undefined;
+  let stopping = false;
+  const launch = (): void => {
+    child = runPostmaster(programs, cluster, port, placement, options);
+    child.once('exit', (code, signal) => {
+      if (stopping) return;
+      options.log(`PostgreSQL ended (${signal ?? `code ${code}`}); starting it again`);
+      setTimeout(() => !stopping && launch(), RESTART_AFTER_MS);
+    });
+  };
+  launch();
+  try {
+    await waitForPort(port, () => child?.exitCode ?? null);
+  } catch (error) {
+    stopping = true;
+    child?.kill('SIGINT');
+    throw error;
+  }
+  const server = `postgresql://parley:${password}@127.0.0.1:${port}`;
+  await createDatabase(server);
+  return {
+    connectionString: `${server}/${DATABASE}`,
+    pid: () => child?.pid,
+    async stop() {
+      if (stopping) return;
+      stopping = true;
+      await endProcess(child);
+      rmSync(join(placement.home, 'owner.pid'), { force: true });
+    },
+  };
+}
+
+/** Takes the home folder for this process; refuses when another living Parley holds it. */
+function claimHome({ home, user }: DatabasePlacement): void {
+  mkdirSync(home, { recursive: true });
+  if (user) chownSync(home, user.uid, user.gid);
+  chmodSync(home, 0o700);
+  const ownerFile = join(home, 'owner.pid');
+  const owner = existsSync(ownerFile) ? Number(readFileSync(ownerFile, 'utf8')) : 0;
+  if (owner > 0 && owner !== process.pid && isParley(owner)) {
+    throw new Error(
+      `Another Parley (process ${owner}) is using this data folder. Stop it, or give this one its own with PARLEY_DATA_DIR.`,
+    );
+  }
+  writeFileSync(ownerFile, String(process.pid), { mode: 0o600 });
+}
+
+/** Alive, and a Node process: a pid that the system gave to something else does not count. */
+function isParley(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !existsSync('/proc/self/cmdline') || readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('node');
+  } catch {
+    return false;
+  }
+}
+
+async function stopOrphan(cluster: string, log: (line: string) => void): Promise<void> {
+  const pidFile = join(cluster, 'postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+  const isPostgres = (): boolean => {
+    try {
+      process.kill(pid, 0);
+      return !existsSync('/proc/self/cmdline') || readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('postgres');
+    } catch {
+      return false;
+    }
+  };
+  if (!(pid > 0) || !isPostgres()) return;
+  log(`stopping a PostgreSQL (process ${pid}) that an earlier run left behind`);
+  process.kill(pid, 'SIGINT');
+  for (let waitedMs = 0; waitedMs < STOP_LIMIT_MS && isPostgres(); waitedMs += POLL_MS) await sleep(POLL_MS);
+  if (isPostgres()) process.kill(pid, 'SIGQUIT');
+}
+
+/** Makes the cluster on first use; returns its password. */
+function initialise(programs: string, cluster: string, { home, user }: DatabasePlacement): string {
+  const passwordFile = join(home, 'password');
+  if (existsSync(join(cluster, 'PG_VERSION')) && existsSync(passwordFile))
+    return readFileSync(passwordFile, 'utf8').trim();
+  rmSync(cluster, { recursive: true, force: true });
+  const password = randomBytes(24).toString('hex');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (user) chownSync(passwordFile, user.uid, user.gid);
+  const made = spawnSync(
+    join(programs, 'bin', 'initdb'),
+    [
+      '-D',
+      cluster,
+      '-U',
+      'parley',
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '-N',
+    ],
+    { ...user, cwd: '/', encoding: 'utf8', env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' } },
+  );
+  if (made.status !== 0) {
+    rmSync(cluster, { recursive: true, force: true });
+    throw new Error(
+      `PostgreSQL could not make its data folder ${cluster}: ${made.error?.message ?? made.stderr.trim()}`,
+    );
+  }
+  return password;
+}
+
+/** The same port at each start where it is still free, so that a connection string stays good. */
+async function choosePort(portFile: string): Promise<number> {
+  const before = existsSync(portFile) ? Number(readFileSync(portFile, 'utf8')) : 0;
+  const port = (before > 0 && (await freePort(before))) || (await freePort(0));
+  if (!port) throw new Error('No free loopback port for PostgreSQL.');
+  writeFileSync(portFile, String(port));
+  return port;
+}
+
+function freePort(wanted: number): Promise<number | null> {
+  return new Promise((done) => {
+    const probe = createServer();
+    probe.once('error', () => done(null));
+    probe.listen(wanted, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => done(address !== null && typeof address === 'object' ? address.port : null));
+    });
+  });
+}
+
+function runPostmaster(
+  programs: string,
+  cluster: string,
+  port: number,
+  { home, user }: DatabasePlacement,
+  options: EmbeddedPostgresOptions,
+): ChildProcess {
+  const settings: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    max_connections: '100',
+    shared_buffers: '64MB',
+    logging_collector: 'on',
+    log_directory: join(home, 'log'),
+    log_filename: 'postgresql-%a.log',
+    log_truncate_on_rotation: 'on',
+    timezone: 'UTC',
+    ...(options.volatile ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } : {}),
+  };
+  const args = ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  const child = spawn(join(programs, 'bin', 'postgres'), args, {
+    ...user,
+    cwd: '/',
+    // A group of its own: Ctrl-C at the terminal reaches the supervisor, which stops it in order.
+    detached: true,
+    stdio: 'ignore',
+    env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+  });
+  child.once('error', (error) => options.log(`PostgreSQL could not be run: ${error.message}`));
+  return child;
+}
+
+async function waitForPort(port: number, exitCode: () => number | null): Promise<void> {
+  for (let waitedMs = 0; waitedMs < START_LIMIT_MS; waitedMs += POLL_MS) {
+    if (exitCode() !== null) throw new Error(`PostgreSQL ended at once (code ${exitCode()}); its log folder says why.`);
+    const isOpen = await new Promise<boolean>((done) => {
+      const socket = netConnect({ port, host: '127.0.0.1' }, () => done(true));
+      socket.once('error', () => done(false)).once('connect', () => socket.destroy());
+    });
+    if (isOpen) return;
+    await sleep(POLL_MS);
+  }
+  throw new Error(`PostgreSQL did not open its port within ${START_LIMIT_MS} ms.`);
+}
+
+/** Makes Parley's database on first start; waits out the moments in which the server is "starting up". */
+async function createDatabase(server: string): Promise<void> {
+  const { openDatabase } = await import('../../store/database.ts');
+  const database = openDatabase({ connectionString: `${server}/postgres`, maxConnections: 1, onIdleError: () => {} });
+  try {
+    for (let waitedMs = 0; ; waitedMs += 100) {
+      try {
+        const found = await database.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+        if (found.length === 0) await database.query(`CREATE DATABASE ${DATABASE}`);
+        return;
+      } catch (error) {
+        if (waitedMs >= START_LIMIT_MS) throw error;
+        await sleep(100);
+      }
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+async function endProcess(child: ChildProcess | undefined): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  child.kill('SIGINT');
+  const limit = setTimeout(() => child.kill('SIGQUIT'), STOP_LIMIT_MS);
+  await ended;
+  clearTimeout(limit);
+}

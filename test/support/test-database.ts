@@ -1,0 +1,27 @@
+/** A fresh, migrated database for one test file, on the run's shared PostgreSQL. */
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+
+export interface TestDatabase {
+  connectionString: string;
+  close(): Promise<void>;
+}
+
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = inject('databaseServer');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const run = async (sql: string): Promise<void> => {
+    const admin = openDatabase({ connectionString: `${server}/parley`, maxConnections: 1, onIdleError: () => {} });
+    try {
+      await admin.query(sql);
+    } finally {
+      await admin.close();
+    }
+  };
+  await run(`CREATE DATABASE ${name} TEMPLATE parley_template`);
+  return {
+    connectionString: `${server}/${name}`,
+    close: () => run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
