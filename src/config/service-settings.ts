@@ -1,0 +1,76 @@
+/** What the supervisor needs to know before anything runs; control and media get theirs from it. */
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+
+const whole = (name: string, from: number, to: number, preset: number) =>
+  z.coerce
+    .number({ error: `${name} must be a whole number from ${from} to ${to}` })
+    .int(`${name} must be a whole number from ${from} to ${to}`)
+    .min(from, `${name} must be at least ${from}`)
+    .max(to, `${name} must be at most ${to}`)
+    .default(preset);
+
+const schema = z.object({
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'DATABASE_URL must begin with postgresql:// (leave it out for the embedded database)')
+    .optional(),
+  HOST: z.string().min(1).default('0.0.0.0'),
+  PORT: whole('PORT', 1, 65_535, 8080),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'PUBLIC_URL must be the http(s) address that carriers and browsers dial' })
+    .optional(),
+  PARLEY_DATA_DIR: z.string().min(1).default('data'),
+  PARLEY_MASTER_KEY: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, 'PARLEY_MASTER_KEY must be 64 hexadecimal digits (openssl rand -hex 32)')
+    .optional(),
+  PARLEY_MEDIA_PROCESSES: whole('PARLEY_MEDIA_PROCESSES', 1, 64, 1),
+  PARLEY_PIPELINE_THREADS: whole('PARLEY_PIPELINE_THREADS', 1, 64, Math.max(1, availableParallelism() - 1)),
+  PARLEY_SPEECH_THREADS: whole('PARLEY_SPEECH_THREADS', 1, 16, 1),
+  PARLEY_LISTEN_THREADS: whole('PARLEY_LISTEN_THREADS', 1, 16, 1),
+  PARLEY_SOCKET_SERVER: z.enum(['auto', 'uws', 'ws']).default('auto'),
+  PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+});
+
+export interface ServiceSettings {
+  /** Null: the embedded database. */
+  databaseUrl: string | null;
+  host: string;
+  port: number;
+  publicUrl: string;
+  dataDir: string;
+  /** Null: a generated file in the data folder. */
+  masterKeyHex: string | null;
+  mediaProcesses: number;
+  pipelineThreads: number;
+  speechThreads: number;
+  listenThreads: number;
+  socketServer: 'auto' | 'uws' | 'ws';
+  logLevel: string;
+}
+
+/** Throws one error that lists every setting at fault. Empty values count as absent. */
+export function loadServiceSettings(env: Record<string, string | undefined>): ServiceSettings {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`Settings at fault:\n${faults.join('\n')}`);
+  }
+  const value = parsed.data;
+  return {
+    databaseUrl: value.DATABASE_URL ?? null,
+    host: value.HOST,
+    port: value.PORT,
+    publicUrl: (value.PUBLIC_URL ?? `http://127.0.0.1:${value.PORT}`).replace(/\/+$/, ''),
+    dataDir: value.PARLEY_DATA_DIR,
+    masterKeyHex: value.PARLEY_MASTER_KEY ?? null,
+    mediaProcesses: value.PARLEY_MEDIA_PROCESSES,
+    pipelineThreads: value.PARLEY_PIPELINE_THREADS,
+    speechThreads: value.PARLEY_SPEECH_THREADS,
+    listenThreads: value.PARLEY_LISTEN_THREADS,
+    socketServer: value.PARLEY_SOCKET_SERVER,
+    logLevel: value.PARLEY_LOG_LEVEL,
+  };
+}

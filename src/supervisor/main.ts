@@ -1,0 +1,28 @@
+/** `npm start`: the service for real use. SIGTERM or Ctrl-C drains (live calls may finish); a second one ends at once. */
+import { loadServiceSettings } from '../config/service-settings.ts';
+import { startService } from './service.ts';
+
+/** As long as the longest call may be by default, and a minute for the rest. */
+const DRAIN_LIMIT_MS = 31 * 60_000;
+
+const log = (line: string): void => {
+  process.stderr.write(`parley: ${line}\n`);
+};
+
+try {
+  const settings = loadServiceSettings(process.env);
+  const service = await startService({ settings, log });
+  log(`serving at ${service.publicUrl} (port ${settings.port} on ${settings.host})`);
+  let asked = 0;
+  const end = (): void => {
+    asked++;
+    log(asked === 1 ? 'draining: live calls may finish; once more ends at once' : 'ending now');
+    if (asked === 1) void service.stop(DRAIN_LIMIT_MS).then(() => process.exit(0));
+    else process.exit(1);
+  };
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+} catch (error) {
+  log(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}

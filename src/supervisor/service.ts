@@ -1,0 +1,123 @@
+/**
+ * The whole service: database, control, media processes, in the order in which they need each other. Used by `main.ts`
+ * (`npm start`), by the demo and by tests. No sockets and no audio here.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ServiceSettings } from '../config/service-settings.ts';
+import { readMasterKey } from './master-key.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
+import { type SupervisedChild, superviseChild } from './supervised-child.ts';
+
+export interface Service {
+  publicUrl: string;
+  databaseUrl: string;
+  masterKeyHex: string;
+  control: SupervisedChild;
+  media: SupervisedChild[];
+  postgres: EmbeddedPostgres | null;
+  /** Drains media, then control, then the database. Live calls get `drainLimitMs` to finish. Idempotent. */
+  stop(drainLimitMs: number): Promise<void>;
+}
+
+export interface ServiceOptions {
+  settings: ServiceSettings;
+  /** More variables for control, such as CARRIER_API_BASE_PLIVO. */
+  controlEnv?: Record<string, string>;
+  /** Speed for durability: tests only. */
+  volatileDatabase?: boolean;
+  log(line: string): void;
+}
+
+const CONTROL_STOP_LIMIT_MS = 10_000;
+
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { settings, log } = options;
+  const dataDir = resolve(settings.dataDir);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const masterKeyHex = readMasterKey(settings.masterKeyHex, dataDir, log);
+  const postgres = settings.databaseUrl
+    ? null
+    : await startEmbeddedPostgres({ dataDir, volatile: options.volatileDatabase ?? false, log });
+  const databaseUrl = settings.databaseUrl ?? postgres?.connectionString ?? '';
+  // In the temporary folder, because a socket's path may have 107 bytes at most.
+  const runDir = mkdtempSync(join(tmpdir(), 'parley-'));
+  chmodSync(runDir, 0o700);
+  const runtimeFile = join(dataDir, 'runtime.json');
+  writeFileSync(runtimeFile, JSON.stringify({ databaseUrl, masterKeyHex, runDir, publicUrl: settings.publicUrl }), {
+    mode: 0o600,
+  });
+
+  const children: SupervisedChild[] = [];
+  let stopping: Promise<void> | null = null;
+  const stop = (drainLimitMs: number): Promise<void> => {
+    stopping ??= (async () => {
+      const [control, ...media] = children;
+      await Promise.all(media.map((child) => child.stop(drainLimitMs)));
+      await control?.stop(CONTROL_STOP_LIMIT_MS);
+      await postgres?.stop();
+      rmSync(runtimeFile, { force: true });
+      rmSync(runDir, { recursive: true, force: true });
+    })();
+    return stopping;
+  };
+
+  try {
+    const control = superviseChild({
+      name: 'control',
+      entry: fileURLToPath(new URL('../main.js', import.meta.url)),
+      env: controlEnv(settings, { databaseUrl, masterKeyHex, dataDir, runDir }, options.controlEnv),
+      log,
+    });
+    children.push(control);
+    await control.ready;
+    for (let index = 0; index < settings.mediaProcesses; index++) {
+      children.push(
+        superviseChild({
+          name: `media-${index}`,
+          entry: fileURLToPath(new URL('../../media/main.js', import.meta.url)),
+          env: { PARLEY_MEDIA_CONFIG: JSON.stringify(mediaConfig(settings, index, { dataDir, runDir })) },
+          log,
+        }),
+      );
+    }
+    await Promise.all(children.map((child) => child.ready));
+    return { publicUrl: settings.publicUrl, databaseUrl, masterKeyHex, control, media: children.slice(1), postgres, stop };
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+}
+
+function controlEnv(
+  settings: ServiceSettings,
+  made: { databaseUrl: string; masterKeyHex: string; dataDir: string; runDir: string },
+  more: Record<string, string> = {},
+): Record<string, string> {
+  return {
+    DATABASE_URL: made.databaseUrl,
+    PARLEY_MASTER_KEY: made.masterKeyHex,
+    PARLEY_DATA_DIR: made.dataDir,
+    PARLEY_RUN_DIR: made.runDir,
+    PUBLIC_URL: settings.publicUrl,
+    PARLEY_LOG_LEVEL: settings.logLevel,
+    ...more,
+  };
+}
+
+function mediaConfig(settings: ServiceSettings, index: number, made: { dataDir: string; runDir: string }): object {
+  return {
+    mediaId: `media-${index}`,
+    host: settings.host,
+    port: settings.port,
+    runDir: made.runDir,
+    dataDir: made.dataDir,
+    pipelineThreads: settings.pipelineThreads,
+    speechThreads: settings.speechThreads,
+    listenThreads: settings.listenThreads,
+    socketServer: settings.socketServer,
+    logLevel: settings.logLevel,
+  };
+}

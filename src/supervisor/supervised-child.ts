@@ -1,0 +1,84 @@
+/**
+ * One child process: forked, watched, started again with a growing pause when it dies, drained when asked.
+ * A child says `{type:'ready'}` over IPC when it serves; on SIGTERM it refuses new work, finishes and exits 0.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+
+export interface ChildOptions {
+  name: string;
+  /** Built JavaScript. */
+  entry: string;
+  env: Record<string, string>;
+  log(line: string): void;
+}
+
+export interface SupervisedChild {
+  readonly name: string;
+  pid(): number | undefined;
+  /** Resolves at the first `ready`; rejects when the child dies before it. */
+  ready: Promise<void>;
+  /** SIGTERM, and SIGKILL when it has not gone within `limitMs`. Idempotent. */
+  stop(limitMs: number): Promise<void>;
+}
+
+const FIRST_RESTART_MS = 100;
+const LONGEST_RESTART_MS = 5_000;
+/** A child that lived this long has proved itself: the next pause is short again. */
+const STEADY_AFTER_MS = 10_000;
+
+export function superviseChild(options: ChildOptions): SupervisedChild {
+  let child: ChildProcess | undefined;
+  let stopping = false;
+  let restartMs = FIRST_RESTART_MS;
+  let settleReady: { resolve(): void; reject(error: Error): void } | null = null;
+  const ready = new Promise<void>((resolve, reject) => {
+    settleReady = { resolve, reject };
+  });
+
+  const launch = (): void => {
+    const startedAtMs = performance.now();
+    child = fork(options.entry, [], {
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      // A group of its own: Ctrl-C reaches the supervisor alone, which drains the children in order.
+      detached: true,
+    });
+    child.on('message', (message) => {
+      if ((message as { type?: string }).type === 'ready') {
+        settleReady?.resolve();
+        settleReady = null;
+      }
+    });
+    child.once('error', (error) => options.log(`${options.name} could not be run: ${error.message}`));
+    child.once('exit', (code, signal) => {
+      if (stopping) return;
+      const cause = signal ?? `code ${code}`;
+      if (settleReady) {
+        settleReady.reject(new Error(`${options.name} ended (${cause}) before it was ready; its log lines above say why.`));
+        settleReady = null;
+        return;
+      }
+      if (performance.now() - startedAtMs > STEADY_AFTER_MS) restartMs = FIRST_RESTART_MS;
+      options.log(`${options.name} ended (${cause}); starting it again in ${restartMs} ms`);
+      setTimeout(() => !stopping && launch(), restartMs);
+      restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS);
+    });
+  };
+  launch();
+
+  return {
+    name: options.name,
+    pid: () => child?.pid,
+    ready,
+    async stop(limitMs) {
+      stopping = true;
+      const ending = child;
+      if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
+      const ended = new Promise<void>((done) => ending.once('exit', () => done()));
+      ending.kill('SIGTERM');
+      const limit = setTimeout(() => ending.kill('SIGKILL'), limitMs);
+      await ended;
+      clearTimeout(limit);
+    },
+  };
+}
