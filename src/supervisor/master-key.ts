@@ -14,6 +14,7 @@ export function readMasterKey(given: string | null, dataDir: string, warn: (line
     );
   }
   const key = readFileSync(file, 'utf8').trim();
-  if (!/^[0-9a-fA-F]{64}$/.test(key)) throw new Error(`${file} does not hold 64 hexadecimal digits; restore it from a backup.`);
+  if (!/^[0-9a-fA-F]{64}$/.test(key))
+    throw new Error(`${file} does not hold 64 hexadecimal digits; restore it from a backup.`);
   return key;
 }

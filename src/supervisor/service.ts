@@ -84,7 +84,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       );
     }
     await Promise.all(children.map((child) => child.ready));
-    return { publicUrl: settings.publicUrl, databaseUrl, masterKeyHex, control, media: children.slice(1), postgres, stop };
+    return {
+      publicUrl: settings.publicUrl,
+      databaseUrl,
+      masterKeyHex,
+      control,
+      media: children.slice(1),
+      postgres,
+      stop,
+    };
   } catch (error) {
     await stop(0);
     throw error;

@@ -54,7 +54,9 @@ export function superviseChild(options: ChildOptions): SupervisedChild {
       if (stopping) return;
       const cause = signal ?? `code ${code}`;
       if (settleReady) {
-        settleReady.reject(new Error(`${options.name} ended (${cause}) before it was ready; its log lines above say why.`));
+        settleReady.reject(
+          new Error(`${options.name} ended (${cause}) before it was ready; its log lines above say why.`),
+        );
         settleReady = null;
         return;
       }
