@@ -1,0 +1,56 @@
+/**
+ * `npm test`: everything. Installs what tests need, checks, builds, runs unit and integration tests, and ends with
+ * `N passed, N failed, N skipped`. Arguments are passed on to vitest (`npm test -- test/unit/media`): then only those run.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
+import { runChecks } from './check.mjs';
+
+/** Debian packages that tests listen with: an independent recogniser with a model for free dictation. */
+const DEBIAN_PACKAGES = [{ command: 'pocketsphinx_continuous', packages: ['pocketsphinx', 'pocketsphinx-en-us'] }];
+
+function ensureDebianPackages() {
+  const missing = DEBIAN_PACKAGES.filter(({ command }) => !hasCommand(command)).flatMap(({ packages }) => packages);
+  if (missing.length === 0) return;
+  if (process.getuid?.() !== 0 || !hasCommand('apt-get')) {
+    console.log(
+      `Tests that need ${missing.join(', ')} will be skipped; install: sudo apt-get install ${missing.join(' ')}`,
+    );
+    return;
+  }
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...args) => spawnSync('apt-get', args, { env, stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
+  console.log(`installing ${missing.join(', ')}`);
+  const install = ['install', '-y', '-q', '--no-install-recommends', ...missing];
+  if (!apt(...install) && !(apt('update', '-q') && apt(...install))) {
+    console.log(`could not install ${missing.join(', ')}: the tests that need them will be skipped`);
+  }
+}
+
+ensurePackages();
+const only = process.argv.slice(2);
+const total = { passed: 0, failed: 0, skipped: 0 };
+if (only.length === 0) {
+  ensureDebianPackages();
+  const checks = runChecks();
+  total.passed += checks.passed;
+  total.failed += checks.failed;
+}
+ensureBuilt();
+const countsFile = join(root, 'dist', 'test-counts.json');
+rmSync(countsFile, { force: true });
+const vitest = spawnSync(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...only], {
+  cwd: root,
+  stdio: ['ignore', 'inherit', 'inherit'],
+  env: { ...process.env, PARLEY_TEST_COUNTS: countsFile },
+});
+if (existsSync(countsFile)) {
+  const counts = JSON.parse(readFileSync(countsFile, 'utf8'));
+  for (const key of Object.keys(total)) total[key] += counts[key];
+}
+// A run that ended badly without a failed test (a crash, an unhandled error) is a failure all the same.
+if (vitest.status !== 0 && total.failed === 0) total.failed = 1;
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exit(total.failed === 0 ? 0 : 1);
