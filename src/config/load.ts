@@ -1,0 +1,109 @@
+/**
+ * The control process's settings, from the environment, once, frozen. `src/main.ts` calls it and passes values on; the
+ * supervisor has its own (`service-settings.ts`) and fills what is required here. Nothing else reads `process.env`.
+ */
+import { isAbsolute, resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+export interface Config {
+  databaseUrl: string;
+  /** Null: PostgreSQL serves the queue, limits and commands. */
+  redisUrl: string | null;
+  /** What carriers dial; no slash at its end. */
+  publicUrl: string;
+  /** 64 hexadecimal digits. */
+  masterKeyHex: string;
+  /** Absolute. */
+  dataDir: string;
+  /** Absolute; holds `api.sock` and `link.sock`. */
+  runDir: string;
+  /** Carrier name in lower case to the base of its REST API, where it is not the carrier's own (emulators). */
+  carrierApiBase: Readonly<Record<string, string>>;
+  /** Ranges in which webhook receivers may lie although they are private, and may speak plain http. */
+  webhookAllowCidrs: readonly string[];
+  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const httpUrl = (hint: string) => z.url({ protocol: /^https?$/, error: hint });
+
+const schema = z.object({
+  DATABASE_URL: z
+    .string({ error: 'is missing: set it to postgresql://user:password@host:5432/name, or use `npm start`' })
+    .regex(/^postgres(ql)?:\/\/./, 'must look like postgresql://user:password@host:5432/name'),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\/./, 'must look like redis://host:6379 (leave it out to use PostgreSQL alone)')
+    .optional(),
+  PUBLIC_URL: httpUrl('must be the http(s) address that carriers dial, like https://voice.example.com')
+    .transform((url) => url.replace(/\/+$/, ''))
+    .refine((url) => !/[?#]/.test(url), 'must not have a query or a fragment'),
+  PARLEY_MASTER_KEY: z
+    .string({ error: 'is missing: set it to 64 hexadecimal digits (openssl rand -hex 32), or use `npm start`' })
+    .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal digits (openssl rand -hex 32)'),
+  PARLEY_DATA_DIR: z.string().default('data'),
+  PARLEY_RUN_DIR: z
+    .string({ error: 'is missing: set it to a private folder for the local sockets, or use `npm start`' })
+    .refine(isAbsolute, 'must be an absolute path'),
+  WEBHOOK_ALLOW_CIDRS: z
+    .string()
+    .default('')
+    .transform((list) =>
+      list
+        .split(',')
+        .map((cidr) => cidr.trim())
+        .filter((cidr) => cidr !== ''),
+    )
+    .refine(
+      (cidrs) => cidrs.every((cidr) => ipaddr.isValidCIDR(cidr)),
+      'must be ranges separated by commas, like 10.0.0.0/8,fd00::/8',
+    ),
+  PARLEY_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
+      error: 'must be trace, debug, info, warn, error or silent',
+    })
+    .default('info'),
+});
+
+/** Throws one error that names every variable at fault and the way out; never shows a value. Empty counts as absent. */
+export function loadConfig(environment: Environment = process.env): Readonly<Config> {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = schema.safeParse(given);
+  const carriers = readCarrierBases(given);
+  if (!parsed.success || carriers.faults.length > 0) {
+    const faults = (parsed.error?.issues ?? []).map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
+    throw new Error(`Settings at fault:\n${[...faults, ...carriers.faults].join('\n')}`);
+  }
+  const value = parsed.data;
+  return Object.freeze({
+    databaseUrl: value.DATABASE_URL,
+    redisUrl: value.REDIS_URL ?? null,
+    publicUrl: value.PUBLIC_URL,
+    masterKeyHex: value.PARLEY_MASTER_KEY,
+    dataDir: resolve(value.PARLEY_DATA_DIR),
+    runDir: value.PARLEY_RUN_DIR,
+    carrierApiBase: Object.freeze(carriers.bases),
+    webhookAllowCidrs: Object.freeze(value.WEBHOOK_ALLOW_CIDRS),
+    logLevel: value.PARLEY_LOG_LEVEL,
+  });
+}
+
+/** `CARRIER_API_BASE_PLIVO=http://127.0.0.1:4010` becomes `{ plivo: 'http://127.0.0.1:4010' }`. */
+function readCarrierBases(given: Record<string, string | undefined>): {
+  bases: Record<string, string>;
+  faults: string[];
+} {
+  const bases: Record<string, string> = {};
+  const faults: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const carrier = /^CARRIER_API_BASE_([A-Z0-9_]+)$/.exec(name)?.[1];
+    if (carrier === undefined || value === undefined) continue;
+    if (URL.canParse(value) && /^https?:/.test(value)) bases[carrier.toLowerCase()] = value.replace(/\/+$/, '');
+    else faults.push(`  ${name} must be an http(s) address (leave it out for the carrier's own)`);
+  }
+  return { bases, faults };
+}
