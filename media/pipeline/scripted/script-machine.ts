@@ -1,0 +1,385 @@
+/**
+ * The scripted agent (contract §18) as a state machine: events in, actions out, no clock, no engines, no input or output.
+ * The call session tells it what was heard and what was played, in ms of stream time, and carries out what it answers.
+ *
+ *   saying ──said──► (next step | listening | end)        interrupted ──► listening
+ *   listening ──heard──► reply's step │ ──unclear──► fallback │ ──tick──► idle prompt, then inactivity
+ *
+ * It ends at most once, says nothing after that, and never throws on any order of events: a definition that has passed the
+ * import check cannot reach the `internal_error` endings, which stand for one that has not.
+ */
+import type { Expectation, ScriptedAgent, ScriptedStep } from '../../contract/agent-definition.ts';
+import { type EndedReason, isEndedReason } from '../../contract/call-outcome.ts';
+import type { Checkpoint } from '../../contract/conversation.ts';
+import { fillPlaceholders } from '../../contract/placeholders.ts';
+import { PhraseBook, type ReplyMatch } from './phrase-match.ts';
+
+export type SayPurpose = 'greeting' | 'step' | 'fallback' | 'idle';
+
+export type ScriptEvent =
+  | { type: 'start'; atMs: number; checkpoint: Checkpoint | null }
+  /** All that was to be said has been played to its end. */
+  | { type: 'said'; atMs: number }
+  /** The caller cut the agent off: what was not yet played never will be. */
+  | { type: 'interrupted'; atMs: number }
+  | { type: 'heard'; atMs: number; text: string }
+  /** The caller spoke, but nothing that can be understood. */
+  | { type: 'unclear'; atMs: number }
+  /** The caller asked for a moment: wait, and let the idle prompts run. */
+  | { type: 'hold'; atMs: number }
+  | { type: 'caller'; atMs: number; speaking: boolean }
+  | { type: 'tick'; atMs: number };
+
+export type ScriptAction =
+  | { type: 'step'; stepId: string }
+  /** Holds from now on, while the agent speaks too. */
+  | { type: 'listen'; stepId: string | null; book: PhraseBook; expect: Expectation }
+  | { type: 'say'; stepId: string | null; purpose: SayPurpose; text: string; interruptible: boolean }
+  | { type: 'warning'; code: string; message: string }
+  | { type: 'end'; reason: EndedReason; disposition: string | null; error: string | null };
+
+/** Steps that say nothing and wait for nothing, in a row, before the script counts as going round in circles. */
+const MOST_SILENT_STEPS = 100;
+/** After the longest time of a call, the sentence that is being said may end, but no longer than this. */
+const LAST_SENTENCE_MS = 5_000;
+/** Idle time stands still while the caller speaks, for so long at most: a gate that never closes holds no call open. */
+const LONGEST_CALLER_SPEECH_MS = 60_000;
+/** After the caller's sound ends, the turn may still be undecided: no prompt within this. */
+const PROMPT_AFTER_SOUND_MS = 1_500;
+const BRIDGE = 'Sorry, I lost you for a moment.';
+const FALLBACK_COUNTER = '#fallback';
+const IDLE_COUNTER = '#idle';
+
+const NOTHING: readonly ScriptAction[] = Object.freeze([]);
+const NO_PHRASES = new PhraseBook([]);
+
+export interface ScriptMachineOptions {
+  agent: ScriptedAgent;
+  placeholders: Readonly<Record<string, string>>;
+  /** Longest time of the call, ms of stream. */
+  maxDurationMs: number;
+}
+
+export class ScriptMachine {
+  readonly #agent: ScriptedAgent;
+  readonly #placeholders: Readonly<Record<string, string>>;
+  readonly #maxDurationMs: number;
+  readonly #steps = new Map<string, ScriptedStep>();
+  readonly #books = new Map<string, PhraseBook>();
+  readonly #warnedKeys = new Set<string>();
+
+  #phase: 'new' | 'saying' | 'listening' | 'ended' = 'new';
+  #purpose: SayPurpose = 'greeting';
+  /** Null until the greeting has been said. */
+  #stepId: string | null = null;
+  #variables: Record<string, string> = {};
+  #visits: Record<string, number> = {};
+  #misses = 0;
+  /** Since when the caller has owed an answer. */
+  #silentSinceMs = 0;
+  /** End of what was last played, prompts too. */
+  #playedUntilMs = 0;
+  #callerSpeaking = false;
+  #callerSoundAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ScriptMachineOptions) {
+    this.#agent = options.agent;
+    this.#placeholders = options.placeholders;
+    this.#maxDurationMs = options.maxDurationMs;
+    for (const step of options.agent.steps) {
+      this.#steps.set(step.id, step);
+      this.#books.set(step.id, new PhraseBook(step.replies ?? []));
+    }
+  }
+
+  get ended(): boolean {
+    return this.#phase === 'ended';
+  }
+
+  get stepId(): string | null {
+    return this.#stepId;
+  }
+
+  /** The greeting with its placeholders filled: what `prepare` renders while the phone rings. */
+  static greetingOf(agent: ScriptedAgent, placeholders: Readonly<Record<string, string>>): string {
+    return fillPlaceholders(agent.greeting, (key) => placeholders[key] ?? agent.defaults?.[key]).text.trim();
+  }
+
+  /** The reply that the caller's words would choose now; null when they fit none. */
+  match(text: string): ReplyMatch | null {
+    return this.#bookOfNow().match(text);
+  }
+
+  /** What another thread needs to go on from here. */
+  snapshot(): Pick<Checkpoint, 'stepId' | 'variables' | 'misses' | 'visits'> {
+    return {
+      stepId: this.#stepId,
+      variables: { ...this.#variables },
+      misses: this.#misses,
+      visits: { ...this.#visits },
+    };
+  }
+
+  handle(event: ScriptEvent): readonly ScriptAction[] {
+    if (this.#phase === 'ended') return NOTHING;
+    if (event.type === 'tick') return this.#tick(event.atMs);
+    if (event.type === 'caller') {
+      this.#callerSpeaking = event.speaking;
+      this.#callerSoundAtMs = event.atMs;
+      return NOTHING;
+    }
+    const out: ScriptAction[] = [];
+    if (event.type === 'start') {
+      this.#start(event.atMs, event.checkpoint, out);
+      return out;
+    }
+    if (this.#phase === 'new') return NOTHING;
+    switch (event.type) {
+      case 'said':
+        if (this.#phase === 'saying') this.#said(event.atMs, out);
+        break;
+      case 'interrupted':
+        if (this.#phase === 'saying') this.#listenSince(event.atMs);
+        break;
+      case 'hold':
+        this.#listenSince(event.atMs);
+        break;
+      case 'heard':
+        this.#heard(event.atMs, event.text, out);
+        break;
+      case 'unclear':
+        this.#missed(event.atMs, out);
+        break;
+    }
+    return out;
+  }
+
+  #start(atMs: number, checkpoint: Checkpoint | null, out: ScriptAction[]): void {
+    if (this.#phase !== 'new') return;
+    this.#listenSince(atMs);
+    if (checkpoint !== null) {
+      this.#variables = { ...checkpoint.variables };
+      this.#visits = { ...checkpoint.visits };
+      const stepId = checkpoint.stepId ?? this.#firstStepId();
+      this.#enter(stepId, out, { bridge: BRIDGE, misses: checkpoint.misses, again: checkpoint.stepId !== null });
+      return;
+    }
+    const greeting = this.#fill(this.#agent.greeting, out);
+    if (greeting === '') {
+      this.#enter(this.#firstStepId(), out);
+      return;
+    }
+    const first = this.#steps.get(this.#firstStepId());
+    out.push({
+      type: 'listen',
+      stepId: null,
+      book: this.#bookOfNow(),
+      expect: first === undefined ? 'open' : expectationOf(first),
+    });
+    this.#say('greeting', greeting, true, out);
+  }
+
+  #said(atMs: number, out: ScriptAction[]): void {
+    const purpose = this.#purpose;
+    this.#phase = 'listening';
+    this.#playedUntilMs = atMs;
+    if (purpose !== 'idle') this.#silentSinceMs = atMs;
+    if (atMs >= this.#maxDurationMs) {
+      this.#end('max_duration_reached', null, null, out);
+      return;
+    }
+    if (this.#stepId === null) {
+      this.#enter(this.#firstStepId(), out);
+      return;
+    }
+    const step = this.#steps.get(this.#stepId)!;
+    if (step.end !== undefined || step.tool !== undefined || expectationOf(step) === 'none') {
+      const next = this.#leave(step, out);
+      if (next !== null) this.#enter(next, out);
+    }
+  }
+
+  #heard(atMs: number, text: string, out: ScriptAction[]): void {
+    const match = this.match(text);
+    if (match === null) {
+      this.#missed(atMs, out);
+      return;
+    }
+    this.#listenSince(atMs);
+    for (const [name, value] of Object.entries(match.reply.set ?? {})) {
+      this.#variables[name] = caughtValue(value, text, match);
+    }
+    this.#enter(match.reply.goto ?? this.#stepId ?? this.#firstStepId(), out);
+  }
+
+  /** Nothing in the grammar fits: the next fallback line, or its step after too many. */
+  #missed(atMs: number, out: ScriptAction[]): void {
+    this.#listenSince(atMs);
+    if (this.#stepId === null) {
+      const firstStepId = this.#firstStepId();
+      const first = this.#steps.get(firstStepId);
+      if (first === undefined || first.say !== undefined) {
+        this.#enter(firstStepId, out);
+        return;
+      }
+      this.#stepId = firstStepId;
+    }
+    this.#misses++;
+    const { say, after, goto } = this.#agent.fallback;
+    const line = this.#misses >= after ? '' : this.#fill(this.#pick(say, FALLBACK_COUNTER), out);
+    if (line === '') this.#enter(goto, out);
+    else this.#say('fallback', line, true, out);
+  }
+
+  #tick(atMs: number): readonly ScriptAction[] {
+    if (this.#phase === 'new') return NOTHING;
+    if (
+      atMs >= this.#maxDurationMs &&
+      (this.#phase === 'listening' || atMs >= this.#maxDurationMs + LAST_SENTENCE_MS)
+    ) {
+      const out: ScriptAction[] = [];
+      this.#end('max_duration_reached', null, null, out);
+      return out;
+    }
+    if (this.#phase !== 'listening') return NOTHING;
+    if (this.#callerSpeaking && atMs - this.#callerSoundAtMs < LONGEST_CALLER_SPEECH_MS) return NOTHING;
+    const { promptAfterMs, say, endAfterMs } = this.#agent.idle;
+    if (atMs - this.#silentSinceMs >= endAfterMs) {
+      const out: ScriptAction[] = [];
+      this.#end('inactivity', null, null, out);
+      return out;
+    }
+    if (say.length === 0 || atMs - Math.max(this.#playedUntilMs, this.#silentSinceMs) < promptAfterMs) return NOTHING;
+    if (atMs - this.#callerSoundAtMs < PROMPT_AFTER_SOUND_MS) return NOTHING;
+    const out: ScriptAction[] = [];
+    const line = this.#fill(this.#pick(say, IDLE_COUNTER), out);
+    this.#playedUntilMs = atMs;
+    if (line !== '') this.#say('idle', line, true, out);
+    return out;
+  }
+
+  /** Goes to a step, and on through steps that neither speak nor wait. */
+  #enter(firstId: string, out: ScriptAction[], resume?: { bridge: string; misses: number; again: boolean }): void {
+    let stepId = firstId;
+    for (let hops = 0; hops < MOST_SILENT_STEPS; hops++) {
+      const step = this.#steps.get(stepId);
+      if (step === undefined) {
+        out.push({ type: 'warning', code: 'script_unknown_step', message: `The script has no step '${stepId}'.` });
+        this.#end('internal_error', null, `script goes to the unknown step '${stepId}'`, out);
+        return;
+      }
+      const repeats = resume !== undefined && hops === 0;
+      this.#stepId = stepId;
+      this.#phase = 'listening';
+      this.#misses = repeats ? resume.misses : 0;
+      const visit = (this.#visits[stepId] ?? 0) + (repeats && resume.again ? 0 : 1);
+      this.#visits[stepId] = visit;
+      out.push({ type: 'step', stepId });
+      const expect = expectationOf(step);
+      out.push({ type: 'listen', stepId, book: this.#books.get(stepId) ?? NO_PHRASES, expect });
+      const line = this.#fill(variantOf(step.say, visit), out);
+      const text = repeats ? `${resume.bridge} ${line}`.trim() : line;
+      if (text !== '') {
+        this.#say('step', text, step.end === undefined && (step.interruptible ?? true), out);
+        return;
+      }
+      if (step.end === undefined && step.tool === undefined && expect !== 'none') return;
+      const next = this.#leave(step, out);
+      if (next === null) return;
+      stepId = next;
+    }
+    out.push({
+      type: 'warning',
+      code: 'script_loop',
+      message: `The script goes round in circles at step '${stepId}'.`,
+    });
+    this.#end('internal_error', null, `script goes round in circles at step '${stepId}'`, out);
+  }
+
+  /** Where a step that waits for no answer goes on; null after ending the call. */
+  #leave(step: ScriptedStep, out: ScriptAction[]): string | null {
+    if (step.end !== undefined) {
+      const reason = isEndedReason(step.end.reason) ? step.end.reason : 'agent_hangup';
+      this.#end(reason, step.end.disposition ?? null, null, out);
+      return null;
+    }
+    if (step.tool !== undefined) {
+      const message = `Step '${step.id}' uses the tool '${step.tool.name}'; tools are not served yet, so it goes to '${step.tool.onError}'.`;
+      out.push({ type: 'warning', code: 'tool_unavailable', message });
+      return step.tool.onError;
+    }
+    if (step.goto !== undefined) return step.goto;
+    const message = `Step '${step.id}' expects nothing and leads nowhere; the call ends.`;
+    out.push({ type: 'warning', code: 'script_dead_end', message });
+    this.#end('agent_hangup', null, null, out);
+    return null;
+  }
+
+  #say(purpose: SayPurpose, text: string, interruptible: boolean, out: ScriptAction[]): void {
+    this.#phase = 'saying';
+    this.#purpose = purpose;
+    out.push({ type: 'say', stepId: this.#stepId, purpose, text, interruptible });
+  }
+
+  #end(reason: EndedReason, disposition: string | null, error: string | null, out: ScriptAction[]): void {
+    this.#phase = 'ended';
+    out.push({ type: 'end', reason, disposition, error });
+  }
+
+  #listenSince(atMs: number): void {
+    this.#phase = 'listening';
+    this.#silentSinceMs = atMs;
+    this.#playedUntilMs = atMs;
+  }
+
+  #firstStepId(): string {
+    return this.#agent.steps[0]?.id ?? '';
+  }
+
+  #bookOfNow(): PhraseBook {
+    return this.#books.get(this.#stepId ?? this.#firstStepId()) ?? NO_PHRASES;
+  }
+
+  /** The next of a list, in turn, counted for the whole call. */
+  #pick(lines: readonly string[], counter: string): string {
+    const turn = (this.#visits[counter] ?? 0) + 1;
+    this.#visits[counter] = turn;
+    return lines.length === 0 ? '' : lines[(turn - 1) % lines.length]!;
+  }
+
+  #fill(text: string, out: ScriptAction[]): string {
+    const filled = fillPlaceholders(text, (key) => this.#valueOf(key));
+    for (const key of filled.unresolved) {
+      if (this.#warnedKeys.has(key)) continue;
+      this.#warnedKeys.add(key);
+      const message = `The placeholder '${key}' has no value; nothing is said in its place.`;
+      out.push({ type: 'warning', code: 'placeholder_unresolved', message });
+    }
+    return filled.text.trim();
+  }
+
+  #valueOf(key: string): string | undefined {
+    if (Object.hasOwn(this.#variables, key)) return this.#variables[key];
+    if (Object.hasOwn(this.#placeholders, key)) return this.#placeholders[key];
+    return this.#agent.defaults?.[key];
+  }
+}
+
+/** What a step waits for when it does not say: an answer if it has replies, nothing if it only leads on. */
+function expectationOf(step: ScriptedStep): Expectation {
+  if (step.expect !== undefined) return step.expect;
+  return (step.replies?.length ?? 0) === 0 && step.goto !== undefined ? 'none' : 'open';
+}
+
+function variantOf(say: string | string[] | undefined, visit: number): string {
+  if (say === undefined) return '';
+  if (typeof say === 'string') return say;
+  return say.length === 0 ? '' : say[Math.max(0, visit - 1) % say.length]!;
+}
+
+function caughtValue(value: string, text: string, match: ReplyMatch): string {
+  if (value === '$heard') return text;
+  if (value === '$digits') return match.digits ?? '';
+  if (value === '$name') return match.name ?? '';
+  return value;
+}
