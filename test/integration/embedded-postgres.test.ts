@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { startEmbeddedPostgres } from '../../src/supervisor/postgres/embedded-postgres.ts';
+import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
+
+const folders: string[] = [];
+
+function newDataDir(): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'parley-pg-'));
+  folders.push(dataDir);
+  return dataDir;
+}
+
+afterEach(() => {
+  for (const dataDir of folders.splice(0)) {
+    rmSync(placeDatabase(dataDir).home, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});
+
+async function rowsOf(connectionString: string, sql: string): Promise<object[]> {
+  const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+  try {
+    return await database.query(sql);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Starts a database in a process of its own and kills that process, so that the postmaster is left behind. */
+async function leaveOrphan(dataDir: string): Promise<void> {
+  const script = `
+    import { startEmbeddedPostgres } from './dist/src/supervisor/postgres/embedded-postgres.js';
+    const postgres = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, volatile: true, log() {} });
+    console.log(postgres.pid());
+    setInterval(() => {}, 1000);`;
+  const owner = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise((done) => owner.stdout.once('data', done));
+  const ended = new Promise((done) => owner.once('exit', done));
+  owner.kill('SIGKILL');
+  await ended;
+}
+
+test('a postmaster left behind by a killed owner is stopped, and what it stored is there after the next start', async () => {
+  const dataDir = newDataDir();
+  const first = await startEmbeddedPostgres({ dataDir, log: () => {} });
+  await rowsOf(first.connectionString, 'CREATE TABLE kept AS SELECT 7 AS n');
+  await first.stop();
+  await leaveOrphan(dataDir);
+  const said: string[] = [];
+  const next = await startEmbeddedPostgres({ dataDir, log: (line) => said.push(line) });
+  expect(await rowsOf(next.connectionString, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
+  expect(said.join('\n')).toContain('an earlier run left behind');
+  await next.stop();
+});
+
+test('a postmaster that is killed comes back by itself at the same address', async () => {
+  const postgres = await startEmbeddedPostgres({ dataDir: newDataDir(), log: () => {} });
+  const before = postgres.pid() ?? 0;
+  process.kill(before, 'SIGKILL');
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    try {
+      expect(await rowsOf(postgres.connectionString, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      break;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  }
+  expect(postgres.pid()).not.toBe(before);
+  await postgres.stop();
+});
+
+test('a data folder that a living Parley holds is refused, with the way out', async () => {
+  const dataDir = newDataDir();
+  const script = `
+    import { startEmbeddedPostgres } from './dist/src/supervisor/postgres/embedded-postgres.js';
+    try { await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, log() {} }); console.log('started'); }
+    catch (error) { console.log(error.message); }`;
+  const holder = await startEmbeddedPostgres({ dataDir, log: () => {} });
+  const second = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const said = await new Promise<string>((done) => second.stdout.once('data', (data: Buffer) => done(data.toString())));
+  expect(said).toContain(`process ${process.pid}`);
+  expect(said).toContain('PARLEY_DATA_DIR');
+  await holder.stop();
+});
