@@ -32,8 +32,8 @@ export type ScriptEvent =
 
 export type ScriptAction =
   | { type: 'step'; stepId: string }
-  /** Holds from now on, while the agent speaks too. */
-  | { type: 'listen'; stepId: string | null; book: PhraseBook; expect: Expectation }
+  /** Holds from now on, while the agent speaks too. `asked` is false while the greeting goes before the question. */
+  | { type: 'listen'; stepId: string | null; book: PhraseBook; expect: Expectation; asked: boolean }
   | { type: 'say'; stepId: string | null; purpose: SayPurpose; text: string; interruptible: boolean }
   | { type: 'warning'; code: string; message: string }
   | { type: 'end'; reason: EndedReason; disposition: string | null; error: string | null };
@@ -175,6 +175,7 @@ export class ScriptMachine {
       stepId: null,
       book: this.#bookOfNow(),
       expect: first === undefined ? 'open' : expectationOf(first),
+      asked: first?.say === undefined,
     });
     this.#say('greeting', greeting, true, out);
   }
@@ -276,7 +277,7 @@ export class ScriptMachine {
       this.#visits[stepId] = visit;
       out.push({ type: 'step', stepId });
       const expect = expectationOf(step);
-      out.push({ type: 'listen', stepId, book: this.#books.get(stepId) ?? NO_PHRASES, expect });
+      out.push({ type: 'listen', stepId, book: this.#books.get(stepId) ?? NO_PHRASES, expect, asked: true });
       const line = this.#fill(variantOf(step.say, visit), out);
       const text = repeats ? `${resume.bridge} ${line}`.trim() : line;
       if (text !== '') {

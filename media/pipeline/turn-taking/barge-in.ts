@@ -1,0 +1,72 @@
+/**
+ * The caller speaks while the agent does: was that meant to stop it? Pause first, decide by words. Pure, on audio time; one
+ * object a call, begun anew for each turn of the caller that falls into the agent's speech. The call session carries the verdicts out.
+ *
+ *   250 ms of speech ──► pause (what is queued is dropped, the place is kept)
+ *   words that answer or interrupt, unchanged for 120 ms; or 1.2 s of speech that is no assent ──► commit: the agent is cut at what was heard
+ *   the turn ends (200 ms after understood words, else 1.2 s of silence) ──► commit or go on, by the final result
+ */
+import type { WordSense } from './word-sense.ts';
+
+export type BargeInVerdict = 'none' | 'pause' | 'commit';
+export type BargeInOutcome = 'commit' | 'backchannel' | 'resume';
+
+const PAUSE_AFTER_MS = 250;
+const STABLE_WORDS_MS = 120;
+const LONG_SPEECH_MS = 1_200;
+const LONG_ASSENT_MS = 2_400;
+
+export class BargeIn {
+  /** A caller's turn is being weighed. */
+  active = false;
+  paused = false;
+  committed = false;
+  #sense: WordSense = 'nothing';
+  #senseSinceMs = 0;
+
+  begin(): void {
+    this.active = true;
+    this.paused = false;
+    this.committed = false;
+    this.#sense = 'nothing';
+  }
+
+  end(): void {
+    this.active = false;
+  }
+
+  wordsChanged(sense: WordSense, nowMs: number): void {
+    this.#sense = sense;
+    this.#senseSinceMs = nowMs;
+  }
+
+  /** After each frame: `speaking` and `onsetMs` of the turn, `nowMs` the end of the frame. */
+  judge(nowMs: number, onsetMs: number, speaking: boolean): BargeInVerdict {
+    if (!this.active || this.committed) return 'none';
+    const meant = this.#sense === 'phrase' || this.#sense === 'interrupt' || this.#sense === 'hold';
+    const longMs = this.#sense === 'acknowledge' ? LONG_ASSENT_MS : LONG_SPEECH_MS;
+    if ((meant && nowMs - this.#senseSinceMs >= STABLE_WORDS_MS) || (speaking && nowMs - onsetMs >= longMs)) {
+      this.committed = true;
+      return 'commit';
+    }
+    if (!this.paused && speaking && nowMs - onsetMs >= PAUSE_AFTER_MS) {
+      this.paused = true;
+      return 'pause';
+    }
+    return 'none';
+  }
+}
+
+/** The turn is over: what the final result makes of it. `spokenMs` is its length from first to last sound. */
+export function bargeInOutcome(sense: WordSense, spokenMs: number): BargeInOutcome {
+  switch (sense) {
+    case 'acknowledge':
+      return 'backchannel';
+    case 'nothing':
+      return 'resume';
+    case 'rejected':
+      return spokenMs >= LONG_SPEECH_MS ? 'commit' : 'resume';
+    default:
+      return 'commit';
+  }
+}

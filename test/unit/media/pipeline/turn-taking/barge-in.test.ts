@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { PhraseBook } from '../../../../../media/pipeline/scripted/phrase-match.ts';
+import { BargeIn, bargeInOutcome } from '../../../../../media/pipeline/turn-taking/barge-in.ts';
+import { ENGLISH } from '../../../../../media/pipeline/turn-taking/word-lists.ts';
+import { WordSorter } from '../../../../../media/pipeline/turn-taking/word-sense.ts';
+
+describe('pause first, decide by words', () => {
+  test('pauses with the frame that completes 250 ms of speech, once', () => {
+    const bargeIn = new BargeIn();
+    bargeIn.begin();
+    const verdicts: string[] = [];
+    for (let nowMs = 1_060; nowMs <= 1_400; nowMs += 20) verdicts.push(`${nowMs} ${bargeIn.judge(nowMs, 1_000, true)}`);
+    expect(verdicts.filter((verdict) => !verdict.endsWith('none'))).toEqual(['1260 pause']);
+  });
+
+  test('commits when words that interrupt have stood for 120 ms, not when they were replaced before', () => {
+    const bargeIn = new BargeIn();
+    bargeIn.begin();
+    bargeIn.judge(260, 0, true);
+    bargeIn.wordsChanged('interrupt', 300);
+    expect(bargeIn.judge(400, 0, true)).toBe('none');
+    bargeIn.wordsChanged('acknowledge', 410);
+    expect(bargeIn.judge(540, 0, true)).toBe('none');
+    bargeIn.wordsChanged('phrase', 600);
+    expect(bargeIn.judge(700, 0, true)).toBe('none');
+    expect(bargeIn.judge(720, 0, true)).toBe('commit');
+    expect(bargeIn.judge(740, 0, true)).toBe('none');
+  });
+
+  test('commits after 1.2 s of speech without words, but gives assent 2.4 s', () => {
+    const murmur = new BargeIn();
+    murmur.begin();
+    expect(murmur.judge(1_180, 0, true)).toBe('pause');
+    expect(murmur.judge(1_200, 0, true)).toBe('commit');
+
+    const assent = new BargeIn();
+    assent.begin();
+    assent.wordsChanged('acknowledge', 300);
+    assent.judge(260, 0, true);
+    expect(assent.judge(2_380, 0, true)).toBe('none');
+    expect(assent.judge(2_400, 0, true)).toBe('commit');
+  });
+
+  test.each([
+    ['acknowledge', 400, 'backchannel'],
+    ['nothing', 400, 'resume'],
+    ['rejected', 1_180, 'resume'],
+    ['rejected', 1_200, 'commit'],
+    ['phrase', 100, 'commit'],
+    ['interrupt', 100, 'commit'],
+    ['hold', 100, 'commit'],
+    ['other', 100, 'commit'],
+  ] as const)('a turn of %s, %d ms long, ends in %s', (sense, spokenMs, outcome) => {
+    expect(bargeInOutcome(sense, spokenMs)).toBe(outcome);
+  });
+});
+
+describe('what words mean', () => {
+  const sorter = new WordSorter(ENGLISH);
+  const book = new PhraseBook([{ intent: 'yes', phrases: ['yes', 'okay'] }]);
+  const question = { book, asked: true, greeting: false };
+
+  test('a phrase of the step outranks the lists', () => {
+    expect(sorter.sense('okay', false, question)).toBe('phrase');
+    expect(sorter.sense('okay', false, { ...question, book: new PhraseBook([]) })).toBe('acknowledge');
+  });
+
+  test.each([
+    ['stop', 'interrupt'],
+    ['hold on', 'hold'],
+    ['uh-huh', 'acknowledge'],
+    ['bananas', 'other'],
+    ['', 'nothing'],
+  ])('"%s" is %s', (text, sense) => {
+    expect(sorter.sense(text, false, question)).toBe(sense);
+  });
+
+  test('rejected speech means nothing, whatever text comes with it', () => {
+    expect(sorter.sense('yes', true, question)).toBe('rejected');
+  });
+
+  test('a "yes" into the greeting answers no question that has not been asked, but one that the greeting itself asks', () => {
+    expect(sorter.sense('yes', false, { book, asked: false, greeting: true })).toBe('acknowledge');
+    expect(sorter.sense('yes', false, { book, asked: true, greeting: true })).toBe('phrase');
+    expect(sorter.sense('hello', false, { book, asked: true, greeting: true })).toBe('acknowledge');
+    expect(sorter.sense('hello', false, question)).toBe('other');
+  });
+
+  test('the lists are in the grammar while the agent speaks, the greeting’s in its own time only', () => {
+    expect(sorter.phrasesFor(question, false)).toEqual(['yes', 'okay']);
+    const speaking = sorter.phrasesFor(question, true);
+    expect(speaking).toEqual(expect.arrayContaining(['yes', 'okay', 'uh huh', 'stop', 'wait']));
+    expect(speaking).not.toContain('hello');
+    expect(new Set(speaking).size).toBe(speaking.length);
+    expect(sorter.phrasesFor({ book, asked: false, greeting: true }, true)).toContain('hello');
+  });
+});
