@@ -1,0 +1,45 @@
+/**
+ * Tells the event streams of this process that something happened in a call. The calls code publishes after commit;
+ * `GET …/events` listens. Only a bell with a label: what is stored is read from `call_events`, so an event published on
+ * another node, or missed, still arrives by polling. A listener that throws harms nobody else.
+ */
+
+export interface CallEvent {
+  callUuid: string;
+  /** Row id in `call_events`; null for what is shown but not stored (partial recognitions). */
+  id: string | null;
+  at: Date;
+  /** `status`, `speech`, `turn`, … */
+  kind: string;
+  data: Record<string, unknown>;
+}
+
+export interface CallEventBus {
+  publish(event: CallEvent): void;
+  /** Returns the function that ends it; ending twice is fine. */
+  subscribe(callUuid: string, listener: (event: CallEvent) => void): () => void;
+}
+
+export function createCallEventBus(): CallEventBus {
+  const listeners = new Map<string, Set<(event: CallEvent) => void>>();
+  return {
+    publish(event) {
+      for (const listener of listeners.get(event.callUuid) ?? []) {
+        try {
+          listener(event);
+        } catch {
+          // A stream that cannot take it ends by itself; the call and the other streams go on.
+        }
+      }
+    },
+    subscribe(callUuid, listener) {
+      const own = (event: CallEvent): void => listener(event);
+      const set = listeners.get(callUuid) ?? new Set();
+      listeners.set(callUuid, set.add(own));
+      return () => {
+        set.delete(own);
+        if (set.size === 0 && listeners.get(callUuid) === set) listeners.delete(callUuid);
+      };
+    },
+  };
+}
