@@ -1,0 +1,279 @@
+/**
+ * `MediaSocketServer` on uWebSockets.js: the only file that imports it. Its rules, which everything here keeps:
+ * - Main thread only: an App in a worker thread takes the whole process down when that worker dies. One loop a thread; no
+ *   socket crosses threads.
+ * - A message's ArrayBuffer is detached when the callback returns; a request object is dead when its handler returns.
+ * - A socket is valid from open to close and not after; a response until it ended or `onAborted` ran. Touching either later throws.
+ * - `send` answers 0 queued, 1 sent, 2 dropped. It copies, so the caller may reuse its buffer. A lone send corks itself.
+ * - Per-socket state is the socket's user data. Writes of an answer are corked, and `upgrade` too once the handler returned.
+ * - Over `maxPayloadLength` or on a protocol fault it cuts the socket without a close frame; so ours is lower, and answered 1009.
+ */
+
+import type { HttpResponse, us_listen_socket, us_socket_context_t, WebSocket } from 'uWebSockets.js';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { UWS_BINARY_SHA256 } from './binary-checksums.ts';
+import {
+  ABNORMAL_CLOSURE,
+  MESSAGE_TOO_BIG,
+  type MediaSocket,
+  type MediaSocketServer,
+  type SendResult,
+  type SocketRoute,
+  type SocketServerFactory,
+  type SocketServerOptions,
+  type UpgradeDecision,
+} from './media-socket-server.ts';
+import { statusLine } from './status-line.ts';
+import { answerUwsRequest, remoteAddressOf } from './uws-exchange.ts';
+
+type Uws = typeof import('uWebSockets.js');
+
+/** Set aside for the answer to `send` in uWebSockets.js. */
+const QUEUED = 0;
+const DROPPED = 2;
+
+/** uWebSockets.js copies the properties of user data onto its own socket object, so ours travels as one property. */
+interface Carried<UserData> {
+  ours: UwsSocket<UserData>;
+}
+
+class UwsSocket<UserData> implements MediaSocket<UserData> {
+  readonly data: UserData;
+  raw: WebSocket<Carried<UserData>> | null = null;
+
+  constructor(data: UserData) {
+    this.data = data;
+  }
+
+  get isOpen(): boolean {
+    return this.raw !== null;
+  }
+
+  get bufferedBytes(): number {
+    return this.raw === null ? 0 : this.raw.getBufferedAmount();
+  }
+
+  send(message: Uint8Array, isBinary: boolean): SendResult {
+    if (this.raw === null) return 'dropped';
+    const result = this.raw.send(message, isBinary, false);
+    return result === DROPPED ? 'dropped' : result === QUEUED ? 'queued' : 'sent';
+  }
+
+  close(code: number, reason: string): void {
+    // The close handler runs inside `end` and clears `raw`.
+    this.raw?.end(code, reason);
+  }
+}
+
+/** Loads the binary after checking its bytes. `why` says, for the log, what stands in the way and what to do about it. */
+export function loadUws(
+  checksums: Readonly<Record<string, string>> = UWS_BINARY_SHA256,
+): { ok: true; create: SocketServerFactory } | { ok: false; why: string } {
+  const require = createRequire(import.meta.url);
+  const key = `${process.platform}_${process.arch}_${process.versions.modules}`;
+  const expected = checksums[key];
+  if (expected === undefined) return { ok: false, why: `no checksum is pinned for uWebSockets.js on ${key}` };
+  try {
+    const file = join(dirname(require.resolve('uWebSockets.js')), `uws_${key}.node`);
+    const actual = createHash('sha256').update(readFileSync(file)).digest('hex');
+    if (actual !== expected) {
+      return { ok: false, why: `${file} has SHA-256 ${actual}, not the pinned ${expected}: reinstall the packages` };
+    }
+    const uws = require('uWebSockets.js') as Uws;
+    return { ok: true, create: (options) => createUwsServer(uws, options) };
+  } catch (error) {
+    return { ok: false, why: `uWebSockets.js does not load: ${firstLine(error)}` };
+  }
+}
+
+function createUwsServer(uws: Uws, options: SocketServerOptions): MediaSocketServer {
+  const app = uws.App();
+  let listenSocket: us_listen_socket | null = null;
+  let closed = false;
+  const pending = { upgrades: 0 };
+  for (const route of options.routes) addRoute(uws, app, route, options, pending);
+  app.any('/*', (res, req) => {
+    try {
+      if (req.getHeader('upgrade').toLowerCase() === 'websocket') {
+        res.writeStatus(statusLine(404)).end();
+        return;
+      }
+      options.request(answerUwsRequest(res, req));
+    } catch (error) {
+      options.callbackFailed(error);
+      res.close();
+    }
+  });
+
+  return {
+    kind: 'uws',
+    listen(host, port) {
+      return new Promise((resolve, reject) => {
+        app.listen(host, port, (token) => {
+          if (token === false) {
+            reject(
+              new Error(`cannot listen on ${host}:${port}: the port is taken, or the address is not this machine's`),
+            );
+            return;
+          }
+          listenSocket = token;
+          resolve(uws.us_socket_local_port(token as unknown as Parameters<Uws['us_socket_local_port']>[0]));
+        });
+      });
+    },
+    stopListening() {
+      if (listenSocket === null) return;
+      uws.us_listen_socket_close(listenSocket);
+      listenSocket = null;
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      listenSocket = null;
+      app.close();
+    },
+  };
+}
+
+function addRoute<UserData>(
+  uws: Uws,
+  app: ReturnType<Uws['App']>,
+  route: SocketRoute<UserData>,
+  options: SocketServerOptions,
+  pending: { upgrades: number },
+): void {
+  const { limits } = route;
+  const guard = (socket: UwsSocket<UserData>, run: () => void): void => {
+    try {
+      run();
+    } catch (error) {
+      options.callbackFailed(error);
+      socket.close(1011, 'internal error');
+    }
+  };
+  app.ws<Carried<UserData>>(`${route.pathPrefix}*`, {
+    compression: uws.DISABLED,
+    maxPayloadLength: limits.maxBufferedMessageBytes,
+    maxBackpressure: limits.maxBackpressureBytes,
+    closeOnBackpressureLimit: true as unknown as number,
+    idleTimeout: limits.idleTimeoutSeconds,
+    sendPingsAutomatically: limits.pingsItself,
+
+    upgrade(res, req, context) {
+      const headers: Record<string, string> = {};
+      req.forEach((name, value) => {
+        headers[name] = value;
+      });
+      const request = {
+        path: req.getUrl(),
+        query: req.getQuery(),
+        headers,
+        remoteAddress: remoteAddressOf(res),
+      };
+      const decision = new UwsUpgrade<UserData>(res, context, headers, pending);
+      if (pending.upgrades > options.maxPendingUpgrades) {
+        decision.reject(503, 1);
+        return;
+      }
+      try {
+        route.upgrade(request, decision);
+      } catch (error) {
+        options.callbackFailed(error);
+        decision.reject(500);
+      }
+    },
+    open(raw) {
+      const socket = raw.getUserData().ours;
+      socket.raw = raw;
+      guard(socket, () => route.open(socket));
+    },
+    message(raw, message, isBinary) {
+      const socket = raw.getUserData().ours;
+      if (message.byteLength > limits.maxMessageBytes) {
+        socket.close(MESSAGE_TOO_BIG, 'message too big');
+        return;
+      }
+      // Spelled out in place of `guard`: no closure a frame.
+      try {
+        route.message(socket, new Uint8Array(message), isBinary);
+      } catch (error) {
+        options.callbackFailed(error);
+        socket.close(1011, 'internal error');
+      }
+    },
+    drain(raw) {
+      const socket = raw.getUserData().ours;
+      if (raw.getBufferedAmount() === 0) guard(socket, () => route.drained(socket));
+    },
+    close(raw, code) {
+      const socket = raw.getUserData().ours;
+      socket.raw = null;
+      guard(socket, () => route.closed(socket, code === 0 ? ABNORMAL_CLOSURE : code));
+    },
+  });
+}
+
+class UwsUpgrade<UserData> implements UpgradeDecision<UserData> {
+  onAborted: (() => void) | null = null;
+  readonly #res: HttpResponse;
+  readonly #context: us_socket_context_t;
+  readonly #headers: Record<string, string>;
+  readonly #pending: { upgrades: number };
+  #isOpen = true;
+
+  constructor(
+    res: HttpResponse,
+    context: us_socket_context_t,
+    headers: Record<string, string>,
+    pending: { upgrades: number },
+  ) {
+    this.#res = res;
+    this.#context = context;
+    this.#headers = headers;
+    this.#pending = pending;
+    pending.upgrades++;
+    res.onAborted(() => {
+      if (this.#settle()) this.onAborted?.();
+    });
+  }
+
+  accept(userData: UserData): boolean {
+    if (!this.#settle()) return false;
+    this.#res.cork(() => {
+      this.#res.upgrade(
+        { ours: new UwsSocket(userData) },
+        this.#headers['sec-websocket-key'] ?? '',
+        // No subprotocol and no extension is ever agreed to.
+        '',
+        '',
+        this.#context,
+      );
+    });
+    return true;
+  }
+
+  reject(httpStatus: number, retryAfterSeconds?: number): boolean {
+    if (!this.#settle()) return false;
+    this.#res.cork(() => {
+      this.#res.writeStatus(statusLine(httpStatus));
+      if (retryAfterSeconds !== undefined) this.#res.writeHeader('retry-after', String(retryAfterSeconds));
+      this.#res.end('', true);
+    });
+    return true;
+  }
+
+  #settle(): boolean {
+    if (!this.#isOpen) return false;
+    this.#isOpen = false;
+    this.#pending.upgrades--;
+    return true;
+  }
+}
+
+function firstLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.split('\n', 1)[0] ?? text;
+}
