@@ -1,0 +1,64 @@
+/**
+ * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects uws,ws,naive] [--knee]`
+ * What a call costs in our gateway and in the one that published examples show, side by side in one run; and how many calls
+ * fit on this machine before lateness breaks (`--knee`). Prints a table and writes `data/bench/calls.json`.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { findKnee, type Knee } from './knee.ts';
+import { measure, type RunResult } from './measure.ts';
+import { type Subject, startMediaProcess, startNaiveGateway } from './subjects.ts';
+import { printKnees, printSummary } from './table.ts';
+
+const STARTERS: Record<string, () => Promise<Subject>> = {
+  naive: startNaiveGateway,
+  uws: () => startMediaProcess('uws'),
+  ws: () => startMediaProcess('ws'),
+};
+const WARM_UP_MS = 3_000;
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '300' },
+    seconds: { type: 'string', default: '10' },
+    repeat: { type: 'string', default: '5' },
+    subjects: { type: 'string', default: 'naive,uws,ws' },
+    knee: { type: 'boolean', default: false },
+  },
+});
+const names = values.subjects.split(',');
+for (const name of names) {
+  if (!STARTERS[name]) throw new Error(`--subjects knows ${Object.keys(STARTERS).join(', ')}, not ${name}`);
+}
+
+async function runOnce(name: string, calls: number, measureMs: number): Promise<RunResult> {
+  const subject = await STARTERS[name]!();
+  try {
+    return await measure(subject, { calls, warmUpMs: WARM_UP_MS, measureMs });
+  } finally {
+    await subject.stop();
+  }
+}
+
+const results: RunResult[] = [];
+for (let round = 1; round <= Number(values.repeat); round++) {
+  // Interleaved, so that a slow spell of the machine falls on all of them.
+  for (const name of names) {
+    const result = await runOnce(name, Number(values.calls), Number(values.seconds) * 1000);
+    results.push(result);
+    process.stderr.write(
+      `round ${round} ${result.subject}: ${result.cpuMsPerCallSecond.toFixed(2)} ms CPU per call-second${result.isVoid ? ' (void: noisy machine)' : ''}\n`,
+    );
+  }
+}
+printSummary(results);
+
+const knees: Knee[] = [];
+if (values.knee) {
+  for (const name of names) knees.push(await findKnee(name, (calls) => runOnce(name, calls, 5_000)));
+  printKnees(knees);
+}
+mkdirSync('data/bench', { recursive: true });
+writeFileSync('data/bench/calls.json', JSON.stringify({ node: process.version, results, knees }, null, 2));
+process.stdout.write('\nwritten: data/bench/calls.json\n');
+process.exit(0);

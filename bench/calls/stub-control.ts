@@ -1,0 +1,79 @@
+/**
+ * Just enough of control for a media process under load: takes the link, answers every claim with a call whose id is the
+ * token, counts what comes. The sockets are measured, so no database and no REST stand beside them.
+ */
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { MULAW_8K } from '../../media/contract/audio-format.ts';
+import { ReliableLink } from '../../media/contract/link.ts';
+import type { CallSetup, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
+
+export interface StubControl {
+  /** Resolves when a media process has said hello; tells which socket server it runs. */
+  hello: Promise<{ socketServer: string }>;
+  claims(): number;
+  close(): void;
+}
+
+const LINK_CAPACITY = 10_000;
+
+export function startStubControl(runDir: string, agent: AgentDefinition): StubControl {
+  let claims = 0;
+  const sockets = new Set<Socket>();
+  let greeted: (value: { socketServer: string }) => void;
+  const hello = new Promise<{ socketServer: string }>((done) => {
+    greeted = done;
+  });
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    const link = new ReliableLink<ToMedia, ToControl>({
+      runId: `stub-${process.pid}`,
+      capacity: LINK_CAPACITY,
+      write: (line) => socket.write(`${line}\n`),
+      receive(message) {
+        if (message.type === 'hello') greeted({ socketServer: message.socketServer });
+        if (message.type !== 'claim') return;
+        claims++;
+        link.send({
+          type: 'claim.answer',
+          requestId: message.requestId,
+          answer: { ok: true, setup: setupOf(message.claim.token, agent) },
+        });
+      },
+    });
+    link.connected();
+    createInterface({ input: socket }).on('line', (line) => link.receiveLine(line));
+  });
+  server.listen(join(runDir, 'link.sock'));
+  return {
+    hello,
+    claims: () => claims,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+function setupOf(token: string, agent: AgentDefinition): CallSetup {
+  return {
+    callUuid: token,
+    epoch: 1,
+    enterprise: 'bench',
+    agentId: 'bench',
+    agentVersion: 1,
+    agent,
+    placeholders: {},
+    carrier: 'plivo',
+    carrierCallId: token,
+    answeredAtEpochMs: Date.now(),
+    maxDurationMs: 3_600_000,
+    record: false,
+    checkpoint: null,
+    format: MULAW_8K,
+  };
+}

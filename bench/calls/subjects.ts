@@ -1,0 +1,87 @@
+/** What is measured: our media process with either socket server, and the naive gateway. Each runs as a process of its own. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startStubControl } from './stub-control.ts';
+
+export interface Subject {
+  name: string;
+  /** The call's id is appended. */
+  urlPrefix: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+const STOP_LIMIT_MS = 5_000;
+
+function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => done(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  child.kill('SIGTERM');
+  const limit = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+  await ended;
+  clearTimeout(limit);
+}
+
+export async function startNaiveGateway(): Promise<Subject> {
+  const child = fork(fileURLToPath(new URL('./naive-gateway.js', import.meta.url)), [], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const line = await new Promise<string>((done) => child.stdout?.once('data', (data: Buffer) => done(data.toString())));
+  const { url } = JSON.parse(line) as { url: string };
+  return { name: 'naive ws', urlPrefix: `${url}/media/plivo/`, pid: child.pid ?? 0, stop: () => endChild(child) };
+}
+
+export async function startMediaProcess(socketServer: 'uws' | 'ws'): Promise<Subject> {
+  const runDir = mkdtempSync(join(tmpdir(), 'parley-bench-'));
+  const control = startStubControl(runDir, {
+    kind: 'tone',
+    name: 'bench tone',
+    direction: 'any',
+    toneHz: 400,
+  });
+  const port = await freePort();
+  const config = {
+    mediaId: 'bench',
+    host: '127.0.0.1',
+    port,
+    runDir,
+    dataDir: runDir,
+    pipelineThreads: 1,
+    speechThreads: 0,
+    listenThreads: 0,
+    socketServer,
+    logLevel: 'warn',
+  };
+  const child = fork(fileURLToPath(new URL('../../media/main.js', import.meta.url)), [], {
+    env: { ...process.env, PARLEY_MEDIA_CONFIG: JSON.stringify(config) },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  await new Promise<void>((ready, failed) => {
+    child.once('message', () => ready());
+    child.once('exit', (code) => failed(new Error(`the media process ended with code ${code} before it was ready`)));
+  });
+  const { socketServer: running } = await control.hello;
+  return {
+    name: `parley ${running}`,
+    urlPrefix: `ws://127.0.0.1:${port}/media/plivo/`,
+    pid: child.pid ?? 0,
+    async stop() {
+      await endChild(child);
+      control.close();
+      rmSync(runDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** `npm run bench -- <scenario> [options]`: builds if needed and runs `bench/<scenario>/main.ts`. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureBuilt, ensurePackages, root } from './bootstrap.mjs';
+
+const SCENARIOS = { calls: 'what a call costs, against a naive gateway' };
+const [scenario, ...rest] = process.argv.slice(2);
+ensurePackages();
+ensureBuilt();
+const entry = join(root, 'dist', 'bench', scenario ?? '', 'main.js');
+if (!scenario || !(scenario in SCENARIOS) || !existsSync(entry)) {
+  console.error('npm run bench -- <scenario>; scenarios:');
+  for (const [name, what] of Object.entries(SCENARIOS)) console.error(`  ${name.padEnd(12)} ${what}`);
+  process.exit(2);
+}
+process.argv = [process.argv[0], entry, ...rest];
+await import(entry);
