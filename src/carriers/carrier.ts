@@ -22,7 +22,8 @@ export type PlaceOutcome =
   | { kind: 'accepted'; carrierRequestId: string }
   /** Explicitly refused; nothing was dialled. */
   | { kind: 'refused'; reason: EndedReason; carrierCode: string; message: string }
-  | { kind: 'throttled'; retryAfterSeconds: number }
+  /** `retrySafe`: an explicit 429, so nothing was dialled and one more try is allowed. A 503 may have dialled: never set there. */
+  | { kind: 'throttled'; retryAfterSeconds: number; retrySafe?: boolean }
   /** Timed out, reset or 5xx after the request may have been read. `lateAcceptance` settles if the answer comes after all. */
   | { kind: 'unknown'; why: string; lateAcceptance: Promise<string | null> };
 

@@ -1,0 +1,108 @@
+/**
+ * Every timer of a call, pure: which are running is a function of the row alone, so a restart loses none of them.
+ * `nextDeadline` is what each transaction writes into `deadline_at`; `dueTimer` is what the reaper acts on.
+ * A timer that is over and could not be settled (the carrier is away, say) comes again after `RETRY_MS`.
+ */
+
+import type { LiveCall } from './live-call.ts';
+import { isTerminal } from './state-machine.ts';
+
+/** A carrier request is answered within 5 s; one that has no outcome after this was interrupted. */
+export const PLACEMENT_LOST_MS = 10_000;
+/** How long an unknown submission is held for a callback or a late acceptance. */
+export const SUBMISSION_UNKNOWN_MS = 60_000;
+/** From the carrier's acceptance to ringing or answer. */
+export const DIALING_MS = 20_000;
+/** From the answer to the claim of its media stream. */
+export const NO_MEDIA_MS = 10_000;
+/** From the carrier's end to the end of media, so that the transcript is whole. */
+export const MEDIA_DRAIN_MS = 1_500;
+/** Media ends a talk that is too long by itself; control does so later than that. */
+export const MAX_DURATION_GRACE_MS = 10_000;
+/** From the first sign of an end (media stopped, a hang-up asked for) to the first look-up at the carrier. */
+export const CLOSING_LOOKUP_MS = 10_000;
+/** After so long the call is finished, whatever the carrier says or does not say. */
+export const CLOSING_LIMIT_MS = 40_000;
+/** A media process that did not renew for so long does not own the call any more. */
+export const LEASE_MS = 30_000;
+/** How long a call without an owner waits for a definite word of the carrier. */
+export const ORPHAN_LIMIT_MS = 30_000;
+export const RETRY_MS = 5_000;
+
+export type TimerKind =
+  /** Control died between the row and the carrier's answer: from now on the submission counts as unknown. */
+  | 'placement_lost'
+  | 'submission_unknown'
+  | 'dialing'
+  | 'ring'
+  | 'media_drain'
+  | 'closing_limit'
+  | 'closing_lookup'
+  | 'max_duration'
+  | 'orphan_limit'
+  | 'orphan_lookup'
+  | 'no_media';
+
+export interface Timer {
+  kind: TimerKind;
+  atEpochMs: number;
+}
+
+/** The running timers, the most decisive first: of several that are over, the reaper acts on the first. */
+export function timersOf(call: LiveCall): Timer[] {
+  if (isTerminal(call.status)) return [];
+  if (call.status === 'in_progress') return timersOfTalk(call);
+  const dialedAt = (call.dialedAt ?? call.createdAt).getTime();
+  if (call.status === 'ringing') {
+    return [{ kind: 'ring', atEpochMs: (call.ringingAt?.getTime() ?? dialedAt) + call.ringTimeoutSeconds * 1000 }];
+  }
+  if (call.status === 'queued') return [];
+  if (call.submission === 'accepted') {
+    return [{ kind: 'dialing', atEpochMs: (call.submissionAt?.getTime() ?? dialedAt) + DIALING_MS }];
+  }
+  const timers: Timer[] = [{ kind: 'submission_unknown', atEpochMs: dialedAt + SUBMISSION_UNKNOWN_MS }];
+  if (call.submission === null) timers.push({ kind: 'placement_lost', atEpochMs: dialedAt + PLACEMENT_LOST_MS });
+  return timers;
+}
+
+function timersOfTalk(call: LiveCall): Timer[] {
+  const answeredAt = (call.answeredAt ?? call.createdAt).getTime();
+  const claimed = call.epoch > 0;
+  const timers: Timer[] = [];
+  if (call.carrierEndedAt !== null) {
+    timers.push({ kind: 'media_drain', atEpochMs: call.carrierEndedAt.getTime() + MEDIA_DRAIN_MS });
+  }
+  const closingSince = Math.min(
+    call.mediaStoppedAt?.getTime() ?? Number.POSITIVE_INFINITY,
+    call.ending?.atEpochMs ?? Number.POSITIVE_INFINITY,
+  );
+  if (closingSince !== Number.POSITIVE_INFINITY) {
+    timers.push({ kind: 'closing_limit', atEpochMs: closingSince + CLOSING_LIMIT_MS });
+    timers.push({ kind: 'closing_lookup', atEpochMs: closingSince + CLOSING_LOOKUP_MS });
+    return timers;
+  }
+  timers.push({
+    kind: 'max_duration',
+    atEpochMs: answeredAt + call.maxDurationSeconds * 1000 + MAX_DURATION_GRACE_MS,
+  });
+  if (!claimed) timers.push({ kind: 'no_media', atEpochMs: answeredAt + NO_MEDIA_MS });
+  if (claimed && call.leaseUntil !== null) {
+    timers.push({ kind: 'orphan_limit', atEpochMs: call.leaseUntil.getTime() + ORPHAN_LIMIT_MS });
+    timers.push({ kind: 'orphan_lookup', atEpochMs: call.leaseUntil.getTime() });
+  }
+  return timers;
+}
+
+/** The timer to act on, or null when the row was only looked at too early (a lease was renewed meanwhile). */
+export function dueTimer(call: LiveCall, nowEpochMs: number): TimerKind | null {
+  return timersOf(call).find((timer) => timer.atEpochMs <= nowEpochMs)?.kind ?? null;
+}
+
+/** When the reaper must look at the call next; null once it is terminal. Never in the past. */
+export function nextDeadline(call: LiveCall, nowEpochMs: number): Date | null {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { atEpochMs } of timersOf(call)) {
+    next = Math.min(next, atEpochMs > nowEpochMs ? atEpochMs : nowEpochMs + RETRY_MS);
+  }
+  return next === Number.POSITIVE_INFINITY ? null : new Date(next);
+}

@@ -1,0 +1,105 @@
+/**
+ * The one way in which a call changes: lock its row, let `observe` decide, write row, log, terminal webhook event and
+ * idempotency answer in one transaction, and only then ring bells and do deeds. Callbacks, media messages, timers and the
+ * API all come through here; nothing else writes `calls.status`.
+ */
+import type { Clock } from '../../media/contract/clock.ts';
+import type { Database, Queryable } from '../store/database.ts';
+import type { CallEvent, CallEventBus } from './call-event-bus.ts';
+import { appendCallLog } from './call-log.ts';
+import type { CallRecord } from './call-record.ts';
+import { holdIdempotencyKey, settleIdempotencyKey } from './idempotency-settlement.ts';
+import { type LiveCall, lockCall, patchCall } from './live-call.ts';
+import { type Change, type Deed, type Observation, observe } from './observe.ts';
+
+/** `recordCallEvent` of the webhook outbox: writes event and deliveries, returns the deliveries' ids. */
+export type RecordCallEvent = (
+  tx: Queryable,
+  call: CallRecord,
+  event: 'call.completed' | 'call.no_answer' | 'call.failed' | 'recording.ready',
+  extra: Record<string, unknown>,
+  clock: Clock,
+) => Promise<string[]>;
+
+export interface TransitionDeps {
+  database: Database;
+  clock: Clock;
+  bus: CallEventBus;
+  recordCallEvent: RecordCallEvent;
+  bell: { ring(deliveryIds: string[]): void };
+  /** Told after the commit; must not throw and must not block. */
+  perform(call: LiveCall, deeds: Deed[]): void;
+  /** The row's next timer, told after the commit, so that a near one is not late by a sweep. */
+  deadlineMoved(deadlineAt: Date | null): void;
+}
+
+export interface Applied {
+  /** The row after the change. */
+  call: LiveCall;
+  change: Change;
+}
+
+export interface Transitions {
+  /**
+   * Null for a call that does not exist. `alongside` runs in the same transaction, on the changed row.
+   * Rejects when the database is away: nothing happened then, and the same observation may be applied again.
+   */
+  apply(
+    callUuid: string,
+    observation: Observation,
+    alongside?: (tx: Queryable, call: LiveCall) => Promise<void>,
+  ): Promise<Applied | null>;
+}
+
+export function createTransitions(deps: TransitionDeps): Transitions {
+  return {
+    async apply(callUuid, observation, alongside) {
+      const done = await deps.database.transaction(async (tx) => {
+        const before = await lockCall(tx, callUuid);
+        if (before === undefined) return null;
+        const nowEpochMs = deps.clock.epochMs();
+        const change = observe(before, observation, nowEpochMs);
+        const call: LiveCall = { ...before, ...change.patch };
+        if (change.finished && call.answeredAt !== null && (await hasTurns(tx, callUuid))) {
+          change.patch.transcriptStatus = 'ready';
+          call.transcriptStatus = 'ready';
+        }
+        await patchCall(tx, callUuid, change.patch);
+        const events = await appendCallLog(
+          tx,
+          callUuid,
+          change.log.map((line) => ({ ...line, atEpochMs: nowEpochMs })),
+        );
+        if (observation.type === 'submission.unknown' && call.submission === 'unknown')
+          await holdIdempotencyKey(tx, call);
+        if (change.settled !== null) await settleIdempotencyKey(tx, call, change.settled);
+        const deliveryIds = change.finished ? await recordEnd(tx, call) : [];
+        await alongside?.(tx, call);
+        return { call, change, events, deliveryIds };
+      });
+      if (done === null) return null;
+      tell(done);
+      return { call: done.call, change: done.change };
+    },
+  };
+
+  async function recordEnd(tx: Queryable, call: LiveCall): Promise<string[]> {
+    const event = `call.${call.status}` as 'call.completed' | 'call.no_answer' | 'call.failed';
+    const extra = { sipReason: call.ending?.carrierCause ?? null };
+    const ids = await deps.recordCallEvent(tx, call, event, extra, deps.clock);
+    if (call.recordingStatus !== 'ready') return ids;
+    // The recording was finished first, but the terminal event has the lowest sequence.
+    return [...ids, ...(await deps.recordCallEvent(tx, call, 'recording.ready', {}, deps.clock))];
+  }
+
+  function tell(done: { call: LiveCall; change: Change; events: CallEvent[]; deliveryIds: string[] }): void {
+    for (const event of done.events) deps.bus.publish(event);
+    if (done.deliveryIds.length > 0) deps.bell.ring(done.deliveryIds);
+    if (done.change.deeds.length > 0) deps.perform(done.call, done.change.deeds);
+    deps.deadlineMoved(done.call.deadlineAt);
+  }
+}
+
+async function hasTurns(tx: Queryable, callUuid: string): Promise<boolean> {
+  return (await tx.query('SELECT 1 AS one FROM call_turns WHERE call_uuid = $1 LIMIT 1', [callUuid])).length > 0;
+}
