@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { FliteVoice, PieceOfSpeech } from '../../../../../media/engines/local/flite-voice.ts';
+import { createSpeechScheduler, type SpeechScheduler } from '../../../../../media/engines/local/speech-scheduler.ts';
+import { VirtualClock } from '../../../../support/virtual-clock.ts';
+
+/** Each piece becomes `pieceMs` of sound; texts with `!` break the engine. */
+function rig(pieceMs = 1000) {
+  const spoken: PieceOfSpeech[] = [];
+  const turns: (() => void)[] = [];
+  const voice: FliteVoice = {
+    speak(piece) {
+      spoken.push(piece);
+      if (piece.text.includes('!')) throw new Error('trap');
+      return new Int16Array(piece.text.trim() === '...' ? 0 : pieceMs * 16);
+    },
+    prepare() {},
+  };
+  const clock = new VirtualClock();
+  const scheduler = createSpeechScheduler(voice, clock, (run) => turns.push(run));
+  const log: string[] = [];
+  const request = (label: string, text: string): (() => void) =>
+    scheduler.request(text, 'slt', {
+      onChunk: (chunk) => log.push(`${label}:${chunk.text.trim()}`),
+      onDone: () => log.push(`${label} done`),
+      onError: (error) => log.push(`${label} ${error.code}`),
+    });
+  const run = (most = 1000): void => {
+    for (let i = 0; i < most && turns.length > 0; i++) turns.shift()!();
+  };
+  return { clock, log, request, run, scheduler: scheduler satisfies SpeechScheduler, spoken };
+}
+
+describe('the speech scheduler', () => {
+  it('gives two requests of the same instant one piece each in turn', () => {
+    const { log, request, run } = rig();
+    request('a', '1. 2. 3.');
+    request('b', '4. 5. 6.');
+    run();
+    expect(log).toEqual(['a:1.', 'b:4.', 'a:2.', 'b:5.', 'a:3.', 'a done', 'b:6.', 'b done']);
+  });
+
+  it('puts a request without sound before one that has 1 s in hand, and not before one that ran dry 1 s ago', () => {
+    const { clock, log, request, run } = rig();
+    request('a', '1. 2. 3.');
+    run(1);
+    request('b', '4.');
+    run(1);
+    clock.advanceMs(2000);
+    request('c', '5.');
+    run(1);
+    expect(log).toEqual(['a:1.', 'b:4.', 'b done', 'a:2.']);
+  });
+
+  it('calls nothing of a request after its cancel', () => {
+    const { log, request, run, scheduler } = rig();
+    const cancel = request('a', '1. 2. 3.');
+    run(1);
+    cancel();
+    cancel();
+    run();
+    expect(log).toEqual(['a:1.']);
+    expect(scheduler.waitingRequests).toBe(0);
+  });
+
+  it('ends only the request on which the engine breaks', () => {
+    const { log, request, run } = rig();
+    request('a', '1. broken! 3.');
+    request('b', '4. 5.');
+    run();
+    expect(log).toEqual(['a:1.', 'b:4.', 'a engine_failed', 'b:5.', 'b done']);
+  });
+
+  it('gives text without sound to the next chunk, and trims silence before the first sound only', () => {
+    const { log, request, run, spoken } = rig();
+    request('a', '... one. two.');
+    run();
+    expect(log).toEqual(['a:... one.', 'a:two.', 'a done']);
+    expect(spoken.map((piece) => piece.isFirst)).toEqual([true, true, false]);
+  });
+
+  it('refuses the 257th waiting request as overloaded', () => {
+    const { log, request } = rig();
+    for (let i = 0; i < 257; i++) request(`${i}`, 'text');
+    expect(log).toEqual(['256 overloaded']);
+  });
+
+  it('starts again after a pause with nothing to do', () => {
+    const { log, request, run } = rig();
+    request('a', '1.');
+    run();
+    request('b', '2.');
+    run();
+    expect(log).toEqual(['a:1.', 'a done', 'b:2.', 'b done']);
+  });
+});

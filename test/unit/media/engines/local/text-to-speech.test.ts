@@ -1,0 +1,44 @@
+import { MessageChannel } from 'node:worker_threads';
+import { expect, it } from 'vitest';
+import { systemClock } from '../../../../../media/contract/clock.ts';
+import { loadFliteVoice } from '../../../../../media/engines/local/flite-voice.ts';
+import { createSpeechScheduler } from '../../../../../media/engines/local/speech-scheduler.ts';
+import { serveSpeechClient } from '../../../../../media/engines/local/speech-service.ts';
+import { createTextToSpeechClient } from '../../../../../media/engines/local/text-to-speech-client.ts';
+import { describeTextToSpeech } from '../text-to-speech-conformance.ts';
+
+const voice = await loadFliteVoice();
+
+describeTextToSpeech('The local voice behind a port', async () => {
+  const { port1, port2 } = new MessageChannel();
+  serveSpeechClient(port1, createSpeechScheduler(voice, systemClock, setImmediate));
+  return { voice: createTextToSpeechClient(port2), close: () => port2.close() };
+});
+
+it('fails what is pending, and what comes later, with code engine_gone when the other side of the port closes', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const client = createTextToSpeechClient(port2);
+  const signal = new AbortController().signal;
+  const pending = client.synthesize({ text: 'Hello.', voice: 'slt', signal }, () => {});
+  port1.close();
+  await expect(pending).rejects.toMatchObject({ name: 'VoiceError', code: 'engine_gone' });
+  const later = client.synthesize({ text: 'Hello.', voice: 'slt', signal }, () => {});
+  await expect(later).rejects.toMatchObject({ code: 'engine_gone' });
+});
+
+it('drops the requests of a client whose port closes', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const scheduler = createSpeechScheduler(voice, systemClock, setImmediate);
+  serveSpeechClient(port1, scheduler);
+  const client = createTextToSpeechClient(port2);
+  const signal = new AbortController().signal;
+  const first = new Promise<void>((resolve) => {
+    client.synthesize({ text: 'A sentence. '.repeat(100), voice: 'kal16', signal }, () => resolve()).catch(() => {});
+  });
+  await first;
+  expect(scheduler.waitingRequests).toBe(1);
+  const closed = new Promise((resolve) => port1.once('close', resolve));
+  port2.close();
+  await closed;
+  expect(scheduler.waitingRequests).toBe(0);
+});

@@ -1,0 +1,144 @@
+/** What every `TextToSpeech` must do. `open` gives a fresh port for each test; it is closed by `close`. */
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SpeechChunk, TextToSpeech } from '../../../../media/contract/engines.ts';
+
+export interface OpenedVoice {
+  voice: TextToSpeech;
+  close(): void | Promise<void>;
+}
+
+const never = new AbortController().signal;
+
+export function durationMs(chunks: readonly SpeechChunk[], rateHz: number): number {
+  return (chunks.reduce((sum, chunk) => sum + chunk.samples.length, 0) * 1000) / rateHz;
+}
+
+export function describeTextToSpeech(name: string, open: () => Promise<OpenedVoice>): void {
+  describe(`${name} as a TextToSpeech`, () => {
+    let opened: OpenedVoice | undefined;
+    afterEach(async () => {
+      await opened?.close();
+      opened = undefined;
+    });
+    const start = async (): Promise<TextToSpeech> => {
+      opened = await open();
+      return opened.voice;
+    };
+    async function speak(voice: TextToSpeech, text: string, name = 'kal16'): Promise<SpeechChunk[]> {
+      const chunks: SpeechChunk[] = [];
+      await voice.synthesize({ text, voice: name, signal: never }, (chunk) => chunks.push(chunk));
+      return chunks;
+    }
+
+    it('speaks 12 words in every voice, in 2.5 to 5 s of sound that is neither silent nor clipped', async () => {
+      const voice = await start();
+      expect(voice.voices.length).toBeGreaterThan(0);
+      for (const name of voice.voices) {
+        const chunks = await speak(voice, 'Thank you for calling Acme, how can I help you today please?', name);
+        const seconds = durationMs(chunks, voice.outputRateHz) / 1000;
+        expect(seconds).toBeGreaterThan(2.5);
+        expect(seconds).toBeLessThan(5);
+        const peak = chunks[0]!.samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+        expect(peak).toBeGreaterThan(3000);
+        expect(peak).toBeLessThan(32767);
+      }
+    });
+
+    it('gives three sentences as three chunks whose texts are the text when joined', async () => {
+      const voice = await start();
+      const text = 'Good morning.  How are you?\nFine.';
+      const chunks = await speak(voice, text);
+      expect(chunks.map((chunk) => chunk.text)).toEqual(['Good morning.  ', 'How are you?\n', 'Fine.']);
+      for (const chunk of chunks) expect(chunk.samples).toBeInstanceOf(Int16Array);
+    });
+
+    it('begins with sound: at most 60 ms of silence before the first word', async () => {
+      const voice = await start();
+      const [first] = await speak(voice, 'Hello.');
+      const quiet = first!.samples.findIndex((sample) => Math.abs(sample) > 500);
+      expect((quiet * 1000) / voice.outputRateHz).toBeLessThanOrEqual(60);
+    });
+
+    it.each([
+      ['an empty text', ''],
+      ['spaces', ' \n '],
+      ['signs only', '...?!'],
+      ['control characters only', '\u0000\u0007\u001b'],
+      ['100 kB', 'word '.repeat(20_000)],
+    ])('refuses %s with a VoiceError, and speaks the next text', async (_what, text) => {
+      const voice = await start();
+      await expect(speak(voice, text)).rejects.toMatchObject({ name: 'VoiceError' });
+      expect((await speak(voice, 'Still here.')).length).toBe(1);
+    });
+
+    it('refuses a voice that it does not have with a VoiceError that names those that it has', async () => {
+      const voice = await start();
+      const refused = speak(voice, 'Hello.', 'nobody');
+      await expect(refused).rejects.toMatchObject({ name: 'VoiceError' });
+      await expect(refused).rejects.toThrow(voice.voices[0]!);
+    });
+
+    it.each([
+      ['tags', '<speak><break time="9s"/>Hello</speak> <phoneme'],
+      ['options', '--help -voice kal'],
+      ['control characters', 'He\u0000llo \u001b[31m you\u0007'],
+      ['half a surrogate pair', 'Hello \ud83d you'],
+      ['300 letters without a space', 'a'.repeat(300)],
+      ['format marks', '%s%n%x hello'],
+    ])('speaks what can be said of a text with %s', async (_what, text) => {
+      const voice = await start();
+      const chunks = await speak(voice, text);
+      expect(chunks.map((chunk) => chunk.text).join('')).toBe(text);
+      expect(durationMs(chunks, voice.outputRateHz)).toBeGreaterThan(200);
+    });
+
+    it('rejects with an AbortError when cancelled, and gives no chunk after that', async () => {
+      const voice = await start();
+      const abort = new AbortController();
+      let chunks = 0;
+      let chunksAtAbort = -1;
+      const speaking = voice.synthesize(
+        { text: 'One sentence here. '.repeat(60), voice: 'kal16', signal: abort.signal },
+        () => {
+          chunks++;
+          if (chunks !== 2) return;
+          chunksAtAbort = chunks;
+          abort.abort();
+        },
+      );
+      await expect(speaking).rejects.toMatchObject({ name: 'AbortError' });
+      expect((await speak(voice, 'Next.')).length).toBe(1);
+      expect(chunks).toBe(chunksAtAbort);
+    });
+
+    it('rejects at once with an AbortError when the signal fired before', async () => {
+      const voice = await start();
+      const speaking = voice.synthesize({ text: 'Hello.', voice: 'kal16', signal: AbortSignal.abort() }, () => {});
+      await expect(speaking).rejects.toMatchObject({ name: 'AbortError' });
+    });
+
+    it('does not let 60 sentences of one call delay the first sentence of another', async () => {
+      const voice = await start();
+      const order: string[] = [];
+      const long = voice
+        .synthesize({ text: 'A long text goes on. '.repeat(60), voice: 'kal16', signal: never }, () =>
+          order.push('long'),
+        )
+        .then(() => order.push('long is done'));
+      const short = voice.synthesize({ text: 'Hello.', voice: 'kal16', signal: never }, () => order.push('short'));
+      await short;
+      expect(order.indexOf('short')).toBeLessThanOrEqual(3);
+      expect(order).not.toContain('long is done');
+      await long;
+    });
+
+    it('fails only the request whose listener throws', async () => {
+      const voice = await start();
+      const broken = voice.synthesize({ text: 'One. Two. Three.', voice: 'kal16', signal: never }, () => {
+        throw new Error('listener broke');
+      });
+      await expect(broken).rejects.toThrow('listener broke');
+      expect((await speak(voice, 'Next.')).length).toBe(1);
+    });
+  });
+}
