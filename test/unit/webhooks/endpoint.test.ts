@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { createSealer } from '../../../src/store/secrets.ts';
+import { readEndpoint, rotateSecret, setEndpoint } from '../../../src/webhooks/endpoint.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+
+const WORKSPACE = '0199f0a0-0000-7000-8000-000000000001';
+const sealer = createSealer('ab'.repeat(32));
+let server: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+  db = openDatabase({ connectionString: server.connectionString, maxConnections: 2, onIdleError: () => {} });
+  await db.query(`INSERT INTO workspaces (id, slug, name) VALUES ($1, 'acme', 'Acme')`, [WORKSPACE]);
+});
+afterAll(async () => {
+  await db?.close();
+  await server?.close();
+});
+beforeEach(() => db.query('DELETE FROM webhook_endpoints'));
+
+const stored = async () =>
+  (
+    await db.query<{ secret: Buffer; previous: Buffer | null; until: Date | null }>(
+      'SELECT secret_sealed AS secret, previous_secret_sealed AS previous, previous_until AS until FROM webhook_endpoints',
+    )
+  )[0]!;
+
+describe('the webhook endpoint of a workspace', () => {
+  it('stores the URL with a sealed secret that is shown once', async () => {
+    const { secret } = await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
+    expect(sealer.open((await stored()).secret)).toBe(secret);
+    const endpoint = await readEndpoint(db, WORKSPACE);
+    expect(endpoint).toMatchObject({ url: 'https://example.com/hooks', disabledAt: null, previousSecretUntil: null });
+    expect(JSON.stringify(endpoint)).not.toContain(secret.slice(6));
+  });
+
+  it('keeps the old secret valid for 24 h when it is rotated', async () => {
+    const first = await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
+    const second = await rotateSecret(db, sealer, WORKSPACE);
+    const row = await stored();
+    expect(sealer.open(row.secret)).toBe(second.secret);
+    expect(sealer.open(row.previous!)).toBe(first.secret);
+    const hours = (row.until!.getTime() - Date.now()) / 3_600_000;
+    expect(hours).toBeGreaterThan(23.9);
+    expect(hours).toBeLessThan(24.1);
+    expect((await readEndpoint(db, WORKSPACE))?.previousSecretUntil).toEqual(row.until);
+  });
+
+  it('ends the old secret at once and enables again when another URL is set', async () => {
+    await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
+    await rotateSecret(db, sealer, WORKSPACE);
+    await db.query('UPDATE webhook_endpoints SET disabled_at = now()');
+    await setEndpoint(db, sealer, WORKSPACE, 'https://example.org/hooks');
+    expect((await stored()).previous).toBeNull();
+    expect(await readEndpoint(db, WORKSPACE)).toMatchObject({ url: 'https://example.org/hooks', disabledAt: null });
+  });
+
+  it('says what to do first when there is no URL to rotate a secret for', async () => {
+    await expect(rotateSecret(db, sealer, WORKSPACE)).rejects.toThrow('set one first');
+    expect(await readEndpoint(db, WORKSPACE)).toBeNull();
+  });
+
+  it.each([
+    ['example.com/hooks', 'is not a URL; write it like https://'],
+    ['ftp://example.com', 'must begin with https:// (not ftp:)'],
+    ['https://user:pass@example.com/', 'must not hold a user name'],
+    [`https://example.com/${'a'.repeat(2_048)}`, 'longer than 2048'],
+    ['https://127.1/', 'WEBHOOK_ALLOW_CIDRS'],
+    ['http://93.184.215.14/', 'plain http is spoken only inside'],
+  ])('refuses %s with a sentence that says the way out', async (url, words) => {
+    await expect(setEndpoint(db, sealer, WORKSPACE, url, createAddressGuard([]))).rejects.toThrow(words);
+    expect(await readEndpoint(db, WORKSPACE)).toBeNull();
+  });
+
+  it('takes a plain http address inside an allowed range', async () => {
+    await setEndpoint(db, sealer, WORKSPACE, 'http://127.0.0.1:9/', createAddressGuard(['127.0.0.0/8']));
+    expect((await readEndpoint(db, WORKSPACE))?.url).toBe('http://127.0.0.1:9/');
+  });
+});
