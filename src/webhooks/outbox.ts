@@ -1,0 +1,71 @@
+/**
+ * Writes a call's event and its delivery inside the transaction of the change that it reports, so that one cannot exist
+ * without the other. Called by `src/calls`; after the commit the caller rings the bell with the ids. Must not send.
+ */
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { Turn } from '../../media/contract/conversation.ts';
+import type { CallRecord } from '../calls/call-record.ts';
+import type { Queryable } from '../store/database.ts';
+import { buildEventBody, type WebhookEventName } from './event-body.ts';
+import { createEventId } from './event-id.ts';
+import { transcriptOf } from './transcript.ts';
+
+/** Says that work is due. Losing a ring loses nothing: the sweep finds the row. */
+export interface WebhookBell {
+  /** Never throws and never waits; call it after the commit. */
+  ring(deliveryIds: readonly string[]): void;
+}
+
+/**
+ * `call` is the row after the change; `extra` goes into the body over what is derived from the row (`quality`, `sipReason`,
+ * `recording`, …). Takes the call's next sequence under its row lock; the transcript is that of `call_turns` as this
+ * transaction sees it. Returns delivery ids: none when the workspace has no URL (the event is stored all the same).
+ * A second terminal event of a call violates an index and so fails the transaction.
+ */
+export async function recordCallEvent(
+  tx: Queryable,
+  call: CallRecord,
+  event: WebhookEventName,
+  extra: Readonly<Record<string, unknown>>,
+  clock: Clock,
+): Promise<string[]> {
+  const sequences = await tx.query<{ sequence: number }>(
+    `UPDATE calls SET next_sequence = next_sequence + 1 WHERE call_uuid = $1 AND workspace_id = $2
+     RETURNING next_sequence - 1 AS sequence`,
+    [call.callUuid, call.workspaceId],
+  );
+  const sequence = sequences[0]?.sequence;
+  if (sequence === undefined) throw new Error(`No call ${call.callUuid} in its workspace to record ${event} for`);
+  const turns = await readTurns(tx, call.callUuid);
+  const id = createEventId();
+  const nowEpochMs = clock.epochMs();
+  const body = buildEventBody(call, {
+    event,
+    id,
+    timestampEpochMs: nowEpochMs,
+    sequence,
+    transcript: transcriptOf(turns),
+    turnCount: turns.length,
+    extra,
+  });
+  const now = new Date(nowEpochMs);
+  await tx.query(
+    `INSERT INTO webhook_events (id, workspace_id, call_uuid, event, sequence, body, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [id, call.workspaceId, call.callUuid, event, sequence, JSON.stringify(body), now],
+  );
+  const deliveries = await tx.query<{ id: string }>(
+    `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at)
+     SELECT $1, $2, id, 'pending', $4, $4 FROM webhook_endpoints WHERE workspace_id = $3 RETURNING id`,
+    [uuidv7(), id, call.workspaceId, now],
+  );
+  return deliveries.map((delivery) => delivery.id);
+}
+
+async function readTurns(tx: Queryable, callUuid: string): Promise<Turn[]> {
+  const rows = await tx.query<{ turn: Turn }>('SELECT turn FROM call_turns WHERE call_uuid = $1 ORDER BY position', [
+    callUuid,
+  ]);
+  return rows.map((row) => row.turn);
+}
