@@ -1,0 +1,161 @@
+/**
+ * API keys of a workspace (contract §7): at most five live ones, each shown once. Used by the command line and the demo.
+ * Only the id and the secret's SHA-256 are stored; the text is returned by `createApiKey` and `rotateApiKey`, never again.
+ */
+import ipaddr from 'ipaddr.js';
+import type { Database, Queryable } from '../store/database.ts';
+import { makeApiKey, sha256Of } from './api-key-format.ts';
+import { OperatorError } from './operator-error.ts';
+import { findWorkspace } from './workspaces.ts';
+
+export const SCOPES = [
+  'calls:write',
+  'calls:read',
+  'leads:write',
+  'leads:read',
+  'webhooks:write',
+  'agents:read',
+  'bench',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface ApiKey {
+  keyId: string;
+  name: string;
+  scopes: Scope[];
+  allowedCidrs: string[];
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  createdAt: Date;
+}
+
+/** `text` is the key itself: hand it to its user and forget it. */
+export interface NewApiKey extends ApiKey {
+  text: string;
+}
+
+const MOST_LIVE_KEYS = 5;
+const ROTATION_SECONDS = { preset: 24 * 3600, least: 60, most: 7 * 24 * 3600 };
+const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
+const COLUMNS = `key_id AS "keyId", name, scopes, allowed_cidrs AS "allowedCidrs", expires_at AS "expiresAt",
+  revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", created_at AS "createdAt"`;
+
+export async function createApiKey(
+  database: Database,
+  args: {
+    slug: string;
+    name: string;
+    scopes: readonly string[];
+    allowedCidrs?: readonly string[];
+    expiresAt?: Date | null;
+  },
+): Promise<NewApiKey> {
+  const scopes = checkScopes(args.scopes);
+  const cidrs = args.allowedCidrs ?? [];
+  for (const cidr of cidrs) {
+    if (!ipaddr.isValidCIDR(cidr))
+      throw new OperatorError('invalid', `'${cidr}' is no address range like 203.0.113.0/24.`);
+  }
+  if (args.name.trim() === '') throw new OperatorError('invalid', 'The key needs a name, to know it by.');
+  return database.transaction(async (tx) => {
+    const workspaceId = await lockWorkspace(tx, args.slug);
+    return insertKey(tx, workspaceId, {
+      name: args.name,
+      scopes,
+      allowedCidrs: [...cidrs],
+      expiresAt: args.expiresAt ?? null,
+    });
+  });
+}
+
+export async function listApiKeys(database: Queryable, args: { slug: string }): Promise<ApiKey[]> {
+  const { id } = await findWorkspace(database, args.slug);
+  return database.query<ApiKey>(`SELECT ${COLUMNS} FROM api_keys WHERE workspace_id = $1 ORDER BY created_at`, [id]);
+}
+
+/** Effective on every node within 2 s. Revoking twice is fine. */
+export async function revokeApiKey(database: Queryable, args: { slug: string; keyId: string }): Promise<ApiKey> {
+  const { id } = await findWorkspace(database, args.slug);
+  const [key] = await database.query<ApiKey>(
+    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE workspace_id = $1 AND key_id = $2 RETURNING ${COLUMNS}`,
+    [id, args.keyId],
+  );
+  if (key === undefined) throw unknownKey(args);
+  return key;
+}
+
+/** A second key like the first, which stays valid for `overlapSeconds` (24 h; 60 s to 7 days). */
+export async function rotateApiKey(
+  database: Database,
+  args: { slug: string; keyId: string; overlapSeconds?: number },
+): Promise<{ created: NewApiKey; replaced: ApiKey }> {
+  const overlap = args.overlapSeconds ?? ROTATION_SECONDS.preset;
+  if (!(overlap >= ROTATION_SECONDS.least && overlap <= ROTATION_SECONDS.most)) {
+    throw new OperatorError(
+      'invalid',
+      'The old key may stay valid for 60 seconds to 7 days; to end it now, revoke it.',
+    );
+  }
+  return database.transaction(async (tx) => {
+    const workspaceId = await lockWorkspace(tx, args.slug);
+    const [old] = await tx.query<ApiKey>(
+      `SELECT ${COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 AND ${LIVE}`,
+      [workspaceId, args.keyId],
+    );
+    if (old === undefined) throw unknownKey(args);
+    const created = await insertKey(tx, workspaceId, { ...old, expiresAt: null });
+    const [replaced] = await tx.query<ApiKey>(
+      `UPDATE api_keys SET expires_at = least(expires_at, now() + $2 * interval '1 second') WHERE key_id = $1 RETURNING ${COLUMNS}`,
+      [args.keyId, overlap],
+    );
+    return { created, replaced: replaced! };
+  });
+}
+
+/** Two keys at once must not make a sixth, so the workspace's row is locked while they are counted. */
+async function lockWorkspace(tx: Queryable, slug: string): Promise<string> {
+  const workspace = await findWorkspace(tx, slug);
+  if (!workspace.apiEnabled) {
+    throw new OperatorError('refused', `API access is off for '${slug}'; first: parley workspace api enable ${slug}`);
+  }
+  await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [workspace.id]);
+  return workspace.id;
+}
+
+async function insertKey(
+  tx: Queryable,
+  workspaceId: string,
+  key: { name: string; scopes: readonly Scope[]; allowedCidrs: readonly string[]; expiresAt: Date | null },
+): Promise<NewApiKey> {
+  const [live] = await tx.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM api_keys WHERE workspace_id = $1 AND ${LIVE}`,
+    [workspaceId],
+  );
+  if ((live?.count ?? 0) >= MOST_LIVE_KEYS) {
+    throw new OperatorError('refused', `A workspace has at most ${MOST_LIVE_KEYS} live keys; revoke one first.`);
+  }
+  const made = makeApiKey();
+  const [row] = await tx.query<ApiKey>(
+    `INSERT INTO api_keys (key_id, workspace_id, name, secret_sha256, scopes, allowed_cidrs, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${COLUMNS}`,
+    [made.keyId, workspaceId, key.name, sha256Of(made.secret), [...key.scopes], [...key.allowedCidrs], key.expiresAt],
+  );
+  return { ...row!, text: made.text };
+}
+
+function checkScopes(scopes: readonly string[]): Scope[] {
+  const unknown = scopes.filter((scope) => !SCOPES.includes(scope as Scope));
+  if (unknown.length > 0 || scopes.length === 0) {
+    const what = unknown.length > 0 ? `Unknown scopes: ${unknown.join(', ')}.` : 'A key needs at least one scope.';
+    throw new OperatorError('invalid', `${what} There are: ${SCOPES.join(', ')}.`);
+  }
+  return [...new Set(scopes)] as Scope[];
+}
+
+function unknownKey(args: { slug: string; keyId: string }): OperatorError {
+  return new OperatorError(
+    'not_found',
+    `Workspace '${args.slug}' has no live key '${args.keyId}'; see: parley key list ${args.slug}`,
+  );
+}
