@@ -7,6 +7,8 @@
  *
  * A receiver hands each number on once, in order; what it has seen it acknowledges within the next line or `ackNow`.
  * If the other side is a new run (its `epochId` changed), numbering from it starts anew at 1.
+ * With `acknowledge: 'when_handled'` a line is acknowledged only once its receiver called `handled`: what it had not finished
+ * when it died is sent again to the run that follows.
  * Bounded: over `capacity` unacknowledged messages, `send` returns false and drops the message; the caller counts it.
  */
 export interface ReliableLinkOptions<Out, In> {
@@ -14,7 +16,10 @@ export interface ReliableLinkOptions<Out, In> {
   capacity: number;
   /** Writes one line (without its newline) to the live transport; not called while there is none. */
   write(line: string): void;
-  receive(message: In): void;
+  /** `number` is the line's, for `handled`. */
+  receive(message: In, number: number): void;
+  /** Default `on_receipt`. */
+  acknowledge?: 'on_receipt' | 'when_handled';
   /** The other side is another run than before: what it knew is gone. Called before its first message. */
   peerRestarted?(): void;
   /** Bound the type parameter; never called. */
@@ -36,6 +41,8 @@ export class ReliableLink<Out, In> {
   #unacked: { n: number; message: Out }[] = [];
   #nextNumber = 1;
   #seenNumber = 0;
+  /** What the other side is told: up to here it may forget. */
+  #ackNumber = 0;
   #sinceAck = 0;
   #connected = false;
   #peerRunId: string | null = null;
@@ -60,7 +67,7 @@ export class ReliableLink<Out, In> {
   /** The transport is up: greet, then repeat what the other side may not have. */
   connected(): void {
     this.#connected = true;
-    this.#options.write(JSON.stringify({ epochId: this.#options.runId, ack: this.#seenNumber }));
+    this.#options.write(JSON.stringify({ epochId: this.#options.runId, ack: this.#ackNumber }));
     for (const { n, message } of this.#unacked) this.#write({ n, m: message });
   }
 
@@ -81,14 +88,23 @@ export class ReliableLink<Out, In> {
     if (line.n === undefined || line.m === undefined) return;
     if (line.n <= this.#seenNumber) return;
     this.#seenNumber = line.n;
-    this.#sinceAck++;
+    if (this.#options.acknowledge !== 'when_handled') this.handled(line.n);
+    this.#options.receive(line.m, line.n);
+  }
+
+  /** Everything up to this line's number is done with and may be acknowledged. A lower number than before is ignored. */
+  handled(upToNumber: number): void {
+    const upTo = Math.min(upToNumber, this.#seenNumber);
+    if (upTo <= this.#ackNumber) return;
+    this.#sinceAck += upTo - this.#ackNumber;
+    this.#ackNumber = upTo;
     if (this.#sinceAck >= ACK_EVERY) this.ackNow();
-    this.#options.receive(line.m);
   }
 
   #greeted(peerRunId: string): void {
     if (this.#peerRunId !== null && this.#peerRunId !== peerRunId) {
       this.#seenNumber = 0;
+      this.#ackNumber = 0;
       this.#options.peerRestarted?.();
     }
     this.#peerRunId = peerRunId;
@@ -102,6 +118,6 @@ export class ReliableLink<Out, In> {
 
   #write(line: Omit<Line<Out>, 'epochId' | 'ack'>): void {
     this.#sinceAck = 0;
-    this.#options.write(JSON.stringify({ ...line, ack: this.#seenNumber }));
+    this.#options.write(JSON.stringify({ ...line, ack: this.#ackNumber }));
   }
 }

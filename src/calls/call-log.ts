@@ -1,6 +1,7 @@
 /** Appends to `call_events`. Inside the transaction of the change that it tells of; the caller publishes after the commit. */
+
+import type { CallEvent } from '../api/call-event-bus.ts';
 import type { Queryable } from '../store/database.ts';
-import type { CallEvent } from './call-event-bus.ts';
 
 export interface CallLogLine {
   kind: string;
@@ -31,7 +32,7 @@ export async function appendCallLog(
   return lines.map((line, index) => ({
     id: String(rows[index]!.id),
     callUuid,
-    at: new Date(line.atEpochMs).toISOString(),
+    at: new Date(line.atEpochMs),
     kind: line.kind,
     data: line.data as Record<string, unknown>,
   }));

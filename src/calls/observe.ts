@@ -8,7 +8,7 @@ import type { CarrierEnd } from '../carriers/carrier.ts';
 import type { CallRecord } from './call-record.ts';
 import type { CallPatch, Ending, LiveCall } from './live-call.ts';
 import { fittingReason, isTerminal, mayMove, rankOf } from './state-machine.ts';
-import { nextDeadline } from './timers.ts';
+import { isDue, nextDeadline, type TimerKind } from './timers.ts';
 
 export interface EndReport {
   reason: EndedReason;
@@ -24,15 +24,18 @@ export type Observation =
   | { type: 'carrier.answered'; carrierCallId: string }
   | { type: 'carrier.ended'; carrierCallId: string; end: CarrierEnd }
   /** Somebody wants the call over (agent, API, a timer): it is hung up at the carrier, whose word then finishes it. */
-  | ({ type: 'end.asked' } & EndReport)
+  | ({ type: 'end.asked'; disposition?: string | null } & EndReport)
   | {
       type: 'media.stopped';
       why: 'socket_closed' | 'stopped' | 'bad_stream' | 'no_media' | 'failed';
       durationMs: number;
       latency: Record<string, unknown> | null;
     }
-  /** The call is over now: a timer ran out, or the carrier knows it no more. An ending that was noted before wins. */
-  | ({ type: 'finish'; onlyIn?: readonly CallStatus[] } & EndReport);
+  /**
+   * The call is over now: a timer ran out, or the carrier knows it no more. An ending that was noted before wins.
+   * With `ifDue` only while that timer is still over: what was seen since the reaper looked may have stopped it.
+   */
+  | ({ type: 'finish'; ifDue?: TimerKind } & EndReport);
 
 /** What to do once the change is committed; each may be done twice without harm. */
 export type Deed = 'hang_up' | 'stop_media' | 'prepare_greeting';
@@ -45,7 +48,7 @@ export interface Change {
   /** The patch makes the call terminal. */
   finished: boolean;
   /** The submission became known: a client that waits with its key can be answered. */
-  settled: 'accepted' | 'lost' | null;
+  settled: 'accepted' | 'failed' | null;
 }
 
 /** Works on a private copy; never touches `call`. */
@@ -62,7 +65,7 @@ export function observe(call: LiveCall, observation: Observation, nowEpochMs: nu
       // A callback says that it was dialled after all: then the refusal was not about this call.
       if (late || call.submission !== null || call.status !== 'dialing') draft.recordLate(observation);
       else {
-        draft.set({ submission: 'refused', submissionAt: draft.now });
+        draft.record(observation).set({ submission: 'refused', submissionAt: draft.now });
         draft.finish(observation);
       }
       break;
@@ -85,9 +88,11 @@ export function observe(call: LiveCall, observation: Observation, nowEpochMs: nu
       draft.mediaStopped(observation);
       break;
     case 'finish':
-      if (late || (observation.onlyIn !== undefined && !observation.onlyIn.includes(call.status))) {
+      if (late || (observation.ifDue !== undefined && !isDue(call, observation.ifDue, nowEpochMs))) {
         draft.recordLate(observation);
-      } else draft.finish(observation);
+      } else {
+        draft.record(observation).finish(observation);
+      }
       break;
   }
   return draft.change();
@@ -272,7 +277,7 @@ class Draft {
     this.set({ status: to });
     if (to === 'ringing') this.set({ ringingAt: at });
     if (to === 'in_progress') this.set({ answeredAt: at });
-    this.#log.push({ kind: 'state', data: { status: to } });
+    this.#log.push({ kind: 'status', data: { status: to } });
   }
 
   /** The call was over when its media or the carrier said so, which may be a while before it is certain. */
@@ -300,13 +305,13 @@ class Draft {
       error: ending.error,
       endedAt: this.#endedAt(),
     });
-    if (this.call.submission === 'unknown') this.#settled = 'lost';
+    if (this.call.submission === 'unknown') this.#settled = 'failed';
     // Of a call that ends without its media's last word, no recording can be expected; one that comes still counts.
     if (this.call.recordingStatus === 'pending' && this.call.mediaStoppedAt === null)
       this.set({ recordingStatus: 'failed' });
     if (this.call.epoch > 0 && this.call.mediaStoppedAt === null) this.deed('stop_media');
     this.#finished = true;
-    this.#log.push({ kind: 'state', data: { status: to, endedReason: reason, hangupBy: ending.hangupBy, fault } });
+    this.#log.push({ kind: 'status', data: { status: to, endedReason: reason, hangupBy: ending.hangupBy, fault } });
   }
 }
 

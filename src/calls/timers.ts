@@ -7,8 +7,8 @@
 import type { LiveCall } from './live-call.ts';
 import { isTerminal } from './state-machine.ts';
 
-/** A carrier request is answered within 5 s; one that has no outcome after this was interrupted. */
-export const PLACEMENT_LOST_MS = 10_000;
+/** A carrier request takes 5 s at most, twice where a 429 is tried again; without an outcome after this it was interrupted. */
+export const PLACEMENT_LOST_MS = 15_000;
 /** How long an unknown submission is held for a callback or a late acceptance. */
 export const SUBMISSION_UNKNOWN_MS = 60_000;
 /** From the carrier's acceptance to ringing or answer. */
@@ -96,6 +96,10 @@ function timersOfTalk(call: LiveCall): Timer[] {
 /** The timer to act on, or null when the row was only looked at too early (a lease was renewed meanwhile). */
 export function dueTimer(call: LiveCall, nowEpochMs: number): TimerKind | null {
   return timersOf(call).find((timer) => timer.atEpochMs <= nowEpochMs)?.kind ?? null;
+}
+
+export function isDue(call: LiveCall, kind: TimerKind, nowEpochMs: number): boolean {
+  return timersOf(call).some((timer) => timer.kind === kind && timer.atEpochMs <= nowEpochMs);
 }
 
 /** When the reaper must look at the call next; null once it is terminal. Never in the past. */

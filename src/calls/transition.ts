@@ -4,11 +4,11 @@
  * API all come through here; nothing else writes `calls.status`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import type { CallEvent, CallEventBus } from './call-event-bus.ts';
+import { settleIdempotency } from '../store/idempotency-keys.ts';
 import { appendCallLog } from './call-log.ts';
 import type { CallRecord } from './call-record.ts';
-import { holdIdempotencyKey, settleIdempotencyKey } from './idempotency-settlement.ts';
 import { type LiveCall, lockCall, patchCall } from './live-call.ts';
 import { type Change, type Deed, type Observation, observe } from './observe.ts';
 
@@ -24,7 +24,7 @@ export type RecordCallEvent = (
 export interface TransitionDeps {
   database: Database;
   clock: Clock;
-  bus: CallEventBus;
+  bus: Pick<CallEventBus, 'publish'>;
   recordCallEvent: RecordCallEvent;
   bell: { ring(deliveryIds: string[]): void };
   /** Told after the commit; must not throw and must not block. */
@@ -40,23 +40,27 @@ export interface Applied {
 }
 
 export interface Transitions {
-  /**
-   * Null for a call that does not exist. `alongside` runs in the same transaction, on the changed row.
-   * Rejects when the database is away: nothing happened then, and the same observation may be applied again.
-   */
-  apply(
-    callUuid: string,
-    observation: Observation,
-    alongside?: (tx: Queryable, call: LiveCall) => Promise<void>,
-  ): Promise<Applied | null>;
+  /** Rejects when the database is away: nothing happened then, and the same observation may be applied again. */
+  apply(callUuid: string, observation: Observation, options?: ApplyOptions): Promise<Applied | Refused>;
 }
+
+export interface ApplyOptions {
+  /** The lease's epoch that the observer holds; another one than the row's is stale, and nothing is changed. */
+  epoch?: number;
+  /** Runs in the same transaction, on the changed row. */
+  alongside?(tx: Queryable, call: LiveCall): Promise<void>;
+}
+
+/** Nothing was changed: there is no such call, or the observer does not own it any more. */
+export type Refused = 'unknown_call' | 'stale_epoch';
 
 export function createTransitions(deps: TransitionDeps): Transitions {
   return {
-    async apply(callUuid, observation, alongside) {
+    async apply(callUuid, observation, options = {}) {
       const done = await deps.database.transaction(async (tx) => {
         const before = await lockCall(tx, callUuid);
-        if (before === undefined) return null;
+        if (before === undefined) return 'unknown_call';
+        if (options.epoch !== undefined && options.epoch !== before.epoch) return 'stale_epoch';
         const nowEpochMs = deps.clock.epochMs();
         const change = observe(before, observation, nowEpochMs);
         const call: LiveCall = { ...before, ...change.patch };
@@ -70,14 +74,12 @@ export function createTransitions(deps: TransitionDeps): Transitions {
           callUuid,
           change.log.map((line) => ({ ...line, atEpochMs: nowEpochMs })),
         );
-        if (observation.type === 'submission.unknown' && call.submission === 'unknown')
-          await holdIdempotencyKey(tx, call);
-        if (change.settled !== null) await settleIdempotencyKey(tx, call, change.settled);
+        if (change.settled !== null) await settleIdempotency(tx, callUuid, change.settled);
         const deliveryIds = change.finished ? await recordEnd(tx, call) : [];
-        await alongside?.(tx, call);
+        await options.alongside?.(tx, call);
         return { call, change, events, deliveryIds };
       });
-      if (done === null) return null;
+      if (typeof done === 'string') return done;
       tell(done);
       return { call: done.call, change: done.change };
     },

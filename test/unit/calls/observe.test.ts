@@ -127,15 +127,13 @@ describe('what an observation changes', () => {
     });
   });
 
-  test('finish with onlyIn leaves a call alone that has moved on', () => {
-    const timeout: Observation = {
-      type: 'finish',
-      reason: 'carrier_timeout',
-      hangupBy: 'platform',
-      onlyIn: ['dialing'],
-    };
-    expect(seen(aCall(), accepted, answered, timeout).call.status).toBe('in_progress');
-    expect(seen(aCall(), accepted, timeout).call).toMatchObject({ status: 'failed', endedReason: 'carrier_timeout' });
+  test('a timer that was stopped since the reaper looked finishes nothing', () => {
+    const timeout: Observation = { type: 'finish', reason: 'carrier_timeout', hangupBy: 'platform', ifDue: 'dialing' };
+    const dialing = seen(aCall(), accepted).call;
+    const overAt = dialing.submissionAt!.getTime() + 20_000;
+    expect(observe(dialing, timeout, overAt - 1).finished).toBe(false);
+    expect(observe(dialing, timeout, overAt).patch).toMatchObject({ status: 'failed', endedReason: 'carrier_timeout' });
+    expect(observe(seen(dialing, ringing).call, timeout, overAt).finished).toBe(false);
   });
 });
 
@@ -195,7 +193,8 @@ describe('in any order of observations', () => {
       fc.property(histories, (steps) => {
         let entered = false;
         play(steps, (_before, next, change) => {
-          if (change.log.some((line) => line.kind === 'state' && line.data['status'] === 'in_progress')) entered = true;
+          if (change.log.some((line) => line.kind === 'status' && line.data['status'] === 'in_progress'))
+            entered = true;
           expect(next.answeredAt !== null).toBe(entered);
           if (next.status === 'no_answer') expect(next.answeredAt).toBeNull();
           if (next.answeredAt !== null && next.endedAt !== null)
@@ -206,7 +205,7 @@ describe('in any order of observations', () => {
     );
   });
 
-  test('every observation leaves a line in the log, and the terminal one a last state line', () => {
+  test('every observation leaves a line in the log, and the terminal one a last status line', () => {
     fc.assert(
       fc.property(histories, (steps) => {
         play(steps, (_before, next, change) => {
@@ -250,11 +249,11 @@ describe('in any order of observations', () => {
 describe('timers of a call', () => {
   const at = (afterMs: number): number => DIALED_AT_EPOCH_MS + afterMs;
 
-  test('a placement without any outcome counts as unknown after 10 s and is given up after 60 s', () => {
+  test('a placement without any outcome counts as unknown after 15 s and is given up after 60 s', () => {
     const call = aCall();
-    expect(call.deadlineAt!.getTime()).toBe(at(10_000));
-    expect(dueTimer(call, at(9_999))).toBeNull();
-    expect(dueTimer(call, at(10_000))).toBe('placement_lost');
+    expect(call.deadlineAt!.getTime()).toBe(at(15_000));
+    expect(dueTimer(call, at(14_999))).toBeNull();
+    expect(dueTimer(call, at(15_000))).toBe('placement_lost');
     expect(dueTimer({ ...call, submission: 'unknown' }, at(SUBMISSION_UNKNOWN_MS))).toBe('submission_unknown');
   });
 

@@ -1,0 +1,47 @@
+/**
+ * The carrier of a call's line, with that line's credentials. While the database is away the last known one serves, so that
+ * a live call can still be hung up. Used by callbacks, claims, hang-ups and look-ups.
+ */
+import type { Carrier } from '../carriers/carrier.ts';
+import type { CarrierRegistry } from '../carriers/registry.ts';
+import type { Database } from '../store/database.ts';
+import { isDatabaseAway } from './database-away.ts';
+
+export interface LineCarriers {
+  /** Rejects when the line has no credentials, or they do not open under this master key. */
+  of(call: { lineId: string; carrier: string }): Promise<Carrier>;
+}
+
+export interface LineCarriersDeps {
+  database: Database;
+  /** Of the sealer: the plain text is JSON, `{"authId": …}`. */
+  open(sealed: Buffer): string;
+  registry: CarrierRegistry;
+}
+
+export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
+  const known = new Map<string, { sealed: Buffer; carrier: Carrier }>();
+  return {
+    async of({ lineId, carrier: name }) {
+      const last = known.get(lineId);
+      let sealed: Buffer | null | undefined;
+      try {
+        const rows = await deps.database.query<{ credentials_sealed: Buffer | null }>(
+          'SELECT credentials_sealed FROM phone_lines WHERE id = $1',
+          [lineId],
+        );
+        sealed = rows[0]?.credentials_sealed;
+      } catch (error) {
+        if (last !== undefined && isDatabaseAway(error)) return last.carrier;
+        throw error;
+      }
+      if (sealed === null || sealed === undefined) {
+        throw new Error(`Line ${lineId} has no credentials; give them with \`parley line\`.`);
+      }
+      if (last?.sealed.equals(sealed)) return last.carrier;
+      const carrier = deps.registry.carrierFor(name, JSON.parse(deps.open(sealed)) as Record<string, string>);
+      known.set(lineId, { sealed, carrier });
+      return carrier;
+    },
+  };
+}

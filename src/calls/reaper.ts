@@ -1,0 +1,226 @@
+/**
+ * Brings every call to its end. A sweep each second takes the calls whose `deadline_at` has passed, asks `dueTimer` what is
+ * over, and does it. Any number of nodes may sweep: a call taken by one is skipped by the others. All state is in the rows,
+ * so a restart forgets nothing; what a node took and did not finish is due again after `CLAIM_MS`.
+ */
+import type { Logger } from 'pino';
+import type { EndedReason } from '../../media/contract/call-outcome.ts';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { Database } from '../store/database.ts';
+import type { Deeds } from './deeds.ts';
+import type { LineCarriers } from './line-carriers.ts';
+import { type LiveCall, lockCall, patchCall, readOwnCall } from './live-call.ts';
+import type { EndReport } from './observe.ts';
+import { dueTimer, nextDeadline, type TimerKind } from './timers.ts';
+import type { Transitions } from './transition.ts';
+
+export interface ReaperDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  transitions: Transitions;
+  lineCarriers: LineCarriers;
+  deeds: Pick<Deeds, 'hangUpOnce'>;
+}
+
+export interface Reaper {
+  start(): void;
+  /** One sweep by hand: how many calls it looked at. Rejects when the database is away. */
+  sweep(): Promise<number>;
+  /** A deadline may come before the next sweep: sweep then. */
+  nudge(deadlineAt: Date | null): void;
+  /** Resolves when the running sweep is over. */
+  close(): Promise<void>;
+}
+
+const SWEEP_EVERY_MS = 1_000;
+const BATCH_CALLS = 50;
+const CLAIM_MS = 20_000;
+/** After a start, media processes get this long to come back and renew before their calls count as orphans. */
+const ORPHAN_GRACE_MS = 10_000;
+
+const TAKE_DUE = `
+  UPDATE calls SET deadline_at = $2
+   WHERE call_uuid IN (SELECT call_uuid FROM calls WHERE deadline_at <= $1
+                        ORDER BY deadline_at LIMIT ${BATCH_CALLS} FOR UPDATE SKIP LOCKED)
+  RETURNING call_uuid`;
+
+export function createReaper(deps: ReaperDeps): Reaper {
+  const { database, clock, log, transitions, lineCarriers, deeds } = deps;
+  const startedAtMs = clock.nowMs();
+  let running: Promise<unknown> | null = null;
+  let cancelTimer: (() => void) | null = null;
+  let timerAtMs = Number.POSITIVE_INFINITY;
+  let started = false;
+  let closed = false;
+  let databaseWasAway = false;
+
+  async function sweep(): Promise<number> {
+    const nowEpochMs = clock.epochMs();
+    const due = await database.query<{ call_uuid: string }>(TAKE_DUE, [
+      new Date(nowEpochMs),
+      new Date(nowEpochMs + CLAIM_MS),
+    ]);
+    await Promise.all(due.map(({ call_uuid }) => lookAfter(call_uuid)));
+    return due.length;
+  }
+
+  async function lookAfter(callUuid: string): Promise<void> {
+    try {
+      const call = await readOwnCall(database, callUuid);
+      if (call === undefined) return;
+      const timer = dueTimer(call, clock.epochMs());
+      try {
+        if (timer !== null) await act(call, timer);
+      } finally {
+        await setDeadline(callUuid);
+      }
+    } catch (error) {
+      log.warn({ callUuid, err: error }, 'a timer of the call could not be settled; it is tried again');
+    }
+  }
+
+  async function act(call: LiveCall, timer: TimerKind): Promise<void> {
+    switch (timer) {
+      case 'placement_lost':
+        await transitions.apply(call.callUuid, { type: 'submission.unknown', why: 'the placement was interrupted' });
+        return;
+      case 'submission_unknown':
+        await hangUp(call);
+        return finish(call, timer, { reason: 'submission_unknown', hangupBy: 'platform' });
+      case 'dialing':
+        // Some carriers queue above their rate and would ring later.
+        await hangUp(call);
+        return finish(call, timer, { reason: 'carrier_timeout', hangupBy: 'platform' });
+      case 'ring':
+        await hangUp(call);
+        return finish(call, timer, { reason: 'no_answer', hangupBy: 'platform' });
+      case 'no_media':
+        await hangUp(call);
+        return finish(call, timer, { reason: 'no_media', hangupBy: 'platform' });
+      case 'media_drain':
+        return finish(call, timer, { reason: 'user_hangup', hangupBy: null });
+      case 'max_duration':
+        await transitions.apply(call.callUuid, {
+          type: 'end.asked',
+          reason: 'max_duration_reached',
+          hangupBy: 'platform',
+        });
+        return;
+      case 'closing_lookup':
+        return lookUp(call, timer, 'user_hangup', async () => {
+          if (call.ending !== null) await hangUp(call);
+          // Its stream ended, and the phone is still held to the ear.
+          else await transitions.apply(call.callUuid, { type: 'end.asked', reason: 'no_media', hangupBy: 'platform' });
+        });
+      case 'closing_limit':
+        await hangUp(call);
+        return finish(call, timer, { reason: 'user_hangup', hangupBy: null });
+      case 'orphan_lookup':
+        if (inGrace()) return;
+        return lookUp(call, timer, 'node_lost', async () => {});
+      case 'orphan_limit':
+        if (inGrace()) return;
+        await hangUp(call);
+        return finish(call, timer, { reason: 'node_lost', hangupBy: 'platform' });
+    }
+  }
+
+  function inGrace(): boolean {
+    return clock.nowMs() - startedAtMs < ORPHAN_GRACE_MS;
+  }
+
+  async function lookUp(
+    call: LiveCall,
+    timer: TimerKind,
+    reasonIfGone: EndedReason,
+    ifAlive: () => Promise<void>,
+  ): Promise<void> {
+    const carrierCallId = call.carrierCallId ?? call.carrierRequestId;
+    const carrier = await lineCarriers.of(call);
+    const found = carrierCallId === null ? 'unknown' : await carrier.lookup(carrierCallId);
+    if (found === 'gone') {
+      const hangupBy = reasonIfGone === 'node_lost' ? ('platform' as const) : null;
+      await finish(call, timer, { reason: reasonIfGone, hangupBy });
+    } else if (found !== 'unknown') await ifAlive();
+  }
+
+  async function finish(call: LiveCall, timer: TimerKind, report: EndReport): Promise<void> {
+    await transitions.apply(call.callUuid, { type: 'finish', ifDue: timer, ...report });
+  }
+
+  /** One attempt; the carrier being away does not keep a call alive here. */
+  async function hangUp(call: LiveCall): Promise<void> {
+    try {
+      if (await deeds.hangUpOnce(call)) return;
+      log.warn({ callUuid: call.callUuid, carrier: call.carrier }, 'the carrier could not be told to hang up');
+    } catch (error) {
+      log.warn({ callUuid: call.callUuid, carrier: call.carrier, err: error }, 'the hang-up at the carrier failed');
+    }
+  }
+
+  /** The claim's far deadline is replaced by the next real one. */
+  async function setDeadline(callUuid: string): Promise<void> {
+    const deadlineAt = await database.transaction(async (tx) => {
+      const call = await lockCall(tx, callUuid);
+      if (call === undefined) return null;
+      const next = nextDeadline(call, clock.epochMs());
+      await patchCall(tx, callUuid, { deadlineAt: next });
+      return next;
+    });
+    nudge(deadlineAt);
+  }
+
+  function schedule(afterMs: number): void {
+    if (closed || !started) return;
+    const atMs = clock.nowMs() + afterMs;
+    if (atMs >= timerAtMs) return;
+    cancelTimer?.();
+    timerAtMs = atMs;
+    cancelTimer = clock.after(afterMs, tick);
+  }
+
+  function tick(): void {
+    timerAtMs = Number.POSITIVE_INFINITY;
+    cancelTimer = null;
+    if (running !== null) {
+      schedule(SWEEP_EVERY_MS);
+      return;
+    }
+    running = sweep()
+      .then(
+        () => {
+          if (databaseWasAway) log.info('the sweep of calls goes on');
+          databaseWasAway = false;
+        },
+        (error: unknown) => {
+          if (!databaseWasAway) log.warn({ err: error }, 'the sweep of calls waits for the database');
+          databaseWasAway = true;
+        },
+      )
+      .finally(() => {
+        running = null;
+        schedule(SWEEP_EVERY_MS);
+      });
+  }
+
+  function nudge(deadlineAt: Date | null): void {
+    if (deadlineAt === null) return;
+    const afterMs = deadlineAt.getTime() - clock.epochMs();
+    if (afterMs < SWEEP_EVERY_MS * 2) schedule(Math.max(0, afterMs) + 1);
+  }
+
+  return {
+    start() {
+      started = true;
+      schedule(0);
+    },
+    sweep,
+    nudge,
+    async close() {
+      closed = true;
+      cancelTimer?.();
+      await running;
+    },
+  };
+}
