@@ -1,0 +1,57 @@
+/** Carries out a persona's media faults on one socket. Called by the media stream with every audio message. */
+import { WebSocket } from 'ws';
+import type { MediaFault } from '../persona.ts';
+
+const HALF_MESSAGE = '{"event":"media","sequenceNumber":7,"media":{"track":"inbound","payl';
+const HUGE_START = '{"event":"media","media":{"track":"inbound","payload":"';
+
+export class MediaFaults {
+  /** Nothing at all is to be sent. */
+  readonly isSilent: boolean;
+  readonly #faults: readonly MediaFault[];
+  readonly #socket: WebSocket;
+  readonly #openTwin: () => void;
+  /** Faults that happen once and have not yet. */
+  readonly #pending: Set<MediaFault>;
+  #held: string[] = [];
+
+  constructor(faults: readonly MediaFault[], socket: WebSocket, openTwin: () => void) {
+    this.#faults = faults;
+    this.#socket = socket;
+    this.#openTwin = openTwin;
+    this.#pending = new Set(faults);
+    this.isSilent = faults.some((fault) => fault.kind === 'silence');
+  }
+
+  /** Sends `message`, or does to it what a fault that is due at `atMs` of the stream does. */
+  deliver(message: string, atMs: number): void {
+    let holdFrames = 0;
+    for (const fault of this.#faults) {
+      if (!('atMs' in fault) || atMs < fault.atMs) continue;
+      if (fault.kind === 'gap') {
+        if (atMs < fault.atMs + fault.lengthMs) return;
+      } else if (fault.kind === 'burst') {
+        holdFrames = fault.frames;
+      } else if (this.#pending.delete(fault)) {
+        this.#once(fault);
+      }
+    }
+    this.#held.push(message);
+    if (this.#held.length < holdFrames) return;
+    for (const held of this.#held) this.#send(held);
+    this.#held = [];
+  }
+
+  #once(fault: MediaFault): void {
+    if (fault.kind === 'drop') this.#socket.terminate();
+    else if (fault.kind === 'reused_token') this.#openTwin();
+    else if (fault.kind === 'garbage') this.#send('this is \u0000 not {json');
+    else if (fault.kind === 'half_message') this.#send(HALF_MESSAGE);
+    else if (fault.kind === 'binary') this.#send(Buffer.from([0, 255, 1, 254, 2, 253, 3, 252]));
+    else if (fault.kind === 'huge') this.#send(`${HUGE_START}${'/'.repeat(fault.bytes)}"}}`);
+  }
+
+  #send(message: string | Buffer): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(message);
+  }
+}
