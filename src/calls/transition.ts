@@ -11,6 +11,7 @@ import { appendCallLog } from './call-log.ts';
 import type { CallRecord } from './call-record.ts';
 import { type LiveCall, lockCall, patchCall } from './live-call.ts';
 import { type Change, type Deed, type Observation, observe } from './observe.ts';
+import { recordingEventFields } from './recording-event.ts';
 
 /** `recordCallEvent` of the webhook outbox: writes event and deliveries, returns the deliveries' ids. */
 export type RecordCallEvent = (
@@ -26,7 +27,8 @@ export interface TransitionDeps {
   clock: Clock;
   bus: Pick<CallEventBus, 'publish'>;
   recordCallEvent: RecordCallEvent;
-  bell: { ring(deliveryIds: string[]): void };
+  bell: { ring(deliveryIds: readonly string[]): void };
+  publicUrl: string;
   /** Told after the commit; must not throw and must not block. */
   perform(call: LiveCall, deeds: Deed[]): void;
   /** The row's next timer, told after the commit, so that a near one is not late by a sweep. */
@@ -87,11 +89,12 @@ export function createTransitions(deps: TransitionDeps): Transitions {
 
   async function recordEnd(tx: Queryable, call: LiveCall): Promise<string[]> {
     const event = `call.${call.status}` as 'call.completed' | 'call.no_answer' | 'call.failed';
-    const extra = { sipReason: call.ending?.carrierCause ?? null };
+    const extra = event === 'call.completed' ? {} : { sipReason: call.ending?.carrierCause ?? null };
     const ids = await deps.recordCallEvent(tx, call, event, extra, deps.clock);
     if (call.recordingStatus !== 'ready') return ids;
+    const recordingFields = recordingEventFields(deps.publicUrl, call);
     // The recording was finished first, but the terminal event has the lowest sequence.
-    return [...ids, ...(await deps.recordCallEvent(tx, call, 'recording.ready', {}, deps.clock))];
+    return [...ids, ...(await deps.recordCallEvent(tx, call, 'recording.ready', recordingFields, deps.clock))];
   }
 
   function tell(done: { call: LiveCall; change: Change; events: CallEvent[]; deliveryIds: string[] }): void {

@@ -1,0 +1,50 @@
+/**
+ * Everything that a call needs from its start: the agent's definition as the call began with it, and the values for its
+ * placeholders (contract §3). Made when the greeting is rendered ahead and again when media claims the stream.
+ */
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { placeholderText } from '../../media/contract/placeholders.ts';
+import type { Queryable } from '../store/database.ts';
+import type { LiveCall } from './live-call.ts';
+
+const PLACEHOLDER_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
+const MAX_VALUE_CHARS = 2_000;
+const DEFAULT_CUSTOMER_NAME = 'Customer';
+const TIMEZONE = 'UTC';
+
+export async function readAgentDefinition(database: Queryable, call: LiveCall): Promise<AgentDefinition> {
+  const rows = await database.query<{ definition: AgentDefinition }>(
+    'SELECT definition FROM agent_versions WHERE agent_id = $1 AND version = $2',
+    [call.agentId, call.agentVersion],
+  );
+  const definition = rows[0]?.definition;
+  if (definition === undefined) throw new Error(`Agent ${call.agentId} has no version ${call.agentVersion}.`);
+  return definition;
+}
+
+/** First wins: `customer_name` from the call's name, its metadata, the agent's defaults, `sys.*`. `secret.*` never comes here. */
+export function placeholdersOf(
+  call: LiveCall,
+  definition: AgentDefinition,
+  nowEpochMs: number,
+): Record<string, string> {
+  const now = new Date(nowEpochMs).toISOString();
+  const values: Record<string, unknown> = {
+    'sys.now': now,
+    'sys.date': now.slice(0, 10),
+    'sys.call_uuid': call.callUuid,
+    'sys.to': call.toNumber,
+    'sys.from': call.fromNumber,
+    'sys.direction': call.direction,
+    'sys.timezone': TIMEZONE,
+    ...(definition.kind === 'scripted' ? definition.defaults : undefined),
+    ...call.metadata,
+    customer_name: call.name === '' ? DEFAULT_CUSTOMER_NAME : call.name,
+  };
+  const texts: [string, string][] = [];
+  for (const [key, value] of Object.entries(values)) {
+    if (!PLACEHOLDER_KEY.test(key) || key.startsWith('secret.')) continue;
+    texts.push([key, placeholderText(value).slice(0, MAX_VALUE_CHARS)]);
+  }
+  return Object.fromEntries(texts);
+}

@@ -1,0 +1,166 @@
+/**
+ * Where carriers report: `/carriers/{carrier}/{callUuid}/{answer|ring|hangup|stream}`. A report counts only with the
+ * carrier's signature over the public address that it dialled. Registered by the API server; knows no carrier's format.
+ * A call that is unknown or over is told to hang up, whoever asks.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { MULAW_8K } from '../../media/contract/audio-format.ts';
+import type { Clock } from '../../media/contract/clock.ts';
+import { appendCallLog } from '../calls/call-log.ts';
+import type { LineCarriers } from '../calls/line-carriers.ts';
+import { type LiveCall, readOwnCall } from '../calls/live-call.ts';
+import type { Observation } from '../calls/observe.ts';
+import { type StreamTokens, sha256OfToken } from '../calls/stream-token.ts';
+import type { Transitions } from '../calls/transition.ts';
+import type { Database, Queryable } from '../store/database.ts';
+import type { CallbackRequest, Carrier, CarrierEvent } from './carrier.ts';
+import type { CarrierRegistry } from './registry.ts';
+
+export interface CarrierRoutesDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  transitions: Transitions;
+  lineCarriers: LineCarriers;
+  registry: Pick<CarrierRegistry, 'withoutCredentials'>;
+  streamTokens: StreamTokens;
+  /** What carriers dial; no slash at its end. */
+  publicUrl: string;
+}
+
+interface CallbackParams {
+  carrier: string;
+  callUuid: string;
+  kind: string;
+}
+
+type Document = { contentType: string; body: string };
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** One log line a call for forged callbacks; more calls than this are not remembered. */
+const MAX_REMEMBERED_FORGERIES = 1_000;
+
+export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesDeps): void {
+  const forged = new Set<string>();
+
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>
+      done(null, body),
+    );
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/carriers/:carrier/:callUuid/:kind',
+      exposeHeadRoute: false,
+      handler: (request, reply) => receive(request as FastifyRequest<{ Params: CallbackParams }>, reply),
+    });
+  });
+
+  async function receive(
+    request: FastifyRequest<{ Params: CallbackParams }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    const { carrier: name, callUuid, kind } = request.params;
+    const anyCarrier = deps.registry.withoutCredentials(name);
+    if (anyCarrier === undefined) return reply.code(404).send();
+    const wantsDocument = kind === 'answer';
+
+    const call = UUID.test(callUuid) ? await readOwnCall(deps.database, callUuid) : undefined;
+    if (call === undefined || call.carrier !== name) {
+      return wantsDocument ? sendDocument(reply, anyCarrier.hangupDocument()) : reply.code(200).send();
+    }
+    const carrier = await deps.lineCarriers.of(call);
+    const callback = callbackOf(request, deps.publicUrl);
+    if (!carrier.verifyCallback(callback)) {
+      if (!forged.has(callUuid) && forged.size < MAX_REMEMBERED_FORGERIES) {
+        forged.add(callUuid);
+        deps.log.warn({ callUuid, carrier: name, kind }, "a callback without the carrier's signature was refused");
+      }
+      return reply.code(403).send();
+    }
+    const document = await observed(call, carrier, kind, carrier.parseCallback(kind, callback));
+    if (document !== null) return sendDocument(reply, document);
+    return wantsDocument ? sendDocument(reply, carrier.hangupDocument()) : reply.code(200).send();
+  }
+
+  /** Resolves with the document that the carrier must follow, or null when it needs none. */
+  async function observed(
+    call: LiveCall,
+    carrier: Carrier,
+    kind: string,
+    event: CarrierEvent,
+  ): Promise<Document | null> {
+    const { callUuid } = call;
+    switch (event.type) {
+      case 'answered':
+        return answered(callUuid, carrier, event.carrierCallId);
+      case 'ringing':
+        await deps.transitions.apply(callUuid, { type: 'carrier.ringing', carrierCallId: event.carrierCallId });
+        return null;
+      case 'ended': {
+        // Where media still talks, the end waits for its last word; the carrier does not wait for ours.
+        const { carrierCallId, end } = event;
+        await deps.transitions.apply(callUuid, { type: 'carrier.ended', carrierCallId, end });
+        return null;
+      }
+      case 'stream':
+        await note(callUuid, { kind: 'carrier.stream', data: { state: event.state, detail: event.detail } });
+        return null;
+      case 'ignored':
+        deps.log.debug({ callUuid, kind, why: event.why }, 'a callback said nothing that matters');
+        return null;
+    }
+  }
+
+  async function answered(callUuid: string, carrier: Carrier, carrierCallId: string): Promise<Document> {
+    const observation: Observation = { type: 'carrier.answered', carrierCallId };
+    let token: string | null = null;
+    const applied = await deps.transitions.apply(callUuid, observation, {
+      async alongside(tx: Queryable, call: LiveCall) {
+        // A stream that runs is not opened a second time.
+        if (call.status !== 'in_progress' || call.carrierEndedAt !== null || call.ending !== null) return;
+        if (call.mediaTokenUsedAt !== null) return;
+        token = deps.streamTokens.tokenOf(call);
+        await patchMediaToken(tx, callUuid, token);
+      },
+    });
+    if (typeof applied === 'string' || token === null) return carrier.hangupDocument();
+    return carrier.answerDocument({
+      mediaUrl: `${deps.publicUrl.replace(/^http/, 'ws')}/media/${carrier.name}/${token}`,
+      statusUrl: `${deps.publicUrl}/carriers/${carrier.name}/${callUuid}/stream`,
+      format: MULAW_8K,
+    });
+  }
+
+  async function note(callUuid: string, line: { kind: string; data: object }): Promise<void> {
+    await appendCallLog(deps.database, callUuid, [{ ...line, atEpochMs: deps.clock.epochMs() }]);
+  }
+}
+
+async function patchMediaToken(tx: Queryable, callUuid: string, token: string): Promise<void> {
+  await tx.query('UPDATE calls SET media_token_sha256 = $2 WHERE call_uuid = $1', [callUuid, sha256OfToken(token)]);
+}
+
+function sendDocument(reply: FastifyReply, document: Document): FastifyReply {
+  return reply.code(200).header('content-type', document.contentType).send(document.body);
+}
+
+/** The request as the carrier signed it: the public address, not the one that a proxy passed on. */
+function callbackOf(request: FastifyRequest, publicUrl: string): CallbackRequest {
+  const method = request.method === 'GET' ? 'GET' : 'POST';
+  const text = method === 'POST' && typeof request.body === 'string' ? request.body : '';
+  const query = request.url.indexOf('?');
+  const form = method === 'POST' ? text : query < 0 ? '' : request.url.slice(query + 1);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(',') : value;
+  }
+  return {
+    method,
+    url: `${publicUrl}${request.raw.url ?? request.url}`,
+    headers,
+    params: Object.fromEntries(new URLSearchParams(form)),
+  };
+}

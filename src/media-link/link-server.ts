@@ -1,0 +1,141 @@
+/**
+ * The socket on which media processes talk to control: JSON lines on a private Unix socket, one reliable link a media run.
+ * Only moves lines; what they mean is the peer's. Made and closed by `main.ts`.
+ */
+
+import { rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { MediaPeer, type MediaPeerDeps, type PeerTransport } from './media-peer.ts';
+
+export interface LinkServer {
+  listen(socketPath: string): Promise<void>;
+  /** Messages of media that wait for their transaction, over all runs. */
+  unhandledCount(): number;
+  /** Stops reading; what is in hand is finished or given up. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** A line is a control message: agent definitions are the longest. */
+const MAX_LINE_BYTES = 4 * 1024 * 1024;
+const ACK_EVERY_MS = 1_000;
+/** Runs that are gone for so long are forgotten: their process was replaced. */
+const FORGET_AFTER_MS = 10 * 60_000;
+
+export function createLinkServer(deps: MediaPeerDeps): LinkServer {
+  const { clock, log } = deps;
+  /** By the run's id. */
+  const peers = new Map<string, MediaPeer>();
+  const goneSinceMs = new Map<string, number>();
+  const sockets = new Set<Socket>();
+  let closed = false;
+  let cancelAck: (() => void) | null = null;
+
+  function peerOfRun(runId: string): MediaPeer {
+    let peer = peers.get(runId);
+    if (peer === undefined) {
+      peer = new MediaPeer(deps);
+      peers.set(runId, peer);
+    }
+    goneSinceMs.delete(runId);
+    return peer;
+  }
+
+  function serve(socket: Socket): void {
+    sockets.add(socket);
+    let runId: string | null = null;
+    let peer: MediaPeer | null = null;
+    const transport: PeerTransport = {
+      write: (line) => void socket.write(`${line}\n`),
+      setPaused: (paused) => void (paused ? socket.pause() : socket.resume()),
+    };
+    const onLine = (line: string): void => {
+      if (peer === null) {
+        runId = runIdOf(line);
+        peer = peerOfRun(runId);
+        peer.connect(transport);
+      }
+      peer.receiveLine(line);
+    };
+    readLines(socket, onLine, (error) => {
+      log.warn({ mediaId: peer?.mediaId, err: error }, 'a media connection spoke no sense and was cut');
+      socket.destroy();
+    });
+    socket.on('error', (error) => log.debug({ mediaId: peer?.mediaId, err: error }, 'a media connection broke'));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      if (peer === null || runId === null) return;
+      peer.disconnect(transport);
+      if (!peer.connected) goneSinceMs.set(runId, clock.nowMs());
+      if (!closed) log.warn({ mediaId: peer.mediaId }, 'a media process is not connected any more');
+    });
+  }
+
+  const server: Server = createServer(serve);
+  server.on('error', (error) => log.error({ err: error }, 'the media link failed'));
+
+  function tick(): void {
+    for (const peer of peers.values()) peer.ackNow();
+    for (const [runId, sinceMs] of goneSinceMs) {
+      if (clock.nowMs() - sinceMs < FORGET_AFTER_MS) continue;
+      peers.get(runId)?.close();
+      peers.delete(runId);
+      goneSinceMs.delete(runId);
+    }
+    cancelAck = clock.after(ACK_EVERY_MS, tick);
+  }
+
+  return {
+    async listen(socketPath) {
+      await rm(socketPath, { force: true });
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(socketPath, () => {
+          server.off('error', reject);
+          resolve();
+        });
+      });
+      tick();
+    },
+    unhandledCount: () => [...peers.values()].reduce((sum, peer) => sum + peer.unhandledCount, 0),
+    async close() {
+      if (closed) return;
+      closed = true;
+      cancelAck?.();
+      for (const peer of peers.values()) {
+        peer.ackNow();
+        peer.close();
+      }
+      for (const socket of sockets) socket.destroySoon();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** The first line of a connection greets: `{"epochId":"<run>","ack":9}`. */
+function runIdOf(line: string): string {
+  const { epochId } = JSON.parse(line) as { epochId?: unknown };
+  if (typeof epochId !== 'string' || epochId === '') throw new Error('The first line does not greet.');
+  return epochId;
+}
+
+/** `onLine` may throw; then, and for a line without an end, `onFault` is called once and no line follows. */
+function readLines(socket: Socket, onLine: (line: string) => void, onFault: (error: unknown) => void): void {
+  let rest = '';
+  let broken = false;
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk: string) => {
+    if (broken) return;
+    rest += chunk;
+    try {
+      for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
+        const line = rest.slice(0, end);
+        rest = rest.slice(end + 1);
+        if (line !== '') onLine(line);
+      }
+      if (rest.length > MAX_LINE_BYTES) throw new Error(`A line is longer than ${MAX_LINE_BYTES} bytes.`);
+    } catch (error) {
+      broken = true;
+      onFault(error);
+    }
+  });
+}

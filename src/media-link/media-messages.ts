@@ -1,0 +1,232 @@
+/**
+ * What each message of a media process about a call changes in the database. Called by the inbox, in the call's order, and
+ * again with the same messages when the database was away: at worst a line of the log stands twice. What another epoch says
+ * is refused and counted: its owner was replaced.
+ */
+import type { Logger } from 'pino';
+import { ENDED_REASONS, type EndedReason, isEndedReason } from '../../media/contract/call-outcome.ts';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { LiveEvent, Turn } from '../../media/contract/conversation.ts';
+import type { ToControl } from '../../media/contract/link-messages.ts';
+import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
+import { appendCallLog } from '../calls/call-log.ts';
+import { summariseLatencies } from '../calls/latency-summary.ts';
+import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
+import { recordingEventFields } from '../calls/recording-event.ts';
+import { isTerminal } from '../calls/state-machine.ts';
+import type { RecordCallEvent, Transitions } from '../calls/transition.ts';
+import type { Database, Queryable } from '../store/database.ts';
+
+export type CallMessage = Extract<ToControl, { callUuid: string; epoch: number }>;
+type LiveMessage = Extract<CallMessage, { type: 'live' }>;
+
+export interface MediaMessagesDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  bus: Pick<CallEventBus, 'publish'>;
+  transitions: Transitions;
+  recordCallEvent: RecordCallEvent;
+  bell: { ring(deliveryIds: readonly string[]): void };
+  publicUrl: string;
+}
+
+export interface MediaMessages {
+  handle(messages: readonly CallMessage[]): Promise<void>;
+  /** Messages refused because a newer epoch owns the call. */
+  staleCount(): number;
+}
+
+export function isLive(message: CallMessage): message is LiveMessage {
+  return message.type === 'live';
+}
+
+export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
+  const { database, clock, log, bus, transitions } = deps;
+  let stale = 0;
+
+  function refuse(message: CallMessage, why: 'stale_epoch' | 'unknown_call'): void {
+    stale++;
+    log.warn(
+      { callUuid: message.callUuid, epoch: message.epoch, type: message.type, why },
+      'a media message was refused',
+    );
+  }
+
+  /** Runs `work` on the locked row if the message's epoch is the row's; then publishes what it returns. */
+  async function onOwnedCall(
+    message: CallMessage,
+    work: (tx: Queryable, call: LiveCall) => Promise<{ events: CallEvent[]; deliveryIds?: string[] }>,
+  ): Promise<void> {
+    const done = await database.transaction(async (tx) => {
+      const call = await lockCall(tx, message.callUuid);
+      if (call === undefined) return 'unknown_call';
+      if (call.epoch !== message.epoch) return 'stale_epoch';
+      return work(tx, call);
+    });
+    if (typeof done === 'string') {
+      refuse(message, done);
+      return;
+    }
+    for (const event of done.events) bus.publish(event);
+    if (done.deliveryIds !== undefined && done.deliveryIds.length > 0) deps.bell.ring(done.deliveryIds);
+  }
+
+  async function handleLive(messages: readonly LiveMessage[]): Promise<void> {
+    const first = messages[0]!;
+    await onOwnedCall(first, async (tx, call) => {
+      const stored = messages.filter((message) => message.event.type !== 'partial');
+      const events = await appendCallLog(
+        tx,
+        call.callUuid,
+        stored.map(({ event, atEpochMs }) => ({ kind: event.type, data: dataOf(event), atEpochMs })),
+      );
+      await storeTurns(tx, call.callUuid, turnsOf(messages));
+      await patchCall(tx, call.callUuid, patchOf(call, messages));
+      const byMessage = new Map(stored.map((message, index) => [message, events[index]!]));
+      return { events: messages.map((message) => byMessage.get(message) ?? shownOnly(message)) };
+    });
+  }
+
+  async function handleOne(message: Exclude<CallMessage, LiveMessage>): Promise<void> {
+    const { callUuid, epoch } = message;
+    switch (message.type) {
+      case 'media.started':
+        return onOwnedCall(message, async (tx) => ({
+          events: await appendCallLog(tx, callUuid, [
+            { kind: message.type, data: { streamId: message.streamId, epoch }, atEpochMs: clock.epochMs() },
+          ]),
+        }));
+      case 'checkpoint':
+        return onOwnedCall(message, async (tx) => {
+          await patchCall(tx, callUuid, { checkpoint: message.checkpoint });
+          return { events: [] };
+        });
+      case 'agent.ended': {
+        const reason: EndedReason = isEndedReason(message.reason) ? message.reason : 'internal_error';
+        const error =
+          message.error === null
+            ? null
+            : { code: reason as string, message: message.error, provider: null, retryable: false };
+        const { disposition } = message;
+        const hangupBy = endedByAgent(reason) ? ('agent' as const) : ('platform' as const);
+        const observation = { type: 'end.asked' as const, reason, hangupBy, error, disposition };
+        const applied = await transitions.apply(callUuid, observation, { epoch });
+        if (typeof applied === 'string') refuse(message, applied);
+        return;
+      }
+      case 'media.stopped': {
+        const { why, durationMs } = message;
+        const observation = {
+          type: 'media.stopped' as const,
+          why,
+          durationMs,
+          latency: summariseLatencies(message.latencies),
+        };
+        const applied = await transitions.apply(callUuid, observation, { epoch });
+        if (typeof applied === 'string') refuse(message, applied);
+        return;
+      }
+      case 'recording':
+        return onOwnedCall(message, (tx, call) => storeRecording(tx, call, message));
+    }
+  }
+
+  async function storeRecording(
+    tx: Queryable,
+    call: LiveCall,
+    message: Extract<CallMessage, { type: 'recording' }>,
+  ): Promise<{ events: CallEvent[]; deliveryIds: string[] }> {
+    if (call.recordingStatus === 'ready') return { events: [], deliveryIds: [] };
+    const { recording, error } = message;
+    const recordingStatus = recording === null ? ('failed' as const) : ('ready' as const);
+    await patchCall(tx, call.callUuid, { recordingStatus, recording });
+    const data =
+      recording === null
+        ? { status: recordingStatus, error }
+        : { status: recordingStatus, durationMs: recording.durationMs, sizeBytes: recording.sizeBytes };
+    if (recording === null) log.warn({ callUuid: call.callUuid, error }, 'the call could not be recorded');
+    const events = await appendCallLog(tx, call.callUuid, [{ kind: 'recording', data, atEpochMs: clock.epochMs() }]);
+    // Before the terminal event it waits: that one has the lowest sequence, and takes this one along.
+    if (recording === null || !isTerminal(call.status)) return { events, deliveryIds: [] };
+    const changed: LiveCall = { ...call, recordingStatus, recording };
+    const fields = recordingEventFields(deps.publicUrl, changed);
+    return { events, deliveryIds: await deps.recordCallEvent(tx, changed, 'recording.ready', fields, clock) };
+  }
+
+  return {
+    async handle(messages) {
+      const first = messages[0]!;
+      if (!isLive(first)) {
+        await handleOne(first);
+        return;
+      }
+      const live = messages.filter(isLive);
+      // A call's owner may change in the middle of a batch.
+      for (let start = 0; start < live.length; ) {
+        const { epoch } = live[start]!;
+        let end = start;
+        while (end < live.length && live[end]!.epoch === epoch) end++;
+        await handleLive(live.slice(start, end));
+        start = end;
+      }
+    },
+    staleCount: () => stale,
+  };
+}
+
+function endedByAgent(reason: EndedReason): boolean {
+  const { status } = ENDED_REASONS[reason];
+  return status === 'completed' && reason !== 'max_duration_reached' && reason !== 'inactivity';
+}
+
+function dataOf(event: LiveEvent): object {
+  const { type: _type, ...data } = event;
+  return data;
+}
+
+function shownOnly(message: LiveMessage): CallEvent {
+  return {
+    callUuid: message.callUuid,
+    id: null,
+    at: new Date(message.atEpochMs),
+    kind: message.event.type,
+    data: dataOf(message.event) as Record<string, unknown>,
+  };
+}
+
+function turnsOf(messages: readonly LiveMessage[]): Turn[] {
+  const byId = new Map<string, Turn>();
+  for (const { event } of messages) if (event.type === 'turn') byId.set(event.turn.turnId, event.turn);
+  return [...byId.values()];
+}
+
+/** A turn may be told again when more of it was heard: the last word counts. `t12` stands at position 12. */
+async function storeTurns(tx: Queryable, callUuid: string, turns: readonly Turn[]): Promise<void> {
+  if (turns.length === 0) return;
+  await tx.query(
+    `INSERT INTO call_turns (call_uuid, turn_id, position, turn)
+     SELECT $1, told.turn_id, told.position, told.turn
+       FROM unnest($2::text[], $3::int[], $4::jsonb[]) AS told (turn_id, position, turn)
+     ON CONFLICT (call_uuid, turn_id) DO UPDATE SET turn = EXCLUDED.turn`,
+    [
+      callUuid,
+      turns.map((turn) => turn.turnId),
+      turns.map((turn) => Number(/\d+/.exec(turn.turnId)?.[0] ?? 0)),
+      turns.map((turn) => JSON.stringify(turn)),
+    ],
+  );
+}
+
+function patchOf(call: LiveCall, messages: readonly LiveMessage[]): CallPatch {
+  const patch: CallPatch = {};
+  for (const { event } of messages) {
+    if (event.type === 'first_audio') {
+      patch.latency = { ...(patch.latency ?? call.latency), answerToFirstWordMs: event.answerToFirstWordMs };
+    } else if (event.type === 'warning') {
+      const warnings = patch.warnings ?? call.warnings;
+      if (!warnings.includes(event.code)) patch.warnings = [...warnings, event.code];
+    } else if (event.type === 'turn' && isTerminal(call.status)) patch.transcriptStatus = 'ready';
+  }
+  return patch;
+}

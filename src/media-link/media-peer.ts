@@ -1,0 +1,194 @@
+/**
+ * One run of one media process, from its first connection to its replacement by a newer run. Its reliable link outlives the
+ * socket: a reconnect goes on where the last one stopped. Made by the link server at a run's first line.
+ */
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import { ReliableLink } from '../../media/contract/link.ts';
+import type { ClaimAnswer, ClaimRequest, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
+import { isDatabaseAway } from '../calls/database-away.ts';
+import { type Gate, Inbox } from './inbox.ts';
+import { type CallMessage, isLive, type MediaMessages } from './media-messages.ts';
+import type { MediaMember, MediaPool } from './media-pool.ts';
+
+export interface MediaPeerDeps {
+  clock: Clock;
+  log: Logger;
+  /** This run of control. */
+  runId: string;
+  gate: Gate;
+  pool: MediaPool;
+  messages: MediaMessages;
+  claim(mediaId: string, claim: ClaimRequest): Promise<ClaimAnswer>;
+  renewLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
+  /** A new run of this process: the calls of the one before, other than these, have no owner any more. */
+  orphanOthers(mediaId: string, liveCalls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
+}
+
+/** A socket, as far as a peer needs it. */
+export interface PeerTransport {
+  write(line: string): void;
+  setPaused(paused: boolean): void;
+}
+
+const LINK_CAPACITY_MESSAGES = 10_000;
+
+export class MediaPeer implements MediaMember {
+  mediaId = '';
+  connected = false;
+  activeCalls = 0;
+  capacityCalls = 0;
+  draining = false;
+  socketServer: 'uws' | 'ws' | null = null;
+
+  readonly #deps: MediaPeerDeps;
+  readonly #link: ReliableLink<ToMedia, ToControl>;
+  readonly #inbox: Inbox<CallMessage>;
+  #transport: PeerTransport | null = null;
+  #renewing = false;
+  #databaseWasAway = false;
+
+  constructor(deps: MediaPeerDeps) {
+    this.#deps = deps;
+    this.#link = new ReliableLink({
+      runId: deps.runId,
+      capacity: LINK_CAPACITY_MESSAGES,
+      acknowledge: 'when_handled',
+      write: (line) => this.#transport?.write(line),
+      receive: (message, number) => this.#receive(message, number),
+    });
+    this.#inbox = new Inbox({
+      clock: deps.clock,
+      gate: deps.gate,
+      handle: async (messages) => {
+        await deps.messages.handle(messages);
+        this.#databaseWasAway = false;
+      },
+      mergeable: isLive,
+      shouldRetry: (error, messages) => this.#shouldRetry(error, messages),
+      handledUpTo: (number) => this.#link.handled(number),
+      setPaused: (paused) => this.#transport?.setPaused(paused),
+    });
+  }
+
+  get unhandledCount(): number {
+    return this.#inbox.unhandledCount;
+  }
+
+  connect(transport: PeerTransport): void {
+    this.#transport = transport;
+    this.connected = true;
+    if (this.#inbox.isPaused) transport.setPaused(true);
+    this.#link.connected();
+  }
+
+  /** Only the transport in use can take the peer down: a reconnect may come before the old socket's end is seen. */
+  disconnect(transport: PeerTransport): void {
+    if (this.#transport !== transport) return;
+    this.#transport = null;
+    this.connected = false;
+    this.#link.disconnected();
+  }
+
+  /** Throws on text that is no line of the protocol. */
+  receiveLine(line: string): void {
+    this.#link.receiveLine(line);
+  }
+
+  ackNow(): void {
+    this.#link.ackNow();
+  }
+
+  send(message: ToMedia): boolean {
+    return this.#link.send(message);
+  }
+
+  close(): void {
+    this.#inbox.close();
+    this.#deps.pool.leave(this);
+  }
+
+  #receive(message: ToControl, number: number): void {
+    switch (message.type) {
+      case 'hello': {
+        this.#inbox.skip(number);
+        const { mediaId, capacityCalls, socketServer, liveCalls } = message;
+        this.socketServer = socketServer;
+        this.activeCalls = liveCalls.length;
+        this.#joinAs(mediaId, capacityCalls);
+        this.#deps.log.info(
+          { mediaId, capacityCalls, socketServer, calls: liveCalls.length },
+          'a media process serves',
+        );
+        this.#try(this.#deps.orphanOthers(mediaId, liveCalls), 'calls of an older run were not marked');
+        return;
+      }
+      case 'load':
+        this.#inbox.skip(number);
+        this.activeCalls = message.activeCalls;
+        this.draining = message.draining;
+        this.#joinAs(message.mediaId, message.capacityCalls);
+        this.#renew(message.calls);
+        return;
+      case 'claim':
+        this.#answerClaim(message.requestId, message.claim, number);
+        return;
+      default:
+        this.#inbox.push(number, message.callUuid, message);
+    }
+  }
+
+  #joinAs(mediaId: string, capacityCalls: number): void {
+    this.capacityCalls = capacityCalls;
+    if (this.mediaId === mediaId) return;
+    this.mediaId = mediaId;
+    this.#deps.pool.join(this);
+  }
+
+  /** The next load message renews again; one that finds the last still waiting for the database is skipped. */
+  #renew(calls: readonly { callUuid: string; epoch: number }[]): void {
+    if (calls.length === 0 || this.#renewing) return;
+    this.#renewing = true;
+    const renewed = this.#deps.renewLeases(this.mediaId, calls).finally(() => {
+      this.#renewing = false;
+    });
+    this.#try(renewed, 'leases were not renewed');
+  }
+
+  #answerClaim(requestId: number, claim: ClaimRequest, number: number): void {
+    this.#deps
+      .claim(this.mediaId, claim)
+      .catch((error: unknown): ClaimAnswer => {
+        this.#deps.log.error({ err: error, carrier: claim.carrier }, 'a media stream could not be claimed');
+        return { ok: false, httpStatus: 503, why: 'control cannot look the call up now' };
+      })
+      .then((answer) => {
+        this.#inbox.skip(number);
+        this.send({ type: 'claim.answer', requestId, answer });
+      })
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'a claim could not be answered'));
+  }
+
+  #try(work: Promise<void>, failure: string): void {
+    work.catch((error: unknown) => {
+      if (isDatabaseAway(error)) this.#sayDatabaseAway(error);
+      else this.#deps.log.error({ mediaId: this.mediaId, err: error }, failure);
+    });
+  }
+
+  #shouldRetry(error: unknown, messages: readonly CallMessage[]): boolean {
+    if (isDatabaseAway(error)) {
+      this.#sayDatabaseAway(error);
+      return true;
+    }
+    const { callUuid, type } = messages[0]!;
+    this.#deps.log.error({ callUuid, type, count: messages.length, err: error }, 'a media message cannot be stored');
+    return false;
+  }
+
+  #sayDatabaseAway(error: unknown): void {
+    if (this.#databaseWasAway) return;
+    this.#databaseWasAway = true;
+    this.#deps.log.warn({ mediaId: this.mediaId, err: error }, 'what media says waits for the database');
+  }
+}

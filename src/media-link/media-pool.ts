@@ -1,0 +1,68 @@
+/**
+ * The media processes as control knows them: who is connected, how busy, who owns which call. Placement asks it for room,
+ * deeds send commands through it. Holds nothing that must survive a restart.
+ */
+import type { Logger } from 'pino';
+import { MULAW_8K } from '../../media/contract/audio-format.ts';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { ToMedia } from '../../media/contract/link-messages.ts';
+import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
+import type { MediaCommands } from '../calls/deeds.ts';
+import type { Database } from '../store/database.ts';
+
+export interface MediaMember {
+  mediaId: string;
+  connected: boolean;
+  activeCalls: number;
+  capacityCalls: number;
+  draining: boolean;
+  socketServer: 'uws' | 'ws' | null;
+  /** False: its list is full, the message is lost. */
+  send(message: ToMedia): boolean;
+}
+
+export interface MediaPool extends MediaCommands {
+  /** By media id; the newest run of a process replaces the older. */
+  join(member: MediaMember): void;
+  leave(member: MediaMember): void;
+  members(): readonly MediaMember[];
+  /** Step 12 of contract §2: is there a connected process that takes calls and has room? */
+  hasRoom(): boolean;
+}
+
+export function createMediaPool(deps: { database: Database; clock: Clock; log: Logger }): MediaPool {
+  const { database, clock, log } = deps;
+  const byId = new Map<string, MediaMember>();
+
+  const hasRoomFor = (member: MediaMember): boolean =>
+    member.connected && !member.draining && member.activeCalls < member.capacityCalls;
+
+  function send(member: MediaMember, message: ToMedia): void {
+    if (!member.send(message)) log.warn({ mediaId: member.mediaId, type: message.type }, 'a command to media was lost');
+  }
+
+  return {
+    join: (member) => void byId.set(member.mediaId, member),
+    leave(member) {
+      if (byId.get(member.mediaId) === member) byId.delete(member.mediaId);
+    },
+    members: () => [...byId.values()],
+    hasRoom: () => [...byId.values()].some(hasRoomFor),
+
+    stop(call) {
+      const owner = call.ownerMediaId === null ? undefined : byId.get(call.ownerMediaId);
+      if (owner === undefined) return;
+      send(owner, { type: 'stop', callUuid: call.callUuid, reason: call.ending?.reason ?? call.endedReason });
+    },
+
+    async prepare(call) {
+      const idlest = [...byId.values()]
+        .filter(hasRoomFor)
+        .sort((a, b) => a.activeCalls / a.capacityCalls - b.activeCalls / b.capacityCalls)[0];
+      if (idlest === undefined) return;
+      const agent = await readAgentDefinition(database, call);
+      const placeholders = placeholdersOf(call, agent, clock.epochMs());
+      send(idlest, { type: 'prepare', callUuid: call.callUuid, agent, placeholders, format: MULAW_8K });
+    },
+  };
+}

@@ -1,0 +1,187 @@
+/** The life of calls on a real database, with a scripted carrier, a virtual clock and media that only takes notes. */
+import pino from 'pino';
+import { v7 as uuidv7 } from 'uuid';
+import type { ToMedia } from '../../../media/contract/link-messages.ts';
+import { type CallEvent, createCallEventBus } from '../../../src/api/call-event-bus.ts';
+import type { NewCall } from '../../../src/api/outbound-call/ports.ts';
+import { createDeeds, type Deeds } from '../../../src/calls/deeds.ts';
+import { createLineCarriers, type LineCarriers } from '../../../src/calls/line-carriers.ts';
+import { type LiveCall, readOwnCall } from '../../../src/calls/live-call.ts';
+import type { PlacementDeps } from '../../../src/calls/placement.ts';
+import { createReaper, type Reaper } from '../../../src/calls/reaper.ts';
+import { createStreamTokens, type StreamTokens } from '../../../src/calls/stream-token.ts';
+import { createTransitions, type Transitions } from '../../../src/calls/transition.ts';
+import { createCarrierRegistry } from '../../../src/carriers/registry.ts';
+import { checkCallLimits } from '../../../src/limits/call-limits.ts';
+import { createMediaMessages, type MediaMessages } from '../../../src/media-link/media-messages.ts';
+import { createMediaPool, type MediaMember, type MediaPool } from '../../../src/media-link/media-pool.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
+import { sampleAgent } from '../../support/sample-agent.ts';
+import { createTestDatabase } from '../../support/test-database.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+import { createScriptedCarrier, type ScriptedCarrier } from './scripted-carrier.ts';
+
+export const PUBLIC_URL = 'http://voice.example.com';
+export const MASTER_KEY = 'ab'.repeat(32);
+
+export interface Harness {
+  database: Database;
+  connectionString: string;
+  clock: VirtualClock;
+  carrier: ScriptedCarrier;
+  registry: ReturnType<typeof createCarrierRegistry>;
+  transitions: Transitions;
+  lineCarriers: LineCarriers;
+  deeds: Deeds;
+  reaper: Reaper;
+  pool: MediaPool;
+  messages: MediaMessages;
+  streamTokens: StreamTokens;
+  placement: PlacementDeps;
+  /** Commands that the one media process `media-1` got. */
+  toMedia: ToMedia[];
+  member: MediaMember;
+  published: CallEvent[];
+  rung: string[];
+  logged: { level: number; msg: string; callUuid?: string }[];
+  newCall(changes?: Partial<NewCall>): NewCall;
+  call(callUuid: string): Promise<LiveCall>;
+  /** Event names of the outbox, in order. */
+  webhooks(callUuid: string): Promise<string[]>;
+  log(callUuid: string): Promise<{ kind: string; data: Record<string, unknown> }[]>;
+  /** Waits until `read` gives something other than undefined; deeds run beside the test. */
+  until<Value>(what: string, read: () => Promise<Value | undefined> | Value | undefined): Promise<Value>;
+  close(): Promise<void>;
+}
+
+export async function createHarness(): Promise<Harness> {
+  const { connectionString, close } = await createTestDatabase();
+  const database = openDatabase({ connectionString, onIdleError: () => {} });
+  const clock = new VirtualClock(Date.now());
+  const logged: Harness['logged'] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+
+  const workspaceId = uuidv7();
+  const agentId = uuidv7();
+  const lineId = uuidv7();
+  const definition = sampleAgent({ defaults: { clinic: 'Smile Dental' } });
+  await database.query(
+    `INSERT INTO workspaces (id, slug, name, api_enabled, max_concurrent_calls, max_calls_per_second)
+     VALUES ($1, 'acme', 'Acme', true, 100000, 100000)`,
+    [workspaceId],
+  );
+  await database.query(`INSERT INTO agents VALUES ($1, $2, 'Agent', 'outbound', 1)`, [agentId, workspaceId]);
+  await database.query('INSERT INTO agent_versions VALUES ($1, 1, $2)', [agentId, JSON.stringify(definition)]);
+  await database.query(
+    `INSERT INTO phone_lines (id, workspace_id, number, carrier, credentials_sealed, max_concurrent_calls, max_calls_per_second)
+     VALUES ($1, $2, '+14155550100', 'plivo', $3, 100000, 100000)`,
+    [lineId, workspaceId, Buffer.from('{"authId":"a","authToken":"b"}')],
+  );
+  await database.query('INSERT INTO webhook_endpoints (id, workspace_id, url, secret_sealed) VALUES ($1, $2, $3, $4)', [
+    uuidv7(),
+    workspaceId,
+    'https://hooks.example.com/',
+    Buffer.from('sealed'),
+  ]);
+
+  const carrier = createScriptedCarrier();
+  const registry = createCarrierRegistry({ factories: { plivo: () => carrier }, apiBases: {} });
+  const lineCarriers = createLineCarriers({ database, registry, open: (sealed) => sealed.toString() });
+  const pool = createMediaPool({ database, clock, log });
+  const toMedia: ToMedia[] = [];
+  const member: MediaMember = {
+    mediaId: 'media-1',
+    connected: true,
+    activeCalls: 0,
+    capacityCalls: 100,
+    draining: false,
+    socketServer: 'ws',
+    send(message) {
+      toMedia.push(message);
+      return true;
+    },
+  };
+  pool.join(member);
+  const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
+  const published: CallEvent[] = [];
+  const bus = createCallEventBus();
+  const rung: string[] = [];
+  const bell = { ring: (ids: readonly string[]): void => void rung.push(...ids) };
+  const shared = { database, clock, log, publicUrl: PUBLIC_URL };
+  const transitions = createTransitions({
+    ...shared,
+    bus: {
+      publish(event) {
+        published.push(event);
+        bus.publish(event);
+      },
+    },
+    recordCallEvent,
+    bell,
+    perform: deeds.perform,
+    deadlineMoved: () => {},
+  });
+  const reaper = createReaper({ ...shared, transitions, lineCarriers, deeds });
+
+  return {
+    database,
+    connectionString,
+    clock,
+    carrier,
+    registry,
+    transitions,
+    lineCarriers,
+    deeds,
+    reaper,
+    pool,
+    messages: createMediaMessages({ ...shared, bus, bell, transitions, recordCallEvent }),
+    streamTokens: createStreamTokens(MASTER_KEY),
+    placement: { ...shared, transitions, registry, admission: { state: () => 'open' }, checkCallLimits },
+    toMedia,
+    member,
+    published,
+    rung,
+    logged,
+    newCall: (changes = {}) => ({
+      workspaceId,
+      enterprise: 'acme',
+      agent: { id: agentId, version: 1, definition },
+      line: { id: lineId, number: '+14155550100', carrier: 'plivo', credentials: { authId: 'a', authToken: 'b' } },
+      to: '+14155550123',
+      name: 'Asha',
+      metadata: { plan: 'gold', clinic: 'North', 'secret.key': 'hush' },
+      idempotencyKey: null,
+      requestId: 'req-1',
+      lateAcceptance: 'cancel',
+      ...changes,
+    }),
+    async call(callUuid) {
+      const call = await readOwnCall(database, callUuid);
+      if (call === undefined) throw new Error(`There is no call ${callUuid}.`);
+      return call;
+    },
+    async webhooks(callUuid) {
+      const rows = await database.query<{ event: string }>(
+        'SELECT event FROM webhook_events WHERE call_uuid = $1 ORDER BY sequence',
+        [callUuid],
+      );
+      return rows.map((row) => row.event);
+    },
+    log: (callUuid) =>
+      database.query('SELECT kind, data FROM call_events WHERE call_uuid = $1 ORDER BY id', [callUuid]),
+    async until(what, read) {
+      for (const untilMs = performance.now() + 5_000; performance.now() < untilMs; ) {
+        const value = await read();
+        if (value !== undefined) return value;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      throw new Error(`Waited 5 s for ${what}.`);
+    },
+    async close() {
+      await reaper.close();
+      await database.close();
+      await close();
+    },
+  };
+}
