@@ -1,0 +1,117 @@
+/**
+ * The one clock of a media process: a tick every 2 ms, of an absolute schedule, ten slots, each call in one of them, so that
+ * every call is served once in 20 ms and the sends are spread. `setInterval` drifts by 7 to 14 ms a second; this does not:
+ * the next tick's time is counted from the start, never from now. It sleeps while there are no calls.
+ * After a stall each slot that was missed is served once, at most one round; older ticks are skipped and counted, because
+ * a served call catches up by its own schedule (`playout.ts`).
+ */
+import type { Clock } from '../contract/clock.ts';
+import { LatenessHistogram } from './lateness-histogram.ts';
+
+export const TICK_MS = 2;
+export const SLOTS = 10;
+
+export interface FrameClockClient {
+  /** Once in 20 ms. Must not throw for reasons of its own: what it throws is handed to `clientFailed`. */
+  service(nowMs: number): void;
+}
+
+export interface FrameClockOptions {
+  clock: Clock;
+  /** After the slots of one wake-up have run: bells are rung here, once for all calls. */
+  afterTick(nowMs: number): void;
+  clientFailed(client: FrameClockClient, error: unknown): void;
+}
+
+export class FrameClock {
+  readonly lateness = new LatenessHistogram();
+  /** Ticks that were skipped after a stall of more than 20 ms. */
+  skippedTicks = 0;
+  readonly #options: FrameClockOptions;
+  readonly #slots: FrameClockClient[][] = Array.from({ length: SLOTS }, () => []);
+  #clients = 0;
+  #startedAtMs = 0;
+  #tickNumber = 0;
+  #cancel: (() => void) | null = null;
+  readonly #onTimer = (): void => this.#wake();
+
+  constructor(options: FrameClockOptions) {
+    this.#options = options;
+  }
+
+  get clients(): number {
+    return this.#clients;
+  }
+
+  /** Puts the client into the emptiest slot. */
+  add(client: FrameClockClient): void {
+    let best = this.#slots[0]!;
+    for (const slot of this.#slots) if (slot.length < best.length) best = slot;
+    best.push(client);
+    this.#clients++;
+    if (this.#cancel === null) this.#start();
+  }
+
+  /** Nothing happens when it is not there. */
+  remove(client: FrameClockClient): void {
+    for (const slot of this.#slots) {
+      const at = slot.indexOf(client);
+      if (at < 0) continue;
+      // A new array: the slot may be being served right now.
+      this.#slots[this.#slots.indexOf(slot)] = slot.filter((other) => other !== client);
+      this.#clients--;
+      break;
+    }
+    if (this.#clients === 0) this.close();
+  }
+
+  /** Stops ticking; adding a client starts it again. Idempotent. */
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+
+  #start(): void {
+    this.#startedAtMs = this.#options.clock.nowMs();
+    this.#tickNumber = 1;
+    this.#schedule(this.#startedAtMs);
+  }
+
+  #schedule(nowMs: number): void {
+    const waitMs = this.#startedAtMs + this.#tickNumber * TICK_MS - nowMs;
+    this.#cancel = this.#options.clock.after(Math.max(waitMs, 0), this.#onTimer);
+  }
+
+  #wake(): void {
+    const { clock } = this.#options;
+    const nowMs = clock.nowMs();
+    const dueTick = Math.floor((nowMs - this.#startedAtMs) / TICK_MS);
+    if (dueTick >= this.#tickNumber) {
+      this.lateness.add(nowMs - (this.#startedAtMs + this.#tickNumber * TICK_MS));
+      const behind = dueTick - this.#tickNumber + 1;
+      if (behind > SLOTS) {
+        this.skippedTicks += behind - SLOTS;
+        this.#tickNumber = dueTick - SLOTS + 1;
+      }
+      while (this.#tickNumber <= dueTick) {
+        this.#serve(this.#slots[this.#tickNumber % SLOTS]!, nowMs);
+        this.#tickNumber++;
+      }
+      this.#options.afterTick(nowMs);
+    }
+    // A client may have been the last and removed itself.
+    if (this.#clients > 0) this.#schedule(clock.nowMs());
+    else this.#cancel = null;
+  }
+
+  #serve(slot: FrameClockClient[], nowMs: number): void {
+    for (let i = 0; i < slot.length; i++) {
+      const client = slot[i]!;
+      try {
+        client.service(nowMs);
+      } catch (error) {
+        this.#options.clientFailed(client, error);
+      }
+    }
+  }
+}
