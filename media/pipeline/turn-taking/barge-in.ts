@@ -21,11 +21,14 @@ export class BargeIn {
   active = false;
   paused = false;
   committed = false;
+  /** The agent had made no sound when the caller began: more of the last turn, most likely, which only clear words may make a new one. */
+  early = false;
   #sense: WordSense = 'nothing';
   #senseSinceMs = 0;
 
-  begin(): void {
+  begin(early: boolean): void {
     this.active = true;
+    this.early = early;
     this.paused = false;
     this.committed = false;
     this.#sense = 'nothing';
@@ -40,16 +43,17 @@ export class BargeIn {
     this.#senseSinceMs = nowMs;
   }
 
-  /** After each frame: `speaking` and `onsetMs` of the turn, `nowMs` the end of the frame. */
-  judge(nowMs: number, onsetMs: number, speaking: boolean): BargeInVerdict {
+  /** After each frame: `nowMs` is its end, `spokenMs` the turn's length so far from first to last sound. */
+  judge(nowMs: number, spokenMs: number): BargeInVerdict {
     if (!this.active || this.committed) return 'none';
     const meant = this.#sense === 'phrase' || this.#sense === 'interrupt' || this.#sense === 'hold';
     const longMs = this.#sense === 'acknowledge' ? LONG_ASSENT_MS : LONG_SPEECH_MS;
-    if ((meant && nowMs - this.#senseSinceMs >= STABLE_WORDS_MS) || (speaking && nowMs - onsetMs >= longMs)) {
+    const isLong = !this.early && spokenMs >= longMs;
+    if (isLong || (meant && nowMs - this.#senseSinceMs >= STABLE_WORDS_MS)) {
       this.committed = true;
       return 'commit';
     }
-    if (!this.paused && speaking && nowMs - onsetMs >= PAUSE_AFTER_MS) {
+    if (!this.paused && spokenMs >= PAUSE_AFTER_MS) {
       this.paused = true;
       return 'pause';
     }
@@ -57,15 +61,16 @@ export class BargeIn {
   }
 }
 
-/** The turn is over: what the final result makes of it. `spokenMs` is its length from first to last sound. */
-export function bargeInOutcome(sense: WordSense, spokenMs: number): BargeInOutcome {
+/** The turn is over: what the final result makes of it. `spokenMs` is its length from first to last sound; `early` as above. */
+export function bargeInOutcome(sense: WordSense, spokenMs: number, early: boolean): BargeInOutcome {
   switch (sense) {
     case 'acknowledge':
       return 'backchannel';
     case 'nothing':
       return 'resume';
     case 'rejected':
-      return spokenMs >= LONG_SPEECH_MS ? 'commit' : 'resume';
+    case 'other':
+      return spokenMs >= LONG_SPEECH_MS && !early ? 'commit' : 'resume';
     default:
       return 'commit';
   }

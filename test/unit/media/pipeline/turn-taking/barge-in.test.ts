@@ -7,38 +7,50 @@ import { WordSorter } from '../../../../../media/pipeline/turn-taking/word-sense
 describe('pause first, decide by words', () => {
   test('pauses with the frame that completes 250 ms of speech, once', () => {
     const bargeIn = new BargeIn();
-    bargeIn.begin();
+    bargeIn.begin(false);
     const verdicts: string[] = [];
-    for (let nowMs = 1_060; nowMs <= 1_400; nowMs += 20) verdicts.push(`${nowMs} ${bargeIn.judge(nowMs, 1_000, true)}`);
+    for (let nowMs = 1_060; nowMs <= 1_400; nowMs += 20)
+      verdicts.push(`${nowMs} ${bargeIn.judge(nowMs, nowMs - 1_000)}`);
     expect(verdicts.filter((verdict) => !verdict.endsWith('none'))).toEqual(['1260 pause']);
   });
 
   test('commits when words that interrupt have stood for 120 ms, not when they were replaced before', () => {
     const bargeIn = new BargeIn();
-    bargeIn.begin();
-    bargeIn.judge(260, 0, true);
+    bargeIn.begin(false);
+    bargeIn.judge(260, 260);
     bargeIn.wordsChanged('interrupt', 300);
-    expect(bargeIn.judge(400, 0, true)).toBe('none');
+    expect(bargeIn.judge(400, 400)).toBe('none');
     bargeIn.wordsChanged('acknowledge', 410);
-    expect(bargeIn.judge(540, 0, true)).toBe('none');
+    expect(bargeIn.judge(540, 540)).toBe('none');
     bargeIn.wordsChanged('phrase', 600);
-    expect(bargeIn.judge(700, 0, true)).toBe('none');
-    expect(bargeIn.judge(720, 0, true)).toBe('commit');
-    expect(bargeIn.judge(740, 0, true)).toBe('none');
+    expect(bargeIn.judge(700, 700)).toBe('none');
+    expect(bargeIn.judge(720, 720)).toBe('commit');
+    expect(bargeIn.judge(740, 740)).toBe('none');
   });
 
   test('commits after 1.2 s of speech without words, but gives assent 2.4 s', () => {
     const murmur = new BargeIn();
-    murmur.begin();
-    expect(murmur.judge(1_180, 0, true)).toBe('pause');
-    expect(murmur.judge(1_200, 0, true)).toBe('commit');
+    murmur.begin(false);
+    expect(murmur.judge(1_180, 1_180)).toBe('pause');
+    expect(murmur.judge(1_200, 1_200)).toBe('commit');
 
     const assent = new BargeIn();
-    assent.begin();
+    assent.begin(false);
     assent.wordsChanged('acknowledge', 300);
-    assent.judge(260, 0, true);
-    expect(assent.judge(2_380, 0, true)).toBe('none');
-    expect(assent.judge(2_400, 0, true)).toBe('commit');
+    assent.judge(260, 260);
+    expect(assent.judge(2_380, 2_380)).toBe('none');
+    expect(assent.judge(2_400, 2_400)).toBe('commit');
+  });
+
+  test('speech that began before the agent was audible stops it by clear words only, however long', () => {
+    const early = new BargeIn();
+    early.begin(true);
+    expect(early.judge(260, 260)).toBe('pause');
+    expect(early.judge(9_000, 9_000)).toBe('none');
+    early.wordsChanged('phrase', 9_000);
+    expect(early.judge(9_120, 9_120)).toBe('commit');
+    expect(bargeInOutcome('rejected', 9_000, true)).toBe('resume');
+    expect(bargeInOutcome('hold', 300, true)).toBe('commit');
   });
 
   test.each([
@@ -49,9 +61,10 @@ describe('pause first, decide by words', () => {
     ['phrase', 100, 'commit'],
     ['interrupt', 100, 'commit'],
     ['hold', 100, 'commit'],
-    ['other', 100, 'commit'],
+    ['other', 1_180, 'resume'],
+    ['other', 1_200, 'commit'],
   ] as const)('a turn of %s, %d ms long, ends in %s', (sense, spokenMs, outcome) => {
-    expect(bargeInOutcome(sense, spokenMs)).toBe(outcome);
+    expect(bargeInOutcome(sense, spokenMs, false)).toBe(outcome);
   });
 });
 

@@ -1,0 +1,513 @@
+/**
+ * The conversation of one call: what the caller's sound means for the agent's speech, and what the script makes of it. It joins
+ * turn taking, the recogniser, barge-in, the script and the speaker; the call session feeds it frames and ticks. Events only:
+ * nothing here runs per frame but a few comparisons.
+ *
+ *   frame → turn taker ─┬─ turn begins → recogniser (with the 500 ms before it)
+ *                       └─ turn over → final words → barge-in's outcome → script → say · listen · end
+ */
+import type { Logger } from 'pino';
+import type { Expectation, ScriptedAgent } from '../contract/agent-definition.ts';
+import type { EndedReason } from '../contract/call-outcome.ts';
+import type { Clock } from '../contract/clock.ts';
+import type { SpeechToText, TextToSpeech } from '../contract/engines.ts';
+import type { CallSetup } from '../contract/link-messages.ts';
+import type { CallBlock } from '../rings/call-block.ts';
+import { CallerTurn, type CallerTurnListener } from './caller-turn.ts';
+import { PhraseBook, wordsOf } from './scripted/phrase-match.ts';
+import { type SayPurpose, type ScriptAction, type ScriptEvent, ScriptMachine } from './scripted/script-machine.ts';
+import type { GreetingCache } from './speaking/greeting-cache.ts';
+import type { RenderedSpeech } from './speaking/rendered-speech.ts';
+import { Speaker, type SpeakerListener } from './speaking/speaker.ts';
+import { renderSpeech } from './speaking/speech-renderer.ts';
+import type { ReplyAnchor, Transcript } from './transcript.ts';
+import { BargeIn, bargeInOutcome } from './turn-taking/barge-in.ts';
+import { INTERRUPTION_PATIENCE, patienceFor } from './turn-taking/patience.ts';
+import { type TurnListener, TurnTaker } from './turn-taking/turn-taker.ts';
+import { ENGLISH } from './turn-taking/word-lists.ts';
+import { type Listening, type WordSense, WordSorter } from './turn-taking/word-sense.ts';
+import { PRE_ROLL_MS, type Uplink, type UplinkSink } from './uplink/uplink.ts';
+
+export interface ConversationDeps {
+  call: CallBlock;
+  clock: Clock;
+  logger: Logger;
+  speechToText: SpeechToText;
+  textToSpeech: TextToSpeech;
+  greetings: GreetingCache;
+  transcript: Transcript;
+  ringIo: () => void;
+  /** Called once: the agent has said its last word, or cannot go on. */
+  end: (reason: EndedReason, disposition: string | null, error: string | null) => void;
+}
+
+/** A recogniser that gives no final result in this time is not waited for. */
+const FINAL_WITHIN_MS = 1_500;
+/** Shorter speech that nothing can be made of is a noise, not a miss. */
+const SHORTEST_UNCLEAR_MS = 250;
+/** Digits from the keypad are one answer when none has come for so long. */
+const KEYS_AFTER_MS = 2_000;
+const MOST_KEYS = 64;
+/** Failures of an engine in a row that end the call. */
+const MOST_RECOGNISER_FAILURES = 3;
+const MOST_VOICE_FAILURES = 2;
+
+/** A caller's turn whose words are final. */
+interface Meaning {
+  turn: CallerTurn;
+  sense: WordSense;
+  anchor: ReplyAnchor;
+}
+
+interface Utterance {
+  text: string;
+  purpose: SayPurpose;
+  stepId: string | null;
+  interruptible: boolean;
+  anchor: ReplyAnchor | null;
+  /** Stream time of its first audio; NaN before. */
+  voicedAtMs: number;
+}
+
+export class Conversation implements UplinkSink, TurnListener, CallerTurnListener, SpeakerListener {
+  readonly #deps: ConversationDeps;
+  readonly #agent: ScriptedAgent;
+  readonly #setup: CallSetup;
+  readonly #script: ScriptMachine;
+  readonly #speaker: Speaker;
+  readonly #taker: TurnTaker;
+  readonly #bargeIn = new BargeIn();
+  readonly #sorter = new WordSorter(ENGLISH);
+  #uplink: Uplink | null = null;
+  #listening: Listening = { book: new PhraseBook([]), asked: false, greeting: false };
+  #expect: Expectation = 'open';
+  #turn: CallerTurn | null = null;
+  /** A turn whose meaning is known but waits until the far end has stopped playing. */
+  #waiting: Meaning | null = null;
+  /** What to do once the playhead is final. */
+  #onceSettled: 'nothing' | 'commit' | 'resume' = 'nothing';
+  #utterance: Utterance | null = null;
+  #forgetSpeech: (() => void) | null = null;
+  #anchor: ReplyAnchor | null = null;
+  #keys = '';
+  #keysByMs = Number.POSITIVE_INFINITY;
+  #recogniserFailures = 0;
+  #voiceFailures = 0;
+  #ended = false;
+
+  constructor(deps: ConversationDeps, setup: CallSetup, agent: ScriptedAgent) {
+    this.#deps = deps;
+    this.#setup = setup;
+    this.#agent = agent;
+    const ownLimitMs = (agent.maxDurationSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+    this.#script = new ScriptMachine({
+      agent,
+      placeholders: setup.placeholders,
+      maxDurationMs: Math.min(setup.maxDurationMs, ownLimitMs),
+    });
+    this.#speaker = new Speaker(deps.call, deps.clock, deps.ringIo, this);
+    this.#taker = new TurnTaker(this, patienceFor('open'));
+  }
+
+  /** The agent has ended the call, or could not go on: nothing is said or heard any more. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  start(uplink: Uplink): void {
+    this.#uplink = uplink;
+    this.#tell({ type: 'start', atMs: this.#deps.transcript.nowMs, checkpoint: this.#setup.checkpoint });
+  }
+
+  /** After the uplink was drained: deadlines, playback, what waits for it. */
+  tick(): void {
+    if (this.#ended) return;
+    const nowMs = this.#deps.clock.nowMs();
+    if (this.#turn !== null && nowMs >= this.#turn.finalByMs) this.#finalIsLate(this.#turn);
+    this.#speaker.pump();
+    if (this.#onceSettled !== 'nothing' && this.#speaker.settled) this.#settled();
+    if (nowMs >= this.#keysByMs) this.#keysDone();
+    if (this.#ended) return;
+    this.#tell({ type: 'tick', atMs: this.#deps.transcript.nowMs });
+    if (this.#deps.transcript.checkpointDue) this.#deps.transcript.checkpoint(this.#script.snapshot());
+  }
+
+  pressed(key: string): void {
+    if (this.#ended) return;
+    if (/^[0-9]$/.test(key) && this.#keys.length < MOST_KEYS) this.#keys += key;
+    this.#keysByMs = this.#deps.clock.nowMs() + (key === '#' ? 0 : KEYS_AFTER_MS);
+  }
+
+  /** The leg is over: closes what is open with what was heard of it. */
+  close(): void {
+    const { transcript } = this.#deps;
+    this.#silence(false);
+    if (this.#turn !== null) {
+      const turn = this.#turn;
+      this.#turn = null;
+      turn.close();
+      const sense = this.#sense(turn);
+      if (sense !== 'nothing' && sense !== 'rejected') {
+        this.#record(turn, sense === 'acknowledge' && turn.duringSpeech ? 'backchannel' : 'speech');
+      }
+    }
+    this.#ended = true;
+    if (transcript.checkpointDue) transcript.checkpoint(this.#script.snapshot());
+  }
+
+  // ── What comes up the line ────────────────────────────────────────────────────────────────────────────
+
+  frame(atMs: number, monoSamples: Int16Array, isSpeech: boolean): void {
+    if (this.#ended) return;
+    const turn = this.#turn;
+    this.#taker.push(atMs, isSpeech);
+    if (turn !== null && turn === this.#turn && Number.isNaN(turn.decidedAtMs)) turn.push(monoSamples);
+    if (!this.#bargeIn.active) return;
+    const verdict = this.#bargeIn.judge(this.#taker.nowMs, this.#taker.spokenMs);
+    if (verdict === 'none') return;
+    if (verdict === 'pause') this.#pause();
+    else this.#commit();
+  }
+
+  audioStopped(): void {
+    if (!this.#ended) this.#taker.audioStopped();
+  }
+
+  turnStarted(onsetMs: number): void {
+    this.#callerSpeaks(true, onsetMs);
+    this.#beginTurn(onsetMs);
+  }
+
+  speechResumed(onsetMs: number): void {
+    this.#callerSpeaks(true, onsetMs);
+  }
+
+  speechPaused(lastSpeechEndMs: number): void {
+    this.#callerSpeaks(false, lastSpeechEndMs);
+  }
+
+  turnEnded(_why: unknown, lastSpeechEndMs: number): void {
+    this.#uplink?.forgetPreRoll();
+    const turn = this.#turn;
+    if (turn === null || turn.done) return;
+    turn.lastSpeechEndMs = lastSpeechEndMs;
+    turn.decidedAtMs = this.#deps.transcript.nowMs;
+    turn.finalByMs = this.#deps.clock.nowMs() + FINAL_WITHIN_MS;
+    turn.finish();
+  }
+
+  // ── What the recogniser makes of it ───────────────────────────────────────────────────────────────────
+
+  partial(turn: CallerTurn): void {
+    if (turn !== this.#turn) return;
+    const sense = this.#sense(turn);
+    this.#taker.partialChanged(
+      sense === 'phrase' || (turn.duringSpeech && sense !== 'nothing' && sense !== 'rejected' && sense !== 'other'),
+    );
+    this.#bargeIn.wordsChanged(sense, this.#taker.nowMs);
+    if (turn.text !== '')
+      this.#deps.transcript.live({ type: 'partial', text: turn.text, atMs: this.#deps.transcript.nowMs });
+  }
+
+  recogniserFailed(error: Error): void {
+    this.#recogniserFailures++;
+    this.#deps.transcript.warning('stt_error', error.message);
+    if (this.#recogniserFailures < MOST_RECOGNISER_FAILURES) return;
+    this.#deps.logger.error({ err: error }, 'the recogniser failed three times in a row; the call ends');
+    this.#finish('stt_error', null, error.message);
+  }
+
+  final(turn: CallerTurn): void {
+    if (turn !== this.#turn || this.#ended) return;
+    const { transcript } = this.#deps;
+    if (!turn.failed) this.#recogniserFailures = 0;
+    if (Number.isNaN(turn.decidedAtMs)) {
+      // The recogniser came to its end before the turn did.
+      turn.decidedAtMs = transcript.nowMs;
+      turn.lastSpeechEndMs = this.#taker.lastSpeechEndMs;
+      this.#taker.abandon();
+    }
+    this.#turn = null;
+    const sense = this.#sense(turn);
+    const undecided = this.#bargeIn.active && !this.#bargeIn.committed && this.#speaker.active;
+    const outcome = undecided ? bargeInOutcome(sense, turn.spokenMs, this.#bargeIn.early) : 'commit';
+    this.#bargeIn.end();
+    if (outcome !== 'commit') {
+      if (outcome === 'backchannel') this.#record(turn, 'backchannel');
+      this.#goOn();
+      return;
+    }
+    if (undecided) this.#commit();
+    const anchor = {
+      speechEndMs: transcript.at(turn.lastSpeechEndMs),
+      decidedAtMs: turn.decidedAtMs,
+      recognisedAtMs: transcript.nowMs,
+    };
+    if (this.#onceSettled === 'commit') this.#waiting = { turn, sense, anchor };
+    else if (!this.#speaker.active) this.#mean({ turn, sense, anchor });
+  }
+
+  // ── What is played ────────────────────────────────────────────────────────────────────────────────────
+
+  speechStarted(): void {
+    const utterance = this.#utterance;
+    if (utterance === null) return;
+    this.#deps.transcript.agentStarted(utterance.text, utterance.stepId, utterance.anchor, utterance.voicedAtMs);
+  }
+
+  speechFinished(): void {
+    const { speech } = this.#speaker;
+    const utterance = this.#utterance;
+    if (speech === null || utterance === null) return;
+    this.#dropSpeech();
+    if (speech.error !== null && this.#voiceFailed(speech.error, utterance, speech.frames)) return;
+    if (speech.error === null) this.#voiceFailures = 0;
+    this.#deps.transcript.agentEnded(
+      this.#speaker.startedAtStreamMs,
+      this.#deps.call.streamMs,
+      speech.error === null ? speech.text : speech.heardText(speech.durationMs),
+      speech.error !== null,
+    );
+    this.#bargeIn.end();
+    this.#taker.patience = patienceFor(this.#expect);
+    if (this.#turn === null && this.#taker.turnOpen) {
+      // The caller has been talking into what may not be interrupted: from here on someone listens.
+      this.#beginTurn(Math.max(this.#taker.turnOnsetMs, this.#taker.nowMs - PRE_ROLL_MS));
+    }
+    this.#tell({ type: 'said', atMs: this.#deps.transcript.nowMs });
+  }
+
+  // ── Inside ────────────────────────────────────────────────────────────────────────────────────────────
+
+  #tell(event: ScriptEvent): void {
+    const actions = this.#script.handle(event);
+    for (let i = 0; i < actions.length; i++) this.#act(actions[i]!);
+  }
+
+  #act(action: ScriptAction): void {
+    if (this.#ended) return;
+    const { transcript } = this.#deps;
+    switch (action.type) {
+      case 'step':
+        transcript.live({ type: 'step', stepId: action.stepId, atMs: transcript.nowMs });
+        break;
+      case 'warning':
+        transcript.warning(action.code, action.message);
+        break;
+      case 'listen':
+        this.#listening = { book: action.book, asked: action.asked, greeting: action.stepId === null };
+        this.#expect = action.expect;
+        this.#taker.patience = patienceFor(action.expect);
+        break;
+      case 'say':
+        this.#say(action.text, action.purpose, action.stepId, action.interruptible);
+        break;
+      case 'end':
+        this.#finish(action.reason, action.disposition, action.error);
+        break;
+    }
+  }
+
+  #say(text: string, purpose: SayPurpose, stepId: string | null, interruptible: boolean): void {
+    const { voice } = this.#agent;
+    const { format } = this.#setup;
+    const { greetings, textToSpeech, clock } = this.#deps;
+    const speech =
+      purpose === 'greeting'
+        ? greetings.obtain({ text, voice, format })
+        : renderSpeech(textToSpeech, clock, { text, voice, format });
+    this.#utterance = { text, purpose, stepId, interruptible, anchor: this.#anchor, voicedAtMs: Number.NaN };
+    this.#play(speech, this.#utterance);
+    if (this.#turn === null) return;
+    if (interruptible) {
+      this.#weigh(this.#turn);
+    } else {
+      this.#turn.close();
+      this.#turn = null;
+    }
+  }
+
+  #play(speech: RenderedSpeech, utterance: Utterance): void {
+    const changed = () => {
+      if (speech.frames > 0 && Number.isNaN(utterance.voicedAtMs)) utterance.voicedAtMs = this.#deps.transcript.nowMs;
+      if (this.#speaker.speech === speech) this.#speaker.pump();
+    };
+    this.#forgetSpeech = speech.onChange(changed);
+    if (speech.frames > 0) utterance.voicedAtMs = this.#deps.transcript.nowMs;
+    this.#speaker.say(speech);
+  }
+
+  #dropSpeech(): void {
+    this.#forgetSpeech?.();
+    this.#forgetSpeech = null;
+    this.#utterance = null;
+  }
+
+  /** True when the same words are tried again. */
+  #voiceFailed(error: Error, utterance: Utterance, frames: number): boolean {
+    const { clock, logger, textToSpeech, transcript } = this.#deps;
+    this.#voiceFailures++;
+    transcript.warning('tts_error', error.message);
+    if (this.#voiceFailures >= MOST_VOICE_FAILURES) {
+      logger.error({ err: error }, 'the voice engine failed twice in a row; the call ends');
+      transcript.agentEnded(this.#speaker.startedAtStreamMs, this.#deps.call.streamMs, '', true);
+      this.#finish('tts_error', null, error.message);
+      return true;
+    }
+    if (frames > 0) return false;
+    const { format } = this.#setup;
+    this.#utterance = utterance;
+    this.#play(
+      renderSpeech(textToSpeech, clock, { text: utterance.text, voice: this.#agent.voice, format }),
+      utterance,
+    );
+    return true;
+  }
+
+  /** A turn of the caller: someone must listen, unless the agent is speaking and may not be interrupted. */
+  #beginTurn(onsetMs: number): void {
+    const speaks = this.#speaker.active;
+    if (speaks && this.#utterance?.interruptible === false) return;
+    if (this.#turn !== null) this.#turn.settle();
+    if (this.#ended) return;
+    const turn = new CallerTurn(onsetMs, speaks, this);
+    this.#turn = turn;
+    turn.listen(this.#deps.speechToText, { phrases: this.#sorter.phrasesFor(this.#listening, speaks) });
+    this.#uplink?.replay((samples) => turn.push(samples));
+    if (speaks) this.#weigh(turn);
+  }
+
+  /** From here on the caller's words decide whether the agent goes on. */
+  #weigh(turn: CallerTurn): void {
+    turn.duringSpeech = true;
+    this.#bargeIn.begin(!this.#speaker.audible);
+    this.#taker.patience = INTERRUPTION_PATIENCE;
+  }
+
+  #pause(): void {
+    if (!this.#speaker.active) return;
+    this.#speaker.pause();
+    this.#bargeInEvent('pause');
+  }
+
+  #commit(): void {
+    this.#taker.patience = patienceFor(this.#expect);
+    if (!this.#speaker.active) return;
+    this.#speaker.pause();
+    this.#onceSettled = 'commit';
+    if (this.#speaker.settled) this.#settled();
+  }
+
+  #goOn(): void {
+    this.#taker.patience = patienceFor(this.#expect);
+    if (!this.#bargeIn.paused || !this.#speaker.active) return;
+    this.#onceSettled = 'resume';
+    if (this.#speaker.settled) this.#settled();
+  }
+
+  /** The playhead is final: cut there, or go on from the word that was cut. */
+  #settled(): void {
+    const what = this.#onceSettled;
+    this.#onceSettled = 'nothing';
+    if (what === 'resume') {
+      this.#bargeInEvent('resume');
+      this.#speaker.resume();
+      return;
+    }
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    const turn = waiting?.turn ?? this.#turn;
+    if (turn !== null) turn.cutAgent = true;
+    this.#bargeInEvent('commit', this.#speaker.heardText);
+    this.#silence(true);
+    this.#bargeIn.end();
+    this.#tell({ type: 'interrupted', atMs: this.#deps.transcript.nowMs });
+    if (waiting !== null) this.#mean(waiting);
+  }
+
+  /** Ends what is being said, with a turn of what was heard of it. */
+  #silence(interrupted: boolean): void {
+    if (!this.#speaker.active) return;
+    const { startedAtStreamMs, heardText, speech } = this.#speaker;
+    const endedAtStreamMs = this.#speaker.settled ? this.#speaker.pausedAtStreamMs : this.#deps.call.streamMs;
+    this.#speaker.cut();
+    this.#dropSpeech();
+    const cut = interrupted || heardText !== speech?.text;
+    this.#deps.transcript.agentEnded(startedAtStreamMs, endedAtStreamMs, heardText, cut);
+  }
+
+  /** The caller's words reach the script. An agent that was cut for them owes an answer, whatever they were. */
+  #mean({ turn, sense, anchor }: Meaning): void {
+    const atMs = this.#deps.transcript.nowMs;
+    this.#anchor = anchor;
+    if (sense === 'phrase' || sense === 'other' || sense === 'interrupt') {
+      this.#record(turn, sense === 'phrase' ? 'speech' : 'unclear');
+      this.#tell({ type: 'heard', atMs, text: turn.text });
+    } else if (sense === 'hold') {
+      this.#record(turn, 'speech');
+      this.#tell({ type: 'hold', atMs });
+    } else if (sense === 'acknowledge' && turn.duringSpeech && !turn.cutAgent) {
+      this.#record(turn, 'backchannel');
+    } else if (turn.cutAgent || (sense !== 'nothing' && turn.spokenMs >= SHORTEST_UNCLEAR_MS)) {
+      this.#record(turn, 'unclear');
+      this.#tell({ type: 'unclear', atMs });
+    }
+    this.#anchor = null;
+  }
+
+  #record(turn: CallerTurn, kind: 'speech' | 'backchannel' | 'unclear'): void {
+    const { transcript } = this.#deps;
+    const intent = kind === 'speech' ? (this.#script.match(turn.text)?.reply.intent ?? null) : null;
+    const startMs = transcript.at(turn.onsetMs);
+    const endMs = transcript.at(turn.lastSpeechEndMs);
+    transcript.userTurn({ startMs, endMs, text: turn.text, kind }, this.#script.stepId, intent);
+  }
+
+  #sense(turn: CallerTurn): WordSense {
+    return this.#sorter.sense(turn.text, turn.rejected, this.#listening);
+  }
+
+  #finalIsLate(turn: CallerTurn): void {
+    this.#deps.transcript.warning('stt_slow', `The recogniser gave no final result within ${FINAL_WITHIN_MS} ms.`);
+    turn.settle();
+  }
+
+  #keysDone(): void {
+    const digits = this.#keys;
+    this.#keys = '';
+    this.#keysByMs = Number.POSITIVE_INFINITY;
+    if (digits === '' || this.#speaker.active) return;
+    const atMs = this.#deps.transcript.nowMs;
+    const intent = this.#script.match(digits)?.reply.intent ?? null;
+    this.#deps.transcript.userTurn(
+      { startMs: atMs, endMs: atMs, text: wordsOf(digits).join(' '), kind: intent === null ? 'unclear' : 'speech' },
+      this.#script.stepId,
+      intent,
+    );
+    this.#tell({ type: 'heard', atMs, text: digits });
+  }
+
+  #callerSpeaks(speaking: boolean, streamMs: number): void {
+    const { transcript } = this.#deps;
+    transcript.live({ type: 'speech', who: 'user', phase: speaking ? 'start' : 'end', atMs: transcript.at(streamMs) });
+    this.#tell({ type: 'caller', atMs: transcript.nowMs, speaking });
+  }
+
+  #bargeInEvent(phase: 'pause' | 'commit' | 'resume', heardText?: string): void {
+    const { transcript } = this.#deps;
+    const atMs = transcript.nowMs;
+    transcript.live(
+      heardText === undefined ? { type: 'barge_in', phase, atMs } : { type: 'barge_in', phase, atMs, heardText },
+    );
+  }
+
+  #finish(reason: EndedReason, disposition: string | null, error: string | null): void {
+    if (this.#ended) return;
+    this.#silence(false);
+    this.#turn?.close();
+    this.#turn = null;
+    this.#ended = true;
+    if (this.#deps.transcript.checkpointDue) this.#deps.transcript.checkpoint(this.#script.snapshot());
+    this.#deps.end(reason, disposition, error);
+  }
+}

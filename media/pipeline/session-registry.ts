@@ -1,0 +1,94 @@
+/**
+ * The calls of one pipeline thread. Each is ticked on its own: what one throws ends that one with `internal_error`, logged once, and the
+ * others never notice. The thread entry feeds it messages and wakes.
+ */
+import type { Logger } from 'pino';
+import type { FromPipeline } from '../contract/thread-messages.ts';
+import type { Session } from './session.ts';
+
+export class SessionRegistry {
+  readonly #logger: Logger;
+  readonly #send: (message: FromPipeline) => void;
+  readonly #live: Session[] = [];
+  readonly #byCall = new Map<string, Session>();
+  readonly #ended = new Set<string>();
+
+  constructor(logger: Logger, send: (message: FromPipeline) => void) {
+    this.#logger = logger;
+    this.#send = send;
+  }
+
+  get calls(): number {
+    return this.#byCall.size;
+  }
+
+  /** What sessions send through: a call ends once, even if it fails after its end. */
+  send(message: FromPipeline): void {
+    if (message.type === 'call.end') {
+      if (this.#ended.has(message.callUuid)) return;
+      this.#ended.add(message.callUuid);
+    }
+    this.#send(message);
+  }
+
+  start(session: Session): void {
+    if (this.#byCall.has(session.callUuid)) return;
+    this.#byCall.set(session.callUuid, session);
+    this.#live.push(session);
+    try {
+      session.start();
+    } catch (error) {
+      this.#failed(session, error);
+    }
+  }
+
+  tick(): void {
+    for (let i = this.#live.length - 1; i >= 0; i--) {
+      const session = this.#live[i]!;
+      try {
+        session.tick();
+      } catch (error) {
+        this.#failed(session, error);
+      }
+    }
+  }
+
+  pressed(callUuid: string, key: string): void {
+    const session = this.#byCall.get(callUuid);
+    if (session === undefined || !this.#live.includes(session)) return;
+    try {
+      session.pressed(key);
+    } catch (error) {
+      this.#failed(session, error);
+    }
+  }
+
+  /** Always answered with `call.closed`, also for a call that this thread does not know or that has failed. */
+  stop(callUuid: string): void {
+    const session = this.#byCall.get(callUuid);
+    if (session !== undefined) {
+      this.#byCall.delete(callUuid);
+      this.#forget(session);
+      try {
+        session.stop();
+      } catch (error) {
+        this.#logger.error({ err: error, callUuid }, 'pipeline: a call could not be closed in order');
+      }
+    }
+    this.#ended.delete(callUuid);
+    this.#send({ type: 'call.closed', callUuid });
+  }
+
+  #failed(session: Session, error: unknown): void {
+    const { callUuid } = session;
+    this.#logger.error({ err: error, callUuid }, 'pipeline: a call failed and is ended');
+    this.#forget(session);
+    const message = error instanceof Error ? error.message : String(error);
+    this.send({ type: 'call.end', callUuid, reason: 'internal_error', disposition: null, error: message });
+  }
+
+  #forget(session: Session): void {
+    const at = this.#live.indexOf(session);
+    if (at >= 0) this.#live.splice(at, 1);
+  }
+}

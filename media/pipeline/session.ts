@@ -1,0 +1,11 @@
+/** What the pipeline thread asks of a call, whatever its agent is. A throw out of any of these ends the call with `internal_error`, not the thread. */
+export interface Session {
+  readonly callUuid: string;
+  /** Called once, before anything else. */
+  start(): void;
+  /** On each wake of the thread, at least every 20 ms. */
+  tick(): void;
+  pressed(key: string): void;
+  /** The leg is over: sends the open turn and the last checkpoint. Idempotent; nothing else is called after it but `stop`. */
+  stop(): void;
+}

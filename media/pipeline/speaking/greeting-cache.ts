@@ -1,0 +1,195 @@
+/**
+ * Greetings rendered while the phone rings, so that the agent's first word need not wait for a voice engine. In memory for this
+ * thread, and on disk for the others and for the next start: `<directory>/<sha-256 of text, voice and codec>.speech`, written to a temporary
+ * file and renamed. A call that begins while its greeting still renders plays from the rendering itself. Both are bounded; the oldest go.
+ * The text itself is not in the file: greetings hold names.
+ *
+ *   file:  {"version":1,"frameBytes":160,"frames":N,"words":[[charStart,charEnd,startMs,endMs],…]}\n  N × frameBytes of audio
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Clock } from '../../contract/clock.ts';
+import type { TextToSpeech } from '../../contract/engines.ts';
+import { RenderedSpeech } from './rendered-speech.ts';
+import { type RenderRequest, renderSpeech } from './speech-renderer.ts';
+
+/** Raise when rendering or the file's layout changes: old files are then not found. */
+const VERSION = 1;
+const MOST_IN_MEMORY = 128;
+const MOST_ON_DISK = 1_000;
+const PRUNE_EVERY_WRITES = 64;
+const SUFFIX = '.speech';
+
+interface FileHeader {
+  version: number;
+  frameBytes: number;
+  frames: number;
+  words: [number, number, number, number][];
+}
+
+export interface GreetingCacheOptions {
+  directory: string;
+  clock: Clock;
+  logger: Logger;
+  textToSpeech: TextToSpeech;
+}
+
+export class GreetingCache {
+  readonly #options: GreetingCacheOptions;
+  /** Oldest use first. */
+  readonly #memory = new Map<string, RenderedSpeech>();
+  readonly #writing = new Set<Promise<void>>();
+  #writes = 0;
+
+  constructor(options: GreetingCacheOptions) {
+    this.#options = options;
+  }
+
+  /** The greeting, perhaps still growing: from memory at once, else from disk, else rendered now. Never rejects. */
+  obtain(request: RenderRequest): RenderedSpeech {
+    const key = keyOf(request);
+    const known = this.#memory.get(key);
+    if (known !== undefined && known.error === null) {
+      this.#memory.delete(key);
+      this.#memory.set(key, known);
+      return known;
+    }
+    const speech = new RenderedSpeech(request.text, request.format);
+    this.#memory.delete(key);
+    this.#memory.set(key, speech);
+    for (const oldest of this.#memory.keys()) {
+      if (this.#memory.size <= MOST_IN_MEMORY) break;
+      this.#memory.delete(oldest);
+    }
+    const filling = this.#fill(key, request, speech).catch((error: unknown) => {
+      speech.fail(error instanceof Error ? error : new Error(String(error)));
+      this.#options.logger.warn({ err: error }, 'greeting cache: could not be filled');
+    });
+    this.#writing.add(filling);
+    filling.finally(() => this.#writing.delete(filling)).catch(() => {});
+    return speech;
+  }
+
+  /** Resolves when what was begun is rendered and written. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#writing);
+  }
+
+  async #fill(key: string, request: RenderRequest, speech: RenderedSpeech): Promise<void> {
+    if (await this.#load(key, speech)) return;
+    await this.#render(request, speech);
+    if (speech.error !== null) {
+      if (this.#memory.get(key) === speech) this.#memory.delete(key);
+      return;
+    }
+    try {
+      await this.#save(key, speech);
+    } catch (error) {
+      this.#options.logger.warn(
+        { err: error },
+        'greeting cache: the greeting could not be written; it stays in memory',
+      );
+    }
+  }
+
+  /** Copies what the renderer makes into `speech`, which others may be playing already. */
+  #render(request: RenderRequest, speech: RenderedSpeech): Promise<void> {
+    const { textToSpeech, clock } = this.#options;
+    const made = renderSpeech(textToSpeech, clock, request);
+    made.want?.(Number.POSITIVE_INFINITY);
+    return new Promise((resolve) => {
+      const copy = () => {
+        for (let i = speech.words.length; i < made.words.length; i++) speech.words.push(made.words[i]!);
+        appendFrames(speech, made.bytes, speech.frames, made.frames);
+        if (!made.complete) return;
+        if (made.error === null) speech.finish();
+        else speech.fail(made.error);
+        stop();
+        resolve();
+      };
+      const stop = made.onChange(copy);
+      copy();
+    });
+  }
+
+  async #load(key: string, speech: RenderedSpeech): Promise<boolean> {
+    let file: Buffer;
+    try {
+      file = await readFile(join(this.#options.directory, key + SUFFIX));
+    } catch {
+      return false;
+    }
+    const headerEnd = file.indexOf(0x0a);
+    const header = headerEnd < 0 ? null : parseHeader(file.toString('utf8', 0, headerEnd));
+    if (header === null || header.version !== VERSION || header.frameBytes !== speech.frameBytes) return false;
+    if (file.length !== headerEnd + 1 + header.frames * header.frameBytes) return false;
+    for (const [charStart, charEnd, startMs, endMs] of header.words) {
+      speech.words.push({ charStart, charEnd, startMs, endMs });
+    }
+    appendFrames(speech, file.subarray(headerEnd + 1), 0, header.frames);
+    speech.finish();
+    return true;
+  }
+
+  async #save(key: string, speech: RenderedSpeech): Promise<void> {
+    const { directory } = this.#options;
+    const header: FileHeader = {
+      version: VERSION,
+      frameBytes: speech.frameBytes,
+      frames: speech.frames,
+      words: speech.words.map((word) => [word.charStart, word.charEnd, word.startMs, word.endMs]),
+    };
+    const audio = speech.bytes.subarray(0, speech.frames * speech.frameBytes);
+    const temporary = join(directory, `.${key}.${randomUUID()}.tmp`);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    try {
+      await writeFile(temporary, Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), audio]), { mode: 0o600 });
+      await rename(temporary, join(directory, key + SUFFIX));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    if (this.#writes++ % PRUNE_EVERY_WRITES === 0) await this.#prune();
+  }
+
+  async #prune(): Promise<void> {
+    const { directory } = this.#options;
+    const names = (await readdir(directory)).filter((name) => name.endsWith(SUFFIX));
+    if (names.length <= MOST_ON_DISK) return;
+    const aged: { path: string; writtenAtEpochMs: number }[] = [];
+    for (const name of names) {
+      const path = join(directory, name);
+      const found = await stat(path).catch(() => null);
+      if (found !== null) aged.push({ path, writtenAtEpochMs: found.mtimeMs });
+    }
+    aged.sort((a, b) => a.writtenAtEpochMs - b.writtenAtEpochMs);
+    for (const { path } of aged.slice(0, aged.length - MOST_ON_DISK)) await rm(path, { force: true });
+  }
+}
+
+function keyOf({ text, voice, format }: RenderRequest): string {
+  return createHash('sha256')
+    .update(JSON.stringify([VERSION, text, voice, format.codec, format.rateHz]))
+    .digest('hex');
+}
+
+function appendFrames(speech: RenderedSpeech, source: Uint8Array, fromFrame: number, toFrame: number): void {
+  if (toFrame <= fromFrame) return;
+  const { frameBytes } = speech;
+  const lengthBytes = (toFrame - fromFrame) * frameBytes;
+  const at = speech.reserve(lengthBytes);
+  if (at < 0) return;
+  speech.bytes.set(source.subarray(fromFrame * frameBytes, toFrame * frameBytes), at);
+  speech.advance(lengthBytes);
+}
+
+function parseHeader(text: string): FileHeader | null {
+  try {
+    const header = JSON.parse(text) as FileHeader;
+    return Array.isArray(header.words) && Number.isInteger(header.frames) ? header : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * What a call leaves behind while it runs: turns with their numbers and times, live events, reply latencies, checkpoints. The conversation
+ * tells it what happened; it sends messages and decides nothing. All times are ms of stream, shifted by what lay before a
+ * checkpoint that came from another stream.
+ */
+import type { Clock } from '../contract/clock.ts';
+import type { Checkpoint, LiveEvent, Turn } from '../contract/conversation.ts';
+import type { CallSetup } from '../contract/link-messages.ts';
+import type { FromPipeline } from '../contract/thread-messages.ts';
+import type { CallBlock } from '../rings/call-block.ts';
+
+/** The caller's side of a reply's latency, all in ms of stream. */
+export interface ReplyAnchor {
+  /** End of the caller's last sound. */
+  speechEndMs: number;
+  /** When it was decided that the turn is over. */
+  decidedAtMs: number;
+  /** When the final recognition result was there. */
+  recognisedAtMs: number;
+}
+
+export class Transcript {
+  readonly #callUuid: string;
+  readonly #answeredAtEpochMs: number;
+  readonly #call: CallBlock;
+  readonly #clock: Clock;
+  readonly #send: (message: FromPipeline) => void;
+  readonly #shiftMs: number;
+  #nextTurnNumber: number;
+  #agentTurn: { turnId: string; handedOverAtMs: number; text: string; stepId: string | null } | null = null;
+  #firstAudioTold = false;
+  #checkpointDue = false;
+
+  constructor(setup: CallSetup, call: CallBlock, clock: Clock, send: (message: FromPipeline) => void) {
+    const { checkpoint } = setup;
+    this.#callUuid = setup.callUuid;
+    this.#answeredAtEpochMs = setup.answeredAtEpochMs;
+    this.#call = call;
+    this.#clock = clock;
+    this.#send = send;
+    this.#shiftMs = checkpoint !== null && call.streamMs < checkpoint.atMs ? checkpoint.atMs : 0;
+    this.#nextTurnNumber = checkpoint?.nextTurnNumber ?? 1;
+    this.#firstAudioTold = checkpoint !== null;
+  }
+
+  /** Now, in ms of stream. */
+  get nowMs(): number {
+    return this.#call.streamMs + this.#shiftMs;
+  }
+
+  /** Audio time of this stream → the transcript's time. */
+  at(streamMs: number): number {
+    return Math.round(streamMs + this.#shiftMs);
+  }
+
+  live(event: LiveEvent): void {
+    this.#send({ type: 'call.live', callUuid: this.#callUuid, event });
+  }
+
+  warning(code: string, message: string): void {
+    this.live({ type: 'warning', code, message, atMs: this.nowMs });
+  }
+
+  /** The far end got the first frame of an utterance. `anchor` if it answers the caller, with `voicedAtMs`, when its first audio was made. */
+  agentStarted(text: string, stepId: string | null, anchor: ReplyAnchor | null, voicedAtMs: number): void {
+    const atMs = this.nowMs;
+    const turnId = this.#takeTurnId();
+    this.#agentTurn = { turnId, handedOverAtMs: atMs, text, stepId };
+    if (!this.#firstAudioTold) {
+      this.#firstAudioTold = true;
+      const answerToFirstWordMs = Math.max(0, Math.round(this.#clock.epochMs() - this.#answeredAtEpochMs));
+      this.live({ type: 'first_audio', atMs, answerToFirstWordMs });
+    }
+    this.live({ type: 'speech', who: 'agent', phase: 'start', atMs });
+    if (anchor === null) return;
+    const since = (thenMs: number) => Math.max(0, Math.round(thenMs - anchor.speechEndMs));
+    const latency = {
+      turnId,
+      eouMs: since(anchor.decidedAtMs),
+      sttMs: since(anchor.recognisedAtMs),
+      ttsMs: since(voicedAtMs),
+      agentMs: since(atMs),
+    };
+    this.live({ type: 'latency', latency });
+  }
+
+  /** The utterance is over: played from one stream time to the other. `startedAtStreamMs` NaN: nothing of it was played. */
+  agentEnded(startedAtStreamMs: number, endedAtStreamMs: number, heardText: string, interrupted: boolean): void {
+    const open = this.#agentTurn;
+    if (open === null) return;
+    this.#agentTurn = null;
+    const endMs = this.at(endedAtStreamMs);
+    this.live({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs });
+    const startMs = Math.min(Number.isNaN(startedAtStreamMs) ? open.handedOverAtMs : this.at(startedAtStreamMs), endMs);
+    const turn: Turn = {
+      turnId: open.turnId,
+      role: 'agent',
+      startMs,
+      endMs,
+      text: open.text,
+      heardText,
+      interrupted,
+      kind: 'speech',
+    };
+    if (open.stepId !== null) turn.stepId = open.stepId;
+    this.#turn(turn);
+  }
+
+  userTurn(
+    turn: Pick<Turn, 'startMs' | 'endMs' | 'text'> & Required<Pick<Turn, 'kind'>>,
+    stepId: string | null,
+    intent: string | null,
+  ): void {
+    const whole: Turn = {
+      turnId: this.#takeTurnId(),
+      role: 'user',
+      startMs: turn.startMs,
+      endMs: Math.max(turn.startMs, turn.endMs),
+      text: turn.text,
+      heardText: turn.text,
+      interrupted: false,
+      kind: turn.kind,
+    };
+    if (intent !== null) whole.intent = intent;
+    if (stepId !== null) whole.stepId = stepId;
+    this.#turn(whole);
+  }
+
+  /** Sends a checkpoint if a turn has ended since the last one. */
+  checkpoint(script: Pick<Checkpoint, 'stepId' | 'variables' | 'misses' | 'visits'>): void {
+    if (!this.#checkpointDue) return;
+    this.#checkpointDue = false;
+    const checkpoint: Checkpoint = { ...script, nextTurnNumber: this.#nextTurnNumber, atMs: this.nowMs };
+    this.#send({ type: 'call.checkpoint', callUuid: this.#callUuid, checkpoint });
+  }
+
+  get checkpointDue(): boolean {
+    return this.#checkpointDue;
+  }
+
+  #takeTurnId(): string {
+    return `t${this.#nextTurnNumber++}`;
+  }
+
+  #turn(turn: Turn): void {
+    this.#checkpointDue = true;
+    this.live({ type: 'turn', turn });
+  }
+}

@@ -1,0 +1,190 @@
+/** A whole call of the pipeline on fakes and a virtual clock: leg, engines, session, and what it sent, in words that tests can compare. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
+import { MULAW_8K } from '../../../media/contract/audio-format.ts';
+import type { Checkpoint, LiveEvent, Turn } from '../../../media/contract/conversation.ts';
+import type { CallSetup } from '../../../media/contract/link-messages.ts';
+import type { FromPipeline } from '../../../media/contract/thread-messages.ts';
+import { createCallSession } from '../../../media/pipeline/call-session.ts';
+import type { Session } from '../../../media/pipeline/session.ts';
+import { SessionRegistry } from '../../../media/pipeline/session-registry.ts';
+import { GreetingCache } from '../../../media/pipeline/speaking/greeting-cache.ts';
+import { sampleAgent } from '../sample-agent.ts';
+import { VirtualClock } from '../virtual-clock.ts';
+import { FakeLeg } from './fake-leg.ts';
+import { FakeSpeechToText, FakeTextToSpeech, FakeVoiceActivity } from './scripted-engines.ts';
+
+export const ANSWERED_EPOCH_MS = Date.UTC(2026, 10, 21);
+
+export function setupOf(agent: CallSetup['agent'], change: Partial<CallSetup> = {}): CallSetup {
+  return {
+    callUuid: 'call-1',
+    epoch: 1,
+    enterprise: 'acme',
+    agentId: 'agent-1',
+    agentVersion: 1,
+    agent,
+    placeholders: { customer_name: 'Asha' },
+    carrier: 'plivo',
+    carrierCallId: 'carrier-1',
+    answeredAtEpochMs: ANSWERED_EPOCH_MS,
+    maxDurationMs: 1_800_000,
+    record: false,
+    checkpoint: null,
+    format: MULAW_8K,
+    ...change,
+  };
+}
+
+export interface FakeCallOptions {
+  agent?: ScriptedAgent;
+  checkpoint?: Checkpoint;
+  setup?: Partial<CallSetup>;
+  /** Renders the greeting before the call, as `prepare` does. Default true. */
+  prepared?: boolean;
+}
+
+export async function fakeCall(options: FakeCallOptions = {}): Promise<FakeCall> {
+  const call = new FakeCall(options);
+  if (options.prepared !== false) await call.prepare();
+  return call;
+}
+
+export class FakeCall {
+  readonly clock = new VirtualClock(ANSWERED_EPOCH_MS);
+  readonly leg = new FakeLeg();
+  readonly ear = new FakeSpeechToText();
+  readonly voice = new FakeTextToSpeech(this.clock);
+  readonly voiceActivity = new FakeVoiceActivity();
+  readonly directory = mkdtempSync(join(tmpdir(), 'parley-greetings-'));
+  readonly greetings: GreetingCache;
+  readonly sent: FromPipeline[] = [];
+  readonly registry: SessionRegistry;
+  readonly session: Session;
+  readonly agent: ScriptedAgent;
+  ioRings = 0;
+
+  constructor({ agent = sampleAgent({ voice: 'fake' }), checkpoint, setup }: FakeCallOptions) {
+    this.agent = agent;
+    const logger = pino({ level: 'silent' });
+    this.greetings = new GreetingCache({
+      directory: this.directory,
+      clock: this.clock,
+      logger,
+      textToSpeech: this.voice,
+    });
+    this.registry = new SessionRegistry(logger, (message) => this.sent.push(message));
+    this.session = createCallSession(
+      {
+        clock: this.clock,
+        logger,
+        speechToText: this.ear,
+        textToSpeech: this.voice,
+        voiceActivity: this.voiceActivity,
+        resampler: null,
+        greetings: this.greetings,
+        ringIo: () => {
+          this.ioRings++;
+        },
+        send: (message) => this.registry.send(message),
+      },
+      setupOf(agent, { checkpoint: checkpoint ?? null, ...setup }),
+      agent,
+      this.leg.block,
+    );
+  }
+
+  /** As while the phone rings: the greeting of `sampleAgent` for Asha is in memory when it returns. */
+  async prepare(): Promise<void> {
+    const speech = this.greetings.obtain({
+      text: 'Hello Asha, this is the dental office.',
+      voice: this.agent.voice,
+      format: MULAW_8K,
+    });
+    while (!speech.complete) {
+      this.clock.advanceMs(20);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await this.greetings.settled();
+    this.clock.setEpochMs(ANSWERED_EPOCH_MS);
+  }
+
+  start(): void {
+    this.registry.start(this.session);
+  }
+
+  /** Lets `ms` of the call pass, in steps of 20 ms. */
+  async run(ms: number): Promise<void> {
+    for (let passedMs = 0; passedMs < ms; passedMs += 20) {
+      this.clock.advanceMs(20);
+      // Engines answer between two wakes of the thread.
+      await new Promise((resolve) => setImmediate(resolve));
+      this.leg.step();
+      this.registry.tick();
+    }
+  }
+
+  /** Runs until `done`, at most `limitMs`; fails then, naming what it waited for. */
+  async runUntil(what: string, done: () => boolean, limitMs = 30_000): Promise<void> {
+    for (let passedMs = 0; !done(); passedMs += 20) {
+      if (passedMs >= limitMs) throw new Error(`${what} did not come within ${limitMs} ms`);
+      await this.run(20);
+    }
+  }
+
+  async say(ms: number): Promise<void> {
+    this.leg.callerSpeaks = true;
+    await this.run(ms);
+    this.leg.callerSpeaks = false;
+  }
+
+  /** Runs until the agent has said this many utterances to their end. */
+  async agentFinishes(text: string): Promise<void> {
+    await this.runUntil(`the end of '${text}'`, () => this.turns.some((turn) => turn.text === text));
+  }
+
+  async agentStarts(): Promise<void> {
+    const before = this.live.filter(
+      (event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start',
+    ).length;
+    const count = () =>
+      this.live.filter((event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start').length;
+    await this.runUntil('agent speech', () => count() > before);
+  }
+
+  get live(): LiveEvent[] {
+    return this.sent.flatMap((message) => (message.type === 'call.live' ? [message.event] : []));
+  }
+
+  get turns(): Turn[] {
+    return this.live.flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
+  }
+
+  get checkpoints(): Checkpoint[] {
+    return this.sent.flatMap((message) => (message.type === 'call.checkpoint' ? [message.checkpoint] : []));
+  }
+
+  get ends(): Extract<FromPipeline, { type: 'call.end' }>[] {
+    return this.sent.flatMap((message) => (message.type === 'call.end' ? [message] : []));
+  }
+
+  bargeIns(): string[] {
+    return this.live.flatMap((event) => (event.type === 'barge_in' ? [event.phase] : []));
+  }
+
+  /** `agent: text` or `user (kind): text`, in the order in which they were sent. */
+  story(): string[] {
+    return this.turns.map((turn) => {
+      const kind = turn.kind === undefined || turn.kind === 'speech' ? '' : ` (${turn.kind})`;
+      return `${turn.role}${kind}: ${turn.heardText}${turn.interrupted ? ' [cut]' : ''}`;
+    });
+  }
+
+  close(): void {
+    this.registry.stop(this.session.callUuid);
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Scripted fakes of the engine ports, for a virtual clock. `implements` makes them fail to compile when a port grows.
+ * Voice: each word is 200 ms of a steady level, one chunk a request, after a set latency. Ear: what it makes of the caller's next turns is
+ * set beforehand. Voice activity: any frame with a sample over 1,000.
+ */
+import type { Clock } from '../../../media/contract/clock.ts';
+import type {
+  Grammar,
+  Recognition,
+  RecognitionStream,
+  SpeechChunk,
+  SpeechToText,
+  TextToSpeech,
+  VoiceActivity,
+} from '../../../media/contract/engines.ts';
+
+export const FAKE_WORD_MS = 200;
+
+export class FakeTextToSpeech implements TextToSpeech {
+  readonly outputRateHz = 8000;
+  readonly voices = ['fake'];
+  readonly requests: { text: string; voice: string; aborted: boolean }[] = [];
+  latencyMs = 80;
+  /** Errors for the next requests, in turn; null speaks. */
+  failures: (Error | null)[] = [];
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  synthesize(
+    request: { text: string; voice: string; signal: AbortSignal },
+    onChunk: (chunk: SpeechChunk) => void,
+  ): Promise<void> {
+    const entry = { text: request.text, voice: request.voice, aborted: false };
+    this.requests.push(entry);
+    const failure = this.failures.shift() ?? null;
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.after(this.latencyMs, () => {
+        if (failure !== null) return reject(failure);
+        const words = request.text.split(/\s+/).length;
+        const samples = new Int16Array((words * FAKE_WORD_MS * this.outputRateHz) / 1000).fill(8_000);
+        onChunk({ samples, text: request.text });
+        resolve();
+      });
+      request.signal.addEventListener('abort', () => {
+        entry.aborted = true;
+        cancel();
+        reject(new DOMException('aborted', 'AbortError'));
+      });
+    });
+  }
+}
+
+export interface HeardTurn {
+  /** Partial results by ms of audio pushed, the 500 ms before the turn counted too. */
+  partials?: { afterMs: number; text?: string; rejected?: boolean }[];
+  /** The final result; `text` empty and not rejected: nothing was heard. `error`: the recogniser fails instead. `never`: it gives none. */
+  final: { text?: string; rejected?: boolean; error?: Error; never?: boolean };
+}
+
+export class FakeSpeechToText implements SpeechToText {
+  readonly inputRateHz: number;
+  /** What the next turns are heard as, in turn; a turn beyond is heard as nothing. */
+  turns: HeardTurn[] = [];
+  readonly grammars: (readonly string[])[] = [];
+  readonly streams: FakeRecognition[] = [];
+
+  constructor(inputRateHz = 8000) {
+    this.inputRateHz = inputRateHz;
+  }
+
+  open(grammar: Grammar, onResult: (result: Recognition) => void, onError: (error: Error) => void): RecognitionStream {
+    this.grammars.push(grammar.phrases);
+    const stream = new FakeRecognition(this.turns.shift() ?? { final: {} }, this.inputRateHz, onResult, onError);
+    this.streams.push(stream);
+    return stream;
+  }
+}
+
+export class FakeRecognition implements RecognitionStream {
+  pushedMs = 0;
+  finished = false;
+  cancelled = false;
+  readonly #heard: HeardTurn;
+  readonly #rateHz: number;
+  readonly #onResult: (result: Recognition) => void;
+  readonly #onError: (error: Error) => void;
+  #nextPartial = 0;
+
+  constructor(
+    heard: HeardTurn,
+    rateHz: number,
+    onResult: (result: Recognition) => void,
+    onError: (error: Error) => void,
+  ) {
+    this.#heard = heard;
+    this.#rateHz = rateHz;
+    this.#onResult = onResult;
+    this.#onError = onError;
+  }
+
+  push(monoSamples: Int16Array): void {
+    if (this.finished || this.cancelled) return;
+    this.pushedMs += (monoSamples.length * 1000) / this.#rateHz;
+    const next = this.#heard.partials?.[this.#nextPartial];
+    if (next === undefined || this.pushedMs < next.afterMs) return;
+    this.#nextPartial++;
+    this.#onResult({ text: next.text ?? '', rejected: next.rejected ?? false, final: false });
+  }
+
+  finish(): void {
+    if (this.finished || this.cancelled) return;
+    this.finished = true;
+    const { text, rejected, error, never } = this.#heard.final;
+    if (never === true) return;
+    if (error !== undefined) this.#onError(error);
+    else this.#onResult({ text: text ?? '', rejected: rejected ?? false, final: true });
+  }
+
+  cancel(): void {
+    this.cancelled = true;
+  }
+}
+
+export class FakeVoiceActivity implements VoiceActivity {
+  closed = false;
+
+  isSpeech(monoSamples: Int16Array): boolean {
+    for (let i = 0; i < monoSamples.length; i++) if (Math.abs(monoSamples[i]!) > 1_000) return true;
+    return false;
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+}
