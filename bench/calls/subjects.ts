@@ -1,10 +1,10 @@
 /** What is measured: our media process with either socket server, and the naive gateway. Each runs as a process of its own. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../harness/free-port.ts';
 import { startStubControl } from './stub-control.ts';
 
 export interface Subject {
@@ -16,15 +16,6 @@ export interface Subject {
 }
 
 const STOP_LIMIT_MS = 5_000;
-
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => done(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
-}
 
 async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

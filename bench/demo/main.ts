@@ -1,0 +1,151 @@
+/**
+ * `npm run demo`: a phone conversation between an agent and a callee, each of whom really listens and really speaks, placed
+ * through `POST /api/outbound-call` as a client would. In a terminal it stays up for more calls; with `--once` or without a
+ * terminal it ends by itself, with exit code 0 only if the conversation really happened.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { CallEntry } from '../harness/call-client.ts';
+import { type Gateway, startGateway } from '../harness/gateway.ts';
+import { narrateCallee, narrateGateway } from './narrate.ts';
+import { type Story, tellStory } from './story.ts';
+import { faultsOf } from './verdict.ts';
+
+const CALLEE_NUMBER = '+14155550123';
+const CALL_LIMIT_MS = 90_000;
+const RECORD_LIMIT_MS = 30_000;
+const PREFERRED_PORT = 8080;
+
+const { values } = parseArgs({
+  options: { once: { type: 'boolean', default: false }, 'data-dir': { type: 'string', default: 'data/demo' } },
+});
+const staysUp = !values.once && process.stdout.isTTY === true;
+const beganAtEpochMs = Number(process.env['PARLEY_DEMO_BEGAN_AT_EPOCH_MS'] ?? Date.now());
+
+/** JSON beside the sources; the compiler does not copy it to `dist/`. */
+function readJson<Value>(path: string): Value {
+  return JSON.parse(readFileSync(fileURLToPath(new URL(`../../../bench/${path}`, import.meta.url)), 'utf8')) as Value;
+}
+
+function curlFor(gateway: Gateway): string {
+  const body = {
+    to: CALLEE_NUMBER,
+    agentId: gateway.agentId,
+    enterprise: gateway.enterprise,
+    from: gateway.lineId,
+    name: 'Dana',
+  };
+  return `curl -X POST ${gateway.service.publicUrl}/api/outbound-call \\
+  -H 'Authorization: Bearer ${gateway.apiKey}' -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(body)}'`;
+}
+
+/** Places one call and tells it; returns what did not happen as it should. */
+async function holdConversation(gateway: Gateway, story: Story, placedAt: { ms: number | null }): Promise<string[]> {
+  story.heading('The call');
+  const placed = await gateway.client.place({
+    to: CALLEE_NUMBER,
+    agentId: gateway.agentId,
+    enterprise: gateway.enterprise,
+    from: gateway.lineId,
+    name: 'Dana',
+    metadata: { appointment_day: 'Tuesday' },
+  });
+  placedAt.ms = performance.now();
+  const { callUuid } = placed.body;
+  if (placed.httpStatus !== 200 || !callUuid)
+    return [`the placement was answered ${placed.httpStatus}: ${placed.body.message}`];
+  story.line('placed', `POST /api/outbound-call answered 200, callUuid ${callUuid}`);
+
+  const following = (async () => {
+    for await (const event of gateway.client.follow(callUuid)) narrateGateway(story, event);
+  })().catch((error: Error) => story.failure(`the event stream broke: ${error.message}`));
+  const ofThisCall = (webhook: { callUuid: string }): boolean => webhook.callUuid === callUuid;
+  const webhook = await gateway.receiver.waitFor(ofThisCall, CALL_LIMIT_MS);
+  story.line('webhook', `${webhook.event} arrived, signature ${webhook.verified ? 'verified' : 'NOT VERIFIED'}`);
+  const entry = await gateway.client.waitFor(
+    callUuid,
+    'the recording',
+    ({ recording }) => recording?.status === 'ready' || recording?.status === 'failed',
+    RECORD_LIMIT_MS,
+  );
+  story.line('record', `recording ${entry.recording?.status}: ${entry.recording?.path ?? '-'}`);
+  await Promise.race([following, new Promise((done) => setTimeout(done, 500))]);
+
+  showEntry(story, entry);
+  const emulated = (await gateway.emulator.calls()).find((call) => call.to.endsWith(CALLEE_NUMBER.slice(1)));
+  if (!emulated) return ['the carrier emulator knows nothing of the call'];
+  const clear = emulated.clears[0];
+  story.heading('Figures');
+  story.figure('answer to first word', answerToFirstWord(emulated));
+  if (clear?.calleeSpeechStartAtEpochMs) {
+    const untilSilentMs =
+      (clear.lastAgentSampleAtEpochMs ?? clear.receivedAtEpochMs) - clear.calleeSpeechStartAtEpochMs;
+    story.figure('callee speaks → silent', `${Math.round(untilSilentMs)} ms`);
+  }
+  return faultsOf({ entry, webhook, emulated });
+}
+
+function answerToFirstWord(emulated: {
+  answeredAtEpochMs: number | null;
+  firstAgentSoundAtEpochMs: number | null;
+}): string {
+  const { answeredAtEpochMs, firstAgentSoundAtEpochMs } = emulated;
+  if (answeredAtEpochMs === null || firstAgentSoundAtEpochMs === null) return 'never';
+  return `${Math.round(firstAgentSoundAtEpochMs - answeredAtEpochMs)} ms at the callee's ear`;
+}
+
+function showEntry(story: Story, entry: CallEntry): void {
+  story.heading('The call log entry');
+  story.figure('status', `${entry.status}, ${entry.endedReason}, hung up by ${entry.hangupBy}`);
+  story.figure('duration', `${entry.durationSeconds} s`);
+  story.figure('recording', entry.recording?.path ?? '-');
+  story.heading('Transcript (only what was heard)');
+  for (const line of (entry.transcript ?? '').split('\n')) story.figure('', line);
+}
+
+async function main(): Promise<number> {
+  const placedAt: { ms: number | null } = { ms: null };
+  const write = (line: string): void => void process.stdout.write(`${line}\n`);
+  const story = tellStory(() => (placedAt.ms === null ? null : (performance.now() - placedAt.ms) / 1000), write);
+  story.heading('Parley: embedded PostgreSQL, control, a media process and a carrier emulator');
+  const gateway = await startGateway({
+    dataDir: values['data-dir'],
+    agent: readJson<AgentDefinition>('demo/agent.json'),
+    personas: readJson<PersonaInput[]>('carrier-emulator/personas/demo.json'),
+    preferredPort: PREFERRED_PORT,
+    log: (line) => story.line('', line),
+  });
+  const stop = async (code: number): Promise<never> => {
+    await gateway.stop();
+    process.exit(code);
+  };
+  process.once('SIGINT', () => void stop(130));
+  process.once('SIGTERM', () => void stop(143));
+  story.line(
+    'ready',
+    `${gateway.service.publicUrl}, ${((Date.now() - beganAtEpochMs) / 1000).toFixed(1)} s after the command`,
+  );
+  gateway.emulator.onEvent((event) => narrateCallee(story, event));
+
+  const faults = await holdConversation(gateway, story, placedAt);
+  for (const fault of faults) story.failure(fault);
+  story.heading(
+    faults.length === 0 ? 'The conversation really happened.' : 'The conversation did not happen as it should.',
+  );
+  if (!staysUp) return stop(faults.length === 0 ? 0 : 1);
+
+  story.heading(`Parley stays up at ${gateway.service.publicUrl}. The next call:`);
+  write(`\n${curlFor(gateway)}\n\n(Ctrl-C ends it)`);
+  return new Promise(() => {});
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`demo: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(1);
+}

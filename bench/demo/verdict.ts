@@ -1,0 +1,34 @@
+/** Did the conversation really happen? Each line is checked against what was recorded, none against what was printed. */
+import { statSync } from 'node:fs';
+import type { CallEntry } from '../harness/call-client.ts';
+import type { EmulatedCall } from '../harness/emulator-process.ts';
+import type { ReceivedWebhook } from './webhook-receiver.ts';
+
+export interface Evidence {
+  entry: CallEntry;
+  webhook: ReceivedWebhook;
+  emulated: EmulatedCall;
+}
+
+/** Faults in plain words; empty when all of it happened. */
+export function faultsOf({ entry, webhook, emulated }: Evidence): string[] {
+  const intents = entry.turns.filter((turn) => turn.role === 'user').map((turn) => turn.intent);
+  const path = entry.recording?.path ?? '';
+  const checks: [boolean, string][] = [
+    [entry.status === 'completed', `the call ended as ${entry.status}/${entry.endedReason}, not completed`],
+    [intents.includes('confirmed'), `the callee's “yes” was not recognised (intents: ${intents.join(', ')})`],
+    [intents.includes('asked_parking'), `the callee's question was not recognised (intents: ${intents.join(', ')})`],
+    [entry.turns.some((turn) => turn.role === 'agent' && turn.interrupted), 'no agent turn was interrupted'],
+    [emulated.clears.length > 0, 'the carrier never got a clear'],
+    [emulated.said.length >= 3, `the callee spoke ${emulated.said.length} times, not 3`],
+    [emulated.protocolFaults.length === 0, `the carrier saw protocol faults: ${emulated.protocolFaults.join('; ')}`],
+    [webhook.event === 'call.completed', `the first webhook was ${webhook.event}`],
+    [webhook.verified, "the webhook's signature did not verify"],
+    [typeof webhook.body['transcript'] === 'string', 'the webhook has no transcript'],
+    [
+      path !== '' && statSync(path, { throwIfNoEntry: false })?.isFile() === true,
+      `no recording at ${path || '(no path)'}`,
+    ],
+  ];
+  return checks.filter(([held]) => !held).map(([, fault]) => fault);
+}

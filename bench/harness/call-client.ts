@@ -1,0 +1,95 @@
+/** The REST client that a customer would write: places calls, follows one as it happens, reads its log entry. */
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+
+export interface PlacedCall {
+  httpStatus: number;
+  headers: Headers;
+  body: { success: boolean; callUuid?: string; message?: string };
+}
+
+export interface CallEvent {
+  kind: string;
+  at: string;
+  data: Record<string, unknown>;
+}
+
+/** A call log entry (contract §13), as far as the harness' users read it. */
+export interface CallEntry {
+  callUuid: string;
+  status: string;
+  endedReason: string | null;
+  hangupBy: string | null;
+  answeredAt: string | null;
+  endedAt: string | null;
+  durationSeconds: number | null;
+  recording: { status: string; path?: string | null; url?: string | null; durationMs?: number } | null;
+  transcript: string | null;
+  turns: {
+    turnId: string;
+    role: 'agent' | 'user';
+    startMs: number;
+    endMs: number;
+    text: string;
+    heardText: string;
+    interrupted: boolean;
+    intent?: string;
+  }[];
+  latency: Record<string, unknown> | null;
+}
+
+const POLL_MS = 100;
+
+export class CallClient {
+  readonly #base: string;
+  readonly #headers: Record<string, string>;
+
+  constructor(base: string, apiKey: string) {
+    this.#base = base;
+    this.#headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  }
+
+  async place(body: object, headers: Record<string, string> = {}): Promise<PlacedCall> {
+    const answer = await fetch(`${this.#base}/api/outbound-call`, {
+      method: 'POST',
+      headers: { ...this.#headers, ...headers },
+      body: JSON.stringify(body),
+    });
+    return { httpStatus: answer.status, headers: answer.headers, body: (await answer.json()) as PlacedCall['body'] };
+  }
+
+  async entry(callUuid: string): Promise<CallEntry> {
+    const answer = await fetch(`${this.#base}/api/developer/calls/${callUuid}`, { headers: this.#headers });
+    if (!answer.ok) throw new Error(`the call log answered ${answer.status} for ${callUuid}`);
+    return (await answer.json()) as CallEntry;
+  }
+
+  /** Server-sent events of a call, from its beginning to its end. */
+  async *follow(callUuid: string): AsyncGenerator<CallEvent> {
+    const answer = await fetch(`${this.#base}/api/developer/calls/${callUuid}/events`, {
+      headers: { ...this.#headers, accept: 'text/event-stream' },
+    });
+    if (!answer.ok || !answer.body) throw new Error(`the event stream answered ${answer.status}`);
+    for await (const line of createInterface({ input: Readable.fromWeb(answer.body as never) })) {
+      if (line.startsWith('data: ')) yield JSON.parse(line.slice(6)) as CallEvent;
+    }
+  }
+
+  /** Polls the log entry until `wanted` accepts it. */
+  async waitFor(
+    callUuid: string,
+    what: string,
+    wanted: (entry: CallEntry) => boolean,
+    limitMs: number,
+  ): Promise<CallEntry> {
+    const deadline = Date.now() + limitMs;
+    for (;;) {
+      const entry = await this.entry(callUuid);
+      if (wanted(entry)) return entry;
+      if (Date.now() > deadline) {
+        throw new Error(`waited ${limitMs} ms for ${what}; the call is ${entry.status}/${entry.endedReason ?? '-'}`);
+      }
+      await new Promise((done) => setTimeout(done, POLL_MS));
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/** The carrier emulator as a process of its own, so that its callees' work does not disturb the gateway's clock. */
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { EmulatorEvent } from '../carrier-emulator/emulator-event.ts';
+import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import { freePort } from './free-port.ts';
+
+/** What the emulator itself saw of a call (`CallTruth.toJson`), as far as the harness' users read it. */
+export interface EmulatedCall {
+  callUuid: string;
+  requestUuid: string;
+  to: string;
+  placedAtEpochMs: number;
+  answeredAtEpochMs: number | null;
+  firstAgentSampleAtEpochMs: number | null;
+  firstAgentSoundAtEpochMs: number | null;
+  lastAgentSampleAtEpochMs: number | null;
+  hungUpAtEpochMs: number | null;
+  hangup: { code: number; name: string; source: string } | null;
+  clears: {
+    receivedAtEpochMs: number;
+    lastAgentSampleAtEpochMs: number | null;
+    droppedMs: number;
+    calleeSpeechStartAtEpochMs: number | null;
+  }[];
+  said: { text: string; interrupting: boolean; startAtEpochMs: number; endAtEpochMs: number | null }[];
+  heard: { text: string; understood: boolean; atEpochMs: number }[];
+  protocolFaults: string[];
+  refusedUpgrades: string[];
+  recordingMs: number | null;
+}
+
+export interface EmulatorProcess {
+  apiBase: string;
+  authId: string;
+  authToken: string;
+  onEvent(listener: (event: EmulatorEvent) => void): void;
+  calls(): Promise<EmulatedCall[]>;
+  /** Stereo WAV: callee left, agent right. */
+  recording(callUuid: string): Promise<Buffer>;
+  stop(): Promise<void>;
+}
+
+const AUTH_ID = 'MAEMULATOR0000000001';
+const AUTH_TOKEN = 'emulated-token-of-no-value';
+const STOP_LIMIT_MS = 5_000;
+
+export async function startEmulatorProcess(personas: readonly PersonaInput[]): Promise<EmulatorProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-emulator-'));
+  const file = join(folder, 'personas.json');
+  writeFileSync(file, JSON.stringify(personas));
+  const port = await freePort();
+  const child = fork(
+    fileURLToPath(new URL('../carrier-emulator/main.js', import.meta.url)),
+    ['--port', String(port), '--auth-id', AUTH_ID, '--auth-token', AUTH_TOKEN, '--personas', file],
+    { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], detached: true },
+  );
+  const listeners = new Set<(event: EmulatorEvent) => void>();
+  const apiBase = `http://127.0.0.1:${port}`;
+  await new Promise<void>((ready, failed) => {
+    child.once('exit', (code) => failed(new Error(`the carrier emulator ended with code ${code}`)));
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      if (!line.startsWith('{')) return;
+      const event = JSON.parse(line) as EmulatorEvent | { event: 'listening' };
+      if (event.event === 'listening') ready();
+      else for (const listener of listeners) listener(event);
+    });
+  });
+  return {
+    apiBase,
+    authId: AUTH_ID,
+    authToken: AUTH_TOKEN,
+    onEvent: (listener) => listeners.add(listener),
+    async calls() {
+      const answer = await fetch(`${apiBase}/emulator/calls`);
+      return (await answer.json()) as EmulatedCall[];
+    },
+    async recording(callUuid) {
+      const answer = await fetch(`${apiBase}/emulator/calls/${callUuid}/recording.wav`);
+      if (!answer.ok) throw new Error(`the emulator has no recording of ${callUuid} (${answer.status})`);
+      return Buffer.from(await answer.arrayBuffer());
+    },
+    async stop() {
+      rmSync(folder, { recursive: true, force: true });
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise<void>((done) => child.once('exit', () => done()));
+      child.kill('SIGTERM');
+      const limit = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+      await ended;
+      clearTimeout(limit);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * A whole gateway on this machine, as a client meets it: the real service, the carrier emulator, a webhook receiver, and a
+ * workspace with an agent, a line and a key. The demo, the end-to-end tests and bench scenarios all stand on it.
+ */
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { loadServiceSettings } from '../../src/config/service-settings.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { createSealer } from '../../src/store/secrets.ts';
+import { type Service, startService } from '../../src/supervisor/service.ts';
+import { importAgent } from '../../src/workspaces/agents.ts';
+import { createApiKey } from '../../src/workspaces/api-keys.ts';
+import { addLine, setLineLimits } from '../../src/workspaces/lines.ts';
+import { setWebhook } from '../../src/workspaces/webhooks.ts';
+import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../src/workspaces/workspaces.ts';
+import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../demo/webhook-receiver.ts';
+import { CallClient } from './call-client.ts';
+import { type EmulatorProcess, startEmulatorProcess } from './emulator-process.ts';
+import { freePort } from './free-port.ts';
+
+export interface GatewayOptions {
+  dataDir: string;
+  personas: readonly PersonaInput[];
+  agent: AgentDefinition;
+  /** Taken if it is free. */
+  preferredPort?: number;
+  concurrentCalls?: number;
+  callsPerSecond?: number;
+  /** More settings of the service, as environment variables. */
+  settings?: Record<string, string>;
+  volatileDatabase?: boolean;
+  log(line: string): void;
+}
+
+export interface Gateway {
+  service: Service;
+  emulator: EmulatorProcess;
+  receiver: WebhookReceiver;
+  client: CallClient;
+  apiKey: string;
+  enterprise: string;
+  agentId: string;
+  lineId: string;
+  stop(): Promise<void>;
+}
+
+/** A North American number of the range kept for fiction. */
+const LINE_NUMBER = '+14155550100';
+const DRAIN_LIMIT_MS = 5_000;
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const emulator = await startEmulatorProcess(options.personas);
+  const receiver = await startWebhookReceiver();
+  const port = await freePort(options.preferredPort);
+  const settings = loadServiceSettings({
+    PARLEY_LOG_LEVEL: 'warn',
+    HOST: '127.0.0.1',
+    ...options.settings,
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PARLEY_DATA_DIR: options.dataDir,
+  });
+  let service: Service;
+  try {
+    service = await startService({
+      settings,
+      controlEnv: { CARRIER_API_BASE_PLIVO: emulator.apiBase, WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32' },
+      volatileDatabase: options.volatileDatabase ?? false,
+      log: options.log,
+    });
+  } catch (error) {
+    receiver.close();
+    await emulator.stop();
+    throw error;
+  }
+  const made = await makeWorkspace(service, emulator, receiver, options);
+  return {
+    service,
+    emulator,
+    receiver,
+    ...made,
+    client: new CallClient(service.publicUrl, made.apiKey),
+    async stop() {
+      await service.stop(DRAIN_LIMIT_MS);
+      receiver.close();
+      await emulator.stop();
+    },
+  };
+}
+
+/** A fresh workspace each time, so that one data folder serves many demos. */
+async function makeWorkspace(
+  service: Service,
+  emulator: EmulatorProcess,
+  receiver: WebhookReceiver,
+  options: GatewayOptions,
+): Promise<{ apiKey: string; enterprise: string; agentId: string; lineId: string }> {
+  const database = openDatabase({ connectionString: service.databaseUrl, maxConnections: 1, onIdleError: () => {} });
+  const sealer = createSealer(service.masterKeyHex);
+  const slug = `demo-${Date.now().toString(36)}`;
+  const concurrentCalls = options.concurrentCalls ?? 10;
+  const callsPerSecond = options.callsPerSecond ?? 5;
+  try {
+    await createWorkspace(database, { slug, name: 'River Dental' });
+    await setApiEnabled(database, { slug, enabled: true });
+    await setWorkspaceLimits(database, { slug, limits: { concurrentCalls, callsPerSecond } });
+    const agent = await importAgent(database, { slug, definition: options.agent });
+    const line = await addLine(database, sealer, {
+      slug,
+      number: LINE_NUMBER,
+      carrier: 'plivo',
+      credentials: { authId: emulator.authId, authToken: emulator.authToken },
+    });
+    await setLineLimits(database, { slug, lineId: line.id, limits: { concurrentCalls, callsPerSecond } });
+    const key = await createApiKey(database, { slug, name: 'demo', scopes: ['calls:write', 'calls:read'] });
+    const { secret } = await setWebhook(database, sealer, { slug, url: receiver.url });
+    receiver.setSecret(secret ?? '');
+    return { apiKey: key.text, enterprise: slug, agentId: agent.id, lineId: line.id };
+  } finally {
+    await database.close();
+  }
+}
