@@ -1,7 +1,7 @@
 /** One run: a subject, a number of calls, some seconds. CPU by thread, lateness at both ends, memory, the machine's own noise. */
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { builtEntry } from '../../src/supervisor/built-entry.ts';
 import type { GeneratorOrder, GeneratorReport } from './generator.ts';
 import { type Noise, startNoiseProbe } from './noise-probe.ts';
 import type { Subject } from './subjects.ts';
@@ -32,7 +32,7 @@ function readSteal(): { stealMs: number; totalMs: number } {
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 export async function measure(subject: Subject, order: Omit<GeneratorOrder, 'urlPrefix'>): Promise<RunResult> {
-  const generator = fork(fileURLToPath(new URL('./generator.js', import.meta.url)), [], {
+  const generator = fork(builtEntry('bench/calls/generator.js'), [], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   try {

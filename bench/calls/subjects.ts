@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { builtEntry } from '../../src/supervisor/built-entry.ts';
 import { freePort } from '../harness/free-port.ts';
 import { startStubControl } from './stub-control.ts';
 
@@ -27,7 +27,7 @@ async function endChild(child: ChildProcess): Promise<void> {
 }
 
 export async function startNaiveGateway(): Promise<Subject> {
-  const child = fork(fileURLToPath(new URL('./naive-gateway.js', import.meta.url)), [], {
+  const child = fork(builtEntry('bench/calls/naive-gateway.js'), [], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const line = await new Promise<string>((done) => child.stdout?.once('data', (data: Buffer) => done(data.toString())));
@@ -56,7 +56,7 @@ export async function startMediaProcess(socketServer: 'uws' | 'ws'): Promise<Sub
     socketServer,
     logLevel: 'warn',
   };
-  const child = fork(fileURLToPath(new URL('../../media/main.js', import.meta.url)), [], {
+  const child = fork(builtEntry('media/main.js'), [], {
     env: { ...process.env, PARLEY_MEDIA_CONFIG: JSON.stringify(config) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -4,9 +4,10 @@
  * terminal it ends by itself, with exit code 0 only if the conversation really happened.
  */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { packageRoot } from '../../src/supervisor/built-entry.ts';
 import type { PersonaInput } from '../carrier-emulator/persona.ts';
 import type { CallEntry } from '../harness/call-client.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
@@ -27,7 +28,7 @@ const beganAtEpochMs = Number(process.env['PARLEY_DEMO_BEGAN_AT_EPOCH_MS'] ?? Da
 
 /** JSON beside the sources; the compiler does not copy it to `dist/`. */
 function readJson<Value>(path: string): Value {
-  return JSON.parse(readFileSync(fileURLToPath(new URL(`../../../bench/${path}`, import.meta.url)), 'utf8')) as Value;
+  return JSON.parse(readFileSync(join(packageRoot(), 'bench', path), 'utf8')) as Value;
 }
 
 function curlFor(gateway: Gateway): string {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { builtEntry } from '../../src/supervisor/built-entry.ts';
 import type { EmulatorEvent } from '../carrier-emulator/emulator-event.ts';
 import type { PersonaInput } from '../carrier-emulator/persona.ts';
 import { freePort } from './free-port.ts';
@@ -55,7 +55,7 @@ export async function startEmulatorProcess(personas: readonly PersonaInput[]): P
   writeFileSync(file, JSON.stringify(personas));
   const port = await freePort();
   const child = fork(
-    fileURLToPath(new URL('../carrier-emulator/main.js', import.meta.url)),
+    builtEntry('bench/carrier-emulator/main.js'),
     ['--port', String(port), '--auth-id', AUTH_ID, '--auth-token', AUTH_TOKEN, '--personas', file],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], detached: true },
   );

@@ -5,8 +5,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { ServiceSettings } from '../config/service-settings.ts';
+import { builtEntry } from './built-entry.ts';
 import { readMasterKey } from './master-key.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { type SupervisedChild, superviseChild } from './supervised-child.ts';
@@ -67,7 +67,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const control = superviseChild({
       name: 'control',
-      entry: fileURLToPath(new URL('../main.js', import.meta.url)),
+      entry: builtEntry('src/main.js'),
       env: controlEnv(settings, { databaseUrl, masterKeyHex, dataDir, runDir }, options.controlEnv),
       log,
     });
@@ -77,7 +77,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       children.push(
         superviseChild({
           name: `media-${index}`,
-          entry: fileURLToPath(new URL('../../media/main.js', import.meta.url)),
+          entry: builtEntry('media/main.js'),
           env: { PARLEY_MEDIA_CONFIG: JSON.stringify(mediaConfig(settings, index, { dataDir, runDir })) },
           log,
         }),

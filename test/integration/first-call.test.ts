@@ -1,0 +1,129 @@
+/**
+ * The first call, whole: the real service and the carrier emulator, audio recognised by a recogniser, nothing scripted between
+ * them. What is checked here is what issue-free days look like; `test/integration/many-calls.test.ts` has the bad ones.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PersonaInput } from '../../bench/carrier-emulator/persona.ts';
+import type { CallEntry } from '../../bench/harness/call-client.ts';
+import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
+import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { canDictate, dictate, heardShare } from '../support/dictation.ts';
+import { decodeRecording, resampleTo16k } from '../support/recording-audio.ts';
+
+const readJson = (path: string) => JSON.parse(readFileSync(new URL(`../../bench/${path}`, import.meta.url), 'utf8'));
+const agent = readJson('demo/agent.json') as AgentDefinition & { greeting: string };
+const dana = (readJson('carrier-emulator/personas/demo.json') as PersonaInput[])[0]!;
+
+/** Dana, but the first thing that she says and the answer to it are exchanged: she cannot come. */
+function declining(persona: PersonaInput): PersonaInput {
+  if (persona.kind !== 'speaking') throw new Error('the demo persona speaks');
+  const listens = persona.listens.map((item, index) => (index === 0 ? { ...item, says: 'no i can not come' } : item));
+  return {
+    ...persona,
+    name: 'Erin',
+    number: '+14155550124',
+    listens: [...listens, { hears: ['which other day'], says: 'on thursday' }],
+  };
+}
+
+let gateway: Gateway;
+const dataDir = mkdtempSync(join(tmpdir(), 'parley-first-'));
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    dataDir,
+    agent,
+    personas: [dana, declining(dana)],
+    volatileDatabase: true,
+    log: () => {},
+  });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function hold(number: string): Promise<{ entry: CallEntry; emulated: EmulatedCall }> {
+  const { body, httpStatus } = await gateway.client.place({
+    to: number,
+    agentId: gateway.agentId,
+    enterprise: gateway.enterprise,
+    from: gateway.lineId,
+    name: 'Dana',
+  });
+  expect(httpStatus).toBe(200);
+  const entry = await gateway.client.waitFor(
+    body.callUuid!,
+    'the recording',
+    ({ status, recording }) => status === 'completed' && recording?.status === 'ready',
+    110_000,
+  );
+  const emulated = (await gateway.emulator.calls()).find((call) => call.to.endsWith(number.slice(1)));
+  return { entry, emulated: emulated! };
+}
+
+const intentsOf = (entry: CallEntry) =>
+  entry.turns.filter((turn) => turn.role === 'user' && turn.intent !== undefined).map((turn) => turn.intent);
+
+describe('a conversation with a callee who agrees, interrupts and says goodbye', () => {
+  let entry: CallEntry;
+  let emulated: EmulatedCall;
+
+  beforeAll(async () => {
+    ({ entry, emulated } = await hold('+14155550123'));
+  });
+
+  test('the replies were recognised from audio and chose the branch', () => {
+    expect(intentsOf(entry)).toEqual(['confirmed', 'asked_parking', 'nothing_else']);
+    expect(entry.endedReason).toBe('agent_hangup');
+    expect(entry.hangupBy).toBe('agent');
+  });
+
+  test('the interruption cut the agent off, and the transcript holds only what was heard', () => {
+    const cut = entry.turns.find((turn) => turn.role === 'agent' && turn.interrupted);
+    expect(cut).toBeDefined();
+    expect(cut!.text.length).toBeGreaterThan(cut!.heardText.length);
+    expect(cut!.text.startsWith(cut!.heardText.trim().slice(0, 20))).toBe(true);
+    expect(emulated.clears).toHaveLength(1);
+    expect(entry.transcript).not.toContain('one day before');
+  });
+
+  test('no agent sample was played at the far end after the clear until the next utterance began', () => {
+    const clear = emulated.clears[0]!;
+    expect(clear.lastAgentSampleAtEpochMs).not.toBeNull();
+    expect(clear.lastAgentSampleAtEpochMs!).toBeLessThanOrEqual(clear.receivedAtEpochMs + 20);
+    expect(emulated.protocolFaults).toEqual([]);
+  });
+
+  test('the webhook came once, in time, with a good signature and the heard transcript', async () => {
+    const webhook = await gateway.receiver.waitFor(({ callUuid }) => callUuid === entry.callUuid, 10_000);
+    expect(webhook).toMatchObject({ verified: true, event: 'call.completed' });
+    expect(webhook.body['transcript']).toBe(entry.transcript);
+  });
+
+  test('the recording holds the caller left and the agent right, as long as the far end says', async () => {
+    const recording = await decodeRecording(entry.recording!.path!);
+    expect(Math.abs(recording.durationMs - emulated.recordingMs!)).toBeLessThanOrEqual(100);
+    if (!canDictate()) return;
+    const greeting = agent.greeting
+      .replace('{{customer_name}}', 'Dana')
+      .replace('{{appointment_day | Tuesday}}', 'Tuesday');
+    const firstSeconds = (samples: Int16Array) =>
+      resampleTo16k(samples.subarray(0, recording.rateHz * 8), recording.rateHz);
+    const onRight = heardShare(greeting, dictate(await firstSeconds(recording.right)));
+    const onLeft = heardShare(greeting, dictate(await firstSeconds(recording.left)));
+    expect(onRight).toBeGreaterThanOrEqual(0.7);
+    expect(onLeft).toBeLessThan(0.3);
+  });
+});
+
+test('the same callee with another answer to the same question gets another conversation', async () => {
+  const { entry } = await hold('+14155550124');
+  expect(intentsOf(entry).slice(0, 2)).toEqual(['cannot_come', 'thursday']);
+  expect(entry.transcript).toContain('moved you to Thursday');
+});

@@ -1,0 +1,115 @@
+/**
+ * A hundred calls, a tenth each busy, unanswered, declined and refused by the carrier: each `callUuid` ends once, and says so
+ * once. Counted in the database and at the receiver, which do not know of each other.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PersonaInput } from '../../bench/carrier-emulator/persona.ts';
+import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
+import { openDatabase } from '../../src/store/database.ts';
+
+/** Short words in the cheapest voice: sixty of these talk, ten at a time. */
+const agent: ScriptedAgent = {
+  kind: 'scripted',
+  name: 'Brief',
+  direction: 'outbound',
+  language: 'en-US',
+  voice: 'kal16',
+  script: 'Say one thing.',
+  greeting: 'Hello.',
+  steps: [{ id: 'bye', say: 'This is a short call. Goodbye.', end: { reason: 'agent_hangup' } }],
+  fallback: { say: ['Sorry?'], after: 2, goto: 'bye' },
+  idle: { promptAfterMs: 8000, say: ['Hello?'], endAfterMs: 20000 },
+};
+
+const OUTCOMES = {
+  busy: { persona: { outcome: 'busy' }, terminal: 'no_answer/busy' },
+  unanswered: { persona: { outcome: 'no_answer' }, terminal: 'no_answer/no_answer' },
+  declined: { persona: { outcome: 'declined' }, terminal: 'no_answer/declined' },
+  refused: {
+    persona: { faults: { placement: { kind: 'status', httpStatus: 400, error: 'to parameter is barred' } } },
+    terminal: 'failed/carrier_rejected',
+  },
+  answered: { persona: {}, terminal: 'completed/agent_hangup' },
+} as const;
+type Outcome = keyof typeof OUTCOMES;
+
+const plan: Outcome[] = Array.from({ length: 100 }, (_, i) => {
+  const outcomes: Outcome[] = ['busy', 'unanswered', 'declined', 'refused'];
+  return outcomes[i % 10] ?? 'answered';
+});
+const numberOf = (index: number): string => `+1415555${String(1000 + index)}`;
+const personas: PersonaInput[] = plan.map((outcome, index) => ({
+  kind: 'silent',
+  name: `${outcome} ${index}`,
+  number: numberOf(index),
+  ringMs: 200,
+  ...(OUTCOMES[outcome].persona as object),
+}));
+const AT_ONCE = 10;
+
+let gateway: Gateway;
+const dataDir = mkdtempSync(join(tmpdir(), 'parley-many-'));
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    dataDir,
+    agent,
+    personas,
+    concurrentCalls: 200,
+    callsPerSecond: 200,
+    volatileDatabase: true,
+    log: () => {},
+  });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+test('100 calls: exactly one terminal state and one terminal event each, as the carrier had it', async () => {
+  const ended = new Map<string, string>();
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < plan.length; index = next++) {
+      const outcome = OUTCOMES[plan[index]!];
+      const placed = await gateway.client.place({
+        to: numberOf(index),
+        agentId: gateway.agentId,
+        enterprise: gateway.enterprise,
+        from: gateway.lineId,
+      });
+      const callUuid = placed.body.callUuid ?? placed.headers.get('x-call-uuid');
+      expect(callUuid, `answer ${placed.httpStatus} ${placed.body.message} for ${plan[index]}`).toBeTruthy();
+      expect(placed.httpStatus).toBe(plan[index] === 'refused' ? 502 : 200);
+      const entry = await gateway.client.waitFor(callUuid!, 'its end', ({ endedAt }) => endedAt !== null, 60_000);
+      expect(`${entry.status}/${entry.endedReason}`).toBe(outcome.terminal);
+      ended.set(callUuid!, entry.status);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  expect(ended.size).toBe(100);
+
+  const database = openDatabase({
+    connectionString: gateway.service.databaseUrl,
+    maxConnections: 1,
+    onIdleError: () => {},
+  });
+  const events = await database.query<{ call_uuid: string; event: string }>(
+    `SELECT call_uuid, event FROM webhook_events WHERE event IN ('call.completed', 'call.no_answer', 'call.failed')`,
+  );
+  await database.close();
+  expect(events).toHaveLength(100);
+  expect(new Set(events.map((row) => row.call_uuid)).size).toBe(100);
+  for (const row of events) expect(row.event).toBe(`call.${ended.get(row.call_uuid)}`);
+
+  for (const [callUuid, status] of ended) {
+    const webhook = await gateway.receiver.waitFor((received) => received.callUuid === callUuid, 20_000);
+    expect(webhook).toMatchObject({ verified: true, event: `call.${status}` });
+  }
+  expect(gateway.receiver.countOf('call.completed')).toBe(60);
+}, 240_000);
