@@ -3,7 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt, ensurePackages, root } from './bootstrap.mjs';
 
-const SCENARIOS = { calls: 'what a call costs, against a naive gateway' };
+const SCENARIOS = {
+  calls: 'what a call costs, against a naive gateway',
+  'first-word': 'from the answer to the first word of the agent',
+};
 const [scenario, ...rest] = process.argv.slice(2);
 ensurePackages();
 ensureBuilt();
