@@ -88,11 +88,13 @@ const base = {
 
 /** A thing to say when one of the cue phrases was heard. Tried in order; each answers once, unless it `repeats`. */
 const listens = z.strictObject({
-  hears: z.array(z.string().regex(/^[a-z' ]+$/, 'cue phrases are lower-case words')).min(1),
-  says: z.string().optional(),
-  /** From the end of what the agent says. */
+  hears: z.array(z.string().regex(/^[a-z']+( [a-z']+)*$/, 'cue phrases are lower-case words')).min(1),
+  says: z.string().min(1).optional(),
+  /** Says its last words once more, instead of `says`. */
+  saysAgain: z.boolean().default(false),
+  /** From the end of what the agent says; no sooner than `patienceMs`, which is how long the end takes to show. */
   afterMs: z.number().min(0).default(300),
-  /** Instead: talks into the agent's words, so long after they began, as soon as the cue was recognised. */
+  /** Instead: talks into the agent's words, so long after they began, or as soon after that as the cue was recognised. */
   interruptsAfterMs: z.number().min(0).optional(),
   repeats: z.boolean().default(false),
   /** Hangs up so long after its words (or at once when it says nothing). */
@@ -112,6 +114,8 @@ const personaSchema = z.discriminatedUnion('kind', [
     /** Said on the answer, unasked. */
     greets: z.string().optional(),
     listens: z.array(listens),
+    /** Silence after which the agent has finished. */
+    patienceMs: z.number().min(200).default(700),
     /** Said when nothing was understood. */
     otherwise: z
       .strictObject({
@@ -127,6 +131,7 @@ const personaSchema = z.discriminatedUnion('kind', [
 export type Persona = z.output<typeof personaSchema>;
 /** A persona as written, before defaults. */
 export type PersonaInput = z.input<typeof personaSchema>;
+export type Listening = z.output<typeof listens>;
 export type SpeakingPersona = Extract<Persona, { kind: 'speaking' }>;
 export type PlacementFault = z.output<typeof placementFault>;
 export type CallbackFaults = z.output<typeof callbackFaults>;
