@@ -1,0 +1,137 @@
+/**
+ * Whose request is this? Step 1 of contract §2 and every route below `/api/developer`. Only the Authorization header
+ * counts. The checksum is checked before any query; a row is cached for 1 s, so a revocation or the API switch holds within
+ * 2 s on every node; an unknown id costs the same hash and comparison as a known one. Key text never reaches a log.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import ipaddr from 'ipaddr.js';
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { Queryable } from '../store/database.ts';
+import { parseApiKey, sha256Of } from '../workspaces/api-key-format.ts';
+import type { Scope } from '../workspaces/api-keys.ts';
+import { createFailedAuthThrottle } from './failed-auth-throttle.ts';
+
+export interface Principal {
+  keyId: string;
+  workspaceId: string;
+  /** The workspace's slug, what a body calls `enterprise`. */
+  slug: string;
+  scopes: readonly Scope[];
+  requestRate: { perSecond: number; burst: number };
+}
+
+export type Authentication =
+  | { ok: true; principal: Principal }
+  | { ok: false; why: 'unauthorized' }
+  | { ok: false; why: 'throttled'; retryAfterSeconds: number };
+
+export interface Authenticator {
+  /** `address` is the client's, as the last trusted proxy saw it. */
+  authenticate(authorization: string | undefined, address: string): Promise<Authentication>;
+}
+
+interface KeyRow {
+  key_id: string;
+  secret_sha256: Buffer;
+  scopes: Scope[];
+  allowed_cidrs: string[];
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+  workspace_id: string;
+  slug: string;
+  api_enabled: boolean;
+  api_requests_per_second: number;
+  api_burst: number;
+}
+
+const CACHE_MS = 1_000;
+const MOST_CACHED_KEYS = 10_000;
+const LAST_USED_EVERY_MS = 60_000;
+const UNKNOWN_SECRET = Buffer.alloc(32);
+const UNAUTHORIZED: Authentication = { ok: false, why: 'unauthorized' };
+
+const READ_KEY = `
+  SELECT k.key_id, k.secret_sha256, k.scopes, k.allowed_cidrs, k.expires_at, k.revoked_at, k.last_used_at,
+         w.id AS workspace_id, w.slug, w.api_enabled, w.api_requests_per_second, w.api_burst
+  FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.key_id = $1`;
+
+export function createAuthenticator(deps: { database: Queryable; clock: Clock; log: Logger }): Authenticator {
+  const { database, clock, log } = deps;
+  const throttle = createFailedAuthThrottle(clock);
+  const cache = new Map<string, { row: KeyRow; readAtMs: number; usedNotedAtMs: number }>();
+
+  const readKey = async (keyId: string): Promise<KeyRow | undefined> => {
+    const cached = cache.get(keyId);
+    if (cached !== undefined && clock.nowMs() - cached.readAtMs < CACHE_MS) return cached.row;
+    const readAtMs = clock.nowMs();
+    const [row] = await database.query<KeyRow>(READ_KEY, [keyId]);
+    cache.delete(keyId);
+    if (row !== undefined) {
+      cache.set(keyId, { row, readAtMs, usedNotedAtMs: cached?.usedNotedAtMs ?? Number.NEGATIVE_INFINITY });
+    }
+    if (cache.size > MOST_CACHED_KEYS) cache.delete(cache.keys().next().value!);
+    return row;
+  };
+
+  /** At most once a minute a key and node; failing to note it must not fail the request. */
+  const noteUse = (keyId: string): void => {
+    const cached = cache.get(keyId);
+    if (cached === undefined || clock.nowMs() - cached.usedNotedAtMs < LAST_USED_EVERY_MS) return;
+    cached.usedNotedAtMs = clock.nowMs();
+    database
+      .query(
+        `UPDATE api_keys SET last_used_at = now()
+         WHERE key_id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+        [keyId],
+      )
+      .catch((error: unknown) => log.warn({ keyId, err: error }, 'the use of an API key could not be noted'));
+  };
+
+  return {
+    async authenticate(authorization, address) {
+      if (authorization === undefined) return UNAUTHORIZED;
+      const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
+      const parts = parseApiKey(text);
+      const secret = sha256Of(parts?.secret ?? text);
+      const known = parts === null ? undefined : cache.get(parts.keyId)?.row;
+      // An address that guesses is not heard, but a key that was right before goes on from the same address.
+      if (known === undefined || !timingSafeEqual(known.secret_sha256, secret)) {
+        const waitSeconds = throttle.waitSeconds(address);
+        if (waitSeconds > 0) return { ok: false, why: 'throttled', retryAfterSeconds: waitSeconds };
+      }
+      const row = parts === null ? undefined : await readKey(parts.keyId);
+      const matches = timingSafeEqual(row?.secret_sha256 ?? UNKNOWN_SECRET, secret);
+      if (row === undefined || !matches || !isUsable(row, address, clock.epochMs())) {
+        throttle.failed(address);
+        return UNAUTHORIZED;
+      }
+      noteUse(row.key_id);
+      return {
+        ok: true,
+        principal: {
+          keyId: row.key_id,
+          workspaceId: row.workspace_id,
+          slug: row.slug,
+          scopes: row.scopes,
+          requestRate: { perSecond: row.api_requests_per_second, burst: row.api_burst },
+        },
+      };
+    },
+  };
+}
+
+function isUsable(row: KeyRow, address: string, nowEpochMs: number): boolean {
+  if (!row.api_enabled || row.revoked_at !== null) return false;
+  if (row.expires_at !== null && row.expires_at.getTime() <= nowEpochMs) return false;
+  return row.allowed_cidrs.length === 0 || row.allowed_cidrs.some((cidr) => contains(cidr, address));
+}
+
+/** An IPv4 client of an IPv6 socket (`::ffff:192.0.2.1`) counts as IPv4. */
+function contains(cidr: string, address: string): boolean {
+  if (!ipaddr.isValid(address) || !ipaddr.isValidCIDR(cidr)) return false;
+  const client = ipaddr.process(address);
+  const [range, bits] = ipaddr.parseCIDR(cidr);
+  return client.kind() === range.kind() && client.match(range, bits);
+}

@@ -1,0 +1,155 @@
+/**
+ * One entry of the call log as a client sees it (contract §13). What is not known yet is null or empty, never absent.
+ * Every read names the workspace. `secret.*` metadata is for tools and never shown.
+ */
+import type { RecordingFacts, Turn } from '../../../media/contract/conversation.ts';
+import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
+import { readCall } from '../../calls/live-call.ts';
+import type { Queryable } from '../../store/database.ts';
+import { transcriptOf } from '../../webhooks/transcript.ts';
+
+export interface CallScope {
+  workspaceId: string;
+  callUuid: string;
+}
+
+export type CallView = Record<string, unknown>;
+
+interface ViewDeps {
+  database: Queryable;
+  /** No slash at its end. */
+  publicUrl: string;
+}
+
+/** Undefined when the workspace has no such call. */
+export async function readCallView(deps: ViewDeps, scope: CallScope): Promise<CallView | undefined> {
+  const call = await readCall(deps.database, scope.workspaceId, scope.callUuid);
+  if (call === undefined) return undefined;
+  const [turns, webhooks] = await Promise.all([
+    readTurns(deps.database, call.callUuid),
+    countWebhooks(deps.database, call.callUuid),
+  ]);
+  return viewOf(call, turns, webhooks, deps.publicUrl);
+}
+
+export async function readTurns(database: Queryable, callUuid: string): Promise<Turn[]> {
+  const rows = await database.query<{ turn: Turn }>(
+    'SELECT turn FROM call_turns WHERE call_uuid = $1 ORDER BY position',
+    [callUuid],
+  );
+  return rows.map((row) => row.turn);
+}
+
+export async function countWebhooks(
+  database: Queryable,
+  callUuid: string,
+): Promise<{ delivered: number; pending: number }> {
+  const [row] = await database.query<{ delivered: number; pending: number }>(
+    `SELECT count(*) FILTER (WHERE d.state = 'delivered')::int AS delivered,
+            count(*) FILTER (WHERE d.state = 'pending')::int AS pending
+     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id WHERE e.call_uuid = $1`,
+    [callUuid],
+  );
+  return row ?? { delivered: 0, pending: 0 };
+}
+
+export function viewOf(
+  call: CallRecord,
+  turns: readonly Turn[],
+  webhooks: { delivered: number; pending: number },
+  publicUrl: string,
+): CallView {
+  return {
+    callUuid: call.callUuid,
+    enterprise: call.enterprise,
+    agentId: call.agentId,
+    agentVersion: call.agentVersion,
+    leadId: null,
+    campaignId: null,
+    channel: call.channel,
+    direction: call.direction,
+    to: call.toNumber,
+    from: call.lineId,
+    fromNumber: call.fromNumber,
+    name: call.name,
+    metadata: publicMetadata(call.metadata),
+    status: call.status,
+    endedReason: call.endedReason,
+    hangupBy: call.hangupBy,
+    fault: call.fault,
+    sipCode: call.sipCode,
+    error: call.error,
+    answeredBy: call.answeredBy,
+    answeredByConfidence: null,
+    createdAt: call.createdAt,
+    dialedAt: call.dialedAt,
+    ringingAt: call.ringingAt,
+    answeredAt: call.answeredAt,
+    endedAt: call.endedAt,
+    ringSeconds: secondsBetween(call.ringingAt, call.answeredAt ?? call.endedAt),
+    durationSeconds: secondsBetween(call.answeredAt, call.endedAt),
+    recording: recordingView(call, publicUrl),
+    transcriptStatus: call.transcriptStatus,
+    transcript: transcriptOf(turns),
+    turns: turns.map((turn) => ({ ...turn, words: [] })),
+    analysisStatus: call.analysisStatus,
+    summary: null,
+    intent: null,
+    intentConfidence: null,
+    sentiment: null,
+    successful: null,
+    data: {},
+    latency: call.latency,
+    quality: null,
+    interruptions: {
+      byUser: turns.filter((turn) => turn.role === 'agent' && turn.interrupted).length,
+      falseBargeIns: 0,
+    },
+    tools: [],
+    cost: null,
+    warnings: call.warnings,
+    recovery: [],
+    compliance: null,
+    webhooks,
+  };
+}
+
+export function publicMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !key.startsWith('secret.')));
+}
+
+interface RecordingView {
+  status: PartStatus;
+  url: string | null;
+  urlExpiresAt: null;
+  path: string | null;
+  format: RecordingFacts['format'] | null;
+  channels: number | null;
+  sampleRate: number | null;
+  durationSeconds: number | null;
+  sizeBytes: number | null;
+  sha256: string | null;
+}
+
+/** The address wants the API key, so it does not expire. `path` is for whoever runs the service. */
+function recordingView(call: CallRecord, publicUrl: string): RecordingView {
+  const facts = call.recordingStatus === 'ready' ? call.recording : null;
+  return {
+    status: call.recordingStatus,
+    url: facts === null ? null : `${publicUrl}/api/developer/calls/${call.callUuid}/recording`,
+    urlExpiresAt: null,
+    path: facts?.path ?? null,
+    format: facts?.format ?? null,
+    channels: facts?.channels ?? null,
+    sampleRate: facts?.rateHz ?? null,
+    durationSeconds: facts === null ? null : facts.durationMs / 1000,
+    sizeBytes: facts?.sizeBytes ?? null,
+    sha256: facts?.sha256 ?? null,
+  };
+}
+
+/** To a tenth; never negative, whatever order the carrier's callbacks had. */
+function secondsBetween(from: Date | null, to: Date | null): number | null {
+  if (from === null || to === null) return null;
+  return Math.max(0, Math.round((to.getTime() - from.getTime()) / 100) / 10);
+}

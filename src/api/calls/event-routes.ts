@@ -1,0 +1,81 @@
+/**
+ * `GET /api/developer/calls/{callUuid}/events`: what happened, as a JSON list, or as a stream of server-sent events that
+ * begins with what is stored and goes on live. The table is the truth; the bus only shortens the wait, so events of another
+ * node come too. A stream ends 60 s after the call at the latest, sooner when recording and webhooks are settled.
+ */
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Logger } from 'pino';
+import type { Clock } from '../../../media/contract/clock.ts';
+import { readCall } from '../../calls/live-call.ts';
+import type { Database } from '../../store/database.ts';
+import type { CallEventBus } from '../call-event-bus.ts';
+import type { Guard } from '../guard.ts';
+import { Refusal } from '../refusal.ts';
+import { callParams } from './call-routes.ts';
+import { createEventStream } from './event-stream.ts';
+import { readEvents } from './stored-events.ts';
+
+export interface EventRouteDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  bus: Pick<CallEventBus, 'subscribe'>;
+}
+
+export function registerCallEvents(plain: FastifyInstance, guard: Guard, deps: EventRouteDeps): void {
+  const app = plain.withTypeProvider<ZodTypeProvider>();
+  const open = new Set<{ end(): void }>();
+  app.addHook('preClose', async () => {
+    for (const stream of open) stream.end();
+  });
+
+  const options = { onRequest: guard('calls:read'), schema: { params: callParams } };
+  app.get('/api/developer/calls/:callUuid/events', options, async (request, reply) => {
+    const { callUuid } = request.params;
+    const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
+    if (call === undefined) throw new Refusal('call_not_found');
+    if (!wantsStream(request.headers.accept)) {
+      return { data: await readEvents(deps.database, callUuid, '0') };
+    }
+    const lastEventId = request.headers['last-event-id'];
+    reply.hijack();
+    for (const [name, value] of Object.entries(reply.getHeaders())) {
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    }
+    reply.raw.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
+    const stream = createEventStream({
+      ...deps,
+      callUuid,
+      afterId: typeof lastEventId === 'string' && /^\d{1,18}$/.test(lastEventId) ? lastEventId : '0',
+      write: (text) => writeText(reply.raw, text),
+      onEnd() {
+        open.delete(stream);
+        reply.raw.end();
+      },
+    });
+    open.add(stream);
+    reply.raw.on('close', () => stream.end());
+    stream.start();
+    return reply;
+  });
+}
+
+function wantsStream(accept: string | undefined): boolean {
+  return accept?.includes('text/event-stream') ?? false;
+}
+
+/** Resolves when the client can take more; also when it has gone. */
+function writeText(raw: ServerResponse, text: string): Promise<void> {
+  if (raw.destroyed || raw.writableEnded || raw.write(text)) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      raw.off('drain', done);
+      raw.off('close', done);
+      resolve();
+    };
+    raw.on('drain', done);
+    raw.on('close', done);
+  });
+}

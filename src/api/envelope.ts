@@ -1,0 +1,102 @@
+/**
+ * Every answer's frame (contract §12): the headers that all have, and one shape for all errors, ours and Fastify's own.
+ * The specification's operations get exactly `success` and `message`; new ones also code, request id and details.
+ * Never a stack trace, never the text of an unexpected error.
+ */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import type { Logger } from 'pino';
+import type { ErrorCode } from './error-codes.ts';
+import { Refusal } from './refusal.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** An operation of the specification: its error body has two keys and no more. */
+    specified?: boolean;
+  }
+}
+
+const BY_FASTIFY_CODE: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
+  FST_ERR_BAD_URL: 'not_found',
+};
+
+export function frameAnswers(app: FastifyInstance, log: Logger): void {
+  const paths = new RouteTable();
+  app.addHook('onRoute', (route) => {
+    paths.add(route.url, [route.method].flat());
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, 'service-version': '1', 'cache-control': 'no-store' });
+    if (!request.is404) return;
+    const allowed = paths.methodsOf(request.url.split('?', 1)[0] ?? '');
+    if (allowed.length === 0) throw new Refusal('not_found');
+    throw new Refusal('method_not_allowed', { headers: { allow: allowed.join(', ') } });
+  });
+  app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, new Refusal('not_found')));
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOf(error);
+    if (refusal.status >= 500 && !(error instanceof Refusal)) {
+      log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
+    }
+    return sendRefusal(request, reply, refusal);
+  });
+}
+
+export function errorBody(request: FastifyRequest, refusal: Refusal): Record<string, unknown> {
+  const body: Record<string, unknown> = { success: false, message: refusal.message };
+  if (request.routeOptions.config.specified !== true) {
+    Object.assign(body, { code: refusal.code, requestId: request.id, details: refusal.details });
+  }
+  return body;
+}
+
+function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
+  return reply
+    .code(refusal.status)
+    .headers({ ...refusal.headers, 'x-error-code': refusal.code })
+    .serializer(JSON.stringify)
+    .type('application/json; charset=utf-8')
+    .send(errorBody(request, refusal));
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const details = error.validation.map((issue) => ({
+      field: issue.instancePath.replace(/^\//, '').replaceAll('/', '.'),
+      issue: issue.message ?? 'is not right',
+    }));
+    return new Refusal(details.some((detail) => detail.field === 'callUuid') ? 'invalid_call_id' : 'invalid_request', {
+      details,
+    });
+  }
+  const { code, statusCode } = error as Partial<FastifyError>;
+  const known = code === undefined ? undefined : BY_FASTIFY_CODE[code];
+  if (known !== undefined) return new Refusal(known);
+  return new Refusal(
+    statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? 'bad_request' : 'internal_error',
+  );
+}
+
+/** Which methods a concrete path has, for 405 and its Allow header; Fastify only tells of patterns. */
+class RouteTable {
+  readonly #routes: { segments: string[]; methods: string[] }[] = [];
+
+  add(pattern: string, methods: string[]): void {
+    this.#routes.push({ segments: pattern.split('/'), methods });
+  }
+
+  methodsOf(path: string): string[] {
+    const segments = path.split('/');
+    const found = this.#routes.filter(
+      (route) =>
+        route.segments.length === segments.length &&
+        route.segments.every((part, index) => part.startsWith(':') || part === segments[index]),
+    );
+    return [...new Set(found.flatMap((route) => route.methods))].toSorted();
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * Every `X-Error-Code` that an answer may carry, with its status and message: one list for the routes, the published
+ * `/api/developer/error-codes` and the docs. A message in the list is the exact text that a client may compare.
+ */
+import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outcome.ts';
+
+interface CodeFacts {
+  status: number;
+  message: string;
+  /** For people: when it comes and what to do. */
+  meaning: string;
+}
+
+const DEFINITIONS = {
+  unauthorized: {
+    status: 401,
+    message: 'Authentication failed (Unauthorized)',
+    meaning:
+      'The Bearer key is missing, wrong, expired, revoked, not allowed from this address, lacks the scope (POST /api/outbound-call), belongs to another workspace than `enterprise`, or API access is off.',
+  },
+  insufficient_scope: {
+    status: 403,
+    message: 'The API key lacks a scope',
+    meaning: 'Make a key with the scope that `details` names.',
+  },
+  auth_rate_limit: {
+    status: 429,
+    message: 'Too many requests',
+    meaning:
+      'More than 20 failed authentications in a minute from this address. Retry-After says when the next is heard.',
+  },
+  api_rate_limit: {
+    status: 429,
+    message: 'Too many requests',
+    meaning:
+      'The key made more requests than its workspace allows. On POST /api/outbound-call the message is the carrier one.',
+  },
+  invalid_json: {
+    status: 400,
+    message: 'Invalid JSON body',
+    meaning: 'The body is not JSON, or is nested deeper than 32 levels.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    message: 'Content-Type must be application/json',
+    meaning: 'Send Content-Type: application/json.',
+  },
+  body_too_large: { status: 413, message: 'Request body too large', meaning: 'A body may have 64 KB.' },
+  bad_request: {
+    status: 400,
+    message: 'Bad request',
+    meaning: 'The request breaks HTTP, for instance by a Content-Length that does not fit.',
+  },
+  missing_fields: {
+    status: 400,
+    message: 'Missing required fields',
+    meaning: '`to`, `agentId`, `enterprise` and `from` are required.',
+  },
+  invalid_from: {
+    status: 400,
+    message: "Invalid 'from' phone ID format",
+    meaning: '`from` must be the UUID of a phone number record of the workspace.',
+  },
+  invalid_to: { status: 400, message: "Invalid 'to' format", meaning: '`to` must be E.164, like +14155550123.' },
+  invalid_agentId: { status: 400, message: "Invalid 'agentId' format", meaning: '`agentId` must be a UUID.' },
+  invalid_name: {
+    status: 400,
+    message: "Invalid 'name' format",
+    meaning: '`name` must be a string of at most 120 characters.',
+  },
+  invalid_metadata: {
+    status: 400,
+    message: "Invalid 'metadata' format",
+    meaning:
+      '`metadata` must be an object of at most 50 keys (a letter or _ first; letters, digits, _ . - after; 64 characters), values of at most 2,000 characters, 8 KB in all.',
+  },
+  credentials_missing: {
+    status: 400,
+    message: 'Credentials missing. Add a phone number and credentials in Phone numbers and Telephony settings.',
+    meaning: 'The workspace has no phone line with carrier credentials.',
+  },
+  agent_not_found: { status: 404, message: 'Agent not found', meaning: 'The workspace has no agent of this id.' },
+  agent_not_outbound: {
+    status: 400,
+    message: 'Agent is not an outbound agent',
+    meaning: 'The agent takes other calls only; its `direction` must be outbound or any.',
+  },
+  blocked_suppressed: {
+    status: 403,
+    message: 'Call blocked by compliance policy',
+    meaning: 'The number is on the suppression list.',
+  },
+  blocked_time_window: {
+    status: 403,
+    message: 'Call blocked by compliance policy',
+    meaning: 'It is outside the calling hours of the called person.',
+  },
+  blocked_country: {
+    status: 403,
+    message: 'Call blocked by compliance policy',
+    meaning: 'The workspace does not call this country.',
+  },
+  draining: {
+    status: 503,
+    message: 'Service temporarily unavailable',
+    meaning: 'This node takes no new calls now; repeat after Retry-After.',
+  },
+  cps_limit: {
+    status: 429,
+    message: 'Carrier rate limit exceeded',
+    meaning: 'Too many new calls per second on the line or in the workspace.',
+  },
+  concurrency_limit: {
+    status: 429,
+    message: 'Carrier rate limit exceeded',
+    meaning: 'Too many calls at once on the line or in the workspace.',
+  },
+  submission_unknown: {
+    status: 500,
+    message: 'Internal server error',
+    meaning:
+      'The carrier did not answer: the call may ring. X-Call-Uuid names it; its webhook still comes. Repeat with the same Idempotency-Key only.',
+  },
+  internal_error: {
+    status: 500,
+    message: 'Internal server error',
+    meaning: 'A fault of ours; X-Request-Id finds it in the log.',
+  },
+  invalid_idempotency_key: {
+    status: 400,
+    message: 'Invalid Idempotency-Key',
+    meaning: 'The key must be 1 to 255 letters, digits, _ or -.',
+  },
+  request_in_progress: {
+    status: 409,
+    message: 'Request in progress',
+    meaning: 'The first request with this Idempotency-Key is still being answered.',
+  },
+  idempotency_state_unknown: {
+    status: 409,
+    message: 'Outcome of the first request is not known yet',
+    meaning: 'The first request with this Idempotency-Key may or may not have dialled; repeat later for its answer.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    message: 'Idempotency-Key reused with a different body',
+    meaning: 'An Idempotency-Key belongs to one call; make another.',
+  },
+  invalid_call_id: { status: 400, message: 'Invalid call ID format', meaning: 'A call id is a UUID.' },
+  invalid_request: { status: 400, message: 'Invalid request', meaning: '`details` names the fields.' },
+  call_not_found: { status: 404, message: 'Call not found', meaning: 'The workspace has no call of this id.' },
+  recording_not_ready: {
+    status: 404,
+    message: 'Recording not ready',
+    meaning: 'The call has no recording, or none yet; see `recording.status` of the call.',
+  },
+  not_found: { status: 404, message: 'Not found', meaning: 'There is no such path.' },
+  method_not_allowed: {
+    status: 405,
+    message: 'Method not allowed',
+    meaning: 'The path exists for the methods in Allow.',
+  },
+} as const satisfies Record<string, CodeFacts>;
+
+/** What the carrier refused (step 14) comes as 502 with the call's own reason as its code, or as 429 when it throttled. */
+export const CARRIER_REFUSAL = { status: 502, message: 'Carrier rejected the call' } as const;
+export const CARRIER_THROTTLED = { status: 429, message: 'Carrier rate limit exceeded' } as const;
+
+export type ErrorCode = keyof typeof DEFINITIONS | EndedReason;
+
+export function factsOf(code: ErrorCode): { status: number; message: string } {
+  if (Object.hasOwn(DEFINITIONS, code)) return DEFINITIONS[code as keyof typeof DEFINITIONS];
+  return code === 'carrier_throttled' ? CARRIER_THROTTLED : CARRIER_REFUSAL;
+}
+
+/** What `GET /api/developer/error-codes` answers. */
+export function publishedErrorCodes(): { code: string; status: number; message: string; meaning: string }[] {
+  const own = Object.entries(DEFINITIONS).map(([code, facts]) => ({ code, ...facts }));
+  const refusals = Object.entries(ENDED_REASONS)
+    .filter(([code, facts]) => facts.status !== 'completed' && !Object.hasOwn(DEFINITIONS, code))
+    .map(([code]) => ({
+      code,
+      ...factsOf(code as EndedReason),
+      meaning:
+        code === 'carrier_throttled'
+          ? 'The carrier said that calls come too fast.'
+          : 'The carrier refused the attempt; the call log has the details under X-Call-Uuid.',
+    }));
+  return [...own, ...refusals];
+}

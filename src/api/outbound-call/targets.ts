@@ -1,0 +1,49 @@
+/** Steps 8 to 10 of contract §2: the line and the agent that a request names, in one query, within the key's workspace. */
+import type { AgentDefinition } from '../../../media/contract/agent-definition.ts';
+import type { Queryable } from '../../store/database.ts';
+import type { Sealer } from '../../store/secrets.ts';
+import { Refusal } from '../refusal.ts';
+import type { NewCall } from './ports.ts';
+
+interface Row {
+  any_credentials: boolean;
+  line_id: string | null;
+  number: string;
+  carrier: string;
+  credentials_sealed: Buffer | null;
+  agent_id: string | null;
+  direction: string;
+  version: number;
+  definition: AgentDefinition;
+}
+
+const READ = `
+  SELECT EXISTS (SELECT 1 FROM phone_lines WHERE workspace_id = $1 AND credentials_sealed IS NOT NULL) AS any_credentials,
+         l.id AS line_id, l.number, l.carrier, l.credentials_sealed,
+         a.id AS agent_id, a.direction, a.current_version AS version, v.definition
+  FROM (SELECT 1) AS one
+  LEFT JOIN phone_lines l ON l.workspace_id = $1 AND l.id = $2
+  LEFT JOIN agents a ON a.workspace_id = $1 AND a.id = $3
+  LEFT JOIN agent_versions v ON v.agent_id = a.id AND v.version = a.current_version`;
+
+export async function findTargets(
+  deps: { database: Queryable; sealer: Sealer },
+  named: { workspaceId: string; from: string; agentId: string },
+): Promise<Pick<NewCall, 'line' | 'agent'>> {
+  const [row] = await deps.database.query<Row>(READ, [named.workspaceId, named.from, named.agentId]);
+  if (row === undefined || !row.any_credentials) throw new Refusal('credentials_missing');
+  if (row.line_id === null) throw new Refusal('invalid_from');
+  // Another line has credentials, but this one cannot place a call.
+  if (row.credentials_sealed === null) throw new Refusal('credentials_missing');
+  if (row.agent_id === null) throw new Refusal('agent_not_found');
+  if (row.direction !== 'outbound' && row.direction !== 'any') throw new Refusal('agent_not_outbound');
+  return {
+    line: {
+      id: row.line_id,
+      number: row.number,
+      carrier: row.carrier,
+      credentials: JSON.parse(deps.sealer.open(row.credentials_sealed)) as Record<string, string>,
+    },
+    agent: { id: row.agent_id, version: row.version, definition: row.definition },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * The control plane's HTTP server: builds and returns it, does not listen. `src/main.ts` composes the ports and listens on
+ * the private socket behind the media plane's proxy. Carrier callbacks register in a scope of their own, so that their body
+ * parsers do not reach the API.
+ */
+import Fastify, { type FastifyInstance } from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { Database } from '../store/database.ts';
+import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
+import type { Sealer } from '../store/secrets.ts';
+import { createAuthenticator } from './authentication.ts';
+import type { CallEventBus } from './call-event-bus.ts';
+import { registerCalls } from './calls/call-routes.ts';
+import { registerCallEvents } from './calls/event-routes.ts';
+import { registerDirectory } from './directory-routes.ts';
+import { frameAnswers } from './envelope.ts';
+import { createGuard } from './guard.ts';
+import { type ReadinessCheck, registerHealth } from './health-routes.ts';
+import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
+import type { CallAdmission, CompliancePolicy, PlaceCall } from './outbound-call/ports.ts';
+import { requestIdOf } from './request-id.ts';
+
+export interface ApiDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  sealer: Sealer;
+  /** No slash at its end. */
+  publicUrl: string;
+  placeCall: PlaceCall;
+  hangUp(callUuid: string): Promise<'asked' | 'over'>;
+  compliance: CompliancePolicy;
+  admission: CallAdmission;
+  bus: Pick<CallEventBus, 'subscribe'>;
+  checks: Readonly<Record<string, ReadinessCheck>>;
+  /** Called with a scope of its own; parsers and hooks that it adds stay there. */
+  registerCarrierRoutes?(scope: FastifyInstance): void | Promise<void>;
+}
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+/** Who dials us is told by the one proxy in front of us, the media plane; what came before it in X-Forwarded-For is hearsay. */
+const TRUSTED_HOPS = 1;
+const PURGE_EVERY_MS = 3_600_000;
+
+export function createApiServer(deps: ApiDeps): FastifyInstance {
+  const app = Fastify({
+    bodyLimit: BODY_LIMIT_BYTES,
+    trustProxy: (_address, hop) => hop < TRUSTED_HOPS,
+    requestIdHeader: false,
+    genReqId: (request) => requestIdOf(request.headers),
+    // Our own log has routes, not addresses with what they may hold.
+    logger: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.decorateRequest('principal', null as never);
+  acceptJsonOnly(app);
+  frameAnswers(app, deps.log);
+  app.addHook('onResponse', async (request, reply) => {
+    deps.log.debug(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? null,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+        keyId: request.principal?.keyId ?? null,
+      },
+      'answered',
+    );
+  });
+
+  const guard = createGuard({ authenticator: createAuthenticator(deps), database: deps.database });
+  registerOutboundCall(app, guard, deps);
+  registerCalls(app, guard, deps);
+  registerCallEvents(app, guard, deps);
+  registerDirectory(app, guard, deps);
+  registerHealth(app, deps);
+  const { registerCarrierRoutes } = deps;
+  if (registerCarrierRoutes !== undefined) app.register(async (scope) => registerCarrierRoutes(scope));
+  purgeHourly(app, deps);
+  return app;
+}
+
+/** An empty body is none; the route decides whether it needs one. */
+function acceptJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else parse(request, String(body), done);
+  });
+}
+
+function purgeHourly(app: FastifyInstance, deps: Pick<ApiDeps, 'clock' | 'database' | 'log'>): void {
+  let cancel = (): void => {};
+  const again = (): void => {
+    cancel = deps.clock.after(PURGE_EVERY_MS, () => {
+      purgeIdempotencyKeys(deps.database).catch((error: unknown) => {
+        deps.log.warn({ err: error }, 'old idempotency keys could not be removed; the next hour tries again');
+      });
+      again();
+    });
+  };
+  app.addHook('onReady', async () => again());
+  app.addHook('onClose', async () => cancel());
+}

@@ -1,0 +1,139 @@
+/** A whole API server on a fresh database, with placement, admission and policy that a test sets. Used by the tests beside it. */
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { pino } from 'pino';
+import { v7 as uuidv7 } from 'uuid';
+import { type CallEventBus, createCallEventBus } from '../../../src/api/call-event-bus.ts';
+import type { NewCall, Placement } from '../../../src/api/outbound-call/ports.ts';
+import { type ApiDeps, createApiServer } from '../../../src/api/server.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { createSealer } from '../../../src/store/secrets.ts';
+import { importAgent } from '../../../src/workspaces/agents.ts';
+import { createApiKey, SCOPES } from '../../../src/workspaces/api-keys.ts';
+import { addLine } from '../../../src/workspaces/lines.ts';
+import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
+import { createTestDatabase } from '../../support/test-database.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+export interface Tenant {
+  slug: string;
+  workspaceId: string;
+  key: string;
+  keyId: string;
+  agentId: string;
+  lineId: string;
+}
+
+export interface ApiFixture {
+  app: FastifyInstance;
+  database: Database;
+  bus: CallEventBus;
+  /** Of the server; the database has its own. */
+  clock: VirtualClock;
+  logLines: string[];
+  acme: Tenant;
+  other: Tenant;
+  /** What placement was asked for, in order. */
+  placements: NewCall[];
+  place: (call: NewCall) => Promise<Placement>;
+  admission: 'open' | 'draining' | 'no_capacity';
+  compliance: ApiDeps['compliance']['check'];
+  hungUp: string[];
+  /** A good request of acme's, changed by `change`; `body` replaces the whole. */
+  call(change?: object, options?: InjectOptions): Promise<LightMyRequestResponse>;
+  insertCall(tenant: Tenant, change?: Record<string, unknown>): Promise<string>;
+  close(): Promise<void>;
+}
+
+export const SEALER = createSealer('ab'.repeat(32));
+const CREDENTIALS = { authId: 'MA0', authToken: 'token-canary' };
+
+export async function createApiFixture(): Promise<ApiFixture> {
+  const test = await createTestDatabase();
+  const database = openDatabase({ connectionString: test.connectionString, maxConnections: 12, onIdleError: () => {} });
+  const bus = createCallEventBus();
+  const clock = new VirtualClock(Date.now());
+  const logLines: string[] = [];
+  const fixture: ApiFixture = {
+    database,
+    bus,
+    clock,
+    logLines,
+    acme: await createTenant(database, 'acme', '+14155550100'),
+    other: await createTenant(database, 'other', '+14155550101'),
+    placements: [],
+    place: async () => ({ kind: 'placed', callUuid: uuidv7(), status: 'dialing' }),
+    admission: 'open',
+    compliance: async () => ({ allowed: true }),
+    hungUp: [],
+    app: createApiServer({
+      database,
+      clock,
+      log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
+      sealer: SEALER,
+      publicUrl: 'http://127.0.0.1:8080',
+      placeCall: (call) => {
+        fixture.placements.push(call);
+        return fixture.place(call);
+      },
+      hangUp: async (callUuid) => {
+        fixture.hungUp.push(callUuid);
+        return 'asked';
+      },
+      compliance: { check: (attempt) => fixture.compliance(attempt) },
+      admission: { state: () => fixture.admission },
+      bus,
+      checks: { database: async () => 'ok' },
+    }),
+    call(change = {}, inject = {}) {
+      const { acme } = fixture;
+      return fixture.app.inject({
+        method: 'POST',
+        url: '/api/outbound-call',
+        payload: { to: '+14155550123', agentId: acme.agentId, enterprise: 'acme', from: acme.lineId, ...change },
+        ...inject,
+        headers: { authorization: `Bearer ${acme.key}`, ...inject.headers },
+      });
+    },
+    async insertCall(tenant, change = {}) {
+      const row: Record<string, unknown> = {
+        call_uuid: uuidv7(),
+        workspace_id: tenant.workspaceId,
+        agent_id: tenant.agentId,
+        agent_version: 1,
+        line_id: tenant.lineId,
+        to_number: '+14155550123',
+        from_number: '+14155550100',
+        name: 'Asha',
+        request_id: 'r1',
+        status: 'dialing',
+        carrier: 'plivo',
+        ...change,
+      };
+      const columns = Object.keys(row);
+      await database.query(
+        `INSERT INTO calls (${columns.join(', ')}) VALUES (${columns.map((_name, index) => `$${index + 1}`).join(', ')})`,
+        Object.values(row),
+      );
+      return String(row['call_uuid']);
+    },
+    async close() {
+      await fixture.app.close();
+      await database.close();
+      await test.close();
+    },
+  };
+  return fixture;
+}
+
+async function createTenant(database: Database, slug: string, number: string): Promise<Tenant> {
+  const workspace = await createWorkspace(database, { slug, name: slug });
+  await setApiEnabled(database, { slug, enabled: true });
+  await setWorkspaceLimits(database, { slug, limits: { apiRequestsPerSecond: 10_000, apiBurst: 10_000 } });
+  const key = await createApiKey(database, { slug, name: 'test', scopes: SCOPES });
+  const agent = await importAgent(database, {
+    slug,
+    definition: { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 },
+  });
+  const line = await addLine(database, SEALER, { slug, number, carrier: 'plivo', credentials: CREDENTIALS });
+  return { slug, workspaceId: workspace.id, key: key.text, keyId: key.keyId, agentId: agent.id, lineId: line.id };
+}
