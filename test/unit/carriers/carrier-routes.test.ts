@@ -1,0 +1,164 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { registerCarrierRoutes } from '../../../src/carriers/carrier-routes.ts';
+import { createHarness, type Harness, PUBLIC_URL } from '../calls/harness.ts';
+import { claimCall, placedCall, talkingCall } from '../calls/talk.ts';
+
+let h: Harness;
+let app: FastifyInstance;
+beforeAll(async () => {
+  h = await createHarness();
+  app = Fastify();
+  registerCarrierRoutes(app, { ...h, log: h.placement.log, publicUrl: PUBLIC_URL });
+  await app.ready();
+});
+afterAll(async () => {
+  await app.close();
+  await h.close();
+});
+beforeEach(() => {
+  h.carrier.hungUp.length = 0;
+  h.logged.length = 0;
+});
+
+type Answer = { status: number; body: string; type: string | undefined };
+
+async function callback(
+  callUuid: string,
+  kind: string,
+  form: Record<string, string> = {},
+  signed = true,
+): Promise<Answer> {
+  const response = await app.inject({
+    method: 'POST',
+    url: `/carriers/plivo/${callUuid}/${kind}`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...(signed ? { 'x-signed': 'yes' } : {}) },
+    payload: new URLSearchParams({ id: 'leg-1', ...form }).toString(),
+  });
+  return {
+    status: response.statusCode,
+    body: response.body,
+    type: response.headers['content-type'] as string | undefined,
+  };
+}
+
+const tokenIn = (answer: Answer): string => /\/media\/plivo\/([\w-]{43})</.exec(answer.body)?.[1] ?? '';
+
+describe('callbacks of a carrier', () => {
+  test('ring, answer and hang-up lead a call through its states; the answer opens the stream at the public address', async () => {
+    const callUuid = await placedCall(h);
+    expect(await callback(callUuid, 'ring')).toMatchObject({ status: 200, body: '' });
+    expect((await h.call(callUuid)).status).toBe('ringing');
+    const answer = await callback(callUuid, 'answer');
+    expect(answer).toMatchObject({ status: 200, type: 'application/xml' });
+    expect(answer.body).toMatch(/^<stream>ws:\/\/voice\.example\.com\/media\/plivo\/[\w-]{43}<\/stream>$/);
+    expect((await h.call(callUuid)).status).toBe('in_progress');
+    expect(await callback(callUuid, 'hangup')).toMatchObject({ status: 200, body: '' });
+    expect(await h.call(callUuid)).toMatchObject({ status: 'completed', carrierCallId: 'leg-1' });
+  });
+
+  test.each(['answer', 'ring', 'hangup', 'stream'])(
+    'an unsigned %s callback is answered 403, changes nothing and is logged once',
+    async (kind) => {
+      const callUuid = await placedCall(h);
+      const before = { call: await h.call(callUuid), log: await h.log(callUuid) };
+      h.logged.length = 0;
+      for (let time = 0; time < 3; time++) expect((await callback(callUuid, kind, {}, false)).status).toBe(403);
+      expect({ call: await h.call(callUuid), log: await h.log(callUuid) }).toEqual(before);
+      expect(h.logged.filter((line) => line.callUuid === callUuid)).toHaveLength(1);
+    },
+  );
+
+  test('the stored token is a digest: the token itself stands nowhere in the row', async () => {
+    const callUuid = await placedCall(h);
+    const token = tokenIn(await callback(callUuid, 'answer'));
+    expect(token).toHaveLength(43);
+    const rows = await h.database.query<{ row: string }>('SELECT c::text AS row FROM calls c WHERE call_uuid = $1', [
+      callUuid,
+    ]);
+    expect(rows[0]!.row).not.toContain(token);
+    expect(JSON.stringify(await h.log(callUuid))).not.toContain(token);
+  });
+
+  test('a doubled answer gets the same stream, so either of the two documents works, once', async () => {
+    const callUuid = await placedCall(h);
+    const answers = await Promise.all([callback(callUuid, 'answer'), callback(callUuid, 'answer')]);
+    expect(tokenIn(answers[0])).toHaveLength(43);
+    expect(tokenIn(answers[0])).toBe(tokenIn(answers[1]));
+    expect(await claimCall(h, tokenIn(answers[0]))).toMatchObject({ ok: true });
+    expect(await claimCall(h, tokenIn(answers[1]))).toMatchObject({ ok: false, httpStatus: 409 });
+    const answered = (await h.log(callUuid)).filter((line) => line.kind === 'carrier.answered');
+    expect(answered.map((line) => line.data['late'])).toEqual([undefined, true]);
+  });
+
+  test('an answer that is told again while the stream runs does not open a second one', async () => {
+    const callUuid = await talkingCall(h);
+    expect((await callback(callUuid, 'answer')).body).toBe('<hangup/>');
+    expect((await h.call(callUuid)).status).toBe('in_progress');
+  });
+
+  test('an answer of a call that is over gets the hang-up document, and the call stays as it ended', async () => {
+    const callUuid = await placedCall(h);
+    await callback(callUuid, 'hangup', { reason: 'busy' });
+    expect((await callback(callUuid, 'answer')).body).toBe('<hangup/>');
+    expect(await h.call(callUuid)).toMatchObject({ status: 'no_answer', endedReason: 'busy', answeredAt: null });
+    expect(await h.webhooks(callUuid)).toEqual(['call.no_answer']);
+  });
+
+  test('the answer of a call that was given up as submission_unknown is hung up, in the document and at the carrier', async () => {
+    const callUuid = await placedCall(h);
+    await h.transitions.apply(callUuid, { type: 'finish', reason: 'submission_unknown', hangupBy: 'platform' });
+    expect((await callback(callUuid, 'answer')).body).toBe('<hangup/>');
+    await h.until('the hang-up', () => h.carrier.hungUp[0]);
+  });
+
+  test('a doubled hang-up and a ring after it are recorded as late; one terminal event', async () => {
+    const callUuid = await placedCall(h);
+    for (const kind of ['answer', 'hangup', 'hangup', 'ring']) await callback(callUuid, kind);
+    expect(await h.webhooks(callUuid)).toEqual(['call.completed']);
+    const late = (await h.log(callUuid)).filter((line) => line.data['late'] === true).map((line) => line.kind);
+    expect(late).toEqual(['carrier.ended', 'carrier.ringing']);
+  });
+
+  test.each(['0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11', 'no-uuid'])(
+    'of the unknown call %s an answer is hung up and the rest is 200, empty',
+    async (callUuid) => {
+      expect(await callback(callUuid, 'answer')).toMatchObject({ status: 200, body: '<hangup/>' });
+      expect(await callback(callUuid, 'hangup')).toMatchObject({ status: 200, body: '' });
+    },
+  );
+
+  test('a carrier that does not exist is 404; a call of another carrier is unknown there', async () => {
+    const response = await app.inject({ method: 'POST', url: '/carriers/nobody/x/answer' });
+    expect(response.statusCode).toBe(404);
+  });
+
+  test('a stream report is kept in the log of the call', async () => {
+    const callUuid = await placedCall(h);
+    await callback(callUuid, 'stream');
+    expect((await h.log(callUuid)).at(-1)).toEqual({
+      kind: 'carrier.stream',
+      data: { state: 'started', detail: 'started' },
+    });
+  });
+
+  test('the signature is checked over the public address with its query, and a GET brings its parameters there', async () => {
+    const callUuid = await placedCall(h);
+    let signedUrl = '';
+    const verify = h.carrier.verifyCallback;
+    h.carrier.verifyCallback = (request) => {
+      signedUrl = request.url;
+      return true;
+    };
+    await app.inject({ method: 'GET', url: `/carriers/plivo/${callUuid}/ring?id=leg-7&a=%20b` });
+    h.carrier.verifyCallback = verify;
+    expect(signedUrl).toBe(`${PUBLIC_URL}/carriers/plivo/${callUuid}/ring?id=leg-7&a=%20b`);
+    expect(await h.call(callUuid)).toMatchObject({ status: 'ringing', carrierCallId: 'leg-7' });
+  });
+
+  test('a body of 65 KB is refused before anything is read of it', async () => {
+    const callUuid = await placedCall(h);
+    expect((await callback(callUuid, 'ring', { pad: 'x'.repeat(65 * 1024) })).status).toBe(413);
+    expect((await h.call(callUuid)).status).toBe('dialing');
+  });
+});
