@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createHarness, type Harness } from '../calls/harness.ts';
+import { answerCall, claimCall, placedCall } from '../calls/talk.ts';
+
+let h: Harness;
+beforeAll(async () => {
+  h = await createHarness();
+});
+afterAll(() => h.close());
+beforeEach(() => {
+  h.carrier.upgrade = 'ok';
+});
+
+describe('claiming a media stream', () => {
+  test('the first claim gets all that the call needs, a lease of 30 s and epoch 1', async () => {
+    const callUuid = await placedCall(h);
+    const answer = await claimCall(h, await answerCall(h, callUuid));
+    if (!answer.ok) throw new Error(answer.why);
+    const call = await h.call(callUuid);
+    expect(answer.setup).toMatchObject({
+      callUuid,
+      epoch: 1,
+      enterprise: 'acme',
+      agentVersion: 1,
+      carrier: 'plivo',
+      carrierCallId: `leg-${callUuid}`,
+      answeredAtEpochMs: call.answeredAt!.getTime(),
+      maxDurationMs: 1_800_000,
+      record: true,
+      checkpoint: null,
+      format: { codec: 'mulaw', rateHz: 8000 },
+    });
+    expect(call).toMatchObject({ epoch: 1, ownerMediaId: 'media-1', recordingStatus: 'pending' });
+    expect(call.leaseUntil!.getTime()).toBe(h.clock.epochMs() + 30_000);
+  });
+
+  test('placeholders: the name wins over metadata, metadata over the agent, secrets stay out, sys.* is there', async () => {
+    const metadata = {
+      customer_name: 'Other',
+      clinic: 'North',
+      items: [1, 2],
+      none: null,
+      'secret.key': 'hush',
+      'bad key': 'x',
+    };
+    const callUuid = await placedCall(h, { metadata });
+    const answer = await claimCall(h, await answerCall(h, callUuid));
+    if (!answer.ok) throw new Error(answer.why);
+    const { placeholders } = answer.setup;
+    expect(placeholders).toMatchObject({
+      customer_name: 'Asha',
+      clinic: 'North',
+      items: '[1,2]',
+      none: '',
+      'sys.call_uuid': callUuid,
+      'sys.to': '+14155550123',
+      'sys.from': '+14155550100',
+      'sys.direction': 'outbound',
+      'sys.timezone': 'UTC',
+    });
+    expect(placeholders['sys.date']).toBe(placeholders['sys.now']!.slice(0, 10));
+    expect(Object.keys(placeholders)).not.toContain('secret.key');
+    expect(Object.keys(placeholders)).not.toContain('bad key');
+  });
+
+  test('of 8 claims at once exactly one wins, the others get 409', async () => {
+    const callUuid = await placedCall(h);
+    const token = await answerCall(h, callUuid);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => claimCall(h, token)));
+    expect(answers.filter((answer) => answer.ok)).toHaveLength(1);
+    expect(answers.flatMap((answer) => (answer.ok ? [] : [answer.httpStatus]))).toEqual(Array(7).fill(409));
+    expect((await h.call(callUuid)).epoch).toBe(1);
+  });
+
+  test('a token that names no call is 401', async () => {
+    expect(await claimCall(h, 'x'.repeat(43))).toMatchObject({ ok: false, httpStatus: 401 });
+  });
+
+  test('a wrong or missing signature is 403 and burns nothing; a carrier that never signs is let in', async () => {
+    const token = await answerCall(h, await placedCall(h));
+    h.carrier.upgrade = 'bad';
+    expect(await claimCall(h, token)).toMatchObject({ ok: false, httpStatus: 403 });
+    h.carrier.upgrade = 'unsupported';
+    expect(await claimCall(h, token)).toMatchObject({ ok: true });
+  });
+
+  test('the stream of a call that is over, or that the carrier has ended, is 409', async () => {
+    for (const finish of [true, false]) {
+      const callUuid = await placedCall(h);
+      const token = await answerCall(h, callUuid);
+      if (finish) await h.transitions.apply(callUuid, { type: 'finish', reason: 'no_media', hangupBy: 'platform' });
+      else await h.database.query('UPDATE calls SET carrier_ended_at = now() WHERE call_uuid = $1', [callUuid]);
+      expect(await claimCall(h, token)).toMatchObject({ ok: false, httpStatus: 409 });
+    }
+  });
+});

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LiveEvent, RecordingFacts, Turn } from '../../../media/contract/conversation.ts';
+import type { CallMessage } from '../../../src/media-link/media-messages.ts';
+import { createHarness, type Harness, PUBLIC_URL } from '../calls/harness.ts';
+import { talkingCall } from '../calls/talk.ts';
+
+let h: Harness;
+beforeAll(async () => {
+  h = await createHarness();
+});
+afterAll(() => h.close());
+
+const turn = (turnId: string, text: string, changes: Partial<Turn> = {}): Turn => ({
+  turnId,
+  role: 'agent',
+  startMs: 0,
+  endMs: 900,
+  text,
+  heardText: text,
+  interrupted: false,
+  ...changes,
+});
+const live = (callUuid: string, event: LiveEvent, epoch = 1): CallMessage => ({
+  type: 'live',
+  callUuid,
+  epoch,
+  atEpochMs: h.clock.epochMs(),
+  event,
+});
+const stopped = (callUuid: string, epoch = 1): CallMessage => ({
+  type: 'media.stopped',
+  callUuid,
+  epoch,
+  why: 'socket_closed',
+  durationMs: 4_000,
+  latencies: [
+    { turnId: 't2', eouMs: 300, sttMs: 350, ttsMs: 420, agentMs: 480 },
+    { turnId: 't4', eouMs: 310, sttMs: 360, ttsMs: 500, agentMs: 620 },
+  ],
+});
+const facts: RecordingFacts = {
+  path: '/data/r.ogg',
+  format: 'ogg_opus',
+  channels: 2,
+  rateHz: 48_000,
+  durationMs: 4_010,
+  sizeBytes: 12_345,
+  sha256: 'ab',
+};
+const recording = (callUuid: string, epoch = 1): CallMessage => ({
+  type: 'recording',
+  callUuid,
+  epoch,
+  recording: facts,
+  error: null,
+});
+const carrierEnded = (callUuid: string) =>
+  h.transitions.apply(callUuid, {
+    type: 'carrier.ended',
+    carrierCallId: 'leg',
+    end: { reason: null, hangupBy: 'caller', sipCode: null, carrierCause: null, durationSeconds: 4 },
+  });
+
+describe('what media says of a call', () => {
+  test('turns are kept by id, the last word of each counts, in the order of their numbers', async () => {
+    const callUuid = await talkingCall(h);
+    const told = [
+      turn('t2', 'yes', { role: 'user' }),
+      turn('t1', 'Hello there'),
+      turn('t10', 'Bye'),
+      turn('t1', 'Hello', { interrupted: true }),
+    ];
+    await h.messages.handle(told.map((each) => live(callUuid, { type: 'turn', turn: each })));
+    const rows = await h.database.query<{ turn_id: string; position: number; turn: Turn }>(
+      'SELECT turn_id, position, turn FROM call_turns WHERE call_uuid = $1 ORDER BY position',
+      [callUuid],
+    );
+    expect(rows.map((row) => [row.turn_id, row.position, row.turn.text])).toEqual([
+      ['t1', 1, 'Hello'],
+      ['t2', 2, 'yes'],
+      ['t10', 10, 'Bye'],
+    ]);
+  });
+
+  test('events are logged in order and published; partial recognitions are shown and not stored', async () => {
+    const callUuid = await talkingCall(h);
+    h.published.length = 0;
+    await h.messages.handle([
+      live(callUuid, { type: 'first_audio', atMs: 40, answerToFirstWordMs: 180 }),
+      live(callUuid, { type: 'partial', text: 'ye', atMs: 900 }),
+      live(callUuid, { type: 'warning', code: 'unresolved_placeholder', message: 'x', atMs: 901 }),
+    ]);
+    const kinds = (await h.log(callUuid)).map((line) => line.kind);
+    expect(kinds.slice(-2)).toEqual(['first_audio', 'warning']);
+    expect(await h.call(callUuid)).toMatchObject({
+      latency: { answerToFirstWordMs: 180 },
+      warnings: ['unresolved_placeholder'],
+    });
+  });
+
+  test('the agent hangs up: the carrier is told, and the callback then completes the call with agent_hangup', async () => {
+    const callUuid = await talkingCall(h);
+    h.carrier.hungUp.length = 0;
+    await h.messages.handle([
+      { type: 'agent.ended', callUuid, epoch: 1, reason: 'agent_hangup', disposition: 'booked', error: null },
+    ]);
+    await h.until('the hang-up', () => h.carrier.hungUp[0]);
+    await h.messages.handle([stopped(callUuid)]);
+    expect((await h.call(callUuid)).status).toBe('in_progress');
+    await carrierEnded(callUuid);
+    expect(await h.call(callUuid)).toMatchObject({
+      status: 'completed',
+      endedReason: 'agent_hangup',
+      hangupBy: 'agent',
+    });
+    expect((await h.log(callUuid)).find((line) => line.kind === 'end.asked')?.data['disposition']).toBe('booked');
+  });
+
+  test('a hang-up that the carrier does not hear is tried again after 0.5, 2 and 5 s', async () => {
+    const callUuid = await talkingCall(h);
+    h.carrier.hungUp.length = 0;
+    h.carrier.reachable = false;
+    await h.messages.handle([
+      { type: 'agent.ended', callUuid, epoch: 1, reason: 'agent_hangup', disposition: null, error: null },
+    ]);
+    for (const [index, pauseMs] of [500, 2_000, 5_000].entries()) {
+      await h.until(`attempt ${index + 1}`, () =>
+        h.carrier.hungUp.length === index + 1 && h.clock.pendingTimers > 0 ? true : undefined,
+      );
+      h.clock.advanceMs(pauseMs);
+    }
+    await h.until('attempt 4', () => (h.carrier.hungUp.length === 4 ? true : undefined));
+    h.carrier.reachable = true;
+  });
+
+  test('an engine that failed ends the call as failed, with what it said', async () => {
+    const callUuid = await talkingCall(h);
+    await h.messages.handle([
+      {
+        type: 'agent.ended',
+        callUuid,
+        epoch: 1,
+        reason: 'tts_error',
+        disposition: null,
+        error: 'the voice engine died',
+      },
+    ]);
+    await h.messages.handle([stopped(callUuid)]);
+    await carrierEnded(callUuid);
+    expect(await h.call(callUuid)).toMatchObject({
+      status: 'failed',
+      endedReason: 'tts_error',
+      fault: 'provider',
+      error: { code: 'tts_error', message: 'the voice engine died' },
+    });
+    expect(await h.webhooks(callUuid)).toEqual(['call.failed']);
+  });
+
+  test('after media stopped the terminal event holds the whole transcript and the latencies', async () => {
+    const callUuid = await talkingCall(h);
+    await carrierEnded(callUuid);
+    expect((await h.call(callUuid)).status).toBe('in_progress');
+    await h.messages.handle([
+      live(callUuid, { type: 'turn', turn: turn('t1', 'Hello') }),
+      live(callUuid, { type: 'turn', turn: turn('t2', 'yes', { role: 'user' }) }),
+    ]);
+    await h.messages.handle([stopped(callUuid)]);
+    expect(await h.call(callUuid)).toMatchObject({
+      status: 'completed',
+      transcriptStatus: 'ready',
+      latency: { agentMs: { p50: 480, max: 620, count: 2 } },
+    });
+    const [event] = await h.database.query<{ body: string }>('SELECT body FROM webhook_events WHERE call_uuid = $1', [
+      callUuid,
+    ]);
+    expect(JSON.parse(event!.body)).toMatchObject({
+      event: 'call.completed',
+      transcript: 'Agent: Hello\nCustomer: yes',
+    });
+    const [delivery] = await h.database.query<{ id: string }>(
+      'SELECT d.id FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id WHERE e.call_uuid = $1',
+      [callUuid],
+    );
+    expect(h.rung).toContain(delivery!.id);
+  });
+
+  test('a recording after the end is announced with its address; told twice it is announced once', async () => {
+    const callUuid = await talkingCall(h);
+    await h.messages.handle([stopped(callUuid)]);
+    await carrierEnded(callUuid);
+    await h.messages.handle([recording(callUuid)]);
+    await h.messages.handle([recording(callUuid)]);
+    expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready']);
+    expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', recording: facts });
+    const [event] = await h.database.query<{ body: string }>(
+      `SELECT body FROM webhook_events WHERE call_uuid = $1 AND event = 'recording.ready'`,
+      [callUuid],
+    );
+    expect(JSON.parse(event!.body).recording).toMatchObject({
+      url: `${PUBLIC_URL}/api/developer/calls/${callUuid}/recording`,
+      durationSeconds: 4,
+      sha256: 'ab',
+    });
+    expect(event!.body).not.toContain('/data/r.ogg');
+  });
+
+  test('a recording that is ready before the call is over waits: the terminal event has sequence 1', async () => {
+    const callUuid = await talkingCall(h);
+    await h.messages.handle([stopped(callUuid)]);
+    await h.messages.handle([recording(callUuid)]);
+    expect(await h.webhooks(callUuid)).toEqual([]);
+    await carrierEnded(callUuid);
+    expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready']);
+  });
+
+  test('what a stale epoch says is refused and counted, whatever it is', async () => {
+    const callUuid = await talkingCall(h);
+    await h.database.query('UPDATE calls SET epoch = 2 WHERE call_uuid = $1', [callUuid]);
+    const before = { call: await h.call(callUuid), log: await h.log(callUuid) };
+    const counted = h.messages.staleCount();
+    const checkpoint = { stepId: 'old', variables: {}, misses: 0, visits: {}, nextTurnNumber: 3, atMs: 1 };
+    const stale: CallMessage[] = [
+      { type: 'media.started', callUuid, epoch: 1, carrierCallId: 'leg', streamId: 's' },
+      live(callUuid, { type: 'turn', turn: turn('t1', 'Hello') }),
+      { type: 'checkpoint', callUuid, epoch: 1, checkpoint },
+      { type: 'agent.ended', callUuid, epoch: 1, reason: 'agent_hangup', disposition: null, error: null },
+      stopped(callUuid),
+      recording(callUuid),
+    ];
+    for (const message of stale) await h.messages.handle([message]);
+    expect({ call: await h.call(callUuid), log: await h.log(callUuid) }).toEqual(before);
+    expect(await h.database.query('SELECT 1 AS one FROM call_turns WHERE call_uuid = $1', [callUuid])).toEqual([]);
+    expect(h.messages.staleCount() - counted).toBe(stale.length);
+  });
+
+  test('a checkpoint is stored whole', async () => {
+    const callUuid = await talkingCall(h);
+    const checkpoint = {
+      stepId: 'ask',
+      variables: { order: '42' },
+      misses: 1,
+      visits: { ask: 2 },
+      nextTurnNumber: 5,
+      atMs: 9_000,
+    };
+    await h.messages.handle([{ type: 'checkpoint', callUuid, epoch: 1, checkpoint }]);
+    expect((await h.call(callUuid)).checkpoint).toEqual(checkpoint);
+  });
+
+  test.each([
+    ['bad_stream', 'media_incompatible'],
+    ['no_media', 'no_media'],
+    ['failed', 'internal_error'],
+  ] as const)('media that stops with %s fails the call as %s and hangs up', async (why, reason) => {
+    const callUuid = await talkingCall(h);
+    h.carrier.hungUp.length = 0;
+    await h.messages.handle([{ ...stopped(callUuid), why } as CallMessage]);
+    await h.until('the hang-up', () => h.carrier.hungUp[0]);
+    await carrierEnded(callUuid);
+    expect(await h.call(callUuid)).toMatchObject({ status: 'failed', endedReason: reason });
+  });
+});
