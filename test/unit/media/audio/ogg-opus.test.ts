@@ -72,6 +72,16 @@ describe('Ogg/Opus writer and reader', () => {
     );
   });
 
+  it('begins a new page when lacing values run out: one packet of 765 bytes (4 values), then 119 of 1275 (6)', () => {
+    const packets = Array.from({ length: 120 }, (_, i) => packetOf(i === 0 ? 765 : 1275, i));
+    const got: Uint8Array[] = [];
+    const facts = readOggOpus(oggOf(packets, 114500), (bytes, start, length) =>
+      got.push(bytes.slice(start, start + length)),
+    );
+    expect(got).toEqual(packets);
+    expect(facts.pages).toBe(2 + 3);
+  });
+
   it('writes the checksum of RFC 3533: a page from another tool’s file reads as intact', () => {
     // The head page that opusenc of opus-tools 0.2 wrote for a mono file of 8 kHz.
     const page = Buffer.from(OPUSENC_HEAD_PAGE, 'hex');
