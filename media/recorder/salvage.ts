@@ -1,0 +1,72 @@
+/**
+ * Finds recordings that a process or a recorder thread left unfinished when it died: folders of segments that nobody writes any more.
+ * Called by the recorder at its start; looks, and touches nothing. A folder is taken when it is this process slot's own (its `owner`
+ * begins with our media id) and has been still for `OWN_STILL_MS`, or anybody's and has been still for `FOREIGN_STILL_MS`:
+ * live recordings are appended to each second.
+ */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readOwner } from './segment-files.ts';
+
+export const OWN_STILL_MS = 15_000;
+export const FOREIGN_STILL_MS = 3_600_000;
+
+export interface LeftOver {
+  callUuid: string;
+  folder: string;
+}
+
+export interface SalvageScan {
+  ready: LeftOver[];
+  /** Ours, but written to so recently that somebody may still be at it: look again after `OWN_STILL_MS`. */
+  youngFolders: number;
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** A call's id, and a number where a call had more than one stream. */
+const RECORDING = /^([0-9A-Za-z-]{1,64})(?:\.\d+)?$/;
+
+/** Folders under `recordingsDir` that can be finished now. A folder that cannot be read is passed over. */
+export async function scanForLeftOvers(
+  recordingsDir: string,
+  mediaId: string,
+  nowEpochMs: number,
+  isInUse: (folder: string) => boolean,
+): Promise<SalvageScan> {
+  const scan: SalvageScan = { ready: [], youngFolders: 0 };
+  for (const day of await foldersIn(recordingsDir)) {
+    if (!DAY.test(day)) continue;
+    for (const name of await foldersIn(join(recordingsDir, day))) {
+      const callUuid = RECORDING.exec(name)?.[1];
+      const folder = join(recordingsDir, day, name);
+      if (callUuid === undefined || isInUse(folder)) continue;
+      const stillMs = nowEpochMs - (await lastChangeEpochMs(folder));
+      const isOurs = readOwner(folder)?.split(' ')[0] === mediaId;
+      if (stillMs >= (isOurs ? OWN_STILL_MS : FOREIGN_STILL_MS)) scan.ready.push({ callUuid, folder });
+      else if (isOurs) scan.youngFolders++;
+    }
+  }
+  return scan;
+}
+
+async function foldersIn(path: string): Promise<string[]> {
+  try {
+    const entries = await readdir(path, { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+async function lastChangeEpochMs(folder: string): Promise<number> {
+  try {
+    const names = await readdir(folder);
+    const changes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).mtimeMs));
+    return Math.max((await stat(folder)).mtimeMs, ...changes);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

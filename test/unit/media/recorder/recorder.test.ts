@@ -1,0 +1,563 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { rmsDbfs } from '../../../../media/audio/levels.ts';
+import type { OpusCodec } from '../../../../media/audio/opus-codec.ts';
+import { readWavHeader } from '../../../../media/audio/wav.ts';
+import type { Clock } from '../../../../media/contract/clock.ts';
+import { PLAYED, RECEIVED } from '../../../../media/rings/record-ring.ts';
+import {
+  codec,
+  createCaller,
+  createHarness,
+  decodeRecording,
+  sendTone,
+  soundsIn,
+  toneDbfs,
+} from './recording-harness.ts';
+
+const CALL = '018f2f6e-1111-7000-8000-000000000001';
+const CALLER_HZ = 437;
+const AGENT_HZ = 1203;
+
+type Harness = ReturnType<typeof createHarness>;
+type Caller = ReturnType<typeof createCaller>;
+const harnesses: Harness[] = [];
+
+function harness(overrides: Parameters<typeof createHarness>[0] = {}): Harness {
+  const made = createHarness(overrides);
+  harnesses.push(made);
+  return made;
+}
+
+afterEach(() => {
+  for (const made of harnesses.splice(0)) made.remove();
+});
+
+/** Lets time pass as in a call: frames every 20 ms, ticks in between. The tone of a direction is 0 where it is silent. */
+function talk(
+  { clock }: Harness,
+  caller: Caller,
+  fromMs: number,
+  untilMs: number,
+  tones: (atMs: number) => [received: number | null, played: number | null],
+): void {
+  for (let atMs = fromMs; atMs < untilMs; atMs += 20) {
+    const [received, played] = tones(atMs);
+    if (received !== null) sendTone(caller, RECEIVED, atMs, received);
+    if (played !== null) sendTone(caller, PLAYED, atMs, played);
+    clock.advanceMs(20);
+  }
+}
+
+const bothTones = (): [number, number] => [CALLER_HZ, AGENT_HZ];
+
+async function finishedFile(made: Harness) {
+  await made.recorder.idle();
+  const { recording, error } = made.finished.at(-1)!;
+  expect(error).toBeNull();
+  return { ...decodeRecording(recording!.path), recording: recording! };
+}
+
+describe('recorder', () => {
+  it('records the caller left and the agent right, each 25 dB or more above the other’s tone though both sound at once, and not a sample too long', async () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 12_345 - (12_345 % 20), bothTones);
+    made.recorder.close(CALL, 12_345);
+    const { left, right, recording } = await finishedFile(made);
+    expect(left.length).toBe(12_345 * 8);
+    const middle = (samples: Int16Array) => samples.subarray(8000, 88_000);
+    const callerLeft = toneDbfs(middle(left), 8000, CALLER_HZ);
+    const agentRight = toneDbfs(middle(right), 8000, AGENT_HZ);
+    expect(callerLeft).toBeGreaterThan(-15);
+    expect(agentRight).toBeGreaterThan(-15);
+    expect(callerLeft - toneDbfs(middle(left), 8000, AGENT_HZ)).toBeGreaterThan(25);
+    expect(agentRight - toneDbfs(middle(right), 8000, CALLER_HZ)).toBeGreaterThan(25);
+    expect(recording).toMatchObject({ format: 'ogg_opus', channels: 2, rateHz: 8000, durationMs: 12_345 });
+  });
+
+  it('tells the file’s own path, size and SHA-256, and leaves neither segments nor temporary files', async () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 1000, bothTones);
+    made.recorder.close(CALL, 1000);
+    const { recording } = await finishedFile(made);
+    const file = readFileSync(recording.path);
+    expect(recording.path).toBe(join(made.day(), `${CALL}.ogg`));
+    expect(recording.sizeBytes).toBe(file.length);
+    expect(recording.sha256).toBe(createHash('sha256').update(file).digest('hex'));
+    expect(readdirSync(made.day())).toEqual([`${CALL}.ogg`]);
+  });
+
+  it('keeps levels within 1 dB and gaps below -60 dBFS, each sound within 20 ms of its place', async () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 8000, (atMs) => [
+      (atMs >= 1000 && atMs < 1600) || (atMs >= 5000 && atMs < 6000) ? CALLER_HZ : 0,
+      atMs >= 2500 && atMs < 5500 ? AGENT_HZ : null,
+    ]);
+    made.recorder.close(CALL, 8000);
+    const { left, right } = await finishedFile(made);
+    const near = (sounds: [number, number][], want: [number, number][]) => {
+      expect(sounds.length).toBe(want.length);
+      sounds.forEach(([start, end], i) => {
+        expect(Math.abs(start - want[i]![0])).toBeLessThanOrEqual(20);
+        expect(Math.abs(end - want[i]![1])).toBeLessThanOrEqual(20);
+      });
+    };
+    near(soundsIn(left, 8000), [
+      [1000, 1600],
+      [5000, 6000],
+    ]);
+    near(soundsIn(right, 8000), [[2500, 5500]]);
+    const levelOfTone = 20 * Math.log10(10000 / 32768) - 3.01;
+    expect(Math.abs(rmsDbfs(left, 5200 * 8, 600 * 8) - levelOfTone)).toBeLessThan(1);
+    expect(Math.abs(rmsDbfs(right, 3000 * 8, 2000 * 8) - levelOfTone)).toBeLessThan(1);
+    expect(rmsDbfs(left, 2000 * 8, 2500 * 8)).toBeLessThan(-60);
+    expect(rmsDbfs(right, 1100 * 8, 1300 * 8)).toBeLessThan(-60);
+  });
+
+  it('appends segments of 10 s that are WAV files of their own while the call runs', () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 26_000, bothTones);
+    const folder = join(made.day(), CALL);
+    expect(readdirSync(folder)).toEqual(['000000.wav', '000001.wav', '000002.wav', 'owner']);
+    const first = readFileSync(join(folder, '000000.wav'));
+    expect(first.length).toBe(44 + 160_000);
+    expect(readWavHeader(first)).toEqual({ codec: 'mulaw', rateHz: 8000, channels: 2, dataBytes: 160_000 });
+    expect(statSync(join(folder, '000002.wav')).size).toBeGreaterThanOrEqual(44 + 16_000);
+  });
+
+  it('has all but the last 5 s on disk at any time', () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    const folder = join(made.day(), CALL);
+    for (let seconds = 0; seconds < 23; seconds++) {
+      talk(made, caller, seconds * 1000, seconds * 1000 + 1000, bothTones);
+      const bytes = readdirSync(folder)
+        .filter((name) => name.endsWith('.wav'))
+        .reduce((sum, name) => sum + statSync(join(folder, name)).size - 44, 0);
+      expect(bytes / 16_000).toBeGreaterThanOrEqual(seconds + 1 - 5.1);
+    }
+  });
+
+  it('writes on, as silence, a call in which nothing is heard or said for a minute', async () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 1000, bothTones);
+    made.clock.advanceMs(60_000);
+    expect(statSync(join(made.day(), CALL, '000004.wav')).size).toBe(44 + 160_000);
+    talk(made, caller, 61_000, 62_000, bothTones);
+    made.recorder.close(CALL, 62_000);
+    const { left } = await finishedFile(made);
+    expect(left.length).toBe(62_000 * 8);
+    expect(soundsIn(left, 8000).map(([start]) => Math.round(start / 100))).toEqual([0, 610]);
+  });
+
+  it('records a 16 kHz PCM leg at its own rate', async () => {
+    const made = harness();
+    const caller = createCaller({ codec: 'pcm_s16le', rateHz: 16000 });
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 3000, () => [CALLER_HZ, 5000]);
+    made.recorder.close(CALL, 3000);
+    const { left, right, rateHz, recording } = await finishedFile(made);
+    expect([rateHz, recording.rateHz, left.length]).toEqual([16000, 16000, 48_000]);
+    expect(toneDbfs(left.subarray(8000, 40_000), 16000, CALLER_HZ)).toBeGreaterThan(-15);
+    expect(toneDbfs(right.subarray(8000, 40_000), 16000, 5000)).toBeGreaterThan(-17);
+  });
+
+  it('takes what is still in the ring when the call closes', async () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    for (let atMs = 0; atMs < 1000; atMs += 20) sendTone(caller, RECEIVED, atMs, CALLER_HZ);
+    made.recorder.close(CALL, 1000);
+    const { left } = await finishedFile(made);
+    expect(soundsIn(left, 8000)[0]![1]).toBeGreaterThan(960);
+  });
+
+  it('says in the log how many frames a full ring refused: 100 of 300', async () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    let refused = 0;
+    for (let atMs = 0; atMs < 6000; atMs += 20) if (!sendTone(caller, RECEIVED, atMs, CALLER_HZ)) refused++;
+    expect(refused).toBe(100);
+    made.recorder.close(CALL, 6000);
+    const { left } = await finishedFile(made);
+    expect(left.length).toBe(48_000);
+    const line = made.logLines.find(({ droppedFrames }) => droppedFrames !== undefined);
+    expect(line).toMatchObject({ level: 40, callUuid: CALL, droppedFrames: 100, placedFrames: 200, lateFrames: 0 });
+  });
+
+  it('answers with an error for a call that it does not know, that ended before any sound, or whose id is no folder name', async () => {
+    const made = harness();
+    made.recorder.close('018f2f6e-1111-7000-8000-00000000dead', 1000);
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    made.recorder.close(CALL, 0);
+    made.recorder.open('../escape', caller.format, caller.memory);
+    made.recorder.close('../escape', 1000);
+    await made.recorder.idle();
+    expect(made.finished.map(({ recording, error }) => [recording, error])).toEqual([
+      [null, 'the call was not being recorded'],
+      [null, 'the stream ended before it held any sound'],
+      [null, '"../escape" cannot name a folder'],
+    ]);
+    expect(existsSync(join(made.dataDir, 'escape'))).toBe(false);
+  });
+
+  it('does not fill the disk when a duration or a frame time is nonsense', async () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 1000, bothTones);
+    sendTone(caller, RECEIVED, 2_000_000_000, CALLER_HZ);
+    made.recorder.close(CALL, Number.MAX_SAFE_INTEGER);
+    const { left } = await finishedFile(made);
+    expect(left.length).toBe(31_000 * 8);
+    expect(made.logLines.some(({ implausibleFrames }) => implausibleFrames === 1)).toBe(true);
+  });
+
+  it('gives a call’s second stream a file of its own', async () => {
+    const made = harness();
+    for (const toneHz of [500, 900]) {
+      const caller = createCaller();
+      made.recorder.open(CALL, caller.format, caller.memory);
+      talk(made, caller, 0, 1000, () => [toneHz, 0]);
+      made.recorder.close(CALL, 1000);
+    }
+    await made.recorder.idle();
+    const files = made.finished.map(({ recording }) => recording!.path);
+    expect(files).toEqual([join(made.day(), `${CALL}.ogg`), join(made.day(), `${CALL}.2.ogg`)]);
+    expect(toneDbfs(decodeRecording(files[0]!).left.subarray(2000), 8000, 500)).toBeGreaterThan(-15);
+    expect(toneDbfs(decodeRecording(files[1]!).left.subarray(2000), 8000, 900)).toBeGreaterThan(-15);
+  });
+});
+
+describe('recorder on a bad disk', () => {
+  it('goes on draining, logs once and reports, when the disk fills up in the call; other calls are recorded', async () => {
+    let freeBytes = 40_000;
+    const made = harness({
+      write: (fd, bytes, start, length, position) => {
+        if (freeBytes <= 0)
+          throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+        freeBytes -= length;
+        return writeSync(fd, bytes, start, length, position);
+      },
+    });
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 20_000, bothTones);
+    expect(caller.ring.droppedFrames).toBe(0);
+    expect(caller.ring.queuedFrames).toBeLessThan(20);
+    made.recorder.close(CALL, 20_000);
+    freeBytes = 1e9;
+    const other = createCaller();
+    made.recorder.open(CALL.replace('0001', '0002'), other.format, other.memory);
+    talk(made, other, 0, 1000, bothTones);
+    made.recorder.close(CALL.replace('0001', '0002'), 1000);
+    await made.recorder.idle();
+    expect(made.finished.map(({ error }) => error)).toEqual(['ENOSPC: no space left on device, write', null]);
+    expect(made.logLines.filter(({ level }) => level >= 50).length).toBe(1);
+  });
+
+  it('writes on when the disk takes only 100 bytes at a time', async () => {
+    const made = harness({
+      write: (fd, bytes, start, length, at) => writeSync(fd, bytes, start, Math.min(length, 100), at),
+    });
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 7000, bothTones);
+    made.recorder.close(CALL, 7000);
+    const { left } = await finishedFile(made);
+    expect(toneDbfs(left, 8000, CALLER_HZ)).toBeGreaterThan(-15);
+  });
+
+  it('reports, and lets the call be, when the folder cannot be made', async () => {
+    const made = harness();
+    writeFileSync(join(made.dataDir, 'recordings'), 'a file where a folder should be');
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 6000, bothTones);
+    expect(caller.ring.droppedFrames).toBe(0);
+    made.recorder.close(CALL, 6000);
+    await made.recorder.idle();
+    expect(made.finished[0]).toMatchObject({ recording: null, error: expect.stringMatching(/ENOTDIR|EEXIST/) });
+    expect(made.logLines.filter(({ level }) => level >= 50).length).toBe(1);
+  });
+
+  it('keeps the segments when the finished file cannot be written, and finishes them after a restart', async () => {
+    let full = false;
+    const made = harness({
+      write: (fd, bytes, start, length, position) => {
+        if (full) throw new Error('ENOSPC: no space left on device, write');
+        return writeSync(fd, bytes, start, length, position);
+      },
+    });
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 3000, bothTones);
+    made.recorder.close(CALL, 3000);
+    full = true;
+    await made.recorder.idle();
+    expect(made.finished[0]).toMatchObject({ recording: null, error: expect.stringContaining('ENOSPC') });
+    expect(readdirSync(made.day())).toEqual([CALL]);
+    const next = harness({ dataDir: made.dataDir, runId: 'run-2' });
+    next.clock.advanceMs(20_000);
+    await next.recorder.salvage();
+    expect((await finishedFile(next)).recording.durationMs).toBe(3000);
+  });
+
+  it('refuses to pass on a file that reads back otherwise than it was written, and keeps the segments', async () => {
+    let finishing = false;
+    const made = harness({
+      write: (fd, bytes, start, length, position) => {
+        const wrote = writeSync(fd, bytes, start, length, position);
+        if (finishing && position > 2000) writeSync(fd, Uint8Array.of(0xbd), 0, 1, position + 40);
+        return wrote;
+      },
+    });
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 3000, bothTones);
+    made.recorder.close(CALL, 3000);
+    finishing = true;
+    await made.recorder.idle();
+    expect(made.finished[0]!.error).toMatch(/wrong checksum/);
+    expect(readdirSync(made.day())).toEqual([CALL]);
+  });
+});
+
+describe('recorder after a death', () => {
+  /** A recorder that died: never stopped, never ticked again. Returns what it left. */
+  function died(untilMs: number): { dead: Harness; folder: string } {
+    const dead = harness();
+    const caller = createCaller();
+    dead.recorder.open(CALL, caller.format, caller.memory);
+    talk(dead, caller, 0, untilMs, bothTones);
+    return { dead, folder: join(dead.day(), CALL) };
+  }
+
+  async function restarted(dataDir: string, stillMs = 20_000, runId = 'run-2'): Promise<Harness> {
+    const next = harness({ dataDir, runId });
+    next.clock.advanceMs(stillMs);
+    await next.recorder.salvage();
+    await next.recorder.idle();
+    return next;
+  }
+
+  it('finishes what an earlier run left, less at most 5 s, and reports it', async () => {
+    const { dead } = died(27_000);
+    const next = await restarted(dead.dataDir);
+    expect(next.finished[0]).toMatchObject({ callUuid: CALL, error: null });
+    const { left, right, recording } = await finishedFile(next);
+    expect(recording.durationMs).toBeGreaterThanOrEqual(22_000);
+    expect(toneDbfs(left, 8000, CALLER_HZ)).toBeGreaterThan(-15);
+    expect(toneDbfs(right, 8000, AGENT_HZ)).toBeGreaterThan(-15);
+    expect(readdirSync(next.day())).toEqual([`${CALL}.ogg`]);
+  });
+
+  it('reads a segment that was cut in the middle of a sample up to its last whole one', async () => {
+    const { dead, folder } = died(27_000);
+    truncateSync(join(folder, '000002.wav'), 44 + 12_345);
+    const { left } = await finishedFile(await restarted(dead.dataDir));
+    expect(left.length).toBe(160_000 + 6172);
+  });
+
+  it('makes silence of a segment with a damaged header, of a missing one and of a missing end, and moves nothing', async () => {
+    const { dead, folder } = died(47_000);
+    const header = readFileSync(join(folder, '000001.wav'));
+    header[8] = 0;
+    writeFileSync(join(folder, '000001.wav'), header);
+    truncateSync(join(folder, '000002.wav'), 44 + 80_000);
+    const { left, right } = await finishedFile(await restarted(dead.dataDir));
+    for (const samples of [left, right]) {
+      expect(soundsIn(samples, 8000).map(([start, end]) => [Math.round(start / 1000), Math.round(end / 1000)])).toEqual(
+        [
+          [0, 10],
+          [20, 25],
+          [30, 43],
+        ],
+      );
+    }
+  });
+
+  it('sets a folder aside, unharmed, in which no segment can be read, and removes one that never held sound', async () => {
+    const { dead, folder } = died(12_000);
+    writeFileSync(join(folder, '000000.wav'), 'nonsense'.repeat(100));
+    const empty = join(dead.day(), CALL.replace('0001', '0002'));
+    mkdirSync(empty);
+    writeFileSync(join(empty, 'owner'), 'media-0 run-1');
+    const next = await restarted(dead.dataDir);
+    expect(next.finished.map(({ recording, error }) => [recording, error?.split(' in ')[0]])).toEqual([
+      [null, 'no readable segment'],
+      [null, 'no readable segment'],
+    ]);
+    expect(readdirSync(next.day())).toEqual([`${CALL}.unreadable`]);
+    expect((await restarted(dead.dataDir, 20_000, 'run-3')).finished).toEqual([]);
+  });
+
+  it('does not touch a folder that was written to within 15 s, but looks again 15 s later', async () => {
+    const { dead } = died(12_000);
+    const next = harness({ dataDir: dead.dataDir, runId: 'run-2' });
+    await next.recorder.salvage();
+    await next.recorder.idle();
+    expect(next.finished).toEqual([]);
+    next.clock.advanceMs(16_000);
+    while (next.finished.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(next.finished[0]!.error).toBeNull();
+  });
+
+  it('leaves another process slot’s folder alone until it has been still for an hour', async () => {
+    const { dead, folder } = died(12_000);
+    writeFileSync(join(folder, 'owner'), 'media-1 run-9');
+    expect((await restarted(dead.dataDir, 3_500_000)).finished).toEqual([]);
+    expect((await restarted(dead.dataDir, 3_700_000, 'run-3')).finished.length).toBe(1);
+  });
+
+  it('goes on with the recordings of a thread that was replaced: nothing is lost but what it had not yet appended', async () => {
+    const dead = harness();
+    const caller = createCaller();
+    dead.recorder.open(CALL, caller.format, caller.memory);
+    talk(dead, caller, 0, 15_000, bothTones);
+    const next = harness({ dataDir: dead.dataDir });
+    next.recorder.open(CALL, caller.format, caller.memory);
+    await next.recorder.salvage();
+    talk(next, caller, 15_000, 24_000, bothTones);
+    next.recorder.close(CALL, 24_000);
+    const { left } = await finishedFile(next);
+    expect(next.finished.length).toBe(1);
+    expect(left.length).toBe(24_000 * 8);
+    const sounds = soundsIn(left, 8000);
+    expect(sounds.length).toBe(2);
+    expect(sounds[0]![1]).toBeGreaterThanOrEqual(10_000);
+    expect(Math.abs(sounds[1]![0] - 15_000)).toBeLessThanOrEqual(20);
+  });
+
+  it('takes a file that was finished, but whose segments were not yet removed, as it is', async () => {
+    const { dead, folder } = died(12_000);
+    const first = await finishedFile(await restarted(dead.dataDir));
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'owner'), 'media-0 run-1');
+    const samples = first.left.length;
+    const { dead: again, folder: sameAgain } = died(12_000);
+    writeFileSync(join(folder, '000000.wav'), readFileSync(join(sameAgain, '000000.wav')));
+    expect(statSync(join(folder, '000000.wav')).size).toBe(44 + samples * 2);
+    utimesSync(first.recording.path, 1, 1);
+    const next = await restarted(dead.dataDir, 20_000, 'run-3');
+    expect(next.finished[0]!.recording).toEqual(first.recording);
+    expect(statSync(first.recording.path).mtimeMs).toBe(1000);
+    expect(existsSync(folder)).toBe(false);
+    again.recorder.stop();
+  });
+
+  it('makes the same file, byte for byte, of the same segments', async () => {
+    const hashes: string[] = [];
+    for (let i = 0; i < 2; i++)
+      hashes.push((await finishedFile(await restarted(died(12_000).dead.dataDir))).recording.sha256);
+    expect(hashes[0]).toBe(hashes[1]);
+  });
+
+  it('keeps what was recorded of open calls when it is stopped, and says nothing after it', async () => {
+    const { dead } = died(12_000);
+    dead.recorder.stop();
+    dead.recorder.stop();
+    expect(dead.clock.pendingTimers).toBe(0);
+    expect(dead.finished).toEqual([]);
+    expect((await finishedFile(await restarted(dead.dataDir))).recording.durationMs).toBe(12_000);
+  });
+});
+
+describe('recorder while it encodes', () => {
+  /** A clock on which encoding a packet takes 1 ms, and timers run only when they are let. */
+  function busyClock(): { clock: Clock; slowCodec: OpusCodec; runDueTimers: () => void; latestMs: () => number } {
+    let nowMs = 0;
+    let latestMs = 0;
+    let timers: { atMs: number; run: () => void }[] = [];
+    return {
+      clock: {
+        nowMs: () => nowMs,
+        epochMs: () => Date.UTC(2026, 10, 21) + nowMs,
+        after(afterMs, run) {
+          const timer = { atMs: nowMs + afterMs, run };
+          timers.push(timer);
+          return () => {
+            timers = timers.filter((other) => other !== timer);
+          };
+        },
+      },
+      slowCodec: {
+        ...codec,
+        createEncoder(options) {
+          const encoder = codec.createEncoder(options);
+          return {
+            ...encoder,
+            encode(samples, target, targetStart) {
+              nowMs += 1;
+              return encoder.encode(samples, target, targetStart);
+            },
+          };
+        },
+      },
+      runDueTimers() {
+        for (const timer of timers.filter(({ atMs }) => atMs <= nowMs)) {
+          timers = timers.filter((other) => other !== timer);
+          latestMs = Math.max(latestMs, nowMs - timer.atMs);
+          timer.run();
+        }
+      },
+      latestMs: () => latestMs,
+    };
+  }
+
+  it('drains other calls at most 20 ms late while ten calls of 30 s are encoded, 1 ms a packet', async () => {
+    const busy = busyClock();
+    const live = createCaller();
+    let atMs = 0;
+    let refused = 0;
+    const made = harness({
+      clock: busy.clock,
+      codec: busy.slowCodec,
+      letOthersRun: async () => {
+        busy.runDueTimers();
+        for (; atMs < busy.clock.nowMs(); atMs += 20) if (!sendTone(live, RECEIVED, atMs, CALLER_HZ)) refused++;
+      },
+    });
+    made.recorder.open(CALL, live.format, live.memory);
+    for (let i = 0; i < 10; i++) {
+      const caller = createCaller();
+      const callUuid = CALL.replace('0001', `00${i + 10}`);
+      made.recorder.open(callUuid, caller.format, caller.memory);
+      // 30 s ahead of the clock is the most that is believed.
+      sendTone(caller, RECEIVED, 0, CALLER_HZ);
+      made.recorder.close(callUuid, 60_000);
+    }
+    await made.recorder.idle();
+    expect(made.finished.map(({ recording }) => recording?.durationMs)).toEqual(
+      Array.from({ length: 10 }, () => 30_000),
+    );
+    expect(busy.clock.nowMs()).toBeGreaterThanOrEqual(15_000);
+    expect(busy.latestMs()).toBeLessThanOrEqual(20);
+    expect(refused).toBe(0);
+  });
+});
