@@ -23,6 +23,11 @@ export interface TextToSpeech {
 /** What the recogniser listens for in one step: phrases of words and the classes `<digits>` and `<name>`. */
 export interface Grammar {
   phrases: readonly string[];
+  /**
+   * True: key phrases, looked for inside longer speech; `text` is then the phrase that was found. Absent: the utterance is one
+   * of the phrases or is rejected.
+   */
+  anywhere?: boolean;
 }
 
 export interface Recognition {

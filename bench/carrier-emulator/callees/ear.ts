@@ -102,7 +102,7 @@ export class Ear {
     const phrases = this.#listener.cues();
     if (phrases.length === 0) return;
     utterance.recognition = this.#speechToText.open(
-      { phrases },
+      { phrases, anywhere: true },
       ({ text, rejected, final }) => {
         if (utterance.settled) return;
         const heard = rejected ? '' : text;

@@ -37,8 +37,8 @@ export const HANGUPS = {
 export const OUTCOMES = {
   busy: { rings: false, hangup: hangup('busy', 3010, 'Busy Line', 'USER_BUSY', 'Callee') },
   no_answer: { rings: true, hangup: hangup('no-answer', 3000, 'No Answer', 'NO_ANSWER', 'Carrier') },
-  decline: { rings: true, hangup: hangup('failed', 3110, 'Declined', 'CALL_REJECTED', 'Callee') },
-  reject: { rings: true, hangup: hangup('failed', 3020, 'Rejected', 'CALL_REJECTED', 'Callee') },
+  declined: { rings: true, hangup: hangup('failed', 3110, 'Declined', 'CALL_REJECTED', 'Callee') },
+  rejected: { rings: true, hangup: hangup('failed', 3020, 'Rejected', 'CALL_REJECTED', 'Callee') },
   spam_block: { rings: false, hangup: hangup('failed', 3130, 'Spam Block', 'CALL_REJECTED', 'Carrier') },
   unreachable: {
     rings: false,

@@ -157,8 +157,8 @@ describe('a call', () => {
   it.each([
     ['busy', 'busy', '3010', 0],
     ['no_answer', 'no-answer', '3000', 1],
-    ['decline', 'failed', '3110', 1],
-    ['reject', 'failed', '3020', 1],
+    ['declined', 'failed', '3110', 1],
+    ['rejected', 'failed', '3020', 1],
     ['unreachable', 'failed', '2010', 0],
     ['invalid_number', 'failed', '3050', 0],
     ['congestion', 'failed', '3090', 0],
@@ -405,8 +405,8 @@ describe('the control endpoint', () => {
     expect((await fetch(`${emulator.apiBase}/emulator/calls/none`)).status).toBe(404);
     const put = (body: unknown) =>
       fetch(`${emulator.apiBase}/emulator/personas`, { method: 'PUT', body: JSON.stringify(body) });
-    expect((await put([{ kind: 'silent', name: 'n', number: '*', outcome: 'decline' }])).status).toBe(200);
-    const refused = await put([{ kind: 'silent', name: 'n', number: '5', outcome: 'decline' }]);
+    expect((await put([{ kind: 'silent', name: 'n', number: '*', outcome: 'declined' }])).status).toBe(200);
+    const refused = await put([{ kind: 'silent', name: 'n', number: '5', outcome: 'declined' }]);
     expect(refused.status).toBe(400);
     expect(await refused.text()).toContain('0.number');
   });
