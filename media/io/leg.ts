@@ -115,6 +115,11 @@ export class Leg implements StreamEvents, FrameClockClient {
     };
   }
 
+  /** Ms since the stream began; 0 before. */
+  get streamMs(): number {
+    return this.#block === null ? 0 : Math.round(this.#clock.nowMs() - this.#startedAtMs);
+  }
+
   /** One message of the socket. */
   message(message: Uint8Array, isBinary: boolean): void {
     if (this.#isOver) return;

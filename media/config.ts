@@ -1,0 +1,51 @@
+/**
+ * Settings of a media process: JSON in the environment variable PARLEY_MEDIA_CONFIG, written by the supervisor. Read once, frozen.
+ * The only file of the media plane that reads `process.env`.
+ */
+import { z } from 'zod';
+
+const VARIABLE = 'PARLEY_MEDIA_CONFIG';
+
+const mediaConfigSchema = z.strictObject({
+  mediaId: z.string().min(1),
+  host: z.string().min(1),
+  /** 0 takes any free port, which the log names. */
+  port: z.int().min(0).max(65_535),
+  runDir: z.string().min(1),
+  dataDir: z.string().min(1),
+  pipelineThreads: z.int().min(1).max(64),
+  speechThreads: z.int().min(0).max(16),
+  listenThreads: z.int().min(0).max(64),
+  socketServer: z.enum(['auto', 'uws', 'ws']),
+  logLevel: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  /** Streams at once; more are answered 503. */
+  capacityCalls: z.int().min(1).max(100_000).default(500),
+  /** Frames in one message to the carrier: 3 costs a third less CPU, and up to 100 ms of lead in place of 80. */
+  plivoFramesPerMessage: z.union([z.literal(1), z.literal(3)]).default(1),
+  /** Live calls get so long to finish after SIGTERM. */
+  drainLimitMs: z.int().min(0).default(3_600_000),
+  /** Where the built thread entries lie, for tests with stubs; null: beside this file. */
+  threadsDir: z.string().nullable().default(null),
+});
+
+export type MediaConfig = Readonly<z.infer<typeof mediaConfigSchema>>;
+
+/** Throws an error that names every wrong field and what it should be. */
+export function loadMediaConfig(environment: Record<string, string | undefined> = process.env): MediaConfig {
+  const text = environment[VARIABLE];
+  if (text === undefined) {
+    throw new Error(`${VARIABLE} is not set: the supervisor starts this process (npm start), it is not run by hand`);
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new Error(`${VARIABLE} is no JSON`);
+  }
+  const parsed = mediaConfigSchema.safeParse(json);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || '(whole)'}: ${issue.message}`);
+    throw new Error(`${VARIABLE}: ${faults.join('; ')}`);
+  }
+  return Object.freeze(parsed.data);
+}

@@ -1,0 +1,206 @@
+/**
+ * One call's life in this process, from the claim to the last message about it: joins the leg, the pipeline's side and the
+ * recorder's, and reports to control. Order of the end: the leg, then the pipeline's last turn, then `media.stopped`; the
+ * recording comes when it is finished. `call-registry.ts` makes it and forgets it. Each fault of the call is logged once, here.
+ */
+import type { Logger } from 'pino';
+import type { EndedReason } from '../contract/call-outcome.ts';
+import type { Clock } from '../contract/clock.ts';
+import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from '../contract/conversation.ts';
+import type { CallSetup, ToControl } from '../contract/link-messages.ts';
+import type { CallBlock } from '../rings/call-block.ts';
+import type { MediaCodecFactory } from './carriers/media-codec.ts';
+import type { FrameClock } from './frame-clock.ts';
+import { Leg, type LegEnd, type LegListener } from './leg.ts';
+import type { MediaSocket } from './socket-server/media-socket-server.ts';
+import type { PipelinePool, PlacedCall, PlacedCallListener } from './threads/pipeline-pool.ts';
+import type { RecorderHost } from './threads/recorder-host.ts';
+
+/** The pipeline answers `call.closed`; a thread that does not is not waited for. */
+const PIPELINE_CLOSE_LIMIT_MS = 5000;
+/** After the agent's last word control hangs up and the carrier closes the socket; else we do. */
+const AGENT_END_LIMIT_MS = 10_000;
+/** A call of four hours has fewer turns. */
+const MOST_LATENCIES = 2000;
+
+export interface CallLifeOptions {
+  setup: CallSetup;
+  codecFactory: MediaCodecFactory;
+  clock: Clock;
+  frameClock: FrameClock;
+  pool: PipelinePool;
+  recorder: RecorderHost;
+  log: Logger;
+  toControl(message: ToControl): void;
+  /** Nothing more will come of it, its recording apart. */
+  over(life: CallLife): void;
+}
+
+export class CallLife implements LegListener, PlacedCallListener {
+  readonly setup: CallSetup;
+  readonly #options: CallLifeOptions;
+  readonly #log: Logger;
+  readonly #latencies: TurnLatency[] = [];
+  #leg: Leg | null = null;
+  #placed: PlacedCall | null = null;
+  #legEnd: { why: LegEnd; durationMs: number } | null = null;
+  #isRecording = false;
+  #isStopped = false;
+  #hasAgentEnded = false;
+  #faults = 0;
+  #cancelLimit: () => void = () => {};
+
+  constructor(options: CallLifeOptions) {
+    this.#options = options;
+    this.setup = options.setup;
+    this.#log = options.log.child({ callUuid: options.setup.callUuid });
+  }
+
+  /** A recording was opened and is not finished. */
+  get isRecording(): boolean {
+    return this.#isRecording;
+  }
+
+  get leg(): Leg | null {
+    return this.#leg;
+  }
+
+  /** The socket is open. */
+  opened(socket: MediaSocket<unknown>): void {
+    const { codecFactory, clock, frameClock } = this.#options;
+    this.#leg = new Leg({ setup: this.setup, codecFactory, socket, clock, frameClock, listener: this });
+  }
+
+  /** The socket was never opened, though the call was claimed: its client had gone. */
+  neverOpened(): void {
+    if (this.#leg === null) this.over('socket_closed', 0, 'the client left before the upgrade was answered');
+  }
+
+  /** Control, or a newer stream of the same call, ends it. */
+  stop(): void {
+    if (this.#leg === null) this.over('stopped', 0, '');
+    else this.#leg.stop();
+  }
+
+  /** A bug of ours in this call's path: it ends, the others go on. */
+  failed(error: unknown): void {
+    this.#log.error({ err: error }, 'a fault of ours ends this call');
+    this.#leg?.stop('failed', 1011);
+  }
+
+  // The leg.
+
+  started(streamId: string, carrierCallId: string, block: CallBlock, recordRing: SharedArrayBuffer | null): void {
+    const { callUuid, epoch, format } = this.setup;
+    this.#placed = this.#options.pool.place(this.setup, block.memory, this);
+    if (recordRing !== null) {
+      this.#isRecording = true;
+      this.#options.recorder.open(callUuid, format, recordRing);
+    }
+    this.#options.toControl({ type: 'media.started', callUuid, epoch, carrierCallId, streamId });
+  }
+
+  fed(): void {
+    this.#placed?.fed();
+  }
+
+  digit(digit: string): void {
+    this.#placed?.digit(digit);
+  }
+
+  faulted(detail: string): void {
+    if (this.#faults++ > 0) return;
+    this.#log.warn({ detail }, 'the carrier reports a fault of the stream');
+    this.live({ type: 'warning', code: 'carrier_stream_fault', message: detail, atMs: this.#streamMs() });
+  }
+
+  recovered(gapMs: number): void {
+    this.live({ type: 'recovery', what: 'pipeline_thread', gapMs, atMs: this.#streamMs() });
+  }
+
+  over(why: LegEnd, durationMs: number, detail: string): void {
+    if (this.#legEnd !== null) return;
+    this.#legEnd = { why, durationMs };
+    this.#cancelLimit();
+    const fields = { why, durationMs, ...this.#leg?.counters };
+    if (detail === '') this.#log.info(fields, 'stream over');
+    else this.#log.warn({ ...fields, detail }, 'stream over');
+    if (this.#isRecording) this.#options.recorder.close(this.setup.callUuid, durationMs);
+    if (this.#placed === null) {
+      this.#settle();
+      return;
+    }
+    this.#cancelLimit = this.#options.clock.after(PIPELINE_CLOSE_LIMIT_MS, () => {
+      this.#log.error('the pipeline did not close the call in time');
+      this.#settle();
+    });
+    this.#placed.stop();
+  }
+
+  // The pipeline.
+
+  live(event: LiveEvent): void {
+    if (event.type === 'latency' && this.#latencies.length < MOST_LATENCIES) this.#latencies.push(event.latency);
+    const { callUuid, epoch } = this.setup;
+    this.#options.toControl({ type: 'live', callUuid, epoch, atEpochMs: this.#options.clock.epochMs(), event });
+  }
+
+  checkpoint(checkpoint: Checkpoint): void {
+    const { callUuid, epoch } = this.setup;
+    this.#options.toControl({ type: 'checkpoint', callUuid, epoch, checkpoint });
+  }
+
+  ended(reason: EndedReason, disposition: string | null, error: string | null): void {
+    if (this.#hasAgentEnded) return;
+    this.#hasAgentEnded = true;
+    const { callUuid, epoch } = this.setup;
+    if (error !== null) this.#log.error({ reason, error }, 'the agent ended with an error');
+    this.#options.toControl({ type: 'agent.ended', callUuid, epoch, reason, disposition, error });
+    if (this.#legEnd !== null) return;
+    this.#cancelLimit = this.#options.clock.after(AGENT_END_LIMIT_MS, () => this.#leg?.stop());
+  }
+
+  closed(lost: boolean): void {
+    if (lost) {
+      this.#placed = null;
+      this.#leg?.stop('failed', 1011, 'no pipeline thread can go on with this call');
+    }
+    if (this.#legEnd !== null) this.#settle();
+  }
+
+  moved(lostAtMs: number): SharedArrayBuffer | null {
+    const block = this.#leg?.rebind(lostAtMs) ?? null;
+    if (block !== null) this.#log.warn('moved to another pipeline thread');
+    return block === null ? null : block.memory;
+  }
+
+  // The recorder.
+
+  recorded(recording: RecordingFacts | null, error: string | null): void {
+    const { callUuid, epoch } = this.setup;
+    this.#isRecording = false;
+    if (error !== null) this.#log.error({ error }, 'the recording failed');
+    this.#options.toControl({ type: 'recording', callUuid, epoch, recording, error });
+  }
+
+  #streamMs(): number {
+    return this.#leg?.streamMs ?? 0;
+  }
+
+  #settle(): void {
+    if (this.#isStopped || this.#legEnd === null) return;
+    this.#isStopped = true;
+    this.#cancelLimit();
+    const { callUuid, epoch } = this.setup;
+    const { why, durationMs } = this.#legEnd;
+    this.#options.toControl({
+      type: 'media.stopped',
+      callUuid,
+      epoch,
+      why,
+      durationMs,
+      latencies: this.#latencies,
+    });
+    this.#options.over(this);
+  }
+}

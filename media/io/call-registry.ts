@@ -1,0 +1,136 @@
+/**
+ * The calls of this process: who may come in, which are alive, and what control is told about all of them (leases, load).
+ * A second stream of a call waits until the first, which it ends, is over: control has given it a higher epoch.
+ * Composed in `media/main.ts`.
+ */
+import type { Logger } from 'pino';
+import type { Clock } from '../contract/clock.ts';
+import type { RecordingFacts } from '../contract/conversation.ts';
+import type { CallSetup, ToControl } from '../contract/link-messages.ts';
+import { CallLife } from './call-life.ts';
+import type { MediaCodecFactory } from './carriers/media-codec.ts';
+import type { FrameClock } from './frame-clock.ts';
+import type { PipelinePool } from './threads/pipeline-pool.ts';
+import type { RecorderHost } from './threads/recorder-host.ts';
+
+export interface CallRegistryOptions {
+  capacityCalls: number;
+  clock: Clock;
+  frameClock: FrameClock;
+  pool: PipelinePool;
+  recorder: RecorderHost;
+  log: Logger;
+  toControl(message: ToControl): void;
+}
+
+export class CallRegistry {
+  readonly #options: CallRegistryOptions;
+  readonly #lives = new Map<string, CallLife>();
+  /** Over, but their recordings are still being finished. */
+  readonly #recording = new Map<string, CallLife>();
+  #isDraining = false;
+  #whenOver: (() => void)[] = [];
+
+  constructor(options: CallRegistryOptions) {
+    this.#options = options;
+  }
+
+  get activeCalls(): number {
+    return this.#lives.size;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  get capacityCalls(): number {
+    return this.#options.capacityCalls;
+  }
+
+  hasRoom(): boolean {
+    return !this.#isDraining && this.#lives.size < this.#options.capacityCalls;
+  }
+
+  liveCalls(): { callUuid: string; epoch: number }[] {
+    return [...this.#lives.values()].map(({ setup }) => ({ callUuid: setup.callUuid, epoch: setup.epoch }));
+  }
+
+  /** Ends an older stream of the call, if there is one. False when it is not over, recording included, within `limitMs`. */
+  async vacate(callUuid: string, limitMs: number): Promise<boolean> {
+    const { clock } = this.#options;
+    const untilMs = clock.nowMs() + limitMs;
+    this.#lives.get(callUuid)?.stop();
+    while (this.#lives.has(callUuid) || this.#recording.has(callUuid)) {
+      const leftMs = untilMs - clock.nowMs();
+      if (leftMs <= 0) return false;
+      await new Promise<void>((resolve) => {
+        const cancel = clock.after(leftMs, resolve);
+        this.#whenOver.push(() => {
+          cancel();
+          resolve();
+        });
+      });
+    }
+    return true;
+  }
+
+  /** A claim was granted and the call is vacant: it is ours from now on, whatever becomes of its socket. */
+  begin(setup: CallSetup, codecFactory: MediaCodecFactory): CallLife {
+    const { clock, frameClock, pool, recorder, log, toControl } = this.#options;
+    const life = new CallLife({
+      setup,
+      codecFactory,
+      clock,
+      frameClock,
+      pool,
+      recorder,
+      log,
+      toControl,
+      over: (one) => this.#over(one),
+    });
+    this.#lives.set(setup.callUuid, life);
+    return life;
+  }
+
+  stop(callUuid: string): void {
+    this.#lives.get(callUuid)?.stop();
+  }
+
+  recorded(callUuid: string, recording: RecordingFacts | null, error: string | null): void {
+    const life = this.#recording.get(callUuid) ?? this.#lives.get(callUuid);
+    this.#recording.delete(callUuid);
+    life?.recorded(recording, error);
+    this.#tell();
+  }
+
+  /** The pipeline has rung: look at every call now. */
+  serviceUrgent(nowMs: number): void {
+    for (const life of this.#lives.values()) life.leg?.serviceIfUrgent(nowMs);
+  }
+
+  /** No new calls. Resolves when the last one is over and its recording is finished. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    while (this.#lives.size > 0 || this.#recording.size > 0) {
+      await new Promise<void>((resolve) => this.#whenOver.push(resolve));
+    }
+  }
+
+  /** Ends what is left. */
+  stopAll(): void {
+    for (const life of [...this.#lives.values()]) life.stop();
+  }
+
+  #over(life: CallLife): void {
+    const { callUuid } = life.setup;
+    if (this.#lives.get(callUuid) === life) this.#lives.delete(callUuid);
+    if (life.isRecording) this.#recording.set(callUuid, life);
+    this.#tell();
+  }
+
+  #tell(): void {
+    const waiting = this.#whenOver;
+    this.#whenOver = [];
+    for (const tell of waiting) tell();
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * `/media/{carrier}/{token}`: asks control whose the token is, and joins the socket with its call. Control burns the token and
+ * checks the carrier's signature; this side only refuses what needs no question. The token is a secret: it is in no log line.
+ */
+import type { Logger } from 'pino';
+import type { ClaimRequest, ToControl } from '../contract/link-messages.ts';
+import type { CallLife } from './call-life.ts';
+import type { CallRegistry } from './call-registry.ts';
+import type { CodecRegistry } from './carriers/codec-registry.ts';
+import type { MediaCodecFactory } from './carriers/media-codec.ts';
+import type { ControlLink } from './control-link.ts';
+import type { SocketRoute, UpgradeDecision, UpgradeRequest } from './socket-server/media-socket-server.ts';
+
+export const MEDIA_PATH = '/media/';
+const TOKEN = /^[A-Za-z0-9_-]{16,128}$/;
+/** What carriers sign with; the rest of a request's headers is nobody's business. */
+const SIGNATURE_HEADER = /signature|nonce|timestamp/;
+const RETRY_AFTER_SECONDS = 1;
+/** An older stream of the same call gets so long to be over, recording included. */
+const VACATE_LIMIT_MS = 3000;
+
+const LIMITS = {
+  // Plivo sends at most 64 KiB a message; 20 ms of mu-law are 0.4 KiB.
+  maxMessageBytes: 64 * 1024,
+  maxBufferedMessageBytes: 256 * 1024,
+  maxBackpressureBytes: 256 * 1024,
+  idleTimeoutSeconds: 16,
+  pingsItself: true,
+};
+
+export interface MediaEndpointOptions {
+  codecs: CodecRegistry;
+  registry: CallRegistry;
+  link: ControlLink;
+  log: Logger;
+  toControl(message: ToControl): void;
+}
+
+export function createMediaEndpoint(options: MediaEndpointOptions): SocketRoute<CallLife> {
+  return {
+    pathPrefix: MEDIA_PATH,
+    limits: LIMITS,
+    upgrade: (request, decision) => new StreamUpgrade(options, request, decision).run(),
+    open: (socket) => socket.data.opened(socket),
+    message(socket, message, isBinary) {
+      const life = socket.data;
+      try {
+        life.leg?.message(message, isBinary);
+      } catch (error) {
+        life.failed(error);
+      }
+    },
+    drained() {},
+    closed: (socket) => socket.data.leg?.socketClosed(),
+  };
+}
+
+class StreamUpgrade {
+  readonly #options: MediaEndpointOptions;
+  readonly #request: UpgradeRequest;
+  readonly #decision: UpgradeDecision<CallLife>;
+  readonly #carrier: string;
+  readonly #token: string;
+
+  constructor(options: MediaEndpointOptions, request: UpgradeRequest, decision: UpgradeDecision<CallLife>) {
+    this.#options = options;
+    this.#request = request;
+    this.#decision = decision;
+    const [carrier = '', token = '', ...more] = request.path.slice(MEDIA_PATH.length).split('/');
+    this.#carrier = carrier;
+    this.#token = more.length === 0 ? token : '';
+  }
+
+  run(): void {
+    const { codecs, registry } = this.#options;
+    const codec = codecs.find(this.#carrier);
+    if (codec === undefined) this.#refuse(404, 'no such carrier here');
+    else if (!TOKEN.test(this.#token)) this.#refuse(401, 'the path holds no token');
+    else if (registry.isDraining) this.#refuse(503, 'draining');
+    else if (!registry.hasRoom()) this.#refuse(503, 'at capacity');
+    else {
+      this.#claim(codec).catch((error: unknown) => {
+        this.#options.log.error({ err: error, carrier: this.#carrier }, 'a fault of ours in an upgrade');
+        this.#decision.reject(500);
+      });
+    }
+  }
+
+  async #claim(codec: MediaCodecFactory): Promise<void> {
+    const { link, registry, toControl } = this.#options;
+    const answer = await link.claim(this.#claimRequest());
+    if (!answer.ok) {
+      this.#refuse(answer.httpStatus, answer.why);
+      return;
+    }
+    const { setup } = answer;
+    const { callUuid, epoch } = setup;
+    if (!(await registry.vacate(callUuid, VACATE_LIMIT_MS))) {
+      this.#refuse(409, 'an older stream of the call is still being closed', callUuid);
+      toControl({ type: 'media.stopped', callUuid, epoch, why: 'failed', durationMs: 0, latencies: [] });
+      return;
+    }
+    const life = registry.begin(setup, codec);
+    if (!this.#decision.accept(life)) life.neverOpened();
+  }
+
+  #claimRequest(): ClaimRequest {
+    const { path, query, headers } = this.#request;
+    const signed: Record<string, string> = {};
+    for (const [name, value] of Object.entries(headers)) if (SIGNATURE_HEADER.test(name)) signed[name] = value;
+    return {
+      carrier: this.#carrier,
+      token: this.#token,
+      url: query === '' ? path : `${path}?${query}`,
+      host: headers['host'] ?? '',
+      headers: signed,
+    };
+  }
+
+  #refuse(httpStatus: number, why: string, callUuid?: string): void {
+    const { remoteAddress } = this.#request;
+    const carrier = this.#carrier.slice(0, 32);
+    this.#options.log.warn({ carrier, httpStatus, why, remoteAddress, callUuid }, 'media stream refused');
+    this.#decision.reject(httpStatus, httpStatus === 503 ? RETRY_AFTER_SECONDS : undefined);
+  }
+}

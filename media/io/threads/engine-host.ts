@@ -1,0 +1,90 @@
+/**
+ * The threads of one kind of local engine (voice or recogniser): starts them, hands out a port to one for each pipeline thread,
+ * and starts a dead one again, with new ports for whoever had one. `media/main.ts` makes two.
+ */
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import type { Clock } from '../../contract/clock.ts';
+import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
+
+const FIRST_RESTART_MS = 100;
+const LONGEST_RESTART_MS = 5000;
+const MEMORY = { oldMb: 1024, youngMb: 32 };
+
+export interface EngineHostOptions {
+  kind: string;
+  url: URL;
+  threads: number;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface EngineHost {
+  /** Resolves when every thread is warm; rejects when one dies before. */
+  ready: Promise<void>;
+  /** A new port to the thread that serves pipeline thread `index`; null when this host has no threads. Ask again after `replaced`. */
+  portFor(index: number): MessagePort | null;
+  /** Called when a dead thread was replaced: the ports that were made for it lead nowhere. */
+  replaced: (() => void) | null;
+  close(): Promise<void>;
+}
+
+export function createEngineHost(options: EngineHostOptions): EngineHost {
+  const workers: WatchedWorker[] = [];
+  let closed = false;
+  let restartMs = FIRST_RESTART_MS;
+  const waits: Promise<void>[] = [];
+  const host: EngineHost = {
+    ready: Promise.resolve(),
+    replaced: null,
+    portFor(index) {
+      const worker = workers[index % options.threads];
+      if (worker === undefined) return null;
+      const { port1, port2 } = new MessageChannel();
+      worker.post({ type: 'client', port: port1 }, [port1]);
+      return port2;
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await Promise.all(workers.map((worker) => worker.close()));
+    },
+  };
+
+  const start = (at: number, settle: { resolve(): void; reject(error: Error): void } | null): void => {
+    let isReady = false;
+    workers[at] = startWatchedWorker({
+      url: options.url,
+      name: `${options.kind}-${at}`,
+      workerData: {},
+      memory: MEMORY,
+      message: (message) => {
+        if (message.type !== 'ready' || isReady) return;
+        isReady = true;
+        restartMs = FIRST_RESTART_MS;
+        settle?.resolve();
+      },
+      died: (why, wasClosed) => {
+        if (wasClosed || closed) return;
+        options.log.error({ thread: `${options.kind}-${at}`, why }, 'an engine thread died');
+        if (!isReady && settle !== null) {
+          settle.reject(new Error(`the ${options.kind} thread died before it was ready: ${why}`));
+          return;
+        }
+        options.clock.after(restartMs, () => {
+          if (closed) return;
+          start(at, null);
+          host.replaced?.();
+        });
+        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS);
+      },
+    });
+  };
+  for (let at = 0; at < options.threads; at++) {
+    waits.push(new Promise((resolve, reject) => start(at, { resolve, reject })));
+  }
+  host.ready = Promise.all(waits).then(() => undefined);
+  // Whoever starts the process awaits it; a rejection before that must not be one that nobody handles.
+  host.ready.catch(() => {});
+  return host;
+}

@@ -1,0 +1,282 @@
+/**
+ * The pipeline threads of a media process: W that carry calls and one warm spare. A call goes to the thread with the fewest. When a
+ * thread dies, its calls move to the spare, each from its last checkpoint and on a new block (the socket stays, the caller
+ * hears a gap), and a new spare is started. A call that has been on too many dying threads is ended instead: it may be the cause.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import type { EndedReason } from '../../contract/call-outcome.ts';
+import type { Clock } from '../../contract/clock.ts';
+import type { Checkpoint, LiveEvent } from '../../contract/conversation.ts';
+import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
+import type { FromPipeline } from '../../contract/thread-messages.ts';
+import { PipelineThreadHost } from './pipeline-thread-host.ts';
+
+const MOST_MOVES_A_CALL = 2;
+const FIRST_RESTART_MS = 100;
+const LONGEST_RESTART_MS = 5000;
+/** No thread at all is ready for so long: calls that wait for one are given up. */
+const NO_THREAD_LIMIT_MS = 10_000;
+
+export interface PipelinePoolOptions {
+  url: URL;
+  /** Threads that carry calls, beside the spare. */
+  threads: number;
+  workerData: { dataDir: string; ioBell: SharedArrayBuffer; mediaId: string; logLevel: string };
+  /** Ports to the engine threads for one pipeline thread; null when there are none. */
+  enginePorts(threadIndex: number): { speechToText: MessagePort; textToSpeech: MessagePort } | null;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface PlacedCallListener {
+  live(event: LiveEvent): void;
+  checkpoint(checkpoint: Checkpoint): void;
+  ended(reason: EndedReason, disposition: string | null, error: string | null): void;
+  /** The pipeline has said its last about this call: after `stop`, or because it cannot go on (`lost` true). */
+  closed(lost: boolean): void;
+  /** The thread died at `lostAtMs`; a new block for its successor, or null when the leg is over. */
+  moved(lostAtMs: number): SharedArrayBuffer | null;
+}
+
+export interface PlacedCall {
+  /** Frames were written: the thread's bell is rung at the end of the tick. */
+  fed(): void;
+  digit(digit: string): void;
+  /** `closed` follows. */
+  stop(): void;
+}
+
+export interface PipelinePool {
+  /** Resolves when all threads and the spare are ready; rejects when one dies before. */
+  ready: Promise<void>;
+  readonly calls: number;
+  place(setup: CallSetup, block: SharedArrayBuffer, listener: PlacedCallListener): PlacedCall;
+  prepare(message: Extract<ToMedia, { type: 'prepare' }>): void;
+  /** Rings the bell of each thread that was fed; the frame clock calls it after each tick. */
+  ringBells(): void;
+  /** An engine thread was replaced: hand out new ports. */
+  renewEnginePorts(): void;
+  close(): Promise<void>;
+}
+
+export function createPipelinePool(options: PipelinePoolOptions): PipelinePool {
+  return new Pool(options);
+}
+
+class Call implements PlacedCall {
+  readonly setup: CallSetup;
+  readonly listener: PlacedCallListener;
+  readonly pool: Pool;
+  host: PipelineThreadHost | null = null;
+  checkpoint: Checkpoint | null;
+  moves = 0;
+  isStopping = false;
+
+  constructor(pool: Pool, setup: CallSetup, listener: PlacedCallListener) {
+    this.pool = pool;
+    this.setup = setup;
+    this.listener = listener;
+    this.checkpoint = setup.checkpoint;
+  }
+
+  fed(): void {
+    if (this.host !== null) this.host.isFed = true;
+  }
+
+  digit(digit: string): void {
+    this.host?.post({ type: 'call.dtmf', callUuid: this.setup.callUuid, digit });
+  }
+
+  stop(): void {
+    if (this.isStopping) return;
+    this.isStopping = true;
+    if (this.host === null) this.pool.settle(this, false);
+    else this.host.post({ type: 'call.stop', callUuid: this.setup.callUuid });
+  }
+}
+
+class Pool implements PipelinePool {
+  readonly ready: Promise<void>;
+  readonly #options: PipelinePoolOptions;
+  readonly #calls = new Map<string, Call>();
+  /** Carry calls. */
+  #carriers: PipelineThreadHost[] = [];
+  #spare: PipelineThreadHost | null = null;
+  #starting = new Set<PipelineThreadHost>();
+  #waiting: { call: Call; block: SharedArrayBuffer; sinceMs: number }[] = [];
+  #nextIndex = 0;
+  #nextToPrepare = 0;
+  #restartMs = FIRST_RESTART_MS;
+  #hasStarted = false;
+  #closed = false;
+  #settleReady: { resolve(): void; reject(error: Error): void } | null = null;
+
+  constructor(options: PipelinePoolOptions) {
+    this.#options = options;
+    this.ready = new Promise((resolve, reject) => {
+      this.#settleReady = { resolve, reject };
+    });
+    this.ready.catch(() => {});
+    for (let i = 0; i < options.threads + 1; i++) this.#startThread();
+  }
+
+  get calls(): number {
+    return this.#calls.size;
+  }
+
+  place(setup: CallSetup, block: SharedArrayBuffer, listener: PlacedCallListener): PlacedCall {
+    const call = new Call(this, setup, listener);
+    this.#calls.set(setup.callUuid, call);
+    this.#assign(call, block);
+    return call;
+  }
+
+  prepare(message: Extract<ToMedia, { type: 'prepare' }>): void {
+    // In turn, and never on the busiest thread's account: rendering is done by the engine threads.
+    const host = this.#carriers[this.#nextToPrepare++ % Math.max(1, this.#carriers.length)];
+    host?.post(message);
+  }
+
+  ringBells(): void {
+    for (let i = 0; i < this.#carriers.length; i++) this.#carriers[i]!.ringIfFed();
+  }
+
+  renewEnginePorts(): void {
+    for (const host of [...this.#carriers, ...this.#starting]) this.#handEngines(host);
+    if (this.#spare !== null) this.#handEngines(this.#spare);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const all = [...this.#carriers, ...this.#starting];
+    if (this.#spare !== null) all.push(this.#spare);
+    await Promise.all(all.map((host) => host.close()));
+  }
+
+  /** The call is over for us, and its listener hears so. */
+  settle(call: Call, lost: boolean): void {
+    const { callUuid } = call.setup;
+    if (this.#calls.get(callUuid) !== call) return;
+    this.#calls.delete(callUuid);
+    call.host?.calls.delete(callUuid);
+    call.host = null;
+    this.#waiting = this.#waiting.filter((one) => one.call !== call);
+    call.listener.closed(lost);
+  }
+
+  #assign(call: Call, block: SharedArrayBuffer): void {
+    let best: PipelineThreadHost | null = null;
+    for (const host of this.#carriers) if (best === null || host.calls.size < best.calls.size) best = host;
+    if (best === null) {
+      this.#waiting.push({ call, block, sinceMs: this.#options.clock.nowMs() });
+      this.#options.clock.after(NO_THREAD_LIMIT_MS, () => {
+        if (this.#waiting.some((one) => one.call === call)) this.settle(call, true);
+      });
+      return;
+    }
+    this.#giveTo(best, call, block);
+  }
+
+  #giveTo(host: PipelineThreadHost, call: Call, block: SharedArrayBuffer): void {
+    const { callUuid } = call.setup;
+    call.host = host;
+    host.calls.add(callUuid);
+    host.post({ type: 'call.start', setup: { ...call.setup, checkpoint: call.checkpoint }, call: block });
+  }
+
+  #startThread(): void {
+    const { clock, log, url, workerData } = this.#options;
+    const host = new PipelineThreadHost({
+      url,
+      threadIndex: this.#nextIndex++,
+      workerData,
+      clock,
+      log,
+      ready: (one) => this.#becameReady(one),
+      message: (_one, message) => this.#onMessage(message),
+      died: (one, why) => this.#died(one, why),
+    });
+    this.#starting.add(host);
+    this.#handEngines(host);
+  }
+
+  #handEngines(host: PipelineThreadHost): void {
+    const ports = this.#options.enginePorts(host.threadIndex);
+    if (ports === null) return;
+    host.post({ type: 'engines', ...ports }, [ports.speechToText, ports.textToSpeech]);
+  }
+
+  #becameReady(host: PipelineThreadHost): void {
+    this.#starting.delete(host);
+    this.#restartMs = FIRST_RESTART_MS;
+    if (this.#carriers.length < this.#options.threads) {
+      this.#carriers.push(host);
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      for (const { call, block } of waiting) this.#giveTo(host, call, block);
+    } else this.#spare = host;
+    if (!this.#hasStarted && this.#spare !== null && this.#starting.size === 0) {
+      this.#hasStarted = true;
+      this.#settleReady?.resolve();
+    }
+  }
+
+  #onMessage(message: FromPipeline): void {
+    if (message.type === 'ready' || message.type === 'heartbeat') return;
+    const call = this.#calls.get(message.callUuid);
+    if (call === undefined) return;
+    switch (message.type) {
+      case 'call.live':
+        call.listener.live(message.event);
+        break;
+      case 'call.checkpoint':
+        call.checkpoint = message.checkpoint;
+        call.listener.checkpoint(message.checkpoint);
+        break;
+      case 'call.end':
+        call.listener.ended(message.reason, message.disposition, message.error);
+        break;
+      case 'call.closed':
+        this.settle(call, !call.isStopping);
+        break;
+    }
+  }
+
+  #died(host: PipelineThreadHost, why: string): void {
+    if (this.#closed) return;
+    const { clock, log } = this.#options;
+    const lostAtMs = clock.nowMs();
+    log.error({ thread: `pipeline-${host.threadIndex}`, why, calls: host.calls.size }, 'a pipeline thread died');
+    this.#starting.delete(host);
+    if (this.#spare === host) this.#spare = null;
+    const carried = this.#carriers.includes(host);
+    this.#carriers = this.#carriers.filter((one) => one !== host);
+    if (!this.#hasStarted) {
+      this.#settleReady?.reject(new Error(`a pipeline thread died before it was ready: ${why}`));
+      return;
+    }
+    if (carried && this.#spare !== null) {
+      this.#carriers.push(this.#spare);
+      this.#spare = null;
+    }
+    clock.after(host.isReady ? 0 : this.#restartMs, () => {
+      if (!this.#closed) this.#startThread();
+    });
+    if (!host.isReady) this.#restartMs = Math.min(this.#restartMs * 2, LONGEST_RESTART_MS);
+    for (const callUuid of [...host.calls]) this.#move(this.#calls.get(callUuid), lostAtMs);
+  }
+
+  #move(call: Call | undefined, lostAtMs: number): void {
+    if (call === undefined) return;
+    call.host = null;
+    if (call.isStopping) {
+      this.settle(call, false);
+      return;
+    }
+    const block = ++call.moves > MOST_MOVES_A_CALL ? null : call.listener.moved(lostAtMs);
+    if (block === null) this.settle(call, true);
+    else this.#assign(call, block);
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * One pipeline thread as the I/O thread sees it: its bell, its calls, its heartbeat. A thread that throws, exits, runs out of
+ * memory or stops beating is dead; `pipeline-pool.ts` then moves its calls. There is no uWebSockets.js in such a thread, so
+ * ending it costs no socket.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import type { Clock } from '../../contract/clock.ts';
+import type { FromPipeline, ToPipeline } from '../../contract/thread-messages.ts';
+import { Bell } from '../../rings/bell.ts';
+import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
+
+/** A healthy thread beats each second; the caller hears a stall as soon as the downlink ring (400 ms) is empty. */
+const HEARTBEAT_LIMIT_MS = 3000;
+const START_LIMIT_MS = 30_000;
+const WATCH_MS = 250;
+/** Many survivors in the young generation would otherwise be promoted by each burst (media-performance.md §5). */
+const MEMORY = { oldMb: 1024, youngMb: 32 };
+
+export interface PipelineThreadOptions {
+  url: URL;
+  threadIndex: number;
+  workerData: { dataDir: string; ioBell: SharedArrayBuffer; mediaId: string; logLevel: string };
+  clock: Clock;
+  log: Logger;
+  ready(host: PipelineThreadHost): void;
+  message(host: PipelineThreadHost, message: FromPipeline): void;
+  /** `isReady` false: it never started. */
+  died(host: PipelineThreadHost, why: string): void;
+}
+
+export class PipelineThreadHost {
+  readonly threadIndex: number;
+  /** Calls that were placed here and are not closed. */
+  readonly calls = new Set<string>();
+  isReady = false;
+  /** Frames were written for it since its bell was rung. */
+  isFed = false;
+  readonly #options: PipelineThreadOptions;
+  readonly #bell = new Bell();
+  readonly #worker: WatchedWorker;
+  #beatAtMs: number;
+  #cancelWatch: () => void = () => {};
+
+  constructor(options: PipelineThreadOptions) {
+    this.#options = options;
+    this.threadIndex = options.threadIndex;
+    this.#beatAtMs = options.clock.nowMs();
+    this.#worker = startWatchedWorker({
+      url: options.url,
+      name: `pipeline-${options.threadIndex}`,
+      workerData: { ...options.workerData, threadIndex: options.threadIndex, pipelineBell: this.#bell.memory },
+      memory: MEMORY,
+      message: (message) => this.#onMessage(message as FromPipeline),
+      died: (why, wasClosed) => {
+        this.#cancelWatch();
+        if (!wasClosed) options.died(this, why);
+      },
+    });
+    this.#watch();
+  }
+
+  get isAlive(): boolean {
+    return this.#worker.isAlive;
+  }
+
+  /** Ms since the thread showed that it lives. */
+  silentMs(nowMs: number): number {
+    return nowMs - this.#beatAtMs;
+  }
+
+  post(message: ToPipeline<MessagePort>, transfer: readonly MessagePort[] = []): void {
+    this.#worker.post(message, transfer);
+  }
+
+  /** Once for all calls of a tick. */
+  ringIfFed(): void {
+    if (!this.isFed) return;
+    this.isFed = false;
+    this.#bell.ring();
+  }
+
+  kill(why: string): void {
+    this.#worker.kill(why);
+  }
+
+  async close(): Promise<void> {
+    this.#cancelWatch();
+    await this.#worker.close();
+  }
+
+  #onMessage(message: FromPipeline): void {
+    this.#beatAtMs = this.#options.clock.nowMs();
+    if (message.type === 'heartbeat') return;
+    if (message.type === 'ready') {
+      if (this.isReady) return;
+      this.isReady = true;
+      this.#options.ready(this);
+      return;
+    }
+    this.#options.message(this, message);
+  }
+
+  #watch(): void {
+    const { clock } = this.#options;
+    let lookedAtMs = clock.nowMs();
+    const look = (): void => {
+      const nowMs = clock.nowMs();
+      // Our own loop stood still, or the whole machine did: that says nothing about the thread.
+      if (nowMs - lookedAtMs > 2 * WATCH_MS) this.#beatAtMs = Math.max(this.#beatAtMs, nowMs - WATCH_MS);
+      lookedAtMs = nowMs;
+      const limitMs = this.isReady ? HEARTBEAT_LIMIT_MS : START_LIMIT_MS;
+      if (this.silentMs(nowMs) > limitMs) {
+        this.kill(this.isReady ? `no heartbeat in ${limitMs} ms` : `not ready in ${limitMs} ms`);
+        return;
+      }
+      this.#cancelWatch = clock.after(WATCH_MS, look);
+    };
+    this.#cancelWatch = clock.after(WATCH_MS, look);
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * The recorder thread, seen from the I/O thread: opens and closes recordings, and starts a dead thread again, handing it every
+ * open ring anew (a ring holds 2 s, so a quick restart loses little). A recording that was closing when its thread died twice is
+ * given up with an error, so that its call is not kept waiting.
+ */
+import type { Logger } from 'pino';
+import type { LegFormat } from '../../contract/audio-format.ts';
+import type { Clock } from '../../contract/clock.ts';
+import type { RecordingFacts } from '../../contract/conversation.ts';
+import type { FromRecorder, ToRecorder } from '../../contract/thread-messages.ts';
+import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
+
+const RESTART_MS = 50;
+const MOST_DEATHS_A_RECORDING = 2;
+const MEMORY = { oldMb: 1024, youngMb: 32 };
+
+export interface RecorderHostOptions {
+  url: URL;
+  /** Handed to the thread as it is. `runId` is the same for a thread that replaces a dead one. */
+  workerData: { dataDir: string; mediaId: string; runId: string; logLevel: string };
+  clock: Clock;
+  log: Logger;
+  finished(callUuid: string, recording: RecordingFacts | null, error: string | null): void;
+}
+
+export interface RecorderHost {
+  ready: Promise<void>;
+  readonly openRecordings: number;
+  open(callUuid: string, format: LegFormat, ring: SharedArrayBuffer): void;
+  /** `finished` follows, once. Nothing happens when it was not opened. */
+  close(callUuid: string, durationMs: number): void;
+  /** Ends the thread; recordings that are still open are given up without a word. */
+  stop(): Promise<void>;
+}
+
+interface Recording {
+  opened: Extract<ToRecorder, { type: 'open' }>;
+  closing: Extract<ToRecorder, { type: 'close' }> | null;
+  deaths: number;
+}
+
+export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
+  const recordings = new Map<string, Recording>();
+  let worker: WatchedWorker;
+  let stopped = false;
+  let isReady = false;
+  let settle: { resolve(): void; reject(error: Error): void } | null = null;
+  const ready = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  ready.catch(() => {});
+
+  const finish = (callUuid: string, recording: RecordingFacts | null, error: string | null): void => {
+    if (recordings.delete(callUuid)) options.finished(callUuid, recording, error);
+  };
+  const start = (): void => {
+    worker = startWatchedWorker({
+      url: options.url,
+      name: 'recorder',
+      workerData: options.workerData,
+      memory: MEMORY,
+      message: (raw) => {
+        const message = raw as FromRecorder;
+        if (message.type === 'ready') {
+          isReady = true;
+          settle?.resolve();
+        } else if (message.type === 'finished') finish(message.callUuid, message.recording, message.error);
+      },
+      died: (why, wasClosed) => {
+        if (wasClosed || stopped) return;
+        options.log.error({ thread: 'recorder', why, openRecordings: recordings.size }, 'the recorder thread died');
+        if (!isReady) {
+          settle?.reject(new Error(`the recorder thread died before it was ready: ${why}`));
+          return;
+        }
+        options.clock.after(RESTART_MS, () => {
+          if (!stopped) restart();
+        });
+      },
+    });
+  };
+  const restart = (): void => {
+    start();
+    for (const [callUuid, recording] of [...recordings]) {
+      if (++recording.deaths > MOST_DEATHS_A_RECORDING) {
+        finish(callUuid, null, 'the recorder thread died while it wrote this recording');
+        continue;
+      }
+      worker.post(recording.opened);
+      if (recording.closing !== null) worker.post(recording.closing);
+    }
+  };
+  start();
+
+  return {
+    ready,
+    get openRecordings() {
+      return recordings.size;
+    },
+    open(callUuid, format, ring) {
+      const opened = { type: 'open', callUuid, format, ring } as const;
+      recordings.set(callUuid, { opened, closing: null, deaths: 0 });
+      worker.post(opened);
+    },
+    close(callUuid, durationMs) {
+      const recording = recordings.get(callUuid);
+      if (recording === undefined || recording.closing !== null) return;
+      recording.closing = { type: 'close', callUuid, durationMs };
+      worker.post(recording.closing);
+    },
+    async stop() {
+      if (stopped) return;
+      stopped = true;
+      await worker.close();
+    },
+  };
+}

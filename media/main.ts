@@ -1,0 +1,214 @@
+/**
+ * The media process: composes sockets, clock, threads and the link to control, and drains on SIGTERM, when the supervisor goes, or
+ * when control says so. uWebSockets.js runs on this thread; everything that may stall runs on others.
+ */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { pino } from 'pino';
+import { loadMediaConfig } from './config.ts';
+import { systemClock } from './contract/clock.ts';
+import { CallRegistry } from './io/call-registry.ts';
+import { createCodecRegistry } from './io/carriers/codec-registry.ts';
+import { createPlivoCodecFactory } from './io/carriers/plivo-codec.ts';
+import { createControlLink } from './io/control-link.ts';
+import { FrameClock } from './io/frame-clock.ts';
+import { createHttpProxy } from './io/http-proxy.ts';
+import type { Leg } from './io/leg.ts';
+import { createMediaEndpoint } from './io/media-endpoint.ts';
+import { chooseSocketServer } from './io/socket-server/choose-server.ts';
+import { createEngineHost } from './io/threads/engine-host.ts';
+import { createPipelinePool } from './io/threads/pipeline-pool.ts';
+import { createRecorderHost } from './io/threads/recorder-host.ts';
+import { type ThreadEntry, workerUrl } from './io/threads/worker-url.ts';
+import { Bell } from './rings/bell.ts';
+
+/** The largest body that any route takes is an import of 10 MB (contract §11). */
+const MAX_BODY_BYTES = 11 * 1024 * 1024;
+const MAX_IN_FLIGHT = 1024;
+const HEADERS_LIMIT_MS = 60_000;
+const MAX_PENDING_UPGRADES = 200;
+const LOAD_EVERY_MS = 1000;
+const LATENESS_LOG_EVERY_MS = 60_000;
+const IO_BELL_TIMEOUT_MS = 1000;
+/** After the last call: until control has acknowledged what was said. */
+const FLUSH_LIMIT_MS = 5000;
+/** Calls that the drain's time limit ends get so long to say their last. */
+const LAST_WORDS_LIMIT_MS = 8000;
+
+const config = loadMediaConfig();
+const clock = systemClock;
+const log = pino({ level: config.logLevel, base: { process: 'media', mediaId: config.mediaId, pid: process.pid } });
+const runId = randomUUID();
+const urlOf = (entry: ThreadEntry): URL =>
+  config.threadsDir === null ? workerUrl(entry) : pathToFileURL(join(config.threadsDir, `${entry}.js`));
+
+const chosen = chooseSocketServer(config.socketServer);
+log.info({ socketServer: chosen.kind, why: chosen.why }, 'socket server chosen');
+
+const ioBell = new Bell();
+const speech = createEngineHost({
+  kind: 'speech',
+  url: urlOf('speech-thread'),
+  threads: config.speechThreads,
+  clock,
+  log,
+});
+const listen = createEngineHost({
+  kind: 'listen',
+  url: urlOf('listen-thread'),
+  threads: config.listenThreads,
+  clock,
+  log,
+});
+const pool = createPipelinePool({
+  url: urlOf('pipeline-thread'),
+  threads: config.pipelineThreads,
+  workerData: { dataDir: config.dataDir, ioBell: ioBell.memory, mediaId: config.mediaId, logLevel: config.logLevel },
+  enginePorts(threadIndex) {
+    const speechToText = listen.portFor(threadIndex);
+    const textToSpeech = speech.portFor(threadIndex);
+    return speechToText === null || textToSpeech === null ? null : { speechToText, textToSpeech };
+  },
+  clock,
+  log,
+});
+speech.replaced = () => pool.renewEnginePorts();
+listen.replaced = () => pool.renewEnginePorts();
+const recorder = createRecorderHost({
+  url: urlOf('recorder-thread'),
+  workerData: { dataDir: config.dataDir, mediaId: config.mediaId, runId, logLevel: config.logLevel },
+  clock,
+  log,
+  finished: (callUuid, recording, error) => registry.recorded(callUuid, recording, error),
+});
+const frameClock = new FrameClock({
+  clock,
+  afterTick: () => pool.ringBells(),
+  clientFailed: (client, error) => {
+    log.error({ err: error }, 'a fault of ours on the frame path');
+    (client as Leg).stop('failed', 1011);
+  },
+});
+
+const link = createControlLink({
+  socketPath: join(config.runDir, 'link.sock'),
+  clock,
+  log,
+  hello: () => ({
+    type: 'hello',
+    mediaId: config.mediaId,
+    pid: process.pid,
+    socketServer: chosen.kind,
+    capacityCalls: config.capacityCalls,
+    liveCalls: registry.liveCalls(),
+  }),
+  receive(message) {
+    if (message.type === 'prepare') pool.prepare(message);
+    else if (message.type === 'stop') registry.stop(message.callUuid);
+    else if (message.type === 'drain') drainAndExit('control asks for it');
+  },
+});
+const registry = new CallRegistry({
+  capacityCalls: config.capacityCalls,
+  clock,
+  frameClock,
+  pool,
+  recorder,
+  log,
+  toControl: (message) => link.send(message),
+});
+const proxy = createHttpProxy({
+  socketPath: join(config.runDir, 'api.sock'),
+  maxBodyBytes: MAX_BODY_BYTES,
+  maxInFlight: MAX_IN_FLIGHT,
+  headersTimeoutMs: HEADERS_LIMIT_MS,
+});
+const server = chosen.create({
+  routes: [
+    createMediaEndpoint({
+      codecs: createCodecRegistry([createPlivoCodecFactory({ framesPerMessage: config.plivoFramesPerMessage })]),
+      registry,
+      link,
+      log,
+      toControl: (message) => link.send(message),
+    }),
+  ],
+  request: (exchange) => proxy.handle(exchange),
+  maxPendingUpgrades: MAX_PENDING_UPGRADES,
+  callbackFailed: (error) => log.error({ err: error }, 'a fault of ours in a socket callback'),
+});
+
+async function answerBell(): Promise<void> {
+  for (;;) {
+    await ioBell.wait(IO_BELL_TIMEOUT_MS);
+    registry.serviceUrgent(clock.nowMs());
+  }
+}
+
+function reportLoad(): void {
+  link.send({
+    type: 'load',
+    mediaId: config.mediaId,
+    activeCalls: registry.activeCalls,
+    capacityCalls: config.capacityCalls,
+    draining: registry.isDraining,
+    calls: registry.liveCalls(),
+  });
+  clock.after(LOAD_EVERY_MS, reportLoad);
+}
+
+function reportLateness(): void {
+  const { lateness } = frameClock;
+  if (lateness.total > 0) {
+    log.info(
+      {
+        ticks: lateness.total,
+        p50Ms: lateness.percentileMs(0.5),
+        p99Ms: lateness.percentileMs(0.99),
+        maxMs: lateness.maxMs,
+        skippedTicks: frameClock.skippedTicks,
+      },
+      'frame clock lateness',
+    );
+    lateness.reset();
+  }
+  clock.after(LATENESS_LOG_EVERY_MS, reportLateness);
+}
+
+let isEnding = false;
+function drainAndExit(why: string): void {
+  if (isEnding) return;
+  isEnding = true;
+  log.info({ why, activeCalls: registry.activeCalls }, 'draining');
+  void (async () => {
+    const drained = registry.drain();
+    const limit = new Promise<void>((resolve) => clock.after(config.drainLimitMs, resolve));
+    await Promise.race([drained, limit]);
+    registry.stopAll();
+    await Promise.race([drained, new Promise<void>((resolve) => clock.after(LAST_WORDS_LIMIT_MS, resolve))]);
+    await link.flush(FLUSH_LIMIT_MS);
+    server.close();
+    link.close();
+    await Promise.all([proxy.close(), pool.close(), recorder.stop(), speech.close(), listen.close()]);
+    log.info('drained');
+    process.exit(0);
+  })();
+}
+
+process.on('SIGTERM', () => drainAndExit('SIGTERM'));
+process.on('SIGINT', () => drainAndExit('SIGINT'));
+process.on('disconnect', () => drainAndExit('the supervisor is gone'));
+
+try {
+  await Promise.all([pool.ready, recorder.ready, speech.ready, listen.ready]);
+  const port = await server.listen(config.host, config.port);
+  void answerBell();
+  reportLoad();
+  clock.after(LATENESS_LOG_EVERY_MS, reportLateness);
+  log.info({ host: config.host, port, pipelineThreads: config.pipelineThreads }, 'media process serves');
+  process.send?.({ type: 'ready', port });
+} catch (error) {
+  log.fatal({ err: error }, 'the media process cannot start');
+  process.exit(1);
+}
