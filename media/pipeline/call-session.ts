@@ -65,6 +65,9 @@ export function createCallSession(
 
   return {
     callUuid,
+    get hasInput() {
+      return call.uplink.queuedFrames > 0;
+    },
     start() {
       conversation.start(uplink);
     },

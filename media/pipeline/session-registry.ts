@@ -42,9 +42,11 @@ export class SessionRegistry {
     }
   }
 
-  tick(): void {
+  /** After a ring of the bell only the calls that have input; at each 20 ms `all`. */
+  tick(all: boolean): void {
     for (let i = this.#live.length - 1; i >= 0; i--) {
       const session = this.#live[i]!;
+      if (!all && !session.hasInput) continue;
       try {
         session.tick();
       } catch (error) {

@@ -3,7 +3,9 @@ export interface Session {
   readonly callUuid: string;
   /** Called once, before anything else. */
   start(): void;
-  /** On each wake of the thread, at least every 20 ms. */
+  /** Audio has come that `tick` would take. */
+  readonly hasInput: boolean;
+  /** When there is input, and at least every 20 ms. */
   tick(): void;
   pressed(key: string): void;
   /** The leg is over: sends the open turn and the last checkpoint. Idempotent; nothing else is called after it but `stop`. */

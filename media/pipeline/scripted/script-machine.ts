@@ -102,7 +102,7 @@ export class ScriptMachine {
 
   /** The greeting with its placeholders filled: what `prepare` renders while the phone rings. */
   static greetingOf(agent: ScriptedAgent, placeholders: Readonly<Record<string, string>>): string {
-    return fillPlaceholders(agent.greeting, (key) => placeholders[key] ?? agent.defaults?.[key]).text.trim();
+    return fillPlaceholders(agent.greeting, (key) => valueIn(key, placeholders, agent.defaults)).text.trim();
   }
 
   /** The reply that the caller's words would choose now; null when they fit none. */
@@ -360,10 +360,16 @@ export class ScriptMachine {
   }
 
   #valueOf(key: string): string | undefined {
-    if (Object.hasOwn(this.#variables, key)) return this.#variables[key];
-    if (Object.hasOwn(this.#placeholders, key)) return this.#placeholders[key];
-    return this.#agent.defaults?.[key];
+    return valueIn(key, this.#variables, this.#placeholders, this.#agent.defaults);
   }
+}
+
+/** The first source that has the key itself (not by its prototype). */
+function valueIn(key: string, ...sources: (Readonly<Record<string, string>> | undefined)[]): string | undefined {
+  for (const source of sources) {
+    if (source !== undefined && Object.hasOwn(source, key)) return source[key];
+  }
+  return undefined;
 }
 
 /** What a step waits for when it does not say: an answer if it has replies, nothing if it only leads on. */

@@ -60,6 +60,9 @@ export function createToneSession(deps: ToneSessionDeps, setup: CallSetup, agent
 
   return {
     callUuid,
+    get hasInput() {
+      return call.uplink.queuedFrames > 0;
+    },
     start() {
       if (call.downlink.queuedFrames > 0) generation = call.raiseGeneration();
       fill();

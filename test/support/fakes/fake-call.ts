@@ -123,7 +123,7 @@ export class FakeCall {
       // Engines answer between two wakes of the thread.
       await new Promise((resolve) => setImmediate(resolve));
       this.leg.step();
-      this.registry.tick();
+      this.registry.tick(true);
     }
   }
 

@@ -392,7 +392,7 @@ describe('checkpoints and the end of the leg', () => {
     expect(call.story()).toEqual(['agent: Hello Asha, this [cut]']);
     expect(call.sent.slice(-2).map((message) => message.type)).toEqual(['call.checkpoint', 'call.closed']);
     expect(call.voiceActivity.closed).toBe(true);
-    call.registry.tick();
+    call.registry.tick(true);
     expect(call.sent.at(-1)!.type).toBe('call.closed');
   });
 

@@ -1,0 +1,192 @@
+/**
+ * Worker thread that holds conversations: the composition root of `media/pipeline`. Its parent, the media process's I/O thread, gives it
+ * `workerData` as below, posts `ToPipeline` and reads `FromPipeline`; audio goes through each call's rings. It is woken by `pipelineBell` and
+ * by a 20 ms tick on an absolute schedule. A throw inside one call ends that call; anything else takes the thread down,
+ * and its parent puts another in its place.
+ */
+import { join } from 'node:path';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { destination, pino } from 'pino';
+import { createResampler } from '../audio/resampler.ts';
+import type { LegFormat } from '../contract/audio-format.ts';
+import { systemClock } from '../contract/clock.ts';
+import type { SpeechToText, TextToSpeech } from '../contract/engines.ts';
+import type { CallSetup } from '../contract/link-messages.ts';
+import type { FromPipeline, ToPipeline } from '../contract/thread-messages.ts';
+import { createSpeechToTextClient } from '../engines/local/speech-to-text-client.ts';
+import { createTextToSpeechClient } from '../engines/local/text-to-speech-client.ts';
+import { loadVoiceActivity } from '../engines/local/voice-activity.ts';
+import { createCallSession } from '../pipeline/call-session.ts';
+import { ScriptMachine } from '../pipeline/scripted/script-machine.ts';
+import type { Session } from '../pipeline/session.ts';
+import { SessionRegistry } from '../pipeline/session-registry.ts';
+import { GreetingCache } from '../pipeline/speaking/greeting-cache.ts';
+import { createToneSession, toneLoop } from '../pipeline/tone/tone-session.ts';
+import { listenRateOf } from '../pipeline/uplink/uplink.ts';
+import { Bell } from '../rings/bell.ts';
+import { CallBlock } from '../rings/call-block.ts';
+
+export interface PipelineThreadData {
+  threadIndex: number;
+  dataDir: string;
+  ioBell: SharedArrayBuffer;
+  pipelineBell: SharedArrayBuffer;
+  logLevel?: string;
+}
+
+const TICK_MS = 20;
+const HEARTBEAT_MS = 250;
+/** A bell that never stops ringing must not keep messages out for longer. */
+const YIELD_EVERY_MS = 10;
+/** The voice engine's rate; its resampler is made once at start, so that no call waits for the module to load. */
+const VOICE_RATE_HZ = 16000;
+const MOST_TONES = 16;
+
+interface Engines {
+  speechToText: (rateHz: 8000 | 16000) => SpeechToText;
+  textToSpeech: TextToSpeech;
+  greetings: GreetingCache;
+}
+
+if (parentPort === null) throw new Error('pipeline-thread is a worker thread: start it with new Worker(…)');
+const parent = parentPort;
+const data = workerData as PipelineThreadData;
+const clock = systemClock;
+const logger = pino(
+  { level: data.logLevel ?? 'info', base: { thread: `pipeline-${data.threadIndex}` } },
+  destination({ dest: 1, sync: false }),
+);
+const ioBell = new Bell(data.ioBell);
+const pipelineBell = new Bell(data.pipelineBell);
+const ringIo = (): void => ioBell.ring();
+const registry = new SessionRegistry(logger, (message: FromPipeline) => parent.postMessage(message));
+const send = (message: FromPipeline): void => registry.send(message);
+const tones = new Map<string, Uint8Array>();
+/** Calls whose session is being made. */
+const starting = new Set<string>();
+let engines: Engines | null = null;
+
+const createVoiceActivity = await loadVoiceActivity();
+(await createResampler(VOICE_RATE_HZ, 8000)).close();
+
+parent.on('message', (message: ToPipeline<MessagePort>) => {
+  switch (message.type) {
+    case 'engines':
+      engines = createEngines(message.speechToText, message.textToSpeech);
+      break;
+    case 'call.start':
+      startCall(message.setup, message.call);
+      break;
+    case 'call.dtmf':
+      registry.pressed(message.callUuid, message.digit);
+      break;
+    case 'call.stop':
+      starting.delete(message.callUuid);
+      registry.stop(message.callUuid);
+      break;
+    case 'prepare':
+      prepare(message);
+      break;
+  }
+});
+
+function createEngines(speechToTextPort: MessagePort, textToSpeechPort: MessagePort): Engines {
+  const textToSpeech = createTextToSpeechClient(textToSpeechPort);
+  const listeners = new Map<number, SpeechToText>();
+  return {
+    textToSpeech,
+    speechToText(rateHz) {
+      const known = listeners.get(rateHz) ?? createSpeechToTextClient(speechToTextPort, rateHz);
+      listeners.set(rateHz, known);
+      return known;
+    },
+    greetings: new GreetingCache({ directory: join(data.dataDir, 'greetings'), clock, logger, textToSpeech }),
+  };
+}
+
+function prepare({ callUuid, agent, placeholders, format }: Extract<ToPipeline, { type: 'prepare' }>): void {
+  if (agent.kind !== 'scripted') return;
+  const text = ScriptMachine.greetingOf(agent, placeholders);
+  if (engines === null)
+    logger.warn({ callUuid }, 'pipeline: asked to prepare a greeting before the engines were there');
+  else if (text !== '') engines.greetings.obtain({ text, voice: agent.voice, format });
+}
+
+function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
+  const { callUuid } = setup;
+  starting.add(callUuid);
+  createSession(setup, memory).then(
+    (session) => {
+      if (!starting.delete(callUuid)) return session.stop();
+      registry.start(session);
+      // The loop may be asleep for as long as a heartbeat.
+      pipelineBell.ring();
+    },
+    (error: unknown) => {
+      logger.error({ err: error, callUuid }, 'pipeline: a call could not be started');
+      const reason = error instanceof Error ? error.message : String(error);
+      if (starting.delete(callUuid)) {
+        send({ type: 'call.end', callUuid, reason: 'internal_error', disposition: null, error: reason });
+      }
+    },
+  );
+}
+
+async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promise<Session> {
+  const { agent, format } = setup;
+  const call = CallBlock.attach(memory, format);
+  if (agent.kind === 'tone') {
+    return createToneSession({ clock, loop: toneOf(agent.toneHz, format), ringIo, send }, setup, agent, call);
+  }
+  if (engines === null) throw new Error('the pipeline thread got a call before its engines');
+  const { textToSpeech, greetings } = engines;
+  const rateHz = listenRateOf(format);
+  const speechToText = engines.speechToText(rateHz);
+  const resampler = format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null;
+  const voiceActivity = createVoiceActivity(rateHz);
+  const child = logger.child({ callUuid: setup.callUuid });
+  return createCallSession(
+    { clock, logger: child, speechToText, textToSpeech, voiceActivity, resampler, greetings, ringIo, send },
+    setup,
+    agent,
+    call,
+  );
+}
+
+function toneOf(toneHz: number, format: LegFormat): Uint8Array {
+  const key = `${toneHz} ${format.codec} ${format.rateHz}`;
+  const loop = tones.get(key) ?? toneLoop(toneHz, format);
+  if (tones.size >= MOST_TONES) tones.clear();
+  tones.set(key, loop);
+  return loop;
+}
+
+async function loop(): Promise<never> {
+  let nextTickMs = clock.nowMs();
+  let nextHeartbeatMs = nextTickMs;
+  let yieldedAtMs = nextTickMs;
+  for (;;) {
+    const nowMs = clock.nowMs();
+    if (nowMs >= nextTickMs) {
+      registry.tick(true);
+      // An absolute schedule; ticks that a stall swallowed are skipped, for one tick does the work of many.
+      nextTickMs += TICK_MS * Math.ceil((nowMs - nextTickMs + 1) / TICK_MS);
+    } else {
+      registry.tick(false);
+    }
+    if (nowMs >= nextHeartbeatMs) {
+      nextHeartbeatMs = nowMs + HEARTBEAT_MS;
+      send({ type: 'heartbeat', calls: registry.calls });
+    }
+    if (nowMs - yieldedAtMs >= YIELD_EVERY_MS) {
+      await new Promise(setImmediate);
+      yieldedAtMs = clock.nowMs();
+    }
+    const untilMs = registry.calls > 0 ? Math.min(nextTickMs, nextHeartbeatMs) : nextHeartbeatMs;
+    const waitMs = untilMs - clock.nowMs();
+    if (waitMs > 0) await pipelineBell.wait(waitMs);
+  }
+}
+
+parent.postMessage({ type: 'ready' } satisfies FromPipeline);
+await loop();

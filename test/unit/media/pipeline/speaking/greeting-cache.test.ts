@@ -1,0 +1,153 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
+import { GreetingCache } from '../../../../../media/pipeline/speaking/greeting-cache.ts';
+import type { RenderedSpeech } from '../../../../../media/pipeline/speaking/rendered-speech.ts';
+import { FakeTextToSpeech } from '../../../../support/fakes/scripted-engines.ts';
+import { VirtualClock } from '../../../../support/virtual-clock.ts';
+
+const REQUEST = { text: 'Hello Asha. How are you?', voice: 'fake', format: MULAW_8K };
+
+let directory: string;
+let clock: VirtualClock;
+let voice: FakeTextToSpeech;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-greetings-'));
+  clock = new VirtualClock();
+  voice = new FakeTextToSpeech(clock);
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+function cacheIn(folder = directory): GreetingCache {
+  return new GreetingCache({ directory: folder, clock, logger: pino({ level: 'silent' }), textToSpeech: voice });
+}
+
+async function finished(speech: RenderedSpeech): Promise<RenderedSpeech> {
+  const deadlineMs = performance.now() + 10_000;
+  while (!speech.complete) {
+    if (performance.now() > deadlineMs) throw new Error('the greeting was not finished within 10 s');
+    clock.advanceMs(20);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return speech;
+}
+
+describe('the greeting cache', () => {
+  test('renders all sentences at once, and once, for however many callers', async () => {
+    const cache = cacheIn();
+    const first = cache.obtain(REQUEST);
+    expect(cache.obtain(REQUEST)).toBe(first);
+    await finished(first);
+    expect(cache.obtain(REQUEST)).toBe(first);
+    expect(voice.requests.map((request) => request.text)).toEqual(['Hello Asha.', 'How are you?']);
+    expect(first.frames).toBe((5 * 200 + 300) / 20);
+    await cache.settled();
+  });
+
+  test('another thread finds it on disk: same frames, same words, no request to the voice', async () => {
+    const cache = cacheIn();
+    const made = await finished(cache.obtain(REQUEST));
+    await cache.settled();
+    voice.requests.length = 0;
+    const found = await finished(cacheIn().obtain(REQUEST));
+    expect(voice.requests).toEqual([]);
+    expect(found.frames).toBe(made.frames);
+    expect(found.words).toEqual(made.words);
+    expect(Buffer.compare(found.bytes.subarray(0, 8_000), made.bytes.subarray(0, 8_000))).toBe(0);
+  });
+
+  test('its file can be read by its owner only, holds no name, and no temporary file is left', async () => {
+    const cache = cacheIn();
+    await finished(cache.obtain(REQUEST));
+    await cache.settled();
+    const names = await readdir(directory);
+    expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.speech$/)]);
+    const path = join(directory, names[0]!);
+    expect((await stat(path)).mode & 0o077).toBe(0);
+    expect((await readFile(path)).includes('Asha')).toBe(false);
+  });
+
+  test.each([
+    ['another text', { text: 'Hello Bob. How are you?' }],
+    ['another voice', { voice: 'other' }],
+    ['another codec', { format: { codec: 'pcm_s16le' as const, rateHz: 16000 as const } }],
+  ])('%s is another greeting', async (_what, change) => {
+    const cache = cacheIn();
+    const first = cache.obtain(REQUEST);
+    const second = cache.obtain({ ...REQUEST, ...change });
+    await finished(first);
+    await finished(second);
+    await cache.settled();
+    expect(second).not.toBe(first);
+    expect(await readdir(directory)).toHaveLength(2);
+  });
+
+  test.each([
+    ['cut short', (file: Buffer) => file.subarray(0, file.length - 1)],
+    ['empty', () => Buffer.alloc(0)],
+    ['not ours', () => Buffer.from('{"version":1}\nnonsense')],
+    [
+      'of another version',
+      (file: Buffer) => Buffer.from(file.toString('latin1').replace('"version":1', '"version":0'), 'latin1'),
+    ],
+  ])('a file that is %s is rendered anew and replaced', async (_what, spoil) => {
+    const cache = cacheIn();
+    await finished(cache.obtain(REQUEST));
+    await cache.settled();
+    const path = join(directory, (await readdir(directory))[0]!);
+    const whole = await readFile(path);
+    await writeFile(path, spoil(whole));
+    voice.requests.length = 0;
+
+    const other = cacheIn();
+    const speech = await finished(other.obtain(REQUEST));
+    await other.settled();
+    expect(speech.error).toBeNull();
+    expect(voice.requests).toHaveLength(2);
+    expect(Buffer.compare(await readFile(path), whole)).toBe(0);
+  });
+
+  test('a folder that cannot be written costs the disk copy only', async () => {
+    await writeFile(join(directory, 'file'), '');
+    const cache = cacheIn(join(directory, 'file', 'greetings'));
+    const speech = await finished(cache.obtain(REQUEST));
+    await cache.settled();
+    expect(speech.error).toBeNull();
+    expect(cache.obtain(REQUEST)).toBe(speech);
+  });
+
+  test('a voice that fails is asked again by the next caller', async () => {
+    voice.failures = [new Error('hoarse')];
+    const cache = cacheIn();
+    const failed = await finished(cache.obtain(REQUEST));
+    await cache.settled();
+    expect(failed.error?.message).toBe('hoarse');
+    const next = await finished(cache.obtain(REQUEST));
+    expect(next.error).toBeNull();
+    await cache.settled();
+  });
+
+  test('keeps 128 greetings in memory, the last used of them', async () => {
+    const cache = cacheIn();
+    const kept = cache.obtain({ ...REQUEST, text: 'Zero.' });
+    const gone = cache.obtain({ ...REQUEST, text: 'One.' });
+    for (let i = 0; i < 127; i++) {
+      cache.obtain({ ...REQUEST, text: `Number ${i}.` });
+      cache.obtain({ ...REQUEST, text: 'Zero.' });
+    }
+    expect(cache.obtain({ ...REQUEST, text: 'Zero.' })).toBe(kept);
+    expect(cache.obtain({ ...REQUEST, text: 'One.' })).not.toBe(gone);
+    let settled = false;
+    const all = cache.settled().then(() => {
+      settled = true;
+    });
+    while (!settled) {
+      clock.advanceMs(20);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await all;
+  });
+});
