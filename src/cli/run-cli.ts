@@ -1,0 +1,68 @@
+/**
+ * The operator's command line, whole, as a function: arguments and a terminal in, exit code out. Faults of the operator are
+ * one sentence on standard error; anything else also shows its cause, for a report.
+ */
+import { Command, CommanderError } from 'commander';
+import { migrate } from '../store/migrate.ts';
+import { OperatorError } from '../workspaces/operator-error.ts';
+import { addAgentCommands } from './agent-commands.ts';
+import { createCommandIo, type Terminal } from './command-io.ts';
+import { addKeyCommands } from './key-commands.ts';
+import { addLineCommands } from './line-commands.ts';
+import { addWebhookCommands } from './webhook-commands.ts';
+import { addWorkspaceCommands } from './workspace-commands.ts';
+
+/** `parameters` without node and script. Resolves 0, or 1 after a fault. */
+export async function runCli(parameters: readonly string[], terminal: Terminal): Promise<number> {
+  const program = new Command('parley')
+    .description(
+      "Parley's operator commands. They use DATABASE_URL and PARLEY_MASTER_KEY, or find the service that runs on PARLEY_DATA_DIR (./data).",
+    )
+    .option('--json', 'print values as JSON')
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.write, writeErr: terminal.writeError })
+    .showHelpAfterError('(--help lists what there is)');
+  const wantsJson = (): boolean => program.opts<{ json?: boolean }>().json === true;
+  const io = createCommandIo(terminal, wantsJson);
+  addWorkspaceCommands(program, io);
+  addKeyCommands(program, io);
+  addAgentCommands(program, io);
+  addLineCommands(program, io);
+  addWebhookCommands(program, io);
+  program
+    .command('migrate')
+    .description('bring the database to the newest schema (the service does so when it starts)')
+    .action(async () => {
+      await migrate(io.settings().databaseUrl);
+      io.print({ migrated: true }, ['The database has the newest schema.']);
+    });
+
+  try {
+    await program.parseAsync([...parameters], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    const sentence = sentenceOf(error);
+    if (wantsJson()) {
+      const code = error instanceof OperatorError ? error.code : 'failed';
+      terminal.write(`${JSON.stringify({ error: { code, message: sentence } }, null, 2)}\n`);
+    } else terminal.writeError(`${sentence}\n`);
+    return 1;
+  } finally {
+    await io.close();
+  }
+}
+
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'EACCES', 'ENOENT']);
+
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (error instanceof OperatorError) return error.message;
+  if (code !== undefined && UNREACHABLE.has(code)) {
+    return `The database cannot be reached (${code}). Is the service running? Check DATABASE_URL, or start it with 'npm start'.`;
+  }
+  // 42P01: undefined table.
+  if (code === '42P01') return "The database has no tables yet; run 'parley migrate', or start the service.";
+  return error.message;
+}

@@ -1,0 +1,48 @@
+/**
+ * What the command line needs: the database and the master key. From the environment, or from `runtime.json` in the data
+ * folder, which the supervisor writes (mode 0600) while the service runs. Called by `src/cli` alone.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+export interface OperatorSettings {
+  databaseUrl: string;
+  /** Null: commands that store or rotate a secret are refused. */
+  masterKeyHex: string | null;
+}
+
+interface RuntimeFile {
+  databaseUrl?: string;
+  masterKeyHex?: string;
+  masterKeyFile?: string;
+}
+
+/** Throws a sentence for the operator when there is no database to be found. */
+export function loadOperatorSettings(environment: Readonly<Record<string, string | undefined>>): OperatorSettings {
+  const dataDir = resolve(environment['PARLEY_DATA_DIR'] || 'data');
+  const runtime = readRuntimeFile(join(dataDir, 'runtime.json'));
+  const databaseUrl = environment['DATABASE_URL'] || runtime.databaseUrl;
+  if (databaseUrl === undefined) {
+    throw new Error(
+      `No service is running on ${dataDir}. Start it with 'npm start', name its folder with PARLEY_DATA_DIR, or set DATABASE_URL and PARLEY_MASTER_KEY.`,
+    );
+  }
+  const masterKeyHex =
+    environment['PARLEY_MASTER_KEY'] ||
+    runtime.masterKeyHex ||
+    readKeyFile(runtime.masterKeyFile ?? join(dataDir, 'master.key'));
+  return { databaseUrl, masterKeyHex };
+}
+
+function readRuntimeFile(path: string): RuntimeFile {
+  if (!existsSync(path)) return {};
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as RuntimeFile;
+  } catch (error) {
+    throw new Error(`${path} cannot be read (${(error as Error).message}); start the service again.`);
+  }
+}
+
+function readKeyFile(path: string): string | null {
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
+}
