@@ -1,0 +1,142 @@
+/**
+ * One attempt at one delivery: claim, sign, post, judge, note. Called by the dispatcher. A crash between the answer and
+ * the note repeats the request with the same `webhook-id`; never the other way round.
+ */
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { OutboundHttp, OutboundLimits, OutboundResult } from '../outbound-http/outbound-http.ts';
+import type { AttemptOutcome, ClaimedDelivery, DeliveryStore, DueDelivery } from './delivery-store.ts';
+import { nextDelayMs, parseRetryAfter } from './retry-schedule.ts';
+import { signatureHeaders } from './signing.ts';
+
+/** Contract §6: 3,000 ms from the request being fully written to the answer's headers; 4 KB of body. */
+export const WEBHOOK_LIMITS: OutboundLimits = {
+  connectMs: 2_000,
+  responseMs: 3_000,
+  totalMs: 10_000,
+  maxResponseBytes: 4_096,
+};
+const USER_AGENT = 'Parley-Webhooks/1';
+const MAX_ERROR_CHARACTERS = 300;
+/** The note of an attempt is tried again while the claim still holds: losing it repeats the request. */
+const NOTE_RETRIES_MS = [250, 1_000, 3_000];
+
+export interface DeliveryDeps {
+  store: DeliveryStore;
+  http: OutboundHttp;
+  clock: Clock;
+  random: () => number;
+  logger: Logger;
+  /** After a failed attempt: when to come back. */
+  onRetry(delivery: DueDelivery, afterMs: number): void;
+  /** After a first attempt: the next event of the call may go now. */
+  onNext(delivery: DueDelivery): void;
+}
+
+export type AttemptResult = 'delivered' | 'failed' | 'skipped';
+
+/** Never rejects: a database that is away leaves the row as it was, for the sweep. */
+export async function attemptDelivery(deps: DeliveryDeps, id: string): Promise<AttemptResult> {
+  const { store, clock, logger } = deps;
+  let delivery: ClaimedDelivery | null = null;
+  try {
+    delivery = await store.claim(id, clock.epochMs());
+  } catch (error) {
+    logger.warn({ deliveryId: id, err: error }, 'a webhook delivery could not be claimed; the sweep will find it');
+  }
+  if (delivery === null) return 'skipped';
+  const result = await post(deps, delivery);
+  const outcome = judge(deps, delivery, result);
+  report(logger, delivery, outcome);
+  if (await note(deps, delivery, outcome)) await follow(deps, delivery, outcome);
+  return outcome.kind === 'delivered' ? 'delivered' : 'failed';
+}
+
+function post(deps: DeliveryDeps, delivery: ClaimedDelivery): Promise<OutboundResult> {
+  const timestampSeconds = Math.floor(deps.clock.epochMs() / 1_000);
+  return deps.http.send({
+    url: delivery.url,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
+      'x-delivery-attempt': String(delivery.attempts + 1),
+      ...signatureHeaders(delivery.secrets, { id: delivery.eventId, timestampSeconds, body: delivery.body }),
+    },
+    body: Buffer.from(delivery.body, 'utf8'),
+    limits: WEBHOOK_LIMITS,
+  });
+}
+
+function judge(deps: DeliveryDeps, delivery: ClaimedDelivery, result: OutboundResult): AttemptOutcome {
+  if (result.kind !== 'answered') return failed(deps, delivery, null, result.reason, null);
+  const { status } = result;
+  if (status >= 200 && status < 300) return { kind: 'delivered', status };
+  const said = result.body.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+  const error = `answered ${status}${said === '' ? '' : `: ${said}`}`.slice(0, MAX_ERROR_CHARACTERS);
+  const mayAskForTime = status === 429 || status === 503;
+  const retryAfterMs = mayAskForTime ? parseRetryAfter(result.retryAfter, deps.clock.epochMs()) : null;
+  return failed(deps, delivery, status, error, retryAfterMs);
+}
+
+function failed(
+  deps: DeliveryDeps,
+  delivery: ClaimedDelivery,
+  status: number | null,
+  error: string,
+  retryAfterMs: number | null,
+): AttemptOutcome {
+  const delayMs = nextDelayMs(delivery.attempts + 1, deps.random, retryAfterMs);
+  // 410 Gone: the receiver wants no more. What waits is kept, and goes to the URL that the operator sets next.
+  const disableEndpoint = status === 410;
+  if (delayMs === null) return { kind: 'dead', status, error, disableEndpoint };
+  return { kind: 'retry', status, error, nextAtEpochMs: deps.clock.epochMs() + delayMs, disableEndpoint };
+}
+
+async function note(deps: DeliveryDeps, delivery: ClaimedDelivery, outcome: AttemptOutcome): Promise<boolean> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await deps.store.finish(delivery, outcome, deps.clock.epochMs());
+    } catch (error) {
+      const waitMs = NOTE_RETRIES_MS[attempt];
+      if (waitMs === undefined) {
+        deps.logger.error(
+          { deliveryId: delivery.id, callUuid: delivery.callUuid, err: error },
+          'the outcome of a webhook attempt could not be stored; it will be sent again under the same webhook-id',
+        );
+        return false;
+      }
+      await new Promise<void>((resolve) => deps.clock.after(waitMs, resolve));
+    }
+  }
+}
+
+async function follow(deps: DeliveryDeps, delivery: ClaimedDelivery, outcome: AttemptOutcome): Promise<void> {
+  if (outcome.kind === 'retry' && !outcome.disableEndpoint) {
+    deps.onRetry(delivery, outcome.nextAtEpochMs - deps.clock.epochMs());
+  }
+  if (delivery.attempts > 0 || delivery.callUuid === null) return;
+  try {
+    const next = await deps.store.nextOfCall(delivery);
+    if (next !== null) deps.onNext(next);
+  } catch {
+    // The sweep finds it; the database's absence is logged where it is watched.
+  }
+}
+
+/** Each event is reported when it is done with, and at its first failure; the row has what lies between. */
+function report(logger: Logger, delivery: ClaimedDelivery, outcome: AttemptOutcome): void {
+  const facts = {
+    callUuid: delivery.callUuid,
+    event: delivery.event,
+    webhookId: delivery.eventId,
+    attempt: delivery.attempts + 1,
+    status: outcome.status,
+  };
+  if (outcome.kind === 'delivered') logger.info(facts, 'webhook delivered');
+  else if (outcome.kind === 'dead') logger.error({ ...facts, error: outcome.error }, 'webhook given up');
+  else if (outcome.disableEndpoint)
+    logger.warn(facts, 'the receiver answered 410; its workspace gets no more webhooks');
+  else if (delivery.attempts === 0)
+    logger.warn({ ...facts, error: outcome.error }, 'webhook failed; it will be retried');
+}

@@ -1,0 +1,68 @@
+/**
+ * Brings due deliveries to the lane of their receiver, so that one bad receiver delays nobody else's. Fed by the bell,
+ * by retries and by the sweep; runs `attemptDelivery`.
+ */
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { AttemptResult } from './delivery.ts';
+import type { DeliveryStore, DueDelivery } from './delivery-store.ts';
+import { createEndpointLane, type EndpointLane } from './endpoint-lane.ts';
+
+export interface DispatcherDeps {
+  store: DeliveryStore;
+  clock: Clock;
+  logger: Logger;
+  attempt(id: string): Promise<AttemptResult>;
+  /** A receiver has nothing left in memory; what the sweep could not hand over may come now. */
+  onDrained(endpointId: string): void;
+}
+
+export interface Dispatcher {
+  offer(due: readonly DueDelivery[]): void;
+  /** By ids alone; their receivers are looked up. Never rejects. */
+  offerIds(ids: readonly string[]): Promise<void>;
+  /** Starts nothing more; resolves when no attempt runs. Idempotent. */
+  close(): Promise<void>;
+}
+
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  // One lane a workspace at most: a breaker's memory is worth more than the few hundred bytes.
+  const lanes = new Map<string, EndpointLane>();
+
+  function laneOf(endpointId: string): EndpointLane {
+    let lane = lanes.get(endpointId);
+    if (lane === undefined) {
+      lane = createEndpointLane({
+        clock: deps.clock,
+        attempt: deps.attempt,
+        onDrained: () => deps.onDrained(endpointId),
+      });
+      lanes.set(endpointId, lane);
+    }
+    return lane;
+  }
+
+  function offer(due: readonly DueDelivery[]): void {
+    for (const { id, endpointId } of due) laneOf(endpointId).offer(id);
+  }
+
+  let closed = false;
+  return {
+    offer(due) {
+      if (!closed) offer(due);
+    },
+    async offerIds(ids) {
+      if (closed) return;
+      try {
+        const due = await deps.store.endpointsOf(ids);
+        if (!closed) offer(due);
+      } catch (error) {
+        deps.logger.warn({ err: error }, 'rung webhook deliveries could not be read; the sweep will find them');
+      }
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...lanes.values()].map((lane) => lane.close()));
+    },
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * What is under way for one receiver (contract §6): 20 at a time, 100 a second, and after 20 straight failures one probe
+ * per 30 s until one succeeds. A lane holds ids only and may forget them: the rows stay due and the sweep offers them
+ * again. Made by the dispatcher.
+ */
+import type { Clock } from '../../media/contract/clock.ts';
+import type { AttemptResult } from './delivery.ts';
+
+export const LANE_CONCURRENCY = 20;
+const STARTS_PER_SECOND = 100;
+const BREAKER_FAILURES = 20;
+const PROBE_EVERY_MS = 30_000;
+/** Ids that wait in memory; more are left to the sweep. */
+export const LANE_CAPACITY = 400;
+
+export interface LaneDeps {
+  clock: Clock;
+  /** Never rejects. */
+  attempt(id: string): Promise<AttemptResult>;
+  /** Nothing waits any more, and nothing runs. */
+  onDrained(): void;
+}
+
+export interface EndpointLane {
+  /** Offering what waits or runs already is harmless. */
+  offer(id: string): void;
+  /** Starts nothing more; resolves when nothing runs. */
+  close(): Promise<void>;
+}
+
+export function createEndpointLane(deps: LaneDeps): EndpointLane {
+  const { clock } = deps;
+  const waiting = new Set<string>();
+  /** True: offered again while it ran, so look once more (its turn may have come in between). */
+  const running = new Map<string, boolean>();
+  let straightFailures = 0;
+  let probeAtMs = 0;
+  let tokens = STARTS_PER_SECOND;
+  let refilledAtMs = clock.nowMs();
+  let cancelTimer: (() => void) | null = null;
+  let closed = false;
+  let onIdle: (() => void) | null = null;
+
+  const isOpen = (): boolean => straightFailures >= BREAKER_FAILURES;
+
+  function takeToken(): boolean {
+    const nowMs = clock.nowMs();
+    tokens = Math.min(STARTS_PER_SECOND, tokens + ((nowMs - refilledAtMs) * STARTS_PER_SECOND) / 1_000);
+    refilledAtMs = nowMs;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  }
+
+  /** Ms until something may start; 0: now; null: when something ends. */
+  function startIn(): number | null {
+    if (running.size >= (isOpen() ? 1 : LANE_CONCURRENCY)) return null;
+    if (isOpen() && clock.nowMs() < probeAtMs) return probeAtMs - clock.nowMs();
+    return takeToken() ? 0 : 1_000 / STARTS_PER_SECOND;
+  }
+
+  function pump(): void {
+    cancelTimer?.();
+    cancelTimer = null;
+    while (!closed && waiting.size > 0) {
+      const waitMs = startIn();
+      if (waitMs === null) return;
+      if (waitMs > 0) {
+        cancelTimer = clock.after(waitMs, pump);
+        return;
+      }
+      const id: string = waiting.values().next().value!;
+      waiting.delete(id);
+      void run(id);
+    }
+  }
+
+  async function run(id: string): Promise<void> {
+    running.set(id, false);
+    const result = await deps.attempt(id);
+    if (result === 'delivered') straightFailures = 0;
+    if (result === 'failed') {
+      straightFailures++;
+      probeAtMs = clock.nowMs() + PROBE_EVERY_MS;
+    }
+    const again = running.get(id) === true;
+    running.delete(id);
+    if (again && result === 'skipped') offer(id);
+    else pump();
+    if (running.size > 0) return;
+    if (closed) onIdle?.();
+    else if (waiting.size === 0) deps.onDrained();
+  }
+
+  function offer(id: string): void {
+    if (closed) return;
+    if (running.has(id)) running.set(id, true);
+    else if (waiting.size < LANE_CAPACITY) waiting.add(id);
+    pump();
+  }
+
+  return {
+    offer,
+    async close() {
+      closed = true;
+      cancelTimer?.();
+      waiting.clear();
+      if (running.size > 0) {
+        await new Promise<void>((resolve) => {
+          onIdle = resolve;
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * The bell that says which deliveries are due. The rows are the truth and the sweep finds what a lost ring would have
+ * said, so a queue that is away stops nothing: it is opened again later. Made by `start.ts`.
+ */
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { WebhookBell } from './outbox.ts';
+import { type OpenQueue, openWebhookQueue } from './queue.ts';
+
+export interface QueueBellOptions {
+  databaseUrl: string;
+  /** Null: PostgreSQL carries the queue. */
+  redisUrl: string | null;
+  clock: Clock;
+  logger: Logger;
+  /** Called for each ring, in this or another process of the cluster; must not throw. */
+  onRing(deliveryId: string): void;
+}
+
+export interface QueueBell extends WebhookBell {
+  /** A ring that comes after `afterMs`, even if this process is gone by then. */
+  ringLater(deliveryId: string, afterMs: number): void;
+  /** True while rings are heard; else the sweep alone delivers. */
+  isOpen(): boolean;
+  close(): Promise<void>;
+}
+
+const CHECK_EVERY_MS = 5_000;
+const LOG_EVERY_MS = 60_000;
+
+/** Resolves after the first try to open, whether it worked or not. */
+export async function startQueueBell(options: QueueBellOptions): Promise<QueueBell> {
+  const { clock, logger } = options;
+  let queue: OpenQueue | null = null;
+  let opening: Promise<void> | null = null;
+  let cancelCheck = (): void => {};
+  let closing: Promise<void> | null = null;
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
+
+  function complain(error: unknown): void {
+    if (closing !== null || clock.nowMs() - loggedAtMs < LOG_EVERY_MS) return;
+    loggedAtMs = clock.nowMs();
+    logger.warn({ err: error }, 'the webhook queue has trouble; deliveries go on by the sweep, up to 5 s later');
+  }
+
+  async function open(): Promise<void> {
+    await queue?.close();
+    queue = null;
+    try {
+      const opened = await openWebhookQueue({ ...options, onTrouble: complain });
+      if (closing === null) queue = opened;
+      else await opened.close();
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  /** BullMQ mends its own connections; what it gave up on is built anew. */
+  function check(): void {
+    if (closing !== null) return;
+    if (opening === null && queue?.isRunning() !== true) {
+      opening = open().finally(() => {
+        opening = null;
+      });
+    }
+    cancelCheck = clock.after(CHECK_EVERY_MS, check);
+  }
+
+  function add(deliveryIds: readonly string[], delayMs: number): void {
+    if (queue === null || deliveryIds.length === 0) return;
+    queue.add(deliveryIds, delayMs).catch(complain);
+  }
+
+  check();
+  await opening;
+  return {
+    ring: (deliveryIds) => add(deliveryIds, 0),
+    ringLater: (deliveryId, afterMs) => add([deliveryId], Math.max(0, Math.ceil(afterMs))),
+    isOpen: () => queue?.isRunning() === true,
+    close() {
+      closing ??= (async () => {
+        cancelCheck();
+        await opening;
+        await queue?.close();
+        queue = null;
+      })();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+/**
+ * BullMQ on PostgreSQL (schema `bullmq` of our database), or on Redis when REDIS_URL is set. A job says only "delivery X
+ * is due" and is done as soon as the id is handed on. Opened and watched by `queue-bell.ts`.
+ */
+import {
+  createPostgresBackend,
+  type JobProgress,
+  type PgPool,
+  type PostgresConnectionOptions,
+  type PostgresQueueBackend,
+  Queue,
+  runMigrations,
+  Worker,
+} from 'bullmq';
+import pg from 'pg';
+import type { Clock } from '../../media/contract/clock.ts';
+
+export interface QueueOptions {
+  databaseUrl: string;
+  redisUrl: string | null;
+  clock: Clock;
+  onRing(deliveryId: string): void;
+  /** Each fault of a connection; BullMQ goes on by itself. Called often while a server is away. */
+  onTrouble(error: unknown): void;
+}
+
+export interface OpenQueue {
+  add(deliveryIds: readonly string[], delayMs: number): Promise<unknown>;
+  /** False when the worker has given up; then open a new one. */
+  isRunning(): boolean;
+  /** Never rejects; bounded in time. */
+  close(): Promise<void>;
+}
+
+type Ring = { deliveryId: string };
+type Part = { close(): Promise<unknown> };
+/** What this file uses of a queue, whichever store it lies on. */
+type AnyQueue = { addBulk(jobs: { name: string; data: Ring; opts: object }[]): Promise<unknown> };
+type AnyWorker = { isRunning(): boolean };
+
+const QUEUE_NAME = 'webhooks';
+const REDIS_PREFIX = 'parley';
+/** A job only hands an id on, so many may be in hand at once. */
+const WORKER_CONCURRENCY = 50;
+/** The queue, its worker and the worker's LISTEN share one pool. */
+const POOL_CONNECTIONS = 6;
+const CONNECT_TIMEOUT_MS = 2_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+const CLOSE_LIMIT_MS = 3_000;
+
+/** Rejects when the store is away; nothing is left open then. */
+export async function openWebhookQueue(options: QueueOptions): Promise<OpenQueue> {
+  const parts: Part[] = [];
+  try {
+    return await (options.redisUrl === null ? onPostgres(options, parts) : onRedis(options, options.redisUrl, parts));
+  } catch (error) {
+    await closeAll(parts, options.clock);
+    throw error;
+  }
+}
+
+async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQueue> {
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    max: POOL_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    keepAlive: true,
+    options: '-c search_path=bullmq',
+  });
+  parts.push({ close: () => pool.end() });
+  pool.on('error', options.onTrouble);
+  // A connection that dies while BullMQ has it in hand reports by its own event too, which nobody else may hear.
+  pool.on('connect', (client) => client.on('error', options.onTrouble));
+  const client = await pool.connect();
+  try {
+    await runMigrations(client);
+  } finally {
+    client.release();
+  }
+  // BullMQ types the few methods of a pool that it uses more loosely than pg does.
+  const connection = pool as unknown as PgPool;
+  const queue = new Queue<Ring, void, string, Ring, void, string, PostgresQueueBackend, PostgresConnectionOptions>(
+    QUEUE_NAME,
+    { connection },
+    createPostgresBackend,
+  );
+  parts.push(queue);
+  queue.on('error', options.onTrouble);
+  const worker = new Worker<Ring, void, string, PostgresQueueBackend, JobProgress, PostgresConnectionOptions>(
+    QUEUE_NAME,
+    async (job) => options.onRing(job.data.deliveryId),
+    { connection, concurrency: WORKER_CONCURRENCY },
+    createPostgresBackend,
+  );
+  parts.push(worker);
+  worker.on('error', options.onTrouble);
+  await Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]);
+  return opened(queue, worker, parts, options.clock);
+}
+
+async function onRedis(options: QueueOptions, redisUrl: string, parts: Part[]): Promise<OpenQueue> {
+  const shared = { url: redisUrl, connectTimeout: CONNECT_TIMEOUT_MS };
+  // Rings given while Redis is away must fail, not pile up in memory: the sweep has them.
+  const queue = new Queue<Ring>(QUEUE_NAME, {
+    connection: { ...shared, enableOfflineQueue: false },
+    prefix: REDIS_PREFIX,
+  });
+  parts.push(queue);
+  queue.on('error', options.onTrouble);
+  const worker = new Worker<Ring>(QUEUE_NAME, async (job) => options.onRing(job.data.deliveryId), {
+    connection: { ...shared, maxRetriesPerRequest: null },
+    prefix: REDIS_PREFIX,
+    concurrency: WORKER_CONCURRENCY,
+  });
+  parts.push(worker);
+  worker.on('error', options.onTrouble);
+  await within(Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]), 2 * CONNECT_TIMEOUT_MS, options.clock);
+  return opened(queue, worker, parts, options.clock);
+}
+
+function opened(queue: AnyQueue, worker: AnyWorker, parts: Part[], clock: Clock): OpenQueue {
+  return {
+    add: (deliveryIds, delayMs) =>
+      queue.addBulk(
+        deliveryIds.map((deliveryId) => ({
+          name: 'due',
+          data: { deliveryId },
+          // One job an id and pause: a ring that is given twice while the first waits is one ring.
+          opts: { jobId: `${deliveryId}-${delayMs}`, delay: delayMs, removeOnComplete: true, removeOnFail: true },
+        })),
+      ),
+    isRunning: () => worker.isRunning(),
+    close: () => closeAll(parts, clock),
+  };
+}
+
+/** Worker first, pool last. What does not close in time is left to the end of the process. */
+async function closeAll(parts: Part[], clock: Clock): Promise<void> {
+  for (const part of parts.splice(0).reverse()) await within(part.close(), CLOSE_LIMIT_MS, clock).catch(() => {});
+}
+
+async function within<Result>(work: Promise<Result>, limitMs: number, clock: Clock): Promise<Result> {
+  let cancel = (): void => {};
+  const limit = new Promise<never>((_resolve, reject) => {
+    cancel = clock.after(limitMs, () => reject(new Error(`the queue did not answer within ${limitMs} ms`)));
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Puts webhook delivery together: bell, sweep, dispatcher, guarded client. Called once by `src/main.ts`, after the
+ * migrations; the caller closes it before it closes the database. Events are written by `outbox.ts`, not here.
+ */
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
+import type { Database } from '../store/database.ts';
+import type { Sealer } from '../store/secrets.ts';
+import { attemptDelivery } from './delivery.ts';
+import { createDeliveryStore } from './delivery-store.ts';
+import { createDispatcher } from './dispatcher.ts';
+import type { WebhookBell } from './outbox.ts';
+import { type QueueBell, startQueueBell } from './queue-bell.ts';
+import { type Sweep, startSweep } from './sweep.ts';
+
+export interface WebhookDeps {
+  db: Database;
+  /** BullMQ makes connections of its own. */
+  databaseUrl: string;
+  redisUrl: string | null;
+  sealer: Sealer;
+  /** A `createGuardedClient` of `src/outbound-http`; stays the caller's to close, after this. */
+  http: OutboundHttp;
+  clock: Clock;
+  /** 0 ≤ x < 1. */
+  random: () => number;
+  logger: Logger;
+}
+
+export interface Webhooks {
+  bell: WebhookBell;
+  /** Starts no more attempts, gives those under way 5 s, then returns. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** An attempt takes at most about this long unless its receiver reads slowly; what is cut off is sent again later. */
+const DRAIN_MS = 5_000;
+
+/** Never fails because the queue is away: the sweep delivers until it is back. */
+export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
+  const { clock } = deps;
+  const logger = deps.logger.child({ part: 'webhooks' });
+  const store = createDeliveryStore(deps.db, deps.sealer);
+  // Rings may come while the bell is still being made, so nothing below may need what is made after it.
+  let bell: QueueBell | null = null;
+  let sweep: Sweep | null = null;
+  const dispatcher = createDispatcher({
+    store,
+    clock,
+    logger,
+    attempt: (id) =>
+      attemptDelivery(
+        {
+          store,
+          http: deps.http,
+          clock,
+          random: deps.random,
+          logger,
+          onRetry: (delivery, afterMs) => bell?.ringLater(delivery.id, afterMs),
+          onNext: (delivery) => dispatcher.offer([delivery]),
+        },
+        id,
+      ),
+    onDrained: (endpointId) => sweep?.drained(endpointId),
+  });
+  bell = await startQueueBell({
+    databaseUrl: deps.databaseUrl,
+    redisUrl: deps.redisUrl,
+    clock,
+    logger,
+    onRing: (id) => void dispatcher.offerIds([id]),
+  });
+  sweep = startSweep({ store, clock, logger, onDue: (due) => dispatcher.offer(due) });
+
+  let closing: Promise<void> | null = null;
+  async function close(): Promise<void> {
+    await bell?.close();
+    await sweep?.close();
+    let cancel = (): void => {};
+    const limit = new Promise<void>((resolve) => {
+      cancel = clock.after(DRAIN_MS, resolve);
+    });
+    await Promise.race([dispatcher.close(), limit]);
+    cancel();
+  }
+  return {
+    bell: { ring: (deliveryIds) => bell?.ring(deliveryIds) },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * Every 5 s: due deliveries that no bell brought (a ring lost with its queue, a process that died with its claims, a
+ * database that was away). This alone would deliver everything; the bell makes it fast. Must not send.
+ */
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { DeliveryStore, DueDelivery } from './delivery-store.ts';
+
+export const SWEEP_EVERY_MS = 5_000;
+/** Of each receiver, so that one backlog cannot fill a sweep. */
+export const SWEEP_PER_ENDPOINT = 200;
+
+export interface SweepDeps {
+  store: DeliveryStore;
+  clock: Clock;
+  logger: Logger;
+  onDue(due: readonly DueDelivery[]): void;
+}
+
+export interface Sweep {
+  /** This receiver is out of work: sweep at once if the last sweep left some of its backlog behind. */
+  drained(endpointId: string): void;
+  /** Resolves when no query runs. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** The first sweep runs at once: what a former process left is due now. */
+export function startSweep(deps: SweepDeps): Sweep {
+  const { clock, store, logger } = deps;
+  let cancel: (() => void) | null = null;
+  let current: Promise<void> | null = null;
+  let closed = false;
+  let away = false;
+  let leftBehind = new Set<string>();
+
+  async function sweep(): Promise<void> {
+    try {
+      const due = await store.due(clock.epochMs(), SWEEP_PER_ENDPOINT);
+      if (away) logger.info('webhook sweep: the database is back');
+      away = false;
+      leftBehind = fullEndpoints(due);
+      if (!closed && due.length > 0) deps.onDue(due);
+    } catch (error) {
+      // Once per outage; each delivery stays due meanwhile.
+      if (!away) logger.warn({ err: error }, 'webhook sweep: the database is away');
+      away = true;
+    }
+  }
+
+  function run(): void {
+    if (closed || current !== null) return;
+    cancel?.();
+    current = sweep().finally(() => {
+      current = null;
+      if (!closed) cancel = clock.after(SWEEP_EVERY_MS, run);
+    });
+  }
+
+  run();
+  return {
+    drained(endpointId) {
+      if (leftBehind.delete(endpointId)) run();
+    },
+    async close() {
+      closed = true;
+      cancel?.();
+      await current;
+    },
+  };
+}
+
+function fullEndpoints(due: readonly DueDelivery[]): Set<string> {
+  const counts = new Map<string, number>();
+  for (const { endpointId } of due) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
+  return new Set([...counts].filter(([, count]) => count >= SWEEP_PER_ENDPOINT).map(([endpointId]) => endpointId));
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { AttemptResult } from '../../../src/webhooks/delivery.ts';
+import { createEndpointLane, type EndpointLane, LANE_CAPACITY } from '../../../src/webhooks/endpoint-lane.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+interface Bench {
+  clock: VirtualClock;
+  lane: EndpointLane;
+  started: string[];
+  drained: number;
+  /** Ends the oldest attempt that runs. */
+  end(result: AttemptResult): Promise<void>;
+}
+
+function bench(): Bench {
+  const clock = new VirtualClock();
+  const under: ((result: AttemptResult) => void)[] = [];
+  const state: Bench = {
+    clock,
+    started: [],
+    drained: 0,
+    async end(result) {
+      under.shift()?.(result);
+      await settle();
+    },
+    lane: createEndpointLane({
+      clock,
+      attempt: (id) => {
+        state.started.push(id);
+        return new Promise((resolve) => under.push(resolve));
+      },
+      onDrained: () => {
+        state.drained++;
+      },
+    }),
+  };
+  return state;
+}
+
+const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `d${index}`);
+
+describe('the lane of one receiver', () => {
+  it('runs 20 at a time, in the order of offering', async () => {
+    const it20 = bench();
+    for (const id of ids(25)) it20.lane.offer(id);
+    expect(it20.started).toEqual(ids(20));
+    await it20.end('delivered');
+    expect(it20.started).toEqual(ids(21));
+  });
+
+  it('starts 100 in the first instant and then one every 10 ms', async () => {
+    const fast = bench();
+    for (const id of ids(150)) fast.lane.offer(id);
+    for (let ended = 0; ended < 100; ended++) await fast.end('delivered');
+    expect(fast.started).toHaveLength(100);
+    fast.clock.advanceMs(9);
+    expect(fast.started).toHaveLength(100);
+    fast.clock.advanceMs(1);
+    expect(fast.started).toHaveLength(101);
+    for (let step = 0; step < 49; step++) {
+      await fast.end('delivered');
+      fast.clock.advanceMs(10);
+    }
+    expect(fast.started).toHaveLength(150);
+  });
+
+  it('after 20 straight failures sends one probe per 30 s, and all again after one success', async () => {
+    const broken = bench();
+    for (const id of ids(60)) broken.lane.offer(id);
+    for (let failed = 0; failed < 20; failed++) await broken.end('failed');
+    // 19 more had been started while the first 20 failed.
+    const before = broken.started.length;
+    for (let failed = 0; failed < before - 20; failed++) await broken.end('failed');
+    expect(broken.started).toHaveLength(before);
+    broken.clock.advanceMs(29_999);
+    expect(broken.started).toHaveLength(before);
+    broken.clock.advanceMs(1);
+    expect(broken.started).toHaveLength(before + 1);
+    await broken.end('failed');
+    broken.clock.advanceMs(30_000);
+    expect(broken.started).toHaveLength(before + 2);
+    await broken.end('delivered');
+    expect(broken.started.length).toBe(Math.min(60, before + 22));
+  });
+
+  it('counts a success between failures as the end of the row', async () => {
+    const shaky = bench();
+    for (let round = 0; round < 3; round++) {
+      for (const id of ids(19)) shaky.lane.offer(`${round}-${id}`);
+      for (let failed = 0; failed < 19; failed++) await shaky.end('failed');
+      shaky.lane.offer(`${round}-good`);
+      await shaky.end('delivered');
+      shaky.clock.advanceMs(1_000);
+    }
+    expect(shaky.started).toHaveLength(60);
+  });
+
+  it('takes an id once while it waits or runs, and looks again at one that was offered while it ran in vain', async () => {
+    const twice = bench();
+    twice.lane.offer('a');
+    twice.lane.offer('a');
+    twice.lane.offer('a');
+    expect(twice.started).toEqual(['a']);
+    await twice.end('skipped');
+    expect(twice.started).toEqual(['a', 'a']);
+    twice.lane.offer('a');
+    await twice.end('delivered');
+    expect(twice.started).toEqual(['a', 'a']);
+    expect(twice.drained).toBe(1);
+  });
+
+  it(`keeps ${LANE_CAPACITY} waiting and leaves the rest to the sweep`, async () => {
+    const full = bench();
+    for (const id of ids(LANE_CAPACITY + 100)) full.lane.offer(id);
+    while (full.started.length < LANE_CAPACITY + 20) {
+      await full.end('delivered');
+      full.clock.advanceMs(10);
+    }
+    for (let rest = 0; rest < 20; rest++) await full.end('delivered');
+    expect(full.started).toHaveLength(LANE_CAPACITY + 20);
+    expect(full.drained).toBe(1);
+  });
+
+  it('when closed starts nothing more and waits for what runs', async () => {
+    const ending = bench();
+    for (const id of ids(21)) ending.lane.offer(id);
+    let closed = false;
+    const closing = ending.lane.close().then(() => {
+      closed = true;
+    });
+    for (let ended = 0; ended < 19; ended++) await ending.end('delivered');
+    expect(closed).toBe(false);
+    await ending.end('delivered');
+    await closing;
+    expect(ending.started).toHaveLength(20);
+    ending.lane.offer('late');
+    expect(ending.started).toHaveLength(20);
+    expect(ending.clock.pendingTimers).toBe(0);
+  });
+});
