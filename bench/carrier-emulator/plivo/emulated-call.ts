@@ -7,18 +7,16 @@ import type { Clock } from '../../../media/contract/clock.ts';
 import type { CallTruth } from '../call-truth.ts';
 import type { Callee } from '../callees/callee.ts';
 import type { EmulatorEventDetail } from '../emulator-event.ts';
-import type { CallbackKind, Persona } from '../persona.ts';
+import type { Persona } from '../persona.ts';
 import { InvalidDocumentError, parseAnswerDocument, type StreamVerb, type Verb } from './answer-document.ts';
 import { type CallFacts, type CallStatus, callParams, hangupParams } from './call-params.ts';
-import type { CallbackAnswer, CallbackSender } from './callback-sender.ts';
+import type { CallbackSender } from './callback-sender.ts';
+import { CallbacksOfCall } from './callbacks-of-call.ts';
 import type { FrameClock } from './frame-clock.ts';
 import { HANGUPS, type Hangup, OUTCOMES } from './hangup.ts';
 import { type MediaStream, openMediaStream } from './media-stream.ts';
 import type { Placement } from './placement.ts';
 
-const DOCUMENT_TIMEOUT_MS = 15_000;
-const CALLBACK_TIMEOUT_MS = 10_000;
-const DOUBLE_AFTER_MS = 30;
 const MULAW = 'audio/x-mulaw;rate=8000';
 /** A gateway that redirects in a circle is stopped. */
 const MAX_DOCUMENTS = 20;
@@ -46,6 +44,7 @@ export class EmulatedCall {
   /** Settles when the call is over: whatever waits, stops waiting. */
   readonly #over: Promise<void>;
   #settleOver: () => void = () => {};
+  readonly #callbacks: CallbacksOfCall;
   #state: 'queued' | 'ringing' | 'in-progress' | 'over' = 'queued';
   #callee: Callee | null = null;
   #stream: MediaStream | null = null;
@@ -65,6 +64,7 @@ export class EmulatedCall {
     this.placement = placement;
     this.persona = persona;
     this.truth = truth;
+    this.#callbacks = new CallbacksOfCall(deps.sender, deps.clock, persona.faults.callbacks, truth);
     this.#over = new Promise((resolve) => {
       this.#settleOver = resolve;
     });
@@ -139,7 +139,7 @@ export class EmulatedCall {
     });
     const { hangupUrl, hangupMethod } = this.placement;
     if (hangupUrl === null) return;
-    void this.#callback(
+    void this.#callbacks.send(
       'hangup',
       hangupUrl,
       hangupMethod,
@@ -172,7 +172,7 @@ export class EmulatedCall {
     this.truth.ringingAtEpochMs = this.truth.nowEpochMs();
     this.#tell({ event: 'ringing' });
     const { ringUrl, ringMethod } = this.placement;
-    if (ringUrl !== null) void this.#callback('ring', ringUrl, ringMethod, this.#params('Ring', 'ringing'));
+    if (ringUrl !== null) void this.#callbacks.send('ring', ringUrl, ringMethod, this.#params('Ring', 'ringing'));
   }
 
   #answer(): void {
@@ -242,7 +242,7 @@ export class EmulatedCall {
         Timestamp: String(Math.round(this.truth.nowEpochMs())),
         StatusReason: reason,
       };
-      void this.#callback('stream', verb.statusUrl, verb.statusMethod, params);
+      void this.#callbacks.send('stream', verb.statusUrl, verb.statusMethod, params);
     };
     const streamId = this.#deps.newId();
     if (verb.contentType !== MULAW || !verb.bidirectional) {
@@ -298,10 +298,10 @@ export class EmulatedCall {
     ];
     const invalid = { answer: HANGUPS.answerXml, transfer: HANGUPS.transferXml, redirect: HANGUPS.redirectXml }[kind];
     const params = this.#params(event, 'in-progress');
-    let answer = await this.#callback('answer', url, method, params);
+    let answer = await this.#callbacks.send('answer', url, method, params);
     const { fallbackUrl, fallbackMethod } = this.placement;
     if (answer?.status !== 200 && kind === 'answer' && fallbackUrl !== null && !this.isOver) {
-      answer = await this.#callback('answer', fallbackUrl, fallbackMethod, params);
+      answer = await this.#callbacks.send('answer', fallbackUrl, fallbackMethod, params);
     }
     if (this.isOver) return null;
     if (answer?.status !== 200) {
@@ -321,47 +321,6 @@ export class EmulatedCall {
       this.end(invalid);
       return null;
     }
-  }
-
-  /** Sends one callback with the persona's faults on it. Resolves with the (first) answer, null when there was none. */
-  async #callback(
-    kind: CallbackKind,
-    url: string,
-    method: 'GET' | 'POST',
-    params: Record<string, string>,
-  ): Promise<CallbackAnswer | null> {
-    const faults = this.persona.faults.callbacks;
-    if (faults.lost.includes(kind)) return null;
-    // A callback outlives its call: a late one comes after the end.
-    const lateMs = faults.lateMs[kind] ?? 0;
-    if (lateMs > 0) await new Promise<void>((resolve) => void this.#deps.clock.after(lateMs, resolve));
-    const signature = faults.unsigned.includes(kind)
-      ? 'none'
-      : faults.wrongSignature.includes(kind)
-        ? 'wrong'
-        : 'right';
-    const send = async (): Promise<CallbackAnswer | null> => {
-      const record = {
-        kind,
-        event: params['Event'] ?? '',
-        sentAtEpochMs: this.truth.nowEpochMs(),
-        httpStatus: null as number | null,
-        error: null as string | null,
-      };
-      this.truth.callbacks.push(record);
-      try {
-        const timeoutMs = kind === 'answer' ? DOCUMENT_TIMEOUT_MS : CALLBACK_TIMEOUT_MS;
-        const answer = await this.#deps.sender.send(method, url, params, signature, timeoutMs);
-        record.httpStatus = answer.status;
-        return answer;
-      } catch (error) {
-        record.error = error instanceof Error ? String(Reflect.get(error, 'code') ?? error.name) : 'unknown';
-        return null;
-      }
-    };
-    const first = send();
-    if (faults.doubled.includes(kind)) this.#deps.clock.after(DOUBLE_AFTER_MS, () => void send());
-    return await first;
   }
 
   #facts(): CallFacts {
