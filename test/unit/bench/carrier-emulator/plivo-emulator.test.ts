@@ -365,6 +365,63 @@ describe('the media socket', () => {
   });
 });
 
+describe('media socket faults', () => {
+  it('dial a changed token, the same URL a second time, and without a signature', async () => {
+    await start({ faults: { media: [{ kind: 'wrong_token' }] } });
+    await place();
+    await gateway.nextSocket();
+    expect(gateway.upgrades[0]!.url).toMatch(/\/media\/tokenA$/);
+
+    emulator.setPersonas([
+      {
+        kind: 'silent',
+        name: 'twice',
+        number: NUMBER,
+        dialMs: 0,
+        ringMs: 0,
+        faults: { media: [{ kind: 'reused_token', atMs: 0 }] },
+      },
+    ]);
+    const uuid = await place();
+    while (emulator.find(uuid)!.truth.protocolFaults.length === 0) await (await gateway.nextSocket()).next('media');
+    expect(emulator.find(uuid)!.truth.protocolFaults).toEqual(['a used token opened a second stream']);
+    expect(gateway.upgrades).toHaveLength(3);
+    expect(gateway.upgrades[1]!.url).toBe(gateway.upgrades[2]!.url);
+
+    emulator.setPersonas([
+      {
+        kind: 'silent',
+        name: 'unsigned',
+        number: NUMBER,
+        dialMs: 0,
+        ringMs: 0,
+        faults: { media: [{ kind: 'unsigned_upgrade' }] },
+      },
+    ]);
+    await place();
+    await gateway.seen('stream', 3);
+    expect(verifyUpgradeV3(AUTH_TOKEN, gateway.upgrades[3]!.url, gateway.upgrades[3]!.headers)).toBe(false);
+  });
+
+  it('drop the socket after 100 ms, and the XML goes on', async () => {
+    await start({ faults: { media: [{ kind: 'drop', atMs: 100 }] } });
+    const uuid = await place();
+    expect((await gateway.seen('hangup')).params).toMatchObject({
+      HangupCauseCode: '4000',
+      HangupSource: 'Answer XML',
+    });
+    expect(emulator.find(uuid)!.truth.streams).toMatchObject([{ closeCode: 1006 }]);
+  });
+
+  it('open a socket and say nothing at all', async () => {
+    await start({ hangsUpAfterMs: 200, faults: { media: [{ kind: 'silence' }] } });
+    await place();
+    const socket = await gateway.nextSocket();
+    expect((await gateway.seen('hangup')).params['HangupSource']).toBe('Callee');
+    expect(socket.received).toEqual([]);
+  });
+});
+
 describe('callback faults', () => {
   it('double, delay, lose and unsign the callbacks that they name', async () => {
     await start({
