@@ -91,7 +91,7 @@ async function run(order: GeneratorOrder): Promise<GeneratorReport> {
     const batch: Promise<void>[] = [];
     for (let j = i; j < Math.min(i + DIAL_BATCH, order.calls); j++) {
       const tally = new CallTally();
-      const callId = `load-${process.pid}-${j}`;
+      const callId = `load-${String(process.pid).padStart(8, '0')}-${String(j).padStart(6, '0')}`;
       const client = new MediaSocketClient(`${order.urlPrefix}${callId}`, callId, PAYLOAD, {
         onMessage: (message, atMs) => tally.receive(message, atMs),
         onClose: () => {
