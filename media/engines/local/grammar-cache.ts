@@ -1,0 +1,25 @@
+/**
+ * Compiled grammars by their phrases, the least recently used ones forgotten. Called by the listen thread. A step's phrases come again
+ * with each of its utterances, from every call of the same agent.
+ */
+import { type CompiledGrammar, compileGrammar } from './grammar.ts';
+import type { Lexicon } from './lexicon.ts';
+
+const MAX_GRAMMARS = 1000;
+
+export function createGrammarCache(lexicon: Lexicon): (phrases: readonly string[]) => CompiledGrammar {
+  const grammars = new Map<string, CompiledGrammar>();
+  return (phrases) => {
+    const key = phrases.join('\n');
+    let grammar = grammars.get(key);
+    if (grammar === undefined) {
+      grammar = compileGrammar(phrases, lexicon);
+      const oldest = grammars.size >= MAX_GRAMMARS ? grammars.keys().next().value : undefined;
+      if (oldest !== undefined) grammars.delete(oldest);
+    } else {
+      grammars.delete(key);
+    }
+    grammars.set(key, grammar);
+    return grammar;
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * One client of the listen thread: reads `ToListen` from its port and answers `FromListen`. Called by the thread once a client.
+ * A client that goes away takes its streams with it. Audio for a stream that is over is ignored.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { FromListen, ToListen } from './listen-messages.ts';
+import type { ListenScheduler, ListenStream } from './listen-scheduler.ts';
+
+export function serveListenClient(port: MessagePort, scheduler: ListenScheduler): void {
+  const streams = new Map<number, ListenStream>();
+  const send = (message: FromListen): void => port.postMessage(message);
+
+  function open(message: ToListen & { type: 'open' }): void {
+    const { id } = message;
+    try {
+      const stream = scheduler.open(message.rateHz, message.phrases, {
+        onResult(result) {
+          if (result.final) streams.delete(id);
+          send({ type: 'result', id, result });
+        },
+        onError(text) {
+          streams.delete(id);
+          send({ type: 'failed', id, message: text });
+        },
+      });
+      streams.set(id, stream);
+    } catch (error) {
+      send({ type: 'failed', id, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  port.on('message', (message: ToListen) => {
+    if (message.type === 'audio') streams.get(message.id)?.push(message.samples);
+    else if (message.type === 'finish') streams.get(message.id)?.finish();
+    else if (message.type === 'open') open(message);
+    else if (message.type === 'cancel') {
+      streams.get(message.id)?.cancel();
+      streams.delete(message.id);
+    }
+  });
+  port.on('close', () => {
+    for (const stream of streams.values()) stream.cancel();
+    streams.clear();
+  });
+}

@@ -1,0 +1,27 @@
+/**
+ * Worker thread of the local recogniser. Its parent sends `{type:'client', port}`, once a client; it posts `{type:'ready'}` when the
+ * decoders are warm, and serves clients that came before that too. What it cannot do for one stream it tells that stream; a
+ * decoder that cannot be made ends the thread, so that its owner sees it.
+ */
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { serveListenClient } from '../engines/local/listen-service.ts';
+import { loadLocalListener } from '../engines/local/local-listener.ts';
+
+if (parentPort === null) throw new Error('listen-thread is a worker thread: start it with new Worker(…)');
+const parent = parentPort;
+const early: MessagePort[] = [];
+let accept = (port: MessagePort): void => {
+  early.push(port);
+};
+parent.on('message', (message: { type: string; port?: MessagePort }) => {
+  if (message.type === 'client' && message.port !== undefined) accept(message.port);
+});
+
+const scheduler = await loadLocalListener((error) => {
+  setImmediate(() => {
+    throw error;
+  });
+});
+accept = (port) => serveListenClient(port, scheduler);
+for (const port of early) accept(port);
+parent.postMessage({ type: 'ready' });
