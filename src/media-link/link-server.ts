@@ -125,13 +125,11 @@ function readLines(socket: Socket, onLine: (line: string) => void, onFault: (err
   socket.setEncoding('utf8');
   socket.on('data', (chunk: string) => {
     if (broken) return;
-    rest += chunk;
+    const lines = chunk.split('\n');
+    lines[0] = rest + lines[0];
+    rest = lines.pop() ?? '';
     try {
-      for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
-        const line = rest.slice(0, end);
-        rest = rest.slice(end + 1);
-        if (line !== '') onLine(line);
-      }
+      for (const line of lines) if (line !== '') onLine(line);
       if (rest.length > MAX_LINE_BYTES) throw new Error(`A line is longer than ${MAX_LINE_BYTES} bytes.`);
     } catch (error) {
       broken = true;

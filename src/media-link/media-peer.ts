@@ -46,6 +46,10 @@ export class MediaPeer implements MediaMember {
   readonly #inbox: Inbox<CallMessage>;
   #transport: PeerTransport | null = null;
   #renewing = false;
+  /** Since it greeted: calls in its name that it does not carry are another run's, which is dead. */
+  #orphansDue = false;
+  /** What came before it said who it is: a run that control did not know repeats its claims before it greets. */
+  readonly #claimsOfStranger: (() => void)[] = [];
   #databaseWasAway = false;
 
   constructor(deps: MediaPeerDeps) {
@@ -120,7 +124,7 @@ export class MediaPeer implements MediaMember {
           { mediaId, capacityCalls, socketServer, calls: liveCalls.length },
           'a media process serves',
         );
-        this.#try(this.#deps.orphanOthers(mediaId, liveCalls), 'calls of an older run were not marked');
+        this.#orphansDue = true;
         return;
       }
       case 'load':
@@ -129,10 +133,14 @@ export class MediaPeer implements MediaMember {
         this.draining = message.draining;
         this.#joinAs(message.mediaId, message.capacityCalls);
         this.#renew(message.calls);
+        this.#endOrphans(message.calls);
         return;
-      case 'claim':
-        this.#answerClaim(message.requestId, message.claim, number);
+      case 'claim': {
+        const answer = (): void => this.#answerClaim(message.requestId, message.claim, number);
+        if (this.mediaId === '') this.#claimsOfStranger.push(answer);
+        else answer();
         return;
+      }
       default:
         this.#inbox.push(number, message.callUuid, message);
     }
@@ -143,6 +151,14 @@ export class MediaPeer implements MediaMember {
     if (this.mediaId === mediaId) return;
     this.mediaId = mediaId;
     this.#deps.pool.join(this);
+    for (const answer of this.#claimsOfStranger.splice(0)) answer();
+  }
+
+  /** Not while the end of a call may still lie in the inbox: that call has no owner because it is over. */
+  #endOrphans(liveCalls: readonly { callUuid: string; epoch: number }[]): void {
+    if (!this.#orphansDue || this.unhandledCount > 0) return;
+    this.#orphansDue = false;
+    this.#try(this.#deps.orphanOthers(this.mediaId, liveCalls), 'calls of an older run were not marked');
   }
 
   /** The next load message renews again; one that finds the last still waiting for the database is skipped. */

@@ -1,0 +1,299 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../media/contract/clock.ts';
+import { ReliableLink } from '../../../media/contract/link.ts';
+import type { ClaimAnswer, ToControl, ToMedia } from '../../../media/contract/link-messages.ts';
+import { Gate } from '../../../src/media-link/inbox.ts';
+import { createLinkServer, type LinkServer } from '../../../src/media-link/link-server.ts';
+import type { CallMessage } from '../../../src/media-link/media-messages.ts';
+import type { MediaPeerDeps } from '../../../src/media-link/media-peer.ts';
+import { createMediaPool, type MediaPool } from '../../../src/media-link/media-pool.ts';
+
+const CALL = '0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11';
+let folder: string;
+let path: string;
+let server: LinkServer;
+let pool: MediaPool;
+let handled: CallMessage[];
+let claims: string[];
+let renewed: number;
+let orphaned: { mediaId: string; live: string[] }[];
+let databaseAway: boolean;
+const clients: MediaClient[] = [];
+
+/** The media side, as thin as it can be. */
+class MediaClient {
+  readonly received: ToMedia[] = [];
+  readonly link: ReliableLink<ToControl, ToMedia>;
+  #socket: Socket | null = null;
+
+  constructor(runId: string) {
+    this.link = new ReliableLink({
+      runId,
+      capacity: 10_000,
+      write: (line) => void this.#socket?.write(`${line}\n`),
+      receive: (message) => void this.received.push(message),
+    });
+    clients.push(this);
+  }
+
+  async connect(): Promise<void> {
+    const socket = connect(path);
+    this.#socket = socket;
+    let rest = '';
+    socket.setEncoding('utf8');
+    socket.on('error', () => {});
+    socket.on('data', (chunk: string) => {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) this.link.receiveLine(line);
+    });
+    await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+    this.link.connected();
+  }
+
+  /** The connection breaks; the run lives on. */
+  cut(): void {
+    this.link.disconnected();
+    this.#socket?.destroy();
+    this.#socket = null;
+  }
+
+  raw(text: string): Promise<void> {
+    const socket = this.#socket!;
+    socket.write(text);
+    return new Promise((resolve) => socket.once('close', () => resolve()));
+  }
+}
+
+const hello = (mediaId: string, live: string[] = []): ToControl => ({
+  type: 'hello',
+  mediaId,
+  pid: 1,
+  socketServer: 'ws',
+  capacityCalls: 10,
+  liveCalls: live.map((callUuid) => ({ callUuid, epoch: 1 })),
+});
+const load = (
+  mediaId: string,
+  activeCalls: number,
+  changes: Partial<Extract<ToControl, { type: 'load' }>> = {},
+): ToControl => ({
+  type: 'load',
+  mediaId,
+  activeCalls,
+  capacityCalls: 10,
+  draining: false,
+  calls: Array.from({ length: activeCalls }, () => ({ callUuid: CALL, epoch: 1 })),
+  ...changes,
+});
+const checkpoint = (atMs: number): ToControl => ({
+  type: 'checkpoint',
+  callUuid: CALL,
+  epoch: 1,
+  checkpoint: { stepId: null, variables: {}, misses: 0, visits: {}, nextTurnNumber: 1, atMs },
+});
+const handledAtMs = (): number[] =>
+  handled.map((message) => (message.type === 'checkpoint' ? message.checkpoint.atMs : -1));
+
+async function until(what: string, check: () => boolean): Promise<void> {
+  for (const untilMs = performance.now() + 5_000; performance.now() < untilMs; ) {
+    if (check()) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  throw new Error(`Waited 5 s for ${what}.`);
+}
+
+function start(runId = 'control-1'): LinkServer {
+  const log = pino({ level: 'silent' });
+  pool = createMediaPool({ database: undefined as never, clock: systemClock, log });
+  const deps: MediaPeerDeps = {
+    clock: systemClock,
+    log,
+    runId,
+    gate: new Gate(4),
+    pool,
+    messages: {
+      async handle(messages) {
+        if (databaseAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+        handled.push(...messages);
+      },
+      staleCount: () => 0,
+    },
+    async claim(mediaId): Promise<ClaimAnswer> {
+      claims.push(mediaId);
+      if (databaseAway) throw new Error('away');
+      return { ok: false, httpStatus: 409, why: 'used' };
+    },
+    async renewLeases() {
+      renewed++;
+    },
+    async orphanOthers(mediaId, liveCalls) {
+      orphaned.push({ mediaId, live: liveCalls.map((call) => call.callUuid) });
+    },
+  };
+  return createLinkServer(deps);
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-link-'));
+  path = join(folder, 'link.sock');
+  handled = [];
+  claims = [];
+  renewed = 0;
+  orphaned = [];
+  databaseAway = false;
+  server = start();
+  await server.listen(path);
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.cut();
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const claimOf = (requestId: number): ToControl => ({
+  type: 'claim',
+  requestId,
+  claim: { carrier: 'plivo', token: 't', url: '/media/plivo/t', host: 'h', headers: {} },
+});
+
+describe('the link to media processes', () => {
+  test('a process that greets is in the pool; without room or draining it gets no new calls', async () => {
+    const media = new MediaClient('run-1');
+    await media.connect();
+    media.link.send(hello('media-1'));
+    await until('the member', () => pool.hasRoom());
+    media.link.send(load('media-1', 10));
+    await until('no room', () => !pool.hasRoom());
+    media.link.send(load('media-1', 2));
+    await until('room', () => pool.hasRoom());
+    media.link.send(load('media-1', 2, { draining: true }));
+    await until('draining', () => !pool.hasRoom());
+    media.link.send(load('media-1', 2));
+    await until('room again', () => pool.hasRoom());
+    media.cut();
+    await until('the disconnection', () => !pool.hasRoom());
+    expect(renewed).toBeGreaterThanOrEqual(1);
+  });
+
+  test('messages sent while the connection was away arrive once, in order, after a reconnect', async () => {
+    const media = new MediaClient('run-1');
+    await media.connect();
+    media.link.send(hello('media-1'));
+    for (let index = 0; index < 5; index++) media.link.send(checkpoint(index));
+    await until('the first five', () => handled.length === 5);
+    media.cut();
+    for (let index = 5; index < 30; index++) media.link.send(checkpoint(index));
+    await media.connect();
+    await until('all thirty', () => handled.length >= 30);
+    expect(handledAtMs()).toEqual(Array.from({ length: 30 }, (_, index) => index));
+    await until('the acknowledgement', () => media.link.unackedCount === 0);
+  });
+
+  test('while the database is away nothing is acknowledged; afterwards all is handled, in order, and acknowledged', async () => {
+    const media = new MediaClient('run-1');
+    await media.connect();
+    media.link.send(hello('media-1'));
+    databaseAway = true;
+    for (let index = 0; index < 40; index++) media.link.send(checkpoint(index));
+    await until('the messages to wait', () => server.unhandledCount() === 40);
+    expect(media.link.unackedCount).toBeGreaterThanOrEqual(40);
+    databaseAway = false;
+    await until('the handling', () => handled.length === 40);
+    expect(handledAtMs()).toEqual(Array.from({ length: 40 }, (_, index) => index));
+    await until('the acknowledgement', () => media.link.unackedCount === 0);
+  });
+
+  test('what control had in hand when it died is told to the control that follows', async () => {
+    const media = new MediaClient('run-1');
+    await media.connect();
+    media.link.send(hello('media-1'));
+    media.link.send(checkpoint(1));
+    await until('the first', () => handled.length === 1);
+    databaseAway = true;
+    for (let index = 2; index <= 6; index++) media.link.send(checkpoint(index));
+    await until('five in hand', () => server.unhandledCount() === 5);
+    await server.close();
+    media.cut();
+    databaseAway = false;
+    server = start('control-2');
+    await server.listen(path);
+    await media.connect();
+    media.link.send(hello('media-1'));
+    await until('the five', () => handledAtMs().includes(6));
+    expect([...new Set(handledAtMs())]).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test('a claim is answered although other messages wait for the database, with 503', async () => {
+    const media = new MediaClient('run-1');
+    await media.connect();
+    media.link.send(hello('media-1'));
+    databaseAway = true;
+    media.link.send(checkpoint(1));
+    media.link.send(claimOf(7));
+    await until('the answer', () => media.received.length === 1);
+    expect(media.received[0]).toMatchObject({
+      type: 'claim.answer',
+      requestId: 7,
+      answer: { ok: false, httpStatus: 503 },
+    });
+  });
+
+  test('a claim that comes before the greeting waits until it is known whose it is', async () => {
+    const media = new MediaClient('run-1');
+    await media.connect();
+    media.link.send(claimOf(1));
+    media.link.send(checkpoint(1));
+    await until('the checkpoint', () => handled.length === 1);
+    expect(claims).toEqual([]);
+    media.link.send(hello('media-9'));
+    await until('the answer', () => media.received.length === 1);
+    expect(claims).toEqual(['media-9']);
+  });
+
+  test('a new run of a process ends the leases of what the old run carried, once, when its own calls are known', async () => {
+    const old = new MediaClient('run-1');
+    await old.connect();
+    old.link.send(hello('media-1'));
+    await until('the old run', () => pool.members().length === 1);
+    old.cut();
+    const next = new MediaClient('run-2');
+    await next.connect();
+    next.link.send(hello('media-1'));
+    next.link.send(load('media-1', 1));
+    await until('the orphans', () => orphaned.length >= 1 && renewed === 1);
+    next.link.send(load('media-1', 1));
+    await until('the next load', () => renewed === 2);
+    expect(orphaned).toEqual([{ mediaId: 'media-1', live: [CALL] }]);
+    expect(pool.members()).toHaveLength(1);
+    expect(pool.hasRoom()).toBe(true);
+  });
+
+  test.each(['not json\n', '{"ack":1}\n', '[]\n', '{"n":1,"m":{}}\n'])(
+    'a connection that begins with %j is cut, the others live',
+    async (text) => {
+      const media = new MediaClient('run-1');
+      await media.connect();
+      media.link.send(hello('media-1'));
+      const stranger = connect(path);
+      stranger.on('error', () => {});
+      await new Promise<void>((resolve) => stranger.once('connect', () => resolve()));
+      stranger.write(text);
+      await new Promise<void>((resolve) => stranger.once('close', () => resolve()));
+      media.link.send(checkpoint(1));
+      await until('the message', () => handled.length === 1);
+    },
+  );
+
+  test('a line of 5 MB without an end is cut', async () => {
+    const media = new MediaClient('run-1');
+    await media.connect();
+    await media.raw('x'.repeat(5 * 1024 * 1024));
+    expect(handled).toEqual([]);
+  });
+});
