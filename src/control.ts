@@ -1,0 +1,173 @@
+/**
+ * The control plane put together: who needs whom, in which order they start and stop. Called by `main.ts`, which owns the
+ * process. This file decides defaults and wiring only; no behaviour of its own.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Clock } from '../media/contract/clock.ts';
+import { createCallEventBus } from './api/call-event-bus.ts';
+import { allowEveryCall, type CallAdmission } from './api/outbound-call/ports.ts';
+import { createApiServer } from './api/server.ts';
+import { createDeeds } from './calls/deeds.ts';
+import { endCall } from './calls/end-call.ts';
+import { createLineCarriers } from './calls/line-carriers.ts';
+import { placeCall } from './calls/placement.ts';
+import { createReaper } from './calls/reaper.ts';
+import { createStreamTokens } from './calls/stream-token.ts';
+import { createTransitions } from './calls/transition.ts';
+import { registerCarrierRoutes } from './carriers/carrier-routes.ts';
+import { createPlivoCarrier } from './carriers/plivo/plivo-carrier.ts';
+import { createCarrierRegistry } from './carriers/registry.ts';
+import type { Config } from './config/load.ts';
+import { checkCallLimits } from './limits/call-limits.ts';
+import { claimStream } from './media-link/claim.ts';
+import { Gate } from './media-link/inbox.ts';
+import { orphanOthers, renewLeases } from './media-link/leases.ts';
+import { createLinkServer } from './media-link/link-server.ts';
+import { createMediaMessages } from './media-link/media-messages.ts';
+import { createMediaPool } from './media-link/media-pool.ts';
+import { createAddressGuard } from './outbound-http/address-guard.ts';
+import { createGuardedClient } from './outbound-http/guarded-client.ts';
+import { type Database, openDatabase } from './store/database.ts';
+import { createSealer } from './store/secrets.ts';
+import { recordCallEvent } from './webhooks/outbox.ts';
+import { startWebhooks } from './webhooks/start.ts';
+
+export interface Control {
+  /** From now on new calls are refused with 503; everything else goes on. */
+  drain(): void;
+  /** Finishes requests, then closes in the order in which things need each other. Idempotent. */
+  close(): Promise<void>;
+}
+
+const DATABASE_CONNECTIONS = 16;
+/** Transactions of media messages at once; the rest of the connections is for requests, callbacks and timers. */
+const MEDIA_TRANSACTIONS = 6;
+/** Requests under way get this long at the end; event streams would go on for ever. */
+const REQUESTS_LIMIT_MS = 3_000;
+
+/** The database is there and migrated. */
+export async function startControl(config: Config, clock: Clock, log: Logger): Promise<Control> {
+  const { publicUrl } = config;
+  const database = openDatabase({
+    connectionString: config.databaseUrl,
+    maxConnections: DATABASE_CONNECTIONS,
+    onIdleError: (error) => log.warn({ err: error }, 'the database dropped a connection'),
+  });
+  const sealer = createSealer(config.masterKeyHex);
+  const http = createGuardedClient({ guard: createAddressGuard(config.webhookAllowCidrs), clock });
+  const webhooks = await startWebhooks({
+    db: database,
+    databaseUrl: config.databaseUrl,
+    redisUrl: config.redisUrl,
+    sealer,
+    http,
+    clock,
+    random: Math.random,
+    logger: log,
+  });
+
+  const registry = createCarrierRegistry({ factories: { plivo: createPlivoCarrier }, apiBases: config.carrierApiBase });
+  const lineCarriers = createLineCarriers({ database, registry, open: sealer.open });
+  const streamTokens = createStreamTokens(config.masterKeyHex);
+  const bus = createCallEventBus();
+  const pool = createMediaPool({ database, clock, log });
+  const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
+  const shared = { database, clock, log, publicUrl };
+  const transitions = createTransitions({
+    ...shared,
+    bus,
+    recordCallEvent,
+    bell: webhooks.bell,
+    perform: deeds.perform,
+    deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
+  });
+  const reaper = createReaper({ ...shared, transitions, lineCarriers, deeds });
+  const messages = createMediaMessages({ ...shared, bus, bell: webhooks.bell, transitions, recordCallEvent });
+  const linkServer = createLinkServer({
+    clock,
+    log,
+    runId: randomUUID(),
+    gate: new Gate(MEDIA_TRANSACTIONS),
+    pool,
+    messages,
+    claim: (mediaId, claim) => claimStream({ ...shared, bus, lineCarriers }, mediaId, claim),
+    renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
+    orphanOthers: (mediaId, calls) => orphanOthers(database, clock, mediaId, calls),
+  });
+
+  let draining = false;
+  const admission: CallAdmission = {
+    state: () => (draining ? 'draining' : pool.hasRoom() ? 'open' : 'no_capacity'),
+  };
+  const placement = { ...shared, transitions, registry, admission, checkCallLimits };
+  const app = createApiServer({
+    ...shared,
+    sealer,
+    placeCall: (call) => placeCall(placement, call),
+    hangUp: async (callUuid) => ((await endCall(transitions, callUuid, 'api_hangup')) === 'asked' ? 'asked' : 'over'),
+    compliance: allowEveryCall,
+    admission,
+    bus,
+    checks: {
+      database: () => databaseAnswers(database),
+      media: async () => mediaState(pool.members()),
+      draining: async () => {
+        if (draining) throw new Error('this process is being stopped');
+        return 'no';
+      },
+    },
+    registerCarrierRoutes: (scope) =>
+      registerCarrierRoutes(scope, { ...shared, transitions, lineCarriers, registry, streamTokens }),
+  });
+
+  let closing: Promise<void> | null = null;
+  async function close(): Promise<void> {
+    draining = true;
+    const cancelLimit = clock.after(REQUESTS_LIMIT_MS, () => app.server.closeAllConnections());
+    await app.close();
+    cancelLimit();
+    await reaper.close();
+    await linkServer.close();
+    await webhooks.close();
+    await http.close();
+    await database.close();
+  }
+  const control: Control = {
+    drain() {
+      draining = true;
+    },
+    close: () => (closing ??= close()),
+  };
+
+  try {
+    await linkServer.listen(join(config.runDir, 'link.sock'));
+    const apiSocket = join(config.runDir, 'api.sock');
+    await rm(apiSocket, { force: true });
+    await app.listen({ path: apiSocket });
+  } catch (error) {
+    await control.close();
+    throw error;
+  }
+  reaper.start();
+  return control;
+}
+
+async function databaseAnswers(database: Database): Promise<string> {
+  await database.query('SELECT 1 AS one');
+  return 'ok';
+}
+
+function mediaState(
+  members: readonly { connected: boolean; activeCalls: number; capacityCalls: number; socketServer: string | null }[],
+): string {
+  const connected = members.filter((member) => member.connected);
+  if (connected.length === 0) throw new Error('no media process is connected');
+  const calls = connected.reduce((sum, member) => sum + member.activeCalls, 0);
+  const room = connected.reduce((sum, member) => sum + member.capacityCalls, 0);
+  const servers = [...new Set(connected.map((member) => member.socketServer ?? 'unknown'))].join(', ');
+  return `${connected.length} connected (${servers}), ${calls} of ${room} calls`;
+}

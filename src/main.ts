@@ -1,0 +1,94 @@
+/**
+ * The control process: settings, log, database, then `control.ts`; says `ready` over IPC when it serves. SIGTERM, or the
+ * supervisor being gone, means: refuse new calls at once, finish what is under way, exit 0. A second signal exits now.
+ */
+import pino, { type Logger } from 'pino';
+import { systemClock } from '../media/contract/clock.ts';
+import { isDatabaseAway } from './calls/database-away.ts';
+import { type Config, loadConfig } from './config/load.ts';
+import { type Control, startControl } from './control.ts';
+import { migrate } from './store/migrate.ts';
+
+const DATABASE_WAIT_MS = 60_000;
+const DATABASE_RETRY_MS = 500;
+/** At any depth that our log lines have: what must never be read in a log. */
+const SECRET_NAMES = [
+  'authorization',
+  'authToken',
+  'credentials',
+  'cookie',
+  'masterKeyHex',
+  'password',
+  'secret',
+  'secretKey',
+  'token',
+  'mediaUrl',
+];
+const REDACTED = SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]);
+
+/** Waits for PostgreSQL up to a minute; anything but its absence (a wrong password, a broken migration) ends it at once. */
+async function migrateWhenThere(config: Config, log: Logger): Promise<void> {
+  const untilMs = systemClock.nowMs() + DATABASE_WAIT_MS;
+  let told = false;
+  for (;;) {
+    try {
+      await migrate(config.databaseUrl);
+      return;
+    } catch (error) {
+      if (!isDatabaseAway(error) || systemClock.nowMs() > untilMs) throw error;
+      if (!told)
+        log.warn({ err: error }, `PostgreSQL (DATABASE_URL) does not answer; trying for ${DATABASE_WAIT_MS / 1000} s`);
+      told = true;
+      await new Promise<void>((resolve) => systemClock.after(DATABASE_RETRY_MS, resolve));
+    }
+  }
+}
+
+async function main(): Promise<void> {
+  const config = loadConfig();
+  const log = pino({
+    name: 'control',
+    level: config.logLevel,
+    redact: { paths: REDACTED, censor: '[secret]' },
+  });
+  let control: Control | null = null;
+  let stopping = false;
+  const stop = (cause: string): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    log.info({ cause }, 'control stops');
+    control?.drain();
+    void (control?.close() ?? Promise.resolve()).then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'control could not close in order');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('SIGINT', () => stop('SIGINT'));
+  process.on('disconnect', () => stop('the supervisor is gone'));
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      log.fatal({ err: error }, 'a fault that nothing caught; control starts anew');
+      process.exit(1);
+    });
+  }
+
+  try {
+    await migrateWhenThere(config, log);
+    control = await startControl(config, systemClock, log);
+  } catch (error) {
+    log.fatal({ err: error }, 'control could not start');
+    process.exit(1);
+  }
+  if (stopping) {
+    await (control as Control).close();
+    return;
+  }
+  log.info({ publicUrl: config.publicUrl }, 'control serves');
+  process.send?.({ type: 'ready' });
+}
+
+await main();
