@@ -182,14 +182,15 @@ describe('timers of a call, on the database', () => {
     expect(await h.call(callUuid)).toMatchObject({ status: 'failed', endedReason: 'submission_unknown' });
   });
 
-  test('two sweeps at once act on a call once: one cancel, one event', async () => {
-    const callUuid = await placedCall(h);
+  test('six sweeps at once act on each of 20 calls once: one cancel, one event', async () => {
+    const calls = await Promise.all(Array.from({ length: 20 }, () => placedCall(h)));
+    h.carrier.cancelled.length = 0;
     h.clock.advanceMs(20_100);
-    const other = createReaper({ ...h, log: h.placement.log });
-    const looked = await Promise.all([h.reaper.sweep(), other.sweep()]);
-    expect(looked.reduce((sum, count) => sum + count, 0)).toBe(1);
-    expect(h.carrier.cancelled).toHaveLength(1);
-    expect(await h.webhooks(callUuid)).toEqual(['call.failed']);
+    const reapers = Array.from({ length: 6 }, () => createReaper({ ...h, log: h.placement.log }));
+    const looked = await Promise.all(reapers.map((reaper) => reaper.sweep()));
+    expect(looked.reduce((sum, count) => sum + count, 0)).toBe(20);
+    expect(h.carrier.cancelled).toHaveLength(20);
+    for (const callUuid of calls) expect(await h.webhooks(callUuid)).toEqual(['call.failed']);
   });
 
   test('a started reaper sweeps by itself at a near deadline, not a second later, and close ends its timer', async () => {
