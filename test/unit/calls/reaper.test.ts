@@ -193,6 +193,18 @@ describe('timers of a call, on the database', () => {
     for (const callUuid of calls) expect(await h.webhooks(callUuid)).toEqual(['call.failed']);
   });
 
+  test('a call that another node has in hand is skipped, not waited for', async () => {
+    const [held, free] = [await placedCall(h), await placedCall(h)];
+    h.clock.advanceMs(20_100);
+    await h.database.transaction(async (tx) => {
+      await tx.query('SELECT 1 AS one FROM calls WHERE call_uuid = $1 FOR UPDATE', [held]);
+      expect(await h.reaper.sweep()).toBe(1);
+    });
+    expect((await h.call(free)).status).toBe('failed');
+    expect((await h.call(held)).status).toBe('dialing');
+    expect(await h.reaper.sweep()).toBe(1);
+  });
+
   test('a started reaper sweeps by itself at a near deadline, not a second later, and close ends its timer', async () => {
     const callUuid = await talkingCall(h);
     const reaper = createReaper({ ...h, log: h.placement.log });
