@@ -1,7 +1,8 @@
 /**
  * The pipeline threads of a media process: W that carry calls and one warm spare. A call goes to the thread with the fewest. When a
  * thread dies, its calls move to the spare, each from its last checkpoint and on a new block (the socket stays, the caller
- * hears a gap), and a new spare is started. A call that has been on too many dying threads is ended instead: it may be the cause.
+ * hears a gap), and a new spare is started. Without a spare they wait for a new thread rather than join calls that are well: one of
+ * them may be the cause. A call that was on three dying threads in a row is ended.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
@@ -13,6 +14,8 @@ import type { FromPipeline } from '../../contract/thread-messages.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
 
 const MOST_MOVES_A_CALL = 2;
+/** A call that lived so long on its new thread starts counting anew. */
+const MOVES_FORGOTTEN_MS = 60_000;
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 5000;
 /** No thread at all is ready for so long: calls that wait for one are given up. */
@@ -71,6 +74,7 @@ class Call implements PlacedCall {
   host: PipelineThreadHost | null = null;
   checkpoint: Checkpoint | null;
   moves = 0;
+  movedAtMs = 0;
   isStopping = false;
 
   constructor(pool: Pool, setup: CallSetup, listener: PlacedCallListener) {
@@ -104,7 +108,7 @@ class Pool implements PipelinePool {
   #carriers: PipelineThreadHost[] = [];
   #spare: PipelineThreadHost | null = null;
   #starting = new Set<PipelineThreadHost>();
-  #waiting: { call: Call; block: SharedArrayBuffer; sinceMs: number }[] = [];
+  #waiting: { call: Call; block: SharedArrayBuffer }[] = [];
   #nextIndex = 0;
   #nextToPrepare = 0;
   #restartMs = FIRST_RESTART_MS;
@@ -169,14 +173,15 @@ class Pool implements PipelinePool {
   #assign(call: Call, block: SharedArrayBuffer): void {
     let best: PipelineThreadHost | null = null;
     for (const host of this.#carriers) if (best === null || host.calls.size < best.calls.size) best = host;
-    if (best === null) {
-      this.#waiting.push({ call, block, sinceMs: this.#options.clock.nowMs() });
-      this.#options.clock.after(NO_THREAD_LIMIT_MS, () => {
-        if (this.#waiting.some((one) => one.call === call)) this.settle(call, true);
-      });
-      return;
-    }
-    this.#giveTo(best, call, block);
+    if (best === null) this.#queue(call, block);
+    else this.#giveTo(best, call, block);
+  }
+
+  #queue(call: Call, block: SharedArrayBuffer): void {
+    this.#waiting.push({ call, block });
+    this.#options.clock.after(NO_THREAD_LIMIT_MS, () => {
+      if (this.#waiting.some((one) => one.block === block)) this.settle(call, true);
+    });
   }
 
   #giveTo(host: PipelineThreadHost, call: Call, block: SharedArrayBuffer): void {
@@ -257,26 +262,30 @@ class Pool implements PipelinePool {
       this.#settleReady?.reject(new Error(`a pipeline thread died before it was ready: ${why}`));
       return;
     }
-    if (carried && this.#spare !== null) {
-      this.#carriers.push(this.#spare);
+    const successor = carried ? this.#spare : null;
+    if (successor !== null) {
+      this.#carriers.push(successor);
       this.#spare = null;
     }
     clock.after(host.isReady ? 0 : this.#restartMs, () => {
       if (!this.#closed) this.#startThread();
     });
     if (!host.isReady) this.#restartMs = Math.min(this.#restartMs * 2, LONGEST_RESTART_MS);
-    for (const callUuid of [...host.calls]) this.#move(this.#calls.get(callUuid), lostAtMs);
+    for (const callUuid of [...host.calls]) this.#move(this.#calls.get(callUuid), lostAtMs, successor);
   }
 
-  #move(call: Call | undefined, lostAtMs: number): void {
+  #move(call: Call | undefined, lostAtMs: number, successor: PipelineThreadHost | null): void {
     if (call === undefined) return;
     call.host = null;
     if (call.isStopping) {
       this.settle(call, false);
       return;
     }
+    if (lostAtMs - call.movedAtMs > MOVES_FORGOTTEN_MS) call.moves = 0;
+    call.movedAtMs = lostAtMs;
     const block = ++call.moves > MOST_MOVES_A_CALL ? null : call.listener.moved(lostAtMs);
     if (block === null) this.settle(call, true);
-    else this.#assign(call, block);
+    else if (successor === null) this.#queue(call, block);
+    else this.#giveTo(successor, call, block);
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The recorder thread, seen from the I/O thread: opens and closes recordings, and starts a dead thread again, handing it every
- * open ring anew (a ring holds 2 s, so a quick restart loses little). A recording that was closing when its thread died twice is
+ * open ring anew (a ring holds 2 s, so a quick restart loses little). A recording that was closing at three deaths is
  * given up with an error, so that its call is not kept waiting.
  */
 import type { Logger } from 'pino';
@@ -82,7 +82,7 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
   const restart = (): void => {
     start();
     for (const [callUuid, recording] of [...recordings]) {
-      if (++recording.deaths > MOST_DEATHS_A_RECORDING) {
+      if (recording.closing !== null && ++recording.deaths > MOST_DEATHS_A_RECORDING) {
         finish(callUuid, null, 'the recorder thread died while it wrote this recording');
         continue;
       }

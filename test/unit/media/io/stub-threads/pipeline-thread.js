@@ -1,0 +1,72 @@
+// A pipeline thread that does as the digits pressed say: 1 throws, 2 spins, 3 exits, 4 runs out of memory, 5 ends the call,
+// 6 falls silent. With rings (`STUB_RINGS`, the built folder `dist/media/rings`) it echoes what it hears.
+import { parentPort, workerData } from 'node:worker_threads';
+
+const calls = new Map();
+let beats = true;
+const rings = process.env.STUB_RINGS ? await import(`${process.env.STUB_RINGS}/call-block.js`) : null;
+const bells = process.env.STUB_RINGS ? await import(`${process.env.STUB_RINGS}/bell.js`) : null;
+const ioBell = bells === null ? null : new bells.Bell(workerData.ioBell);
+
+parentPort.on('message', (message) => {
+  const { callUuid } = message;
+  switch (message.type) {
+    case 'engines':
+      parentPort.postMessage({ type: 'call.live', callUuid: 'engines', event: { type: 'warning' } });
+      break;
+    case 'call.start': {
+      const setup = message.setup;
+      calls.set(setup.callUuid, { block: rings?.CallBlock.attach(message.call, setup.format) ?? null, seq: 0 });
+      const step = setup.checkpoint === null ? 'begun' : `resumed ${setup.checkpoint.stepId}`;
+      const event = { type: 'step', stepId: `${workerData.threadIndex} ${step}`, atMs: 0 };
+      parentPort.postMessage({ type: 'call.live', callUuid: setup.callUuid, event });
+      const checkpoint = { stepId: 's1', variables: {}, misses: 0, visits: {}, nextTurnNumber: 2, atMs: 0 };
+      parentPort.postMessage({ type: 'call.checkpoint', callUuid: setup.callUuid, checkpoint });
+      break;
+    }
+    case 'call.dtmf':
+      obey(message.digit, callUuid);
+      break;
+    case 'call.stop': {
+      calls.delete(callUuid);
+      const turn = { turnId: 't1', role: 'agent', startMs: 0, endMs: 1, text: 'bye', heardText: 'bye', interrupted: false };
+      parentPort.postMessage({ type: 'call.live', callUuid, event: { type: 'turn', turn } });
+      parentPort.postMessage({ type: 'call.closed', callUuid });
+      break;
+    }
+  }
+});
+
+function obey(digit, callUuid) {
+  if (digit === '1') throw new Error('told to throw');
+  if (digit === '2') for (;;);
+  if (digit === '3') process.exit(3);
+  if (digit === '4') {
+    const held = [];
+    for (;;) held.push(new Array(1_000_000).fill(held.length));
+  }
+  if (digit === '5') {
+    const end = { type: 'call.end', callUuid, reason: 'agent_hangup', disposition: null, error: null };
+    parentPort.postMessage(end);
+  }
+  if (digit === '6') beats = false;
+}
+
+function echo() {
+  for (const call of calls.values()) {
+    if (call.block === null) continue;
+    const { uplink, downlink } = call.block;
+    while (uplink.peek()) {
+      const { bytes, payloadStart, lengthBytes } = uplink;
+      downlink.tryWrite(bytes, payloadStart, lengthBytes, call.block.generation, ++call.seq, 0);
+      uplink.release();
+      ioBell.ring();
+    }
+  }
+}
+
+setInterval(() => {
+  if (beats) parentPort.postMessage({ type: 'heartbeat', calls: calls.size });
+}, 200);
+if (rings !== null) setInterval(echo, 5);
+parentPort.postMessage({ type: 'ready' });

@@ -1,0 +1,163 @@
+import { pino } from 'pino';
+import { afterEach, describe, expect, test } from 'vitest';
+import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
+import { systemClock } from '../../../../../media/contract/clock.ts';
+import type { CallSetup } from '../../../../../media/contract/link-messages.ts';
+import {
+  createPipelinePool,
+  type PipelinePool,
+  type PlacedCall,
+  type PlacedCallListener,
+} from '../../../../../media/io/threads/pipeline-pool.ts';
+import { CallBlock } from '../../../../../media/rings/call-block.ts';
+
+const url = new URL('../stub-threads/pipeline-thread.js', import.meta.url);
+
+function setupOf(callUuid: string): CallSetup {
+  return {
+    callUuid,
+    epoch: 1,
+    enterprise: 'acme',
+    agentId: 'a',
+    agentVersion: 1,
+    agent: { kind: 'tone', name: 't', direction: 'any', toneHz: 440 },
+    placeholders: {},
+    carrier: 'plivo',
+    carrierCallId: 'c',
+    answeredAtEpochMs: 0,
+    maxDurationMs: 60_000,
+    record: true,
+    checkpoint: null,
+    format: MULAW_8K,
+  };
+}
+
+class Watcher implements PlacedCallListener {
+  readonly seen: string[] = [];
+  live(event: { type: string; stepId?: string }): void {
+    this.seen.push(event.type === 'step' ? `step ${event.stepId}` : event.type);
+  }
+  checkpoint(): void {
+    this.seen.push('checkpoint');
+  }
+  ended(reason: string): void {
+    this.seen.push(`ended ${reason}`);
+  }
+  closed(lost: boolean): void {
+    this.seen.push(lost ? 'lost' : 'closed');
+  }
+  moved(): SharedArrayBuffer | null {
+    this.seen.push('moved');
+    return CallBlock.create(MULAW_8K).memory;
+  }
+}
+
+let pool: PipelinePool;
+afterEach(() => pool.close());
+
+async function makePool(threads: number): Promise<void> {
+  pool = createPipelinePool({
+    url,
+    threads,
+    workerData: { dataDir: '/nowhere', ioBell: new SharedArrayBuffer(4), mediaId: 'm', logLevel: 'silent' },
+    enginePorts: () => null,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+  });
+  await pool.ready;
+}
+
+function place(callUuid: string): { call: PlacedCall; watcher: Watcher } {
+  const watcher = new Watcher();
+  return { call: pool.place(setupOf(callUuid), CallBlock.create(MULAW_8K).memory, watcher), watcher };
+}
+
+async function until(condition: () => boolean, what: string, withinMs = 12_000): Promise<void> {
+  const untilMs = performance.now() + withinMs;
+  while (!condition()) {
+    if (performance.now() > untilMs) throw new Error(`waited ${withinMs} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+describe('the pipeline pool', () => {
+  test('spreads 6 calls over 2 threads 3 and 3, and stops each with its last turn before closed', async () => {
+    await makePool(2);
+    const calls = Array.from({ length: 6 }, (_, i) => place(`call-${i}`));
+    await until(() => calls.every(({ watcher }) => watcher.seen.length === 2), 'all begun');
+    const threads = calls.map(({ watcher }) => watcher.seen[0]!);
+    expect(new Set(threads).size).toBe(2);
+    expect(threads.filter((one) => one === threads[0]).length).toBe(3);
+    for (const { call } of calls) {
+      call.stop();
+      call.stop();
+    }
+    await until(() => pool.calls === 0, 'all closed');
+    for (const { watcher } of calls) expect(watcher.seen.slice(2)).toEqual(['turn', 'closed']);
+  });
+
+  test.each([
+    ['throws', '1'],
+    ['exits', '3'],
+    ['runs out of memory', '4'],
+    ['spins', '2'],
+  ])(
+    'a thread that %s moves its calls to the spare, each from its last checkpoint, and a new spare comes',
+    async (_how, digit) => {
+      await makePool(1);
+      const first = place('first');
+      const second = place('second');
+      await until(() => second.watcher.seen.includes('checkpoint'), 'the checkpoint');
+      first.call.digit(digit);
+      await until(() => second.watcher.seen.filter((one) => one === 'checkpoint').length === 2, 'the move', 18_000);
+      for (const { watcher } of [first, second]) {
+        expect(watcher.seen).toContain('moved');
+        expect(watcher.seen.some((one) => /^step \d+ resumed s1$/.test(one))).toBe(true);
+        expect(watcher.seen).not.toContain('lost');
+      }
+      first.call.stop();
+      await until(() => first.watcher.seen.includes('closed'), 'the close');
+    },
+  );
+
+  test('a call that has killed three threads is lost; the one beside it goes on', async () => {
+    await makePool(2);
+    const killer = place('killer');
+    await until(() => killer.watcher.seen.includes('checkpoint'), 'the call');
+    const bystander = place('bystander');
+    await until(() => bystander.watcher.seen.includes('checkpoint'), 'the call beside it');
+    for (let deaths = 1; deaths <= 3; deaths++) {
+      const begun = () => killer.watcher.seen.filter((one) => one === 'checkpoint').length;
+      await until(() => begun() === deaths, `start number ${deaths}`);
+      killer.call.digit('3');
+      await until(() => begun() === deaths + 1 || killer.watcher.seen.includes('lost'), 'the next');
+    }
+    expect(killer.watcher.seen.at(-1)).toBe('lost');
+    expect(bystander.watcher.seen).not.toContain('moved');
+    bystander.call.digit('5');
+    await until(() => bystander.watcher.seen.includes('ended agent_hangup'), 'an answer');
+  });
+
+  test('a call that was being stopped when its thread died is closed, not moved', async () => {
+    await makePool(1);
+    const { call, watcher } = place('one');
+    await until(() => watcher.seen.includes('checkpoint'), 'the call');
+    call.digit('3');
+    call.stop();
+    await until(() => pool.calls === 0, 'the close');
+    expect(watcher.seen).not.toContain('moved');
+    expect(watcher.seen).not.toContain('lost');
+  });
+
+  test('threads that cannot start make ready reject with the reason', async () => {
+    pool = createPipelinePool({
+      url: new URL('../stub-threads/no-such-thread.js', import.meta.url),
+      threads: 1,
+      workerData: { dataDir: '', ioBell: new SharedArrayBuffer(4), mediaId: 'm', logLevel: 'silent' },
+      enginePorts: () => null,
+      clock: systemClock,
+      log: pino({ level: 'silent' }),
+    });
+    await expect(pool.ready).rejects.toThrow(/pipeline thread died before it was ready: .*no-such-thread/);
+  });
+});
