@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { loadFliteVoice } from '../../../../../media/engines/local/flite-voice.ts';
+import { loadVoiceActivity } from '../../../../../media/engines/local/voice-activity.ts';
+import { describeVoiceActivity } from '../voice-activity-conformance.ts';
+
+describeVoiceActivity('The voice gate', await loadFliteVoice(), loadVoiceActivity);
+
+it('refuses a rate of 44,100 Hz, naming the rates that there are', async () => {
+  const create = await loadVoiceActivity();
+  expect(() => create(44100)).toThrow(/8000, 16000, 32000 or 48000/);
+});
+
+it('gives memory back: 20,000 gates made and closed one after the other', async () => {
+  const create = await loadVoiceActivity();
+  for (let i = 0; i < 20_000; i++) create(16000).close();
+  const gate = create(8000);
+  expect(gate.isSpeech(new Int16Array(160))).toBe(false);
+  gate.close();
+});
