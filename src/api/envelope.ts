@@ -21,7 +21,6 @@ const BY_FASTIFY_CODE: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
   FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
-  FST_ERR_BAD_URL: 'not_found',
 };
 
 export function frameAnswers(app: FastifyInstance, log: Logger): void {
@@ -30,7 +29,7 @@ export function frameAnswers(app: FastifyInstance, log: Logger): void {
     paths.add(route.url, [route.method].flat());
   });
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'x-request-id': request.id, 'service-version': '1', 'cache-control': 'no-store' });
+    reply.headers(frameOf(request));
     if (!request.is404) return;
     const allowed = paths.methodsOf(request.url.split('?', 1)[0] ?? '');
     if (allowed.length === 0) throw new Refusal('not_found');
@@ -46,9 +45,18 @@ export function frameAnswers(app: FastifyInstance, log: Logger): void {
   });
 }
 
-export function errorBody(request: FastifyRequest, refusal: Refusal): Record<string, unknown> {
+/** For requests that never reach a route or a hook, such as one whose path does not decode. */
+export function answerFrameworkError(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  sendRefusal(request, reply.headers(frameOf(request)), new Refusal('bad_request'));
+}
+
+function frameOf(request: FastifyRequest): Record<string, string> {
+  return { 'x-request-id': request.id, 'service-version': '1', 'cache-control': 'no-store' };
+}
+
+function errorBody(request: FastifyRequest, refusal: Refusal): Record<string, unknown> {
   const body: Record<string, unknown> = { success: false, message: refusal.message };
-  if (request.routeOptions.config.specified !== true) {
+  if (request.routeOptions.config?.specified !== true) {
     Object.assign(body, { code: refusal.code, requestId: request.id, details: refusal.details });
   }
   return body;

@@ -15,7 +15,7 @@ import type { CallEventBus } from './call-event-bus.ts';
 import { registerCalls } from './calls/call-routes.ts';
 import { registerCallEvents } from './calls/event-routes.ts';
 import { registerDirectory } from './directory-routes.ts';
-import { frameAnswers } from './envelope.ts';
+import { answerFrameworkError, frameAnswers } from './envelope.ts';
 import { createGuard } from './guard.ts';
 import { type ReadinessCheck, registerHealth } from './health-routes.ts';
 import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
@@ -53,6 +53,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
     // Our own log has routes, not addresses with what they may hold.
     logger: false,
     return503OnClosing: false,
+    frameworkErrors: answerFrameworkError,
     forceCloseConnections: 'idle',
   });
   app.setValidatorCompiler(validatorCompiler);

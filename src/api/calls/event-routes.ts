@@ -45,6 +45,8 @@ export function registerCallEvents(plain: FastifyInstance, guard: Guard, deps: E
       if (value !== undefined) reply.raw.setHeader(name, value);
     }
     reply.raw.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
+    // A call without events yet: the client must see at once that the stream is open.
+    reply.raw.flushHeaders();
     const stream = createEventStream({
       ...deps,
       callUuid,

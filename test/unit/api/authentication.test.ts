@@ -1,0 +1,156 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthenticator } from '../../../src/api/authentication.ts';
+import { createFailedAuthThrottle } from '../../../src/api/failed-auth-throttle.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { makeApiKey } from '../../../src/workspaces/api-key-format.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../../src/workspaces/api-keys.ts';
+import { createWorkspace, setApiEnabled } from '../../../src/workspaces/workspaces.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+let test: TestDatabase;
+let database: Database;
+let queries = 0;
+let slugs = 0;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
+});
+afterAll(async () => {
+  await database.close();
+  await test.close();
+});
+
+const ADDRESS = '203.0.113.9';
+
+async function setUp(key: { allowedCidrs?: string[]; expiresAt?: Date } = {}) {
+  const slug = `w${++slugs}`;
+  await createWorkspace(database, { slug, name: slug });
+  await setApiEnabled(database, { slug, enabled: true });
+  const made = await createApiKey(database, { slug, name: 'k', scopes: ['calls:read'], ...key });
+  const clock = new VirtualClock(Date.now());
+  const counted = {
+    query: <Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]> => {
+      queries++;
+      return database.query<Row>(sql, parameters);
+    },
+  };
+  const authenticator = createAuthenticator({ database: counted, clock, log: pino({ level: 'silent' }) });
+  const ask = async (text = made.text, address = ADDRESS): Promise<string> => {
+    const answer = await authenticator.authenticate(`Bearer ${text}`, address);
+    return answer.ok ? answer.principal.slug : answer.why;
+  };
+  return { slug, key: made, clock, ask };
+}
+
+describe('authentication', () => {
+  it('refuses a wrong checksum without a query, and a right checksum with an unknown id or secret after one', async () => {
+    const { slug, key, ask } = await setUp();
+    queries = 0;
+    expect(await ask(`${key.text.slice(0, -1)}${key.text.endsWith('0') ? '1' : '0'}`)).toBe('unauthorized');
+    expect(queries).toBe(0);
+    expect(await ask(makeApiKey().text)).toBe('unauthorized');
+    expect(queries).toBe(1);
+    expect(await ask()).toBe(slug);
+    // The right id with another secret, its checksum made right again.
+    const other = makeApiKey((bytes) => Buffer.alloc(bytes, 3)).text;
+    expect(await ask(other)).toBe('unauthorized');
+  });
+
+  it('holds a revocation after 1 s at the latest, and asks the database once a second', async () => {
+    const { slug, key, clock, ask } = await setUp();
+    await ask();
+    queries = 0;
+    for (let times = 0; times < 50; times++) expect(await ask()).toBe(slug);
+    expect(queries).toBe(0);
+    await revokeApiKey(database, { slug, keyId: key.keyId });
+    clock.advanceMs(999);
+    expect(await ask()).toBe(slug);
+    clock.advanceMs(1);
+    expect(await ask()).toBe('unauthorized');
+  });
+
+  it('holds an expiry to the millisecond, although the row is cached', async () => {
+    const expiresAt = new Date(Date.now() + 60_000);
+    const { slug, clock, ask } = await setUp({ expiresAt });
+    clock.setEpochMs(expiresAt.getTime() - 1);
+    expect(await ask()).toBe(slug);
+    clock.setEpochMs(expiresAt.getTime());
+    expect(await ask()).toBe('unauthorized');
+  });
+
+  it('lets only the allowed ranges in, IPv4 inside IPv6 too', async () => {
+    const { slug, ask } = await setUp({ allowedCidrs: ['203.0.113.0/24', '2001:db8::/32'] });
+    for (const address of ['203.0.113.255', '::ffff:203.0.113.7', '2001:db8::1']) {
+      expect(await ask(undefined, address), address).toBe(slug);
+    }
+    for (const address of ['203.0.114.1', '2001:db9::1', 'local', '']) {
+      expect(await ask(undefined, address), address).toBe('unauthorized');
+    }
+  });
+
+  it('notes the use of a key at most once a minute', async () => {
+    const { slug, clock, ask } = await setUp();
+    const settled = async (): Promise<Date | null> => {
+      // The note is not awaited by the request; the next statement on the pool comes after it.
+      await database.transaction((tx) => tx.query('SELECT pg_sleep(0.05)'));
+      return (await listApiKeys(database, { slug }))[0]!.lastUsedAt;
+    };
+    await ask();
+    const first = await settled();
+    expect(first).toBeInstanceOf(Date);
+    await database.query(`UPDATE api_keys SET last_used_at = now() - interval '1 hour'`);
+    const marked = (await listApiKeys(database, { slug }))[0]!.lastUsedAt;
+    clock.advanceMs(59_999);
+    await ask();
+    expect(await settled()).toEqual(marked);
+    clock.advanceMs(1);
+    await ask();
+    expect((await settled())!.getTime()).toBeGreaterThan(marked!.getTime());
+  });
+
+  it('hears 20 wrong keys a minute from one address, then none for 3 s, without a query; a known key goes on', async () => {
+    const { slug, clock, ask } = await setUp();
+    expect(await ask()).toBe(slug);
+    for (let times = 0; times < 20; times++) expect(await ask(makeApiKey().text)).toBe('unauthorized');
+    queries = 0;
+    expect(await ask(makeApiKey().text)).toBe('throttled');
+    expect(await ask('nonsense')).toBe('throttled');
+    expect(queries).toBe(0);
+    expect(await ask()).toBe(slug);
+    expect(await ask(makeApiKey().text, '198.51.100.1')).toBe('unauthorized');
+    clock.advanceMs(3_000);
+    expect(await ask(makeApiKey().text)).toBe('unauthorized');
+    expect(await ask(makeApiKey().text)).toBe('throttled');
+  });
+
+  it('does not count requests that show no key at all', async () => {
+    const clock = new VirtualClock();
+    const authenticator = createAuthenticator({ database, clock, log: pino({ level: 'silent' }) });
+    for (let times = 0; times < 100; times++) {
+      expect(await authenticator.authenticate(undefined, ADDRESS)).toEqual({ ok: false, why: 'unauthorized' });
+    }
+  });
+});
+
+describe('the throttle of failed authentications', () => {
+  it('shuts an address for a minute at most, however long it goes on', () => {
+    const clock = new VirtualClock();
+    const throttle = createFailedAuthThrottle(clock);
+    for (let times = 0; times < 5_000; times++) throttle.failed(ADDRESS);
+    expect(throttle.waitSeconds(ADDRESS)).toBeGreaterThan(0);
+    clock.advanceMs(63_000);
+    expect(throttle.waitSeconds(ADDRESS)).toBe(0);
+  });
+
+  it('forgets the address that was quiet longest beyond 10,000', () => {
+    const throttle = createFailedAuthThrottle(new VirtualClock());
+    for (let times = 0; times < 20; times++) throttle.failed(ADDRESS);
+    for (let address = 0; address < 9_999; address++) throttle.failed(`a${address}`);
+    expect(throttle.waitSeconds(ADDRESS)).toBe(3);
+    throttle.failed('one more');
+    expect(throttle.waitSeconds(ADDRESS)).toBe(0);
+  });
+});

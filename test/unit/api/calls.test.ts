@@ -1,0 +1,262 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LightMyRequestResponse } from 'fastify';
+import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApiKey } from '../../../src/workspaces/api-keys.ts';
+import { type ApiFixture, createApiFixture, type Tenant } from './api-fixture.ts';
+
+let api: ApiFixture;
+let folder: string;
+beforeAll(async () => {
+  api = await createApiFixture();
+  folder = mkdtempSync(join(tmpdir(), 'parley-calls-'));
+});
+afterAll(async () => {
+  await api.close();
+  rmSync(folder, { recursive: true });
+});
+
+const get = (path: string, tenant: Tenant = api.acme, headers = {}): Promise<LightMyRequestResponse> =>
+  api.app.inject({ url: path, headers: { authorization: `Bearer ${tenant.key}`, ...headers } });
+
+const turn = (number: number, role: string, text: string, heardText = text, interrupted = false): string =>
+  JSON.stringify({
+    turnId: `t${number}`,
+    role,
+    startMs: number * 1000,
+    endMs: number * 1000 + 500,
+    text,
+    heardText,
+    interrupted,
+  });
+
+async function finishedCall(): Promise<{ callUuid: string; path: string }> {
+  const path = join(folder, `${uuidv4()}.ogg`);
+  writeFileSync(path, 'OggS-sound');
+  const callUuid = await api.insertCall(api.acme, {
+    status: 'completed',
+    ended_reason: 'agent_hangup',
+    hangup_by: 'agent',
+    fault: 'none',
+    created_at: '2026-11-21T10:00:00Z',
+    dialed_at: '2026-11-21T10:00:00Z',
+    ringing_at: '2026-11-21T10:00:01Z',
+    answered_at: '2026-11-21T10:00:03.5Z',
+    ended_at: '2026-11-21T10:00:13.72Z',
+    metadata: JSON.stringify({ plan: 'gold', 'secret.token': 'metadata-canary' }),
+    recording_status: 'ready',
+    recording: JSON.stringify({
+      path,
+      format: 'ogg_opus',
+      channels: 2,
+      rateHz: 8000,
+      durationMs: 10_220,
+      sizeBytes: 10,
+      sha256: 'ab',
+    }),
+    transcript_status: 'ready',
+    latency: JSON.stringify({ answerToFirstWordMs: 240 }),
+  });
+  const turns = [
+    turn(1, 'agent', 'Hello there, this is Paul.', 'Hello there,', true),
+    turn(2, 'user', 'yes please'),
+    turn(3, 'agent', 'Never played.', ''),
+  ];
+  for (const [index, json] of turns.entries()) {
+    await api.database.query('INSERT INTO call_turns VALUES ($1, $2, $3, $4)', [
+      callUuid,
+      `t${index + 1}`,
+      index,
+      json,
+    ]);
+  }
+  await api.database.query(
+    `INSERT INTO call_events (call_uuid, kind, data) VALUES ($1, 'status', '{"status":"dialing"}')`,
+    [callUuid],
+  );
+  return { callUuid, path };
+}
+
+describe('the call log entry', () => {
+  it('of a finished call has what the contract lists, heard words only, and no secret metadata', async () => {
+    const { callUuid, path } = await finishedCall();
+    const answer = await get(`/api/developer/calls/${callUuid.toUpperCase()}`);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.body).not.toContain('canary');
+    expect(answer.json()).toMatchObject({
+      callUuid,
+      enterprise: 'acme',
+      agentVersion: 1,
+      channel: 'phone',
+      direction: 'outbound',
+      to: '+14155550123',
+      from: api.acme.lineId,
+      fromNumber: '+14155550100',
+      metadata: { plan: 'gold' },
+      status: 'completed',
+      endedReason: 'agent_hangup',
+      ringSeconds: 2.5,
+      durationSeconds: 10.2,
+      answeredAt: '2026-11-21T10:00:03.500Z',
+      transcript: 'Agent: Hello there,\nCustomer: yes please',
+      interruptions: { byUser: 1 },
+      latency: { answerToFirstWordMs: 240 },
+      webhooks: { delivered: 0, pending: 0 },
+      recording: {
+        status: 'ready',
+        path,
+        url: `http://127.0.0.1:8080/api/developer/calls/${callUuid}/recording`,
+        format: 'ogg_opus',
+        channels: 2,
+        sampleRate: 8000,
+        durationSeconds: 10.22,
+      },
+    });
+    expect(answer.json().turns).toHaveLength(3);
+  });
+
+  it('of a call that has just begun has every key of the contract, null or empty', async () => {
+    const callUuid = await api.insertCall(api.acme);
+    const body = (await get(`/api/developer/calls/${callUuid}`)).json();
+    const keys =
+      'callUuid enterprise agentId agentVersion leadId campaignId channel direction to from fromNumber name metadata status endedReason hangupBy fault sipCode answeredBy answeredByConfidence createdAt dialedAt ringingAt answeredAt endedAt ringSeconds durationSeconds recording transcriptStatus transcript turns analysisStatus summary intent intentConfidence sentiment successful data latency quality interruptions tools cost warnings recovery compliance webhooks';
+    for (const key of keys.split(' ')) expect(body, key).toHaveProperty(key);
+    expect(body).toMatchObject({
+      status: 'dialing',
+      transcript: null,
+      turns: [],
+      data: {},
+      recording: { status: 'none', url: null },
+    });
+  });
+
+  it('counts delivered and pending webhooks', async () => {
+    const callUuid = await api.insertCall(api.acme);
+    const endpoint = uuidv7();
+    await api.database.query(
+      `INSERT INTO webhook_endpoints (id, workspace_id, url, secret_sealed) VALUES ($1, $2, 'https://a.example', 'x')`,
+      [endpoint, api.acme.workspaceId],
+    );
+    for (const [sequence, state] of ['delivered', 'pending', 'pending'].entries()) {
+      const event = `evt_${callUuid}_${sequence}`;
+      await api.database.query(
+        `INSERT INTO webhook_events (id, workspace_id, call_uuid, event, sequence, body) VALUES ($1, $2, $3, 'recording.ready', $4, '{}')`,
+        [event, api.acme.workspaceId, callUuid, sequence + 1],
+      );
+      await api.database.query(
+        'INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state) VALUES ($1, $2, $3, $4)',
+        [uuidv7(), event, endpoint, state],
+      );
+    }
+    const body = (await get(`/api/developer/calls/${callUuid}`)).json();
+    expect(body.webhooks).toEqual({ delivered: 1, pending: 2 });
+  });
+});
+
+describe('every route of a call', () => {
+  const paths = ['', '/events', '/recording'];
+
+  it("does not show one workspace's call to another, nor hang it up", async () => {
+    const { callUuid } = await finishedCall();
+    for (const path of paths) {
+      const answer = await get(`/api/developer/calls/${callUuid}${path}`, api.other);
+      expect([answer.statusCode, answer.json().code], path).toEqual([404, 'call_not_found']);
+    }
+    const hangup = await api.app.inject({
+      method: 'POST',
+      url: `/api/developer/calls/${callUuid}/hangup`,
+      headers: { authorization: `Bearer ${api.other.key}` },
+    });
+    expect([hangup.statusCode, hangup.json().code]).toEqual([404, 'call_not_found']);
+    expect(api.hungUp).toEqual([]);
+  });
+
+  it('wants a key with its scope, and says in the envelope which', async () => {
+    const { callUuid } = await finishedCall();
+    const reader = await createApiKey(api.database, { slug: 'acme', name: 'agents', scopes: ['agents:read'] });
+    for (const path of paths) {
+      const url = `/api/developer/calls/${callUuid}${path}`;
+      expect((await api.app.inject({ url })).json()).toMatchObject({ success: false, code: 'unauthorized' });
+      const answer = await get(url, { ...api.acme, key: reader.text }, { 'x-request-id': 'r-7' });
+      expect([answer.statusCode, answer.json()]).toEqual([
+        403,
+        {
+          success: false,
+          message: 'The API key lacks a scope',
+          code: 'insufficient_scope',
+          requestId: 'r-7',
+          details: [{ field: 'Authorization', issue: 'needs calls:read' }],
+        },
+      ]);
+    }
+  });
+
+  it('answers 400 to an id that is no UUID and 404 to one that nobody has', async () => {
+    for (const path of paths) {
+      const malformed = await get(`/api/developer/calls/call-1${path}`);
+      expect([malformed.statusCode, malformed.json()]).toMatchObject([
+        400,
+        { code: 'invalid_call_id', details: [{ field: 'callUuid', issue: 'must be a UUID' }] },
+      ]);
+      expect((await get(`/api/developer/calls/${uuidv4()}${path}`)).statusCode).toBe(404);
+    }
+  });
+});
+
+describe('the recording', () => {
+  it('is streamed whole, as Ogg, to who has the key', async () => {
+    const { callUuid } = await finishedCall();
+    const answer = await get(`/api/developer/calls/${callUuid}/recording`);
+    expect([answer.statusCode, answer.body]).toEqual([200, 'OggS-sound']);
+    expect(answer.headers).toMatchObject({ 'content-type': 'audio/ogg; codecs=opus', 'content-length': '10' });
+  });
+
+  it('that is not there, pending or deleted from disk gives 404 recording_not_ready, not 500', async () => {
+    const none = await api.insertCall(api.acme);
+    const pending = await api.insertCall(api.acme, { recording_status: 'pending' });
+    const lost = await finishedCall();
+    rmSync(lost.path);
+    for (const callUuid of [none, pending, lost.callUuid]) {
+      const answer = await get(`/api/developer/calls/${callUuid}/recording`);
+      expect([answer.statusCode, answer.json().code]).toEqual([404, 'recording_not_ready']);
+    }
+  });
+});
+
+describe('hanging up', () => {
+  it('asks the carrier and answers 202 with the status; with or without an empty JSON body', async () => {
+    const callUuid = await api.insertCall(api.acme, { status: 'ringing' });
+    for (const headers of [{}, { 'content-type': 'application/json' }]) {
+      const answer = await api.app.inject({
+        method: 'POST',
+        url: `/api/developer/calls/${callUuid}/hangup`,
+        headers: { authorization: `Bearer ${api.acme.key}`, ...headers },
+      });
+      expect([answer.statusCode, answer.json()]).toEqual([202, { success: true, callUuid, status: 'ringing' }]);
+    }
+    expect(api.hungUp).toEqual([callUuid, callUuid]);
+  });
+});
+
+describe('the directory', () => {
+  it("lists a workspace's own agents and lines, without credentials", async () => {
+    const agents = (await get('/api/developer/agents')).json();
+    expect(agents.data.map((agent: { id: string }) => agent.id)).toEqual([api.acme.agentId]);
+    const numbers = await get('/api/developer/phone-numbers', api.other);
+    expect(numbers.json().data).toMatchObject([{ id: api.other.lineId, number: '+14155550101', carrier: 'plivo' }]);
+    expect(numbers.body).not.toContain('canary');
+  });
+
+  it('publishes every error code once, with its status and message', async () => {
+    const { data } = (await get('/api/developer/error-codes')).json();
+    const codes = data.map((entry: { code: string }) => entry.code);
+    expect(new Set(codes).size).toBe(codes.length);
+    expect(data).toContainEqual(
+      expect.objectContaining({ code: 'missing_fields', status: 400, message: 'Missing required fields' }),
+    );
+    expect(data).toContainEqual(expect.objectContaining({ code: 'carrier_auth', status: 502 }));
+    expect(data).toContainEqual(expect.objectContaining({ code: 'carrier_throttled', status: 429 }));
+  });
+});

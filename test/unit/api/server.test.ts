@@ -1,0 +1,137 @@
+import Fastify from 'fastify';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { frameAnswers } from '../../../src/api/envelope.ts';
+import { registerHealth } from '../../../src/api/health-routes.ts';
+import { createApiKey } from '../../../src/workspaces/api-keys.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+import { type ApiFixture, createApiFixture } from './api-fixture.ts';
+
+let api: ApiFixture;
+beforeAll(async () => {
+  api = await createApiFixture();
+});
+afterAll(() => api.close());
+
+describe('the envelope', () => {
+  it('answers an unknown path with 404, whatever body comes', async () => {
+    for (const options of [
+      { url: '/nowhere' },
+      { url: '/nowhere', method: 'POST' as const, payload: 'x'.repeat(99) },
+    ]) {
+      const answer = await api.app.inject(options);
+      expect([answer.statusCode, answer.json()]).toMatchObject([
+        404,
+        { success: false, message: 'Not found', code: 'not_found', details: [] },
+      ]);
+      expect(answer.headers['x-error-code']).toBe('not_found');
+    }
+  });
+
+  it('answers a known path with a wrong method with 405 and Allow', async () => {
+    const answers = await Promise.all([
+      api.app.inject({ url: '/api/outbound-call' }),
+      api.app.inject({ url: '/api/developer/calls/x/events?y=1', method: 'DELETE' }),
+    ]);
+    expect(answers.map((answer) => [answer.statusCode, answer.json().code, answer.headers['allow']])).toEqual([
+      [405, 'method_not_allowed', 'POST'],
+      [405, 'method_not_allowed', 'GET, HEAD'],
+    ]);
+  });
+
+  it('survives a path that does not decode', async () => {
+    const answer = await api.app.inject({ url: '/api/developer/calls/%E0%A4%A', headers: { 'x-request-id': 'abc' } });
+    expect([answer.statusCode, answer.json()]).toMatchObject([400, { success: false, code: 'bad_request' }]);
+    expect(answer.headers['x-request-id']).toBe('abc');
+  });
+
+  it('never shows the text or the stack of an unexpected error, and logs it once', async () => {
+    const lines: string[] = [];
+    const app = Fastify();
+    frameAnswers(app, pino({}, { write: (line: string) => void lines.push(line) }));
+    app.get('/broken', async () => {
+      throw Object.assign(new Error('canary in the text'), { statusCode: 503 });
+    });
+    const answer = await app.inject({ url: '/broken' });
+    expect([answer.statusCode, answer.json().code]).toEqual([500, 'internal_error']);
+    expect(answer.body).not.toMatch(/canary|at .*\.ts/);
+    expect(lines.filter((line) => line.includes('canary'))).toHaveLength(1);
+    await app.close();
+  });
+
+  it('puts request id, version and no-store on every answer', async () => {
+    for (const url of ['/livez', '/readyz', '/nowhere', '/api/developer/error-codes']) {
+      const { headers } = await api.app.inject({ url, headers: { 'x-request-id': 'abc' } });
+      expect(headers).toMatchObject({ 'x-request-id': 'abc', 'service-version': '1', 'cache-control': 'no-store' });
+    }
+  });
+});
+
+describe('the client address', () => {
+  it('is the last one of X-Forwarded-For, which our own proxy wrote, not what the client claims', async () => {
+    const key = await createApiKey(api.database, {
+      slug: 'acme',
+      name: 'office',
+      scopes: ['agents:read'],
+      allowedCidrs: ['198.51.100.0/24'],
+    });
+    const from = async (forwarded: string): Promise<number> =>
+      (
+        await api.app.inject({
+          url: '/api/developer/agents',
+          headers: { authorization: `Bearer ${key.text}`, 'x-forwarded-for': forwarded },
+        })
+      ).statusCode;
+    expect(await from('198.51.100.7')).toBe(200);
+    expect(await from('203.0.113.1, 198.51.100.7')).toBe(200);
+    expect(await from('198.51.100.7, 203.0.113.1')).toBe(401);
+  });
+});
+
+describe('health', () => {
+  it('says ok while every check is, and 503 with the failing one by name', async () => {
+    const clock = new VirtualClock();
+    const app = Fastify();
+    let media: () => Promise<string> = async () => '2 processes';
+    registerHealth(app, { clock, checks: { database: async () => 'ok', media: () => media() } });
+    expect((await app.inject({ url: '/readyz' })).json()).toEqual({
+      status: 'ok',
+      checks: { database: { ok: true, detail: 'ok' }, media: { ok: true, detail: '2 processes' } },
+    });
+    media = async () => {
+      throw new Error('no process is connected');
+    };
+    const answer = await app.inject({ url: '/healthz' });
+    expect([answer.statusCode, answer.json().checks.media, answer.headers['retry-after']]).toEqual([
+      503,
+      { ok: false, detail: 'no process is connected' },
+      '5',
+    ]);
+    expect((await app.inject({ url: '/livez' })).statusCode).toBe(200);
+    await app.close();
+  });
+
+  it('does not wait longer than 2 s for a check', async () => {
+    const clock = new VirtualClock();
+    const app = Fastify();
+    let asked = (): void => {};
+    const started = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    registerHealth(app, {
+      clock,
+      checks: {
+        database: () => {
+          asked();
+          return new Promise(() => {});
+        },
+      },
+    });
+    const pending = app.inject({ url: '/readyz' }).then((answer) => answer);
+    await started;
+    clock.advanceMs(2_000);
+    expect((await pending).json().checks.database).toEqual({ ok: false, detail: 'no answer within 2000 ms' });
+    expect(clock.pendingTimers).toBe(0);
+    await app.close();
+  });
+});
