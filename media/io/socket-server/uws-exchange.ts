@@ -9,7 +9,7 @@ import { statusLine } from './status-line.ts';
 export interface UwsRequest {
   getCaseSensitiveMethod(): string;
   getUrl(): string;
-  getQuery(): string;
+  getQuery(): string | undefined;
   forEach(each: (name: string, value: string) => void): void;
 }
 
@@ -66,7 +66,8 @@ class UwsExchange implements HttpExchange {
   constructor(res: UwsResponse, req: UwsRequest) {
     this.#res = res;
     this.method = req.getCaseSensitiveMethod();
-    const query = req.getQuery();
+    // Without a query this version answers undefined, whatever its types say.
+    const query = req.getQuery() ?? '';
     this.url = query === '' ? req.getUrl() : `${req.getUrl()}?${query}`;
     req.forEach((name, value) => {
       this.headers.push([name, value]);

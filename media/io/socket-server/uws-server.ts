@@ -169,7 +169,7 @@ function addRoute<UserData>(
       });
       const request = {
         path: req.getUrl(),
-        query: req.getQuery(),
+        query: req.getQuery() ?? '',
         headers,
         remoteAddress: remoteAddressOf(res),
       };

@@ -27,6 +27,7 @@ export function runSocketServerConformance(name: string, create: SocketServerFac
     const seen = new Map<string, Seen>();
     const failures: unknown[] = [];
     const held: { request: UpgradeRequest; decision: UpgradeDecision<string>; wasAborted: boolean }[] = [];
+    const requestedUrls: string[] = [];
     const clients: RawClient[] = [];
     let silent: RawClient;
     let silentSinceMs = 0;
@@ -48,6 +49,7 @@ export function runSocketServerConformance(name: string, create: SocketServerFac
         maxPendingUpgrades: 3,
         callbackFailed: (error) => failures.push(error),
         request: (exchange) => {
+          requestedUrls.push(exchange.url);
           exchange.respond(200, '', [['content-type', 'text/plain']], 5);
           exchange.write(Buffer.from('plain'));
           exchange.end();
@@ -197,6 +199,15 @@ export function runSocketServerConformance(name: string, create: SocketServerFac
       plain.socket.write('GET /media/refused HTTP/1.1\r\nHost: test\r\n\r\n');
       await plain.until(() => plain.httpStatus === 200, '200');
       expect(plain.httpHead.toLowerCase()).toContain('content-length: 5');
+    });
+
+    test("a request's URL is handed on as it came, with its query and without one", async () => {
+      for (const url of ['/plain', '/plain?a=b%20c']) {
+        const one = client();
+        one.socket.write(`GET ${url} HTTP/1.1\r\nHost: test\r\n\r\n`);
+        await one.until(() => one.httpStatus === 200, '200');
+        expect(requestedUrls.at(-1)).toBe(url);
+      }
     });
 
     test('a message of exactly 4,096 bytes arrives; one of 4,097 is closed by us with 1009 and not delivered', async () => {
