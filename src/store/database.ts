@@ -33,15 +33,15 @@ export function openDatabase(options: DatabaseOptions): Database {
     statement_timeout: STATEMENT_TIMEOUT_MS,
   });
   pool.on('error', options.onIdleError);
+  // A connection in use reports its death by its own event too, and can do so in the same turn in which the pool hands it
+  // over, before whoever asked for it could listen. The failed query is what counts.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return {
     async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
       return (await pool.query<Row>(sql, [...parameters])).rows;
     },
     async transaction(work) {
       const client = await pool.connect();
-      // A connection that dies inside a transaction also reports through its own event; the failed query is what counts.
-      const ignore = (): void => {};
-      client.on('error', ignore);
       let broken = false;
       try {
         await client.query('BEGIN');
@@ -58,7 +58,6 @@ export function openDatabase(options: DatabaseOptions): Database {
         });
         throw error;
       } finally {
-        client.off('error', ignore);
         client.release(broken);
       }
     },
