@@ -18,8 +18,8 @@ export const WEBHOOK_LIMITS: OutboundLimits = {
 };
 const USER_AGENT = 'Parley-Webhooks/1';
 const MAX_ERROR_CHARACTERS = 300;
-/** The note of an attempt is tried again while the claim still holds: losing it repeats the request. */
-const NOTE_RETRIES_MS = [250, 1_000, 3_000];
+/** Losing the note of an attempt repeats the request, so it outlasts a restart of the database. */
+const NOTE_RETRIES_MS = [250, 1_000, 3_000, 5_000, 10_000];
 
 export interface DeliveryDeps {
   store: DeliveryStore;

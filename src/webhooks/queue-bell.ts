@@ -36,6 +36,8 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
   let cancelCheck = (): void => {};
   let closing: Promise<void> | null = null;
   let loggedAtMs = Number.NEGATIVE_INFINITY;
+  /** Since the last one that worked. */
+  let failedAdds = 0;
 
   function complain(error: unknown): void {
     if (closing !== null || clock.nowMs() - loggedAtMs < LOG_EVERY_MS) return;
@@ -44,8 +46,10 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
   }
 
   async function open(): Promise<void> {
-    await queue?.close();
+    const former = queue;
     queue = null;
+    failedAdds = 0;
+    await former?.close();
     try {
       const opened = await openWebhookQueue({ ...options, onTrouble: complain });
       if (closing === null) queue = opened;
@@ -55,10 +59,10 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
     }
   }
 
-  /** BullMQ mends its own connections; what it gave up on is built anew. */
+  /** BullMQ mends its own connections; where it has not, or its tables are gone, everything is built anew. */
   function check(): void {
     if (closing !== null) return;
-    if (opening === null && queue?.isRunning() !== true) {
+    if (opening === null && (queue?.isRunning() !== true || failedAdds > 0)) {
       opening = open().finally(() => {
         opening = null;
       });
@@ -68,7 +72,15 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
 
   function add(deliveryIds: readonly string[], delayMs: number): void {
     if (queue === null || deliveryIds.length === 0) return;
-    queue.add(deliveryIds, delayMs).catch(complain);
+    queue.add(deliveryIds, delayMs).then(
+      () => {
+        failedAdds = 0;
+      },
+      (error: unknown) => {
+        failedAdds++;
+        complain(error);
+      },
+    );
   }
 
   check();

@@ -1,0 +1,158 @@
+/** Bell, sweep, claims and guarded client together, on a PostgreSQL of their own that is killed and robbed of its queue. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../media/contract/clock.ts';
+import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
+import { createGuardedClient } from '../../../src/outbound-http/guarded-client.ts';
+import type { OutboundHttp } from '../../../src/outbound-http/outbound-http.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { migrate } from '../../../src/store/migrate.ts';
+import { createSealer } from '../../../src/store/secrets.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/supervisor/postgres/embedded-postgres.ts';
+import { placeDatabase } from '../../../src/supervisor/postgres/placement.ts';
+import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
+import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
+import { startWebhooks, type Webhooks } from '../../../src/webhooks/start.ts';
+import { startReceiver, type TestReceiver } from '../../unit/outbound-http/test-receiver.ts';
+import { insertCall, insertWorkspace, sampleCall, WORKSPACE_ID } from '../../unit/webhooks/sample-call.ts';
+
+const ANSWER_AFTER_MS = 20;
+const dataDir = mkdtempSync(join(tmpdir(), 'parley-webhooks-'));
+const sealer = createSealer('cd'.repeat(32));
+const logged: string[] = [];
+const logger = pino({ level: 'warn' }, { write: (line: string) => logged.push(line) });
+let postgres: EmbeddedPostgres;
+let db: Database;
+let receiver: TestReceiver;
+let http: OutboundHttp;
+let webhooks: Webhooks;
+let secret: string;
+let callNumber = 0;
+
+beforeAll(async () => {
+  postgres = await startEmbeddedPostgres({ dataDir, log: () => {} });
+  await migrate(postgres.connectionString);
+  db = openDatabase({ connectionString: postgres.connectionString, onIdleError: () => {} });
+  receiver = await startReceiver((_request, response) => setTimeout(() => response.end(), ANSWER_AFTER_MS));
+  http = createGuardedClient({ guard: createAddressGuard(['127.0.0.0/8']), clock: systemClock });
+  await insertWorkspace(db);
+  ({ secret } = await setEndpoint(db, sealer, WORKSPACE_ID, `http://127.0.0.1:${receiver.port}/hooks`));
+  webhooks = await startWebhooks({
+    db,
+    databaseUrl: postgres.connectionString,
+    redisUrl: null,
+    sealer,
+    http,
+    clock: systemClock,
+    random: Math.random,
+    logger,
+  });
+});
+
+afterAll(async () => {
+  await webhooks?.close();
+  await http?.close();
+  await receiver?.close();
+  await db?.close();
+  await postgres?.stop();
+  rmSync(placeDatabase(dataDir).home, { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** A call that ends with `events`, recorded in one transaction each; retried while the database is away. */
+async function endCall(events: ('call.completed' | 'recording.ready')[] = ['call.completed']): Promise<string> {
+  const callUuid = `0199f0a2-0000-7000-8000-${String(++callNumber).padStart(12, '0')}`;
+  const call = sampleCall({ callUuid });
+  await untilDone(() => insertCall(db, call));
+  for (const event of events) {
+    webhooks.bell.ring(
+      await untilDone(() => db.transaction((tx) => recordCallEvent(tx, call, event, {}, systemClock))),
+    );
+  }
+  return callUuid;
+}
+
+async function untilDone<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      // A commit whose answer was lost shows as a repeated key.
+      if (String(error).includes('duplicate key')) return [] as Result;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function waitFor(what: string, limitMs: number, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`${what} did not come within ${limitMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const arrived = (callUuid: string): number[] =>
+  receiver.requests
+    .map((each) => JSON.parse(each.body))
+    .filter((body) => body.callUuid === callUuid)
+    .map((body) => body.sequence);
+
+/** Three calls in a row, each delivered within 400 ms: a sweep comes every 5 s and cannot have done that. */
+async function bellIsHeard(): Promise<boolean> {
+  for (let round = 0; round < 3; round++) {
+    const callUuid = await endCall();
+    const deadline = Date.now() + 400;
+    while (arrived(callUuid).length === 0) {
+      if (Date.now() > deadline) return false;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+  return true;
+}
+
+describe('delivery through the queue', () => {
+  it('arrives by the bell within 1 s, long before a sweep, signed and in order', async () => {
+    const startedAt = Date.now();
+    const callUuid = await endCall(['call.completed', 'recording.ready']);
+    await waitFor('both events', 1_000, () => arrived(callUuid).length === 2);
+    expect(Date.now() - startedAt).toBeLessThan(1_000);
+    expect(arrived(callUuid)).toEqual([1, 2]);
+    for (const { headers, body } of receiver.requests) {
+      const signed = new Webhook(secret).verify(body, headers as Record<string, string>);
+      expect(signed).toMatchObject({ callUuid, id: headers['webhook-id'] });
+    }
+  });
+
+  it('loses nothing when PostgreSQL is killed with 60 calls under way, and hears the bell again afterwards', async () => {
+    const calls: Promise<string>[] = [];
+    for (let index = 0; index < 60; index++) {
+      calls.push(endCall(['call.completed', 'recording.ready']));
+      await new Promise((resolve) => setTimeout(resolve, 15));
+      if (index === 20) process.kill(postgres.pid()!, 'SIGKILL');
+    }
+    const callUuids = await Promise.all(calls);
+    const missing = (): string[] => callUuids.filter((each) => new Set(arrived(each)).size < 2);
+    await waitFor('every event', 40_000, () => missing().length === 0);
+    await waitFor('every note', 30_000, async () => {
+      const rows = await db.query("SELECT id FROM webhook_deliveries WHERE state <> 'delivered'").catch(() => [{}]);
+      return rows.length === 0;
+    });
+    for (const callUuid of callUuids) expect(arrived(callUuid)[0]).toBe(1);
+    const ids = receiver.requests.map((each) => `${each.headers['webhook-id']} ${JSON.parse(each.body).id}`);
+    for (const pair of ids) expect(pair.split(' ')[0]).toBe(pair.split(' ')[1]);
+    expect(logged.length).toBeLessThan(40);
+    await waitFor('the bell', 20_000, bellIsHeard);
+  });
+
+  it('delivers by the sweep when the queue has lost everything, and builds the queue anew', async () => {
+    await db.query('DROP SCHEMA bullmq CASCADE');
+    const callUuid = await endCall();
+    await waitFor('the event', 8_000, () => arrived(callUuid).length === 1);
+    await waitFor('the bell', 20_000, bellIsHeard);
+  });
+});
