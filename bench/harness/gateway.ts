@@ -103,7 +103,10 @@ async function makeWorkspace(
   try {
     await createWorkspace(database, { slug, name: 'River Dental' });
     await setApiEnabled(database, { slug, enabled: true });
-    await setWorkspaceLimits(database, { slug, limits: { concurrentCalls, callsPerSecond } });
+    await setWorkspaceLimits(database, {
+      slug,
+      limits: { concurrentCalls, callsPerSecond, apiRequestsPerSecond: 500, apiBurst: 1000 },
+    });
     const agent = await importAgent(database, { slug, definition: options.agent });
     const line = await addLine(database, sealer, {
       slug,
