@@ -182,6 +182,18 @@ describe('time line', () => {
     }
   });
 
+  it('shows a sound once, though the window moved on under it: 100 ms at 5 s, nothing at 6 s', () => {
+    const { timeline, frame, channels } = collect();
+    for (let atMs = 5000; atMs < 5100; atMs += 20) frame(RECEIVED, atMs, 1);
+    timeline.settle(0);
+    timeline.finish(7000);
+    expect(runsOf(channels()[0]!)).toEqual([
+      [MULAW_SILENCE, 40_000],
+      [1, 800],
+      [MULAW_SILENCE, 15_200],
+    ]);
+  });
+
   it('goes on where a forerunner stopped', () => {
     const { timeline, frame, channels } = collect(MULAW_8K, 80_000);
     expect(timeline.newestMs).toBe(10_000);
