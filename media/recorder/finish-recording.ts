@@ -59,13 +59,13 @@ export async function finishRecording(order: FinishOrder, deps: FinishDeps): Pro
   const totalSamples = order.totalSamples ?? found.totalSamples;
   const soundTicks = (totalSamples * OGG_TICKS_PER_SECOND) / format.rateHz;
   // A crash between rename and removal: the file is there and whole.
-  let checked = existsSync(path) ? await readBack(path, soundTicks, deps.pause).catch(() => null) : null;
-  if (checked === null) {
+  let facts = existsSync(path) ? await readBack(path, soundTicks, deps.pause).catch(() => null) : null;
+  if (facts === null) {
     const temporaryPath = `${path}.part`;
     try {
       await encode({ temporaryPath, callUuid: order.callUuid, format, segments, totalSamples, soundTicks }, deps);
       await syncPath(temporaryPath);
-      checked = await readBack(temporaryPath, soundTicks, deps.pause);
+      facts = await readBack(temporaryPath, soundTicks, deps.pause);
       await rename(temporaryPath, path);
       await syncPath(dirname(path));
     } catch (error) {
@@ -73,10 +73,13 @@ export async function finishRecording(order: FinishOrder, deps: FinishDeps): Pro
       throw error;
     }
   }
-  const { sha256, sizeBytes } = checked;
   await rm(order.folder, { recursive: true, force: true });
-  const durationMs = Math.round((soundTicks * 1000) / OGG_TICKS_PER_SECOND);
-  return { path, format: 'ogg_opus', channels: 2, rateHz: format.rateHz, durationMs, sizeBytes, sha256 };
+  return { ...facts, path };
+}
+
+/** Checks a finished file and tells its facts. Rejects when it is damaged. */
+export function factsOfFinished(path: string, pause: () => Promise<void>): Promise<RecordingFacts> {
+  return readBack(path, null, pause);
 }
 
 interface EncodeOrder {
@@ -142,12 +145,8 @@ function toLinear(format: LegFormat, raw: Uint8Array, linear: Int16Array): void 
   else for (let i = 0; i < linear.length; i++) linear[i] = raw[2 * i]! | (raw[2 * i + 1]! << 8);
 }
 
-/** Checks every page and the length, and takes the hash of what was checked. Throws an `OggError` or an `Error`. */
-async function readBack(
-  path: string,
-  soundTicks: number,
-  pause: () => Promise<void>,
-): Promise<{ sha256: string; sizeBytes: number }> {
+/** Checks every page, and the length unless it is null, and hashes what was checked. Rejects with an `OggError` or an `Error`. */
+async function readBack(path: string, soundTicks: number | null, pause: () => Promise<void>): Promise<RecordingFacts> {
   const ogg = new OggOpusReader();
   const hash = createHash('sha256');
   const piece = new Uint8Array(READ_BACK_BYTES);
@@ -166,10 +165,14 @@ async function readBack(
     closeSync(fd);
   }
   const facts = ogg.finish();
-  if (facts.soundTicks !== soundTicks || facts.channels !== 2) {
-    throw new Error(`${path} holds ${facts.soundTicks} ticks of sound instead of ${soundTicks}`);
+  if (facts.channels !== 2 || facts.soundTicks !== (soundTicks ?? facts.soundTicks)) {
+    throw new Error(
+      `${path} holds ${facts.soundTicks} ticks of ${facts.channels} channels instead of ${soundTicks} of 2`,
+    );
   }
-  return { sha256: hash.digest('hex'), sizeBytes };
+  const durationMs = Math.round((facts.soundTicks * 1000) / OGG_TICKS_PER_SECOND);
+  const sha256 = hash.digest('hex');
+  return { path, format: 'ogg_opus', channels: 2, rateHz: facts.inputRateHz, durationMs, sizeBytes, sha256 };
 }
 
 async function syncPath(path: string): Promise<void> {

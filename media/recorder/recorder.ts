@@ -1,21 +1,19 @@
 /**
- * Records every call of a media process: drains each call's ring into its time line, appends to its segments, and when the call is over
- * finishes the file. Made by the recorder thread's entry, which passes on the I/O thread's messages.
- * One absolute tick of 100 ms drains all calls, without allocation per frame; encoding goes on in slices of 10 ms in between.
+ * Records every call of a media process: drains each call's ring into its time line, appends to its segments, and queues the file for
+ * finishing when the call is over. Made by the recorder thread's entry, which passes on the I/O thread's messages.
+ * One absolute tick of 100 ms drains all calls, without allocation per frame.
  * A disk that fails costs a recording, never a call: the ring is drained all the same, the fault is logged once and reported.
  */
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { OpusCodec } from '../audio/opus-codec.ts';
 import type { LegFormat } from '../contract/audio-format.ts';
-import type { Clock } from '../contract/clock.ts';
-import type { FromRecorder } from '../contract/thread-messages.ts';
 import type { FrameRing } from '../rings/frame-ring.ts';
 import { attachRecordRing } from '../rings/record-ring.ts';
-import { type FinishOrder, finishRecording, NothingReadable } from './finish-recording.ts';
+import { createFinishQueue, type FinishQueueDeps } from './finish-queue.ts';
+import { findPlace } from './recording-folders.ts';
 import { OWN_STILL_MS, scanForLeftOvers } from './salvage.ts';
-import { listSegments, readOwner, SegmentWriter, setAside, type WriteAt } from './segment-files.ts';
+import { SegmentWriter } from './segment-files.ts';
 import { Timeline } from './timeline.ts';
 
 /** What the parent gives the recorder thread as `workerData`. */
@@ -28,15 +26,7 @@ export interface RecorderThreadData {
   logLevel: string;
 }
 
-export interface RecorderDeps extends Omit<RecorderThreadData, 'logLevel'> {
-  clock: Clock;
-  log: Logger;
-  codec: OpusCodec;
-  write: WriteAt;
-  report: (message: FromRecorder) => void;
-  /** Resolves after timers and messages that are due have run. */
-  letOthersRun: () => Promise<void>;
-}
+export interface RecorderDeps extends Omit<RecorderThreadData, 'logLevel'>, FinishQueueDeps {}
 
 export interface Recorder {
   /** Begins to record; a second `open` of a call that is open is ignored. Never throws: a fault is told at `finished`. */
@@ -45,23 +35,23 @@ export interface Recorder {
   close(callUuid: string, durationMs: number): void;
   /** Queues what earlier runs left unfinished. Resolves when it is queued. */
   salvage(): Promise<void>;
-  /** Resolves when the queue is empty. */
+  /** Resolves when nothing is left to finish. */
   idle(): Promise<void>;
   /** Ends the tick and closes the files; open calls' segments stay for a later run to finish. Idempotent. */
   stop(): void;
 }
 
 const TICK_MS = 100;
-const SLICE_MS = 10;
 /** How far a frame may lie ahead of the time that has passed: more is no clock drift but nonsense, and would fill the disk with silence. */
 const AHEAD_MS = 30_000;
 /** A call in which nothing comes for so long is written on as silence. */
 const UNMOVED_MS = 8000;
-const SAFE_NAME = /^[0-9A-Za-z-]{1,64}$/;
 
 interface Recording {
   callUuid: string;
   folder: string;
+  /** The call's last finished file, when this recording begins anew. */
+  earlierFile: string | null;
   ring: FrameRing;
   timeline: Timeline;
   writer: SegmentWriter | null;
@@ -77,16 +67,14 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   const { clock, log } = deps;
   const recordingsDir = join(deps.dataDir, 'recordings');
   const owner = `${deps.mediaId} ${deps.runId}`;
+  const queue = createFinishQueue(deps);
   const byCall = new Map<string, Recording>();
   /** The same recordings; the tick walks an array. */
   const recordings: Recording[] = [];
-  const queue: FinishOrder[] = [];
-  let working: Promise<void> | null = null;
-  let stopped = false;
+  let isStopped = false;
   let nextTickAtMs = clock.nowMs() + TICK_MS;
   let cancelTick = clock.after(TICK_MS, tick);
   let cancelRescan: () => void = () => {};
-  let sliceStartedAtMs = 0;
 
   function tick(): void {
     const nowMs = clock.nowMs();
@@ -103,7 +91,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       while (ring.peek()) ring.release();
       return;
     }
-    const notAfterMs = recording.openedStreamMs + nowMs - recording.openedAtMs + AHEAD_MS;
+    const notAfterMs = latestPlausibleMs(recording, nowMs);
     try {
       while (ring.peek()) {
         timeline.place(ring.generation, ring.bytes, ring.payloadStart, ring.lengthBytes, ring.atMs, notAfterMs);
@@ -118,51 +106,23 @@ export function createRecorder(deps: RecorderDeps): Recorder {
 
   function fail(recording: Recording, error: unknown): void {
     if (recording.fault !== null) return;
-    recording.fault = error instanceof Error ? error : new Error(String(error));
-    recording.log.error(
-      { err: recording.fault, folder: recording.folder },
-      'recording failed; the call goes on without it',
-    );
-    try {
-      recording.writer?.close();
-    } catch {
-      // The fault that counts is already logged.
-    }
+    const fault = error instanceof Error ? error : new Error(String(error));
+    recording.fault = fault;
+    recording.log.error({ err: fault, folder: recording.folder }, 'recording failed; the call goes on without it');
+    recording.writer?.close();
   }
 
   function isInUse(folder: string): boolean {
-    return recordings.some((other) => other.folder === folder) || queue.some((order) => order.folder === folder);
-  }
-
-  /** A folder that a forerunner of this thread was writing, or a fresh one. */
-  function folderFor(callUuid: string, format: LegFormat): { folder: string; firstSample: number } {
-    if (!SAFE_NAME.test(callUuid)) throw new Error(`"${callUuid}" cannot name a folder`);
-    const nowEpochMs = clock.epochMs();
-    const days = [dayOf(nowEpochMs - 86_400_000), dayOf(nowEpochMs)];
-    for (const day of days) {
-      for (let stream = 1; ; stream++) {
-        const folder = join(recordingsDir, day, stream === 1 ? callUuid : `${callUuid}.${stream}`);
-        const isThere = existsSync(folder);
-        if (!isThere && !existsSync(`${folder}.ogg`)) {
-          if (day === days[1]) return { folder, firstSample: 0 };
-          break;
-        }
-        if (!isThere || isInUse(folder) || readOwner(folder) !== owner) continue;
-        const found = listSegments(folder);
-        if (found === null) return { folder, firstSample: 0 };
-        if (found.format.codec !== format.codec || found.format.rateHz !== format.rateHz) continue;
-        return { folder, firstSample: found.totalSamples };
-      }
-    }
-    throw new Error('no folder'); // The loop for today always returns.
+    return queue.holds(folder) || recordings.some((other) => other.folder === folder);
   }
 
   function open(callUuid: string, format: LegFormat, memory: SharedArrayBuffer): void {
-    if (stopped || byCall.has(callUuid)) return;
+    if (isStopped || byCall.has(callUuid)) return;
     const nowMs = clock.nowMs();
     const recording: Recording = {
       callUuid,
       folder: '',
+      earlierFile: null,
       ring: attachRecordRing(memory, format),
       timeline: new Timeline(format, () => {}),
       writer: null,
@@ -172,45 +132,62 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       lastFrameAtMs: nowMs,
       log: log.child({ callUuid }),
     };
-    byCall.set(callUuid, recording);
-    recordings.push(recording);
     try {
-      const { folder, firstSample } = folderFor(callUuid, format);
-      recording.folder = folder;
-      const writer = new SegmentWriter(folder, format, owner, firstSample, deps.write, (error) =>
-        fail(recording, error),
-      );
-      recording.writer = writer;
-      recording.timeline = new Timeline(format, (bytes, lengthBytes) => writer.append(bytes, lengthBytes), firstSample);
-      recording.openedStreamMs = recording.timeline.newestMs;
+      beginWriting(recording, format);
     } catch (error) {
       fail(recording, error);
     }
+    byCall.set(callUuid, recording);
+    recordings.push(recording);
+  }
+
+  function beginWriting(recording: Recording, format: LegFormat): void {
+    const place = findPlace(recordingsDir, recording.callUuid, format, owner, clock.epochMs(), isInUse);
+    recording.folder = place.folder;
+    recording.earlierFile = place.earlierFile;
+    const writer = new SegmentWriter(place.folder, format, owner, place.firstSample, deps.write, (error) => {
+      if (byCall.get(recording.callUuid) === recording) fail(recording, error);
+      else recording.log.warn({ err: error, folder: place.folder }, 'a segment could not be synced after the call');
+    });
+    recording.writer = writer;
+    recording.timeline = new Timeline(
+      format,
+      (bytes, lengthBytes) => writer.append(bytes, lengthBytes),
+      place.firstSample,
+    );
+    recording.openedStreamMs = recording.timeline.newestMs;
   }
 
   function close(callUuid: string, durationMs: number): void {
     const recording = byCall.get(callUuid);
     if (recording === undefined) {
-      deps.report({ type: 'finished', callUuid, recording: null, error: 'the call was not being recorded' });
+      reportFailure(callUuid, 'the call was not being recorded');
       return;
     }
     byCall.delete(callUuid);
     recordings.splice(recordings.indexOf(recording), 1);
     const nowMs = clock.nowMs();
     drain(recording, nowMs);
-    const longestMs = recording.openedStreamMs + nowMs - recording.openedAtMs + AHEAD_MS;
-    const totalSamples = finishTimeline(recording, Math.min(Math.max(0, durationMs || 0), longestMs));
     logWhatWasLost(recording);
-    if (recording.fault !== null) {
-      deps.report({ type: 'finished', callUuid, recording: null, error: recording.fault.message });
+    const { folder, earlierFile, timeline } = recording;
+    if (earlierFile !== null && recording.fault === null && timeline.counters.placedFrames === 0) {
+      // A former thread had finished this call and died before it was heard: it is opened and closed again, with nothing to add.
+      rmSync(folder, { recursive: true, force: true });
+      queue.add({ callUuid, folder, earlierFile });
       return;
     }
-    if (totalSamples === 0) {
-      rmSync(recording.folder, { recursive: true, force: true });
-      deps.report({ type: 'finished', callUuid, recording: null, error: 'the stream ended before it held any sound' });
-      return;
+    const statedMs = Math.min(Math.max(0, durationMs || 0), latestPlausibleMs(recording, nowMs));
+    const totalSamples = finishTimeline(recording, statedMs);
+    if (recording.fault !== null) reportFailure(callUuid, recording.fault.message);
+    else if (totalSamples > 0) queue.add({ callUuid, folder, totalSamples });
+    else {
+      rmSync(folder, { recursive: true, force: true });
+      reportFailure(callUuid, 'the stream ended before it held any sound');
     }
-    enqueue({ callUuid, folder: recording.folder, totalSamples });
+  }
+
+  function reportFailure(callUuid: string, error: string): void {
+    deps.report({ type: 'finished', callUuid, recording: null, error });
   }
 
   function finishTimeline(recording: Recording, durationMs: number): number {
@@ -225,61 +202,13 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     }
   }
 
-  function logWhatWasLost({ ring, timeline, log }: Recording): void {
-    const lost = { droppedFrames: ring.droppedFrames, ...timeline.counters };
-    if (lost.droppedFrames + lost.lateFrames + lost.implausibleFrames > 0)
-      log.warn(lost, 'frames are missing in the recording');
-  }
-
-  function enqueue(order: FinishOrder): void {
-    queue.push(order);
-    working ??= work();
-  }
-
-  async function work(): Promise<void> {
-    await pause();
-    for (let order = queue[0]; order !== undefined && !stopped; order = queue[0]) {
-      await finish(order);
-      queue.shift();
-    }
-    // In the same turn as the last look at the queue, so that nothing is queued in between and forgotten.
-    working = null;
-  }
-
-  async function finish(order: FinishOrder): Promise<void> {
-    const { callUuid, folder } = order;
-    try {
-      const recording = await finishRecording(order, { codec: deps.codec, write: deps.write, pause });
-      deps.report({ type: 'finished', callUuid, recording, error: null });
-    } catch (error) {
-      const keptAt = error instanceof NothingReadable ? trySetAside(folder) : folder;
-      log.error({ err: error, callUuid, keptAt }, 'recording could not be finished');
-      const message = error instanceof Error ? error.message : String(error);
-      deps.report({ type: 'finished', callUuid, recording: null, error: message });
-    }
-  }
-
-  function trySetAside(folder: string): string | null {
-    try {
-      return setAside(folder);
-    } catch {
-      return folder;
-    }
-  }
-
-  async function pause(): Promise<void> {
-    if (clock.nowMs() - sliceStartedAtMs < SLICE_MS) return;
-    await deps.letOthersRun();
-    sliceStartedAtMs = clock.nowMs();
-  }
-
   async function salvage(): Promise<void> {
-    const { ready, youngFolders } = await scanForLeftOvers(recordingsDir, deps.mediaId, clock.epochMs(), isInUse);
-    if (stopped) return;
+    const { ready, youngFolders } = await scanForLeftOvers(recordingsDir, deps, clock.epochMs(), isInUse);
+    if (isStopped) return;
     for (const { callUuid, folder } of ready) {
       if (isInUse(folder)) continue;
       log.info({ callUuid, folder }, 'finishing a recording that an earlier run left behind');
-      enqueue({ callUuid, folder, totalSamples: null });
+      queue.add({ callUuid, folder, totalSamples: null });
     }
     if (youngFolders > 0) cancelRescan = clock.after(OWN_STILL_MS, rescan);
   }
@@ -289,10 +218,11 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   }
 
   function stop(): void {
-    if (stopped) return;
-    stopped = true;
+    if (isStopped) return;
+    isStopped = true;
     cancelTick();
     cancelRescan();
+    queue.stop();
     const nowMs = clock.nowMs();
     for (const recording of recordings) {
       drain(recording, nowMs);
@@ -302,9 +232,15 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     byCall.clear();
   }
 
-  return { open, close, salvage, stop, idle: async () => working ?? undefined };
+  return { open, close, salvage, stop, idle: () => queue.idle() };
 }
 
-function dayOf(epochMs: number): string {
-  return new Date(epochMs).toISOString().slice(0, 10);
+function latestPlausibleMs(recording: Recording, nowMs: number): number {
+  return recording.openedStreamMs + nowMs - recording.openedAtMs + AHEAD_MS;
+}
+
+function logWhatWasLost({ ring, timeline, log }: Recording): void {
+  const lost = { droppedFrames: ring.droppedFrames, ...timeline.counters };
+  if (lost.droppedFrames + lost.lateFrames + lost.implausibleFrames > 0)
+    log.warn(lost, 'frames are missing in the recording');
 }

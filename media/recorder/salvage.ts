@@ -1,8 +1,8 @@
 /**
  * Finds recordings that a process or a recorder thread left unfinished when it died: folders of segments that nobody writes any more.
- * Called by the recorder at its start; looks, and touches nothing. A folder is taken when it is this process slot's own (its `owner`
- * begins with our media id) and has been still for `OWN_STILL_MS`, or anybody's and has been still for `FOREIGN_STILL_MS`:
- * live recordings are appended to each second.
+ * Called by the recorder at its start; looks, and touches nothing. A folder is taken when an earlier run of our process slot wrote it (its
+ * `owner` begins with our media id) and it has been still for `OWN_STILL_MS`, or when it is anybody's and has been still for
+ * `FOREIGN_STILL_MS`: live recordings are appended to each second. What our own run's former thread wrote, the I/O thread opens again.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const RECORDING = /^([0-9A-Za-z-]{1,64})(?:\.\d+)?$/;
 /** Folders under `recordingsDir` that can be finished now. A folder that cannot be read is passed over. */
 export async function scanForLeftOvers(
   recordingsDir: string,
-  mediaId: string,
+  { mediaId, runId }: { mediaId: string; runId: string },
   nowEpochMs: number,
   isInUse: (folder: string) => boolean,
 ): Promise<SalvageScan> {
@@ -41,7 +41,8 @@ export async function scanForLeftOvers(
       const folder = join(recordingsDir, day, name);
       if (callUuid === undefined || isInUse(folder)) continue;
       const stillMs = nowEpochMs - (await lastChangeEpochMs(folder));
-      const isOurs = readOwner(folder)?.split(' ')[0] === mediaId;
+      const owner = readOwner(folder);
+      const isOurs = owner !== `${mediaId} ${runId}` && owner?.split(' ')[0] === mediaId;
       if (stillMs >= (isOurs ? OWN_STILL_MS : FOREIGN_STILL_MS)) scan.ready.push({ callUuid, folder });
       else if (isOurs) scan.youngFolders++;
     }

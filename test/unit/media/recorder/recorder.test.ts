@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -11,6 +12,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { rmsDbfs } from '../../../../media/audio/levels.ts';
 import type { OpusCodec } from '../../../../media/audio/opus-codec.ts';
@@ -28,6 +31,7 @@ import {
 } from './recording-harness.ts';
 
 const CALL = '018f2f6e-1111-7000-8000-000000000001';
+const hasOpusinfo = spawnSync('opusinfo', ['--version']).error === undefined;
 const CALLER_HZ = 437;
 const AGENT_HZ = 1203;
 
@@ -101,6 +105,18 @@ describe('recorder', () => {
     expect(recording.sizeBytes).toBe(file.length);
     expect(recording.sha256).toBe(createHash('sha256').update(file).digest('hex'));
     expect(readdirSync(made.day())).toEqual([`${CALL}.ogg`]);
+  });
+
+  it.runIf(hasOpusinfo)('passes opusinfo (opus-tools, where installed) without a warning', async () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 3000, bothTones);
+    made.recorder.close(CALL, 2995);
+    const { recording } = await finishedFile(made);
+    const { stdout, stderr } = spawnSync('opusinfo', [recording.path], { encoding: 'utf8' });
+    expect(stdout).toContain('Playback length: 0m:02.995s');
+    expect(stdout + stderr).not.toMatch(/warning|error/i);
   });
 
   it('keeps levels within 1 dB and gaps below -60 dBFS, each sound within 20 ms of its place', async () => {
@@ -454,6 +470,40 @@ describe('recorder after a death', () => {
     expect(Math.abs(sounds[1]![0] - 15_000)).toBeLessThanOrEqual(20);
   });
 
+  it('opens and closes again what a former thread was still to finish: the same file, told once', async () => {
+    const dead = harness();
+    const caller = createCaller();
+    dead.recorder.open(CALL, caller.format, caller.memory);
+    talk(dead, caller, 0, 12_000, bothTones);
+    dead.recorder.close(CALL, 12_000);
+    dead.recorder.stop();
+    const next = harness({ dataDir: dead.dataDir });
+    next.clock.advanceMs(60_000);
+    await next.recorder.salvage();
+    next.recorder.open(CALL, caller.format, caller.memory);
+    next.recorder.close(CALL, 12_000);
+    const { left, right } = await finishedFile(next);
+    expect(next.finished.length).toBe(1);
+    expect(left.length).toBe(12_000 * 8);
+    expect(soundsIn(right, 8000).length).toBe(1);
+    expect(readdirSync(next.day())).toEqual([`${CALL}.ogg`]);
+  });
+
+  it('tells the facts of a file again that a former thread had finished, and makes no second file of silence', async () => {
+    const dead = harness();
+    const caller = createCaller();
+    dead.recorder.open(CALL, caller.format, caller.memory);
+    talk(dead, caller, 0, 3000, bothTones);
+    dead.recorder.close(CALL, 3000);
+    const { recording } = await finishedFile(dead);
+    const next = harness({ dataDir: dead.dataDir });
+    next.recorder.open(CALL, caller.format, caller.memory);
+    next.recorder.close(CALL, 3000);
+    await next.recorder.idle();
+    expect(next.finished).toEqual([{ type: 'finished', callUuid: CALL, recording, error: null }]);
+    expect(readdirSync(next.day())).toEqual([`${CALL}.ogg`]);
+  });
+
   it('takes a file that was finished, but whose segments were not yet removed, as it is', async () => {
     const { dead, folder } = died(12_000);
     const first = await finishedFile(await restarted(dead.dataDir));
@@ -560,4 +610,39 @@ describe('recorder while it encodes', () => {
     expect(busy.latestMs()).toBeLessThanOrEqual(20);
     expect(refused).toBe(0);
   });
+});
+
+it('allocates less than 16 bytes a frame while it drains 20 calls, ticks and disk included', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const made = harness({ write: (_fd, _bytes, _start, lengthBytes) => lengthBytes });
+  const frame = new Uint8Array(160);
+  const callers = Array.from({ length: 20 }, (_, i) => {
+    const caller = createCaller();
+    made.recorder.open(CALL.replace('0001', String(1000 + i)), caller.format, caller.memory);
+    return caller;
+  });
+  let atMs = 0;
+  /** 3 s of 20 calls: 6000 frames. */
+  const run = () => {
+    for (const untilMs = atMs + 3000; atMs < untilMs; atMs += 100) {
+      for (const { ring } of callers) {
+        for (let k = 0; k < 5; k++) {
+          ring.tryWrite(frame, 0, 160, RECEIVED, 0, atMs + k * 20);
+          ring.tryWrite(frame, 0, 160, PLAYED, 0, atMs + k * 20);
+        }
+      }
+      made.clock.advanceMs(100);
+    }
+  };
+  for (let i = 0; i < 10; i++) run();
+  const bytesPerFrame = Array.from({ length: 5 }, () => {
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    run();
+    return (process.memoryUsage().heapUsed - before) / 6000;
+  });
+  expect(callers.every(({ ring }) => ring.droppedFrames === 0)).toBe(true);
+  // The least of five: compiling in the background counts as heap too.
+  expect(Math.min(...bytesPerFrame)).toBeLessThan(16);
 });

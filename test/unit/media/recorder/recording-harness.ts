@@ -20,8 +20,8 @@ export type LogLine = { level: number; msg: string } & Record<string, unknown>;
 
 export function createHarness(overrides: Partial<RecorderDeps> = {}) {
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'parley-recorder-'));
-  // Files carry the machine's own times, so the virtual wall clock starts there.
-  const clock = new VirtualClock(Date.now());
+  // Files carry the machine's own times, with fractions: the virtual wall clock starts just after them.
+  const clock = new VirtualClock(Date.now() + 1);
   const finished: Finished[] = [];
   const logLines: LogLine[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => logLines.push(JSON.parse(line) as LogLine) });

@@ -1,0 +1,55 @@
+/**
+ * Where a recording lies: `recordings/<yyyy-mm-dd>/<callUuid>/` with its segments while it runs, `<callUuid>.ogg` beside it when it
+ * is finished; `<callUuid>.2`, `.3`, … for a call's later streams. The day is the UTC day on which the stream began.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LegFormat } from '../contract/audio-format.ts';
+import { listSegments, readOwner } from './segment-files.ts';
+
+export interface RecordingPlace {
+  folder: string;
+  /** 0, or the end of what a former thread of this process has written there. */
+  firstSample: number;
+  /** The call's last finished file, when this is a new folder. */
+  earlierFile: string | null;
+}
+
+const SAFE_NAME = /^[0-9A-Za-z-]{1,64}$/;
+const DAY_MS = 86_400_000;
+
+/** The folder that a former thread with the same `owner` was writing for this call, or a fresh one. Throws on an id that is no file name. */
+export function findPlace(
+  recordingsDir: string,
+  callUuid: string,
+  format: LegFormat,
+  owner: string,
+  nowEpochMs: number,
+  isInUse: (folder: string) => boolean,
+): RecordingPlace {
+  if (!SAFE_NAME.test(callUuid)) throw new Error(`"${callUuid}" cannot name a folder`);
+  let earlierFile: string | null = null;
+  let fresh = '';
+  for (const day of [dayOf(nowEpochMs - DAY_MS), dayOf(nowEpochMs)]) {
+    for (let stream = 1; ; stream++) {
+      const folder = join(recordingsDir, day, stream === 1 ? callUuid : `${callUuid}.${stream}`);
+      const isThere = existsSync(folder);
+      const isFinished = existsSync(`${folder}.ogg`);
+      if (!isThere && !isFinished) {
+        fresh = folder;
+        break;
+      }
+      if (isFinished && !isThere) earlierFile = `${folder}.ogg`;
+      if (!isThere || isInUse(folder) || readOwner(folder) !== owner) continue;
+      const found = listSegments(folder);
+      if (found === null) return { folder, firstSample: 0, earlierFile };
+      if (found.format.codec !== format.codec || found.format.rateHz !== format.rateHz) continue;
+      return { folder, firstSample: found.totalSamples, earlierFile: null };
+    }
+  }
+  return { folder: fresh, firstSample: 0, earlierFile };
+}
+
+function dayOf(epochMs: number): string {
+  return new Date(epochMs).toISOString().slice(0, 10);
+}
