@@ -37,15 +37,18 @@ import { recordCallEvent } from './webhooks/outbox.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
 export interface Control {
-  /** From now on new calls are refused with 503; everything else goes on. */
-  drain(): void;
-  /** Finishes requests, then closes in the order in which things need each other. Idempotent. */
+  /**
+   * New calls are refused with 503 at once. Who still knocks is told so for a moment; then requests are finished, and all
+   * is closed in the order in which things need each other. Idempotent.
+   */
   close(): Promise<void>;
 }
 
 const DATABASE_CONNECTIONS = 16;
 /** Transactions of media messages at once; the rest of the connections is for requests, callbacks and timers. */
 const MEDIA_TRANSACTIONS = 6;
+/** As long as the one in front may take to see that this process is being stopped. */
+const TELL_MS = 300;
 /** Requests under way get this long at the end; event streams would go on for ever. */
 const REQUESTS_LIMIT_MS = 3_000;
 
@@ -127,6 +130,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
     draining = true;
+    await new Promise<void>((resolve) => clock.after(TELL_MS, resolve));
     const cancelLimit = clock.after(REQUESTS_LIMIT_MS, () => app.server.closeAllConnections());
     await app.close();
     cancelLimit();
@@ -137,9 +141,6 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await database.close();
   }
   const control: Control = {
-    drain() {
-      draining = true;
-    },
     close: () => (closing ??= close()),
   };
 

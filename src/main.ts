@@ -57,7 +57,6 @@ async function main(): Promise<void> {
     if (stopping) process.exit(1);
     stopping = true;
     log.info({ cause }, 'control stops');
-    control?.drain();
     void (control?.close() ?? Promise.resolve()).then(
       () => process.exit(0),
       (error: unknown) => {

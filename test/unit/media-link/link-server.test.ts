@@ -1,17 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ReliableLink } from '../../../media/contract/link.ts';
-import type { ClaimAnswer, ToControl, ToMedia } from '../../../media/contract/link-messages.ts';
+import type { ClaimAnswer, ToControl } from '../../../media/contract/link-messages.ts';
 import { Gate } from '../../../src/media-link/inbox.ts';
 import { createLinkServer, type LinkServer } from '../../../src/media-link/link-server.ts';
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
 import type { MediaPeerDeps } from '../../../src/media-link/media-peer.ts';
 import { createMediaPool, type MediaPool } from '../../../src/media-link/media-pool.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
+import { MediaClient } from './media-client.ts';
 
 const CALL = '0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11';
 let folder: string;
@@ -26,49 +26,10 @@ let databaseAway: boolean;
 let clock: VirtualClock;
 const clients: MediaClient[] = [];
 
-/** The media side, as thin as it can be. */
-class MediaClient {
-  readonly received: ToMedia[] = [];
-  readonly link: ReliableLink<ToControl, ToMedia>;
-  #socket: Socket | null = null;
-
-  constructor(runId: string) {
-    this.link = new ReliableLink({
-      runId,
-      capacity: 10_000,
-      write: (line) => void this.#socket?.write(`${line}\n`),
-      receive: (message) => void this.received.push(message),
-    });
-    clients.push(this);
-  }
-
-  async connect(): Promise<void> {
-    const socket = connect(path);
-    this.#socket = socket;
-    let rest = '';
-    socket.setEncoding('utf8');
-    socket.on('error', () => {});
-    socket.on('data', (chunk: string) => {
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) this.link.receiveLine(line);
-    });
-    await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
-    this.link.connected();
-  }
-
-  /** The connection breaks; the run lives on. */
-  cut(): void {
-    this.link.disconnected();
-    this.#socket?.destroy();
-    this.#socket = null;
-  }
-
-  raw(text: string): Promise<void> {
-    const socket = this.#socket!;
-    socket.write(text);
-    return new Promise((resolve) => socket.once('close', () => resolve()));
-  }
+function newClient(runId: string): MediaClient {
+  const client = new MediaClient(runId);
+  clients.push(client);
+  return client;
 }
 
 const hello = (mediaId: string, live: string[] = []): ToControl => ({
@@ -168,8 +129,8 @@ const claimOf = (requestId: number): ToControl => ({
 
 describe('the link to media processes', () => {
   test('a process that greets is in the pool; without room or draining it gets no new calls', async () => {
-    const media = new MediaClient('run-1');
-    await media.connect();
+    const media = newClient('run-1');
+    await media.connect(path);
     media.link.send(hello('media-1'));
     await until('the member', () => pool.hasRoom());
     media.link.send(load('media-1', 10));
@@ -186,22 +147,22 @@ describe('the link to media processes', () => {
   });
 
   test('messages sent while the connection was away arrive once, in order, after a reconnect', async () => {
-    const media = new MediaClient('run-1');
-    await media.connect();
+    const media = newClient('run-1');
+    await media.connect(path);
     media.link.send(hello('media-1'));
     for (let index = 0; index < 5; index++) media.link.send(checkpoint(index));
     await until('the first five', () => handled.length === 5);
     media.cut();
     for (let index = 5; index < 30; index++) media.link.send(checkpoint(index));
-    await media.connect();
+    await media.connect(path);
     await until('all thirty', () => handled.length >= 30);
     expect(handledAtMs()).toEqual(Array.from({ length: 30 }, (_, index) => index));
     await until('the acknowledgement', () => media.link.unackedCount === 0);
   });
 
   test('while the database is away nothing is acknowledged; afterwards all is handled, in order, and acknowledged', async () => {
-    const media = new MediaClient('run-1');
-    await media.connect();
+    const media = newClient('run-1');
+    await media.connect(path);
     media.link.send(hello('media-1'));
     databaseAway = true;
     for (let index = 0; index < 40; index++) media.link.send(checkpoint(index));
@@ -217,8 +178,8 @@ describe('the link to media processes', () => {
   });
 
   test('what control had in hand when it died is told to the control that follows', async () => {
-    const media = new MediaClient('run-1');
-    await media.connect();
+    const media = newClient('run-1');
+    await media.connect(path);
     media.link.send(hello('media-1'));
     media.link.send(checkpoint(1));
     await until('the first', () => handled.length === 1);
@@ -232,15 +193,15 @@ describe('the link to media processes', () => {
     databaseAway = false;
     server = start('control-2');
     await server.listen(path);
-    await media.connect();
+    await media.connect(path);
     media.link.send(hello('media-1'));
     await until('the five', () => handledAtMs().includes(6));
     expect([...new Set(handledAtMs())]).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   test('a claim is answered although other messages wait for the database, with 503', async () => {
-    const media = new MediaClient('run-1');
-    await media.connect();
+    const media = newClient('run-1');
+    await media.connect(path);
     media.link.send(hello('media-1'));
     databaseAway = true;
     media.link.send(checkpoint(1));
@@ -254,8 +215,8 @@ describe('the link to media processes', () => {
   });
 
   test('a claim that comes before the greeting waits until it is known whose it is', async () => {
-    const media = new MediaClient('run-1');
-    await media.connect();
+    const media = newClient('run-1');
+    await media.connect(path);
     media.link.send(claimOf(1));
     media.link.send(checkpoint(1));
     await until('the checkpoint', () => handled.length === 1);
@@ -266,13 +227,13 @@ describe('the link to media processes', () => {
   });
 
   test('a new run of a process ends the leases of what the old run carried, once, when its own calls are known', async () => {
-    const old = new MediaClient('run-1');
-    await old.connect();
+    const old = newClient('run-1');
+    await old.connect(path);
     old.link.send(hello('media-1'));
     await until('the old run', () => pool.members().length === 1);
     old.cut();
-    const next = new MediaClient('run-2');
-    await next.connect();
+    const next = newClient('run-2');
+    await next.connect(path);
     next.link.send(hello('media-1'));
     next.link.send(load('media-1', 1));
     await until('the orphans', () => orphaned.length >= 1 && renewed === 1);
@@ -286,8 +247,8 @@ describe('the link to media processes', () => {
   test.each(['not json\n', '{"ack":1}\n', '[]\n', '{"n":1,"m":{}}\n'])(
     'a connection that begins with %j is cut, the others live',
     async (text) => {
-      const media = new MediaClient('run-1');
-      await media.connect();
+      const media = newClient('run-1');
+      await media.connect(path);
       media.link.send(hello('media-1'));
       const stranger = connect(path);
       stranger.on('error', () => {});
@@ -300,8 +261,8 @@ describe('the link to media processes', () => {
   );
 
   test('a line of 5 MB without an end is cut', async () => {
-    const media = new MediaClient('run-1');
-    await media.connect();
+    const media = newClient('run-1');
+    await media.connect(path);
     await media.raw('x'.repeat(5 * 1024 * 1024));
     expect(handled).toEqual([]);
   });
