@@ -270,11 +270,11 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     );
     this.#bargeIn.end();
     this.#taker.patience = patienceFor(this.#expect);
-    if (this.#turn === null && this.#taker.turnOpen) {
+    this.#tell({ type: 'said', atMs: this.#deps.transcript.nowMs });
+    if (!this.#ended && this.#turn === null && this.#taker.turnOpen) {
       // The caller has been talking into what may not be interrupted: from here on someone listens.
       this.#beginTurn(Math.max(this.#taker.turnOnsetMs, this.#taker.nowMs - PRE_ROLL_MS));
     }
-    this.#tell({ type: 'said', atMs: this.#deps.transcript.nowMs });
   }
 
   // ── Inside ────────────────────────────────────────────────────────────────────────────────────────────

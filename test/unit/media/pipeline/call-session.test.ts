@@ -137,6 +137,20 @@ describe('patience', () => {
     // 500 ms up to the frame that made it certain (60 ms of speech), 340 ms more of speech, 1,200 ms of patience without the last frame.
     expect(call.ear.streams[0]!.pushedMs).toBe(500 + 340 + 1_200 - 20);
   });
+
+  test('a turn’s audio is not heard again by the next turn’s recogniser', async () => {
+    await started();
+    call.ear.turns = [
+      { partials: [{ afterMs: 600, text: 'yes' }], final: { text: 'yes' } },
+      { partials: [{ afterMs: 200, text: 'stop' }], final: { text: 'stop' } },
+    ];
+    await call.agentFinishes(QUESTION);
+    await call.say(400);
+    await call.run(200);
+    expect(call.ear.streams[0]!.finished).toBe(true);
+    await call.say(100);
+    expect(call.ear.streams[1]!.pushedMs).toBe(100);
+  });
 });
 
 describe('barge-in', () => {
@@ -232,6 +246,37 @@ describe('barge-in', () => {
     expect(call.story().slice(-2)).toEqual(['user (unclear): ', 'agent: Sorry, I did not get that.']);
   });
 
+  test('an agent that was cut for words which turn out to be none still owes an answer, and gives it', async () => {
+    for (const final of [{}, { text: 'uh huh' }, { rejected: true }]) {
+      await started();
+      call.ear.turns = [{ partials: [{ afterMs: 650, text: 'no' }], final }];
+      await call.agentFinishes(GREETING);
+      await call.agentStarts();
+      await call.run(300);
+      await call.say(400);
+      await call.agentFinishes('Sorry, I did not get that.');
+      expect(call.bargeIns()).toEqual(['pause', 'commit']);
+      call.close();
+    }
+  });
+
+  test('assent that spans the end of one sentence and the start of the next stops neither', async () => {
+    const agent = sampleAgent({ voice: 'fake' });
+    agent.steps.unshift({ id: 'note', say: 'This call is short.', interruptible: false, expect: 'none', goto: 'ask' });
+    await started({ agent });
+    await call.agentFinishes(GREETING);
+    await call.run(500);
+    call.ear.turns = [{ partials: [{ afterMs: 600, text: 'uh huh' }], final: { text: 'uh huh' } }];
+    await call.say(600);
+    await call.agentFinishes(QUESTION);
+    expect(call.story().slice(1)).toEqual([
+      'agent: This call is short.',
+      'user (backchannel): uh huh',
+      `agent: ${QUESTION}`,
+    ]);
+    expect(call.ear.grammars[0]).toContain('uh huh');
+  });
+
   test('"wait" stops the agent, which then waits in silence until its idle prompt', async () => {
     await started();
     call.ear.turns = [{ partials: [{ afterMs: 650, text: 'wait' }], final: { text: 'wait' } }];
@@ -278,8 +323,56 @@ describe('barge-in', () => {
     await call.agentStarts();
     await call.run(300);
     call.leg.hangs = true;
+    const queuedFrames = call.leg.block.downlink.queuedFrames;
     await call.say(1_000);
     expect(call.bargeIns()).toEqual(['pause', 'commit']);
+    await call.run(2_000);
+    // The agent has an answer, but its frames wait until the old ones are dropped.
+    expect(call.voice.requests.at(-1)!.text).toBe('Sorry, I did not get that.');
+    expect(call.leg.block.downlink.queuedFrames).toBe(queuedFrames);
+    call.leg.hangs = false;
+    await call.agentFinishes('Sorry, I did not get that.');
+  });
+});
+
+describe('keys', () => {
+  test('digits are one answer 2 s after the last of them, or at once with #', async () => {
+    await started();
+    call.ear.turns = [{ final: { text: 'yes' } }];
+    await call.agentFinishes(QUESTION);
+    await call.say(400);
+    await call.agentFinishes('What is your order number?');
+    call.registry.pressed('call-1', '4');
+    await call.run(1_000);
+    call.registry.pressed('call-1', '2');
+    await call.run(1_980);
+    expect(call.turns.at(-1)!.role).toBe('agent');
+    await call.run(40);
+    expect(call.turns.at(-1)).toMatchObject({ role: 'user', text: '42', intent: 'order', kind: 'speech' });
+    call.close();
+
+    await started();
+    await call.agentFinishes(QUESTION);
+    call.registry.pressed('call-1', '7');
+    call.registry.pressed('call-1', '#');
+    await call.run(40);
+    expect(call.turns.at(-1)).toMatchObject({ role: 'user', text: '7', kind: 'unclear' });
+  });
+
+  test('a murmur that began before the keys were answered lets the answer be said', async () => {
+    await started();
+    call.ear.turns = [{ final: { text: 'yes' } }];
+    await call.agentFinishes(QUESTION);
+    await call.say(400);
+    await call.agentFinishes('What is your order number?');
+    call.registry.pressed('call-1', '4');
+    call.registry.pressed('call-1', '#');
+    call.ear.turns = [{ partials: [{ afterMs: 550, text: 'okay' }], final: { text: 'okay' } }];
+    call.leg.callerSpeaks = true;
+    await call.run(80);
+    call.leg.callerSpeaks = false;
+    await call.agentFinishes('And your name?');
+    expect(call.story().slice(-3)).toEqual(['user: 4', 'user (backchannel): okay', 'agent: And your name?']);
   });
 });
 
@@ -353,6 +446,20 @@ describe('engines that fail', () => {
     await call.say(400);
     await call.runUntil('the end', () => call.ends.length > 0);
     expect(call.ends[0]).toMatchObject({ reason: 'stt_error', error: 'deaf' });
+  });
+
+  test('three failures of the recogniser with a success between them do not end the call', async () => {
+    await started();
+    const broken = { final: { error: new Error('deaf') } };
+    call.ear.turns = [broken, broken, { final: { text: 'say that again' } }, broken];
+    await call.agentFinishes(QUESTION);
+    for (let i = 0; i < 4; i++) {
+      await call.say(400);
+      await call.agentStarts();
+      await call.run(3_000);
+    }
+    expect(call.ear.streams).toHaveLength(4);
+    expect(call.ends).toEqual([]);
   });
 
   test('a final result that never comes is not waited for over 1.5 s: the last partial counts', async () => {
