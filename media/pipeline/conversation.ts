@@ -200,11 +200,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
 
   partial(turn: CallerTurn): void {
     if (turn !== this.#turn) return;
-    const sense = this.#sense(turn);
-    this.#taker.partialChanged(
-      sense === 'phrase' || (turn.duringSpeech && sense !== 'nothing' && sense !== 'rejected' && sense !== 'other'),
-    );
-    this.#bargeIn.wordsChanged(sense, this.#taker.nowMs);
+    this.#weighWords(turn);
     if (turn.text !== '')
       this.#deps.transcript.live({ type: 'partial', text: turn.text, atMs: this.#deps.transcript.nowMs });
   }
@@ -382,6 +378,14 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     turn.duringSpeech = true;
     this.#bargeIn.begin(!this.#speaker.audible);
     this.#taker.patience = INTERRUPTION_PATIENCE;
+    if (turn.text !== '' || turn.rejected) this.#weighWords(turn);
+  }
+
+  #weighWords(turn: CallerTurn): void {
+    const sense = this.#sense(turn);
+    const fromLists = sense === 'acknowledge' || sense === 'interrupt' || sense === 'hold';
+    this.#taker.partialChanged(sense === 'phrase' || (turn.duringSpeech && fromLists));
+    this.#bargeIn.wordsChanged(sense, this.#taker.nowMs);
   }
 
   #pause(): void {

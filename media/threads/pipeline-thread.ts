@@ -42,11 +42,8 @@ const YIELD_EVERY_MS = 10;
 const VOICE_RATE_HZ = 16000;
 const MOST_TONES = 16;
 
-interface Engines {
-  speechToText: (rateHz: 8000 | 16000) => SpeechToText;
-  textToSpeech: TextToSpeech;
-  greetings: GreetingCache;
-}
+/** One recogniser client a port: a thread's legs all listen at one rate until wider legs come. */
+const LISTEN_RATE_HZ = 8000;
 
 if (parentPort === null) throw new Error('pipeline-thread is a worker thread: start it with new Worker(…)');
 const parent = parentPort;
@@ -64,7 +61,21 @@ const send = (message: FromPipeline): void => registry.send(message);
 const tones = new Map<string, Uint8Array>();
 /** Calls whose session is being made. */
 const starting = new Set<string>();
-let engines: Engines | null = null;
+const speechToText: SpeechToText = {
+  inputRateHz: LISTEN_RATE_HZ,
+  open: (grammar, onResult, onError) => enginesNow().speechToText.open(grammar, onResult, onError),
+};
+const textToSpeech: TextToSpeech = {
+  get outputRateHz() {
+    return enginesNow().textToSpeech.outputRateHz;
+  },
+  get voices() {
+    return enginesNow().textToSpeech.voices;
+  },
+  synthesize: (request, onChunk) => enginesNow().textToSpeech.synthesize(request, onChunk),
+};
+const greetings = new GreetingCache({ directory: join(data.dataDir, 'greetings'), clock, logger, textToSpeech });
+let engines: { speechToText: SpeechToText; textToSpeech: TextToSpeech } | null = null;
 
 const createVoiceActivity = await loadVoiceActivity();
 (await createResampler(VOICE_RATE_HZ, 8000)).close();
@@ -72,7 +83,10 @@ const createVoiceActivity = await loadVoiceActivity();
 parent.on('message', (message: ToPipeline<MessagePort>) => {
   switch (message.type) {
     case 'engines':
-      engines = createEngines(message.speechToText, message.textToSpeech);
+      engines = {
+        speechToText: createSpeechToTextClient(message.speechToText, LISTEN_RATE_HZ),
+        textToSpeech: createTextToSpeechClient(message.textToSpeech),
+      };
       break;
     case 'call.start':
       startCall(message.setup, message.call);
@@ -90,18 +104,10 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
   }
 });
 
-function createEngines(speechToTextPort: MessagePort, textToSpeechPort: MessagePort): Engines {
-  const textToSpeech = createTextToSpeechClient(textToSpeechPort);
-  const listeners = new Map<number, SpeechToText>();
-  return {
-    textToSpeech,
-    speechToText(rateHz) {
-      const known = listeners.get(rateHz) ?? createSpeechToTextClient(speechToTextPort, rateHz);
-      listeners.set(rateHz, known);
-      return known;
-    },
-    greetings: new GreetingCache({ directory: join(data.dataDir, 'greetings'), clock, logger, textToSpeech }),
-  };
+/** What calls hold on to: it leads to the engines of now, so that new ports, after an engine thread's death, serve calls that go on. */
+function enginesNow(): { speechToText: SpeechToText; textToSpeech: TextToSpeech } {
+  if (engines === null) throw new Error('the pipeline thread was given work before its engines');
+  return engines;
 }
 
 function prepare({ callUuid, agent, placeholders, format }: Extract<ToPipeline, { type: 'prepare' }>): void {
@@ -109,7 +115,7 @@ function prepare({ callUuid, agent, placeholders, format }: Extract<ToPipeline, 
   const text = ScriptMachine.greetingOf(agent, placeholders);
   if (engines === null)
     logger.warn({ callUuid }, 'pipeline: asked to prepare a greeting before the engines were there');
-  else if (text !== '') engines.greetings.obtain({ text, voice: agent.voice, format });
+  else if (text !== '') greetings.obtain({ text, voice: agent.voice, format });
 }
 
 function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
@@ -138,10 +144,9 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
   if (agent.kind === 'tone') {
     return createToneSession({ clock, loop: toneOf(agent.toneHz, format), ringIo, send }, setup, agent, call);
   }
-  if (engines === null) throw new Error('the pipeline thread got a call before its engines');
-  const { textToSpeech, greetings } = engines;
+  enginesNow();
   const rateHz = listenRateOf(format);
-  const speechToText = engines.speechToText(rateHz);
+  if (rateHz !== LISTEN_RATE_HZ) throw new Error(`legs of ${format.rateHz} Hz are not served yet, only 8000 Hz`);
   const resampler = format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null;
   const voiceActivity = createVoiceActivity(rateHz);
   const child = logger.child({ callUuid: setup.callUuid });

@@ -321,9 +321,11 @@ describe('barge-in', () => {
     call.ear.turns = [{ partials: [{ afterMs: 650, text: 'stop' }], final: { text: 'stop' } }];
     await call.agentFinishes(GREETING);
     await call.agentStarts();
-    await call.run(300);
+    // So late that the ring has room: 70 frames of question, the last of them queued.
+    await call.run(1_240);
     call.leg.hangs = true;
-    const queuedFrames = call.leg.block.downlink.queuedFrames;
+    const { queuedFrames } = call.leg.block.downlink;
+    expect(queuedFrames).toBeLessThan(12);
     await call.say(1_000);
     expect(call.bargeIns()).toEqual(['pause', 'commit']);
     await call.run(2_000);
@@ -365,11 +367,13 @@ describe('keys', () => {
     await call.agentFinishes(QUESTION);
     await call.say(400);
     await call.agentFinishes('What is your order number?');
+    call.ear.turns = [{ partials: [{ afterMs: 200, text: 'okay' }], final: { text: 'okay' } }];
+    call.leg.callerSpeaks = true;
+    await call.run(60);
+    expect(call.ear.streams).toHaveLength(2);
     call.registry.pressed('call-1', '4');
     call.registry.pressed('call-1', '#');
-    call.ear.turns = [{ partials: [{ afterMs: 550, text: 'okay' }], final: { text: 'okay' } }];
-    call.leg.callerSpeaks = true;
-    await call.run(80);
+    await call.run(20);
     call.leg.callerSpeaks = false;
     await call.agentFinishes('And your name?');
     expect(call.story().slice(-3)).toEqual(['user: 4', 'user (backchannel): okay', 'agent: And your name?']);
