@@ -63,10 +63,8 @@ export async function claimStream(deps: ClaimDeps, mediaId: string, claim: Claim
     );
     if (burned.length === 0) return null;
     const call = (await lockCall(tx, seen.callUuid)) as LiveCall;
-    call.recordingStatus = 'pending';
     call.mediaStoppedAt = null;
     await patchCall(tx, call.callUuid, {
-      recordingStatus: 'pending',
       mediaStoppedAt: null,
       deadlineAt: nextDeadline(call, nowEpochMs),
     });

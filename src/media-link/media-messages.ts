@@ -92,11 +92,14 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     const { callUuid, epoch } = message;
     switch (message.type) {
       case 'media.started':
-        return onOwnedCall(message, async (tx) => ({
-          events: await appendCallLog(tx, callUuid, [
-            { kind: message.type, data: { streamId: message.streamId, epoch }, atEpochMs: clock.epochMs() },
-          ]),
-        }));
+        return onOwnedCall(message, async (tx, call) => {
+          // Only now: of a stream that never began no recording will be told.
+          if (call.recordingStatus === 'none') await patchCall(tx, callUuid, { recordingStatus: 'pending' });
+          const data = { streamId: message.streamId, epoch };
+          return {
+            events: await appendCallLog(tx, callUuid, [{ kind: message.type, data, atEpochMs: clock.epochMs() }]),
+          };
+        });
       case 'checkpoint':
         return onOwnedCall(message, async (tx) => {
           await patchCall(tx, callUuid, { checkpoint: message.checkpoint });

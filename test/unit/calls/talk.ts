@@ -40,10 +40,11 @@ export async function claimCall(
   return claimStream(deps, mediaId, { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} });
 }
 
-/** Placed, answered and claimed by `media-1` with epoch 1. */
+/** Placed, answered, claimed by `media-1` with epoch 1, its stream begun. */
 export async function talkingCall(h: Harness, changes: Partial<NewCall> = {}): Promise<string> {
   const callUuid = await placedCall(h, changes);
   const answer = await claimCall(h, await answerCall(h, callUuid));
   if (!answer.ok) throw new Error(answer.why);
+  await h.messages.handle([{ type: 'media.started', callUuid, epoch: 1, carrierCallId: 'leg', streamId: 'stream-1' }]);
   return callUuid;
 }

@@ -30,7 +30,7 @@ describe('claiming a media stream', () => {
       checkpoint: null,
       format: { codec: 'mulaw', rateHz: 8000 },
     });
-    expect(call).toMatchObject({ epoch: 1, ownerMediaId: 'media-1', recordingStatus: 'pending' });
+    expect(call).toMatchObject({ epoch: 1, ownerMediaId: 'media-1', recordingStatus: 'none' });
     expect(call.leaseUntil!.getTime()).toBe(h.clock.epochMs() + 30_000);
   });
 

@@ -233,6 +233,15 @@ describe('what media says of a call', () => {
     expect(h.messages.staleCount() - counted).toBe(stale.length);
   });
 
+  test("a recording is expected from the stream's start, and of a call whose media died it is failed", async () => {
+    const callUuid = await talkingCall(h);
+    expect((await h.call(callUuid)).recordingStatus).toBe('pending');
+    await h.transitions.apply(callUuid, { type: 'finish', reason: 'node_lost', hangupBy: 'platform' });
+    expect((await h.call(callUuid)).recordingStatus).toBe('failed');
+    await h.messages.handle([recording(callUuid)]);
+    expect((await h.call(callUuid)).recordingStatus).toBe('ready');
+  });
+
   test('a checkpoint is stored whole', async () => {
     const callUuid = await talkingCall(h);
     const checkpoint = {
