@@ -540,9 +540,16 @@ describe('recorder after a death', () => {
 
 describe('recorder while it encodes', () => {
   /** A clock on which encoding a packet takes 1 ms, and timers run only when they are let. */
-  function busyClock(): { clock: Clock; slowCodec: OpusCodec; runDueTimers: () => void; latestMs: () => number } {
+  function busyClock(): {
+    clock: Clock;
+    slowCodec: OpusCodec;
+    runDueTimers: () => void;
+    latestMs: () => number;
+    ranTimers: () => number;
+  } {
     let nowMs = 0;
     let latestMs = 0;
+    let ranTimers = 0;
     let timers: { atMs: number; run: () => void }[] = [];
     return {
       clock: {
@@ -573,10 +580,12 @@ describe('recorder while it encodes', () => {
         for (const timer of timers.filter(({ atMs }) => atMs <= nowMs)) {
           timers = timers.filter((other) => other !== timer);
           latestMs = Math.max(latestMs, nowMs - timer.atMs);
+          ranTimers++;
           timer.run();
         }
       },
       latestMs: () => latestMs,
+      ranTimers: () => ranTimers,
     };
   }
 
@@ -607,6 +616,7 @@ describe('recorder while it encodes', () => {
       Array.from({ length: 10 }, () => 30_000),
     );
     expect(busy.clock.nowMs()).toBeGreaterThanOrEqual(15_000);
+    expect(busy.ranTimers()).toBeGreaterThanOrEqual(Math.floor(busy.clock.nowMs() / 100) - 1);
     expect(busy.latestMs()).toBeLessThanOrEqual(20);
     expect(refused).toBe(0);
   });
