@@ -70,7 +70,7 @@ async function holdConversation(gateway: Gateway, story: Story, placedAt: { ms: 
   const entry = await gateway.client.waitFor(
     callUuid,
     'the recording',
-    ({ recording }) => recording?.status === 'ready' || recording?.status === 'failed',
+    ({ answeredAt, recording }) => answeredAt === null || ['ready', 'failed'].includes(recording?.status ?? ''),
     RECORD_LIMIT_MS,
   );
   story.line('record', `recording ${entry.recording?.status}: ${entry.recording?.path ?? '-'}`);
