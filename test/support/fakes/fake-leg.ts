@@ -27,6 +27,8 @@ export class FakeLeg {
   readonly clearsAtMs: number[] = [];
   /** The caller's voice in the next frames. */
   callerSpeaks = false;
+  /** Real audio of the caller, a frame each step; before it the steady sound of `callerSpeaks`. */
+  readonly callerFrames: Uint8Array[] = [];
   /** No frames come up the line at all. */
   lineIsDead = false;
   /** Generations are carried out no more: the I/O thread hangs. */
@@ -50,7 +52,7 @@ export class FakeLeg {
     this.#nowMs += FRAME_MS;
     this.block.streamMs = this.#nowMs;
     if (!this.lineIsDead) {
-      const frame = this.callerSpeaks ? LOUD : QUIET;
+      const frame = this.callerFrames.shift() ?? (this.callerSpeaks ? LOUD : QUIET);
       this.block.uplink.tryWrite(frame, 0, 160, 0, ++this.#uplinkSeq, this.#nowMs - FRAME_MS);
     }
     if (!this.hangs) this.#service();
