@@ -205,6 +205,7 @@ describe('an unknown outcome', () => {
     await purgeIdempotencyKeys(api.database);
     const left = await api.database.query<{ key: string }>('SELECT key FROM idempotency_keys');
     expect(left).toEqual([{ key: 'key-e' }]);
+    expect((await withKey('key-e')).headers['x-error-code']).toBe('idempotency_state_unknown');
   });
 });
 
@@ -222,7 +223,19 @@ describe('a process that died while it answered', () => {
       return { kind: 'placed', callUuid: uuidv7(), status: 'dialing' };
     };
     api.placements.length = 0;
-    const answers = await Promise.all(Array.from({ length: 5 }, () => withKey('key-g')));
+    // All wait for the key's row, so that all find it stale at the same moment.
+    const waiting: Promise<LightMyRequestResponse>[] = [];
+    await api.database.transaction(async (tx) => {
+      await tx.query('SELECT 1 FROM idempotency_keys FOR UPDATE');
+      for (let repeat = 0; repeat < 5; repeat++) waiting.push(withKey('key-g'));
+      for (let blocked = 0; blocked < 5; ) {
+        const [row] = await api.database.query<{ count: number }>(
+          `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        blocked = row?.count ?? 0;
+      }
+    });
+    const answers = await Promise.all(waiting);
     expect(api.placements).toHaveLength(1);
     expect(answers.map((answer) => answer.statusCode).toSorted()).toEqual([200, 409, 409, 409, 409]);
   });
