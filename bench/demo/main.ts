@@ -19,6 +19,8 @@ const CALLEE_NUMBER = '+14155550123';
 const CALL_LIMIT_MS = 90_000;
 const RECORD_LIMIT_MS = 30_000;
 const PREFERRED_PORT = 8080;
+/** For what the event stream still holds when the record is complete. */
+const LAST_EVENTS_MS = 500;
 
 const { values } = parseArgs({
   options: { once: { type: 'boolean', default: false }, 'data-dir': { type: 'string', default: 'data/demo' } },
@@ -61,9 +63,12 @@ async function holdConversation(gateway: Gateway, story: Story, placedAt: { ms: 
     return [`the placement was answered ${placed.httpStatus}: ${placed.body.message}`];
   story.line('placed', `POST /api/outbound-call answered 200, callUuid ${callUuid}`);
 
+  const told = new AbortController();
   const following = (async () => {
-    for await (const event of gateway.client.follow(callUuid)) narrateGateway(story, event);
-  })().catch((error: Error) => story.failure(`the event stream broke: ${error.message}`));
+    for await (const event of gateway.client.follow(callUuid, told.signal)) narrateGateway(story, event);
+  })().catch((error: Error) => {
+    if (!told.signal.aborted) story.failure(`the event stream broke: ${error.message}`);
+  });
   const ofThisCall = (webhook: { callUuid: string }): boolean => webhook.callUuid === callUuid;
   const webhook = await gateway.receiver.waitFor(ofThisCall, CALL_LIMIT_MS);
   story.line('webhook', `${webhook.event} arrived, signature ${webhook.verified ? 'verified' : 'NOT VERIFIED'}`);
@@ -74,10 +79,11 @@ async function holdConversation(gateway: Gateway, story: Story, placedAt: { ms: 
     RECORD_LIMIT_MS,
   );
   story.line('record', `recording ${entry.recording?.status}: ${entry.recording?.path ?? '-'}`);
-  await Promise.race([following, new Promise((done) => setTimeout(done, 500))]);
+  await Promise.race([following, new Promise((done) => setTimeout(done, LAST_EVENTS_MS))]);
+  told.abort();
 
   showEntry(story, entry);
-  const emulated = (await gateway.emulator.calls()).find((call) => call.to.endsWith(CALLEE_NUMBER.slice(1)));
+  const emulated = (await gateway.emulator.calls()).findLast((call) => call.to.endsWith(CALLEE_NUMBER.slice(1)));
   if (!emulated) return ['the carrier emulator knows nothing of the call'];
   const clear = emulated.clears[0];
   story.heading('Figures');
@@ -132,7 +138,7 @@ async function main(): Promise<number> {
   );
   gateway.emulator.onEvent((event) => narrateCallee(story, event));
 
-  const faults = await holdConversation(gateway, story, placedAt);
+  const faults = await holdConversation(gateway, story, placedAt).catch((error: Error) => [error.message]);
   for (const fault of faults) story.failure(fault);
   story.heading(
     faults.length === 0 ? 'The conversation really happened.' : 'The conversation did not happen as it should.',

@@ -65,9 +65,10 @@ export class CallClient {
   }
 
   /** Server-sent events of a call, from its beginning to its end. */
-  async *follow(callUuid: string): AsyncGenerator<CallEvent> {
+  async *follow(callUuid: string, signal: AbortSignal): AsyncGenerator<CallEvent> {
     const answer = await fetch(`${this.#base}/api/developer/calls/${callUuid}/events`, {
       headers: { ...this.#headers, accept: 'text/event-stream' },
+      signal,
     });
     if (!answer.ok || !answer.body) throw new Error(`the event stream answered ${answer.status}`);
     for await (const line of createInterface({ input: Readable.fromWeb(answer.body as never) })) {
