@@ -44,7 +44,10 @@ function newestMtimeMs(folder) {
   return newest;
 }
 
-/** Builds `dist/` when a source file is newer than it. A packed copy brings `dist/` and no compiler settings. */
+/**
+ * Builds `dist/` when a source file is newer than it; types are checked by `npm run check`, not here. A packed copy brings `dist/` and no
+ * compiler settings.
+ */
 export function ensureBuilt() {
   const stamp = join(root, 'dist', '.built');
   if (!existsSync(join(root, 'tsconfig.build.json'))) return;
