@@ -7,13 +7,15 @@ import type { Lexicon } from './lexicon.ts';
 
 const MAX_GRAMMARS = 1000;
 
-export function createGrammarCache(lexicon: Lexicon): (phrases: readonly string[]) => CompiledGrammar {
+export function createGrammarCache(
+  lexicon: Lexicon,
+): (phrases: readonly string[], anywhere?: boolean) => CompiledGrammar {
   const grammars = new Map<string, CompiledGrammar>();
-  return (phrases) => {
-    const key = phrases.join('\n');
+  return (phrases, anywhere = false) => {
+    const key = `${anywhere}\n${phrases.join('\n')}`;
     let grammar = grammars.get(key);
     if (grammar === undefined) {
-      grammar = compileGrammar(phrases, lexicon);
+      grammar = compileGrammar(phrases, lexicon, anywhere);
       const oldest = grammars.size >= MAX_GRAMMARS ? grammars.keys().next().value : undefined;
       if (oldest !== undefined) grammars.delete(oldest);
     } else {

@@ -36,6 +36,8 @@ export interface CompiledGrammar {
   states: number;
   /** Each word of the arcs once, with its pronunciations. */
   words: ReadonlyMap<string, readonly string[]>;
+  /** A phrase may stand inside longer speech. */
+  anywhere: boolean;
 }
 
 /** `faults` has one line for each thing that is wrong, each naming its phrase. */
@@ -50,7 +52,7 @@ export class GrammarError extends Error {
 }
 
 /** Throws `GrammarError`. */
-export function compileGrammar(phrases: readonly string[], lexicon: Lexicon): CompiledGrammar {
+export function compileGrammar(phrases: readonly string[], lexicon: Lexicon, anywhere = false): CompiledGrammar {
   const faults: string[] = [];
   if (phrases.length === 0) faults.push('there is no phrase');
   if (phrases.length > MAX_PHRASES) faults.push(`${phrases.length} phrases are more than ${MAX_PHRASES}`);
@@ -68,7 +70,8 @@ export function compileGrammar(phrases: readonly string[], lexicon: Lexicon): Co
   if (faults.length > 0) throw new GrammarError(faults);
   const sorted = [...normal].sort();
   for (const phrase of sorted) graph.addPath(phrase.split(' '));
-  return { key: sorted.join('|'), arcs: graph.arcs, states: graph.states, words: graph.words };
+  const key = `${anywhere ? '…' : ''}${sorted.join('|')}`;
+  return { key, arcs: graph.arcs, states: graph.states, words: graph.words, anywhere };
 }
 
 /** The words of a phrase as the decoder knows them. */

@@ -3,7 +3,7 @@ import type { Recognition } from '../../contract/engines.ts';
 import type { DecoderRateHz } from './phrase-decoder.ts';
 
 export type ToListen =
-  | { type: 'open'; id: number; rateHz: DecoderRateHz; phrases: readonly string[] }
+  | { type: 'open'; id: number; rateHz: DecoderRateHz; phrases: readonly string[]; anywhere: boolean }
   /** 20 to 100 ms; transferred. */
   | { type: 'audio'; id: number; samples: Int16Array<ArrayBuffer> }
   | { type: 'finish'; id: number }

@@ -27,15 +27,15 @@ export interface ListenStream {
 }
 
 export interface ListenScheduler {
-  /** Throws `GrammarError`. */
-  open(rateHz: DecoderRateHz, phrases: readonly string[], listener: StreamListener): ListenStream;
+  /** `anywhere`: key phrases inside longer speech. Throws `GrammarError`. */
+  open(rateHz: DecoderRateHz, phrases: readonly string[], listener: StreamListener, anywhere?: boolean): ListenStream;
   readonly openStreams: number;
   /** Samples that found their stream's queue full, since the start. */
   readonly droppedSamples: number;
 }
 
 export interface ListenSchedulerOptions {
-  compile(phrases: readonly string[]): CompiledGrammar;
+  compile(phrases: readonly string[], anywhere?: boolean): CompiledGrammar;
   pool: DecoderPool;
   /** Runs its argument after pending messages were read: `setImmediate`. */
   yieldThen(run: () => void): void;
@@ -141,10 +141,10 @@ export function createListenScheduler(options: ListenSchedulerOptions): ListenSc
   }
 
   return {
-    open(rateHz, phrases, listener) {
+    open(rateHz, phrases, listener, anywhere = false) {
       const stream: Stream = {
         rateHz,
-        grammar: options.compile(phrases),
+        grammar: options.compile(phrases, anywhere),
         listener,
         queue: [],
         queuedSamples: 0,

@@ -4,7 +4,7 @@
  * No files: the dictionary begins empty and grows by the words of the grammars, and the noise tracker is turned off in the settings.
  */
 import type { CompiledGrammar } from './grammar.ts';
-import { isRejected, rejectionArcs, SOUNDS, soundWord } from './rejection.ts';
+import { isRejected, rejectionArcs, SOUNDS, soundsAroundArcs, soundWord, withoutSounds } from './rejection.ts';
 import type { RawDecoder, SoundswallowerModule } from './soundswallower-module.ts';
 
 export type DecoderRateHz = 8000 | 16000;
@@ -64,6 +64,7 @@ class SoundswallowerDecoder implements PhraseDecoder {
   readonly #knownWords = new Set<string>();
   #floats = new Float32Array(0);
   #heard = false;
+  #anywhere = false;
 
   constructor(module: SoundswallowerModule, raw: RawDecoder) {
     this.#module = module;
@@ -76,6 +77,7 @@ class SoundswallowerDecoder implements PhraseDecoder {
     this.#forgetVoice();
     this.#raw.start();
     this.#heard = false;
+    this.#anywhere = grammar.anywhere;
   }
 
   push(monoSamples: Int16Array): void {
@@ -89,7 +91,7 @@ class SoundswallowerDecoder implements PhraseDecoder {
     const words = this.#raw.get_text();
     if (words === '') return NOTHING;
     this.#heard = true;
-    return isRejected(words) ? REJECTED : { text: words, rejected: false };
+    return this.#meaningOf(words);
   }
 
   finish(): Hypothesis {
@@ -97,11 +99,16 @@ class SoundswallowerDecoder implements PhraseDecoder {
     const words = this.#raw.get_text();
     // Words were heard, but the utterance ends inside every phrase that begins so.
     if (words === '') return this.#heard ? REJECTED : NOTHING;
-    return isRejected(words) ? REJECTED : { text: words, rejected: false };
+    return this.#meaningOf(words);
   }
 
   abandon(): void {
     this.#raw.stop();
+  }
+
+  #meaningOf(words: string): Hypothesis {
+    const text = this.#anywhere ? withoutSounds(words) : words;
+    return text === '' || isRejected(text) ? REJECTED : { text, rejected: false };
   }
 
   /** A new front end: the mean of the last utterances' spectra (another caller's voice and line) would be taken off this one's. */
@@ -134,7 +141,8 @@ class SoundswallowerDecoder implements PhraseDecoder {
       module._fsg_model_trans_add(graph, from, to, Math.round(-nats / Math.log(LOG_BASE)), id);
     };
     for (const arc of grammar.arcs) add(arc.from, arc.to, arc.word, 0);
-    for (const arc of rejectionArcs(grammar.states)) add(arc.from, arc.to, arc.word, arc.nats);
+    for (const arc of grammar.anywhere ? soundsAroundArcs() : rejectionArcs(grammar.states))
+      add(arc.from, arc.to, arc.word, arc.nats);
     module._fsg_set_states(graph, 0, 1);
     if (module._decoder_set_fsg(decoder, graph) < 0) throw new Error('soundswallower refused the grammar');
     this.grammarKey = grammar.key;

