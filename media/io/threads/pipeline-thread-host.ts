@@ -10,8 +10,8 @@ import type { FromPipeline, ToPipeline } from '../../contract/thread-messages.ts
 import { Bell } from '../../rings/bell.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
-/** A healthy thread beats each second; the caller hears a stall as soon as the downlink ring (400 ms) is empty. */
-const HEARTBEAT_LIMIT_MS = 3000;
+/** A healthy thread beats four times a second; the caller hears a stall as soon as the downlink ring (400 ms) is empty. */
+const HEARTBEAT_LIMIT_MS = 2000;
 const START_LIMIT_MS = 30_000;
 const WATCH_MS = 250;
 /** Many survivors in the young generation would otherwise be promoted by each burst (media-performance.md §5). */
