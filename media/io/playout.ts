@@ -97,14 +97,10 @@ export class Playout {
     this.droppedFrames += this.#farEnd.clear(nowMs);
   }
 
+  /** What the ring still holds of older generations, `#hasCurrent` drops. */
   #applyGeneration(nowMs: number): void {
     const generation = this.#block.generation;
     this.#settlePlayed(nowMs);
-    const ring = this.#block.downlink;
-    while (ring.peek() && ring.generation - generation < 0) {
-      ring.release();
-      this.droppedFrames++;
-    }
     if (this.#sentSinceClear > 0) this.#options.send(this.#options.codec.clearMessage());
     this.#sentSinceClear = 0;
     this.#sentSinceCheckpoint = 0;

@@ -252,7 +252,7 @@ export function createWsServer(options: SocketServerOptions): MediaSocketServer 
   };
 }
 
-/** An upgrade whose hook still thinks. Watches for the client's going, which a paused connection would not tell. */
+/** An upgrade whose hook still thinks. Watches for the client's going. */
 class PendingUpgrade implements UpgradeDecision<unknown> {
   onAborted: (() => void) | null = null;
   handOver: ((userData: unknown) => void) | null = null;
@@ -264,10 +264,6 @@ class PendingUpgrade implements UpgradeDecision<unknown> {
     this.#connection.destroy();
     this.onAborted?.();
   };
-  /** Reading zero bytes makes the end of the stream come up without taking what a hasty client has sent already. */
-  readonly #look = (): void => {
-    if (this.#connection.readableLength === 0) this.#connection.read(0);
-  };
 
   constructor(connection: Duplex, settled: () => void) {
     this.#connection = connection;
@@ -275,7 +271,6 @@ class PendingUpgrade implements UpgradeDecision<unknown> {
     connection.on('end', this.#gone);
     connection.on('close', this.#gone);
     connection.on('error', this.#gone);
-    connection.on('readable', this.#look);
   }
 
   accept(userData: unknown): boolean {
@@ -302,7 +297,6 @@ class PendingUpgrade implements UpgradeDecision<unknown> {
     this.#connection.off('end', this.#gone);
     this.#connection.off('close', this.#gone);
     this.#connection.off('error', this.#gone);
-    this.#connection.off('readable', this.#look);
     return true;
   }
 }

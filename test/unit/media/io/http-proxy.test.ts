@@ -193,6 +193,49 @@ describe.each(kinds)('the HTTP proxy on %s', (kind) => {
     }
   });
 
+  test('a reader that stops holds control back: of 64 MB it is let go of less than 24', async () => {
+    const chunk = Buffer.alloc(65_536, 7);
+    const total = 1024;
+    for (const withLength of [true, false]) {
+      let written = 0;
+      handler = (_req, res) => {
+        if (withLength) res.setHeader('content-length', chunk.length * total);
+        const go = (): void => {
+          while (written < total) {
+            written++;
+            if (!res.write(chunk)) {
+              res.once('drain', go);
+              return;
+            }
+          }
+          res.end();
+        };
+        written = 0;
+        go();
+      };
+      await new Promise<void>((resolve, reject) => {
+        httpRequest({ host: '127.0.0.1', port, path: '/huge', agent: false }, (res) => {
+          res.pause();
+          let gotBytes = 0;
+          setTimeout(() => {
+            expect(written * chunk.length).toBeLessThan(24_000_000);
+            res.on('data', (data: Buffer) => {
+              gotBytes += data.length;
+            });
+            res.on('end', () => {
+              expect(gotBytes).toBe(chunk.length * total);
+              resolve();
+            });
+            res.resume();
+          }, 300);
+          res.on('error', reject);
+        })
+          .on('error', reject)
+          .end();
+      });
+    }
+  });
+
   test('HEAD keeps the length without a body; 204 and 304 have neither', async () => {
     handler = (_req, res) => {
       res.setHeader('content-length', 1234);

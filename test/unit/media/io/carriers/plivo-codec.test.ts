@@ -107,6 +107,26 @@ describe('inbound audio', () => {
     expect(heard.audio.at(-1)!.bytes.length).toBe(157);
   });
 
+  test('what stands at the remembered place is taken only when its keys, its event and its track are the same', () => {
+    const { heard, decode } = makeCodec();
+    const usual = JSON.stringify(media(frame.toString('base64')));
+    decode(usual);
+    const quiet = Buffer.alloc(160, 0xff).toString('base64');
+    const renamed = usual.replace('"payload":', '"comment":');
+    // The real payload comes behind; the old place holds good base64 under another key.
+    expect(decode(renamed.replace('"},"extra', `","payload":"${quiet}"},"extra`))).toBe('audio');
+    expect(heard.audio.at(-1)!.bytes.equals(Buffer.alloc(160, 0xff))).toBe(true);
+    decode(usual);
+    const swapped = usual.replace('"payload":', '"comment":').replace('"extra_headers":""', '"extra_headers":" "');
+    expect(swapped.indexOf(frame.toString('base64'))).toBe(usual.indexOf(frame.toString('base64')));
+    expect(decode(swapped)).toBe('malformed');
+    decode(usual);
+    expect(decode(usual.replace('"event":"media"', '"event":"mediu"'))).toBe('ignored');
+    decode(usual);
+    decode(usual.replace('"timestamp":', '"timestomp":'));
+    expect(heard.audio.at(-1)!.timestampMs).toBeNaN();
+  });
+
   test('escaped slashes in the payload are unescaped', () => {
     const { heard, decode } = makeCodec();
     const payload = Buffer.from([255, 255, 255, 254, 63, 191]);
