@@ -5,6 +5,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { startLocalEngines } from './callees/local-engines.ts';
+import { createSpeakingCallee } from './callees/speaking-callee.ts';
+import { parsePersonas } from './persona.ts';
 import { type PlivoEmulatorOptions, startPlivoEmulator } from './plivo/plivo-emulator.ts';
 
 const USAGE =
@@ -35,6 +38,8 @@ async function main(): Promise<void> {
   if (authId === undefined || authToken === undefined)
     throw new Error(`--auth-id and --auth-token are needed\n${USAGE}`);
   const personas = values.personas === undefined ? [] : JSON.parse(await readFile(values.personas, 'utf8'));
+  const speaks = parsePersonas(personas).some((persona) => persona.kind === 'speaking');
+  const local = speaks ? await startLocalEngines(fail) : null;
   const options: PlivoEmulatorOptions = {
     authId,
     authToken,
@@ -45,6 +50,9 @@ async function main(): Promise<void> {
     upgradeSignedAs: values['upgrade-signed-as'] === 'https' ? 'https' : 'dialled',
     keepAudio: !values['no-audio'],
     onEvent: say,
+    ...(local === null
+      ? {}
+      : { createSpeakingCallee: (persona, listener) => createSpeakingCallee(persona, listener, local.engines) }),
     ...(values['own-number'] === undefined ? {} : { ownNumbers: values['own-number'] }),
     ...(values['limit-requests'] === undefined ? {} : { requestsPer5Seconds: Number(values['limit-requests']) }),
   };
@@ -53,17 +61,16 @@ async function main(): Promise<void> {
   process.send?.({ type: 'ready', port: emulator.port, apiBase: emulator.apiBase });
 
   const stop = (): void => {
-    emulator.close().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
+    Promise.all([emulator.close(), local?.close()]).then(() => process.exit(0), fail);
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   process.once('disconnect', stop);
 }
 
-main().catch((error: unknown) => {
+function fail(error: unknown): void {
   process.stderr.write(`carrier emulator: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
-});
+}
+
+main().catch(fail);
