@@ -77,6 +77,8 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   readonly #speaker: Speaker;
   readonly #taker: TurnTaker;
   readonly #bargeIn = new BargeIn();
+  /** One object for all ticks. */
+  readonly #tickEvent = { type: 'tick' as const, atMs: 0 };
   readonly #sorter = new WordSorter(ENGLISH);
   #uplink: Uplink | null = null;
   #listening: Listening = { book: new PhraseBook([]), asked: false, greeting: false };
@@ -128,7 +130,8 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     if (this.#onceSettled !== 'nothing' && this.#speaker.settled) this.#settled();
     if (nowMs >= this.#keysByMs) this.#keysDone();
     if (this.#ended) return;
-    this.#tell({ type: 'tick', atMs: this.#deps.transcript.nowMs });
+    this.#tickEvent.atMs = this.#deps.transcript.nowMs;
+    this.#tell(this.#tickEvent);
     if (this.#deps.transcript.checkpointDue) this.#deps.transcript.checkpoint(this.#script.snapshot());
   }
 

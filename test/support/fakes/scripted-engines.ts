@@ -38,17 +38,19 @@ export class FakeTextToSpeech implements TextToSpeech {
     const failure = this.failures.shift() ?? null;
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.after(this.latencyMs, () => {
+        request.signal.removeEventListener('abort', abort);
         if (failure !== null) return reject(failure);
         const words = request.text.split(/\s+/).length;
         const samples = new Int16Array((words * FAKE_WORD_MS * this.outputRateHz) / 1000).fill(8_000);
         onChunk({ samples, text: request.text });
         resolve();
       });
-      request.signal.addEventListener('abort', () => {
+      const abort = () => {
         entry.aborted = true;
         cancel();
         reject(new DOMException('aborted', 'AbortError'));
-      });
+      };
+      request.signal.addEventListener('abort', abort);
     });
   }
 }
