@@ -14,6 +14,11 @@ function cell(values: number[], digits: number): string {
 
 const ROWS: { name: string; digits: number; value: (result: RunResult) => number }[] = [
   { name: 'CPU ms per call-second', digits: 2, value: (result) => result.cpuMsPerCallSecond },
+  {
+    name: 'CPU ms per second played',
+    digits: 2,
+    value: (result) => result.cpuMsPerCallSecond / result.report.sampleRatio.mean,
+  },
   { name: '  its busiest thread', digits: 2, value: (result) => result.threads[0]?.cpuMsPerCallSecond ?? 0 },
   { name: '  its second thread', digits: 2, value: (result) => result.threads[1]?.cpuMsPerCallSecond ?? 0 },
   { name: 'far end late p50 ms', digits: 2, value: (result) => result.report.arrivalLateness.p50Ms },
