@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects uws,ws,naive] [--knee]`
+ * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects naive,uws,uws60,ws] [--knee]`
  * What a call costs in our gateway and in the one that published examples show, side by side in one run; and how many calls
  * fit on this machine before lateness breaks (`--knee`). Prints a table and writes `data/bench/calls.json`.
  */
@@ -12,8 +12,9 @@ import { printKnees, printSummary } from './table.ts';
 
 const STARTERS: Record<string, () => Promise<Subject>> = {
   naive: startNaiveGateway,
-  uws: () => startMediaProcess('uws'),
-  ws: () => startMediaProcess('ws'),
+  uws: () => startMediaProcess('uws', 1),
+  uws60: () => startMediaProcess('uws', 3),
+  ws: () => startMediaProcess('ws', 1),
 };
 const WARM_UP_MS = 3_000;
 
@@ -22,7 +23,7 @@ const { values } = parseArgs({
     calls: { type: 'string', default: '300' },
     seconds: { type: 'string', default: '10' },
     repeat: { type: 'string', default: '5' },
-    subjects: { type: 'string', default: 'naive,uws,ws' },
+    subjects: { type: 'string', default: 'naive,uws,uws60,ws' },
     knee: { type: 'boolean', default: false },
   },
 });

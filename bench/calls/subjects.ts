@@ -35,7 +35,7 @@ export async function startNaiveGateway(): Promise<Subject> {
   return { name: 'naive ws', urlPrefix: `${url}/media/plivo/`, pid: child.pid ?? 0, stop: () => endChild(child) };
 }
 
-export async function startMediaProcess(socketServer: 'uws' | 'ws'): Promise<Subject> {
+export async function startMediaProcess(socketServer: 'uws' | 'ws', framesPerMessage: 1 | 3): Promise<Subject> {
   const runDir = mkdtempSync(join(tmpdir(), 'parley-bench-'));
   const control = startStubControl(runDir, {
     kind: 'tone',
@@ -53,6 +53,8 @@ export async function startMediaProcess(socketServer: 'uws' | 'ws'): Promise<Sub
     pipelineThreads: 1,
     speechThreads: 0,
     listenThreads: 0,
+    capacityCalls: 5_000,
+    plivoFramesPerMessage: framesPerMessage,
     socketServer,
     logLevel: 'warn',
   };
@@ -66,7 +68,7 @@ export async function startMediaProcess(socketServer: 'uws' | 'ws'): Promise<Sub
   });
   const { socketServer: running } = await control.hello;
   return {
-    name: `parley ${running}`,
+    name: `parley ${running} ${framesPerMessage * 20} ms`,
     urlPrefix: `ws://127.0.0.1:${port}/media/plivo/`,
     pid: child.pid ?? 0,
     async stop() {

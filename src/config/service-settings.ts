@@ -29,6 +29,9 @@ const schema = z.object({
   PARLEY_PIPELINE_THREADS: whole('PARLEY_PIPELINE_THREADS', 1, 64, Math.max(1, availableParallelism() - 1)),
   PARLEY_SPEECH_THREADS: whole('PARLEY_SPEECH_THREADS', 1, 16, 1),
   PARLEY_LISTEN_THREADS: whole('PARLEY_LISTEN_THREADS', 1, 16, 1),
+  PARLEY_MEDIA_CAPACITY: whole('PARLEY_MEDIA_CAPACITY', 1, 100_000, 500),
+  PARLEY_PLIVO_FRAMES_PER_MESSAGE: z.enum(['1', '3'], 'PARLEY_PLIVO_FRAMES_PER_MESSAGE must be 1 or 3').default('1'),
+  PARLEY_DRAIN_SECONDS: whole('PARLEY_DRAIN_SECONDS', 0, 86_400, 1_860),
   PARLEY_SOCKET_SERVER: z.enum(['auto', 'uws', 'ws']).default('auto'),
   PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
@@ -46,6 +49,12 @@ export interface ServiceSettings {
   pipelineThreads: number;
   speechThreads: number;
   listenThreads: number;
+  /** Calls that one media process takes at once. */
+  mediaCapacityCalls: number;
+  /** 20 ms frames in one message to Plivo: 3 costs less CPU and adds up to 20 ms of lead. */
+  plivoFramesPerMessage: 1 | 3;
+  /** How long live calls may go on after SIGTERM. */
+  drainLimitMs: number;
   socketServer: 'auto' | 'uws' | 'ws';
   logLevel: string;
 }
@@ -70,6 +79,9 @@ export function loadServiceSettings(env: Record<string, string | undefined>): Se
     pipelineThreads: value.PARLEY_PIPELINE_THREADS,
     speechThreads: value.PARLEY_SPEECH_THREADS,
     listenThreads: value.PARLEY_LISTEN_THREADS,
+    mediaCapacityCalls: value.PARLEY_MEDIA_CAPACITY,
+    plivoFramesPerMessage: value.PARLEY_PLIVO_FRAMES_PER_MESSAGE === '3' ? 3 : 1,
+    drainLimitMs: value.PARLEY_DRAIN_SECONDS * 1000,
     socketServer: value.PARLEY_SOCKET_SERVER,
     logLevel: value.PARLEY_LOG_LEVEL,
   };

@@ -2,9 +2,6 @@
 import { loadServiceSettings } from '../config/service-settings.ts';
 import { startService } from './service.ts';
 
-/** As long as the longest call may be by default, and a minute for the rest. */
-const DRAIN_LIMIT_MS = 31 * 60_000;
-
 const log = (line: string): void => {
   process.stderr.write(`parley: ${line}\n`);
 };
@@ -17,7 +14,7 @@ try {
   const end = (): void => {
     asked++;
     log(asked === 1 ? 'draining: live calls may finish; once more ends at once' : 'ending now');
-    if (asked === 1) void service.stop(DRAIN_LIMIT_MS).then(() => process.exit(0));
+    if (asked === 1) void service.stop(settings.drainLimitMs).then(() => process.exit(0));
     else process.exit(1);
   };
   process.on('SIGTERM', end);

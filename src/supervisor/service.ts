@@ -125,6 +125,9 @@ function mediaConfig(settings: ServiceSettings, index: number, made: { dataDir: 
     pipelineThreads: settings.pipelineThreads,
     speechThreads: settings.speechThreads,
     listenThreads: settings.listenThreads,
+    capacityCalls: settings.mediaCapacityCalls,
+    plivoFramesPerMessage: settings.plivoFramesPerMessage,
+    drainLimitMs: settings.drainLimitMs,
     socketServer: settings.socketServer,
     logLevel: settings.logLevel,
   };
