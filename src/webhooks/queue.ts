@@ -100,7 +100,13 @@ async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQue
 }
 
 async function onRedis(options: QueueOptions, redisUrl: string, parts: Part[]): Promise<OpenQueue> {
-  const shared = { url: redisUrl, connectTimeout: CONNECT_TIMEOUT_MS };
+  let over = false;
+  const shared = {
+    url: redisUrl,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    // BullMQ cannot stop a connection that is between two tries; this does.
+    retryStrategy: (tries: number) => (over ? null : Math.min(tries * 200, CONNECT_TIMEOUT_MS)),
+  };
   // Rings given while Redis is away must fail, not pile up in memory: the sweep has them.
   const queue = new Queue<Ring>(QUEUE_NAME, {
     connection: { ...shared, enableOfflineQueue: false },
@@ -115,6 +121,11 @@ async function onRedis(options: QueueOptions, redisUrl: string, parts: Part[]): 
   });
   parts.push(worker);
   worker.on('error', options.onTrouble);
+  parts.push({
+    async close() {
+      over = true;
+    },
+  });
   await within(Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]), 2 * CONNECT_TIMEOUT_MS, options.clock);
   return opened(queue, worker, parts, options.clock);
 }

@@ -119,7 +119,6 @@ describe('one attempt', () => {
 
 describe('retries, on a virtual clock', () => {
   it('are 12 attempts with the pauses of the schedule ± 20 %, freshly signed under one id, and then dead', async () => {
-    const startedAt = performance.now();
     bench.answer(() => answered(500));
     const id = await bench.record('call.completed');
     const startedAtMs = bench.clock.nowMs();
@@ -142,7 +141,6 @@ describe('retries, on a virtual clock', () => {
     expect(headers.map((each) => each['x-delivery-attempt'])).toEqual(Array.from({ length: 12 }, (_, n) => `${n + 1}`));
     expect(new Set(headers.map((each) => each['webhook-id'])).size).toBe(1);
     expect(new Set(headers.map((each) => each['webhook-signature'])).size).toBe(12);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
   it.each([
