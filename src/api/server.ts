@@ -36,7 +36,7 @@ export interface ApiDeps {
   bus: Pick<CallEventBus, 'subscribe'>;
   checks: Readonly<Record<string, ReadinessCheck>>;
   /** Called with a scope of its own; parsers and hooks that it adds stay there. */
-  registerCarrierRoutes?(scope: FastifyInstance): void | Promise<void>;
+  registerCarrierRoutes?(scope: FastifyInstance): void;
 }
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -81,7 +81,12 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerDirectory(app, guard, deps);
   registerHealth(app, deps);
   const { registerCarrierRoutes } = deps;
-  if (registerCarrierRoutes !== undefined) app.register(async (scope) => registerCarrierRoutes(scope));
+  if (registerCarrierRoutes !== undefined) {
+    app.register((scope, _options, done) => {
+      registerCarrierRoutes(scope);
+      done();
+    });
+  }
   purgeHourly(app, deps);
   return app;
 }
@@ -92,7 +97,7 @@ function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
-    else parse(request, String(body), done);
+    else void parse(request, String(body), done);
   });
 }
 

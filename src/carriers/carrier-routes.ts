@@ -45,7 +45,7 @@ const MAX_REMEMBERED_FORGERIES = 1_000;
 export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesDeps): void {
   const forged = new Set<string>();
 
-  app.register(async (scope) => {
+  app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>
       done(null, body),
@@ -56,6 +56,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
       exposeHeadRoute: false,
       handler: (request, reply) => receive(request as FastifyRequest<{ Params: CallbackParams }>, reply),
     });
+    done();
   });
 
   async function receive(
