@@ -6,21 +6,15 @@
  *   frame → turn taker ─┬─ turn begins → recogniser (with the 500 ms before it)
  *                       └─ turn over → final words → barge-in's outcome → script → say · listen · end
  */
-import type { Logger } from 'pino';
 import type { Expectation, ScriptedAgent } from '../contract/agent-definition.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
-import type { Clock } from '../contract/clock.ts';
-import type { SpeechToText, TextToSpeech } from '../contract/engines.ts';
+import type { SpeechToText } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
-import type { CallBlock } from '../rings/call-block.ts';
 import { CallerTurn, type CallerTurnListener } from './caller-turn.ts';
 import { PhraseBook, wordsOf } from './scripted/phrase-match.ts';
-import { type SayPurpose, type ScriptAction, type ScriptEvent, ScriptMachine } from './scripted/script-machine.ts';
-import type { GreetingCache } from './speaking/greeting-cache.ts';
-import type { RenderedSpeech } from './speaking/rendered-speech.ts';
-import { Speaker, type SpeakerListener } from './speaking/speaker.ts';
-import { renderSpeech } from './speaking/speech-renderer.ts';
-import type { ReplyAnchor, Transcript } from './transcript.ts';
+import { type ScriptAction, type ScriptEvent, ScriptMachine } from './scripted/script-machine.ts';
+import { AgentVoice, type AgentVoiceDeps, type AgentVoiceListener } from './speaking/agent-voice.ts';
+import type { ReplyAnchor } from './transcript.ts';
 import { BargeIn, bargeInOutcome } from './turn-taking/barge-in.ts';
 import { INTERRUPTION_PATIENCE, patienceFor } from './turn-taking/patience.ts';
 import { type TurnListener, TurnTaker } from './turn-taking/turn-taker.ts';
@@ -28,15 +22,8 @@ import { ENGLISH } from './turn-taking/word-lists.ts';
 import { type Listening, type WordSense, WordSorter } from './turn-taking/word-sense.ts';
 import { PRE_ROLL_MS, type Uplink, type UplinkSink } from './uplink/uplink.ts';
 
-export interface ConversationDeps {
-  call: CallBlock;
-  clock: Clock;
-  logger: Logger;
+export interface ConversationDeps extends AgentVoiceDeps {
   speechToText: SpeechToText;
-  textToSpeech: TextToSpeech;
-  greetings: GreetingCache;
-  transcript: Transcript;
-  ringIo: () => void;
   /** Called once: the agent has said its last word, or cannot go on. */
   end: (reason: EndedReason, disposition: string | null, error: string | null) => void;
 }
@@ -48,9 +35,8 @@ const SHORTEST_UNCLEAR_MS = 250;
 /** Digits from the keypad are one answer when none has come for so long. */
 const KEYS_AFTER_MS = 2_000;
 const MOST_KEYS = 64;
-/** Failures of an engine in a row that end the call. */
+/** Failures of the recogniser in a row that end the call. */
 const MOST_RECOGNISER_FAILURES = 3;
-const MOST_VOICE_FAILURES = 2;
 
 /** A caller's turn whose words are final. */
 interface Meaning {
@@ -59,22 +45,11 @@ interface Meaning {
   anchor: ReplyAnchor;
 }
 
-interface Utterance {
-  text: string;
-  purpose: SayPurpose;
-  stepId: string | null;
-  interruptible: boolean;
-  anchor: ReplyAnchor | null;
-  /** Stream time of its first audio; NaN before. */
-  voicedAtMs: number;
-}
-
-export class Conversation implements UplinkSink, TurnListener, CallerTurnListener, SpeakerListener {
+export class Conversation implements UplinkSink, TurnListener, CallerTurnListener, AgentVoiceListener {
   readonly #deps: ConversationDeps;
-  readonly #agent: ScriptedAgent;
   readonly #setup: CallSetup;
   readonly #script: ScriptMachine;
-  readonly #speaker: Speaker;
+  readonly #voice: AgentVoice;
   readonly #taker: TurnTaker;
   readonly #bargeIn = new BargeIn();
   /** One object for all ticks. */
@@ -88,26 +63,22 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   #waiting: Meaning | null = null;
   /** What to do once the playhead is final. */
   #onceSettled: 'nothing' | 'commit' | 'resume' = 'nothing';
-  #utterance: Utterance | null = null;
-  #forgetSpeech: (() => void) | null = null;
   #anchor: ReplyAnchor | null = null;
   #keys = '';
   #keysByMs = Number.POSITIVE_INFINITY;
   #recogniserFailures = 0;
-  #voiceFailures = 0;
   #ended = false;
 
   constructor(deps: ConversationDeps, setup: CallSetup, agent: ScriptedAgent) {
     this.#deps = deps;
     this.#setup = setup;
-    this.#agent = agent;
     const ownLimitMs = (agent.maxDurationSeconds ?? Number.POSITIVE_INFINITY) * 1000;
     this.#script = new ScriptMachine({
       agent,
       placeholders: setup.placeholders,
       maxDurationMs: Math.min(setup.maxDurationMs, ownLimitMs),
     });
-    this.#speaker = new Speaker(deps.call, deps.clock, deps.ringIo, this);
+    this.#voice = new AgentVoice(deps, agent.voice, setup.format, this);
     this.#taker = new TurnTaker(this, patienceFor('open'));
   }
 
@@ -126,8 +97,8 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     if (this.#ended) return;
     const nowMs = this.#deps.clock.nowMs();
     if (this.#turn !== null && nowMs >= this.#turn.finalByMs) this.#finalIsLate(this.#turn);
-    this.#speaker.pump();
-    if (this.#onceSettled !== 'nothing' && this.#speaker.settled) this.#settled();
+    this.#voice.pump();
+    if (this.#onceSettled !== 'nothing' && this.#voice.settled) this.#settled();
     if (nowMs >= this.#keysByMs) this.#keysDone();
     if (this.#ended) return;
     this.#tickEvent.atMs = this.#deps.transcript.nowMs;
@@ -144,7 +115,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   /** The leg is over: closes what is open with what was heard of it. */
   close(): void {
     const { transcript } = this.#deps;
-    this.#silence(false);
+    this.#voice.silence(false);
     if (this.#turn !== null) {
       const turn = this.#turn;
       this.#turn = null;
@@ -228,7 +199,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     }
     this.#turn = null;
     const sense = this.#sense(turn);
-    const undecided = this.#bargeIn.active && !this.#bargeIn.committed && this.#speaker.active;
+    const undecided = this.#bargeIn.active && !this.#bargeIn.committed && this.#voice.active;
     const outcome = undecided ? bargeInOutcome(sense, turn.spokenMs, this.#bargeIn.early) : 'commit';
     this.#bargeIn.end();
     if (outcome !== 'commit') {
@@ -243,30 +214,12 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
       recognisedAtMs: transcript.nowMs,
     };
     if (this.#onceSettled === 'commit') this.#waiting = { turn, sense, anchor };
-    else if (!this.#speaker.active) this.#mean({ turn, sense, anchor });
+    else if (!this.#voice.active) this.#mean({ turn, sense, anchor });
   }
 
   // ── What is played ────────────────────────────────────────────────────────────────────────────────────
 
-  speechStarted(): void {
-    const utterance = this.#utterance;
-    if (utterance === null) return;
-    this.#deps.transcript.agentStarted(utterance.text, utterance.stepId, utterance.anchor, utterance.voicedAtMs);
-  }
-
-  speechFinished(): void {
-    const { speech } = this.#speaker;
-    const utterance = this.#utterance;
-    if (speech === null || utterance === null) return;
-    this.#dropSpeech();
-    if (speech.error !== null && this.#voiceFailed(speech.error, utterance, speech.frames)) return;
-    if (speech.error === null) this.#voiceFailures = 0;
-    this.#deps.transcript.agentEnded(
-      this.#speaker.startedAtStreamMs,
-      this.#deps.call.streamMs,
-      speech.error === null ? speech.text : speech.heardText(speech.durationMs),
-      speech.error !== null,
-    );
+  utteranceSaid(): void {
     this.#bargeIn.end();
     this.#taker.patience = patienceFor(this.#expect);
     this.#tell({ type: 'said', atMs: this.#deps.transcript.nowMs });
@@ -274,6 +227,10 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
       // The caller has been talking into what may not be interrupted: from here on someone listens.
       this.#beginTurn(Math.max(this.#taker.turnOnsetMs, this.#taker.nowMs - PRE_ROLL_MS));
     }
+  }
+
+  voiceLost(error: Error): void {
+    this.#finish('tts_error', null, error.message);
   }
 
   // ── Inside ────────────────────────────────────────────────────────────────────────────────────────────
@@ -299,7 +256,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
         this.#taker.patience = patienceFor(action.expect);
         break;
       case 'say':
-        this.#say(action.text, action.purpose, action.stepId, action.interruptible);
+        this.#say(action);
         break;
       case 'end':
         this.#finish(action.reason, action.disposition, action.error);
@@ -307,16 +264,8 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     }
   }
 
-  #say(text: string, purpose: SayPurpose, stepId: string | null, interruptible: boolean): void {
-    const { voice } = this.#agent;
-    const { format } = this.#setup;
-    const { greetings, textToSpeech, clock } = this.#deps;
-    const speech =
-      purpose === 'greeting'
-        ? greetings.obtain({ text, voice, format })
-        : renderSpeech(textToSpeech, clock, { text, voice, format });
-    this.#utterance = { text, purpose, stepId, interruptible, anchor: this.#anchor, voicedAtMs: Number.NaN };
-    this.#play(speech, this.#utterance);
+  #say({ text, stepId, purpose, interruptible }: Extract<ScriptAction, { type: 'say' }>): void {
+    this.#voice.say({ text, stepId, interruptible, isGreeting: purpose === 'greeting', anchor: this.#anchor });
     if (this.#turn === null) return;
     if (interruptible) {
       this.#weigh(this.#turn);
@@ -326,47 +275,10 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     }
   }
 
-  #play(speech: RenderedSpeech, utterance: Utterance): void {
-    const changed = () => {
-      if (speech.frames > 0 && Number.isNaN(utterance.voicedAtMs)) utterance.voicedAtMs = this.#deps.transcript.nowMs;
-      if (this.#speaker.speech === speech) this.#speaker.pump();
-    };
-    this.#forgetSpeech = speech.onChange(changed);
-    if (speech.frames > 0) utterance.voicedAtMs = this.#deps.transcript.nowMs;
-    this.#speaker.say(speech);
-  }
-
-  #dropSpeech(): void {
-    this.#forgetSpeech?.();
-    this.#forgetSpeech = null;
-    this.#utterance = null;
-  }
-
-  /** True when the same words are tried again. */
-  #voiceFailed(error: Error, utterance: Utterance, frames: number): boolean {
-    const { clock, logger, textToSpeech, transcript } = this.#deps;
-    this.#voiceFailures++;
-    transcript.warning('tts_error', error.message);
-    if (this.#voiceFailures >= MOST_VOICE_FAILURES) {
-      logger.error({ err: error }, 'the voice engine failed twice in a row; the call ends');
-      transcript.agentEnded(this.#speaker.startedAtStreamMs, this.#deps.call.streamMs, '', true);
-      this.#finish('tts_error', null, error.message);
-      return true;
-    }
-    if (frames > 0) return false;
-    const { format } = this.#setup;
-    this.#utterance = utterance;
-    this.#play(
-      renderSpeech(textToSpeech, clock, { text: utterance.text, voice: this.#agent.voice, format }),
-      utterance,
-    );
-    return true;
-  }
-
   /** A turn of the caller: someone must listen, unless the agent is speaking and may not be interrupted. */
   #beginTurn(onsetMs: number): void {
-    const speaks = this.#speaker.active;
-    if (speaks && this.#utterance?.interruptible === false) return;
+    const speaks = this.#voice.active;
+    if (speaks && !this.#voice.interruptible) return;
     if (this.#turn !== null) this.#turn.settle();
     if (this.#ended) return;
     const turn = new CallerTurn(onsetMs, speaks, this);
@@ -379,7 +291,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   /** From here on the caller's words decide whether the agent goes on. */
   #weigh(turn: CallerTurn): void {
     turn.duringSpeech = true;
-    this.#bargeIn.begin(!this.#speaker.audible);
+    this.#bargeIn.begin(!this.#voice.audible);
     this.#taker.patience = INTERRUPTION_PATIENCE;
     if (turn.text !== '' || turn.rejected) this.#weighWords(turn);
   }
@@ -392,24 +304,24 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   }
 
   #pause(): void {
-    if (!this.#speaker.active) return;
-    this.#speaker.pause();
+    if (!this.#voice.active) return;
+    this.#voice.pause();
     this.#bargeInEvent('pause');
   }
 
   #commit(): void {
     this.#taker.patience = patienceFor(this.#expect);
-    if (!this.#speaker.active) return;
-    this.#speaker.pause();
+    if (!this.#voice.active) return;
+    this.#voice.pause();
     this.#onceSettled = 'commit';
-    if (this.#speaker.settled) this.#settled();
+    if (this.#voice.settled) this.#settled();
   }
 
   #goOn(): void {
     this.#taker.patience = patienceFor(this.#expect);
-    if (!this.#bargeIn.paused || !this.#speaker.active) return;
+    if (!this.#bargeIn.paused || !this.#voice.active) return;
     this.#onceSettled = 'resume';
-    if (this.#speaker.settled) this.#settled();
+    if (this.#voice.settled) this.#settled();
   }
 
   /** The playhead is final: cut there, or go on from the word that was cut. */
@@ -418,29 +330,18 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     this.#onceSettled = 'nothing';
     if (what === 'resume') {
       this.#bargeInEvent('resume');
-      this.#speaker.resume();
+      this.#voice.resume();
       return;
     }
     const waiting = this.#waiting;
     this.#waiting = null;
     const turn = waiting?.turn ?? this.#turn;
     if (turn !== null) turn.cutAgent = true;
-    this.#bargeInEvent('commit', this.#speaker.heardText);
-    this.#silence(true);
+    this.#bargeInEvent('commit', this.#voice.heardText);
+    this.#voice.silence(true);
     this.#bargeIn.end();
     this.#tell({ type: 'interrupted', atMs: this.#deps.transcript.nowMs });
     if (waiting !== null) this.#mean(waiting);
-  }
-
-  /** Ends what is being said, with a turn of what was heard of it. */
-  #silence(interrupted: boolean): void {
-    if (!this.#speaker.active) return;
-    const { startedAtStreamMs, heardText, speech } = this.#speaker;
-    const endedAtStreamMs = this.#speaker.settled ? this.#speaker.pausedAtStreamMs : this.#deps.call.streamMs;
-    this.#speaker.cut();
-    this.#dropSpeech();
-    const cut = interrupted || heardText !== speech?.text;
-    this.#deps.transcript.agentEnded(startedAtStreamMs, endedAtStreamMs, heardText, cut);
   }
 
   /** The caller's words reach the script. An agent that was cut for them owes an answer, whatever they were. */
@@ -483,7 +384,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     const digits = this.#keys;
     this.#keys = '';
     this.#keysByMs = Number.POSITIVE_INFINITY;
-    if (digits === '' || this.#speaker.active) return;
+    if (digits === '' || this.#voice.active) return;
     const atMs = this.#deps.transcript.nowMs;
     const intent = this.#script.match(digits)?.reply.intent ?? null;
     this.#deps.transcript.userTurn(
@@ -510,7 +411,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
 
   #finish(reason: EndedReason, disposition: string | null, error: string | null): void {
     if (this.#ended) return;
-    this.#silence(false);
+    this.#voice.silence(false);
     this.#turn?.close();
     this.#turn = null;
     this.#ended = true;

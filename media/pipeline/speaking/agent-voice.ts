@@ -1,0 +1,173 @@
+/**
+ * The agent's side of the conversation: turns words into speech, plays it, keeps its turn in the transcript, and tries a voice that failed
+ * once more. The conversation tells it what to say, when to pause, and when to give way; it decides nothing about the caller.
+ */
+import type { Logger } from 'pino';
+import type { LegFormat } from '../../contract/audio-format.ts';
+import type { Clock } from '../../contract/clock.ts';
+import type { TextToSpeech } from '../../contract/engines.ts';
+import type { CallBlock } from '../../rings/call-block.ts';
+import type { ReplyAnchor, Transcript } from '../transcript.ts';
+import type { GreetingCache } from './greeting-cache.ts';
+import type { RenderedSpeech } from './rendered-speech.ts';
+import { Speaker, type SpeakerListener } from './speaker.ts';
+import { renderSpeech } from './speech-renderer.ts';
+
+export interface AgentVoiceDeps {
+  call: CallBlock;
+  clock: Clock;
+  logger: Logger;
+  textToSpeech: TextToSpeech;
+  greetings: GreetingCache;
+  transcript: Transcript;
+  ringIo: () => void;
+}
+
+export interface AgentVoiceListener {
+  /** The caller has heard all of it. */
+  utteranceSaid(): void;
+  /** The voice engine failed twice in a row. */
+  voiceLost(error: Error): void;
+}
+
+export interface Utterance {
+  text: string;
+  stepId: string | null;
+  interruptible: boolean;
+  /** Rendered while the phone rang. */
+  isGreeting: boolean;
+  /** The caller's turn that it answers. */
+  anchor: ReplyAnchor | null;
+}
+
+const MOST_FAILURES = 2;
+
+export class AgentVoice implements SpeakerListener {
+  readonly #deps: AgentVoiceDeps;
+  readonly #voice: string;
+  readonly #format: LegFormat;
+  readonly #listener: AgentVoiceListener;
+  readonly #speaker: Speaker;
+  #utterance: Utterance | null = null;
+  /** Stream time of the utterance's first audio; NaN before. */
+  #voicedAtMs = Number.NaN;
+  #forget: (() => void) | null = null;
+  #failures = 0;
+
+  constructor(deps: AgentVoiceDeps, voice: string, format: LegFormat, listener: AgentVoiceListener) {
+    this.#deps = deps;
+    this.#voice = voice;
+    this.#format = format;
+    this.#listener = listener;
+    this.#speaker = new Speaker(deps.call, deps.clock, deps.ringIo, this);
+  }
+
+  /** There is something that the caller has not heard to its end. */
+  get active(): boolean {
+    return this.#speaker.active;
+  }
+
+  /** The far end has been given audio of it. */
+  get audible(): boolean {
+    return this.#speaker.audible;
+  }
+
+  /** Paused, and the playhead is final. */
+  get settled(): boolean {
+    return this.#speaker.settled;
+  }
+
+  get interruptible(): boolean {
+    return this.#utterance?.interruptible ?? true;
+  }
+
+  get heardText(): string {
+    return this.#speaker.heardText;
+  }
+
+  say(utterance: Utterance): void {
+    const { text } = utterance;
+    const request = { text, voice: this.#voice, format: this.#format };
+    const { greetings, textToSpeech, clock } = this.#deps;
+    this.#play(
+      utterance,
+      utterance.isGreeting ? greetings.obtain(request) : renderSpeech(textToSpeech, clock, request),
+    );
+  }
+
+  pump(): void {
+    this.#speaker.pump();
+  }
+
+  pause(): void {
+    this.#speaker.pause();
+  }
+
+  /** Goes on from the start of the word that was cut. Only when `settled`. */
+  resume(): void {
+    this.#speaker.resume();
+  }
+
+  /** Ends what is being said, with a turn of what was heard of it; `interrupted` false counts as cut only if words are missing. */
+  silence(interrupted: boolean): void {
+    if (!this.#speaker.active) return;
+    const { startedAtStreamMs, heardText, speech } = this.#speaker;
+    const endedAtStreamMs = this.#speaker.settled ? this.#speaker.pausedAtStreamMs : this.#deps.call.streamMs;
+    this.#speaker.cut();
+    this.#drop();
+    const cut = interrupted || heardText !== speech?.text;
+    this.#deps.transcript.agentEnded(startedAtStreamMs, endedAtStreamMs, heardText, cut);
+  }
+
+  speechStarted(): void {
+    const utterance = this.#utterance;
+    if (utterance === null) return;
+    this.#deps.transcript.agentStarted(utterance.text, utterance.stepId, utterance.anchor, this.#voicedAtMs);
+  }
+
+  speechFinished(): void {
+    const { speech, startedAtStreamMs } = this.#speaker;
+    const utterance = this.#utterance;
+    if (speech === null || utterance === null) return;
+    const { call, transcript } = this.#deps;
+    const { error } = speech;
+    this.#drop();
+    if (error === null) {
+      this.#failures = 0;
+      transcript.agentEnded(startedAtStreamMs, call.streamMs, speech.text, false);
+      this.#listener.utteranceSaid();
+      return;
+    }
+    this.#failures++;
+    transcript.warning('tts_error', error.message);
+    const isLost = this.#failures >= MOST_FAILURES;
+    if (!isLost && speech.frames === 0) {
+      this.say({ ...utterance, isGreeting: false });
+      return;
+    }
+    transcript.agentEnded(startedAtStreamMs, call.streamMs, speech.heardText(speech.durationMs), true);
+    if (isLost) {
+      this.#deps.logger.error({ err: error }, 'the voice engine failed twice in a row; the call ends');
+      this.#listener.voiceLost(error);
+    } else {
+      this.#listener.utteranceSaid();
+    }
+  }
+
+  #play(utterance: Utterance, speech: RenderedSpeech): void {
+    this.#utterance = utterance;
+    this.#voicedAtMs = speech.frames > 0 ? this.#deps.transcript.nowMs : Number.NaN;
+    this.#forget = speech.onChange(() => {
+      if (this.#speaker.speech !== speech) return;
+      if (speech.frames > 0 && Number.isNaN(this.#voicedAtMs)) this.#voicedAtMs = this.#deps.transcript.nowMs;
+      this.#speaker.pump();
+    });
+    this.#speaker.say(speech);
+  }
+
+  #drop(): void {
+    this.#forget?.();
+    this.#forget = null;
+    this.#utterance = null;
+  }
+}
