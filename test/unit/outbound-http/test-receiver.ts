@@ -2,12 +2,15 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { TEST_CERTIFICATE, TEST_CERTIFICATE_KEY } from './test-certificate.ts';
 
 export interface ReceivedRequest {
   headers: http.IncomingHttpHeaders;
   body: string;
   url: string;
+  /** As named in the TLS handshake; false without a name, null without TLS. */
+  serverName: string | false | null;
 }
 
 export interface TestReceiver {
@@ -35,6 +38,7 @@ export async function startReceiver(answer: Answer, secure = false): Promise<Tes
         headers: request.headers,
         body: Buffer.concat(chunks).toString('utf8'),
         url: request.url ?? '',
+        serverName: request.socket instanceof TLSSocket ? serverNameOf(request.socket) : null,
       };
       requests.push(received);
       answer(received, response, requests.length);
@@ -65,4 +69,9 @@ export async function startReceiver(answer: Answer, secure = false): Promise<Tes
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Set by Node on the server's side; its types do not list it. */
+function serverNameOf(socket: TLSSocket): string | false {
+  return (socket as TLSSocket & { servername?: string | false }).servername ?? false;
 }

@@ -232,6 +232,18 @@ describe('the order of a call', () => {
     expect(await bench.row(first)).toMatchObject({ state: 'pending', attempts: 1 });
   });
 
+  it('does not hold a retry, whatever else of the call waits', async () => {
+    const first = await bench.record('call.completed');
+    const second = await bench.record('recording.ready');
+    bench.answer(() => answered(500));
+    for (const id of [first, second]) await bench.attempt(id);
+    // An operator has the first event sent anew.
+    await bench.db.query('UPDATE webhook_deliveries SET attempts = 0 WHERE id = $1', [first]);
+    bench.clock.advanceMs(6_000);
+    expect(await bench.attempt(second)).toBe('failed');
+    expect((await bench.row(second)).attempts).toBe(2);
+  });
+
   it('names only the next event, not all that wait', async () => {
     const ids = [await bench.record('call.completed'), await bench.record('recording.ready')];
     ids.push(await bench.record('analysis.completed'));

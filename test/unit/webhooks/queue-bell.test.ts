@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { type QueueBell, startQueueBell } from '../../../src/webhooks/queue-bell.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const lines: string[] = [];
 const logger = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });
@@ -58,28 +59,45 @@ describe('the bell on PostgreSQL', () => {
     const times = (): number => rings.filter((id) => id === 'again').length;
     while (times() < 2) {
       bell.ring(['again']);
-      await new Promise(setImmediate);
+      await new Promise((resolve) => setTimeout(resolve, 25));
     }
     expect(times()).toBeGreaterThanOrEqual(2);
   });
 });
 
+/** Virtual time runs at 100 ms a turn until `work` is done. */
+async function passing<Result>(clock: VirtualClock, work: Promise<Result>): Promise<Result> {
+  let done = false;
+  const end = (): void => {
+    done = true;
+  };
+  work.then(end, end);
+  while (!done) {
+    clock.advanceMs(100);
+    await new Promise(setImmediate);
+  }
+  return work;
+}
+
 describe('the bell when its store is away', () => {
   it.each(['postgresql', 'redis'])('starts, rings in vain, warns once and closes: %s', async (kind) => {
     lines.length = 0;
     const address = `${kind}://127.0.0.1:${await closedPort()}/x`;
-    const bell = await startQueueBell({
+    const clock = new VirtualClock();
+    const starting = startQueueBell({
       databaseUrl: address,
       redisUrl: kind === 'redis' ? address : null,
-      clock: systemClock,
+      clock,
       logger,
       onRing: () => {},
     });
+    const bell = await passing(clock, starting);
     expect(bell.isOpen()).toBe(false);
     bell.ring(['a']);
     bell.ringLater('b', 10);
+    await passing(clock, bell.close());
     await bell.close();
-    await bell.close();
+    expect(clock.pendingTimers).toBe(0);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('deliveries go on by the sweep');
   });
