@@ -116,11 +116,9 @@ async function bellIsHeard(): Promise<boolean> {
 }
 
 describe('delivery through the queue', () => {
-  it('arrives by the bell within 1 s, long before a sweep, signed and in order', async () => {
-    const startedAt = Date.now();
+  it('arrives by the bell, before a sweep could have come, signed and in order', async () => {
     const callUuid = await endCall(['call.completed', 'recording.ready']);
-    await waitFor('both events', 1_000, () => arrived(callUuid).length === 2);
-    expect(Date.now() - startedAt).toBeLessThan(1_000);
+    await waitFor('both events', 3_000, () => arrived(callUuid).length === 2);
     expect(arrived(callUuid)).toEqual([1, 2]);
     for (const { headers, body } of receiver.requests) {
       const signed = new Webhook(secret).verify(body, headers as Record<string, string>);
