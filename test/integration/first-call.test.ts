@@ -115,8 +115,8 @@ describe('a conversation with a callee who agrees, interrupts and says goodbye',
       .replace('{{appointment_day | Tuesday}}', 'Tuesday');
     const firstSeconds = (samples: Int16Array) =>
       resampleTo16k(samples.subarray(0, recording.rateHz * 8), recording.rateHz);
-    const onRight = heardShare(greeting, dictate(await firstSeconds(recording.right)));
-    const onLeft = heardShare(greeting, dictate(await firstSeconds(recording.left)));
+    const onRight = heardShare(greeting, await dictate(await firstSeconds(recording.right)));
+    const onLeft = heardShare(greeting, await dictate(await firstSeconds(recording.left)));
     expect(onRight).toBeGreaterThanOrEqual(0.7);
     expect(onLeft).toBeLessThan(0.3);
   });

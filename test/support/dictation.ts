@@ -2,10 +2,11 @@
  * An ear that is not ours: Debian's pocketsphinx with its free-dictation model. It knows nothing of an agent's phrases, so what
  * it writes down was really audible. Needs the packages `pocketsphinx` and `pocketsphinx-en-us`.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 const MODEL = '/usr/share/pocketsphinx/model/en-us';
 const WAV_HEADER_BYTES = 44;
@@ -15,7 +16,7 @@ export function canDictate(): boolean {
 }
 
 /** Lower-case words heard in mono PCM at 16 kHz, in order. Telephone band; normalised over the whole utterance. */
-export function dictate(samples16k: Int16Array): string[] {
+export async function dictate(samples16k: Int16Array): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-dictation-'));
   try {
     const pcm = Buffer.from(samples16k.buffer, samples16k.byteOffset, samples16k.byteLength);
@@ -36,8 +37,8 @@ export function dictate(samples16k: Int16Array): string[] {
       '-lowerf': '130',
       '-upperf': '3700',
     };
-    const done = spawnSync('pocketsphinx_batch', Object.entries(args).flat(), { encoding: 'utf8' });
-    if (done.status !== 0) throw new Error(`pocketsphinx_batch failed: ${done.stderr.slice(-500)}`);
+    // It logs much; and the event loop goes on, because the caller's sockets must not grow stale meanwhile.
+    await promisify(execFile)('pocketsphinx_batch', Object.entries(args).flat(), { maxBuffer: 64 * 1024 * 1024 });
     const line = readFileSync(join(folder, 'heard'), 'utf8');
     return line
       .replace(/\(speech\b.*$/s, '')

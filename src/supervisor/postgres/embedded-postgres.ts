@@ -1,12 +1,13 @@
 /**
  * The database that comes with Parley, for a first try and for small installations: a real PostgreSQL on a loopback port,
  * with a password, watched and restarted. Started by the supervisor (and by the test run) when DATABASE_URL is absent.
- * A postmaster that outlived a killed supervisor is found by its pid file and stopped first.
+ * A killed supervisor takes its postmaster along (`endWithParent`); one that survived all the same is found by its pid file
+ * and stopped first.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, connect as netConnect } from 'node:net';
+import { createServer, connect as netConnect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { installPostgresBinaries } from './binaries.ts';
 import { type DatabasePlacement, placeDatabase } from './placement.ts';
@@ -204,7 +205,24 @@ function runPostmaster(
     env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
   });
   child.once('error', (error) => options.log(`PostgreSQL could not be run: ${error.message}`));
+  if (child.pid !== undefined) endWithParent(child.pid, child);
   return child;
+}
+
+/**
+ * A postmaster does not notice that its parent is gone. A shell that waits for the end of its input does: our death, however
+ * sudden, closes the pipe, and it asks the postmaster to stop.
+ */
+function endWithParent(pid: number, child: ChildProcess): void {
+  const watch = spawn('sh', ['-c', 'read -r _; kill -INT "$0"', String(pid)], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watch.on('error', () => {});
+  watch.unref();
+  (watch.stdin as Socket | null)?.unref();
+  child.once('exit', () => watch.kill('SIGKILL'));
 }
 
 async function waitForPort(port: number, exitCode: () => number | null): Promise<void> {
