@@ -64,8 +64,12 @@ async function holdConversation(gateway: Gateway, story: Story, placedAt: { ms: 
   story.line('placed', `POST /api/outbound-call answered 200, callUuid ${callUuid}`);
 
   const told = new AbortController();
+  let decidedAtMs: number | null = null;
   const following = (async () => {
-    for await (const event of gateway.client.follow(callUuid, told.signal)) narrateGateway(story, event);
+    for await (const event of gateway.client.follow(callUuid, told.signal)) {
+      if (event.kind === 'barge_in' && event.data['phase'] === 'pause') decidedAtMs ??= Number(event.data['atMs']);
+      narrateGateway(story, event);
+    }
   })().catch((error: Error) => {
     if (!told.signal.aborted) story.failure(`the event stream broke: ${error.message}`);
   });
@@ -92,6 +96,11 @@ async function holdConversation(gateway: Gateway, story: Story, placedAt: { ms: 
     const untilSilentMs =
       (clear.lastAgentSampleAtEpochMs ?? clear.receivedAtEpochMs) - clear.calleeSpeechStartAtEpochMs;
     story.figure('callee speaks → silent', `${Math.round(untilSilentMs)} ms`);
+  }
+  if (clear?.lastAgentSampleAtEpochMs && emulated.streamOpenAtEpochMs && decidedAtMs !== null) {
+    // By the callee's own audio: the instant of its sound at which the agent decided, so the way there and back is in it.
+    const decidedAtEpochMs = emulated.streamOpenAtEpochMs + decidedAtMs;
+    story.figure('decision → silent', `${Math.round(clear.lastAgentSampleAtEpochMs - decidedAtEpochMs)} ms`);
   }
   return faultsOf({ entry, webhook, emulated });
 }

@@ -16,6 +16,7 @@ export interface EmulatedCall {
   to: string;
   placedAtEpochMs: number;
   answeredAtEpochMs: number | null;
+  streamOpenAtEpochMs: number | null;
   firstAgentSampleAtEpochMs: number | null;
   firstAgentSoundAtEpochMs: number | null;
   lastAgentSampleAtEpochMs: number | null;
