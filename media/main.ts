@@ -146,7 +146,7 @@ async function answerBell(): Promise<void> {
   }
 }
 
-function reportLoad(): void {
+function tellLoad(): void {
   link.send({
     type: 'load',
     mediaId: config.mediaId,
@@ -155,6 +155,10 @@ function reportLoad(): void {
     draining: registry.isDraining,
     calls: registry.liveCalls(),
   });
+}
+
+function reportLoad(): void {
+  tellLoad();
   clock.after(LOAD_EVERY_MS, reportLoad);
 }
 
@@ -183,6 +187,8 @@ function drainAndExit(why: string): void {
   log.info({ why, activeCalls: registry.activeCalls }, 'draining');
   void (async () => {
     const drained = registry.drain();
+    // At once, so that control places no more calls for us.
+    tellLoad();
     const limit = new Promise<void>((resolve) => clock.after(config.drainLimitMs, resolve));
     await Promise.race([drained, limit]);
     registry.stopAll();

@@ -100,7 +100,10 @@ async function holdConversation(gateway: Gateway, story: Story, placedAt: { ms: 
   if (clear?.lastAgentSampleAtEpochMs && emulated.streamOpenAtEpochMs && decidedAtMs !== null) {
     // By the callee's own audio: the instant of its sound at which the agent decided, so the way there and back is in it.
     const decidedAtEpochMs = emulated.streamOpenAtEpochMs + decidedAtMs;
-    story.figure('decision → silent', `${Math.round(clear.lastAgentSampleAtEpochMs - decidedAtEpochMs)} ms`);
+    story.figure(
+      'decision → silent',
+      `${Math.max(0, Math.round(clear.lastAgentSampleAtEpochMs - decidedAtEpochMs))} ms, give or take a 20 ms frame`,
+    );
   }
   return faultsOf({ entry, webhook, emulated });
 }

@@ -66,7 +66,8 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
       if (peer === null || runId === null) return;
       peer.disconnect(transport);
       if (!peer.connected) goneSinceMs.set(runId, clock.nowMs());
-      if (!closed) log.warn({ mediaId: peer.mediaId }, 'a media process is not connected any more');
+      if (!closed)
+        log[peer.draining ? 'info' : 'warn']({ mediaId: peer.mediaId }, 'a media process is not connected any more');
     });
   }
 
