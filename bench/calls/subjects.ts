@@ -35,7 +35,11 @@ export async function startNaiveGateway(): Promise<Subject> {
   return { name: 'naive ws', urlPrefix: `${url}/media/plivo/`, pid: child.pid ?? 0, stop: () => endChild(child) };
 }
 
-export async function startMediaProcess(socketServer: 'uws' | 'ws', framesPerMessage: 1 | 3): Promise<Subject> {
+export async function startMediaProcess(
+  socketServer: 'uws' | 'ws',
+  framesPerMessage: 1 | 3,
+  logLevel: 'warn' | 'fatal' = 'warn',
+): Promise<Subject> {
   const runDir = mkdtempSync(join(tmpdir(), 'parley-bench-'));
   const control = startStubControl(runDir, {
     kind: 'tone',
@@ -56,7 +60,7 @@ export async function startMediaProcess(socketServer: 'uws' | 'ws', framesPerMes
     capacityCalls: 5_000,
     plivoFramesPerMessage: framesPerMessage,
     socketServer,
-    logLevel: 'warn',
+    logLevel,
   };
   const child = fork(builtEntry('media/main.js'), [], {
     env: { ...process.env, PARLEY_MEDIA_CONFIG: JSON.stringify(config) },
