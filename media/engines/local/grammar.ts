@@ -7,7 +7,8 @@
  * The marks `, . ! ? ; :` after a word are dropped, and a hyphenated word that is not in the dictionary is taken as two words. Numbers
  * are written as words. Letters that are spelled are single letters (`p m`). At most 400 phrases.
  *
- * The graph is a trie: state 0 starts, state 1 ends, each phrase is a path. `rejection.ts` adds the path for everything else.
+ * The graph is a trie: state 0 starts, state 1 ends, each phrase is a path. `rejection.ts` adds the paths for everything else: beside
+ * the phrases, or around them for phrases that are looked for inside longer speech.
  */
 import { FIRST_NAMES } from './first-names.ts';
 import type { Lexicon } from './lexicon.ts';
@@ -32,12 +33,12 @@ export interface Arc {
 export interface CompiledGrammar {
   /** Equal for equal phrases in any order: decoders that hold it need not load it again. */
   key: string;
+  /** Phrases may stand anywhere in the utterance; else the utterance is a phrase. */
+  anywhere: boolean;
   arcs: readonly Arc[];
   states: number;
   /** Each word of the arcs once, with its pronunciations. */
   words: ReadonlyMap<string, readonly string[]>;
-  /** A phrase may stand inside longer speech. */
-  anywhere: boolean;
 }
 
 /** `faults` has one line for each thing that is wrong, each naming its phrase. */
@@ -52,7 +53,7 @@ export class GrammarError extends Error {
 }
 
 /** Throws `GrammarError`. */
-export function compileGrammar(phrases: readonly string[], lexicon: Lexicon, anywhere = false): CompiledGrammar {
+export function compileGrammar(phrases: readonly string[], anywhere: boolean, lexicon: Lexicon): CompiledGrammar {
   const faults: string[] = [];
   if (phrases.length === 0) faults.push('there is no phrase');
   if (phrases.length > MAX_PHRASES) faults.push(`${phrases.length} phrases are more than ${MAX_PHRASES}`);
@@ -70,8 +71,8 @@ export function compileGrammar(phrases: readonly string[], lexicon: Lexicon, any
   if (faults.length > 0) throw new GrammarError(faults);
   const sorted = [...normal].sort();
   for (const phrase of sorted) graph.addPath(phrase.split(' '));
-  const key = `${anywhere ? '…' : ''}${sorted.join('|')}`;
-  return { key, arcs: graph.arcs, states: graph.states, words: graph.words, anywhere };
+  const key = `${anywhere ? 'anywhere' : 'whole'}|${sorted.join('|')}`;
+  return { key, anywhere, arcs: graph.arcs, states: graph.states, words: graph.words };
 }
 
 /** The words of a phrase as the decoder knows them. */

@@ -1,9 +1,9 @@
 /** What a speech-to-text client and the listen thread say to each other, over one MessagePort a client. Ids are the client's own. */
-import type { Recognition } from '../../contract/engines.ts';
+import type { Grammar, Recognition } from '../../contract/engines.ts';
 import type { DecoderRateHz } from './phrase-decoder.ts';
 
 export type ToListen =
-  | { type: 'open'; id: number; rateHz: DecoderRateHz; phrases: readonly string[]; anywhere: boolean }
+  | { type: 'open'; id: number; rateHz: DecoderRateHz; grammar: Grammar }
   /** 20 to 100 ms; transferred. */
   | { type: 'audio'; id: number; samples: Int16Array<ArrayBuffer> }
   | { type: 'finish'; id: number }

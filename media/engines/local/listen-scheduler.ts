@@ -3,7 +3,7 @@
  * behind cannot starve the others. Called by the listen thread. Knows no ports; between two batches it yields, so that new
  * audio and cancellations get in. A stream without a free decoder waits with its audio queued.
  */
-import type { Recognition } from '../../contract/engines.ts';
+import type { Grammar, Recognition } from '../../contract/engines.ts';
 import type { DecoderPool } from './decoder-pool.ts';
 import type { CompiledGrammar } from './grammar.ts';
 import type { DecoderRateHz, Hypothesis, PhraseDecoder } from './phrase-decoder.ts';
@@ -27,15 +27,15 @@ export interface ListenStream {
 }
 
 export interface ListenScheduler {
-  /** `anywhere`: key phrases inside longer speech. Throws `GrammarError`. */
-  open(rateHz: DecoderRateHz, phrases: readonly string[], listener: StreamListener, anywhere?: boolean): ListenStream;
+  /** Throws `GrammarError`. */
+  open(rateHz: DecoderRateHz, grammar: Grammar, listener: StreamListener): ListenStream;
   readonly openStreams: number;
   /** Samples that found their stream's queue full, since the start. */
   readonly droppedSamples: number;
 }
 
 export interface ListenSchedulerOptions {
-  compile(phrases: readonly string[], anywhere?: boolean): CompiledGrammar;
+  compile(grammar: Grammar): CompiledGrammar;
   pool: DecoderPool;
   /** Runs its argument after pending messages were read: `setImmediate`. */
   yieldThen(run: () => void): void;
@@ -141,10 +141,10 @@ export function createListenScheduler(options: ListenSchedulerOptions): ListenSc
   }
 
   return {
-    open(rateHz, phrases, listener, anywhere = false) {
+    open(rateHz, grammar, listener) {
       const stream: Stream = {
         rateHz,
-        grammar: options.compile(phrases, anywhere),
+        grammar: options.compile(grammar),
         listener,
         queue: [],
         queuedSamples: 0,

@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { FromListen, ToListen } from './listen-messages.ts';
-import type { ListenScheduler, ListenStream, StreamListener } from './listen-scheduler.ts';
+import type { ListenScheduler, ListenStream } from './listen-scheduler.ts';
 
 export function serveListenClient(port: MessagePort, scheduler: ListenScheduler): void {
   const streams = new Map<number, ListenStream>();
@@ -13,7 +13,7 @@ export function serveListenClient(port: MessagePort, scheduler: ListenScheduler)
   function open(message: ToListen & { type: 'open' }): void {
     const { id } = message;
     try {
-      const listener: StreamListener = {
+      const stream = scheduler.open(message.rateHz, message.grammar, {
         onResult(result) {
           if (result.final) streams.delete(id);
           send({ type: 'result', id, result });
@@ -22,8 +22,8 @@ export function serveListenClient(port: MessagePort, scheduler: ListenScheduler)
           streams.delete(id);
           send({ type: 'failed', id, message: text });
         },
-      };
-      streams.set(id, scheduler.open(message.rateHz, message.phrases, listener, message.anywhere));
+      });
+      streams.set(id, stream);
     } catch (error) {
       send({ type: 'failed', id, message: error instanceof Error ? error.message : String(error) });
     }

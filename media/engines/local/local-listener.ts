@@ -27,7 +27,7 @@ export async function loadLocalListener(onError: (error: unknown) => void): Prom
   const scheduler = createListenScheduler({ compile, pool, yieldThen: setImmediate });
   for (let i = 0; i < WARM_DECODERS; i++) {
     const decoder = await createPhraseDecoder(module, 8000);
-    decoder.begin(compile(['yes', 'no']));
+    decoder.begin(compile({ phrases: ['yes', 'no'] }));
     decoder.push(new Int16Array(8 * WARM_UP_MS));
     decoder.finish();
     pool.adopt(8000, decoder);

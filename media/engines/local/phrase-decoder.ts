@@ -3,8 +3,9 @@
  * call blocks for about 4 % of the time of the audio handed in. Nothing of one utterance reaches the next, so any call may use any decoder.
  * No files: the dictionary begins empty and grows by the words of the grammars, and the noise tracker is turned off in the settings.
  */
-import type { CompiledGrammar } from './grammar.ts';
-import { isRejected, rejectionArcs, SOUNDS, soundsAroundArcs, soundWord, withoutSounds } from './rejection.ts';
+import { cepstralMean } from './cepstral-mean.ts';
+import { type CompiledGrammar, FINAL_STATE, START_STATE } from './grammar.ts';
+import { hypothesisOf, rejectionArcs, SOUNDS, soundWord } from './rejection.ts';
 import type { RawDecoder, SoundswallowerModule } from './soundswallower-module.ts';
 
 export type DecoderRateHz = 8000 | 16000;
@@ -14,10 +15,16 @@ export interface Hypothesis {
   rejected: boolean;
 }
 
+/**
+ * Audio that is kept back until the line is known: with the 300 ms before the onset that a stream usually begins with, partials begin
+ * 0.4 s into the speech.
+ */
+const TUNE_IN_MS = 700;
+/** The package's own mean, for utterances without any sound. */
+const STUDIO_MEAN = '40,3,-1';
 /** Log probabilities in the decoder are whole powers of this. */
 const LOG_BASE = 1.0001;
 const NOTHING: Hypothesis = { text: '', rejected: false };
-const REJECTED: Hypothesis = { text: '', rejected: true };
 
 export interface PhraseDecoder {
   /** Key of the grammar that is loaded; `''` before the first. */
@@ -52,9 +59,14 @@ export async function createPhraseDecoder(module: SoundswallowerModule, rateHz: 
     // The price of a word is in the grammar's arcs, and it is 0.
     wip: 1,
     pip: 1,
+    // Wider than the price of entering the rejection loop (72 nats are 5e-32): with the package's beams the loop was cut off at its
+    // first sound, and 40 % of strange sentences were forced into a phrase.
+    beam: 1e-80,
+    pbeam: 1e-80,
+    wbeam: 1e-80,
   });
   await raw.initialize();
-  return new SoundswallowerDecoder(module, raw);
+  return new SoundswallowerDecoder(module, raw, rateHz);
 }
 
 class SoundswallowerDecoder implements PhraseDecoder {
@@ -62,62 +74,82 @@ class SoundswallowerDecoder implements PhraseDecoder {
   readonly #module: SoundswallowerModule;
   readonly #raw: RawDecoder;
   readonly #knownWords = new Set<string>();
+  readonly #heldBack: Float32Array;
+  #heldSamples = 0;
+  #isTunedIn = false;
   #floats = new Float32Array(0);
-  #heard = false;
   #anywhere = false;
 
-  constructor(module: SoundswallowerModule, raw: RawDecoder) {
+  constructor(module: SoundswallowerModule, raw: RawDecoder, rateHz: DecoderRateHz) {
     this.#module = module;
     this.#raw = raw;
+    this.#heldBack = new Float32Array((TUNE_IN_MS * rateHz) / 1000);
     raw.add_words(...SOUNDS.map((sound): [string, string] => [soundWord(sound), sound]));
   }
 
   begin(grammar: CompiledGrammar): void {
     if (grammar.key !== this.grammarKey) this.#load(grammar);
-    this.#forgetVoice();
-    this.#raw.start();
-    this.#heard = false;
     this.#anywhere = grammar.anywhere;
+    this.#heldSamples = 0;
+    this.#isTunedIn = false;
   }
 
   push(monoSamples: Int16Array): void {
-    if (this.#floats.length < monoSamples.length) this.#floats = new Float32Array(monoSamples.length);
-    const floats = this.#floats.subarray(0, monoSamples.length);
-    for (let i = 0; i < floats.length; i++) floats[i] = monoSamples[i]! / 32768;
-    this.#raw.process_audio(floats, false, false);
+    let from = 0;
+    if (!this.#isTunedIn) {
+      from = Math.min(monoSamples.length, this.#heldBack.length - this.#heldSamples);
+      for (let i = 0; i < from; i++) this.#heldBack[this.#heldSamples + i] = monoSamples[i]! / 32768;
+      this.#heldSamples += from;
+      if (this.#heldSamples < this.#heldBack.length) return;
+      this.#tuneIn();
+    }
+    const count = monoSamples.length - from;
+    if (count === 0) return;
+    if (this.#floats.length < count) this.#floats = new Float32Array(count);
+    for (let i = 0; i < count; i++) this.#floats[i] = monoSamples[from + i]! / 32768;
+    this.#raw.process_audio(this.#floats.subarray(0, count), false, false);
   }
 
   partial(): Hypothesis {
-    const words = this.#raw.get_text();
-    if (words === '') return NOTHING;
-    this.#heard = true;
-    return this.#meaningOf(words);
+    return this.#isTunedIn ? this.#hypothesis() : NOTHING;
   }
 
   finish(): Hypothesis {
+    if (!this.#isTunedIn) this.#tuneIn();
+    this.#isTunedIn = false;
     this.#raw.stop();
-    const words = this.#raw.get_text();
-    // Words were heard, but the utterance ends inside every phrase that begins so.
-    if (words === '') return this.#heard ? REJECTED : NOTHING;
-    return this.#meaningOf(words);
+    return this.#hypothesis();
   }
 
   abandon(): void {
-    this.#raw.stop();
+    if (this.#isTunedIn) this.#raw.stop();
+    this.#isTunedIn = false;
   }
 
-  #meaningOf(words: string): Hypothesis {
-    const text = this.#anywhere ? withoutSounds(words) : words;
-    return text === '' || isRejected(text) ? REJECTED : { text, rejected: false };
+  #hypothesis(): Hypothesis {
+    const words = this.#raw.get_text();
+    return words === '' ? NOTHING : hypothesisOf(words, this.#anywhere);
   }
 
-  /** A new front end: the mean of the last utterances' spectra (another caller's voice and line) would be taken off this one's. */
-  #forgetVoice(): void {
+  /** Begins the decoding with what was held back, and with the mean of it in a new front end: nothing of the last utterance is left. */
+  #tuneIn(): void {
     const module = this.#module;
+    const held = this.#heldBack.subarray(0, this.#heldSamples);
+    let mean: number[] | null = null;
+    if (held.length > 0) {
+      const spectrum = this.#raw.spectrogram(held);
+      mean = cepstralMean(spectrum.data, spectrum.nfr, spectrum.nfeat);
+    }
+    const text = mean === null ? STUDIO_MEAN : mean.map((value) => value.toFixed(2)).join(',');
+    this.#raw.set_config('cmninit', text);
     const frontEnd = module._decoder_init_fe(this.#raw.cdecoder);
     const features = module._decoder_init_feat_s3file(this.#raw.cdecoder, 0);
-    if (module._acmod_reinit_feat(this.#raw.cacmod, frontEnd, features) < 0)
+    if (module._acmod_reinit_feat(this.#raw.cacmod, frontEnd, features) < 0) {
       throw new Error('soundswallower: no new front end');
+    }
+    this.#raw.start();
+    this.#isTunedIn = true;
+    if (held.length > 0) this.#raw.process_audio(held, false, false);
   }
 
   #load(grammar: CompiledGrammar): void {
@@ -141,9 +173,8 @@ class SoundswallowerDecoder implements PhraseDecoder {
       module._fsg_model_trans_add(graph, from, to, Math.round(-nats / Math.log(LOG_BASE)), id);
     };
     for (const arc of grammar.arcs) add(arc.from, arc.to, arc.word, 0);
-    for (const arc of grammar.anywhere ? soundsAroundArcs() : rejectionArcs(grammar.states))
-      add(arc.from, arc.to, arc.word, arc.nats);
-    module._fsg_set_states(graph, 0, 1);
+    for (const arc of rejectionArcs(grammar)) add(arc.from, arc.to, arc.word, arc.nats);
+    module._fsg_set_states(graph, START_STATE, FINAL_STATE);
     if (module._decoder_set_fsg(decoder, graph) < 0) throw new Error('soundswallower refused the grammar');
     this.grammarKey = grammar.key;
   }

@@ -1,16 +1,23 @@
 /**
- * The path for speech that fits no phrase: a loop over the 39 sounds of English, each as a word of its own. It can follow anything,
- * so it would always win; it pays to enter and pays for each sound, and what a phrase must beat it by is set by these two
- * prices. They do not depend on how many phrases there are. Measured in docs/decisions/embedded-engines.md.
+ * The paths for speech that fits no phrase: loops over the 39 sounds of English, each as a word of its own. A loop can follow
+ * anything, so it would always win; it pays for each sound, and to be entered, and what a phrase must beat it by is set by these
+ * prices alone, however many phrases there are. Measured in docs/decisions/embedded-engines.md.
+ *
+ *   whole utterances     0 ─phrase→ 1       0 ─sound→ loop ─sound→ … → 1     (the loop stands beside the phrases)
+ *   phrases anywhere     0 ⟲ sounds ─phrase→ 1 ⟲ sounds    0 ─sound→ 1      (the loops stand before and behind them)
  */
-import { FINAL_STATE, START_STATE } from './grammar.ts';
+import { type CompiledGrammar, FINAL_STATE, START_STATE } from './grammar.ts';
 
 export const SOUNDS: readonly string[] =
   'AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH'.split(' ');
 
 /** Prices in nats (natural logarithm of a likelihood ratio). */
-const ENTRY_NATS = 72;
-const SOUND_NATS = 4;
+const WHOLE_ENTRY_NATS = 72;
+const WHOLE_SOUND_NATS = 4;
+const ANYWHERE_SOUND_NATS = 10;
+
+/** The decoder's own word for a pause; it leaves it out of its text. */
+const PAUSE = '<sil>';
 
 /** No word of the dictionary begins like this. */
 const PREFIX = '~';
@@ -19,17 +26,18 @@ export function soundWord(sound: string): string {
   return PREFIX + sound;
 }
 
-/** True when the decoder's words are, or hold, a path through the loop. */
-export function isRejected(words: string): boolean {
-  return words.includes(PREFIX);
-}
-
-/** What is left without the sounds around it: the key phrase, or nothing. */
-export function withoutSounds(words: string): string {
-  return words
+/**
+ * Reads the decoder's words. Whole utterances: a sound among them rejects. Anywhere: the words between the sounds, and a rejection when
+ * there are none.
+ */
+export function hypothesisOf(words: string, anywhere: boolean): { text: string; rejected: boolean } {
+  if (!words.includes(PREFIX)) return { text: words, rejected: false };
+  if (!anywhere) return { text: '', rejected: true };
+  const text = words
     .split(' ')
     .filter((word) => !word.startsWith(PREFIX))
     .join(' ');
+  return { text, rejected: text === '' };
 }
 
 export interface PricedArc {
@@ -39,31 +47,25 @@ export interface PricedArc {
   nats: number;
 }
 
-/** The loop stands on `state`, a state that the grammar does not use. */
-export function rejectionArcs(state: number): PricedArc[] {
-  const arcs: PricedArc[] = [];
+/** May use one more state than the grammar has: number `grammar.states`. */
+export function rejectionArcs(grammar: CompiledGrammar): PricedArc[] {
+  // An utterance of nothing but silence needs a path of its own, or it would be forced into a sound.
+  const arcs: PricedArc[] = [{ from: START_STATE, to: FINAL_STATE, word: PAUSE, nats: 0 }];
   for (const sound of SOUNDS) {
     const word = soundWord(sound);
-    arcs.push({ from: START_STATE, to: state, word, nats: ENTRY_NATS + SOUND_NATS });
-    arcs.push({ from: START_STATE, to: FINAL_STATE, word, nats: ENTRY_NATS + SOUND_NATS });
-    arcs.push({ from: state, to: state, word, nats: SOUND_NATS });
-    arcs.push({ from: state, to: FINAL_STATE, word, nats: SOUND_NATS });
-  }
-  return arcs;
-}
-
-/**
- * Any sounds before a key phrase, after it, and instead of it. Around a key phrase there is always something else, so nothing is paid
- * to enter. At 4 nats a sound 126 of 128 lines (four voices, clean and noisy, 12 phrases) were right and none was taken for a
- * phrase that it did not hold; from 6 nats on there were false ones.
- */
-export function soundsAroundArcs(): PricedArc[] {
-  const arcs: PricedArc[] = [];
-  for (const sound of SOUNDS) {
-    const word = soundWord(sound);
-    arcs.push({ from: START_STATE, to: START_STATE, word, nats: SOUND_NATS });
-    arcs.push({ from: START_STATE, to: FINAL_STATE, word, nats: SOUND_NATS });
-    arcs.push({ from: FINAL_STATE, to: FINAL_STATE, word, nats: SOUND_NATS });
+    if (grammar.anywhere) {
+      const nats = ANYWHERE_SOUND_NATS;
+      arcs.push({ from: START_STATE, to: START_STATE, word, nats });
+      arcs.push({ from: START_STATE, to: FINAL_STATE, word, nats });
+      arcs.push({ from: FINAL_STATE, to: FINAL_STATE, word, nats });
+    } else {
+      const loop = grammar.states;
+      const nats = WHOLE_SOUND_NATS;
+      arcs.push({ from: START_STATE, to: loop, word, nats: WHOLE_ENTRY_NATS + nats });
+      arcs.push({ from: START_STATE, to: FINAL_STATE, word, nats: WHOLE_ENTRY_NATS + nats });
+      arcs.push({ from: loop, to: loop, word, nats });
+      arcs.push({ from: loop, to: FINAL_STATE, word, nats });
+    }
   }
   return arcs;
 }

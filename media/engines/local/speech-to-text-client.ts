@@ -94,7 +94,12 @@ export function createSpeechToTextClient(port: MessagePort, rateHz: 8000 | 16000
       }
       open.set(id, { onResult, onError });
       port.ref();
-      send({ type: 'open', id, rateHz, phrases: [...grammar.phrases], anywhere: grammar.anywhere ?? false });
+      send({
+        type: 'open',
+        id,
+        rateHz,
+        grammar: { phrases: [...grammar.phrases], anywhere: grammar.anywhere === true },
+      });
       return new ClientStream(id);
     },
   };

@@ -20,14 +20,14 @@ interface Listening {
   final: Promise<Recognition>;
 }
 
-export function listen(recogniser: SpeechToText, phrases: readonly string[]): Listening {
+export function listen(recogniser: SpeechToText, phrases: readonly string[], anywhere = false): Listening {
   const partials: Recognition[] = [];
   const finals: Recognition[] = [];
   const errors: Error[] = [];
   let stream: RecognitionStream | undefined;
   const final = new Promise<Recognition>((resolve, reject) => {
     stream = recogniser.open(
-      { phrases },
+      { phrases, anywhere },
       (result) => {
         if (!result.final) {
           partials.push(result);
@@ -55,8 +55,9 @@ export async function recognise(
   recogniser: SpeechToText,
   phrases: readonly string[],
   samples: Int16Array,
+  anywhere = false,
 ): Promise<Recognition> {
-  const listening = listen(recogniser, phrases);
+  const listening = listen(recogniser, phrases, anywhere);
   feed(listening.stream, samples, recogniser.inputRateHz);
   listening.stream.finish();
   return listening.final;
@@ -107,6 +108,26 @@ export function describeSpeechToText(
       const recogniser = await start();
       const heard = await recognise(recogniser, ['yes', 'no'], await overTheLine(voice, said));
       expect(heard).toEqual({ text: '', rejected: true, final: true });
+    });
+
+    it.each([
+      ['second floor', 'You will find us on the second floor, next to the elevator.'],
+      ['three in the afternoon', 'Can you still come at three in the afternoon?'],
+      ['another question', 'You can park for free. Do you have another question?'],
+    ])('finds "%s" inside "%s"', async (phrase, said) => {
+      const recogniser = await start();
+      const phrases = ['insurance card', phrase, 'call you back', 'number <digits>'];
+      const heard = await recognise(recogniser, phrases, await overTheLine(voice, said, { voice: 'rms' }), true);
+      expect(heard).toEqual({ text: phrase, rejected: false, final: true });
+    });
+
+    it('finds a key phrase that is all that was said, and none in speech that holds none', async () => {
+      const recogniser = await start();
+      const phrases = ['insurance card', 'second floor'];
+      const alone = await recognise(recogniser, phrases, await overTheLine(voice, 'insurance card'), true);
+      expect(alone).toEqual({ text: 'insurance card', rejected: false, final: true });
+      const strange = await overTheLine(voice, 'the weather is very nice today', { voice: 'rms' });
+      expect(await recognise(recogniser, phrases, strange, true)).toEqual({ text: '', rejected: true, final: true });
     });
 
     it.each([

@@ -27,15 +27,18 @@ export function describeVoiceActivity(
   load: () => Promise<(rateHz: number) => VoiceActivity>,
 ): void {
   describe(`${name} as a VoiceActivity`, () => {
-    it.each([8000, 16000] as const)('takes at least four fifths of a spoken sentence at %i Hz for speech', async (rateHz) => {
-      const gate = (await load())(rateHz);
-      for (const who of ['slt', 'rms', 'awb', 'kal16']) {
-        const line = await overTheLine(voice, SENTENCE, { voice: who, rateHz });
-        const lengthMs = (line.length * 1000) / rateHz;
-        expect(speechRatio(gate, line, rateHz, 340, lengthMs - 400), who).toBeGreaterThan(0.8);
-      }
-      gate.close();
-    });
+    it.each([8000, 16000] as const)(
+      'takes at least four fifths of a spoken sentence at %i Hz for speech',
+      async (rateHz) => {
+        const gate = (await load())(rateHz);
+        for (const who of ['slt', 'rms', 'awb', 'kal16']) {
+          const line = await overTheLine(voice, SENTENCE, { voice: who, rateHz });
+          const lengthMs = (line.length * 1000) / rateHz;
+          expect(speechRatio(gate, line, rateHz, 340, lengthMs - 400), who).toBeGreaterThan(0.8);
+        }
+        gate.close();
+      },
+    );
 
     it.each([8000, 16000] as const)('takes no frame of 2 s of digital silence at %i Hz for speech', async (rateHz) => {
       const gate = (await load())(rateHz);

@@ -27,7 +27,11 @@ async function hear(text: string, anywhere: boolean): Promise<(Recognition & { a
       results.push({ ...result, atMs: at / 8 });
       if (result.final) resolve();
     };
-    const stream = listener.open(8000, PHRASES, { onResult, onError: (why) => reject(new Error(why)) }, anywhere);
+    const stream = listener.open(
+      8000,
+      { phrases: PHRASES, anywhere },
+      { onResult, onError: (why) => reject(new Error(why)) },
+    );
     const feed = (): void => {
       if (at >= line.length) {
         stream.finish();
