@@ -80,7 +80,7 @@ const recorder = createRecorderHost({
   workerData: { dataDir: config.dataDir, mediaId: config.mediaId, runId, logLevel: config.logLevel },
   clock,
   log,
-  finished: (callUuid, recording, error) => registry.recorded(callUuid, recording, error),
+  finished: (stream, recording, error) => registry.recorded(stream, recording, error),
 });
 const frameClock = new FrameClock({
   clock,

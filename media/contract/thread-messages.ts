@@ -29,12 +29,14 @@ export type FromPipeline =
   | { type: 'call.closed'; callUuid: string }
   | { type: 'heartbeat'; calls: number };
 
+/** A call has a recording for each of its streams; the claim's `epoch` tells them apart and in which order they were. */
 export type ToRecorder =
   /** `ring` holds frames of both directions (`media/rings/record-ring.ts`). */
-  | { type: 'open'; callUuid: string; format: CallSetup['format']; ring: SharedArrayBuffer }
+  | { type: 'open'; callUuid: string; epoch: number; format: CallSetup['format']; ring: SharedArrayBuffer }
   /** The stream lasted `durationMs`; both channels are padded to it. */
-  | { type: 'close'; callUuid: string; durationMs: number };
+  | { type: 'close'; callUuid: string; epoch: number; durationMs: number };
 
 export type FromRecorder =
   | { type: 'ready' }
-  | { type: 'finished'; callUuid: string; recording: RecordingFacts | null; error: string | null };
+  /** Also of a recording that an earlier run of the process left behind, which this one never opened. */
+  | { type: 'finished'; callUuid: string; epoch: number; recording: RecordingFacts | null; error: string | null };

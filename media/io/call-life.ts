@@ -95,7 +95,7 @@ export class CallLife implements LegListener, PlacedCallListener {
     this.#placed = this.#options.pool.place(this.setup, block.memory, this);
     if (recordRing !== null) {
       this.#isRecording = true;
-      this.#options.recorder.open(callUuid, format, recordRing);
+      this.#options.recorder.open(this.setup, format, recordRing);
     }
     this.#options.toControl({ type: 'media.started', callUuid, epoch, carrierCallId, streamId });
   }
@@ -125,7 +125,7 @@ export class CallLife implements LegListener, PlacedCallListener {
     const fields = { why, durationMs, ...this.#leg?.counters };
     if (detail === '') this.#log.info(fields, 'stream over');
     else this.#log.warn({ ...fields, detail }, 'stream over');
-    if (this.#isRecording) this.#options.recorder.close(this.setup.callUuid, durationMs);
+    if (this.#isRecording) this.#options.recorder.close(this.setup, durationMs);
     if (this.#placed === null) {
       this.#settle();
       return;

@@ -11,7 +11,7 @@ import { CallLife } from './call-life.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { FrameClock } from './frame-clock.ts';
 import type { PipelinePool } from './threads/pipeline-pool.ts';
-import type { RecorderHost } from './threads/recorder-host.ts';
+import type { RecordedStream, RecorderHost } from './threads/recorder-host.ts';
 
 export interface CallRegistryOptions {
   capacityCalls: number;
@@ -26,8 +26,8 @@ export interface CallRegistryOptions {
 export class CallRegistry {
   readonly #options: CallRegistryOptions;
   readonly #lives = new Map<string, CallLife>();
-  /** Over, but their recordings are still being finished. */
-  readonly #recording = new Map<string, CallLife>();
+  /** Over, but their recordings are still being finished; a call's earlier streams may be among them. */
+  readonly #recording = new Set<CallLife>();
   #isDraining = false;
   #whenOver: (() => void)[] = [];
 
@@ -55,12 +55,12 @@ export class CallRegistry {
     return [...this.#lives.values()].map(({ setup }) => ({ callUuid: setup.callUuid, epoch: setup.epoch }));
   }
 
-  /** Ends an older stream of the call, if there is one. False when it is not over, recording included, within `limitMs`. */
+  /** Ends an older stream of the call, if there is one. False when it is not over within `limitMs`; its recording may take longer. */
   async vacate(callUuid: string, limitMs: number): Promise<boolean> {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + limitMs;
     this.#lives.get(callUuid)?.stop();
-    while (this.#lives.has(callUuid) || this.#recording.has(callUuid)) {
+    while (this.#lives.has(callUuid)) {
       const leftMs = untilMs - clock.nowMs();
       if (leftMs <= 0) return false;
       await new Promise<void>((resolve) => {
@@ -96,10 +96,15 @@ export class CallRegistry {
     this.#lives.get(callUuid)?.stop();
   }
 
-  recorded(callUuid: string, recording: RecordingFacts | null, error: string | null): void {
-    const life = this.#recording.get(callUuid) ?? this.#lives.get(callUuid);
-    this.#recording.delete(callUuid);
-    life?.recorded(recording, error);
+  /** Of a stream that an earlier run of this process carried, control is told just the same: the call's row knows it. */
+  recorded({ callUuid, epoch }: RecordedStream, recording: RecordingFacts | null, error: string | null): void {
+    const isIt = ({ setup }: CallLife): boolean => setup.callUuid === callUuid && setup.epoch === epoch;
+    const life = [...this.#recording].find(isIt) ?? [...this.#lives.values()].find(isIt);
+    if (life === undefined) this.#options.toControl({ type: 'recording', callUuid, epoch, recording, error });
+    else {
+      this.#recording.delete(life);
+      life.recorded(recording, error);
+    }
     this.#tell();
   }
 
@@ -124,7 +129,7 @@ export class CallRegistry {
   #over(life: CallLife): void {
     const { callUuid } = life.setup;
     if (this.#lives.get(callUuid) === life) this.#lives.delete(callUuid);
-    if (life.isRecording) this.#recording.set(callUuid, life);
+    if (life.isRecording) this.#recording.add(life);
     this.#tell();
   }
 

@@ -12,6 +12,7 @@ import { setAside, type WriteAt } from './segment-files.ts';
 /** A file that is finished already, whose facts are reported once more. */
 export interface ToldAgain {
   callUuid: string;
+  epoch: number;
   folder: string;
   earlierFile: string;
 }
@@ -56,18 +57,18 @@ export function createFinishQueue(deps: FinishQueueDeps): FinishQueue {
   }
 
   async function finish(order: FinishOrder | ToldAgain): Promise<void> {
-    const { callUuid } = order;
+    const { callUuid, epoch } = order;
     try {
       const recording =
         'earlierFile' in order
           ? await factsOfFinished(order.earlierFile, pause)
           : await finishRecording(order, { codec: deps.codec, write: deps.write, pause });
-      deps.report({ type: 'finished', callUuid, recording, error: null });
+      deps.report({ type: 'finished', callUuid, epoch, recording, error: null });
     } catch (error) {
       const keptAt = error instanceof NothingReadable ? trySetAside(order.folder) : order.folder;
       log.error({ err: error, callUuid, keptAt }, 'recording could not be finished');
       const message = error instanceof Error ? error.message : String(error);
-      deps.report({ type: 'finished', callUuid, recording: null, error: message });
+      deps.report({ type: 'finished', callUuid, epoch, recording: null, error: message });
     }
   }
 

@@ -31,6 +31,7 @@ export interface FinishDeps {
 
 export interface FinishOrder {
   callUuid: string;
+  epoch: number;
   /** The folder of segments; the finished file is `<folder>.ogg`. */
   folder: string;
   /** Length of the whole; null takes what the segments hold. */

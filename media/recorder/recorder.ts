@@ -11,7 +11,7 @@ import type { LegFormat } from '../contract/audio-format.ts';
 import type { FrameRing } from '../rings/frame-ring.ts';
 import { attachRecordRing } from '../rings/record-ring.ts';
 import { createFinishQueue, type FinishQueueDeps } from './finish-queue.ts';
-import { findPlace } from './recording-folders.ts';
+import { findPlace, ownerOf } from './recording-folders.ts';
 import { OWN_STILL_MS, scanForLeftOvers } from './salvage.ts';
 import { SegmentWriter } from './segment-files.ts';
 import { Timeline } from './timeline.ts';
@@ -29,10 +29,10 @@ export interface RecorderThreadData {
 export interface RecorderDeps extends Omit<RecorderThreadData, 'logLevel'>, FinishQueueDeps {}
 
 export interface Recorder {
-  /** Begins to record; a second `open` of a call that is open is ignored. Never throws: a fault is told at `finished`. */
-  open(callUuid: string, format: LegFormat, ring: SharedArrayBuffer): void;
+  /** Begins to record the call's stream of this epoch (1 is the first); a second `open` of one that is open is ignored. Never throws: a fault is told at `finished`. */
+  open(callUuid: string, format: LegFormat, ring: SharedArrayBuffer, epoch?: number): void;
   /** The call is over: takes what is left in the ring, pads to `durationMs`, and queues the file for finishing. */
-  close(callUuid: string, durationMs: number): void;
+  close(callUuid: string, durationMs: number, epoch?: number): void;
   /** Queues what earlier runs left unfinished. Resolves when it is queued. */
   salvage(): Promise<void>;
   /** Resolves when nothing is left to finish. */
@@ -49,6 +49,7 @@ const UNMOVED_MS = 8000;
 
 interface Recording {
   callUuid: string;
+  epoch: number;
   folder: string;
   /** The call's last finished file, when this recording begins anew. */
   earlierFile: string | null;
@@ -66,9 +67,9 @@ interface Recording {
 export function createRecorder(deps: RecorderDeps): Recorder {
   const { clock, log } = deps;
   const recordingsDir = join(deps.dataDir, 'recordings');
-  const owner = `${deps.mediaId} ${deps.runId}`;
   const queue = createFinishQueue(deps);
-  const byCall = new Map<string, Recording>();
+  /** By call and epoch. */
+  const byStream = new Map<string, Recording>();
   /** The same recordings; the tick walks an array. */
   const recordings: Recording[] = [];
   let isStopped = false;
@@ -116,11 +117,12 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     return queue.holds(folder) || recordings.some((other) => other.folder === folder);
   }
 
-  function open(callUuid: string, format: LegFormat, memory: SharedArrayBuffer): void {
-    if (isStopped || byCall.has(callUuid)) return;
+  function open(callUuid: string, format: LegFormat, memory: SharedArrayBuffer, epoch = 1): void {
+    if (isStopped || byStream.has(keyOf(callUuid, epoch))) return;
     const nowMs = clock.nowMs();
     const recording: Recording = {
       callUuid,
+      epoch,
       folder: '',
       earlierFile: null,
       ring: attachRecordRing(memory, format),
@@ -137,16 +139,18 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     } catch (error) {
       fail(recording, error);
     }
-    byCall.set(callUuid, recording);
+    byStream.set(keyOf(callUuid, epoch), recording);
     recordings.push(recording);
   }
 
   function beginWriting(recording: Recording, format: LegFormat): void {
-    const place = findPlace(recordingsDir, recording.callUuid, format, owner, clock.epochMs(), isInUse);
+    const { callUuid, epoch } = recording;
+    const owner = ownerOf(deps.mediaId, deps.runId, epoch);
+    const place = findPlace(recordingsDir, { callUuid, epoch, format, owner }, clock.epochMs(), isInUse);
     recording.folder = place.folder;
     recording.earlierFile = place.earlierFile;
     const writer = new SegmentWriter(place.folder, format, owner, place.firstSample, deps.write, (error) => {
-      if (byCall.get(recording.callUuid) === recording) fail(recording, error);
+      if (byStream.get(keyOf(callUuid, epoch)) === recording) fail(recording, error);
       else recording.log.warn({ err: error, folder: place.folder }, 'a segment could not be synced after the call');
     });
     recording.writer = writer;
@@ -158,13 +162,13 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     recording.openedStreamMs = recording.timeline.newestMs;
   }
 
-  function close(callUuid: string, durationMs: number): void {
-    const recording = byCall.get(callUuid);
+  function close(callUuid: string, durationMs: number, epoch = 1): void {
+    const recording = byStream.get(keyOf(callUuid, epoch));
     if (recording === undefined) {
-      reportFailure(callUuid, 'the call was not being recorded');
+      reportFailure({ callUuid, epoch }, 'the call was not being recorded');
       return;
     }
-    byCall.delete(callUuid);
+    byStream.delete(keyOf(callUuid, epoch));
     recordings.splice(recordings.indexOf(recording), 1);
     const nowMs = clock.nowMs();
     drain(recording, nowMs);
@@ -173,21 +177,21 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     if (earlierFile !== null && recording.fault === null && timeline.counters.placedFrames === 0) {
       // A former thread had finished this call and died before it was heard: it is opened and closed again, with nothing to add.
       rmSync(folder, { recursive: true, force: true });
-      queue.add({ callUuid, folder, earlierFile });
+      queue.add({ callUuid, epoch, folder, earlierFile });
       return;
     }
     const statedMs = Math.min(Math.max(0, durationMs || 0), latestPlausibleMs(recording, nowMs));
     const totalSamples = finishTimeline(recording, statedMs);
-    if (recording.fault !== null) reportFailure(callUuid, recording.fault.message);
-    else if (totalSamples > 0) queue.add({ callUuid, folder, totalSamples });
+    if (recording.fault !== null) reportFailure(recording, recording.fault.message);
+    else if (totalSamples > 0) queue.add({ callUuid, epoch, folder, totalSamples });
     else {
       rmSync(folder, { recursive: true, force: true });
-      reportFailure(callUuid, 'the stream ended before it held any sound');
+      reportFailure(recording, 'the stream ended before it held any sound');
     }
   }
 
-  function reportFailure(callUuid: string, error: string): void {
-    deps.report({ type: 'finished', callUuid, recording: null, error });
+  function reportFailure({ callUuid, epoch }: { callUuid: string; epoch: number }, error: string): void {
+    deps.report({ type: 'finished', callUuid, epoch, recording: null, error });
   }
 
   function finishTimeline(recording: Recording, durationMs: number): number {
@@ -205,10 +209,10 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   async function salvage(): Promise<void> {
     const { ready, youngFolders } = await scanForLeftOvers(recordingsDir, deps, clock.epochMs(), isInUse);
     if (isStopped) return;
-    for (const { callUuid, folder } of ready) {
+    for (const { callUuid, epoch, folder } of ready) {
       if (isInUse(folder)) continue;
-      log.info({ callUuid, folder }, 'finishing a recording that an earlier run left behind');
-      queue.add({ callUuid, folder, totalSamples: null });
+      log.info({ callUuid, epoch, folder }, 'finishing a recording that an earlier run left behind');
+      queue.add({ callUuid, epoch, folder, totalSamples: null });
     }
     if (youngFolders > 0) cancelRescan = clock.after(OWN_STILL_MS, rescan);
   }
@@ -229,10 +233,14 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       finishTimeline(recording, recording.timeline.newestMs);
     }
     recordings.length = 0;
-    byCall.clear();
+    byStream.clear();
   }
 
   return { open, close, salvage, stop, idle: () => queue.idle() };
+}
+
+function keyOf(callUuid: string, epoch: number): string {
+  return `${callUuid} ${epoch}`;
 }
 
 function latestPlausibleMs(recording: Recording, nowMs: number): number {

@@ -1,6 +1,7 @@
 /**
  * Where a recording lies: `recordings/<yyyy-mm-dd>/<callUuid>/` with its segments while it runs, `<callUuid>.ogg` beside it when it
- * is finished; `<callUuid>.2`, `.3`, … for a call's later streams. The day is the UTC day on which the stream began.
+ * is finished; `<callUuid>.2`, `.3`, … for a call's later streams, by their epoch. The day is the UTC day on which the stream began.
+ * The file `owner` in a folder says `<media id> <run id> <epoch>`: what wrote it, and which of the call's streams it is.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,15 +16,24 @@ export interface RecordingPlace {
   earlierFile: string | null;
 }
 
+export interface StreamToRecord {
+  callUuid: string;
+  epoch: number;
+  format: LegFormat;
+  owner: string;
+}
+
+export function ownerOf(mediaId: string, runId: string, epoch: number): string {
+  return `${mediaId} ${runId} ${epoch}`;
+}
+
 const SAFE_NAME = /^[0-9A-Za-z-]{1,64}$/;
 const DAY_MS = 86_400_000;
 
-/** The folder that a former thread with the same `owner` was writing for this call, or a fresh one. Throws on an id that is no file name. */
+/** The folder that a former thread with the same `owner` was writing, or a fresh one. Throws on an id that is no file name. */
 export function findPlace(
   recordingsDir: string,
-  callUuid: string,
-  format: LegFormat,
-  owner: string,
+  { callUuid, epoch, format, owner }: StreamToRecord,
   nowEpochMs: number,
   isInUse: (folder: string) => boolean,
 ): RecordingPlace {
@@ -31,7 +41,7 @@ export function findPlace(
   let earlierFile: string | null = null;
   let fresh = '';
   for (const day of [dayOf(nowEpochMs - DAY_MS), dayOf(nowEpochMs)]) {
-    for (let stream = 1; ; stream++) {
+    for (let stream = epoch; ; stream++) {
       const folder = join(recordingsDir, day, stream === 1 ? callUuid : `${callUuid}.${stream}`);
       const isThere = existsSync(folder);
       const isFinished = existsSync(`${folder}.ogg`);

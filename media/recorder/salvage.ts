@@ -13,6 +13,7 @@ export const FOREIGN_STILL_MS = 3_600_000;
 
 export interface LeftOver {
   callUuid: string;
+  epoch: number;
   folder: string;
 }
 
@@ -24,7 +25,7 @@ export interface SalvageScan {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** A call's id, and a number where a call had more than one stream. */
-const RECORDING = /^([0-9A-Za-z-]{1,64})(?:\.\d+)?$/;
+const RECORDING = /^([0-9A-Za-z-]{1,64})(?:\.(\d+))?$/;
 
 /** Folders under `recordingsDir` that can be finished now. A folder that cannot be read is passed over. */
 export async function scanForLeftOvers(
@@ -37,13 +38,15 @@ export async function scanForLeftOvers(
   for (const day of await foldersIn(recordingsDir)) {
     if (!DAY.test(day)) continue;
     for (const name of await foldersIn(join(recordingsDir, day))) {
-      const callUuid = RECORDING.exec(name)?.[1];
+      const [, callUuid, number] = RECORDING.exec(name) ?? [];
       const folder = join(recordingsDir, day, name);
       if (callUuid === undefined || isInUse(folder)) continue;
       const stillMs = nowEpochMs - (await lastChangeEpochMs(folder));
       const owner = readOwner(folder);
-      const isOurs = owner !== `${mediaId} ${runId}` && owner?.split(' ')[0] === mediaId;
-      if (stillMs >= (isOurs ? OWN_STILL_MS : FOREIGN_STILL_MS)) scan.ready.push({ callUuid, folder });
+      const [ownerId, ownerRun, ownerEpoch] = owner?.split(' ') ?? [];
+      const isOurs = ownerId === mediaId && ownerRun !== runId;
+      const epoch = Number(ownerEpoch ?? number ?? 1);
+      if (stillMs >= (isOurs ? OWN_STILL_MS : FOREIGN_STILL_MS)) scan.ready.push({ callUuid, epoch, folder });
       else if (isOurs) scan.youngFolders++;
     }
   }

@@ -33,8 +33,8 @@ const recorder = createRecorder({
 });
 
 parent.on('message', (message: ToRecorder) => {
-  if (message.type === 'open') recorder.open(message.callUuid, message.format, message.ring);
-  else recorder.close(message.callUuid, message.durationMs);
+  if (message.type === 'open') recorder.open(message.callUuid, message.format, message.ring, message.epoch);
+  else recorder.close(message.callUuid, message.durationMs, message.epoch);
 });
 
 log.debug({ opus: codec.implementation }, 'recorder ready');

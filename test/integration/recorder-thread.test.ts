@@ -76,9 +76,9 @@ describe('recorder thread', () => {
     const dataDir = newDataDir();
     const thread = await startThread(dataDir);
     const caller = createCaller();
-    thread.post({ type: 'open', callUuid: CALL, format: caller.format, ring: caller.memory });
+    thread.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory });
     await talk(caller, 0, 20_000);
-    thread.post({ type: 'close', callUuid: CALL, durationMs: 20_007 });
+    thread.post({ type: 'close', callUuid: CALL, epoch: 1, durationMs: 20_007 });
     const { recording, error } = await thread.finished(CALL);
     expect(error).toBeNull();
     expect(recording).toMatchObject({ durationMs: 20_007, channels: 2, rateHz: 8000 });
@@ -93,7 +93,7 @@ describe('recorder thread', () => {
     const dataDir = newDataDir();
     const first = await startThread(dataDir);
     const caller = createCaller();
-    first.post({ type: 'open', callUuid: CALL, format: caller.format, ring: caller.memory });
+    first.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory });
     await talk(caller, 0, 24_000);
     // 24 s were sent: the first 19 s, at least, must come to the disk by themselves.
     const secondSegment = join(dataDir, 'recordings', dayIn(dataDir), CALL, '000001.wav');
@@ -112,15 +112,15 @@ describe('recorder thread', () => {
     const dataDir = newDataDir();
     const first = await startThread(dataDir);
     const caller = createCaller();
-    first.post({ type: 'open', callUuid: CALL, format: caller.format, ring: caller.memory });
+    first.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory });
     await talk(caller, 0, 12_000);
     await within('an empty ring', 5000, () => (caller.ring.queuedFrames === 0 ? true : undefined));
     await first.worker.terminate();
     await talk(caller, 12_000, 12_500);
     const next = await startThread(dataDir);
-    next.post({ type: 'open', callUuid: CALL, format: caller.format, ring: caller.memory });
+    next.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory });
     await talk(caller, 12_500, 20_000);
-    next.post({ type: 'close', callUuid: CALL, durationMs: 20_000 });
+    next.post({ type: 'close', callUuid: CALL, epoch: 1, durationMs: 20_000 });
     const { recording } = await next.finished(CALL);
     expect(recording!.durationMs).toBe(20_000);
     const { left } = decodeRecording(recording!.path);
@@ -144,10 +144,10 @@ describe('recorder thread', () => {
     const calls = Array.from({ length: 20 }, (_, i) => CALL.slice(0, -2) + String(10 + i));
     for (const callUuid of calls) {
       const caller = createCaller();
-      thread.post({ type: 'open', callUuid, format: caller.format, ring: caller.memory });
+      thread.post({ type: 'open', callUuid, epoch: 1, format: caller.format, ring: caller.memory });
       sendTone(caller, RECEIVED, 29_000, CALLER_HZ);
     }
-    for (const callUuid of calls) thread.post({ type: 'close', callUuid, durationMs: 29_500 });
+    for (const callUuid of calls) thread.post({ type: 'close', callUuid, epoch: 1, durationMs: 29_500 });
     for (const callUuid of calls) expect((await thread.finished(callUuid)).recording?.durationMs).toBe(29_500);
     expect(segmentsIn(dataDir)).toEqual([]);
   });

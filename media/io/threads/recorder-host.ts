@@ -20,15 +20,22 @@ export interface RecorderHostOptions {
   workerData: { dataDir: string; mediaId: string; runId: string; logLevel: string };
   clock: Clock;
   log: Logger;
-  finished(callUuid: string, recording: RecordingFacts | null, error: string | null): void;
+  /** Also for a stream that was never opened here: an earlier run of this process had recorded it, and the thread finished it. */
+  finished(stream: RecordedStream, recording: RecordingFacts | null, error: string | null): void;
+}
+
+/** One stream of a call: each has a recording of its own. */
+export interface RecordedStream {
+  callUuid: string;
+  epoch: number;
 }
 
 export interface RecorderHost {
   ready: Promise<void>;
   readonly openRecordings: number;
-  open(callUuid: string, format: LegFormat, ring: SharedArrayBuffer): void;
+  open(stream: RecordedStream, format: LegFormat, ring: SharedArrayBuffer): void;
   /** `finished` follows, once. Nothing happens when it was not opened. */
-  close(callUuid: string, durationMs: number): void;
+  close(stream: RecordedStream, durationMs: number): void;
   /** Ends the thread; recordings that are still open are given up without a word. */
   stop(): Promise<void>;
 }
@@ -40,6 +47,7 @@ interface Recording {
 }
 
 export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
+  /** By call and epoch. */
   const recordings = new Map<string, Recording>();
   let worker: WatchedWorker;
   let stopped = false;
@@ -50,8 +58,9 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
   });
   ready.catch(() => {});
 
-  const finish = (callUuid: string, recording: RecordingFacts | null, error: string | null): void => {
-    if (recordings.delete(callUuid)) options.finished(callUuid, recording, error);
+  const finish = (stream: RecordedStream, recording: RecordingFacts | null, error: string | null): void => {
+    recordings.delete(keyOf(stream));
+    options.finished(stream, recording, error);
   };
   const start = (): void => {
     worker = startWatchedWorker({
@@ -64,7 +73,7 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
         if (message.type === 'ready') {
           isReady = true;
           settle?.resolve();
-        } else if (message.type === 'finished') finish(message.callUuid, message.recording, message.error);
+        } else if (message.type === 'finished') finish(message, message.recording, message.error);
       },
       died: (why, wasClosed) => {
         if (wasClosed || stopped) return;
@@ -81,9 +90,9 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
   };
   const restart = (): void => {
     start();
-    for (const [callUuid, recording] of [...recordings]) {
+    for (const recording of [...recordings.values()]) {
       if (recording.closing !== null && ++recording.deaths > MOST_DEATHS_A_RECORDING) {
-        finish(callUuid, null, 'the recorder thread died while it wrote this recording');
+        finish(recording.opened, null, 'the recorder thread died while it wrote this recording');
         continue;
       }
       worker.post(recording.opened);
@@ -97,15 +106,17 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
     get openRecordings() {
       return recordings.size;
     },
-    open(callUuid, format, ring) {
-      const opened = { type: 'open', callUuid, format, ring } as const;
-      recordings.set(callUuid, { opened, closing: null, deaths: 0 });
+    open(stream, format, ring) {
+      const { callUuid, epoch } = stream;
+      const opened = { type: 'open', callUuid, epoch, format, ring } as const;
+      recordings.set(keyOf(stream), { opened, closing: null, deaths: 0 });
       worker.post(opened);
     },
-    close(callUuid, durationMs) {
-      const recording = recordings.get(callUuid);
+    close(stream, durationMs) {
+      const { callUuid, epoch } = stream;
+      const recording = recordings.get(keyOf(stream));
       if (recording === undefined || recording.closing !== null) return;
-      recording.closing = { type: 'close', callUuid, durationMs };
+      recording.closing = { type: 'close', callUuid, epoch, durationMs };
       worker.post(recording.closing);
     },
     async stop() {
@@ -114,4 +125,8 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
       await worker.close();
     },
   };
+}
+
+function keyOf({ callUuid, epoch }: RecordedStream): string {
+  return `${callUuid} ${epoch}`;
 }

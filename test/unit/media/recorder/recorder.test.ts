@@ -395,6 +395,25 @@ describe('recorder after a death', () => {
     expect(readdirSync(next.day())).toEqual([`${CALL}.ogg`]);
   });
 
+  it('keeps the streams of one call apart: the one that died at epoch 2 is finished beside the one of epoch 3 that runs', async () => {
+    const dead = harness();
+    const lost = createCaller();
+    dead.recorder.open(CALL, lost.format, lost.memory, 2);
+    talk(dead, lost, 0, 12_000, bothTones);
+    const next = harness({ dataDir: dead.dataDir, runId: 'run-2' });
+    const caller = createCaller();
+    next.recorder.open(CALL, caller.format, caller.memory, 3);
+    talk(next, caller, 0, 20_000, bothTones);
+    await next.recorder.salvage();
+    await next.recorder.idle();
+    next.recorder.close(CALL, 20_000, 3);
+    await next.recorder.idle();
+    expect(next.finished.map(({ epoch, recording }) => [epoch, recording?.path.split('/').at(-1)])).toEqual([
+      [2, `${CALL}.2.ogg`],
+      [3, `${CALL}.3.ogg`],
+    ]);
+  });
+
   it('reads a segment that was cut in the middle of a sample up to its last whole one', async () => {
     const { dead, folder } = died(27_000);
     truncateSync(join(folder, '000002.wav'), 44 + 12_345);
@@ -502,7 +521,7 @@ describe('recorder after a death', () => {
     next.recorder.open(CALL, caller.format, caller.memory);
     next.recorder.close(CALL, 3000);
     await next.recorder.idle();
-    expect(next.finished).toEqual([{ type: 'finished', callUuid: CALL, recording, error: null }]);
+    expect(next.finished).toEqual([{ type: 'finished', callUuid: CALL, epoch: 1, recording, error: null }]);
     expect(readdirSync(next.day())).toEqual([`${CALL}.ogg`]);
   });
 

@@ -11,25 +11,26 @@ test('a recorder thread that dies is replaced with its open recordings; the one 
     workerData: { dataDir: '/nowhere', mediaId: 'm', runId: 'r', logLevel: 'silent' },
     clock: systemClock,
     log: pino({ level: 'silent' }),
-    finished: (callUuid, recording, error) => finished.set(callUuid, { path: recording?.path ?? null, error }),
+    finished: ({ callUuid, epoch }, recording, error) =>
+      finished.set(`${callUuid} ${epoch}`, { path: recording?.path ?? null, error }),
   });
   await host.ready;
-  host.open('lives', MULAW_8K, new SharedArrayBuffer(4));
-  host.open('die 1', MULAW_8K, new SharedArrayBuffer(4));
-  host.open('lives too', MULAW_8K, new SharedArrayBuffer(4));
-  host.close('die 1', 20);
-  host.close('lives', 1000);
-  host.close('lives', 2000);
-  host.close('never opened', 1000);
+  host.open({ callUuid: 'lives', epoch: 1 }, MULAW_8K, new SharedArrayBuffer(4));
+  host.open({ callUuid: 'die 1', epoch: 1 }, MULAW_8K, new SharedArrayBuffer(4));
+  host.open({ callUuid: 'lives too', epoch: 1 }, MULAW_8K, new SharedArrayBuffer(4));
+  host.close({ callUuid: 'die 1', epoch: 1 }, 20);
+  host.close({ callUuid: 'lives', epoch: 1 }, 1000);
+  host.close({ callUuid: 'lives', epoch: 1 }, 2000);
+  host.close({ callUuid: 'never opened', epoch: 1 }, 1000);
   await until(() => finished.size === 2);
-  expect(finished.get('die 1')).toEqual({
+  expect(finished.get('die 1 1')).toEqual({
     path: null,
     error: 'the recorder thread died while it wrote this recording',
   });
-  expect(finished.get('lives')).toEqual({ path: '/lives.ogg', error: null });
+  expect(finished.get('lives 1')).toEqual({ path: '/lives.ogg', error: null });
   expect(host.openRecordings).toBe(1);
-  host.close('lives too', 40);
-  await until(() => finished.has('lives too'));
+  host.close({ callUuid: 'lives too', epoch: 1 }, 40);
+  await until(() => finished.has('lives too 1'));
   await host.stop();
   await host.stop();
 });
@@ -41,3 +42,23 @@ async function until(condition: () => boolean, withinMs = 10_000): Promise<void>
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+test('two streams of one call are recorded side by side, and what an earlier run left behind is told too', async () => {
+  const finished: string[] = [];
+  const host = createRecorderHost({
+    url: new URL('../stub-threads/recorder-thread.js', import.meta.url),
+    workerData: { dataDir: '/nowhere', mediaId: 'm', runId: 'r', logLevel: 'silent' },
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    finished: ({ callUuid, epoch }, recording) => finished.push(`${callUuid} ${epoch} ${recording?.durationMs}`),
+  });
+  await host.ready;
+  host.open({ callUuid: 'call', epoch: 1 }, MULAW_8K, new SharedArrayBuffer(4));
+  host.open({ callUuid: 'call', epoch: 3 }, MULAW_8K, new SharedArrayBuffer(4));
+  host.close({ callUuid: 'call', epoch: 3 }, 300);
+  host.close({ callUuid: 'call', epoch: 1 }, 100);
+  host.open({ callUuid: 'finds left-over', epoch: 1 }, MULAW_8K, new SharedArrayBuffer(4));
+  await until(() => finished.length === 3);
+  await host.stop();
+  expect(finished).toEqual(['call 3 300', 'call 1 100', 'left-over 2 7']);
+});
