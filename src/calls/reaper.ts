@@ -38,6 +38,8 @@ const BATCH_CALLS = 50;
 const CLAIM_MS = 20_000;
 /** After a start, media processes get this long to come back and renew before their calls count as orphans. */
 const ORPHAN_GRACE_MS = 10_000;
+/** A sweep's statement that took so long, or a sweep so late: database or process stood still, and no lease could be renewed. */
+const STANDSTILL_MS = 5_000;
 
 const TAKE_DUE = `
   UPDATE calls SET deadline_at = $2
@@ -47,7 +49,8 @@ const TAKE_DUE = `
 
 export function createReaper(deps: ReaperDeps): Reaper {
   const { database, clock, log, transitions, lineCarriers, deeds } = deps;
-  const startedAtMs = clock.nowMs();
+  /** Since when leases could be renewed. */
+  let graceFromMs = clock.nowMs();
   let running: Promise<unknown> | null = null;
   let cancelTimer: (() => void) | null = null;
   let timerAtMs = Number.POSITIVE_INFINITY;
@@ -57,10 +60,12 @@ export function createReaper(deps: ReaperDeps): Reaper {
 
   async function sweep(): Promise<number> {
     const nowEpochMs = clock.epochMs();
+    const askedAtMs = clock.nowMs();
     const due = await database.query<{ call_uuid: string }>(TAKE_DUE, [
       new Date(nowEpochMs),
       new Date(nowEpochMs + CLAIM_MS),
     ]);
+    if (clock.nowMs() - askedAtMs > STANDSTILL_MS) graceFromMs = clock.nowMs();
     await Promise.all(due.map(({ call_uuid }) => lookAfter(call_uuid)));
     return due.length;
   }
@@ -127,7 +132,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
   }
 
   function inGrace(): boolean {
-    return clock.nowMs() - startedAtMs < ORPHAN_GRACE_MS;
+    return clock.nowMs() - graceFromMs < ORPHAN_GRACE_MS;
   }
 
   async function lookUp(
@@ -181,6 +186,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
   }
 
   function tick(): void {
+    if (clock.nowMs() - timerAtMs > STANDSTILL_MS) graceFromMs = clock.nowMs();
     timerAtMs = Number.POSITIVE_INFINITY;
     cancelTimer = null;
     if (running !== null) {
@@ -194,6 +200,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
           databaseWasAway = false;
         },
         (error: unknown) => {
+          graceFromMs = clock.nowMs();
           if (!databaseWasAway) log.warn({ err: error }, 'the sweep of calls waits for the database');
           databaseWasAway = true;
         },

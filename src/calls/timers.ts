@@ -25,8 +25,8 @@ export const CLOSING_LOOKUP_MS = 10_000;
 export const CLOSING_LIMIT_MS = 40_000;
 /** A media process that did not renew for so long does not own the call any more. */
 export const LEASE_MS = 30_000;
-/** How long a call without an owner waits for a definite word of the carrier. */
-export const ORPHAN_LIMIT_MS = 30_000;
+/** How long a call without an owner waits to come back, or for a definite word of the carrier: 45 s after the death it is over. */
+export const ORPHAN_LIMIT_MS = 12_000;
 export const RETRY_MS = 5_000;
 
 export type TimerKind =
