@@ -4,6 +4,8 @@ import type { Checkpoint, RecordingFacts } from '../../media/contract/conversati
 
 export type PartStatus = 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
 
+export type StreamRecording = RecordingFacts & { epoch: number };
+
 export interface CallRecord {
   callUuid: string;
   workspaceId: string;
@@ -50,7 +52,10 @@ export interface CallRecord {
   recordingStatus: PartStatus;
   transcriptStatus: PartStatus;
   analysisStatus: PartStatus;
+  /** The first of `recordings`. */
   recording: RecordingFacts | null;
+  /** One for each stream that the call had and that could be recorded, by epoch. */
+  recordings: StreamRecording[];
   latency: Record<string, unknown> | null;
   warnings: string[];
 }

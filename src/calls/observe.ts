@@ -22,6 +22,8 @@ export type Observation =
   | { type: 'submission.unknown'; why: string }
   | { type: 'carrier.ringing'; carrierCallId: string }
   | { type: 'carrier.answered'; carrierCallId: string }
+  /** The carrier has no stream any more, and somebody is still on the phone. */
+  | { type: 'carrier.stream_over'; carrierCallId: string }
   | { type: 'carrier.ended'; carrierCallId: string; end: CarrierEnd }
   /** Somebody wants the call over (agent, API, a timer): it is hung up at the carrier, whose word then finishes it. */
   | ({ type: 'end.asked'; disposition?: string | null } & EndReport)
@@ -76,6 +78,9 @@ export function observe(call: LiveCall, observation: Observation, nowEpochMs: nu
     case 'carrier.ringing':
     case 'carrier.answered':
       draft.reached(observation, observation.type === 'carrier.ringing' ? 'ringing' : 'in_progress');
+      break;
+    case 'carrier.stream_over':
+      draft.streamOver(observation);
       break;
     case 'carrier.ended':
       draft.carrierEnded(observation);
@@ -191,6 +196,13 @@ class Draft {
     if (!this.#resolve(before)) return;
     if (before === 'unknown') this.deed('prepare_greeting');
     this.#move(to);
+  }
+
+  streamOver(observation: Extract<Observation, { type: 'carrier.stream_over' }>): void {
+    // The answer's callback may have been lost.
+    if (rankOf(this.call.status) < rankOf('in_progress')) this.reached(observation, 'in_progress');
+    else if (isTerminal(this.call.status)) this.cameTooLate(observation);
+    else this.record(observation);
   }
 
   carrierEnded(observation: Extract<Observation, { type: 'carrier.ended' }>): void {

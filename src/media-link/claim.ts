@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { Checkpoint } from '../../media/contract/conversation.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
 import type { CallEventBus } from '../api/call-event-bus.ts';
 import { appendCallLog } from '../calls/call-log.ts';
@@ -13,7 +14,7 @@ import type { LineCarriers } from '../calls/line-carriers.ts';
 import { type LiveCall, lockCall, patchCall, readOwnCall } from '../calls/live-call.ts';
 import { sha256OfToken } from '../calls/stream-token.ts';
 import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Queryable } from '../store/database.ts';
 
 export interface ClaimDeps {
   database: Database;
@@ -57,7 +58,7 @@ export async function claimStream(deps: ClaimDeps, mediaId: string, claim: Claim
     const burned = await tx.query(
       `UPDATE calls SET media_token_used_at = $3, epoch = epoch + 1, owner_media_id = $4, lease_until = $5
         WHERE call_uuid = $1 AND media_token_sha256 = $2 AND media_token_used_at IS NULL AND status = 'in_progress'
-          AND carrier_ended_at IS NULL
+          AND carrier_ended_at IS NULL AND ending IS NULL
        RETURNING 1 AS one`,
       [seen.callUuid, tokenSha256, new Date(nowEpochMs), mediaId, new Date(nowEpochMs + LEASE_MS)],
     );
@@ -70,7 +71,7 @@ export async function claimStream(deps: ClaimDeps, mediaId: string, claim: Claim
     });
     const data = { mediaId, epoch: call.epoch };
     const events = await appendCallLog(tx, call.callUuid, [{ kind: 'media.claimed', data, atEpochMs: nowEpochMs }]);
-    return { call, events };
+    return { call, events, checkpoint: await resumeFrom(tx, call) };
   });
   if (won === null) return REFUSED.used;
   for (const event of won.events) bus.publish(event);
@@ -90,8 +91,25 @@ export async function claimStream(deps: ClaimDeps, mediaId: string, claim: Claim
       answeredAtEpochMs: (call.answeredAt ?? new Date(nowEpochMs)).getTime(),
       maxDurationMs: call.maxDurationSeconds * 1000,
       record: true,
-      checkpoint: call.checkpoint,
+      checkpoint: won.checkpoint,
       format: MULAW_8K,
     },
+  };
+}
+
+/** The last checkpoint, moved past every turn that is stored: the last one's checkpoint may have died with its process. */
+async function resumeFrom(tx: Queryable, call: LiveCall): Promise<Checkpoint | null> {
+  if (call.epoch <= 1) return call.checkpoint;
+  const rows = await tx.query<{ last: number | null; endMs: number | null }>(
+    `SELECT max(position) AS last, max((turn ->> 'endMs')::float) AS "endMs" FROM call_turns WHERE call_uuid = $1`,
+    [call.callUuid],
+  );
+  const { last, endMs } = rows[0] ?? { last: null, endMs: null };
+  if (last === null) return call.checkpoint;
+  const from = call.checkpoint ?? { stepId: null, variables: {}, misses: 0, visits: {}, nextTurnNumber: 1, atMs: 0 };
+  return {
+    ...from,
+    nextTurnNumber: Math.max(from.nextTurnNumber, last + 1),
+    atMs: Math.max(from.atMs, endMs ?? 0),
   };
 }

@@ -77,6 +77,11 @@ export class Inbox<Message> {
     return this.#paused;
   }
 
+  /** Something that was said about this call is not handled yet. */
+  holds(callUuid: string): boolean {
+    return this.#lanes.has(callUuid);
+  }
+
   /** A message that is not about a call, or was handled by other means: only its number counts. */
   skip(number: number): void {
     this.#order.push({ number, message: undefined as Message, done: true });

@@ -38,6 +38,22 @@ export async function renewLeases(
   );
 }
 
+/** Ends these leases at once: the process that held them is gone. A call that was claimed again since has another epoch. */
+export async function releaseLeases(
+  database: Database,
+  clock: Clock,
+  mediaId: string,
+  calls: readonly NamedCall[],
+): Promise<void> {
+  await database.query(
+    `UPDATE calls c SET lease_until = $4, deadline_at = $4
+       FROM unnest($1::uuid[], $2::int[]) AS named (call_uuid, epoch)
+      WHERE c.call_uuid = named.call_uuid AND c.epoch = named.epoch AND c.owner_media_id = $3
+        AND c.status = 'in_progress' AND c.media_stopped_at IS NULL AND c.lease_until > $4`,
+    [calls.map((call) => call.callUuid), calls.map((call) => call.epoch), mediaId, new Date(clock.epochMs())],
+  );
+}
+
 /** Ends the leases of a process's calls that its present run does not carry: the run that did is dead. */
 export async function orphanOthers(
   database: Database,

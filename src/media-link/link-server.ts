@@ -10,6 +10,8 @@ import { MediaPeer, type MediaPeerDeps, type PeerTransport } from './media-peer.
 export interface LinkServer {
   listen(socketPath: string): Promise<void>;
   /** Messages of media that wait for their transaction, over all runs. */
+  /** A connected process carries the call, or what one said of it is not written yet. */
+  mayStillSpeak(callUuid: string): boolean;
   unhandledCount(): number;
   /** Stops reading; what is in hand is finished or given up. Idempotent. */
   close(): Promise<void>;
@@ -18,6 +20,8 @@ export interface LinkServer {
 /** A line is a control message: agent definitions are the longest. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const ACK_EVERY_MS = 1_000;
+/** A process that lives connects again within a second. */
+const LOST_AFTER_MS = 3_000;
 /** Runs that are gone for so long are forgotten: their process was replaced. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
@@ -26,6 +30,8 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
   /** By the run's id. */
   const peers = new Map<string, MediaPeer>();
   const goneSinceMs = new Map<string, number>();
+  /** Runs that are gone and whose calls' leases were ended. */
+  const lost = new Set<string>();
   const sockets = new Set<Socket>();
   let closed = false;
   let cancelAck: (() => void) | null = null;
@@ -37,6 +43,7 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
       peers.set(runId, peer);
     }
     goneSinceMs.delete(runId);
+    lost.delete(runId);
     return peer;
   }
 
@@ -77,10 +84,13 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
   function tick(): void {
     for (const peer of peers.values()) peer.ackNow();
     for (const [runId, sinceMs] of goneSinceMs) {
-      if (clock.nowMs() - sinceMs < FORGET_AFTER_MS) continue;
+      const goneMs = clock.nowMs() - sinceMs;
+      if (goneMs >= LOST_AFTER_MS && !lost.has(runId) && peers.get(runId)?.lost()) lost.add(runId);
+      if (goneMs < FORGET_AFTER_MS) continue;
       peers.get(runId)?.close();
       peers.delete(runId);
       goneSinceMs.delete(runId);
+      lost.delete(runId);
     }
     cancelAck = clock.after(ACK_EVERY_MS, tick);
   }
@@ -97,6 +107,7 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
       });
       tick();
     },
+    mayStillSpeak: (callUuid) => [...peers.values()].some((peer) => peer.mayStillSpeak(callUuid)),
     unhandledCount: () => [...peers.values()].reduce((sum, peer) => sum + peer.unhandledCount, 0),
     async close() {
       if (closed) return;

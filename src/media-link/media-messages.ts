@@ -53,15 +53,16 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     );
   }
 
-  /** Runs `work` on the locked row if the message's epoch is the row's; then publishes what it returns. */
+  /** Runs `work` on the locked row if the message's epoch is the row's, or an earlier one where that is fine; then publishes what it returns. */
   async function onOwnedCall(
     message: CallMessage,
     work: (tx: Queryable, call: LiveCall) => Promise<{ events: CallEvent[]; deliveryIds?: string[] }>,
+    mayBeEarlier = false,
   ): Promise<void> {
     const done = await database.transaction(async (tx) => {
       const call = await lockCall(tx, message.callUuid);
       if (call === undefined) return 'unknown_call';
-      if (call.epoch !== message.epoch) return 'stale_epoch';
+      if (mayBeEarlier ? call.epoch < message.epoch : call.epoch !== message.epoch) return 'stale_epoch';
       return work(tx, call);
     });
     if (typeof done === 'string') {
@@ -131,7 +132,8 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
         return;
       }
       case 'recording':
-        return onOwnedCall(message, (tx, call) => storeRecording(tx, call, message));
+        // The recording of a stream that was lost is finished after the call has come back elsewhere.
+        return onOwnedCall(message, (tx, call) => storeRecording(tx, call, message), true);
     }
   }
 
@@ -140,19 +142,24 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     call: LiveCall,
     message: Extract<CallMessage, { type: 'recording' }>,
   ): Promise<{ events: CallEvent[]; deliveryIds: string[] }> {
-    if (call.recordingStatus === 'ready') return { events: [], deliveryIds: [] };
-    const { recording, error } = message;
-    const recordingStatus = recording === null ? ('failed' as const) : ('ready' as const);
-    await patchCall(tx, call.callUuid, { recordingStatus, recording });
+    const { recording, error, epoch } = message;
+    if (call.recordings.some((known) => known.epoch === epoch)) return { events: [], deliveryIds: [] };
+    const recordings =
+      recording === null
+        ? call.recordings
+        : [...call.recordings, { ...recording, epoch }].sort((a, b) => a.epoch - b.epoch);
+    const recordingStatus = recordings.length === 0 ? ('failed' as const) : ('ready' as const);
+    const patch = { recordingStatus, recordings, recording: recordings[0] ?? null };
+    await patchCall(tx, call.callUuid, patch);
     const data =
       recording === null
-        ? { status: recordingStatus, error }
-        : { status: recordingStatus, durationMs: recording.durationMs, sizeBytes: recording.sizeBytes };
+        ? { status: 'failed', error, epoch }
+        : { status: 'ready', durationMs: recording.durationMs, sizeBytes: recording.sizeBytes, epoch };
     if (recording === null) log.warn({ callUuid: call.callUuid, error }, 'the call could not be recorded');
     const events = await appendCallLog(tx, call.callUuid, [{ kind: 'recording', data, atEpochMs: clock.epochMs() }]);
     // Before the terminal event it waits: that one has the lowest sequence, and takes this one along.
     if (recording === null || !isTerminal(call.status)) return { events, deliveryIds: [] };
-    const changed: LiveCall = { ...call, recordingStatus, recording };
+    const changed: LiveCall = { ...call, ...patch };
     const fields = recordingEventFields(deps.publicUrl, changed);
     return { events, deliveryIds: await deps.recordCallEvent(tx, changed, 'recording.ready', fields, clock) };
   }

@@ -21,6 +21,8 @@ export interface MediaPeerDeps {
   messages: MediaMessages;
   claim(mediaId: string, claim: ClaimRequest): Promise<ClaimAnswer>;
   renewLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
+  /** The process is gone: the leases of what it carried end now. */
+  releaseLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
   /** A new run of this process: the calls of the one before, other than these, have no owner any more. */
   orphanOthers(mediaId: string, liveCalls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
 }
@@ -31,6 +33,8 @@ export interface PeerTransport {
   setPaused(paused: boolean): void;
 }
 
+/** A stream that was granted so lately may be missing in what a process says of itself. */
+const FRESH_CLAIM_MS = 5_000;
 const LINK_CAPACITY_MESSAGES = 10_000;
 
 export class MediaPeer implements MediaMember {
@@ -45,6 +49,8 @@ export class MediaPeer implements MediaMember {
   readonly #link: ReliableLink<ToMedia, ToControl>;
   readonly #inbox: Inbox<CallMessage>;
   #transport: PeerTransport | null = null;
+  /** The calls that this run carries, by its own word or by a claim that it won, and when that was. */
+  readonly #carried = new Map<string, { epoch: number; saidAtMs: number }>();
   #renewing = false;
   /** Since it greeted: calls in its name that it does not carry are another run's, which is dead. */
   #orphansDue = false;
@@ -107,6 +113,22 @@ export class MediaPeer implements MediaMember {
     return this.#link.send(message);
   }
 
+  mayStillSpeak(callUuid: string): boolean {
+    return (this.connected && this.#carried.has(callUuid)) || this.#inbox.holds(callUuid);
+  }
+
+  /** It has not come back: what it carried has no owner any more. False: what it said last is not written yet. */
+  lost(): boolean {
+    if (this.unhandledCount > 0) return false;
+    const calls = [...this.#carried].map(([callUuid, { epoch }]) => ({ callUuid, epoch }));
+    this.#carried.clear();
+    if (calls.length > 0) {
+      this.#deps.log.warn({ mediaId: this.mediaId, calls: calls.length }, 'a media process is lost with its calls');
+      this.#try(this.#deps.releaseLeases(this.mediaId, calls), 'leases of a lost process were not ended');
+    }
+    return true;
+  }
+
   close(): void {
     this.#inbox.close();
     this.#deps.pool.leave(this);
@@ -125,6 +147,7 @@ export class MediaPeer implements MediaMember {
           'a media process serves',
         );
         this.#orphansDue = true;
+        this.#carries(liveCalls);
         return;
       }
       case 'load':
@@ -132,6 +155,7 @@ export class MediaPeer implements MediaMember {
         this.activeCalls = message.activeCalls;
         this.draining = message.draining;
         this.#joinAs(message.mediaId, message.capacityCalls);
+        this.#carries(message.calls);
         this.#renew(message.calls);
         this.#endOrphans(message.calls);
         return;
@@ -144,6 +168,14 @@ export class MediaPeer implements MediaMember {
       default:
         this.#inbox.push(number, message.callUuid, message);
     }
+  }
+
+  #carries(calls: readonly { callUuid: string; epoch: number }[]): void {
+    const nowMs = this.#deps.clock.nowMs();
+    for (const [callUuid, { saidAtMs }] of this.#carried) {
+      if (nowMs - saidAtMs > FRESH_CLAIM_MS) this.#carried.delete(callUuid);
+    }
+    for (const { callUuid, epoch } of calls) this.#carried.set(callUuid, { epoch, saidAtMs: nowMs });
   }
 
   #joinAs(mediaId: string, capacityCalls: number): void {
@@ -179,6 +211,10 @@ export class MediaPeer implements MediaMember {
         return { ok: false, httpStatus: 503, why: 'control cannot look the call up now' };
       })
       .then((answer) => {
+        if (answer.ok) {
+          const { callUuid, epoch } = answer.setup;
+          this.#carried.set(callUuid, { epoch, saidAtMs: this.#deps.clock.nowMs() });
+        }
         this.#inbox.skip(number);
         this.send({ type: 'claim.answer', requestId, answer });
       })

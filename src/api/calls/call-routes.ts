@@ -31,11 +31,15 @@ export function registerCalls(plain: FastifyInstance, guard: Guard, deps: CallRo
     return view;
   });
 
-  app.get('/api/developer/calls/:callUuid/recording', readable, async (request, reply) => {
+  const partQuery = z.object({ part: z.coerce.number().int().min(1).default(1) });
+  const recorded = { ...readable, schema: { params: callParams, querystring: partQuery } };
+  app.get('/api/developer/calls/:callUuid/recording', recorded, async (request, reply) => {
     const call = await readCall(deps.database, request.principal.workspaceId, request.params.callUuid);
     if (call === undefined) throw new Refusal('call_not_found');
-    if (call.recordingStatus !== 'ready' || call.recording === null) throw new Refusal('recording_not_ready');
-    const file = await stat(call.recording.path).catch(() => null);
+    const { part } = request.query;
+    const recording = (part === 1 ? call.recording : call.recordings[part - 1]) ?? null;
+    if (call.recordingStatus !== 'ready' || recording === null) throw new Refusal('recording_not_ready');
+    const file = await stat(recording.path).catch(() => null);
     if (file === null) throw new Refusal('recording_not_ready');
     return reply
       .headers({
@@ -43,7 +47,7 @@ export function registerCalls(plain: FastifyInstance, guard: Guard, deps: CallRo
         'content-length': file.size,
         'content-disposition': `inline; filename="${call.callUuid}.ogg"`,
       })
-      .send(createReadStream(call.recording.path));
+      .send(createReadStream(recording.path));
   });
 
   const writable = { onRequest: guard('calls:write'), schema: { params: callParams } };

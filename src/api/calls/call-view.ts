@@ -129,14 +129,17 @@ interface RecordingView {
   durationSeconds: number | null;
   sizeBytes: number | null;
   sha256: string | null;
+  /** One for each stream of the call, in order: more than one when it came back after a fault of ours. */
+  parts: { url: string; durationSeconds: number; sizeBytes: number; sha256: string }[];
 }
 
 /** The address wants the API key, so it does not expire. `path` is for whoever runs the service. */
 function recordingView(call: CallRecord, publicUrl: string): RecordingView {
   const facts = call.recordingStatus === 'ready' ? call.recording : null;
+  const url = `${publicUrl}/api/developer/calls/${call.callUuid}/recording`;
   return {
     status: call.recordingStatus,
-    url: facts === null ? null : `${publicUrl}/api/developer/calls/${call.callUuid}/recording`,
+    url: facts === null ? null : url,
     urlExpiresAt: null,
     path: facts?.path ?? null,
     format: facts?.format ?? null,
@@ -145,6 +148,12 @@ function recordingView(call: CallRecord, publicUrl: string): RecordingView {
     durationSeconds: facts === null ? null : facts.durationMs / 1000,
     sizeBytes: facts?.sizeBytes ?? null,
     sha256: facts?.sha256 ?? null,
+    parts: call.recordings.map(({ durationMs, sizeBytes, sha256 }, at) => ({
+      url: at === 0 ? url : `${url}?part=${at + 1}`,
+      durationSeconds: durationMs / 1000,
+      sizeBytes,
+      sha256,
+    })),
   };
 }
 

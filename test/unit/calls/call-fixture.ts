@@ -48,6 +48,7 @@ export function aCall(changes: Partial<LiveCall> = {}): LiveCall {
     transcriptStatus: 'none',
     analysisStatus: 'none',
     recording: null,
+    recordings: [],
     latency: null,
     warnings: [],
     ringTimeoutSeconds: 30,

@@ -66,6 +66,7 @@ export function createScriptedCarrier(): ScriptedCarrier {
 function parse(kind: string, params: Record<string, string>): CarrierEvent {
   const carrierCallId = params['id'] ?? 'leg-1';
   if (kind === 'ring') return { type: 'ringing', carrierCallId };
+  if (kind === 'next') return { type: 'stream_over', carrierCallId };
   if (kind === 'answer') return { type: 'answered', carrierCallId };
   if (kind === 'hangup') {
     const end: CarrierEnd = {

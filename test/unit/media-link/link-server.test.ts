@@ -21,6 +21,7 @@ let pool: MediaPool;
 let handled: CallMessage[];
 let claims: string[];
 let renewed: number;
+let released: { mediaId: string; calls: readonly { callUuid: string; epoch: number }[] }[];
 let orphaned: { mediaId: string; live: string[] }[];
 let databaseAway: boolean;
 let clock: VirtualClock;
@@ -96,6 +97,9 @@ function start(runId = 'control-1'): LinkServer {
     async renewLeases() {
       renewed++;
     },
+    async releaseLeases(mediaId, calls) {
+      released.push({ mediaId, calls });
+    },
     async orphanOthers(mediaId, liveCalls) {
       orphaned.push({ mediaId, live: liveCalls.map((call) => call.callUuid) });
     },
@@ -110,6 +114,7 @@ beforeEach(async () => {
   claims = [];
   renewed = 0;
   orphaned = [];
+  released = [];
   databaseAway = false;
   clock = new VirtualClock();
   server = start();
@@ -242,6 +247,27 @@ describe('the link to media processes', () => {
     expect(orphaned).toEqual([{ mediaId: 'media-1', live: [CALL] }]);
     expect(pool.members()).toHaveLength(1);
     expect(pool.hasRoom()).toBe(true);
+  });
+
+  test('a process that is gone for 3 s loses the leases of its calls, once; one that comes back within 2 s keeps them', async () => {
+    const [gone, back] = [newClient('run-1'), newClient('run-2')];
+    for (const [index, media] of [gone, back].entries()) {
+      await media.connect(path);
+      media.link.send(hello(`media-${index}`));
+      media.link.send(load(`media-${index}`, 1));
+    }
+    await until('the loads', () => renewed === 2);
+    expect(server.mayStillSpeak(CALL)).toBe(true);
+    gone.cut();
+    back.cut();
+    await until('the cut', () => pool.members().every((member) => !member.connected));
+    expect(server.mayStillSpeak(CALL)).toBe(false);
+    clock.advanceMs(2000);
+    await back.connect(path);
+    await until('the return', () => pool.members().some((member) => member.connected));
+    expect(released).toEqual([]);
+    for (let second = 0; second < 4; second++) clock.advanceMs(1000);
+    expect(released).toEqual([{ mediaId: 'media-0', calls: [{ callUuid: CALL, epoch: 1 }] }]);
   });
 
   test.each(['not json\n', '{"ack":1}\n', '[]\n', '{"n":1,"m":{}}\n'])(

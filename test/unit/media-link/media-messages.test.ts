@@ -225,12 +225,35 @@ describe('what media says of a call', () => {
       { type: 'checkpoint', callUuid, epoch: 1, checkpoint },
       { type: 'agent.ended', callUuid, epoch: 1, reason: 'agent_hangup', disposition: null, error: null },
       stopped(callUuid),
-      recording(callUuid),
+      recording(callUuid, 3),
     ];
     for (const message of stale) await h.messages.handle([message]);
     expect({ call: await h.call(callUuid), log: await h.log(callUuid) }).toEqual(before);
     expect(await h.database.query('SELECT 1 AS one FROM call_turns WHERE call_uuid = $1', [callUuid])).toEqual([]);
     expect(h.messages.staleCount() - counted).toBe(stale.length);
+  });
+
+  test('a call with two streams has two recordings in their order, whichever is finished first, and says so twice', async () => {
+    const callUuid = await talkingCall(h);
+    await h.database.query('UPDATE calls SET epoch = 3 WHERE call_uuid = $1', [callUuid]);
+    await h.messages.handle([recording(callUuid, 3)]);
+    await h.transitions.apply(callUuid, { type: 'finish', reason: 'user_hangup', hangupBy: 'caller' });
+    await h.messages.handle([recording(callUuid, 1)]);
+    await h.messages.handle([recording(callUuid, 1)]);
+    expect(await h.call(callUuid)).toMatchObject({
+      recordingStatus: 'ready',
+      recordings: [
+        { ...facts, epoch: 1 },
+        { ...facts, epoch: 3 },
+      ],
+    });
+    expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready', 'recording.ready']);
+    const [event] = await h.database.query<{ body: string }>(
+      'SELECT body FROM webhook_events WHERE call_uuid = $1 ORDER BY sequence DESC LIMIT 1',
+      [callUuid],
+    );
+    const url = `${PUBLIC_URL}/api/developer/calls/${callUuid}/recording`;
+    expect(JSON.parse(event!.body).recordings.map((one: { url: string }) => one.url)).toEqual([url, `${url}?part=2`]);
   });
 
   test("a recording is expected from the stream's start, and of a call whose media died it is failed", async () => {

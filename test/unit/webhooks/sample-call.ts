@@ -52,6 +52,7 @@ export function sampleCall(changes: Partial<CallRecord> = {}): CallRecord {
     transcriptStatus: 'ready',
     analysisStatus: 'none',
     recording: null,
+    recordings: [],
     latency: null,
     warnings: [],
     ...changes,
