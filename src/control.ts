@@ -25,7 +25,7 @@ import type { Config } from './config/load.ts';
 import { checkCallLimits } from './limits/call-limits.ts';
 import { claimStream } from './media-link/claim.ts';
 import { Gate } from './media-link/inbox.ts';
-import { orphanOthers, renewLeases } from './media-link/leases.ts';
+import { orphanOthers, releaseLeases, renewLeases } from './media-link/leases.ts';
 import { createLinkServer } from './media-link/link-server.ts';
 import { createMediaMessages } from './media-link/media-messages.ts';
 import { createMediaPool } from './media-link/media-pool.ts';
@@ -99,6 +99,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     messages,
     claim: (mediaId, claim) => claimStream({ ...shared, bus, lineCarriers }, mediaId, claim),
     renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
+    releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
     orphanOthers: (mediaId, calls) => orphanOthers(database, clock, mediaId, calls),
   });
 
@@ -124,7 +125,17 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       },
     },
     registerCarrierRoutes: (scope) =>
-      registerCarrierRoutes(scope, { ...shared, transitions, lineCarriers, registry, streamTokens }),
+      registerCarrierRoutes(scope, {
+        ...shared,
+        transitions,
+        lineCarriers,
+        registry,
+        streamTokens,
+        media: {
+          mayStillSpeak: (callUuid) => linkServer.mayStillSpeak(callUuid),
+          ready: () => pool.members().filter((member) => member.connected && !member.draining).length,
+        },
+      }),
   });
 
   let closing: Promise<void> | null = null;

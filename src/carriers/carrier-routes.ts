@@ -1,11 +1,12 @@
 /**
- * Where carriers report: `/carriers/{carrier}/{callUuid}/{answer|ring|hangup|stream}`. A report counts only with the
+ * Where carriers report: `/carriers/{carrier}/{callUuid}/{answer|next|ring|hangup|stream}`. A report counts only with the
  * carrier's signature over the public address that it dialled. Registered by the API server; knows no carrier's format.
  * A call that is unknown or over is told to hang up, whoever asks.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
+import type { EndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import { appendCallLog } from '../calls/call-log.ts';
 import type { LineCarriers } from '../calls/line-carriers.ts';
@@ -27,6 +28,12 @@ export interface CarrierRoutesDeps {
   streamTokens: StreamTokens;
   /** What carriers dial; no slash at its end. */
   publicUrl: string;
+  media: {
+    /** A process may still have something to say about the call's stream: it carries it, or what it said is not written yet. */
+    mayStillSpeak(callUuid: string): boolean;
+    /** Processes that take streams now. */
+    ready(): number;
+  };
 }
 
 interface CallbackParams {
@@ -37,7 +44,16 @@ interface CallbackParams {
 
 type Document = { contentType: string; body: string };
 
+/** A call whose streams are lost so often within a minute is ended: what loses them would lose the next one too. */
+const MOST_REOPENED_A_MINUTE = 3;
+/** The last turn of a lost stream gets so long to be written, so that the next one goes on after it. */
+const LAST_WORD_LIMIT_MS = 2_000;
+const LAST_WORD_POLL_MS = 50;
+/** With a single media process the carrier's next question waits until that one can have been started again. */
+const LONE_PROCESS_PAUSE_SECONDS = 3;
+
 const BODY_LIMIT_BYTES = 64 * 1024;
+const STREAM_REOPENED = 'stream.reopened';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** One log line a call for forged callbacks; more calls than this are not remembered. */
 const MAX_REMEMBERED_FORGERIES = 1_000;
@@ -66,7 +82,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     const { carrier: name, callUuid, kind } = request.params;
     const anyCarrier = deps.registry.withoutCredentials(name);
     if (anyCarrier === undefined) return reply.code(404).send();
-    const wantsDocument = kind === 'answer';
+    const wantsDocument = kind === 'answer' || kind === 'next';
 
     const call = UUID.test(callUuid) ? await readOwnCall(deps.database, callUuid) : undefined;
     if (call === undefined || call.carrier !== name) {
@@ -97,6 +113,8 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     switch (event.type) {
       case 'answered':
         return answered(callUuid, carrier, event.carrierCallId);
+      case 'stream_over':
+        return streamOver(callUuid, carrier, event.carrierCallId);
       case 'ringing':
         await deps.transitions.apply(callUuid, { type: 'carrier.ringing', carrierCallId: event.carrierCallId });
         return null;
@@ -128,9 +146,52 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
       },
     });
     if (typeof applied === 'string' || token === null) return carrier.hangupDocument();
+    return streamDocument(callUuid, carrier, token);
+  }
+
+  /** Nobody has ended the call, but its stream is gone: it goes on in whatever process takes the next one. */
+  async function streamOver(callUuid: string, carrier: Carrier, carrierCallId: string): Promise<Document> {
+    await lastWord(callUuid);
+    let token: string | null = null;
+    let lostTooOften: EndedReason | null = null;
+    const observation: Observation = { type: 'carrier.stream_over', carrierCallId };
+    const applied = await deps.transitions.apply(callUuid, observation, {
+      async alongside(tx: Queryable, call: LiveCall) {
+        if (call.status !== 'in_progress' || call.carrierEndedAt !== null || call.ending !== null) return;
+        const atEpochMs = deps.clock.epochMs();
+        if ((await timesReopened(tx, callUuid, atEpochMs - 60_000)) >= MOST_REOPENED_A_MINUTE) {
+          lostTooOften = call.epoch > 0 ? 'node_lost' : 'no_media';
+          return;
+        }
+        token = deps.streamTokens.tokenOf(call);
+        await patchMediaToken(tx, callUuid, token);
+        const data = { lostEpoch: call.epoch, lostMediaId: call.ownerMediaId };
+        await appendCallLog(tx, callUuid, [{ kind: STREAM_REOPENED, data, atEpochMs }]);
+      },
+    });
+    if (lostTooOften !== null) {
+      await deps.transitions.apply(callUuid, { type: 'end.asked', reason: lostTooOften, hangupBy: 'platform' });
+    }
+    if (typeof applied === 'string' || token === null) return carrier.hangupDocument();
+    return streamDocument(callUuid, carrier, token);
+  }
+
+  async function lastWord(callUuid: string): Promise<void> {
+    const untilMs = deps.clock.nowMs() + LAST_WORD_LIMIT_MS;
+    while (deps.media.mayStillSpeak(callUuid) && deps.clock.nowMs() < untilMs) {
+      const call = await readOwnCall(deps.database, callUuid);
+      if (call === undefined || call.mediaStoppedAt !== null || call.ending !== null) return;
+      await new Promise<void>((resolve) => void deps.clock.after(LAST_WORD_POLL_MS, resolve));
+    }
+  }
+
+  function streamDocument(callUuid: string, carrier: Carrier, token: string): Document {
+    const base = `${deps.publicUrl}/carriers/${carrier.name}/${callUuid}`;
     return carrier.answerDocument({
       mediaUrl: `${deps.publicUrl.replace(/^http/, 'ws')}/media/${carrier.name}/${token}`,
-      statusUrl: `${deps.publicUrl}/carriers/${carrier.name}/${callUuid}/stream`,
+      statusUrl: `${base}/stream`,
+      nextUrl: `${base}/next`,
+      pauseSeconds: deps.media.ready() > 1 ? 0 : LONE_PROCESS_PAUSE_SECONDS,
       format: MULAW_8K,
     });
   }
@@ -141,7 +202,19 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
 }
 
 async function patchMediaToken(tx: Queryable, callUuid: string, token: string): Promise<void> {
-  await tx.query('UPDATE calls SET media_token_sha256 = $2 WHERE call_uuid = $1', [callUuid, sha256OfToken(token)]);
+  await tx.query('UPDATE calls SET media_token_sha256 = $2, media_token_used_at = NULL WHERE call_uuid = $1', [
+    callUuid,
+    sha256OfToken(token),
+  ]);
+}
+
+async function timesReopened(tx: Queryable, callUuid: string, sinceEpochMs: number): Promise<number> {
+  const rows = await tx.query('SELECT 1 AS one FROM call_events WHERE call_uuid = $1 AND kind = $2 AND at > $3', [
+    callUuid,
+    STREAM_REOPENED,
+    new Date(sinceEpochMs),
+  ]);
+  return rows.length;
 }
 
 function sendDocument(reply: FastifyReply, document: Document): FastifyReply {

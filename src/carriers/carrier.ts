@@ -49,6 +49,8 @@ export interface CarrierEnd {
 export type CarrierEvent =
   | { type: 'ringing'; carrierCallId: string }
   | { type: 'answered'; carrierCallId: string }
+  /** The stream of the last document is over, or never opened, and the call is not: it asks what to do next. */
+  | { type: 'stream_over'; carrierCallId: string }
   | { type: 'ended'; carrierCallId: string; end: CarrierEnd }
   | { type: 'stream'; carrierCallId: string; state: 'started' | 'stopped' | 'failed' | 'degraded'; detail: string }
   | { type: 'ignored'; why: string };
@@ -61,6 +63,10 @@ export interface StreamInstruction {
   mediaUrl: string;
   /** Where the carrier reports what became of the stream. */
   statusUrl: string;
+  /** What the carrier asks when the stream is over and the call is not. */
+  nextUrl: string;
+  /** How long it waits before that. */
+  pauseSeconds: number;
   format: LegFormat;
 }
 
@@ -76,7 +82,7 @@ export interface Carrier {
   verifyCallback(request: CallbackRequest): boolean;
   /** The media socket's upgrade request. `unsupported`: this carrier does not sign it. */
   verifyUpgrade(request: { url: string; headers: Record<string, string> }): 'ok' | 'bad' | 'unsupported';
-  /** `kind` is the callback path's last segment: `answer`, `ring`, `hangup`, `stream`. */
+  /** `kind` is the callback path's last segment: `answer`, `next`, `ring`, `hangup`, `stream`. */
   parseCallback(kind: string, request: CallbackRequest): CarrierEvent;
   /** Idempotent: a call that is already over counts as hung up. Resolves false when the carrier could not be reached. */
   hangup(carrierCallId: string): Promise<boolean>;

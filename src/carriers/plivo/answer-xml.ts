@@ -9,10 +9,10 @@ export const XML_CONTENT_TYPE = 'application/xml';
 const MAX_STREAM_URL_CHARS = 2048;
 
 /**
- * Opens the bidirectional stream. `keepCallAlive` makes the stream run alone, so the `<Hangup/>` after it ends a call whose
- * stream could not be opened or is over. The content type is always said: Plivo's pages disagree about its default.
+ * Opens the bidirectional stream. `keepCallAlive` makes the stream run alone: what stands after it is for a call whose stream could not
+ * be opened, or is over though nobody hung up, because what carried it died. It asks us again. The content type is always said: Plivo's pages disagree about its default.
  */
-export function streamDocument({ mediaUrl, statusUrl, format }: StreamInstruction): string {
+export function streamDocument({ mediaUrl, statusUrl, nextUrl, pauseSeconds, format }: StreamInstruction): string {
   if (mediaUrl.length > MAX_STREAM_URL_CHARS) {
     throw new Error(
       `The media URL has ${mediaUrl.length} characters; Plivo takes ${MAX_STREAM_URL_CHARS}. Shorten PUBLIC_URL.`,
@@ -20,8 +20,18 @@ export function streamDocument({ mediaUrl, statusUrl, format }: StreamInstructio
   }
   return response(
     `<Stream bidirectional="true" keepCallAlive="true" contentType="${contentTypeOf(format)}"` +
-      ` statusCallbackUrl="${escapeXml(statusUrl)}" statusCallbackMethod="POST">${escapeXml(mediaUrl)}</Stream><Hangup/>`,
+      ` statusCallbackUrl="${escapeXml(statusUrl)}" statusCallbackMethod="POST">${escapeXml(mediaUrl)}</Stream>` +
+      (pauseSeconds > 0 ? `<Wait length="${Math.ceil(pauseSeconds)}"/>` : '') +
+      `<Redirect method="POST">${escapeXml(withRetries(nextUrl))}</Redirect>`,
   );
+}
+
+/**
+ * Asks Plivo's HTTP client to repeat a request that could not connect or was not answered (connection 2 s, answer 8 s, three times): a
+ * media process that dies takes the requests with it that it was passing on. A fragment is neither sent nor signed.
+ */
+export function withRetries(url: string): string {
+  return `${url}#ct=2000&rt=8000&rc=3&rp=ct,rt`;
 }
 
 export function hangupDocument(): string {

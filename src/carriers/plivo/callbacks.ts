@@ -12,7 +12,7 @@ const MAX_DETAIL_CHARS = 200;
 /** Longest call that Plivo allows is a day; a longer one is a misread number. */
 const MAX_DURATION_SECONDS = 172_800;
 
-/** `kind` is the last segment of the callback's path: `answer`, `ring`, `hangup` or `stream`. */
+/** `kind` is the last segment of the callback's path: `answer`, `next`, `ring`, `hangup` or `stream`. */
 export function parsePlivoCallback(kind: string, params: Params): CarrierEvent {
   const carrierCallId = textOf(params, 'CallUUID') || textOf(params, 'RequestUUID');
   const event = textOf(params, 'Event').toLowerCase();
@@ -23,6 +23,8 @@ export function parsePlivoCallback(kind: string, params: Params): CarrierEvent {
     return { type: 'ended', carrierCallId, end: endOf(params) };
   }
   if (kind === 'ring' && (event === 'ring' || event === '')) return { type: 'ringing', carrierCallId };
+  // Only our `<Redirect>` leads there; what Plivo calls the event matters no more.
+  if (kind === 'next') return { type: 'stream_over', carrierCallId };
   if (kind === 'answer' && (event === '' || event === 'startapp' || event === 'redirect' || event === 'transfer')) {
     return { type: 'answered', carrierCallId };
   }

@@ -129,6 +129,8 @@ export function meaningOfHangup(params: {
 }
 
 function meaningOfCode(code: number): HangupMeaning | null {
+  // Our redirect is asked for only when a call's stream was lost: nobody was there to take it up again.
+  if (code === 7014) return { reason: 'node_lost', hangupBy: 'platform' };
   // 7011-7034: a URL of ours failed or was bad; 8011-8014: the XML that it gave.
   if (code >= 7000 && code < 9000) return OUR_DOCUMENT;
   return lookUp(BY_CODE, String(code));

@@ -5,7 +5,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../../../media/contract/clock.ts';
 import type { Carrier, CarrierFactory, CarrierLookup, PlaceOutcome, PlaceRequest } from '../carrier.ts';
-import { hangupDocument, streamDocument, XML_CONTENT_TYPE } from './answer-xml.ts';
+import { hangupDocument, streamDocument, withRetries, XML_CONTENT_TYPE } from './answer-xml.ts';
 import { parsePlivoCallback } from './callbacks.ts';
 import { createPlivoRestClient, type PlivoRestClient, type RestAnswer } from './rest-client.ts';
 import { verifyUpgradeV3, verifyV3 } from './signature-v3.ts';
@@ -64,11 +64,11 @@ async function place(rest: PlivoRestClient, request: PlaceRequest): Promise<Plac
   const result = await rest.request('POST', 'Call/', {
     from: request.from.replace(/^\+/, ''),
     to: request.to.replace(/^\+/, ''),
-    answer_url: `${request.callbackBase}/answer`,
+    answer_url: withRetries(`${request.callbackBase}/answer`),
     answer_method: 'POST',
-    ring_url: `${request.callbackBase}/ring`,
+    ring_url: withRetries(`${request.callbackBase}/ring`),
     ring_method: 'POST',
-    hangup_url: `${request.callbackBase}/hangup`,
+    hangup_url: withRetries(`${request.callbackBase}/hangup`),
     hangup_method: 'POST',
     ring_timeout: request.ringTimeoutSeconds,
     time_limit: request.maxDurationSeconds,

@@ -6,10 +6,13 @@ import { claimCall, placedCall, talkingCall } from '../calls/talk.ts';
 
 let h: Harness;
 let app: FastifyInstance;
+let mediaSpeaks = false;
+const mediaReady = 2;
 beforeAll(async () => {
   h = await createHarness();
   app = Fastify();
-  registerCarrierRoutes(app, { ...h, log: h.placement.log, publicUrl: PUBLIC_URL });
+  const media = { mayStillSpeak: () => mediaSpeaks, ready: () => mediaReady };
+  registerCarrierRoutes(app, { ...h, log: h.placement.log, publicUrl: PUBLIC_URL, media });
   await app.ready();
 });
 afterAll(async () => {
@@ -57,7 +60,7 @@ describe('callbacks of a carrier', () => {
     expect(await h.call(callUuid)).toMatchObject({ status: 'completed', carrierCallId: 'leg-1' });
   });
 
-  test.each(['answer', 'ring', 'hangup', 'stream'])(
+  test.each(['answer', 'next', 'ring', 'hangup', 'stream'])(
     'an unsigned %s callback is answered 403, changes nothing and is logged once',
     async (kind) => {
       const callUuid = await placedCall(h);
@@ -160,5 +163,91 @@ describe('callbacks of a carrier', () => {
     const callUuid = await placedCall(h);
     expect((await callback(callUuid, 'ring', { pad: 'x'.repeat(65 * 1024) })).status).toBe(413);
     expect((await h.call(callUuid)).status).toBe('dialing');
+  });
+});
+
+describe('a call whose stream is over though nobody ended it', () => {
+  const stored = (turnId: string) => ({
+    turnId,
+    role: 'user' as const,
+    startMs: 1000,
+    endMs: 9000,
+    text: 'yes',
+    heardText: 'yes',
+    interrupted: false,
+  });
+
+  test('gets another stream; the claim raises the epoch and goes on from the checkpoint, after the last stored turn', async () => {
+    const callUuid = await talkingCall(h);
+    const checkpoint = { stepId: 'ask', variables: { a: 'b' }, misses: 1, visits: {}, nextTurnNumber: 3, atMs: 4000 };
+    const turn = { type: 'turn' as const, turn: stored('t4') };
+    await h.messages.handle([{ type: 'checkpoint', callUuid, epoch: 1, checkpoint }]);
+    await h.messages.handle([{ type: 'live', callUuid, epoch: 1, atEpochMs: 0, event: turn }]);
+    const token = tokenIn(await callback(callUuid, 'next'));
+    expect(token).toHaveLength(43);
+    const claimed = await claimCall(h, token, 'media-2');
+    expect(claimed).toMatchObject({
+      ok: true,
+      setup: { epoch: 2, checkpoint: { ...checkpoint, nextTurnNumber: 5, atMs: 9000 } },
+    });
+    expect(await h.call(callUuid)).toMatchObject({ status: 'in_progress', ownerMediaId: 'media-2', epoch: 2 });
+  });
+
+  test('a doubled question gets the same stream, which one claim opens', async () => {
+    const callUuid = await talkingCall(h);
+    const documents = await Promise.all([callback(callUuid, 'next'), callback(callUuid, 'next')]);
+    expect(tokenIn(documents[0])).toHaveLength(43);
+    expect(tokenIn(documents[0])).toBe(tokenIn(documents[1]));
+    expect(await claimCall(h, tokenIn(documents[0]))).toMatchObject({ ok: true });
+    expect(await claimCall(h, tokenIn(documents[1]))).toMatchObject({ ok: false, httpStatus: 409 });
+  });
+
+  test.each(['agent_hangup', 'api_hangup'] as const)('is hung up when it was ended by us: %s', async (reason) => {
+    const callUuid = await talkingCall(h);
+    await h.transitions.apply(callUuid, { type: 'end.asked', reason, hangupBy: 'agent' });
+    expect((await callback(callUuid, 'next')).body).toBe('<hangup/>');
+  });
+
+  test('is hung up when it is terminal, and stays as it ended', async () => {
+    const callUuid = await talkingCall(h);
+    await h.transitions.apply(callUuid, { type: 'finish', reason: 'node_lost', hangupBy: 'platform' });
+    expect((await callback(callUuid, 'next')).body).toBe('<hangup/>');
+    expect(await h.webhooks(callUuid)).toEqual(['call.failed']);
+  });
+
+  test('comes back three times within a minute; the fourth time it is ended as node_lost', async () => {
+    const callUuid = await talkingCall(h);
+    for (let time = 1; time <= 3; time++) {
+      expect(await claimCall(h, tokenIn(await callback(callUuid, 'next')))).toMatchObject({ ok: true });
+    }
+    expect((await callback(callUuid, 'next')).body).toBe('<hangup/>');
+    expect((await h.call(callUuid)).ending).toMatchObject({ reason: 'node_lost' });
+    await callback(callUuid, 'hangup');
+    await h.clock.advanceMs(1500);
+    await h.reaper.sweep();
+    expect(await h.call(callUuid)).toMatchObject({ status: 'failed', endedReason: 'node_lost' });
+    expect(await h.webhooks(callUuid)).toEqual(['call.failed']);
+  });
+
+  test('waits for the last word of the process that lost its stream, so that its last turn is not refused', async () => {
+    const callUuid = await talkingCall(h);
+    mediaSpeaks = true;
+    let answered = false;
+    const asked = callback(callUuid, 'next').then((answer) => {
+      answered = true;
+      return answer;
+    });
+    await h.until('the wait', () => (h.clock.pendingTimers > 0 ? true : undefined));
+    expect(answered).toBe(false);
+    await h.messages.handle([
+      { type: 'live', callUuid, epoch: 1, atEpochMs: 0, event: { type: 'turn', turn: stored('t9') } },
+    ]);
+    await h.messages.handle([
+      { type: 'media.stopped', callUuid, epoch: 1, why: 'socket_closed', durationMs: 1, latencies: [] },
+    ]);
+    h.clock.advanceMs(50);
+    const claimed = await claimCall(h, tokenIn(await asked));
+    mediaSpeaks = false;
+    expect(claimed).toMatchObject({ ok: true, setup: { checkpoint: { nextTurnNumber: 10 } } });
   });
 });

@@ -5,10 +5,12 @@ import { MULAW_8K } from '../../../../media/contract/audio-format.ts';
 import { streamDocument } from '../../../../src/carriers/plivo/answer-xml.ts';
 
 describe('an answer document', () => {
-  it('as our carrier writes it is a stream and a hang-up, with the URLs unescaped', () => {
+  it('as our carrier writes it is a stream, a pause and a redirect, with the URLs unescaped', () => {
     const mediaUrl = 'wss://gw.example.com/media/plivo/abc?x=1&y=2';
     const statusUrl = 'https://gw.example.com/a/stream?"\'<>&';
-    const [stream, hangup, ...rest] = parseAnswerDocument(streamDocument({ mediaUrl, statusUrl, format: MULAW_8K }));
+    const nextUrl = 'https://gw.example.com/a/next';
+    const document = streamDocument({ mediaUrl, statusUrl, nextUrl, pauseSeconds: 2, format: MULAW_8K });
+    const [stream, pause, redirect, ...rest] = parseAnswerDocument(document);
     expect(stream).toMatchObject({
       verb: 'stream',
       url: mediaUrl,
@@ -17,7 +19,8 @@ describe('an answer document', () => {
       keepCallAlive: true,
     });
     expect(stream).toMatchObject({ contentType: 'audio/x-mulaw;rate=8000', statusMethod: 'POST' });
-    expect(hangup).toEqual({ verb: 'hangup' });
+    expect(pause).toEqual({ verb: 'wait', seconds: 2 });
+    expect(redirect).toEqual({ verb: 'redirect', url: `${nextUrl}#ct=2000&rt=8000&rc=3&rp=ct,rt`, method: 'POST' });
     expect(rest).toEqual([]);
   });
 

@@ -6,16 +6,20 @@ import { escapeXml, hangupDocument, streamDocument } from '../../../../src/carri
 const STREAM = {
   mediaUrl: 'wss://gw.example.com/media/plivo/T0ken',
   statusUrl: 'https://gw.example.com/c/stream',
+  nextUrl: 'https://gw.example.com/c/next',
+  pauseSeconds: 0,
   format: MULAW_8K,
 };
 
 describe('Plivo answer document', () => {
-  it('opens a bidirectional mu-law stream that keeps the call, then hangs up', () => {
+  it('opens a bidirectional mu-law stream that keeps the call, and asks again when it is over, after a pause where one is wanted', () => {
     expect(streamDocument(STREAM)).toBe(
       '<?xml version="1.0" encoding="UTF-8"?>\n<Response><Stream bidirectional="true" keepCallAlive="true" ' +
         'contentType="audio/x-mulaw;rate=8000" statusCallbackUrl="https://gw.example.com/c/stream" ' +
-        'statusCallbackMethod="POST">wss://gw.example.com/media/plivo/T0ken</Stream><Hangup/></Response>',
+        'statusCallbackMethod="POST">wss://gw.example.com/media/plivo/T0ken</Stream>' +
+        '<Redirect method="POST">https://gw.example.com/c/next#ct=2000&amp;rt=8000&amp;rc=3&amp;rp=ct,rt</Redirect></Response>',
     );
+    expect(streamDocument({ ...STREAM, pauseSeconds: 3 })).toContain('</Stream><Wait length="3"/><Redirect ');
   });
 
   it('escapes the ampersand of a query and quotes in an attribute', () => {

@@ -52,9 +52,9 @@ describe('placing a call', () => {
     expect(call!.placement).toMatchObject({
       from: '15550100000',
       to: '15550100001',
-      answerUrl: `${PLACE.callbackBase}/answer`,
-      ringUrl: `${PLACE.callbackBase}/ring`,
-      hangupUrl: `${PLACE.callbackBase}/hangup`,
+      answerUrl: `${PLACE.callbackBase}/answer#ct=2000&rt=8000&rc=3&rp=ct,rt`,
+      ringUrl: `${PLACE.callbackBase}/ring#ct=2000&rt=8000&rc=3&rp=ct,rt`,
+      hangupUrl: `${PLACE.callbackBase}/hangup#ct=2000&rt=8000&rc=3&rp=ct,rt`,
       ringTimeoutSeconds: 30,
       timeLimitSeconds: 1800,
     });
