@@ -11,6 +11,20 @@ import type { CallbackAnswer, CallbackSender } from './callback-sender.ts';
 const DOCUMENT_TIMEOUT_MS = 15_000;
 const CALLBACK_TIMEOUT_MS = 10_000;
 const DOUBLE_AFTER_MS = 30;
+/** Plivo does not say how long it waits; hardly at all is the hardest case. */
+const RETRY_AFTER_MS = 50;
+const MOST_RETRIES = 5;
+const LONGEST_READ_MS = 40_000;
+
+/** `#rt=8000&rc=3` of a callback's URL: read timeout and retries after a connection or an answer that failed. */
+function clientSettingsOf(url: string, otherwiseMs: number): { timeoutMs: number; retries: number } {
+  const settings = new URLSearchParams(url.split('#', 2)[1] ?? '');
+  const readMs = Number(settings.get('rt') ?? otherwiseMs);
+  return {
+    timeoutMs: readMs > 0 ? Math.min(readMs, LONGEST_READ_MS) : otherwiseMs,
+    retries: Math.min(Math.max(0, Math.trunc(Number(settings.get('rc') ?? 0)) || 0), MOST_RETRIES),
+  };
+}
 
 export class CallbacksOfCall {
   readonly #sender: CallbackSender;
@@ -53,14 +67,17 @@ export class CallbacksOfCall {
     this.#truth.callbacks.push(noted);
     const { unsigned, wrongSignature } = this.#faults;
     const signature = unsigned.includes(kind) ? 'none' : wrongSignature.includes(kind) ? 'wrong' : 'right';
-    const timeoutMs = kind === 'answer' ? DOCUMENT_TIMEOUT_MS : CALLBACK_TIMEOUT_MS;
-    try {
-      const answer = await this.#sender.send(method, url, params, signature, timeoutMs);
-      noted.httpStatus = answer.status;
-      return answer;
-    } catch (error) {
-      noted.error = error instanceof Error ? String(Reflect.get(error, 'code') ?? error.name) : 'unknown';
-      return null;
+    const { timeoutMs, retries } = clientSettingsOf(url, kind === 'answer' ? DOCUMENT_TIMEOUT_MS : CALLBACK_TIMEOUT_MS);
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const answer = await this.#sender.send(method, url, params, signature, timeoutMs);
+        noted.httpStatus = answer.status;
+        return answer;
+      } catch (error) {
+        noted.error = error instanceof Error ? String(Reflect.get(error, 'code') ?? error.name) : 'unknown';
+        if (attempt >= retries) return null;
+        await new Promise<void>((resolve) => void this.#clock.after(RETRY_AFTER_MS, resolve));
+      }
     }
   }
 }

@@ -1,0 +1,184 @@
+/**
+ * Faults in a thread of a running process, brought in from outside by the debugger's protocol: nothing of it is in the code that is
+ * tested. Used by fault tests and the chaos bench, on Linux. The processes must have been started with `INSPECTABLE` in their environment.
+ */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+
+/** Lets SIGUSR1 open the debugger on a port of its own, so that two processes do not meet on one. */
+export const INSPECTABLE = { NODE_OPTIONS: '--inspect-port=0' } as const;
+
+export const THREAD_DEATHS = ['throw', 'spin', 'out_of_memory', 'exit', 'terminate'] as const;
+export type ThreadDeath = (typeof THREAD_DEATHS)[number];
+
+const IN_THREAD: Record<Exclude<ThreadDeath, 'terminate'>, string> = {
+  throw: "setImmediate(() => { throw new Error('a fault was put in') }); 0",
+  spin: 'setImmediate(() => { for (;;); }); 0',
+  out_of_memory:
+    'setImmediate(() => { const held = []; for (;;) held.push(new Array(1_000_000).fill(held.length)); }); 0',
+  exit: 'setImmediate(() => process.exit(3)); 0',
+};
+const LIMIT_MS = 10_000;
+
+/** Ends the thread of this name in one of the five ways. Resolves with when it was told to; rejects when there is no such thread. */
+export async function killThread(pid: number, threadName: string, death: ThreadDeath): Promise<{ atEpochMs: number }> {
+  const session = await openDebugger(pid);
+  try {
+    const workers = await session.workers();
+    const worker = workers.find(({ title }) => title.endsWith(` ${threadName}`));
+    if (worker === undefined) {
+      throw new Error(
+        `process ${pid} has no thread ${threadName}, only ${workers.map(({ title }) => title).join(', ')}`,
+      );
+    }
+    const atEpochMs = Date.now();
+    if (death === 'terminate') await session.terminate(worker.workerId);
+    else await session.evaluateIn(worker.sessionId, IN_THREAD[death]);
+    return { atEpochMs };
+  } finally {
+    session.close();
+  }
+}
+
+/** Names of the process's threads, as the code named them. */
+export async function threadNames(pid: number): Promise<string[]> {
+  const session = await openDebugger(pid);
+  try {
+    return (await session.workers()).map(({ title }) => title.replace(/^\[worker \d+\] /, ''));
+  } finally {
+    session.close();
+  }
+}
+
+interface AttachedWorker {
+  sessionId: string;
+  workerId: string;
+  title: string;
+}
+
+interface Debugger {
+  workers(): Promise<AttachedWorker[]>;
+  evaluateIn(sessionId: string, expression: string): Promise<void>;
+  terminate(workerId: string): Promise<void>;
+  close(): void;
+}
+
+async function openDebugger(pid: number): Promise<Debugger> {
+  const socket = await connectTo(pid);
+  const answers = new Map<number, (result: Record<string, unknown>) => void>();
+  const attached: AttachedWorker[] = [];
+  const received = new Set<(sessionId: string) => void>();
+  let nextId = 1;
+  socket.on('message', (data) => {
+    const message = JSON.parse(String(data)) as {
+      id?: number;
+      method?: string;
+      result?: Record<string, unknown>;
+      params?: { sessionId: string; workerInfo: { workerId: string; title: string } };
+    };
+    if (message.id !== undefined) answers.get(message.id)?.(message.result ?? {});
+    if (message.method === 'NodeWorker.attachedToWorker') {
+      attached.push({ sessionId: message.params!.sessionId, ...message.params!.workerInfo });
+    }
+    if (message.method === 'NodeWorker.receivedMessageFromWorker') {
+      for (const tell of received) tell(message.params!.sessionId);
+    }
+  });
+  const ask = (method: string, params: object): Promise<Record<string, unknown>> =>
+    within(
+      `the debugger's answer to ${method}`,
+      new Promise((resolve) => {
+        const id = nextId++;
+        answers.set(id, resolve);
+        socket.send(JSON.stringify({ id, method, params }));
+      }),
+    );
+  return {
+    async workers() {
+      if (attached.length === 0) await ask('NodeWorker.enable', { waitForDebuggerOnStart: false });
+      return attached;
+    },
+    async evaluateIn(sessionId, expression) {
+      const done = new Promise<void>((resolve) => received.add((from) => from === sessionId && resolve()));
+      const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
+      await ask('NodeWorker.sendMessageToWorker', { sessionId, message });
+      await within('the thread to take the fault', done);
+    },
+    async terminate(workerId) {
+      const prototype = (await ask('Runtime.evaluate', {
+        expression: "process.getBuiltinModule('node:worker_threads').Worker.prototype",
+      })) as { result: { objectId: string } };
+      const { objects } = (await ask('Runtime.queryObjects', { prototypeObjectId: prototype.result.objectId })) as {
+        objects: { objectId: string };
+      };
+      await ask('Runtime.callFunctionOn', {
+        objectId: objects.objectId,
+        functionDeclaration: `function () {
+          for (const worker of this) if (Object.hasOwn(worker, 'threadId') || worker.resourceLimits) {
+            try { if (String(worker.threadId) === '${workerId}') void worker.terminate(); } catch {}
+          }
+        }`,
+      });
+    },
+    close: () => socket.terminate(),
+  };
+}
+
+async function connectTo(pid: number): Promise<WebSocket> {
+  const before = new Set(listeningPorts(pid));
+  const isOpen = async (port: number): Promise<string | null> => {
+    try {
+      const answer = await fetch(`http://127.0.0.1:${port}/json/list`, { signal: AbortSignal.timeout(1_000) });
+      const [target] = (await answer.json()) as { webSocketDebuggerUrl?: string }[];
+      return target?.webSocketDebuggerUrl ?? null;
+    } catch {
+      return null;
+    }
+  };
+  const known = debuggerPorts.get(pid);
+  let url = known === undefined ? null : await isOpen(known);
+  if (url === null) {
+    process.kill(pid, 'SIGUSR1');
+    for (const untilMs = performance.now() + LIMIT_MS; url === null; ) {
+      const port = listeningPorts(pid).find((one) => !before.has(one));
+      url = port === undefined ? null : await isOpen(port);
+      if (url !== null) debuggerPorts.set(pid, port!);
+      else if (performance.now() > untilMs) throw new Error(`process ${pid} opened no debugger`);
+      else await wait(20);
+    }
+  }
+  const socket = new WebSocket(url);
+  await within('the debugger', new Promise<void>((resolve, reject) => socket.on('open', resolve).on('error', reject)));
+  return socket;
+}
+
+const debuggerPorts = new Map<number, number>();
+
+/** TCP ports on which the process itself listens, from /proc. */
+function listeningPorts(pid: number): number[] {
+  const inodes = new Set<string>();
+  for (const name of readdirSync(`/proc/${pid}/fd`)) {
+    try {
+      const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${name}`))?.[1];
+      if (inode !== undefined) inodes.add(inode);
+    } catch {
+      // Closed meanwhile.
+    }
+  }
+  const LISTENS = '0A';
+  return readFileSync(`/proc/${pid}/net/tcp`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter((parts) => parts[3] === LISTENS && inodes.has(parts[9] ?? ''))
+    .map((parts) => Number.parseInt(parts[1]!.split(':')[1]!, 16));
+}
+
+function within<Value>(what: string, promise: Promise<Value>): Promise<Value> {
+  return Promise.race([
+    promise,
+    wait(LIMIT_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`${what} did not come within ${LIMIT_MS} ms`);
+    }),
+  ]);
+}
