@@ -49,6 +49,8 @@ export interface LegCounters {
   badMessages: number;
   sendsDropped: number;
   firstSentMs: number;
+  /** How the peer closed the socket; 0 when we did. */
+  peerCloseCode: number;
 }
 
 const START_LIMIT_MS = 5000;
@@ -85,6 +87,7 @@ export class Leg implements StreamEvents, FrameClockClient {
   #sendsDropped = 0;
   #lostThreadAtMs = 0;
   #framesAtRebind = 0;
+  #peerCloseCode = 0;
   #isOver = false;
 
   constructor(options: LegOptions) {
@@ -112,6 +115,7 @@ export class Leg implements StreamEvents, FrameClockClient {
       badMessages: this.#badMessages,
       sendsDropped: this.#sendsDropped,
       firstSentMs: Math.round(playout?.firstSentMs ?? -1),
+      peerCloseCode: this.#peerCloseCode,
     };
   }
 
@@ -144,7 +148,8 @@ export class Leg implements StreamEvents, FrameClockClient {
   }
 
   /** The socket is gone. */
-  socketClosed(): void {
+  socketClosed(code: number): void {
+    this.#peerCloseCode = code;
     this.#end('socket_closed', CLOSE_NORMAL, '');
   }
 

@@ -51,7 +51,7 @@ export function createMediaEndpoint(options: MediaEndpointOptions): SocketRoute<
       }
     },
     drained() {},
-    closed: (socket) => socket.data.leg?.socketClosed(),
+    closed: (socket, code) => socket.data.leg?.socketClosed(code),
   };
 }
 

@@ -161,7 +161,11 @@ describe.each(kinds)('a media process on %s', (kind) => {
 
   test('bad streams of every kind end alone, are logged once each without their token, and a good call goes on', async () => {
     const good = await goodCall('call-good');
-    await until(() => audioBack(good.client) > 5, 'the echo of the good call');
+    await until(() => audioBack(good.client) > 5, 'the echo of the good call').catch((error: Error) => {
+      throw new Error(
+        `${error.message}: ${JSON.stringify({ log, received, frames: good.client.frames.length, closed: good.client.isClosed })}`,
+      );
+    });
 
     const wrongToken = client();
     wrongToken.requestUpgrade(`/media/plivo/${'x'.repeat(43)}`);

@@ -5,8 +5,9 @@
  * - A message's ArrayBuffer is detached when the callback returns; a request object is dead when its handler returns.
  * - A socket is valid from open to close and not after; a response until it ended or `onAborted` ran. Touching either later throws.
  * - `send` answers 0 queued, 1 sent, 2 dropped. It copies, so the caller may reuse its buffer. A lone send corks itself.
- * - Per-socket state is the socket's user data. Writes of an answer are corked, and `upgrade` too once the handler returned.
+ * - Per-socket state is the socket's user data. Writes of an answer are corked.
  * - Over `maxPayloadLength` or on a protocol fault it cuts the socket without a close frame; so ours is lower, and answered 1009.
+ * - `upgrade` after its handler returned must not be corked on its own response, whatever the examples say: see `cork-keeper.ts`.
  */
 
 import type { HttpResponse, us_listen_socket, us_socket_context_t, WebSocket } from 'uWebSockets.js';
@@ -15,6 +16,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { UWS_BINARY_SHA256 } from './binary-checksums.ts';
+import { CorkKeeper } from './cork-keeper.ts';
 import {
   ABNORMAL_CLOSURE,
   MESSAGE_TOO_BIG,
@@ -68,6 +70,12 @@ class UwsSocket<UserData> implements MediaSocket<UserData> {
   }
 }
 
+/** What the pending upgrades of one server share. */
+interface Upgrades {
+  pending: number;
+  corkKeeper: CorkKeeper;
+}
+
 /** Loads the binary after checking its bytes. `why` says, for the log, what stands in the way and what to do about it. */
 export function loadUws(
   checksums: Readonly<Record<string, string>> = UWS_BINARY_SHA256,
@@ -93,10 +101,11 @@ function createUwsServer(uws: Uws, options: SocketServerOptions): MediaSocketSer
   const app = uws.App();
   let listenSocket: us_listen_socket | null = null;
   let closed = false;
-  const pending = { upgrades: 0 };
-  for (const route of options.routes) addRoute(uws, app, route, options, pending);
+  const upgrades: Upgrades = { pending: 0, corkKeeper: new CorkKeeper() };
+  for (const route of options.routes) addRoute(uws, app, route, options, upgrades);
   app.any('/*', (res, req) => {
     try {
+      if (upgrades.corkKeeper.takes(req.getUrl(), res)) return;
       if (req.getHeader('upgrade').toLowerCase() === 'websocket') {
         res.writeStatus(statusLine(404)).end();
         return;
@@ -120,7 +129,8 @@ function createUwsServer(uws: Uws, options: SocketServerOptions): MediaSocketSer
             return;
           }
           listenSocket = token;
-          resolve(uws.us_socket_local_port(token as unknown as Parameters<Uws['us_socket_local_port']>[0]));
+          const bound = uws.us_socket_local_port(token as unknown as Parameters<Uws['us_socket_local_port']>[0]);
+          void upgrades.corkKeeper.start(host, bound).then(() => resolve(bound));
         });
       });
     },
@@ -132,6 +142,7 @@ function createUwsServer(uws: Uws, options: SocketServerOptions): MediaSocketSer
     close() {
       if (closed) return;
       closed = true;
+      upgrades.corkKeeper.close();
       listenSocket = null;
       app.close();
     },
@@ -143,7 +154,7 @@ function addRoute<UserData>(
   app: ReturnType<Uws['App']>,
   route: SocketRoute<UserData>,
   options: SocketServerOptions,
-  pending: { upgrades: number },
+  upgrades: Upgrades,
 ): void {
   const { limits } = route;
   const guard = (socket: UwsSocket<UserData>, run: () => void): void => {
@@ -173,8 +184,8 @@ function addRoute<UserData>(
         headers,
         remoteAddress: remoteAddressOf(res),
       };
-      const decision = new UwsUpgrade<UserData>(res, context, headers, pending);
-      if (pending.upgrades > options.maxPendingUpgrades) {
+      const decision = new UwsUpgrade<UserData>(res, context, headers, upgrades);
+      if (upgrades.pending > options.maxPendingUpgrades) {
         decision.reject(503, 1);
         return;
       }
@@ -221,20 +232,15 @@ class UwsUpgrade<UserData> implements UpgradeDecision<UserData> {
   readonly #res: HttpResponse;
   readonly #context: us_socket_context_t;
   readonly #headers: Record<string, string>;
-  readonly #pending: { upgrades: number };
+  readonly #upgrades: Upgrades;
   #isOpen = true;
 
-  constructor(
-    res: HttpResponse,
-    context: us_socket_context_t,
-    headers: Record<string, string>,
-    pending: { upgrades: number },
-  ) {
+  constructor(res: HttpResponse, context: us_socket_context_t, headers: Record<string, string>, upgrades: Upgrades) {
     this.#res = res;
     this.#context = context;
     this.#headers = headers;
-    this.#pending = pending;
-    pending.upgrades++;
+    this.#upgrades = upgrades;
+    upgrades.pending++;
     res.onAborted(() => {
       if (this.#settle()) this.onAborted?.();
     });
@@ -242,7 +248,7 @@ class UwsUpgrade<UserData> implements UpgradeDecision<UserData> {
 
   accept(userData: UserData): boolean {
     if (!this.#settle()) return false;
-    this.#res.cork(() => {
+    this.#upgrades.corkKeeper.run(() => {
       this.#res.upgrade(
         { ours: new UwsSocket(userData) },
         this.#headers['sec-websocket-key'] ?? '',
@@ -268,7 +274,7 @@ class UwsUpgrade<UserData> implements UpgradeDecision<UserData> {
   #settle(): boolean {
     if (!this.#isOpen) return false;
     this.#isOpen = false;
-    this.#pending.upgrades--;
+    this.#upgrades.pending--;
     return true;
   }
 }

@@ -56,7 +56,7 @@ function make(change: Partial<CallSetup> = {}) {
   };
   const codecFactory = createPlivoCodecFactory({ framesPerMessage: 1 });
   const leg = new Leg({ setup: { ...setup, ...change }, codecFactory, socket, clock, frameClock, listener });
-  socket.onClose = () => leg.socketClosed();
+  socket.onClose = () => leg.socketClosed(1000);
   const say = (message: object | string): void =>
     leg.message(Buffer.from(typeof message === 'string' ? message : JSON.stringify(message)), false);
   let chunk = 0;
@@ -278,7 +278,7 @@ describe('a leg at work', () => {
 
 describe('a leg’s end', () => {
   test.each([
-    ['the socket closes', (leg: Leg) => leg.socketClosed(), 'socket_closed'],
+    ['the socket closes', (leg: Leg) => leg.socketClosed(1000), 'socket_closed'],
     ['we stop it', (leg: Leg) => leg.stop(), 'stopped'],
   ])('when %s it says so once, with its length, and records only what was played', (_what, end, why) => {
     const { clock, heard, start, audio, leg, frameClock } = make();

@@ -139,6 +139,23 @@ export function runSocketServerConformance(name: string, create: SocketServerFac
       held.length = 0;
     });
 
+    test('300 upgrades that are accepted late, one after the other, all stay open and carry a message', async () => {
+      for (let i = 0; i < 300; i++) {
+        const one = client();
+        one.requestUpgrade('/media/hold-late');
+        await settle(() => held.length === 1);
+        await new Promise((resolve) => setTimeout(resolve, i % 3));
+        const key = `late-${i}`;
+        seen.set(key, { socket: null, messages: [], closeCodes: [], drains: 0 });
+        held.pop()!.decision.accept(key);
+        await one.until(() => one.httpStatus === 101, '101');
+        one.send(frame(TEXT, 'here'));
+        await settle(() => seenOf(key).messages.length === 1 || seenOf(key).closeCodes.length > 0);
+        expect([i, seenOf(key).closeCodes]).toEqual([i, []]);
+        if (i % 2 === 0) one.destroy();
+      }
+    });
+
     test('a refused upgrade answers its status, with Retry-After when given, and opens nothing', async () => {
       const refused = client();
       refused.requestUpgrade('/media/refused');
