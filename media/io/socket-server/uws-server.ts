@@ -36,6 +36,7 @@ type Uws = typeof import('uWebSockets.js');
 /** Set aside for the answer to `send` in uWebSockets.js. */
 const QUEUED = 0;
 const DROPPED = 2;
+const CONNECTION_UPGRADE = /(?:^|,)\s*upgrade\s*(?:,|$)/i;
 
 /** uWebSockets.js copies the properties of user data onto its own socket object, so ours travels as one property. */
 interface Carried<UserData> {
@@ -184,6 +185,11 @@ function addRoute<UserData>(
         headers,
         remoteAddress: remoteAddressOf(res),
       };
+      // RFC 6455 §4.2.1; and a `close` here would have uWebSockets.js shut the socket that we upgrade later.
+      if (!CONNECTION_UPGRADE.test(headers['connection'] ?? '')) {
+        res.writeStatus(statusLine(400)).end('', true);
+        return;
+      }
       const decision = new UwsUpgrade<UserData>(res, context, headers, upgrades);
       if (upgrades.pending > options.maxPendingUpgrades) {
         decision.reject(503, 1);

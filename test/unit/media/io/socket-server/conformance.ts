@@ -156,6 +156,19 @@ export function runSocketServerConformance(name: string, create: SocketServerFac
       }
     });
 
+    test.each(['close', 'keep-alive', 'upgraded'])(
+      'a request to upgrade with "Connection: %s" is not upgraded',
+      async (value) => {
+        const one = client();
+        one.socket.write(
+          `GET /media/hold-odd HTTP/1.1\r\nHost: t\r\nConnection: ${value}\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
+        );
+        await one.until(() => one.httpStatus !== 0, 'an answer');
+        expect(one.httpStatus).not.toBe(101);
+        expect(held).toEqual([]);
+      },
+    );
+
     test('a refused upgrade answers its status, with Retry-After when given, and opens nothing', async () => {
       const refused = client();
       refused.requestUpgrade('/media/refused');
