@@ -95,7 +95,8 @@ export function openMediaStream(options: MediaStreamOptions): MediaStream {
       dialled.terminate();
     });
     dialled.on('error', (error) => {
-      if (!opened && !refused && !over) truth.refusedUpgrades.push(String(Reflect.get(error, 'code') ?? 'handshake'));
+      if (opened && !over) truth.protocolFault(`the media socket failed: ${error.message}`);
+      else if (!refused && !over) truth.refusedUpgrades.push(String(Reflect.get(error, 'code') ?? 'handshake'));
     });
     dialled.on('close', (code) => {
       session?.end(code);
