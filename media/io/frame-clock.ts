@@ -29,6 +29,8 @@ export class FrameClock {
   skippedTicks = 0;
   readonly #options: FrameClockOptions;
   readonly #slots: FrameClockClient[][] = Array.from({ length: SLOTS }, () => []);
+  /** Clients to serve once more before their own slot comes round, by tick. */
+  readonly #again: FrameClockClient[][] = Array.from({ length: SLOTS }, () => []);
   #clients = 0;
   #startedAtMs = 0;
   #tickNumber = 0;
@@ -52,6 +54,12 @@ export class FrameClock {
     if (this.#cancel === null) this.#start();
   }
 
+  /** From within `service`: serve this client at the first tick from `atMs` on, too, if that comes before its own slot does. */
+  again(client: FrameClockClient, atMs: number): void {
+    const tick = Math.max(Math.ceil((atMs - this.#startedAtMs) / TICK_MS), this.#tickNumber + 1);
+    if (tick - this.#tickNumber < SLOTS) this.#again[tick % SLOTS]!.push(client);
+  }
+
   /** Nothing happens when it is not there. */
   remove(client: FrameClockClient): void {
     for (const slot of this.#slots) {
@@ -69,6 +77,7 @@ export class FrameClock {
   close(): void {
     this.#cancel?.();
     this.#cancel = null;
+    for (const clients of this.#again) clients.length = 0;
   }
 
   #start(): void {
@@ -95,6 +104,9 @@ export class FrameClock {
       }
       while (this.#tickNumber <= dueTick) {
         this.#serve(this.#slots[this.#tickNumber % SLOTS]!, nowMs);
+        const again = this.#again[this.#tickNumber % SLOTS]!;
+        this.#serve(again, nowMs);
+        again.length = 0;
         this.#tickNumber++;
       }
       this.#options.afterTick(nowMs);

@@ -3,6 +3,7 @@
  * claimed, feeds `uplink.ts`, is served by the frame clock for `playout.ts`, and ends itself when the stream is not what it
  * should be. `call-life.ts` owns it and hears what becomes of it. It knows no thread, no link and no other call.
  */
+import { FRAME_MS } from '../contract/audio-format.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { CallBlock } from '../rings/call-block.ts';
@@ -182,7 +183,10 @@ export class Leg implements StreamEvents, FrameClockClient {
     const block = this.#block;
     if (block === null || this.#isOver) return;
     block.streamMs = Math.round(nowMs - this.#startedAtMs);
-    this.#playout!.service(nowMs);
+    const playout = this.#playout!;
+    playout.service(nowMs);
+    const dueAtMs = playout.nextDueAtMs(nowMs);
+    if (dueAtMs < nowMs + FRAME_MS) this.#options.frameClock.again(this, dueAtMs);
     if (this.#lostThreadAtMs > 0) this.#watchRecovery(block, nowMs);
   }
 

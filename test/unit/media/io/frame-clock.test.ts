@@ -74,6 +74,27 @@ describe('the frame clock', () => {
     expect(frameClock.lateness.maxMs).toBeGreaterThan(490);
   });
 
+  test('a client that asks is served once more at the first tick from then on, if that is before its slot', () => {
+    const { clock, frameClock } = make();
+    const servedAtMs: number[] = [];
+    let askForMs = 7;
+    const client: FrameClockClient = {
+      service: (nowMs) => {
+        servedAtMs.push(nowMs);
+        if (askForMs > 0) frameClock.again(client, nowMs + askForMs);
+        askForMs = 0;
+      },
+    };
+    frameClock.add(client);
+    clock.advanceMs(20);
+    const firstMs = servedAtMs[0]!;
+    clock.advanceMs(30);
+    expect(servedAtMs.slice(0, 3)).toEqual([firstMs, firstMs + 8, firstMs + 20]);
+    askForMs = 25;
+    clock.advanceMs(60);
+    for (let i = 3; i < servedAtMs.length; i++) expect(servedAtMs[i]! - servedAtMs[i - 1]!).toBe(20);
+  });
+
   test('a client that throws is reported and the others are served', () => {
     const { clock, frameClock, failures } = make();
     const good = Array.from({ length: 20 }, () => new Client());

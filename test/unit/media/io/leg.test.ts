@@ -26,7 +26,7 @@ const setup: CallSetup = {
   format: MULAW_8K,
 };
 
-function make(change: Partial<CallSetup> = {}) {
+function make(change: Partial<CallSetup> = {}, framesPerMessage: 1 | 3 = 1) {
   const clock = new VirtualClock();
   const socket = new FakeSocket();
   const heard = {
@@ -54,7 +54,7 @@ function make(change: Partial<CallSetup> = {}) {
     recovered: (gapMs) => heard.log.push(`recovered ${gapMs}`),
     over: (why, durationMs) => heard.log.push(`over ${why} ${durationMs}`),
   };
-  const codecFactory = createPlivoCodecFactory({ framesPerMessage: 1 });
+  const codecFactory = createPlivoCodecFactory({ framesPerMessage });
   const leg = new Leg({ setup: { ...setup, ...change }, codecFactory, socket, clock, frameClock, listener });
   socket.onClose = () => leg.socketClosed(1000);
   const say = (message: object | string): void =>
@@ -221,6 +221,36 @@ describe('a leg at work', () => {
     expect(heard.block!.sentSeq).toBe(1);
     leg.serviceIfUrgent(clock.nowMs());
     expect(socket.events('playAudio').length).toBe(1);
+  });
+
+  test('with three frames a message each goes out with 36 to 40 ms left to play, wherever in the slots’ round the utterance began', () => {
+    for (let beginMs = 41; beginMs < 61; beginMs++) {
+      const { clock, socket, heard, start, audio, leg } = make({}, 3);
+      start();
+      audio();
+      clock.advanceMs(beginMs);
+      const { downlink } = heard.block!;
+      let seq = 0;
+      const fill = (): void => {
+        while (downlink.queuedFrames < 12) downlink.tryWrite(new Uint8Array(160), 0, 160, 0, ++seq, 0);
+      };
+      fill();
+      leg.serviceIfUrgent(clock.nowMs());
+      const begunAtMs = clock.nowMs();
+      let sentFrames = heard.block!.sentSeq;
+      const leftMs: number[] = [];
+      for (let i = 0; i < 300; i++) {
+        clock.advanceMs(2);
+        fill();
+        if (heard.block!.sentSeq === sentFrames) continue;
+        leftMs.push(begunAtMs + sentFrames * 20 - clock.nowMs());
+        sentFrames = heard.block!.sentSeq;
+      }
+      expect(leftMs.length).toBeGreaterThanOrEqual(9);
+      expect([beginMs, Math.min(...leftMs)]).toEqual([beginMs, expect.toSatisfy((ms: number) => ms >= 36)]);
+      expect(Math.max(...leftMs)).toBeLessThanOrEqual(40);
+      expect(socket.events('playAudio').length).toBeLessThanOrEqual(13);
+    }
   });
 
   test('a raised generation is applied at once when rung, and within 20 ms without', () => {
