@@ -92,6 +92,15 @@ export function describeSpeechToText(
       expect(heard).toEqual({ text: said, rejected: false, final: true });
     });
 
+    it.each([100, 300])('hears "on thursday" when %i ms more of silence come before it', async (silenceMs) => {
+      const recogniser = await start();
+      const line = await overTheLine(voice, 'on thursday');
+      const later = new Int16Array(line.length + 8 * silenceMs);
+      later.set(line, 8 * silenceMs);
+      const days = ['wednesday', 'on wednesday', 'thursday', 'on thursday', 'friday', 'on friday'];
+      expect(await recognise(recogniser, days, later)).toEqual({ text: 'on thursday', rejected: false, final: true });
+    });
+
     it('hears "on thursday" at 16 kHz', async () => {
       const recogniser = await start(16000);
       expect(recogniser.inputRateHz).toBe(16000);
