@@ -3,6 +3,7 @@
  * this event adds. Pure; called by `outbox.ts` inside the transaction of the change that the event reports.
  */
 import type { CallRecord } from '../calls/call-record.ts';
+import { publicMetadata, ringSeconds, secondsBetween } from '../calls/shown-fields.ts';
 import { cutTranscript } from './transcript.ts';
 
 export const WEBHOOK_EVENTS = [
@@ -59,7 +60,7 @@ export function buildEventBody(call: CallRecord, facts: EventFacts): Body {
     from: call.lineId,
     fromNumber: call.fromNumber,
     name: call.name,
-    metadata: call.metadata,
+    metadata: publicMetadata(call.metadata),
     status: call.status,
     endedReason: call.endedReason,
     hangupBy: call.hangupBy,
@@ -140,21 +141,10 @@ function failedFields(call: CallRecord): Body {
   };
 }
 
-/** Null when the carrier never reported ringing; an answer without it is legal. */
-function ringSeconds(call: CallRecord): number | null {
-  return call.ringingAt === null ? null : secondsBetween(call.ringingAt, call.answeredAt ?? call.endedAt);
-}
-
 /** Billable seconds are begun seconds of talk; what a carrier bills is on its invoice. */
 function talkTime(call: CallRecord): Body {
   const durationSeconds = secondsBetween(call.answeredAt, call.endedAt);
   return { durationSeconds, billableSeconds: durationSeconds === null ? null : Math.ceil(durationSeconds) };
-}
-
-/** To a tenth; never negative, whatever order the carrier's callbacks had. */
-function secondsBetween(from: Date | null, to: Date | null): number | null {
-  if (from === null || to === null) return null;
-  return Math.max(0, Math.round((to.getTime() - from.getTime()) / 100) / 10);
 }
 
 /** The two figures that a receiver charts; the call log has the rest. */

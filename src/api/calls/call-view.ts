@@ -5,6 +5,7 @@
 import type { RecordingFacts, Turn } from '../../../media/contract/conversation.ts';
 import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
 import { readCall } from '../../calls/live-call.ts';
+import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
 import type { Queryable } from '../../store/database.ts';
 import { transcriptOf } from '../../webhooks/transcript.ts';
 
@@ -86,7 +87,7 @@ export function viewOf(
     ringingAt: call.ringingAt,
     answeredAt: call.answeredAt,
     endedAt: call.endedAt,
-    ringSeconds: secondsBetween(call.ringingAt, call.answeredAt ?? call.endedAt),
+    ringSeconds: ringSeconds(call),
     durationSeconds: secondsBetween(call.answeredAt, call.endedAt),
     recording: recordingView(call, publicUrl),
     transcriptStatus: call.transcriptStatus,
@@ -112,10 +113,6 @@ export function viewOf(
     compliance: null,
     webhooks,
   };
-}
-
-export function publicMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !key.startsWith('secret.')));
 }
 
 interface RecordingView {
@@ -155,10 +152,4 @@ function recordingView(call: CallRecord, publicUrl: string): RecordingView {
       sha256,
     })),
   };
-}
-
-/** To a tenth; never negative, whatever order the carrier's callbacks had. */
-function secondsBetween(from: Date | null, to: Date | null): number | null {
-  if (from === null || to === null) return null;
-  return Math.max(0, Math.round((to.getTime() - from.getTime()) / 100) / 10);
 }

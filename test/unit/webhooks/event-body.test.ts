@@ -23,6 +23,15 @@ const common = (event: string, transcript: string | null, ending: string): strin
   '"campaignId":null,"channel":"phone","direction":"outbound","from":"0199f0a0-0000-7000-8000-000000000003",' +
   `"fromNumber":"+14155550100","name":"Asha","metadata":{"plan":"gold"},${ending}`;
 
+describe('the body of every event', () => {
+  it.each(WEBHOOK_EVENTS)('%s: metadata without what is secret, whatever its depth', (event) => {
+    const metadata = { plan: 'gold', 'secret.token': 'canary-1', 'secret.a.b': { c: 'canary-2' }, secretary: 'Ann' };
+    const body = buildEventBody(sampleCall({ metadata }), facts({ event }));
+    expect(body['metadata']).toEqual({ plan: 'gold', secretary: 'Ann' });
+    expect(JSON.stringify(body)).not.toContain('canary');
+  });
+});
+
 describe('the body of a terminal event, key for key', () => {
   it('call.completed: 6.2 s of ringing, 48.2 s of talk, 49 billable seconds', () => {
     const call = sampleCall({
