@@ -1,6 +1,7 @@
+import { type AddressInfo, connect } from 'node:net';
 import Fastify from 'fastify';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { frameAnswers } from '../../../src/api/envelope.ts';
 import { registerHealth } from '../../../src/api/health-routes.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
@@ -43,6 +44,28 @@ describe('the envelope', () => {
     const answer = await api.app.inject({ url: '/api/developer/calls/%E0%A4%A', headers: { 'x-request-id': 'abc' } });
     expect([answer.statusCode, answer.json()]).toMatchObject([400, { success: false, code: 'bad_request' }]);
     expect(answer.headers['x-request-id']).toBe('abc');
+  });
+
+  it('hears a body of 300 KB to its end after a 413, so that no reset overtakes the answer', async () => {
+    const app = Fastify({ bodyLimit: 64 * 1024 });
+    frameAnswers(app, pino({ level: 'silent' }));
+    app.post('/taken', async () => ({}));
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    let said = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      said += text;
+    });
+    const head = 'POST /taken HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ';
+    socket.write(`${head}300000\r\n\r\n`);
+    await vi.waitFor(() => expect(said).toMatch(/^HTTP\/1\.1 413 [^]*body_too_large/));
+    socket.write('x'.repeat(300_000));
+    socket.write(`${head}2\r\n\r\n{}`);
+    await vi.waitFor(() => expect(said).toContain('HTTP/1.1 200 OK'));
+    expect(said).not.toMatch(/connection: close/i);
+    socket.destroy();
+    await app.close();
   });
 
   it('never shows the text or the stack of an unexpected error, and logs it once', async () => {
