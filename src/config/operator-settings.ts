@@ -13,8 +13,8 @@ export interface OperatorSettings {
 
 interface RuntimeFile {
   databaseUrl?: string;
-  masterKeyHex?: string;
-  masterKeyFile?: string;
+  /** Null: the service was given its key, and so must the command line be. */
+  masterKeyFile?: string | null;
 }
 
 /** Throws a sentence for the operator when there is no database to be found. */
@@ -27,11 +27,8 @@ export function loadOperatorSettings(environment: Readonly<Record<string, string
       `No service is running on ${dataDir}. Start it with 'npm start', name its folder with PARLEY_DATA_DIR, or set DATABASE_URL and PARLEY_MASTER_KEY.`,
     );
   }
-  const masterKeyHex =
-    environment['PARLEY_MASTER_KEY'] ||
-    runtime.masterKeyHex ||
-    readKeyFile(runtime.masterKeyFile ?? join(dataDir, 'master.key'));
-  return { databaseUrl, masterKeyHex };
+  const { masterKeyFile = join(dataDir, 'master.key') } = runtime;
+  return { databaseUrl, masterKeyHex: environment['PARLEY_MASTER_KEY'] || readKeyFile(masterKeyFile) };
 }
 
 function readRuntimeFile(path: string): RuntimeFile {
@@ -43,6 +40,6 @@ function readRuntimeFile(path: string): RuntimeFile {
   }
 }
 
-function readKeyFile(path: string): string | null {
-  return existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
+function readKeyFile(path: string | null): string | null {
+  return path !== null && existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
 }

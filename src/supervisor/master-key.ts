@@ -3,9 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+export function masterKeyFileIn(dataDir: string): string {
+  return join(dataDir, 'master.key');
+}
+
 export function readMasterKey(given: string | null, dataDir: string, warn: (line: string) => void): string {
   if (given !== null) return given;
-  const file = join(dataDir, 'master.key');
+  const file = masterKeyFileIn(dataDir);
   if (!existsSync(file)) {
     mkdirSync(dataDir, { recursive: true });
     writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });

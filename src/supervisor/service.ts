@@ -2,13 +2,14 @@
  * The whole service: database, control, media processes, in the order in which they need each other. Used by `main.ts`
  * (`npm start`), by the demo and by tests. No sockets and no audio here.
  */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ServiceSettings } from '../config/service-settings.ts';
 import { builtEntry } from './built-entry.ts';
-import { readMasterKey } from './master-key.ts';
+import { masterKeyFileIn, readMasterKey } from './master-key.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
+import { writeRuntimeFile } from './runtime-file.ts';
 import { type SupervisedChild, superviseChild } from './supervised-child.ts';
 
 export interface Service {
@@ -45,9 +46,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // In the temporary folder, because a socket's path may have 107 bytes at most.
   const runDir = mkdtempSync(join(tmpdir(), 'parley-'));
   chmodSync(runDir, 0o700);
-  const runtimeFile = join(dataDir, 'runtime.json');
-  writeFileSync(runtimeFile, JSON.stringify({ databaseUrl, masterKeyHex, runDir, publicUrl: settings.publicUrl }), {
-    mode: 0o600,
+  const runtimeFile = writeRuntimeFile(dataDir, {
+    databaseUrl,
+    runDir,
+    publicUrl: settings.publicUrl,
+    masterKeyFile: settings.masterKeyHex === null ? masterKeyFileIn(dataDir) : null,
   });
 
   const children: SupervisedChild[] = [];

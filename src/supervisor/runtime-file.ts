@@ -1,0 +1,22 @@
+/**
+ * `runtime.json` in the data folder: how the command line finds the service that runs there. The supervisor writes it at the
+ * start and removes it at the end; `src/config/operator-settings.ts` reads it. It says where a generated master key lies; a
+ * key that the operator gave, from a secret store, is never written beside the data that it seals.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface RuntimeFacts {
+  databaseUrl: string;
+  runDir: string;
+  publicUrl: string;
+  /** Null: the operator gave the key. */
+  masterKeyFile: string | null;
+}
+
+/** Readable by its owner alone: the database's address may hold a password. Returns its path. */
+export function writeRuntimeFile(dataDir: string, facts: RuntimeFacts): string {
+  const path = join(dataDir, 'runtime.json');
+  writeFileSync(path, JSON.stringify(facts), { mode: 0o600 });
+  return path;
+}

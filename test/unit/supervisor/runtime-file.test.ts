@@ -1,0 +1,45 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadOperatorSettings } from '../../../src/config/operator-settings.ts';
+import { masterKeyFileIn, readMasterKey } from '../../../src/supervisor/master-key.ts';
+import { writeRuntimeFile } from '../../../src/supervisor/runtime-file.ts';
+
+const DATABASE_URL = 'postgresql://parley:pw@127.0.0.1:5432/parley';
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'parley-runtime-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+function run(masterKeyFile: string | null): string {
+  return writeRuntimeFile(dataDir, {
+    databaseUrl: DATABASE_URL,
+    runDir: '/run/x',
+    publicUrl: 'http://x',
+    masterKeyFile,
+  });
+}
+
+describe('runtime.json', () => {
+  it('leads the command line to a generated key, with mode 0600 and without the key itself', () => {
+    const key = readMasterKey(null, dataDir, () => {});
+    const path = run(masterKeyFileIn(dataDir));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path, 'utf8')).not.toContain(key);
+    expect(loadOperatorSettings({ PARLEY_DATA_DIR: dataDir })).toEqual({
+      databaseUrl: DATABASE_URL,
+      masterKeyHex: key,
+    });
+  });
+
+  it('never lends the key file of an earlier run to a service that was given its key', () => {
+    writeFileSync(masterKeyFileIn(dataDir), 'ab'.repeat(32));
+    run(null);
+    const environment = { PARLEY_DATA_DIR: dataDir };
+    expect(loadOperatorSettings(environment).masterKeyHex).toBeNull();
+    const given = { ...environment, PARLEY_MASTER_KEY: 'cd'.repeat(32) };
+    expect(loadOperatorSettings(given).masterKeyHex).toBe('cd'.repeat(32));
+  });
+});
