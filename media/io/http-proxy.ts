@@ -91,8 +91,13 @@ class ProxiedRequest implements Dispatcher.DispatchHandler {
 
   dispatch(pool: Pool): void {
     const exchange = this.#exchange;
-    const { headers, announcedBytes, hasBody } = forwardedHeaders(exchange);
+    const { headers, lengths, announcedBytes, hasBody } = forwardedHeaders(exchange);
     exchange.onAborted = () => this.#abort('the client went away');
+    // Of two lengths nobody knows which is meant, and a tunnel leads nowhere from here.
+    if (lengths > 1 || exchange.method === 'CONNECT') {
+      this.#answer(400, 'Bad request', 'bad_request');
+      return;
+    }
     if (announcedBytes > this.#options.maxBodyBytes) {
       this.#answer(413, 'Request body too large', 'body_too_large');
       return;
@@ -222,6 +227,8 @@ function answerEnvelope(
 /** `announcedBytes` 0 when the length is not said. Throws nothing: a length that is no number is left to control. */
 function forwardedHeaders(exchange: HttpExchange): {
   headers: string[];
+  /** How many content-length headers there are. */
+  lengths: number;
   announcedBytes: number;
   hasBody: boolean;
 } {
@@ -231,6 +238,7 @@ function forwardedHeaders(exchange: HttpExchange): {
   }
   const headers: string[] = [];
   const first = new Map<string, string>();
+  let lengths = 0;
   let announcedBytes = 0;
   let hasBody = false;
   const forwardedFor: string[] = [];
@@ -239,6 +247,7 @@ function forwardedHeaders(exchange: HttpExchange): {
     if (name === 'x-forwarded-for') forwardedFor.push(value);
     if (name === 'transfer-encoding') hasBody = true;
     if (name === 'content-length') {
+      lengths++;
       announcedBytes = Number(value) || 0;
       if (announcedBytes === 0) continue;
       hasBody = true;
@@ -250,7 +259,7 @@ function forwardedHeaders(exchange: HttpExchange): {
   // A load balancer before us that ends TLS has said what the client used; without one it is plain HTTP to our own port.
   headers.push('x-forwarded-proto', first.get('x-forwarded-proto') ?? 'http');
   headers.push('x-forwarded-host', first.get('x-forwarded-host') ?? first.get('host') ?? '');
-  return { headers, announcedBytes, hasBody };
+  return { headers, lengths, announcedBytes, hasBody };
 }
 
 function answeredHeaders(headers: Record<string, string | string[] | undefined>): HeaderList {

@@ -6,6 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -284,6 +285,32 @@ describe.each(kinds)('the HTTP proxy on %s', (kind) => {
     });
     expect([fits.status, fits.body.toString()]).toEqual([200, 'ok']);
     await settle(() => proxy.inFlight === 0);
+  });
+
+  test("two lengths, and CONNECT, are the client's fault: never 500, and never passed on", async () => {
+    let seen = 0;
+    handler = (_req, res) => {
+      seen++;
+      res.end();
+    };
+    for (const head of [
+      'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6',
+      'CONNECT /a HTTP/1.1\r\nHost: x',
+    ]) {
+      const said = await new Promise<string>((resolve) => {
+        let text = '';
+        const socket = connect(port, '127.0.0.1', () => socket.write(`${head}\r\n\r\nhello!`));
+        socket.on('data', (chunk) => {
+          text += chunk;
+          socket.end();
+        });
+        socket.on('error', () => {});
+        socket.on('close', () => resolve(text));
+      });
+      // Node's own server closes on CONNECT without a word.
+      expect(said).toMatch(/^(HTTP\/1\.1 400 |$)/);
+    }
+    expect(seen).toBe(0);
   });
 
   test('a fifth request while four wait is 503 with Retry-After', async () => {
