@@ -293,19 +293,19 @@ describe.each(kinds)('the HTTP proxy on %s', (kind) => {
       seen++;
       res.end();
     };
-    for (const head of [
-      'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6',
-      'CONNECT /a HTTP/1.1\r\nHost: x',
+    for (const text of [
+      'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!',
+      'CONNECT /a HTTP/1.1\r\nHost: x\r\n\r\n',
     ]) {
       const said = await new Promise<string>((resolve) => {
-        let text = '';
-        const socket = connect(port, '127.0.0.1', () => socket.write(`${head}\r\n\r\nhello!`));
+        let answer = '';
+        const socket = connect(port, '127.0.0.1', () => socket.write(text));
         socket.on('data', (chunk) => {
-          text += chunk;
+          answer += chunk;
           socket.end();
         });
         socket.on('error', () => {});
-        socket.on('close', () => resolve(text));
+        socket.on('close', () => resolve(answer));
       });
       // Node's own server closes on CONNECT without a word.
       expect(said).toMatch(/^(HTTP\/1\.1 400 |$)/);
