@@ -50,6 +50,8 @@ async function main(): Promise<void> {
     name: 'control',
     level: config.logLevel,
     redact: { paths: REDACTED, censor: '[secret]' },
+    // Database errors carry their whole client along; these are what a reader needs.
+    serializers: { err: briefError },
   });
   let control: Control | null = null;
   let stopping = false;
@@ -91,3 +93,9 @@ async function main(): Promise<void> {
 }
 
 await main();
+
+function briefError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code } = error as { code?: unknown };
+  return { type: error.name, message: error.message, ...(code === undefined ? {} : { code }), stack: error.stack };
+}

@@ -1,7 +1,7 @@
 /** What the emulator tells while it runs: one JSON line each on stdout, or a listener's call. No token, no media URL. */
 
 type Detail =
-  | { event: 'placed'; from: string; to: string; persona: string }
+  | { event: 'placed'; from: string; to: string; persona: string; answerUrl: string }
   | { event: 'ringing' }
   | { event: 'answered' }
   | { event: 'stream_open' }

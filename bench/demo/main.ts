@@ -62,7 +62,16 @@ async function holdConversation(gateway: Gateway, story: Story, placedAt: { ms: 
   if (placed.httpStatus !== 200 || !callUuid)
     return [`the placement was answered ${placed.httpStatus}: ${placed.body.message}`];
   story.line('placed', `POST /api/outbound-call answered 200, callUuid ${callUuid}`);
+  return tellCall(gateway, story, callUuid);
+}
 
+/** The carrier was given our callback address, which holds our id of the call. */
+function callUuidIn(answerUrl: string): string | undefined {
+  return /\/([0-9a-f-]{36})\/answer/.exec(answerUrl)?.[1];
+}
+
+/** Tells a placed call to its end; returns what did not happen as it should. */
+async function tellCall(gateway: Gateway, story: Story, callUuid: string): Promise<string[]> {
   const told = new AbortController();
   let decidedAtMs: number | null = null;
   const following = (async () => {
@@ -144,6 +153,7 @@ async function main(): Promise<number> {
   };
   process.once('SIGINT', () => void stop(130));
   process.once('SIGTERM', () => void stop(143));
+  process.once('SIGHUP', () => void stop(129));
   story.line(
     'ready',
     `${gateway.service.publicUrl}, ${((Date.now() - beganAtEpochMs) / 1000).toFixed(1)} s after the command`,
@@ -159,8 +169,22 @@ async function main(): Promise<number> {
 
   story.heading(`Parley stays up at ${gateway.service.publicUrl}. The next call:`);
   write(`\n${curlFor(gateway)}\n\n(Ctrl-C ends it)`);
+  gateway.emulator.onEvent((event) => {
+    if (event.event !== 'placed') return;
+    const callUuid = callUuidIn(event.answerUrl);
+    if (!callUuid) return;
+    placedAt.ms = performance.now();
+    story.heading('The next call');
+    tellCall(gateway, story, callUuid)
+      .then((later) => later.forEach(story.failure))
+      .catch((error: Error) => story.failure(error.message));
+  });
   return new Promise(() => {});
 }
+
+// A terminal that is gone must not keep the demo from ending what it started.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
 
 try {
   await main();

@@ -98,6 +98,10 @@ async function concluded(deps: PlacementDeps, callUuid: string, outcome: PlaceOu
       return { kind: 'placed', callUuid, status: status === 'dialing' ? 'dialing' : 'ringing' };
     }
     case 'refused': {
+      deps.log.warn(
+        { callUuid, reason: outcome.reason, carrierCode: outcome.carrierCode, why: outcome.message },
+        'the carrier refused the call',
+      );
       const applied = await write(deps, callUuid, {
         type: 'submission.refused',
         carrierCode: outcome.carrierCode,

@@ -1,10 +1,17 @@
-/** `npm start`: the service for real use. SIGTERM or Ctrl-C drains (live calls may finish); a second one ends at once. */
+/**
+ * `npm start`: the service for real use. SIGTERM, Ctrl-C or the terminal's end drains (live calls may finish); once more ends at
+ * once.
+ */
 import { loadServiceSettings } from '../config/service-settings.ts';
 import { startService } from './service.ts';
 
 const log = (line: string): void => {
   process.stderr.write(`parley: ${line}\n`);
 };
+
+// A terminal that is gone must not end the process that has to end the others in order.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
 
 try {
   const settings = loadServiceSettings(process.env);
@@ -15,10 +22,11 @@ try {
     asked++;
     log(asked === 1 ? 'draining: live calls may finish; once more ends at once' : 'ending now');
     if (asked === 1) void service.stop(settings.drainLimitMs).then(() => process.exit(0));
-    else process.exit(1);
+    else void service.kill().then(() => process.exit(1));
   };
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
+  process.on('SIGHUP', end);
 } catch (error) {
   log(error instanceof Error ? error.message : String(error));
   process.exit(1);

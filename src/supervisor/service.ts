@@ -8,7 +8,9 @@ import { join, resolve } from 'node:path';
 import type { ServiceSettings } from '../config/service-settings.ts';
 import { builtEntry } from './built-entry.ts';
 import { masterKeyFileIn, readMasterKey } from './master-key.ts';
+import { assertPortFree } from './port-check.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
+import { placeDatabase } from './postgres/placement.ts';
 import { writeRuntimeFile } from './runtime-file.ts';
 import { type SupervisedChild, superviseChild } from './supervised-child.ts';
 
@@ -21,6 +23,8 @@ export interface Service {
   postgres: EmbeddedPostgres | null;
   /** Drains media, then control, then the database. Live calls get `drainLimitMs` to finish. Idempotent. */
   stop(drainLimitMs: number): Promise<void>;
+  /** Ends the processes at once; calls are lost. The database is stopped in order. */
+  kill(): Promise<void>;
 }
 
 export interface ServiceOptions {
@@ -38,7 +42,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { settings, log } = options;
   const dataDir = resolve(settings.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const masterKeyHex = readMasterKey(settings.masterKeyHex, dataDir, log);
+  await assertPortFree(settings.host, settings.port);
+  const clusterHome = settings.databaseUrl ? null : placeDatabase(dataDir).home;
+  const masterKeyHex = readMasterKey(settings.masterKeyHex, dataDir, clusterHome, log);
   const postgres = settings.databaseUrl
     ? null
     : await startEmbeddedPostgres({ dataDir, volatile: options.volatileDatabase ?? false, log });
@@ -95,6 +101,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       media: children.slice(1),
       postgres,
       stop,
+      async kill() {
+        for (const child of children) child.kill();
+        await postgres?.stop();
+        rmSync(runtimeFile, { force: true });
+        rmSync(runDir, { recursive: true, force: true });
+      },
     };
   } catch (error) {
     await stop(0);

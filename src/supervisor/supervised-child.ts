@@ -19,6 +19,8 @@ export interface SupervisedChild {
   ready: Promise<void>;
   /** SIGTERM, and SIGKILL when it has not gone within `limitMs`. Idempotent. */
   stop(limitMs: number): Promise<void>;
+  /** SIGKILL, at once, and no new start. */
+  kill(): void;
 }
 
 const FIRST_RESTART_MS = 100;
@@ -81,6 +83,10 @@ export function superviseChild(options: ChildOptions): SupervisedChild {
       const limit = setTimeout(() => ending.kill('SIGKILL'), limitMs);
       await ended;
       clearTimeout(limit);
+    },
+    kill() {
+      stopping = true;
+      child?.kill('SIGKILL');
     },
   };
 }

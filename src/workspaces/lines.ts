@@ -68,6 +68,16 @@ export async function addLine(
   if (args.credentials !== undefined) checkCredentials(args.carrier, args.credentials);
   for (const [name, value] of Object.entries(args.limits ?? {})) checkLimit(name, value);
   const workspace = await findWorkspace(database, args.slug);
+  const [same] = await database.query<{ id: string }>(
+    'SELECT id FROM phone_lines WHERE workspace_id = $1 AND number = $2 AND carrier = $3',
+    [workspace.id, args.number, args.carrier],
+  );
+  if (same !== undefined) {
+    throw new OperatorError(
+      'exists',
+      `${args.number} at ${args.carrier} is line ${same.id} already. Change its credentials with: parley line credentials`,
+    );
+  }
   const [row] = await database.query<Row>(
     `INSERT INTO phone_lines (id, workspace_id, number, carrier, credentials_sealed, max_concurrent_calls, max_calls_per_second)
      VALUES ($1, $2, $3, $4, $5, coalesce($6, 10), coalesce($7, 1)) RETURNING ${COLUMNS}`,

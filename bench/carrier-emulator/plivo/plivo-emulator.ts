@@ -140,7 +140,8 @@ export async function startPlivoEmulator(options: PlivoEmulatorOptions): Promise
     const call = new EmulatedCall(deps, { callUuid, requestUuid }, placement, persona, truth);
     calls.push(call);
     byUuid.set(callUuid, call).set(requestUuid, call);
-    deps.tell(call, { event: 'placed', from: placement.from, to: placement.to, persona: persona.name });
+    const { from, to, answerUrl } = placement;
+    deps.tell(call, { event: 'placed', from, to, persona: persona.name, answerUrl });
     call.live().catch((error: unknown) => {
       deps.tell(call, {
         event: 'warning',
