@@ -24,7 +24,7 @@ function run(masterKeyFile: string | null): string {
 
 describe('runtime.json', () => {
   it('leads the command line to a generated key, with mode 0600 and without the key itself', () => {
-    const key = readMasterKey(null, dataDir, () => {});
+    const key = readMasterKey(null, dataDir, null, () => {});
     const path = run(masterKeyFileIn(dataDir));
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, 'utf8')).not.toContain(key);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadServiceSettings } from '../../../../src/config/service-settings.ts';
+import { loadServiceSettings } from '../../../src/config/service-settings.ts';
 
 test('an empty environment gives the embedded database and the local address', () => {
   const settings = loadServiceSettings({ PUBLIC_URL: '' });

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { assertPortFree } from '../../../../src/supervisor/port-check.ts';
+import { assertPortFree } from '../../../src/supervisor/port-check.ts';
 
 test('a port that somebody listens on is refused with the way out, and accepted when it is free again', async () => {
   const holder = createServer();

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readMasterKey } from '../../../../src/supervisor/master-key.ts';
+import { readMasterKey } from '../../../src/supervisor/master-key.ts';
 
 let dataDir: string;
 let clusterHome: string;
