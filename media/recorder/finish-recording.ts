@@ -106,7 +106,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
     bitsPerSec: BITS_PER_SEC[format.rateHz],
     complexity: COMPLEXITY,
   });
-  const fd = openSync(order.temporaryPath, 'w');
+  const fd = openSync(order.temporaryPath, 'w', 0o600);
   try {
     let writtenBytes = 0;
     const ogg = createOggOpusWriter({

@@ -88,8 +88,8 @@ export class SegmentWriter {
     this.#instantBytes = instantBytesOf(format);
     this.#segmentBytes = segmentSamplesOf(format) * this.#instantBytes;
     this.#writtenBytes = firstSample * this.#instantBytes;
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, OWNER_NAME), owner);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, OWNER_NAME), owner, { mode: 0o600 });
   }
 
   /** Appends the first `lengthBytes` of `bytes`. Throws what the disk throws; the writer is of no more use then. */
@@ -122,7 +122,7 @@ export class SegmentWriter {
   #openSegment(index: number): void {
     const path = join(this.#folder, `${String(index).padStart(6, '0')}.wav`);
     const isNew = this.#writtenBytes % this.#segmentBytes === 0;
-    this.#fd = openSync(path, isNew ? 'w' : 'r+');
+    this.#fd = openSync(path, isNew ? 'w' : 'r+', 0o600);
     if (!isNew) return;
     const header = new Uint8Array(WAV_HEADER_BYTES);
     const { codec, rateHz } = this.#format;

@@ -121,6 +121,22 @@ describe('recorder', () => {
     expect(stdout + stderr).not.toMatch(/warning|error/i);
   });
 
+  it('lets nobody but its owner list or read a recording, while the call runs and after it', async () => {
+    const made = harness();
+    const caller = createCaller();
+    const modes = () => {
+      const paths = readdirSync(made.day(), { recursive: true }).map((name) => join(made.day(), String(name)));
+      return [join(made.day(), '..'), made.day(), ...paths].map((path) => statSync(path).mode & 0o077);
+    };
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 7000, bothTones);
+    const during = modes();
+    expect(during.length).toBeGreaterThan(4);
+    made.recorder.close(CALL, 7000);
+    await made.recorder.idle();
+    expect([...during, ...modes()].filter((mode) => mode !== 0)).toEqual([]);
+  });
+
   it('keeps levels within 1 dB and gaps below -60 dBFS, each sound within 20 ms of its place', async () => {
     const made = harness();
     const caller = createCaller();
