@@ -109,7 +109,9 @@ function outcomeOf({ status, body, errorText, retryAfterSeconds }: RestAnswer): 
     return { kind: 'unknown', why: `answer ${status} without request_uuid`, lateAcceptance: Promise.resolve(null) };
   }
   if (status === 429 || status === 503 || /concurrency limit/i.test(errorText)) {
-    return { kind: 'throttled', retryAfterSeconds: retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS };
+    const pauseSeconds = retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS;
+    // Only a 429 surely dialled nobody; a 503 may have (contract §1).
+    return { kind: 'throttled', retryAfterSeconds: pauseSeconds, ...(status === 429 ? { retrySafe: true } : {}) };
   }
   if (status === 401) return refused('carrier_auth');
   if (status >= 400 && status < 500) {

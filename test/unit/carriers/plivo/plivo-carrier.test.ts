@@ -68,7 +68,7 @@ describe('placing a call', () => {
     [403, 'geo permission', { kind: 'refused', reason: 'carrier_rejected', carrierCode: 'http_403' }],
     [422, undefined, { kind: 'refused', reason: 'carrier_rejected' }],
     [400, 'Concurrency Limit Breached', { kind: 'throttled', retryAfterSeconds: 1 }],
-    [429, undefined, { kind: 'throttled', retryAfterSeconds: 1 }],
+    [429, undefined, { kind: 'throttled', retryAfterSeconds: 1, retrySafe: true }],
     [503, undefined, { kind: 'throttled', retryAfterSeconds: 1 }],
   ])('answered %i %s is %j', async (httpStatus, error, expected) => {
     const fault = { kind: 'status' as const, httpStatus, ...(error === undefined ? {} : { error }) };
@@ -78,7 +78,7 @@ describe('placing a call', () => {
 
   it('answered 429 with Retry-After 7 says 7, and is sent once', async () => {
     const outcome = await placeWith({ kind: 'status', httpStatus: 429, retryAfterSeconds: 7, times: 1 });
-    expect(outcome).toEqual({ kind: 'throttled', retryAfterSeconds: 7 });
+    expect(outcome).toEqual({ kind: 'throttled', retryAfterSeconds: 7, retrySafe: true });
     expect(emulator.calls()).toHaveLength(0);
   });
 
