@@ -192,6 +192,7 @@ describe('the check of an agent', () => {
 describe('the lexicon', () => {
   it('knows words as they are spoken, and nothing that only looks like an entry', () => {
     for (const word of ['yes', "i'm", 'okay', 'paul', 'zero']) expect(lexicon.knows(word), word).toBe(true);
-    for (const word of ['zorblax', 'paul p', 'a(2)', ';;', '', 'afternoo']) expect(lexicon.knows(word), word).toBe(false);
+    for (const word of ['zorblax', 'paul p', 'a(2)', ';;', '', 'afternoo'])
+      expect(lexicon.knows(word), word).toBe(false);
   });
 });
