@@ -4,6 +4,7 @@
  * No files: the dictionary begins empty and grows by the words of the grammars, and the noise tracker is turned off in the settings.
  */
 import { cepstralMean } from './cepstral-mean.ts';
+import { hasEnoughSpeech } from './enough-speech.ts';
 import { type CompiledGrammar, FINAL_STATE, START_STATE } from './grammar.ts';
 import { hypothesisOf, rejectionArcs, SOUNDS, soundWord } from './rejection.ts';
 import type { RawDecoder, SoundswallowerModule } from './soundswallower-module.ts';
@@ -15,14 +16,11 @@ export interface Hypothesis {
   rejected: boolean;
 }
 
+/** Audio that is kept back at most until the line and the voice are known; partials begin when it is let go. */
+const MAX_HELD_BACK_MS = 1_200;
 /**
- * Audio that is kept back until the line is known: with the 300 ms before the onset that a stream usually begins with, partials begin
- * 0.4 s into the speech.
- */
-const TUNE_IN_MS = 700;
-/**
- * A short utterance that was rejected is heard a second time, with the mean of all of it: 0.7 s with a pause before them hold too
- * little of the voice (`on thursday`, 0.4 s after the onset, was lost). Costs at most 0.1 s of the thread, after strange speech only.
+ * A short utterance that was rejected is heard a second time, with the mean of all of it. Costs at most 0.1 s of the thread, after
+ * strange speech only.
  */
 const SECOND_HEARING_MS = 2_000;
 /** The package's own mean, for utterances without any sound. */
@@ -81,7 +79,8 @@ class SoundswallowerDecoder implements PhraseDecoder {
   readonly #knownWords = new Set<string>();
   /** The utterance from its beginning, as far as it fits. */
   readonly #kept: Float32Array;
-  readonly #tuneInSamples: number;
+  readonly #frameSamples: number;
+  readonly #maxHeldBackSamples: number;
   /** Of the whole utterance, kept or not. */
   #samples = 0;
   #isTunedIn = false;
@@ -92,7 +91,8 @@ class SoundswallowerDecoder implements PhraseDecoder {
     this.#module = module;
     this.#raw = raw;
     this.#kept = new Float32Array((SECOND_HEARING_MS * rateHz) / 1000);
-    this.#tuneInSamples = (TUNE_IN_MS * rateHz) / 1000;
+    this.#frameSamples = rateHz / 100;
+    this.#maxHeldBackSamples = (MAX_HELD_BACK_MS * rateHz) / 1000;
     raw.add_words(...SOUNDS.map((sound): [string, string] => [soundWord(sound), sound]));
   }
 
@@ -111,9 +111,10 @@ class SoundswallowerDecoder implements PhraseDecoder {
     const room = Math.max(0, this.#kept.length - this.#samples);
     this.#kept.set(heard.subarray(0, room), Math.min(this.#samples, this.#kept.length));
     this.#samples += count;
-    if (this.#isTunedIn) this.#raw.process_audio(heard, false, false);
-    else if (this.#samples >= this.#tuneInSamples) {
-      this.#tuneIn(this.#tuneInSamples);
+    if (this.#isTunedIn) {
+      this.#raw.process_audio(heard, false, false);
+    } else if (this.#knowsTheVoice()) {
+      this.#tuneIn();
       if (count > room) this.#raw.process_audio(heard.subarray(room), false, false);
     }
   }
@@ -124,10 +125,10 @@ class SoundswallowerDecoder implements PhraseDecoder {
 
   finish(): Hypothesis {
     const heardWhole = !this.#isTunedIn;
-    if (heardWhole) this.#tuneIn(this.#samples);
+    if (heardWhole) this.#tuneIn();
     const first = this.#stop();
     if (!first.rejected || heardWhole || this.#anywhere || this.#samples > this.#kept.length) return first;
-    this.#tuneIn(this.#samples);
+    this.#tuneIn();
     return this.#stop();
   }
 
@@ -147,16 +148,18 @@ class SoundswallowerDecoder implements PhraseDecoder {
     return words === '' ? NOTHING : hypothesisOf(words, this.#anywhere);
   }
 
-  /**
-   * Begins the decoding with what was kept so far, and with the mean of its first `meanSamples` in a new front end: nothing of the last
-   * utterance is left.
-   */
-  #tuneIn(meanSamples: number): void {
+  #knowsTheVoice(): boolean {
+    if (this.#samples >= this.#maxHeldBackSamples) return true;
+    return hasEnoughSpeech(this.#kept.subarray(0, this.#samples), this.#frameSamples);
+  }
+
+  /** Begins the decoding with what was kept so far, and with the mean of it in a new front end: nothing of the last utterance is left. */
+  #tuneIn(): void {
     const module = this.#module;
     const held = this.#kept.subarray(0, Math.min(this.#samples, this.#kept.length));
     let mean: number[] | null = null;
     if (held.length > 0) {
-      const spectrum = this.#raw.spectrogram(held.subarray(0, meanSamples));
+      const spectrum = this.#raw.spectrogram(held);
       mean = cepstralMean(spectrum.data, spectrum.nfr, spectrum.nfeat);
     }
     const text = mean === null ? STUDIO_MEAN : mean.map((value) => value.toFixed(2)).join(',');

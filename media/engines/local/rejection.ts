@@ -14,7 +14,7 @@ export const SOUNDS: readonly string[] =
 /** Prices in nats (natural logarithm of a likelihood ratio). */
 const WHOLE_ENTRY_NATS = 72;
 const WHOLE_SOUND_NATS = 4;
-const ANYWHERE_SOUND_NATS = 10;
+const ANYWHERE_SOUND_NATS = 9;
 
 /** The decoder's own word for a pause; it leaves it out of its text. */
 const PAUSE = '<sil>';
