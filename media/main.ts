@@ -4,10 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { loadMediaConfig } from './config.ts';
 import { systemClock } from './contract/clock.ts';
+import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
 import { CallRegistry } from './io/call-registry.ts';
 import { createCodecRegistry } from './io/carriers/codec-registry.ts';
 import { createPlivoCodecFactory } from './io/carriers/plivo-codec.ts';
@@ -16,6 +18,7 @@ import { FrameClock } from './io/frame-clock.ts';
 import { createHttpProxy } from './io/http-proxy.ts';
 import type { Leg } from './io/leg.ts';
 import { createMediaEndpoint } from './io/media-endpoint.ts';
+import { createMediaMetrics } from './io/media-metrics.ts';
 import { chooseSocketServer } from './io/socket-server/choose-server.ts';
 import { createEngineHost } from './io/threads/engine-host.ts';
 import { createPipelinePool } from './io/threads/pipeline-pool.ts';
@@ -29,6 +32,8 @@ const MAX_IN_FLIGHT = 1024;
 const HEADERS_LIMIT_MS = 60_000;
 const MAX_PENDING_UPGRADES = 200;
 const LOAD_EVERY_MS = 1000;
+const METRICS_EVERY_MS = 5000;
+const LOOP_DELAY_RESOLUTION_MS = 10;
 const LATENESS_LOG_EVERY_MS = 60_000;
 const IO_BELL_TIMEOUT_MS = 1000;
 /** After the last call: until control has acknowledged what was said. */
@@ -118,6 +123,21 @@ const registry = new CallRegistry({
   log,
   toControl: (message) => link.send(message),
 });
+const metrics = createMediaMetrics({
+  registry,
+  frameClock,
+  link,
+  threadDeaths: () => ({
+    pipeline: pool.deaths,
+    recorder: recorder.deaths,
+    speech: speech.deaths,
+    listen: listen.deaths,
+  }),
+  openRecordings: () => recorder.openRecordings,
+  socketServer: chosen.kind,
+});
+const loopDelay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS });
+loopDelay.enable();
 const proxy = createHttpProxy({
   socketPath: join(config.runDir, 'api.sock'),
   maxBodyBytes: MAX_BODY_BYTES,
@@ -132,6 +152,7 @@ const server = chosen.create({
       link,
       log,
       toControl: (message) => link.send(message),
+      refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
     }),
   ],
   request: (exchange) => proxy.handle(exchange),
@@ -160,6 +181,18 @@ function tellLoad(): void {
 function reportLoad(): void {
   tellLoad();
   clock.after(LOAD_EVERY_MS, reportLoad);
+}
+
+function reportMetrics(): void {
+  const readings = {
+    memory: process.memoryUsage(),
+    cpu: process.cpuUsage(),
+    eventLoopDelayMs: eventLoopDelayOf(loopDelay, LOOP_DELAY_RESOLUTION_MS),
+    uptimeSeconds: process.uptime(),
+  };
+  loopDelay.reset();
+  link.send({ type: 'metrics', families: [...metrics.families(), ...processFamilies(readings)] });
+  clock.after(METRICS_EVERY_MS, reportMetrics);
 }
 
 function reportLateness(): void {
@@ -211,6 +244,7 @@ try {
   const port = await server.listen(config.host, config.port);
   void answerBell();
   reportLoad();
+  reportMetrics();
   clock.after(LATENESS_LOG_EVERY_MS, reportLateness);
   log.info({ host: config.host, port, pipelineThreads: config.pipelineThreads }, 'media process serves');
   process.send?.({ type: 'ready', port });

@@ -8,6 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../media/contract/clock.ts';
+import { counter, gauge, type MetricFamily } from '../media/contract/metrics.ts';
 import { createCallEventBus } from './api/call-event-bus.ts';
 import { allowEveryCall, type CallAdmission } from './api/outbound-call/ports.ts';
 import { createApiServer } from './api/server.ts';
@@ -28,7 +29,13 @@ import { Gate } from './media-link/inbox.ts';
 import { orphanOthers, releaseLeases, renewLeases } from './media-link/leases.ts';
 import { createLinkServer } from './media-link/link-server.ts';
 import { createMediaMessages } from './media-link/media-messages.ts';
-import { createMediaPool } from './media-link/media-pool.ts';
+import { createMediaPool, type MediaPool } from './media-link/media-pool.ts';
+import { countEnds, timePlacement } from './metrics/call-observers.ts';
+import { createControlMetrics } from './metrics/control-metrics.ts';
+import { databaseFamilies } from './metrics/database-metrics.ts';
+import { metricsText } from './metrics/exposition.ts';
+import { createMediaReports } from './metrics/media-reports.ts';
+import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
 import { createAddressGuard } from './outbound-http/address-guard.ts';
 import { createGuardedClient } from './outbound-http/guarded-client.ts';
 import { type Database, openDatabase } from './store/database.ts';
@@ -62,6 +69,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   });
   const sealer = createSealer(config.masterKeyHex);
   const http = createGuardedClient({ guard: createAddressGuard(config.webhookAllowCidrs), clock });
+  const metrics = createControlMetrics();
+  const mediaReports = createMediaReports(clock);
   const webhooks = await startWebhooks({
     db: database,
     databaseUrl: config.databaseUrl,
@@ -71,6 +80,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     clock,
     random: Math.random,
     logger: log,
+    observed: metrics.webhookAttempted,
   });
 
   const registry = createCarrierRegistry({ factories: { plivo: createPlivoCarrier }, apiBases: config.carrierApiBase });
@@ -80,14 +90,17 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const pool = createMediaPool({ database, clock, log });
   const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
   const shared = { database, clock, log, publicUrl };
-  const transitions = createTransitions({
-    ...shared,
-    bus,
-    recordCallEvent,
-    bell: webhooks.bell,
-    perform: deeds.perform,
-    deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
-  });
+  const transitions = countEnds(
+    metrics,
+    createTransitions({
+      ...shared,
+      bus,
+      recordCallEvent,
+      bell: webhooks.bell,
+      perform: deeds.perform,
+      deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
+    }),
+  );
   const reaper = createReaper({ ...shared, transitions, lineCarriers, deeds });
   const messages = createMediaMessages({ ...shared, bus, bell: webhooks.bell, transitions, recordCallEvent });
   const linkServer = createLinkServer({
@@ -100,6 +113,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     claim: (mediaId, claim) => claimStream({ ...shared, bus, lineCarriers }, mediaId, claim),
     renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
     releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
+    metricsReported: mediaReports.reported,
     orphanOthers: (mediaId, calls) => orphanOthers(database, clock, mediaId, calls),
   });
 
@@ -111,7 +125,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const app = createApiServer({
     ...shared,
     sealer,
-    placeCall: (call) => placeCall(placement, call),
+    placeCall: (call) => timePlacement(metrics, clock, () => placeCall(placement, call)),
+    answered: metrics.requestAnswered,
     hangUp: async (callUuid) => ((await endCall(transitions, callUuid, 'api_hangup')) === 'asked' ? 'asked' : 'over'),
     compliance: allowEveryCall,
     admission,
@@ -138,6 +153,21 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       }),
   });
 
+  const linkFamilies = (): MetricFamily[] => [
+    gauge(
+      'parley_media_processes_connected',
+      'Media processes that are connected to this control',
+      connectedCount(pool),
+    ),
+    gauge(
+      'parley_link_unhandled_messages',
+      'Messages of media that wait for the database',
+      linkServer.unhandledCount(),
+    ),
+    counter('parley_link_stale_messages_total', 'Messages of media refused for their old epoch', messages.staleCount()),
+  ];
+
+  let metricsServer: MetricsServer | null = null;
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
     draining = true;
@@ -147,6 +177,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     cancelLimit();
     await reaper.close();
     await linkServer.close();
+    await metricsServer?.close();
+    metrics.close();
     await webhooks.close();
     await http.close();
     await database.close();
@@ -157,6 +189,15 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
 
   try {
     await linkServer.listen(join(config.runDir, 'link.sock'));
+    metricsServer = await startMetricsServer({
+      host: config.metricsHost,
+      port: config.metricsPort,
+      log,
+      text: async () => {
+        const own = [...(await metrics.families()), ...(await databaseFamilies(shared)), ...linkFamilies()];
+        return metricsText(new Map([['control', own], ...mediaReports.current()]));
+      },
+    });
     const apiSocket = join(config.runDir, 'api.sock');
     await rm(apiSocket, { force: true });
     await app.listen({ path: apiSocket });
@@ -171,6 +212,10 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
 async function databaseAnswers(database: Database): Promise<string> {
   await database.query('SELECT 1 AS one');
   return 'ok';
+}
+
+function connectedCount(pool: MediaPool): number {
+  return pool.members().filter((member) => member.connected).length;
 }
 
 function mediaState(

@@ -30,6 +30,8 @@ export interface GatewayOptions {
   settings?: Record<string, string>;
   volatileDatabase?: boolean;
   log(line: string): void;
+  /** Takes the log lines of control and media. */
+  childOutput?(text: string): void;
 }
 
 export interface Gateway {
@@ -55,6 +57,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const settings = loadServiceSettings({
     PARLEY_LOG_LEVEL: 'warn',
     HOST: '127.0.0.1',
+    // Several gateways may stand on one machine.
+    PARLEY_METRICS_PORT: '0',
     ...options.settings,
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
@@ -67,6 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       controlEnv: { CARRIER_API_BASE_PLIVO: emulator.apiBase, WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32' },
       volatileDatabase: options.volatileDatabase ?? false,
       log: options.log,
+      ...(options.childOutput === undefined ? {} : { childOutput: options.childOutput }),
     });
   } catch (error) {
     receiver.close();

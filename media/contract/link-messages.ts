@@ -7,6 +7,7 @@ import type { AgentDefinition } from './agent-definition.ts';
 import type { LegFormat } from './audio-format.ts';
 import type { EndedReason } from './call-outcome.ts';
 import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from './conversation.ts';
+import type { MetricFamily } from './metrics.ts';
 
 /** Everything that a call needs from its start, so that it can go on while control or the database is away. */
 export interface CallSetup {
@@ -76,6 +77,8 @@ export type ToControl =
       draining: boolean;
       calls: { callUuid: string; epoch: number }[];
     }
+  /** Every few seconds: what operators watch. */
+  | { type: 'metrics'; families: MetricFamily[] }
   | { type: 'claim'; requestId: number; claim: ClaimRequest }
   | { type: 'media.started'; callUuid: string; epoch: number; carrierCallId: string; streamId: string }
   | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: LiveEvent }

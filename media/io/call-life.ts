@@ -65,6 +65,11 @@ export class CallLife implements LegListener, PlacedCallListener {
     return this.#leg;
   }
 
+  /** How its leg ended; null while it is open. */
+  get endedBy(): LegEnd | null {
+    return this.#legEnd?.why ?? null;
+  }
+
   /** The socket is open. */
   opened(socket: MediaSocket<unknown>): void {
     const { codecFactory, clock, frameClock } = this.#options;

@@ -10,6 +10,7 @@ import type { CallSetup, ToControl } from '../contract/link-messages.ts';
 import { CallLife } from './call-life.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { FrameClock } from './frame-clock.ts';
+import { LegTotals } from './leg-totals.ts';
 import type { PipelinePool } from './threads/pipeline-pool.ts';
 import type { RecordedStream, RecorderHost } from './threads/recorder-host.ts';
 
@@ -29,6 +30,7 @@ export class CallRegistry {
   /** Over, but their recordings are still being finished; a call's earlier streams may be among them. */
   readonly #recording = new Set<CallLife>();
   #isDraining = false;
+  readonly #totals = new LegTotals();
   #whenOver: (() => void)[] = [];
 
   constructor(options: CallRegistryOptions) {
@@ -45,6 +47,13 @@ export class CallRegistry {
 
   get capacityCalls(): number {
     return this.#options.capacityCalls;
+  }
+
+  /** Of all legs that this process has had, the live ones included. */
+  legTotals(): LegTotals {
+    const totals = this.#totals.copy();
+    for (const { leg } of this.#lives.values()) if (leg !== null) totals.add(leg.counters);
+    return totals;
   }
 
   hasRoom(): boolean {
@@ -128,6 +137,8 @@ export class CallRegistry {
 
   #over(life: CallLife): void {
     const { callUuid } = life.setup;
+    if (life.leg !== null) this.#totals.add(life.leg.counters);
+    this.#totals.ended(life.endedBy ?? 'failed');
     if (this.#lives.get(callUuid) === life) this.#lives.delete(callUuid);
     if (life.isRecording) this.#recording.add(life);
     this.#tell();

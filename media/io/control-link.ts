@@ -94,8 +94,8 @@ class Link implements ControlLink {
 
   send(message: ToControl): void {
     if (this.#closed) return;
-    // A report of load is true now or not at all.
-    if (message.type === 'load' && !this.#isConnected) return;
+    // Reports of load and figures are true now or not at all.
+    if ((message.type === 'load' || message.type === 'metrics') && !this.#isConnected) return;
     const isSpoolFull = message.type === 'live' && this.unackedCount >= LIVE_SPOOL_MESSAGES;
     if (isSpoolFull || !this.#reliable.send(message)) {
       this.droppedMessages++;

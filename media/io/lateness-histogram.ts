@@ -1,4 +1,4 @@
-/** Counts how late ticks began, in fixed buckets: no allocation, read by logs and later by metrics. */
+/** Counts how late ticks began, in fixed buckets: no allocation. The log reads and resets a window, metrics read it since the start. */
 
 /** Upper bounds, ms; one more bucket takes the rest. */
 export const LATENESS_BOUNDS_MS = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 50, 100, 200, 400] as const;
@@ -7,12 +7,15 @@ export class LatenessHistogram {
   readonly counts = new Float64Array(LATENESS_BOUNDS_MS.length + 1);
   total = 0;
   maxMs = 0;
+  #sumMs = 0;
+  readonly #closedCounts = new Float64Array(LATENESS_BOUNDS_MS.length + 1);
 
   add(lateMs: number): void {
     let bucket = 0;
     while (bucket < LATENESS_BOUNDS_MS.length && lateMs > LATENESS_BOUNDS_MS[bucket]!) bucket++;
     this.counts[bucket]!++;
     this.total++;
+    this.#sumMs += lateMs;
     if (lateMs > this.maxMs) this.maxMs = lateMs;
   }
 
@@ -26,7 +29,14 @@ export class LatenessHistogram {
     return this.maxMs;
   }
 
+  /** Since the start, whatever was reset. */
+  sinceStart(): { counts: Float64Array; sumMs: number } {
+    return { counts: this.#closedCounts.map((count, bucket) => count + this.counts[bucket]!), sumMs: this.#sumMs };
+  }
+
+  /** Begins a new window. */
   reset(): void {
+    for (let bucket = 0; bucket < this.counts.length; bucket++) this.#closedCounts[bucket]! += this.counts[bucket]!;
     this.counts.fill(0);
     this.total = 0;
     this.maxMs = 0;

@@ -7,6 +7,7 @@ import { FRAME_MS } from '../contract/audio-format.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { CallBlock } from '../rings/call-block.ts';
+import type { FrameRing } from '../rings/frame-ring.ts';
 import { createRecordRing } from '../rings/record-ring.ts';
 import type { MediaCodec, MediaCodecFactory, StreamEvents, StreamStart } from './carriers/media-codec.ts';
 import type { FrameClock, FrameClockClient } from './frame-clock.ts';
@@ -44,6 +45,8 @@ export interface LegCounters {
   droppedFrames: number;
   underrunFrames: number;
   uplinkRefusedFrames: number;
+  downlinkRefusedFrames: number;
+  recordRefusedFrames: number;
   gaps: number;
   gapMs: number;
   wildTimestamps: number;
@@ -86,6 +89,11 @@ export class Leg implements StreamEvents, FrameClockClient {
   #rareMessages = 0;
   #badMessages = 0;
   #sendsDropped = 0;
+  #record: FrameRing | null = null;
+  /** Counted by blocks that the call has left. */
+  #earlierUnderruns = 0;
+  #earlierUplinkRefused = 0;
+  #earlierDownlinkRefused = 0;
   #lostThreadAtMs = 0;
   #framesAtRebind = 0;
   #peerCloseCode = 0;
@@ -108,8 +116,10 @@ export class Leg implements StreamEvents, FrameClockClient {
       receivedFrames: uplink?.receivedFrames ?? 0,
       playedFrames: playout?.playedFrames ?? 0,
       droppedFrames: playout?.droppedFrames ?? 0,
-      underrunFrames: this.#block?.underrunFrames ?? 0,
-      uplinkRefusedFrames: this.#block?.uplink.droppedFrames ?? 0,
+      underrunFrames: this.#earlierUnderruns + (this.#block?.underrunFrames ?? 0),
+      uplinkRefusedFrames: this.#earlierUplinkRefused + (this.#block?.uplink.droppedFrames ?? 0),
+      downlinkRefusedFrames: this.#earlierDownlinkRefused + (this.#block?.downlink.droppedFrames ?? 0),
+      recordRefusedFrames: this.#record?.droppedFrames ?? 0,
       gaps: uplink?.timeline.gaps ?? 0,
       gapMs: Math.round(uplink?.timeline.gapMs ?? 0),
       wildTimestamps: uplink?.timeline.wildTimestamps ?? 0,
@@ -163,6 +173,9 @@ export class Leg implements StreamEvents, FrameClockClient {
   rebind(lostAtMs: number): CallBlock | null {
     const old = this.#block;
     if (old === null || this.#isOver) return null;
+    this.#earlierUnderruns += old.underrunFrames;
+    this.#earlierUplinkRefused += old.uplink.droppedFrames;
+    this.#earlierDownlinkRefused += old.downlink.droppedFrames;
     const block = CallBlock.create(this.#options.setup.format);
     while (old.uplink.peek()) {
       const { bytes, payloadStart, lengthBytes, generation, frameSeq, atMs } = old.uplink;
@@ -220,6 +233,7 @@ export class Leg implements StreamEvents, FrameClockClient {
     const block = CallBlock.create(setup.format);
     const record = setup.record ? createRecordRing(setup.format) : null;
     this.#block = block;
+    this.#record = record?.ring ?? null;
     this.#uplink = new Uplink(setup.format, block.uplink, record?.ring ?? null);
     this.#playout = new Playout(
       {

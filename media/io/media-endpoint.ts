@@ -34,6 +34,8 @@ export interface MediaEndpointOptions {
   link: ControlLink;
   log: Logger;
   toControl(message: ToControl): void;
+  /** Counts. */
+  refused(httpStatus: number): void;
 }
 
 export function createMediaEndpoint(options: MediaEndpointOptions): SocketRoute<CallLife> {
@@ -121,6 +123,7 @@ class StreamUpgrade {
     const { remoteAddress } = this.#request;
     const carrier = this.#carrier.slice(0, 32);
     this.#options.log.warn({ carrier, httpStatus, why, remoteAddress, callUuid }, 'media stream refused');
+    this.#options.refused(httpStatus);
     this.#decision.reject(httpStatus, httpStatus === 503 ? RETRY_AFTER_SECONDS : undefined);
   }
 }

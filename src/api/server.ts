@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { AnsweredRequest } from '../metrics/control-metrics.ts';
 import type { Database } from '../store/database.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
 import type { Sealer } from '../store/secrets.ts';
@@ -35,6 +36,8 @@ export interface ApiDeps {
   admission: CallAdmission;
   bus: Pick<CallEventBus, 'subscribe'>;
   checks: Readonly<Record<string, ReadinessCheck>>;
+  /** After every answer; for metrics. */
+  answered?(request: AnsweredRequest): void;
   /** Called with a scope of its own; parsers and hooks that it adds stay there. */
   registerCarrierRoutes?(scope: FastifyInstance): void;
 }
@@ -61,6 +64,14 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   acceptJsonOnly(app);
   frameAnswers(app, deps.log);
   app.addHook('onResponse', async (request, reply) => {
+    const errorCode = reply.getHeader('x-error-code');
+    deps.answered?.({
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      status: reply.statusCode,
+      errorCode: typeof errorCode === 'string' ? errorCode : null,
+      seconds: reply.elapsedTime / 1000,
+    });
     deps.log.debug(
       {
         requestId: request.id,

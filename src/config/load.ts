@@ -22,12 +22,17 @@ export interface Config {
   carrierApiBase: Readonly<Record<string, string>>;
   /** Ranges in which webhook receivers may lie although they are private, and may speak plain http. */
   webhookAllowCidrs: readonly string[];
+  /** Where `/metrics` is served; port 0: nowhere. */
+  metricsHost: string;
+  metricsPort: number;
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const httpUrl = (hint: string) => z.url({ protocol: /^https?$/, error: hint });
+
+const METRICS_PORT = 'must be a port, or 0 for no metrics';
 
 const schema = z.object({
   DATABASE_URL: z
@@ -60,6 +65,13 @@ const schema = z.object({
       (cidrs) => cidrs.every((cidr) => ipaddr.isValidCIDR(cidr)),
       'must be ranges separated by commas, like 10.0.0.0/8,fd00::/8',
     ),
+  PARLEY_METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+  PARLEY_METRICS_PORT: z.coerce
+    .number({ error: METRICS_PORT })
+    .int(METRICS_PORT)
+    .min(0, METRICS_PORT)
+    .max(65_535, METRICS_PORT)
+    .default(9464),
   PARLEY_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
       error: 'must be trace, debug, info, warn, error or silent',
@@ -88,6 +100,8 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     runDir: value.PARLEY_RUN_DIR,
     carrierApiBase: Object.freeze(carriers.bases),
     webhookAllowCidrs: Object.freeze(value.WEBHOOK_ALLOW_CIDRS),
+    metricsHost: value.PARLEY_METRICS_HOST,
+    metricsPort: value.PARLEY_METRICS_PORT,
     logLevel: value.PARLEY_LOG_LEVEL,
   });
 }

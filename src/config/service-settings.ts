@@ -33,6 +33,8 @@ const schema = z.object({
   PARLEY_PLIVO_FRAMES_PER_MESSAGE: z.enum(['1', '3'], 'PARLEY_PLIVO_FRAMES_PER_MESSAGE must be 1 or 3').default('1'),
   PARLEY_DRAIN_SECONDS: whole('PARLEY_DRAIN_SECONDS', 0, 86_400, 1_860),
   PARLEY_SOCKET_SERVER: z.enum(['auto', 'uws', 'ws']).default('auto'),
+  PARLEY_METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+  PARLEY_METRICS_PORT: whole('PARLEY_METRICS_PORT', 0, 65_535, 9464),
   PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
@@ -56,6 +58,9 @@ export interface ServiceSettings {
   /** How long live calls may go on after SIGTERM. */
   drainLimitMs: number;
   socketServer: 'auto' | 'uws' | 'ws';
+  metricsHost: string;
+  /** 0: no metrics. */
+  metricsPort: number;
   logLevel: string;
 }
 
@@ -83,6 +88,8 @@ export function loadServiceSettings(env: Record<string, string | undefined>): Se
     plivoFramesPerMessage: value.PARLEY_PLIVO_FRAMES_PER_MESSAGE === '3' ? 3 : 1,
     drainLimitMs: value.PARLEY_DRAIN_SECONDS * 1000,
     socketServer: value.PARLEY_SOCKET_SERVER,
+    metricsHost: value.PARLEY_METRICS_HOST,
+    metricsPort: value.PARLEY_METRICS_PORT,
     logLevel: value.PARLEY_LOG_LEVEL,
   };
 }

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import { ReliableLink } from '../../media/contract/link.ts';
 import type { ClaimAnswer, ClaimRequest, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
+import type { MetricFamily } from '../../media/contract/metrics.ts';
 import { isDatabaseAway } from '../calls/database-away.ts';
 import { type Gate, Inbox } from './inbox.ts';
 import { type CallMessage, isLive, type MediaMessages } from './media-messages.ts';
@@ -23,6 +24,8 @@ export interface MediaPeerDeps {
   renewLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
   /** The process is gone: the leases of what it carried end now. */
   releaseLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
+  /** The process's figures for operators. */
+  metricsReported?(mediaId: string, families: readonly MetricFamily[]): void;
   /** A new run of this process: the calls of the one before, other than these, have no owner any more. */
   orphanOthers(mediaId: string, liveCalls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
 }
@@ -158,6 +161,10 @@ export class MediaPeer implements MediaMember {
         this.#carries(message.calls);
         this.#renew(message.calls);
         this.#endOrphans(message.calls);
+        return;
+      case 'metrics':
+        this.#inbox.skip(number);
+        if (this.mediaId !== '') this.#deps.metricsReported?.(this.mediaId, message.families);
         return;
       case 'claim': {
         const answer = (): void => this.#answerClaim(message.requestId, message.claim, number);

@@ -34,6 +34,8 @@ export interface ServiceOptions {
   /** Speed for durability: tests only. */
   volatileDatabase?: boolean;
   log(line: string): void;
+  /** Takes what control and media write; without it that goes where ours goes. */
+  childOutput?(text: string): void;
 }
 
 const CONTROL_STOP_LIMIT_MS = 10_000;
@@ -59,6 +61,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     masterKeyFile: settings.masterKeyHex === null ? masterKeyFileIn(dataDir) : null,
   });
 
+  const output = options.childOutput === undefined ? {} : { output: options.childOutput };
   const children: SupervisedChild[] = [];
   let stopping: Promise<void> | null = null;
   const stop = (drainLimitMs: number): Promise<void> => {
@@ -79,6 +82,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       entry: builtEntry('src/main.js'),
       env: controlEnv(settings, { databaseUrl, masterKeyHex, dataDir, runDir }, options.controlEnv),
       log,
+      ...output,
     });
     children.push(control);
     await control.ready;
@@ -89,6 +93,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
           entry: builtEntry('media/main.js'),
           env: { PARLEY_MEDIA_CONFIG: JSON.stringify(mediaConfig(settings, index, { dataDir, runDir })) },
           log,
+          ...output,
         }),
       );
     }
@@ -125,6 +130,8 @@ function controlEnv(
     PARLEY_DATA_DIR: made.dataDir,
     PARLEY_RUN_DIR: made.runDir,
     PUBLIC_URL: settings.publicUrl,
+    PARLEY_METRICS_HOST: settings.metricsHost,
+    PARLEY_METRICS_PORT: String(settings.metricsPort),
     PARLEY_LOG_LEVEL: settings.logLevel,
     ...more,
   };

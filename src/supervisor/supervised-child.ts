@@ -10,6 +10,8 @@ export interface ChildOptions {
   entry: string;
   env: Record<string, string>;
   log(line: string): void;
+  /** Takes what the child writes to standard output and error; without it that goes where ours goes. */
+  output?(text: string): void;
 }
 
 export interface SupervisedChild {
@@ -39,12 +41,17 @@ export function superviseChild(options: ChildOptions): SupervisedChild {
 
   const launch = (): void => {
     const startedAtMs = performance.now();
+    const { output } = options;
+    const stream = output === undefined ? 'inherit' : 'pipe';
     child = fork(options.entry, [], {
       env: { ...process.env, ...options.env },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      stdio: ['ignore', stream, stream, 'ipc'],
       // A group of its own: Ctrl-C reaches the supervisor alone, which drains the children in order.
       detached: true,
     });
+    if (output !== undefined) {
+      for (const source of [child.stdout, child.stderr]) source?.setEncoding('utf8').on('data', output);
+    }
     child.on('message', (message) => {
       if ((message as { type?: string }).type === 'ready') {
         settleReady?.resolve();

@@ -25,6 +25,8 @@ export interface ClaimedDelivery extends DueDelivery {
   /** Newest first; two while a rotation runs. */
   secrets: string[];
   claimedUntil: Date;
+  /** When the event was written. */
+  createdAt: Date;
 }
 
 export type AttemptOutcome =
@@ -55,6 +57,7 @@ interface ClaimRow {
   body: string;
   secretSealed: Buffer;
   previousSecretSealed: Buffer | null;
+  createdAt: Date;
 }
 
 export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore {
@@ -115,7 +118,7 @@ const CLAIM_SQL = `
       WHERE earlier.call_uuid = v.call_uuid AND earlier.sequence < v.sequence
         AND first.endpoint_id = d.endpoint_id AND first.state = 'pending' AND first.attempts = 0))
   RETURNING d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", v.event, v.call_uuid AS "callUuid", d.attempts,
-    e.url, v.body, e.secret_sealed AS "secretSealed",
+    e.url, v.body, v.created_at AS "createdAt", e.secret_sealed AS "secretSealed",
     CASE WHEN e.previous_until > $2 THEN e.previous_secret_sealed END AS "previousSecretSealed"`;
 
 const FINISH_SQL = `

@@ -27,10 +27,20 @@ export interface DeliveryDeps {
   clock: Clock;
   random: () => number;
   logger: Logger;
+  /** After every attempt. */
+  observed?(attempt: ObservedAttempt): void;
   /** After a failed attempt: when to come back. */
   onRetry(delivery: DueDelivery, afterMs: number): void;
   /** After a first attempt: the next event of the call may go now. */
   onNext(delivery: DueDelivery): void;
+}
+
+/** For metrics. */
+export interface ObservedAttempt {
+  outcome: AttemptOutcome['kind'];
+  seconds: number;
+  /** From the event to its delivery; null when it was not delivered. */
+  sinceEventSeconds: number | null;
 }
 
 export type AttemptResult = 'delivered' | 'failed' | 'skipped';
@@ -45,8 +55,14 @@ export async function attemptDelivery(deps: DeliveryDeps, id: string): Promise<A
     logger.warn({ deliveryId: id, err: error }, 'a webhook delivery could not be claimed; the sweep will find it');
   }
   if (delivery === null) return 'skipped';
+  const beganAtMs = clock.nowMs();
   const result = await post(deps, delivery);
   const outcome = judge(deps, delivery, result);
+  deps.observed?.({
+    outcome: outcome.kind,
+    seconds: (clock.nowMs() - beganAtMs) / 1000,
+    sinceEventSeconds: outcome.kind === 'delivered' ? (clock.epochMs() - delivery.createdAt.getTime()) / 1000 : null,
+  });
   report(logger, delivery, outcome);
   if (await note(deps, delivery, outcome)) await follow(deps, delivery, outcome);
   return outcome.kind === 'delivered' ? 'delivered' : 'failed';

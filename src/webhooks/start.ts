@@ -7,7 +7,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Database } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
-import { attemptDelivery } from './delivery.ts';
+import { attemptDelivery, type ObservedAttempt } from './delivery.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { WebhookBell } from './outbox.ts';
@@ -26,6 +26,7 @@ export interface WebhookDeps {
   /** 0 ≤ x < 1. */
   random: () => number;
   logger: Logger;
+  observed?(attempt: ObservedAttempt): void;
 }
 
 export interface Webhooks {
@@ -57,6 +58,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
           clock,
           random: deps.random,
           logger,
+          ...(deps.observed === undefined ? {} : { observed: deps.observed }),
           onRetry: (delivery, afterMs) => bell?.ringLater(delivery.id, afterMs),
           onNext: (delivery) => dispatcher.offer([delivery]),
         },

@@ -26,6 +26,8 @@ export interface EngineHost {
   portFor(index: number): MessagePort | null;
   /** Called when a dead thread was replaced: the ports that were made for it lead nowhere. */
   replaced: (() => void) | null;
+  /** Threads that died, since the start. */
+  deaths: number;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export function createEngineHost(options: EngineHostOptions): EngineHost {
   const host: EngineHost = {
     ready: Promise.resolve(),
     replaced: null,
+    deaths: 0,
     portFor(index) {
       const worker = workers[index % options.threads];
       if (worker === undefined) return null;
@@ -66,6 +69,7 @@ export function createEngineHost(options: EngineHostOptions): EngineHost {
       },
       died: (why, wasClosed) => {
         if (wasClosed || closed) return;
+        host.deaths++;
         options.log.error({ thread: `${options.kind}-${at}`, why }, 'an engine thread died');
         if (!isReady && settle !== null) {
           settle.reject(new Error(`the ${options.kind} thread died before it was ready: ${why}`));

@@ -54,6 +54,8 @@ export interface PipelinePool {
   /** Resolves when all threads and the spare are ready; rejects when one dies before. */
   ready: Promise<void>;
   readonly calls: number;
+  /** Threads that died, since the start. */
+  readonly deaths: number;
   place(setup: CallSetup, block: SharedArrayBuffer, listener: PlacedCallListener): PlacedCall;
   prepare(message: Extract<ToMedia, { type: 'prepare' }>): void;
   /** Rings the bell of each thread that was fed; the frame clock calls it after each tick. */
@@ -109,6 +111,7 @@ class Pool implements PipelinePool {
   #spare: PipelineThreadHost | null = null;
   #starting = new Set<PipelineThreadHost>();
   #waiting: { call: Call; block: SharedArrayBuffer }[] = [];
+  deaths = 0;
   #nextIndex = 0;
   #nextToPrepare = 0;
   #restartMs = FIRST_RESTART_MS;
@@ -253,6 +256,7 @@ class Pool implements PipelinePool {
     if (this.#closed) return;
     const { clock, log } = this.#options;
     const lostAtMs = clock.nowMs();
+    this.deaths++;
     log.error({ thread: `pipeline-${host.threadIndex}`, why, calls: host.calls.size }, 'a pipeline thread died');
     this.#starting.delete(host);
     if (this.#spare === host) this.#spare = null;

@@ -33,6 +33,8 @@ export interface RecordedStream {
 export interface RecorderHost {
   ready: Promise<void>;
   readonly openRecordings: number;
+  /** Threads that died, since the start. */
+  readonly deaths: number;
   open(stream: RecordedStream, format: LegFormat, ring: SharedArrayBuffer): void;
   /** `finished` follows, once. Nothing happens when it was not opened. */
   close(stream: RecordedStream, durationMs: number): void;
@@ -51,6 +53,7 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
   const recordings = new Map<string, Recording>();
   let worker: WatchedWorker;
   let stopped = false;
+  let deaths = 0;
   let isReady = false;
   let settle: { resolve(): void; reject(error: Error): void } | null = null;
   const ready = new Promise<void>((resolve, reject) => {
@@ -77,6 +80,7 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
       },
       died: (why, wasClosed) => {
         if (wasClosed || stopped) return;
+        deaths++;
         options.log.error({ thread: 'recorder', why, openRecordings: recordings.size }, 'the recorder thread died');
         if (!isReady) {
           settle?.reject(new Error(`the recorder thread died before it was ready: ${why}`));
@@ -103,6 +107,9 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
 
   return {
     ready,
+    get deaths() {
+      return deaths;
+    },
     get openRecordings() {
       return recordings.size;
     },

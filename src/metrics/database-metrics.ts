@@ -1,0 +1,53 @@
+/**
+ * What only the database knows: live calls by state and the webhook backlog. Of the whole cluster, so every node reports the same
+ * (take `max`, not `sum`). Asked at each scrape; a database that is away or slow gives `parley_database_up 0` and nothing else.
+ */
+import type { Clock } from '../../media/contract/clock.ts';
+import { gauge, type MetricFamily } from '../../media/contract/metrics.ts';
+import type { Queryable } from '../store/database.ts';
+
+const LIMIT_MS = 2_000;
+const LIVE = ['queued', 'dialing', 'ringing', 'in_progress'] as const;
+
+const READ_LIVE = `SELECT status, count(*)::int AS count FROM calls WHERE status = ANY($1) GROUP BY status`;
+const READ_BACKLOG = `
+  SELECT count(*)::int AS pending, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS oldest_seconds
+  FROM webhook_deliveries WHERE state = 'pending'`;
+
+export async function databaseFamilies(deps: { database: Queryable; clock: Clock }): Promise<MetricFamily[]> {
+  const beganAtMs = deps.clock.nowMs();
+  let cancel = (): void => {};
+  const tooLate = new Promise<null>((resolve) => {
+    cancel = deps.clock.after(LIMIT_MS, () => resolve(null));
+  });
+  const read = Promise.all([
+    deps.database.query<{ status: string; count: number }>(READ_LIVE, [LIVE]),
+    deps.database.query<{ pending: number; oldest_seconds: number }>(READ_BACKLOG),
+  ]).catch(() => null);
+  const rows = await Promise.race([read, tooLate]);
+  cancel();
+  if (rows === null) return [gauge('parley_database_up', UP_HELP, 0)];
+  const [live, [backlog]] = rows;
+  const counts = new Map(live.map(({ status, count }) => [status, count]));
+  const took = (deps.clock.nowMs() - beganAtMs) / 1000;
+  return [
+    gauge('parley_database_up', UP_HELP, 1),
+    gauge('parley_database_query_seconds', 'How long the queries of this report took', took),
+    {
+      ...gauge('parley_calls_live', 'Calls that are not over, by state, of the whole cluster', 0),
+      values: LIVE.map((status) => ({ labels: { status }, value: counts.get(status) ?? 0 })),
+    },
+    gauge(
+      'parley_webhook_pending_deliveries',
+      'Webhooks not yet delivered, of the whole cluster',
+      backlog?.pending ?? 0,
+    ),
+    gauge(
+      'parley_webhook_oldest_pending_seconds',
+      'Age of the oldest webhook not yet delivered',
+      Math.max(0, backlog?.oldest_seconds ?? 0),
+    ),
+  ];
+}
+
+const UP_HELP = `1 when PostgreSQL answered within ${LIMIT_MS / 1000} s`;

@@ -1,0 +1,149 @@
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../bench/harness/free-port.ts';
+import { counter, counters, eventLoopDelayOf, gauge, histogram } from '../../../media/contract/metrics.ts';
+import { LatenessHistogram } from '../../../media/io/lateness-histogram.ts';
+import { countEnds, timePlacement } from '../../../src/metrics/call-observers.ts';
+import { type ControlMetrics, createControlMetrics } from '../../../src/metrics/control-metrics.ts';
+import { databaseFamilies } from '../../../src/metrics/database-metrics.ts';
+import { metricsText } from '../../../src/metrics/exposition.ts';
+import { createMediaReports } from '../../../src/metrics/media-reports.ts';
+import { startMetricsServer } from '../../../src/metrics/metrics-server.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+const silent = pino({ level: 'silent' });
+let metrics: ControlMetrics | undefined;
+afterEach(() => metrics?.close());
+
+describe('the text of all processes', () => {
+  it('names each family once, gives each sample its process, and adds histogram buckets up', async () => {
+    const media = [
+      gauge('parley_a', 'An A', 2),
+      counters('parley_b_total', 'Bs', 'kind', { x: 1, y: 0 }),
+      histogram('parley_c_seconds', 'Cs', { bounds: [0.001, 0.01], counts: [3, 2, 1], sum: 0.05 }),
+    ];
+    const text = await metricsText(
+      new Map([
+        ['control', [gauge('parley_a', 'An A', 1)]],
+        ['media-0', media],
+      ]),
+    );
+    expect(text.match(/# TYPE parley_a gauge/g)).toHaveLength(1);
+    expect(text).toContain('parley_a{process="control"} 1\n');
+    expect(text).toContain('parley_a{process="media-0"} 2\n');
+    expect(text).toContain('# TYPE parley_b_total counter');
+    expect(text).toContain('parley_b_total{kind="y",process="media-0"} 0');
+    expect(text).toContain('parley_c_seconds_bucket{le="0.001",process="media-0"} 3');
+    expect(text).toContain('parley_c_seconds_bucket{le="0.01",process="media-0"} 5');
+    expect(text).toContain('parley_c_seconds_bucket{le="+Inf",process="media-0"} 6');
+    expect(text).toContain('parley_c_seconds_count{process="media-0"} 6');
+    expect(text).toContain('parley_c_seconds_sum{process="media-0"} 0.05');
+  });
+
+  it('quotes what a label may not hold as it is', async () => {
+    const text = await metricsText(new Map([['con"trol\n', [counter('parley_a_total', 'A', 1)]]]));
+    expect(text).toContain('parley_a_total{process="con\\"trol\\n"} 1');
+  });
+});
+
+describe('what control counts', () => {
+  it('counts requests, placements, ends and webhook attempts under closed labels', async () => {
+    metrics = createControlMetrics();
+    metrics.requestAnswered({ method: 'GET', route: null, status: 404, errorCode: 'not_found', seconds: 0.004 });
+    metrics.webhookAttempted({ outcome: 'delivered', seconds: 0.02, sinceEventSeconds: 0.3 });
+    metrics.webhookAttempted({ outcome: 'retry', seconds: 3, sinceEventSeconds: null });
+    const clock = new VirtualClock();
+    await timePlacement(metrics, clock, async () => ({ kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1 }));
+    await expect(timePlacement(metrics, clock, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+    const applied = { call: { status: 'no_answer', endedReason: 'busy' }, change: { finished: true } };
+    const transitions = countEnds(metrics, { apply: async () => applied as never });
+    await transitions.apply('c', { type: 'submission.unknown', why: '' });
+    applied.change.finished = false;
+    await transitions.apply('c', { type: 'submission.unknown', why: '' });
+
+    const text = await metricsText(new Map([['control', await metrics.families()]]));
+    expect(text).toContain(
+      'parley_http_requests_total{method="GET",route="none",status="404",code="not_found",process="control"} 1',
+    );
+    expect(text).toContain('parley_placements_total{outcome="limited_cps_limit",process="control"} 1');
+    expect(text).toContain('parley_placements_total{outcome="error",process="control"} 1');
+    expect(text).toContain('parley_calls_ended_total{status="no_answer",reason="busy",process="control"} 1');
+    expect(text).toContain('parley_webhook_attempts_total{outcome="retry",process="control"} 1');
+    expect(text).toContain('parley_webhook_delivery_latency_seconds_count{process="control"} 1');
+    expect(text).toMatch(/parley_process_resident_memory_bytes\{process="control"\} \d{7,}/);
+  });
+
+  it('takes the interval of the loop monitor off its delays, and has 0 s before the first sample', () => {
+    const monitor = { percentile: (percent: number) => percent * 1e6, max: 110e6, count: 5 };
+    expect(eventLoopDelayOf(monitor, 10)).toEqual({ p50: 40, p99: 89, max: 100 });
+    expect(eventLoopDelayOf({ ...monitor, count: 0 }, 10)).toEqual({ p50: 0, p99: 0, max: 0 });
+  });
+});
+
+describe('lateness since the start', () => {
+  it('keeps 2 ticks of a closed window and 1 of the open one, 5 ms in all', () => {
+    const lateness = new LatenessHistogram();
+    lateness.add(0.1);
+    lateness.add(3.9);
+    lateness.reset();
+    lateness.add(1);
+    expect(lateness.total).toBe(1);
+    const { counts, sumMs } = lateness.sinceStart();
+    expect([...counts].reduce((sum, count) => sum + count, 0)).toBe(3);
+    expect(sumMs).toBeCloseTo(5);
+  });
+});
+
+describe('reports of media processes', () => {
+  it('leaves a process out that has not reported for 20 s', async () => {
+    const clock = new VirtualClock();
+    const reports = createMediaReports(clock);
+    reports.reported('media-0', [gauge('parley_a', 'A', 1)]);
+    clock.advanceMs(15_000);
+    reports.reported('media-1', []);
+    expect([...reports.current().keys()]).toEqual(['media-0', 'media-1']);
+    clock.advanceMs(6_000);
+    expect([...reports.current().keys()]).toEqual(['media-1']);
+  });
+});
+
+describe('what the database knows', () => {
+  it('says 0 and nothing else when the queries fail, or take more than 2 s', async () => {
+    const clock = new VirtualClock();
+    const failing = { query: () => Promise.reject(new Error('away')) };
+    expect(
+      (await databaseFamilies({ database: failing, clock })).map((one) => [one.name, one.values[0]?.value]),
+    ).toEqual([['parley_database_up', 0]]);
+    const slow = databaseFamilies({ database: { query: () => new Promise(() => {}) }, clock });
+    clock.advanceMs(2_001);
+    expect((await slow).map((one) => [one.name, one.values[0]?.value])).toEqual([['parley_database_up', 0]]);
+  });
+});
+
+describe('the metrics port', () => {
+  it('serves GET /metrics and nothing else', async () => {
+    const port = await freePort();
+    const server = await startMetricsServer({ host: '127.0.0.1', port, log: silent, text: async () => 'parley_a 1\n' });
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+      'parley_a 1\n',
+    ]);
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status).toBe(404);
+    await server.close();
+  });
+
+  it('says the setting when the port is taken, and does not fail', async () => {
+    const port = await freePort();
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(line) });
+    const text = async (): Promise<string> => '';
+    const first = await startMetricsServer({ host: '127.0.0.1', port, log: silent, text });
+    const second = await startMetricsServer({ host: '127.0.0.1', port, log, text });
+    expect(lines.join('')).toMatch(/EADDRINUSE.*PARLEY_METRICS_PORT/);
+    await second.close();
+    await first.close();
+  });
+});
