@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { loadMediaConfig } from './config.ts';
 import { systemClock } from './contract/clock.ts';
+import { safeLogOptions } from './contract/log-safety.ts';
 import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
 import { CallRegistry } from './io/call-registry.ts';
 import { createCodecRegistry } from './io/carriers/codec-registry.ts';
@@ -43,7 +44,11 @@ const LAST_WORDS_LIMIT_MS = 8000;
 
 const config = loadMediaConfig();
 const clock = systemClock;
-const log = pino({ level: config.logLevel, base: { process: 'media', mediaId: config.mediaId, pid: process.pid } });
+const log = pino({
+  level: config.logLevel,
+  base: { process: 'media', mediaId: config.mediaId, pid: process.pid },
+  ...safeLogOptions(),
+});
 const runId = randomUUID();
 const urlOf = (entry: ThreadEntry): URL =>
   config.threadsDir === null ? workerUrl(entry) : pathToFileURL(join(config.threadsDir, `${entry}.js`));
@@ -237,6 +242,12 @@ function drainAndExit(why: string): void {
 
 process.on('SIGTERM', () => drainAndExit('SIGTERM'));
 process.on('SIGINT', () => drainAndExit('SIGINT'));
+for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+  process.on(event, (error: unknown) => {
+    log.fatal({ err: error }, 'a fault that nothing caught; the media process starts anew');
+    process.exit(1);
+  });
+}
 process.on('disconnect', () => drainAndExit('the supervisor is gone'));
 
 try {

@@ -4,6 +4,7 @@
  */
 import pino, { type Logger } from 'pino';
 import { systemClock } from '../media/contract/clock.ts';
+import { safeLogOptions } from '../media/contract/log-safety.ts';
 import { isDatabaseAway } from './calls/database-away.ts';
 import { type Config, loadConfig } from './config/load.ts';
 import { type Control, startControl } from './control.ts';
@@ -11,21 +12,6 @@ import { migrate } from './store/migrate.ts';
 
 const DATABASE_WAIT_MS = 60_000;
 const DATABASE_RETRY_MS = 500;
-/** At any depth that our log lines have: what must never be read in a log. */
-const SECRET_NAMES = [
-  'authorization',
-  'authToken',
-  'credentials',
-  'cookie',
-  'masterKeyHex',
-  'password',
-  'secret',
-  'secretKey',
-  'token',
-  'mediaUrl',
-];
-const REDACTED = SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]);
-
 /** Waits for PostgreSQL up to a minute; anything but its absence (a wrong password, a broken migration) ends it at once. */
 async function migrateWhenThere(config: Config, log: Logger): Promise<void> {
   const untilMs = systemClock.nowMs() + DATABASE_WAIT_MS;
@@ -49,9 +35,7 @@ async function main(): Promise<void> {
   const log = pino({
     name: 'control',
     level: config.logLevel,
-    redact: { paths: REDACTED, censor: '[secret]' },
-    // Database errors carry their whole client along; these are what a reader needs.
-    serializers: { err: briefError },
+    ...safeLogOptions([config.masterKeyHex]),
   });
   let control: Control | null = null;
   let stopping = false;
@@ -93,9 +77,3 @@ async function main(): Promise<void> {
 }
 
 await main();
-
-function briefError(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { code } = error as { code?: unknown };
-  return { type: error.name, message: error.message, ...(code === undefined ? {} : { code }), stack: error.stack };
-}

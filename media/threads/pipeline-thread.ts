@@ -12,6 +12,7 @@ import type { LegFormat } from '../contract/audio-format.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { SpeechToText, TextToSpeech } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
+import { safeLogOptions } from '../contract/log-safety.ts';
 import type { FromPipeline, ToPipeline } from '../contract/thread-messages.ts';
 import { createSpeechToTextClient } from '../engines/local/speech-to-text-client.ts';
 import { createTextToSpeechClient } from '../engines/local/text-to-speech-client.ts';
@@ -50,7 +51,7 @@ const parent = parentPort;
 const data = workerData as PipelineThreadData;
 const clock = systemClock;
 const logger = pino(
-  { level: data.logLevel ?? 'info', base: { thread: `pipeline-${data.threadIndex}` } },
+  { level: data.logLevel ?? 'info', base: { thread: `pipeline-${data.threadIndex}` }, ...safeLogOptions() },
   destination({ dest: 1, sync: false }),
 );
 const ioBell = new Bell(data.ioBell);

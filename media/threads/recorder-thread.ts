@@ -9,13 +9,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { pino } from 'pino';
 import { loadOpusCodec } from '../audio/opus-codec.ts';
 import { systemClock } from '../contract/clock.ts';
+import { safeLogOptions } from '../contract/log-safety.ts';
 import type { FromRecorder, ToRecorder } from '../contract/thread-messages.ts';
 import { createRecorder, type RecorderThreadData } from '../recorder/recorder.ts';
 
 if (parentPort === null) throw new Error('recorder-thread is a worker thread: start it with new Worker(…)');
 const parent = parentPort;
 const { dataDir, mediaId, runId, logLevel } = workerData as RecorderThreadData;
-const log = pino({ level: logLevel, base: { mediaId, thread: 'recorder' } });
+const log = pino({ level: logLevel, base: { mediaId, thread: 'recorder' }, ...safeLogOptions() });
 // On Linux this is the calling thread alone: encoding takes what sockets and pipelines leave over. Elsewhere it would be the process.
 if (process.platform === 'linux') setPriority(0, 10);
 

@@ -142,6 +142,8 @@ async function follow(deps: DeliveryDeps, delivery: ClaimedDelivery, outcome: At
 
 /** Each event is reported when it is done with, and at its first failure; the row has what lies between. */
 function report(logger: Logger, delivery: ClaimedDelivery, outcome: AttemptOutcome): void {
+  // What the receiver answered may repeat what it was sent: it stays in the row.
+  const why = outcome.kind === 'delivered' || outcome.status !== null ? {} : { error: outcome.error };
   const facts = {
     callUuid: delivery.callUuid,
     event: delivery.event,
@@ -150,9 +152,8 @@ function report(logger: Logger, delivery: ClaimedDelivery, outcome: AttemptOutco
     status: outcome.status,
   };
   if (outcome.kind === 'delivered') logger.info(facts, 'webhook delivered');
-  else if (outcome.kind === 'dead') logger.error({ ...facts, error: outcome.error }, 'webhook given up');
+  else if (outcome.kind === 'dead') logger.error({ ...facts, ...why }, 'webhook given up');
   else if (outcome.disableEndpoint)
     logger.warn(facts, 'the receiver answered 410; its workspace gets no more webhooks');
-  else if (delivery.attempts === 0)
-    logger.warn({ ...facts, error: outcome.error }, 'webhook failed; it will be retried');
+  else if (delivery.attempts === 0) logger.warn({ ...facts, ...why }, 'webhook failed; it will be retried');
 }

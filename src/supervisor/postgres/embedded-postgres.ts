@@ -192,6 +192,8 @@ function runPostmaster(
     log_directory: join(home, 'log'),
     log_filename: 'postgresql-%a.log',
     log_truncate_on_rotation: 'on',
+    // Without the rows and values that a message is about.
+    log_error_verbosity: 'terse',
     timezone: 'UTC',
     ...(options.volatile ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } : {}),
   };
