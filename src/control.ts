@@ -69,6 +69,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   });
   const sealer = createSealer(config.masterKeyHex);
   const http = createGuardedClient({ guard: createAddressGuard(config.webhookAllowCidrs), clock });
+  const runId = randomUUID();
   const metrics = createControlMetrics();
   const mediaReports = createMediaReports(clock);
   const webhooks = await startWebhooks({
@@ -106,7 +107,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const linkServer = createLinkServer({
     clock,
     log,
-    runId: randomUUID(),
+    runId,
     gate: new Gate(MEDIA_TRANSACTIONS),
     pool,
     messages,
@@ -131,6 +132,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     compliance: allowEveryCall,
     admission,
     bus,
+    instance: runId,
     checks: {
       database: () => databaseAnswers(database),
       media: async () => mediaState(pool.members()),

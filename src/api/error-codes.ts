@@ -169,22 +169,33 @@ export const CARRIER_THROTTLED = { status: 429, message: 'Carrier rate limit exc
 export type ErrorCode = keyof typeof DEFINITIONS | EndedReason;
 
 export function factsOf(code: ErrorCode): { status: number; message: string } {
-  if (Object.hasOwn(DEFINITIONS, code)) return DEFINITIONS[code as keyof typeof DEFINITIONS];
+  if (Object.hasOwn(DEFINITIONS, code)) {
+    const { status, message } = DEFINITIONS[code as keyof typeof DEFINITIONS];
+    return { status, message };
+  }
   return code === 'carrier_throttled' ? CARRIER_THROTTLED : CARRIER_REFUSAL;
 }
 
+/** The reasons with which a carrier may refuse an attempt (502). */
+export const CARRIER_REFUSAL_CODES: readonly EndedReason[] = (Object.keys(ENDED_REASONS) as EndedReason[]).filter(
+  (code) =>
+    ENDED_REASONS[code].status !== 'completed' && code !== 'carrier_throttled' && !Object.hasOwn(DEFINITIONS, code),
+);
+
+export const ERROR_CODES = [
+  ...(Object.keys(DEFINITIONS) as (keyof typeof DEFINITIONS)[]),
+  'carrier_throttled',
+  ...CARRIER_REFUSAL_CODES,
+] as const satisfies readonly ErrorCode[];
+
 /** What `GET /api/developer/error-codes` answers. */
 export function publishedErrorCodes(): { code: string; status: number; message: string; meaning: string }[] {
-  const own = Object.entries(DEFINITIONS).map(([code, facts]) => ({ code, ...facts }));
-  const refusals = Object.entries(ENDED_REASONS)
-    .filter(([code, facts]) => facts.status !== 'completed' && !Object.hasOwn(DEFINITIONS, code))
-    .map(([code]) => ({
-      code,
-      ...factsOf(code as EndedReason),
-      meaning:
-        code === 'carrier_throttled'
-          ? 'The carrier said that calls come too fast.'
-          : 'The carrier refused the attempt; the call log has the details under X-Call-Uuid.',
-    }));
-  return [...own, ...refusals];
+  return ERROR_CODES.map((code) => ({ code, ...factsOf(code), meaning: meaningOf(code) }));
+}
+
+function meaningOf(code: ErrorCode): string {
+  if (Object.hasOwn(DEFINITIONS, code)) return DEFINITIONS[code as keyof typeof DEFINITIONS].meaning;
+  return code === 'carrier_throttled'
+    ? 'The carrier said that calls come too fast.'
+    : 'The carrier refused the attempt; the call log has the details under X-Call-Uuid.';
 }

@@ -13,9 +13,9 @@ const RETRY_SECONDS = 5;
 
 export function registerHealth(
   app: FastifyInstance,
-  deps: { clock: Clock; checks: Readonly<Record<string, ReadinessCheck>> },
+  deps: { clock: Clock; instance: string; checks: Readonly<Record<string, ReadinessCheck>> },
 ): void {
-  app.get('/livez', async () => ({ status: 'ok' }));
+  app.get('/livez', async () => ({ status: 'ok', instance: deps.instance }));
   for (const path of ['/readyz', '/healthz']) {
     app.get(path, async (_request, reply) => {
       const names = Object.keys(deps.checks);

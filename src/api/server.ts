@@ -19,6 +19,7 @@ import { registerDirectory } from './directory-routes.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
 import { createGuard } from './guard.ts';
 import { type ReadinessCheck, registerHealth } from './health-routes.ts';
+import { registerOpenApi } from './openapi/openapi-routes.ts';
 import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
 import type { CallAdmission, CompliancePolicy, PlaceCall } from './outbound-call/ports.ts';
 import { requestIdOf } from './request-id.ts';
@@ -36,6 +37,8 @@ export interface ApiDeps {
   admission: CallAdmission;
   bus: Pick<CallEventBus, 'subscribe'>;
   checks: Readonly<Record<string, ReadinessCheck>>;
+  /** Names this run of control, for whoever wants to know that an address leads to it. */
+  instance: string;
   /** After every answer; for metrics. */
   answered?(request: AnsweredRequest): void;
   /** Called with a scope of its own; parsers and hooks that it adds stay there. */
@@ -91,6 +94,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerCallEvents(app, guard, deps);
   registerDirectory(app, guard, deps);
   registerHealth(app, deps);
+  registerOpenApi(app, deps);
   const { registerCarrierRoutes } = deps;
   if (registerCarrierRoutes !== undefined) {
     app.register((scope, _options, done) => {

@@ -22,27 +22,37 @@ function isStorable(value: unknown): boolean {
 }
 
 const metadata = z
-  .record(z.string().regex(METADATA_KEY), z.json())
+  .record(z.string().regex(METADATA_KEY), z.json().meta({ id: 'JsonValue' }))
   .refine((value) => Object.keys(value).length <= METADATA_LIMITS.keys)
   .refine((value) =>
     Object.values(value).every((inner) => [...placeholderText(inner)].length <= METADATA_LIMITS.valueCharacters),
   )
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= METADATA_LIMITS.totalBytes)
-  .refine(isStorable);
+  .refine(isStorable)
+  .meta({
+    maxProperties: METADATA_LIMITS.keys,
+    description: 'Values for placeholders; 2,000 characters each, 8 KB in all',
+  });
 
 /** As published in OpenAPI. */
-export const outboundCallBody = z.object({
-  to: z.string().regex(/^\+[1-9]\d{6,14}$/),
-  agentId: z.guid(),
-  enterprise: z.string().min(1),
-  from: z.guid(),
-  name: z
-    .string()
-    .refine((name) => [...name].length <= 120)
-    .refine(isStorable)
-    .nullish(),
-  metadata: metadata.nullish(),
-});
+export const outboundCallBody = z
+  .object({
+    to: z
+      .string()
+      .regex(/^\+[1-9]\d{6,14}$/)
+      .meta({ description: 'E.164', example: '+14155550123' }),
+    agentId: z.guid().meta({ description: 'See GET /api/developer/agents' }),
+    enterprise: z.string().min(1).meta({ description: 'The slug of the workspace' }),
+    from: z.guid().meta({ description: 'See GET /api/developer/phone-numbers' }),
+    name: z
+      .string()
+      .refine((name) => [...name].length <= 120)
+      .refine(isStorable)
+      .meta({ maxLength: 120, description: 'Of the called person; for {{customer_name}}' })
+      .nullish(),
+    metadata: metadata.nullish(),
+  })
+  .meta({ id: 'OutboundCall' });
 
 export interface OutboundCallRequest {
   to: string;

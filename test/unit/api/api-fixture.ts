@@ -13,6 +13,7 @@ import { addLine } from '../../../src/workspaces/lines.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
+import { holdToDocument } from './hold-to-document.ts';
 
 export interface Tenant {
   slug: string;
@@ -53,6 +54,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
   const bus = createCallEventBus();
   const clock = new VirtualClock(Date.now());
   const logLines: string[] = [];
+  const undescribed = new Set<string>();
   const fixture: ApiFixture = {
     database,
     bus,
@@ -83,6 +85,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
       admission: { state: () => fixture.admission },
       bus,
       checks: { database: async () => 'ok' },
+      instance: 'run-1',
     }),
     call(change = {}, inject = {}) {
       const { acme } = fixture;
@@ -118,10 +121,12 @@ export async function createApiFixture(): Promise<ApiFixture> {
     },
     async close() {
       await fixture.app.close();
+      if (undescribed.size > 0) throw new Error(`Not as /openapi.json says:\n${[...undescribed].join('\n')}`);
       await database.close();
       await test.close();
     },
   };
+  holdToDocument(fixture.app, undescribed);
   return fixture;
 }
 

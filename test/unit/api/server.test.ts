@@ -116,7 +116,7 @@ describe('health', () => {
     const clock = new VirtualClock();
     const app = Fastify();
     let media: () => Promise<string> = async () => '2 processes';
-    registerHealth(app, { clock, checks: { database: async () => 'ok', media: () => media() } });
+    registerHealth(app, { instance: 'run-1', clock, checks: { database: async () => 'ok', media: () => media() } });
     expect((await app.inject({ url: '/readyz' })).json()).toEqual({
       status: 'ok',
       checks: { database: { ok: true, detail: 'ok' }, media: { ok: true, detail: '2 processes' } },
@@ -143,6 +143,7 @@ describe('health', () => {
     });
     registerHealth(app, {
       clock,
+      instance: 'run-1',
       checks: {
         database: () => {
           asked();

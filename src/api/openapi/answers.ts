@@ -1,0 +1,199 @@
+/**
+ * What the API answers, as zod schemas: published in `/openapi.json`, and held against real answers by tests. Strict, so that a field
+ * that is sent and not described shows. Nothing is parsed with them at run time.
+ */
+import { z } from 'zod';
+import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
+import { ERROR_CODES } from '../error-codes.ts';
+
+const uuid = z.uuid();
+const time = z.iso.datetime().describe('UTC, milliseconds');
+const partStatus = z.enum(['none', 'pending', 'ready', 'failed', 'deleted']);
+const endedReason = z.enum(Object.keys(ENDED_REASONS) as [string, ...string[]]).describe('Why it ended');
+const seconds = z.number().min(0).describe('To a tenth');
+
+export const shortErrorAnswer = z
+  .strictObject({ success: z.literal(false), message: z.string() })
+  .meta({ id: 'ShortError', description: 'Exactly two keys; the code is in X-Error-Code.' });
+
+export const errorAnswer = z
+  .strictObject({
+    success: z.literal(false),
+    message: z.string(),
+    code: z.enum(ERROR_CODES),
+    requestId: z.string(),
+    details: z.array(z.strictObject({ field: z.string(), issue: z.string() })),
+  })
+  .meta({ id: 'Error' });
+
+const turn = z
+  .strictObject({
+    turnId: z.string(),
+    role: z.enum(['agent', 'user']),
+    startMs: z.number().describe('Since the media stream began'),
+    endMs: z.number(),
+    text: z.string().describe('What the agent meant to say, or what was recognised of the caller'),
+    heardText: z.string().describe('Only what was played'),
+    interrupted: z.boolean(),
+    kind: z.enum(['speech', 'backchannel', 'unclear']).optional(),
+    intent: z.string().optional(),
+    stepId: z.string().optional(),
+    words: z.array(z.unknown()),
+  })
+  .meta({ id: 'Turn' });
+
+const recording = z
+  .strictObject({
+    status: partStatus,
+    url: z.url().nullable().describe('Wants the API key'),
+    urlExpiresAt: z.null(),
+    path: z.string().nullable().describe('On the machine that runs the service'),
+    format: z.literal('ogg_opus').nullable(),
+    channels: z.int().nullable().describe('Left: the caller; right: the agent'),
+    sampleRate: z.int().nullable(),
+    durationSeconds: z.number().nullable(),
+    sizeBytes: z.int().nullable(),
+    sha256: z.string().nullable(),
+  })
+  .meta({ id: 'Recording' });
+
+export const callAnswer = z
+  .strictObject({
+    callUuid: uuid,
+    enterprise: z.string(),
+    agentId: uuid,
+    agentVersion: z.int(),
+    leadId: z.null(),
+    campaignId: z.null(),
+    channel: z.enum(['phone', 'web']),
+    direction: z.enum(['outbound', 'inbound']),
+    to: z.string(),
+    from: uuid.describe('The phone number record'),
+    fromNumber: z.string(),
+    name: z.string(),
+    metadata: z.record(z.string(), z.unknown()),
+    status: z.enum(CALL_STATUSES),
+    endedReason: endedReason.nullable(),
+    hangupBy: z.enum(['caller', 'agent', 'operator', 'carrier', 'platform']).nullable(),
+    fault: z.enum(['none', 'client', 'callee', 'carrier', 'provider', 'platform']).nullable(),
+    sipCode: z.int().nullable(),
+    error: z
+      .strictObject({
+        code: z.string(),
+        message: z.string(),
+        provider: z.string().nullable(),
+        retryable: z.boolean(),
+      })
+      .nullable(),
+    answeredBy: z.enum(['human', 'machine', 'ivr', 'unknown']).nullable(),
+    answeredByConfidence: z.null(),
+    createdAt: time,
+    dialedAt: time.nullable(),
+    ringingAt: time.nullable(),
+    answeredAt: time.nullable(),
+    endedAt: time.nullable(),
+    ringSeconds: seconds.nullable(),
+    durationSeconds: seconds.nullable(),
+    recording,
+    transcriptStatus: partStatus,
+    transcript: z.string().nullable().describe('Only what was heard'),
+    turns: z.array(turn),
+    analysisStatus: partStatus,
+    summary: z.null(),
+    intent: z.null(),
+    intentConfidence: z.null(),
+    sentiment: z.null(),
+    successful: z.null(),
+    data: z.strictObject({}),
+    latency: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('Spreads in ms from the end of the last sound of the caller'),
+    quality: z.null(),
+    interruptions: z.strictObject({ byUser: z.int(), falseBargeIns: z.int() }),
+    tools: z.array(z.unknown()),
+    cost: z.null(),
+    warnings: z.array(z.string()),
+    recovery: z.array(z.unknown()),
+    compliance: z.null(),
+    webhooks: z.strictObject({ delivered: z.int(), pending: z.int() }),
+  })
+  .meta({
+    id: 'Call',
+    description: 'One entry of the call log. What is not known yet is null or empty, never absent.',
+  });
+
+export const placedAnswer = z
+  .strictObject({
+    success: z.literal(true),
+    callUuid: uuid,
+    call: callAnswer.optional().describe('With Prefer: return=representation'),
+    limits: z
+      .strictObject({ concurrencyLimit: z.int(), concurrencyInUse: z.int(), lineCps: z.int() })
+      .optional()
+      .describe('With Prefer: return=representation'),
+  })
+  .meta({ id: 'Placed' });
+
+export const hangupAnswer = z
+  .strictObject({ success: z.literal(true), callUuid: uuid, status: z.enum(CALL_STATUSES) })
+  .meta({ id: 'HangUp' });
+
+export const eventsAnswer = z
+  .strictObject({
+    data: z.array(
+      z
+        .strictObject({ id: z.string(), at: time, kind: z.string(), data: z.record(z.string(), z.unknown()) })
+        .meta({ id: 'CallEvent' }),
+    ),
+  })
+  .meta({ id: 'CallEvents' });
+
+const page = <Item extends z.ZodType>(item: Item) => z.strictObject({ data: z.array(item), nextCursor: z.null() });
+
+export const agentsAnswer = page(
+  z
+    .strictObject({
+      id: uuid.describe('For `agentId`'),
+      name: z.string(),
+      direction: z.enum(['outbound', 'inbound', 'web', 'any']),
+      version: z.int(),
+      createdAt: time,
+    })
+    .meta({ id: 'Agent' }),
+).meta({ id: 'Agents' });
+
+export const phoneNumbersAnswer = page(
+  z
+    .strictObject({
+      id: uuid.describe('For `from`'),
+      number: z.string(),
+      carrier: z.string(),
+      hasCredentials: z.boolean(),
+      limits: z.strictObject({ concurrentCalls: z.int(), callsPerSecond: z.int() }),
+      createdAt: time,
+    })
+    .meta({ id: 'PhoneNumber' }),
+).meta({ id: 'PhoneNumbers' });
+
+export const errorCodesAnswer = z
+  .strictObject({
+    data: z.array(
+      z.strictObject({ code: z.enum(ERROR_CODES), status: z.int(), message: z.string(), meaning: z.string() }),
+    ),
+  })
+  .meta({ id: 'ErrorCodes' });
+
+export const aliveAnswer = z
+  .strictObject({ status: z.literal('ok'), instance: z.string().describe('Another after each start of control') })
+  .meta({ id: 'Alive' });
+
+export const readyAnswer = z
+  .strictObject({
+    status: z.enum(['ok', 'unavailable']),
+    checks: z.record(z.string(), z.strictObject({ ok: z.boolean(), detail: z.string() })),
+  })
+  .meta({
+    id: 'Ready',
+    description: '`media` names the processes that are connected and the socket server that they run.',
+  });

@@ -1,0 +1,150 @@
+/**
+ * OpenAPI 3.1 of `operations.ts`: schemas from the zod schemas, errors from the list of codes. Pure; made once at start. Its JSON Schema
+ * dialect is 3.1's own, so zod's output goes in as it is, with shared schemas moved to `components`.
+ */
+import { z } from 'zod';
+import { type ErrorCode, factsOf, publishedErrorCodes } from '../error-codes.ts';
+import { errorAnswer, shortErrorAnswer } from './answers.ts';
+import { type Answer, OPERATIONS, type Operation } from './operations.ts';
+
+type Json = Record<string, unknown>;
+
+const RETRY_STATUSES: ReadonlySet<number> = new Set([409, 429, 503]);
+const ABOUT = `A REST request becomes a phone call, and an agent holds the conversation.
+
+Every answer has \`X-Request-Id\` and \`Service-Version\`; every error \`X-Error-Code\`. The operations of the specification answer
+errors with exactly \`success\` and \`message\`; the others add \`code\`, \`requestId\` and \`details\`. Fields may be added to answers; none
+changes its meaning or goes away. A path that does not exist answers 404 \`not_found\`, another method 405 \`method_not_allowed\`.`;
+
+export function buildDocument(publicUrl: string): Json {
+  const schemas: Json = {};
+  const paths: Record<string, Json> = {};
+  for (const operation of OPERATIONS) {
+    const path = operation.route.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [operation.method]: describe(operation, schemas) };
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Parley',
+      version: '1',
+      description: ABOUT,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicUrl }],
+    tags: [
+      { name: 'Calls', description: 'Place, follow, read and end calls.' },
+      { name: 'Directory', description: 'What a client must know before its first call.' },
+      { name: 'Service', description: 'For probes and people.' },
+    ],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, `sv_live_…`, made by `parley key create`.',
+        },
+      },
+    },
+    'x-error-codes': publishedErrorCodes(),
+  };
+}
+
+function describe(operation: Operation, schemas: Json): Json {
+  const { body, scope } = operation;
+  const responses: Json = {};
+  for (const [status, answer] of Object.entries(operation.answers)) responses[status] = responseOf(answer, schemas);
+  for (const [status, codes] of byStatus(operation.errors)) {
+    responses[status] = errorResponse(status, codes, operation.specified, schemas);
+  }
+  const parameters = parametersOf(operation, schemas);
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: scope === null ? operation.description : `${operation.description}\n\nThe key needs \`${scope}\`.`,
+    security: scope === null ? [] : [{ apiKey: [] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === null
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: schemaOf(body, 'input', schemas) } },
+          },
+        }),
+    responses,
+  };
+}
+
+function parametersOf({ params, headers }: Operation, schemas: Json): Json[] {
+  const inPath = Object.entries(params?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: schemaOf(schema as z.ZodType, 'input', schemas),
+  }));
+  // OpenAPI leaves Accept to the answers' media types.
+  const inHeader = Object.entries(headers)
+    .filter(([name]) => name !== 'Accept')
+    .map(([name, description]) => ({ name, in: 'header', description, schema: { type: 'string' } }));
+  return [...inPath, ...inHeader];
+}
+
+function responseOf({ description, content, headers = {} }: Answer, schemas: Json): Json {
+  const media = Object.entries(content).map(([type, schema]) => [
+    type,
+    { schema: schemaOf(schema, 'output', schemas) },
+  ]);
+  return { description, headers: headersOf(headers), content: Object.fromEntries(media) };
+}
+
+function errorResponse(status: number, codes: readonly ErrorCode[], specified: boolean, schemas: Json): Json {
+  const facts = publishedErrorCodes().filter(({ code }) => codes.includes(code as ErrorCode));
+  const headers: Record<string, string> = { 'X-Error-Code': codes.map((code) => `\`${code}\``).join(', ') };
+  if (RETRY_STATUSES.has(status)) headers['Retry-After'] = 'Seconds';
+  if (specified && status >= 500) headers['X-Call-Uuid'] = 'When the attempt has become a call';
+  return {
+    description: facts.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n'),
+    headers: headersOf(headers),
+    content: {
+      'application/json': { schema: schemaOf(specified ? shortErrorAnswer : errorAnswer, 'output', schemas) },
+    },
+  };
+}
+
+function headersOf(own: Readonly<Record<string, string>>): Json {
+  const all = { 'X-Request-Id': 'Finds the request in the log', 'Service-Version': 'Of this API', ...own };
+  const entries = Object.entries(all).map(([name, description]) => [name, { description, schema: { type: 'string' } }]);
+  return Object.fromEntries(entries);
+}
+
+function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
+  const found = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = factsOf(code);
+    found.set(status, [...(found.get(status) ?? []), code]);
+  }
+  return found;
+}
+
+/** Moves what zod shares to `components/schemas` and points there. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): unknown {
+  const { $schema: _dialect, $defs = {}, ...own } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  for (const [id, shared] of Object.entries($defs)) schemas[id] ??= repointed(shared);
+  const { id: _id, ...rest } = own;
+  return repointed(rest);
+}
+
+function repointed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(repointed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === '$ref' ? String(inner).replace('#/$defs/', '#/components/schemas/') : repointed(inner),
+    ]),
+  );
+}

@@ -1,0 +1,43 @@
+/**
+ * Holds every answer that any API test sees to the published description: its operation, its code and status, and its body. What differs
+ * is collected, and the fixture fails at its end.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+import { type ErrorCode, factsOf } from '../../../src/api/error-codes.ts';
+import { errorAnswer, shortErrorAnswer } from '../../../src/api/openapi/answers.ts';
+import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
+
+export function holdToDocument(app: FastifyInstance, undescribed: Set<string>): void {
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { url: route } = request.routeOptions;
+    if (route === undefined || request.method === 'HEAD') return payload;
+    const where = `${request.method} ${route} ${reply.statusCode}`;
+    const operation = OPERATIONS.find((one) => one.route === route && one.method === request.method.toLowerCase());
+    if (operation === undefined) {
+      undescribed.add(`${where}: no such operation`);
+      return payload;
+    }
+    const code = reply.getHeader('x-error-code');
+    if (typeof code === 'string') {
+      if (!operation.errors.includes(code as ErrorCode)) undescribed.add(`${where}: ${code} is not among its errors`);
+      if (factsOf(code as ErrorCode).status !== reply.statusCode)
+        undescribed.add(`${where}: ${code} has another status`);
+      compare(operation.specified ? shortErrorAnswer : errorAnswer, payload, where, undescribed);
+      return payload;
+    }
+    const answer = operation.answers[reply.statusCode];
+    if (answer === undefined) undescribed.add(`${where}: no such answer`);
+    const type = String(reply.getHeader('content-type')).split(';', 1)[0] ?? '';
+    const schema = answer?.content[type];
+    if (answer !== undefined && schema === undefined) undescribed.add(`${where}: no content of type ${type}`);
+    if (schema !== undefined && type === 'application/json') compare(schema, payload, where, undescribed);
+    return payload;
+  });
+}
+
+function compare(schema: z.ZodType, payload: unknown, where: string, undescribed: Set<string>): void {
+  const parsed = schema.safeParse(JSON.parse(String(payload)));
+  for (const { path, message } of parsed.error?.issues ?? [])
+    undescribed.add(`${where}: ${path.join('.')}: ${message}`);
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_CODES } from '../../../src/api/error-codes.ts';
+import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
+import { type ApiFixture, createApiFixture } from './api-fixture.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked at by its paths
+type Loose = any;
+
+let api: ApiFixture;
+let routes: string[];
+let document: Loose;
+beforeAll(async () => {
+  api = await createApiFixture();
+  await api.app.ready();
+  routes = routesOf(api.app.printRoutes({ commonPrefix: false }));
+  const answer = await api.app.inject('/openapi.json');
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  document = answer.json();
+});
+afterAll(() => api.close());
+
+/** Fastify's tree of whole paths: `├── /livez (GET, HEAD)`. */
+function routesOf(tree: string): string[] {
+  const found: string[] = [];
+  const above: string[] = [];
+  for (const line of tree.split('\n')) {
+    const match = /^((?:[│ ] {3})*)[├└]── (\S*)(?: \(([A-Z, ]+)\))?$/.exec(line);
+    if (match === null) continue;
+    const depth = (match[1] ?? '').length / 4;
+    above.length = depth;
+    above.push(match[2] ?? '');
+    const methods = (match[3] ?? '').split(', ').filter((method) => method !== '' && method !== 'HEAD');
+    for (const method of methods) found.push(`${method.toLowerCase()} ${above.join('')}`);
+  }
+  return found;
+}
+
+describe('/openapi.json', () => {
+  it('is a valid OpenAPI 3.1 document', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    expect(errors ?? []).toEqual([]);
+    expect(valid).toBe(true);
+    expect(document.openapi).toBe('3.1.1');
+  });
+
+  it('describes exactly the operations that the server has', () => {
+    expect(routes.length).toBeGreaterThan(10);
+    expect(OPERATIONS.map(({ method, route }) => `${method} ${route}`).toSorted()).toEqual(routes.toSorted());
+  });
+
+  it('points only to schemas that it has, and its ids are its own', () => {
+    const text = JSON.stringify(document);
+    const targets = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!);
+    expect(targets.length).toBeGreaterThan(20);
+    for (const target of targets) {
+      expect(target).toMatch(/^#\/components\/schemas\//);
+      expect(document.components.schemas).toHaveProperty([target.split('/').at(-1)!]);
+    }
+    const ids = OPERATIONS.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('has the body of the outbound call with its patterns and limits, from the schema that checks it', () => {
+    const { requestBody } = document.paths['/api/outbound-call'].post;
+    expect(requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/OutboundCall' });
+    const { properties, required } = document.components.schemas.OutboundCall;
+    expect(required).toEqual(['to', 'agentId', 'enterprise', 'from']);
+    expect(properties.to.pattern).toBe('^\\+[1-9]\\d{6,14}$');
+    expect(properties.name.anyOf[0].maxLength).toBe(120);
+    expect(properties.metadata.anyOf[0].maxProperties).toBe(50);
+  });
+
+  it('holds every code that is published, and each code of an operation under its status', async () => {
+    const published = (await api.app.inject('/api/developer/error-codes')).json().data;
+    expect(document['x-error-codes']).toEqual(published);
+    expect(published.map((one: { code: string }) => one.code)).toEqual(ERROR_CODES);
+    const { responses } = document.paths['/api/outbound-call'].post;
+    expect(Object.keys(responses)).toEqual([
+      '200',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '413',
+      '415',
+      '422',
+      '429',
+      '500',
+      '502',
+      '503',
+    ]);
+    expect(responses[429].headers['X-Error-Code'].description).toBe(
+      '`auth_rate_limit`, `api_rate_limit`, `cps_limit`, `concurrency_limit`, `carrier_throttled`',
+    );
+    expect(responses[401].content['application/json'].schema.$ref).toMatch(/ShortError$/);
+  });
+});
+
+describe('/docs', () => {
+  it('shows every operation and code without a script and without anything from elsewhere', async () => {
+    const { body, headers } = await api.app.inject('/docs');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    for (const { id, route } of OPERATIONS) {
+      expect(body).toContain(`id="${id}"`);
+      expect(body).toContain(route.replace(/:(\w+)/, '{$1}'));
+    }
+    for (const code of ['submission_unknown', 'recording_not_ready']) expect(body).toContain(`<code>${code}</code>`);
+    expect(body).not.toMatch(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|javascript:|@import|url\(/i);
+    expect([...body.matchAll(/(?:src|href)="([^"#]+)/g)].map((match) => match[1])).toEqual(['/openapi.json']);
+    const anchors = [...body.matchAll(/href="#([^"]+)"/g)].map((match) => match[1]);
+    for (const anchor of anchors) expect(body).toContain(`id="${anchor}"`);
+  });
+
+  it('is allowed exactly its own style by its policy', async () => {
+    const { body, headers } = await api.app.inject('/docs');
+    const style = /<style>([\s\S]*?)<\/style>/.exec(body)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headers['content-security-policy']).toContain(`default-src 'none'; style-src 'sha256-${hash}';`);
+  });
+});
