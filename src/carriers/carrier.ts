@@ -70,6 +70,14 @@ export interface StreamInstruction {
   format: LegFormat;
 }
 
+/** What a cheap authenticated request found out. `serverEpochMs`: the carrier's own clock, to the second. */
+export interface AccessCheck {
+  outcome: 'ok' | 'refused' | 'unreachable';
+  /** For people; without secrets. */
+  detail: string;
+  serverEpochMs: number | null;
+}
+
 export interface Carrier {
   readonly name: string;
   /** Names of missing settings, no network. Empty: ready. */
@@ -89,6 +97,8 @@ export interface Carrier {
   /** Before the answer, by the id that `place` returned. Idempotent likewise. */
   cancel(carrierRequestId: string): Promise<boolean>;
   lookup(carrierCallId: string): Promise<CarrierLookup>;
+  /** Do the credentials hold? For `parley doctor`; costs nothing and changes nothing. */
+  checkAccess?(): Promise<AccessCheck>;
 }
 
 /** Makes the carrier for one line's decrypted credentials. */

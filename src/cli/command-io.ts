@@ -26,6 +26,16 @@ export interface CommandIo {
   close(): Promise<void>;
 }
 
+/** Thrown by a command that has said all it has to say. */
+export class ExitCode extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`exit code ${code}`);
+    this.code = code;
+  }
+}
+
 export function createCommandIo(terminal: Terminal, wantsJson: () => boolean): CommandIo {
   let settings: OperatorSettings | undefined;
   let database: Database | undefined;

@@ -6,7 +6,8 @@ import { Command, CommanderError } from 'commander';
 import { migrate } from '../store/migrate.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { addAgentCommands } from './agent-commands.ts';
-import { createCommandIo, type Terminal } from './command-io.ts';
+import { createCommandIo, ExitCode, type Terminal } from './command-io.ts';
+import { addDoctorCommand } from './doctor-command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLineCommands } from './line-commands.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
@@ -29,6 +30,7 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
   addAgentCommands(program, io);
   addLineCommands(program, io);
   addWebhookCommands(program, io);
+  addDoctorCommand(program, io);
   program
     .command('migrate')
     .description('bring the database to the newest schema (the service does so when it starts)')
@@ -42,6 +44,7 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
+    if (error instanceof ExitCode) return error.code;
     const sentence = sentenceOf(error);
     if (wantsJson()) {
       const code = error instanceof OperatorError ? error.code : 'failed';

@@ -107,7 +107,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
 }
 
 /** `CARRIER_API_BASE_PLIVO=http://127.0.0.1:4010` becomes `{ plivo: 'http://127.0.0.1:4010' }`. */
-function readCarrierBases(given: Record<string, string | undefined>): {
+export function readCarrierBases(given: Environment): {
   bases: Record<string, string>;
   faults: string[];
 } {

@@ -11,10 +11,19 @@ export interface OperatorSettings {
   masterKeyHex: string | null;
 }
 
-interface RuntimeFile {
+/** What a running service says of itself. */
+export interface RuntimeFile {
   databaseUrl?: string;
   /** Null: the service was given its key, and so must the command line be. */
   masterKeyFile?: string | null;
+  runDir?: string;
+  publicUrl?: string;
+  host?: string;
+  port?: number;
+  metricsHost?: string;
+  metricsPort?: number;
+  /** By carrier, where it is not the carrier's own. */
+  carrierApiBase?: Record<string, string>;
 }
 
 /** Throws a sentence for the operator when there is no database to be found. */
@@ -31,7 +40,8 @@ export function loadOperatorSettings(environment: Readonly<Record<string, string
   return { databaseUrl, masterKeyHex: environment['PARLEY_MASTER_KEY'] || readKeyFile(masterKeyFile) };
 }
 
-function readRuntimeFile(path: string): RuntimeFile {
+/** Empty when no service runs on the folder. Throws on a file that cannot be read. */
+export function readRuntimeFile(path: string): RuntimeFile {
   if (!existsSync(path)) return {};
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as RuntimeFile;

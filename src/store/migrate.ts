@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 
 /** The SQL files stay in `src/`; the compiler does not copy them to `dist/`. */
-function migrationsFolder(): string {
+export function migrationsFolder(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'package.json'))) return join(folder, 'src', 'store', 'migrations');
     if (folder === dirname(folder)) throw new Error('The migrations folder was not found beside the program.');

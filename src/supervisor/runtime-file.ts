@@ -12,6 +12,12 @@ export interface RuntimeFacts {
   publicUrl: string;
   /** Null: the operator gave the key. */
   masterKeyFile: string | null;
+  host: string;
+  port: number;
+  metricsHost: string;
+  metricsPort: number;
+  /** By carrier, where it is not the carrier's own. */
+  carrierApiBase: Readonly<Record<string, string>>;
 }
 
 /** Readable by its owner alone: the database's address may hold a password. Returns its path. */

@@ -5,6 +5,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { readCarrierBases } from '../config/load.ts';
 import type { ServiceSettings } from '../config/service-settings.ts';
 import { builtEntry } from './built-entry.ts';
 import { masterKeyFileIn, readMasterKey } from './master-key.ts';
@@ -59,6 +60,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     runDir,
     publicUrl: settings.publicUrl,
     masterKeyFile: settings.masterKeyHex === null ? masterKeyFileIn(dataDir) : null,
+    host: settings.host,
+    port: settings.port,
+    metricsHost: settings.metricsHost,
+    metricsPort: settings.metricsPort,
+    carrierApiBase: readCarrierBases({ ...process.env, ...options.controlEnv }).bases,
   });
 
   const output = options.childOutput === undefined ? {} : { output: options.childOutput };

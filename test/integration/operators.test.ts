@@ -2,11 +2,14 @@
  * What operators see of a real service while calls go well and badly: the figures on the private port, readiness, the
  * published description, and logs at their most talkative in which none of the planted secrets may stand.
  */
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { PersonaInput } from '../../bench/carrier-emulator/persona.ts';
@@ -18,6 +21,7 @@ import { createStreamTokens } from '../../src/calls/stream-token.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createSealer } from '../../src/store/secrets.ts';
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
+import { setLineCredentials } from '../../src/workspaces/lines.ts';
 import { setWebhook } from '../../src/workspaces/webhooks.ts';
 
 const agent: ScriptedAgent = {
@@ -131,6 +135,21 @@ async function over(to: string): Promise<CallEntry> {
   const { body } = await place(to);
   const isOver = ({ status }: CallEntry): boolean => ['completed', 'no_answer', 'failed'].includes(status);
   return gateway.client.waitFor(body.callUuid!, 'the end', isOver, 40_000);
+}
+
+/** As an operator runs it: the built command line, which finds the service by its data folder. */
+async function doctor(): Promise<{ code: number; text: string }> {
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('../../bin/parley.mjs', import.meta.url)), 'doctor', '--json'],
+    {
+      env: { PATH: process.env['PATH'], PARLEY_DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const ended = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)));
+  const [out, code] = await Promise.all([text(child.stdout), ended]);
+  return { code, text: out };
 }
 
 async function metrics(): Promise<string> {
@@ -293,6 +312,49 @@ describe('a service with good and bad calls', () => {
     const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
     const written = [...page.matchAll(/`(parley_[a-z_]+)`/g)].map((match) => match[1]!);
     expect([...new Set(written)].toSorted()).toEqual(served.toSorted());
+  });
+
+  test('parley doctor finds nothing wrong with it, and says so by exit code 0', async () => {
+    const { code, text } = await doctor();
+    const { checks } = JSON.parse(text) as { checks: { name: string; level: string; detail: string }[] };
+    expect(checks.filter(({ level }) => level === 'fail')).toEqual([]);
+    expect(code).toBe(0);
+    const levels = Object.fromEntries(checks.map(({ name, level }) => [name, level]));
+    expect(levels).toMatchObject({
+      service: 'ok',
+      port: 'ok',
+      'metrics port': 'ok',
+      'public URL': 'warn',
+      'media path': 'ok',
+      database: 'ok',
+      migrations: 'ok',
+      'clock against the database': 'ok',
+      'clock against plivo': 'ok',
+      [`line …0100 of ${gateway.enterprise}`]: 'ok',
+    });
+    for (const name of ['socket server', 'Opus', 'disk', 'master key', 'open files'])
+      expect(levels).toHaveProperty([name]);
+    expect(text).not.toContain(gateway.service.masterKeyHex);
+    expect(text).not.toContain('4155550100');
+  });
+
+  test('parley doctor finds credentials that the carrier refuses, and ends with 1', async () => {
+    const sealer = createSealer(gateway.service.masterKeyHex);
+    const { authId, authToken } = gateway.emulator;
+    const store = (token: string) =>
+      setLineCredentials(database, sealer, {
+        slug: gateway.enterprise,
+        lineId: gateway.lineId,
+        credentials: { authId, authToken: token },
+      });
+    await store('another-token');
+    const { code, text } = await doctor();
+    await store(authToken);
+    expect(code).toBe(1);
+    const { checks } = JSON.parse(text) as { checks: { name: string; level: string; wayOut: string | null }[] };
+    expect(checks.filter(({ level }) => level === 'fail')).toMatchObject([
+      { name: `line …0100 of ${gateway.enterprise}`, wayOut: expect.stringContaining('parley line credentials') },
+    ]);
   });
 
   test('/readyz names the socket server that runs, and the private port is not behind the public one', async () => {

@@ -74,7 +74,7 @@ export function createRestApi(
     if (body === null) return { status: 400, body: { error: 'the request body could not be read' } };
     if (!pathname.startsWith(root)) return NOT_FOUND;
 
-    // `Call/`, `Call/{uuid}/`, `Call/{uuid}/Stream/`, `Request/{uuid}/`
+    // ``, `Call/`, `Call/{uuid}/`, `Call/{uuid}/Stream/`, `Request/{uuid}/`
     const segments = pathname.slice(root.length).split('/');
     // Plivo's own package leaves the last slash out of its GETs.
     if (segments.at(-1) === '') segments.pop();
@@ -82,6 +82,7 @@ export function createRestApi(
     const [resource, uuid, part] = segments;
     const found = uuid === undefined ? null : deps.find(uuid);
     const call = found === null || found.isOver ? null : found;
+    if (resource === undefined && method === 'GET') return { status: 200, body: { auth_id: deps.authId, state: null } };
     switch (`${method} ${resource}${uuid === undefined ? '' : '/{uuid}'}${part === undefined ? '' : `/${part}`}`) {
       case 'POST Call':
         return await place(body, request);

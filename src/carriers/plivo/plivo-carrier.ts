@@ -4,7 +4,7 @@
  */
 import { Agent, type Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../../../media/contract/clock.ts';
-import type { Carrier, CarrierFactory, CarrierLookup, PlaceOutcome, PlaceRequest } from '../carrier.ts';
+import type { AccessCheck, Carrier, CarrierFactory, CarrierLookup, PlaceOutcome, PlaceRequest } from '../carrier.ts';
 import { hangupDocument, streamDocument, withRetries, XML_CONTENT_TYPE } from './answer-xml.ts';
 import { parsePlivoCallback } from './callbacks.ts';
 import { createPlivoRestClient, type PlivoRestClient, type RestAnswer } from './rest-client.ts';
@@ -44,6 +44,7 @@ export function plivoCarrierFactory(deps: PlivoCarrierDeps): CarrierFactory {
       hangup: (carrierCallId) => remove(rest, `Call/${encodeURIComponent(carrierCallId)}/`),
       cancel: (carrierRequestId) => remove(rest, `Request/${encodeURIComponent(carrierRequestId)}/`),
       lookup: (carrierCallId) => lookup(rest, carrierCallId),
+      checkAccess: () => checkAccess(rest),
     } satisfies Carrier;
   };
 }
@@ -148,4 +149,17 @@ async function lookup(rest: PlivoRestClient, carrierCallId: string): Promise<Car
   if (queued.kind !== 'answered') return 'unknown';
   if (queued.answer.status === 200) return 'queued';
   return queued.answer.status === 404 ? 'gone' : 'unknown';
+}
+
+/** `GET /v1/Account/{auth_id}/`: the account's own details. */
+async function checkAccess(rest: PlivoRestClient): Promise<AccessCheck> {
+  const result = await rest.request('GET', '');
+  if (result.kind !== 'answered') {
+    const detail = result.kind === 'unsent' ? `no connection (${result.code})` : result.why;
+    return { outcome: 'unreachable', detail, serverEpochMs: null };
+  }
+  const { status, dateEpochMs, errorText } = result.answer;
+  const detail = errorText === '' ? `answered ${status}` : `answered ${status}: ${errorText}`;
+  if (status >= 200 && status < 300) return { outcome: 'ok', detail, serverEpochMs: dateEpochMs };
+  return { outcome: status >= 500 || status === 429 ? 'unreachable' : 'refused', detail, serverEpochMs: dateEpochMs };
 }

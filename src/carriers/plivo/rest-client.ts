@@ -24,6 +24,8 @@ export interface PlivoRestOptions {
 export interface RestAnswer {
   status: number;
   retryAfterSeconds: number | null;
+  /** Plivo's clock, to the second; null without a Date header. */
+  dateEpochMs: number | null;
   /** The JSON object that came, or an empty one. */
   body: Record<string, unknown>;
   /** Plivo's own words, without secrets and numbers, at most 200 characters. */
@@ -38,7 +40,7 @@ export type RestResult =
   | { kind: 'unanswered'; why: string; late: Promise<RestAnswer | null> };
 
 export interface PlivoRestClient {
-  /** `path` stands below the account, e.g. `Call/`; it must end in a slash, before the query if there is one. */
+  /** `path` stands below the account, e.g. `Call/`; it must end in a slash, before the query if there is one; empty for the account itself. */
   request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Record<string, unknown>): Promise<RestResult>;
 }
 
@@ -114,6 +116,7 @@ function restAnswer(answer: HttpAnswer, secrets: string[], clock: Clock): RestAn
   return {
     status: answer.status,
     retryAfterSeconds: retryAfterOf(answer.headers['retry-after'], clock),
+    dateEpochMs: dateOf(answer.headers['date']),
     body,
     errorText: withoutSecrets(typeof said === 'string' ? said : JSON.stringify(said), secrets),
   };
@@ -125,6 +128,11 @@ function retryAfterOf(header: string | undefined, clock: Clock): number | null {
   const text = header.trim();
   const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - clock.epochMs()) / 1000;
   return Number.isFinite(seconds) ? Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(seconds))) : null;
+}
+
+function dateOf(header: string | undefined): number | null {
+  const epochMs = Date.parse(header ?? '');
+  return Number.isNaN(epochMs) ? null : epochMs;
 }
 
 function withoutSecrets(text: string, secrets: string[]): string {

@@ -1,0 +1,75 @@
+/** The database: does it answer, is it new enough, has it this program's schema, and do the clocks agree? */
+import { readdirSync } from 'node:fs';
+import type { Queryable } from '../store/database.ts';
+import { migrationsFolder } from '../store/migrate.ts';
+import { type CheckResult, fail, ok, warn } from './check.ts';
+
+const OLDEST_VERSION = 130_000;
+const SKEW_WARN_MS = 2_000;
+const SKEW_FAIL_MS = 30_000;
+
+export async function checkDatabase(database: Queryable, isRunning: boolean): Promise<CheckResult[]> {
+  let version: { number: number; text: string };
+  try {
+    version = await readVersion(database);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const way = 'Check DATABASE_URL, the network and the password; calls that run go on, new ones get 500.';
+    return [fail('database', `does not answer (${code ?? message})`, way)];
+  }
+  if (version.number < OLDEST_VERSION) {
+    return [fail('database', `PostgreSQL ${version.text}`, 'Parley needs PostgreSQL 13 or later.')];
+  }
+  return [
+    ok('database', `PostgreSQL ${version.text}`),
+    await checkMigrations(database, isRunning),
+    await checkClock(database),
+  ];
+}
+
+async function readVersion(database: Queryable): Promise<{ number: number; text: string }> {
+  const [row] = await database.query<{ number: string; text: string }>(
+    "SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS text",
+  );
+  return { number: Number(row?.number), text: row?.text ?? '' };
+}
+
+async function checkMigrations(database: Queryable, isRunning: boolean): Promise<CheckResult> {
+  const known = readdirSync(migrationsFolder())
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => file.slice(0, -'.sql'.length))
+    .toSorted();
+  const [there] = await database.query<{ found: boolean }>("SELECT to_regclass('migrations') IS NOT NULL AS found");
+  const done = there?.found
+    ? (await database.query<{ name: string }>('SELECT name FROM migrations')).map(({ name }) => name)
+    : [];
+  const missing = known.filter((name) => !done.includes(name));
+  const newer = done.filter((name) => !known.includes(name));
+  if (newer.length > 0) {
+    const way = 'Run the newer version of Parley: a database only moves forward. Or restore the backup from before.';
+    return fail('migrations', `the database is newer than this program (${newer.join(', ')})`, way);
+  }
+  if (missing.length === 0) return ok('migrations', `all ${known.length} are done`);
+  const detail = `${missing.length} of ${known.length} are not done (${missing.join(', ')})`;
+  return isRunning
+    ? fail('migrations', detail, "Restart the service, which does them, or run 'parley migrate'.")
+    : warn('migrations', detail, "The next start does them; or run 'parley migrate'.");
+}
+
+async function checkClock(database: Queryable): Promise<CheckResult> {
+  const beforeMs = Date.now();
+  const [row] = await database.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+  const middleMs = (beforeMs + Date.now()) / 2;
+  return skewResult('clock against the database', (row?.now.getTime() ?? 0) - middleMs, SKEW_WARN_MS, SKEW_FAIL_MS);
+}
+
+/** `skewMs`: how far the other clock is ahead of ours. */
+export function skewResult(name: string, skewMs: number, warnMs: number, failMs: number): CheckResult {
+  const size = Math.abs(skewMs);
+  const amount = size < 1_000 ? `${Math.round(size)} ms` : `${(size / 1_000).toFixed(1)} s`;
+  const detail = `ours is ${amount} ${skewMs > 0 ? 'behind' : 'ahead'}`;
+  const way =
+    'Let both machines keep time (chrony or systemd-timesyncd): signatures, leases and limits compare clocks.';
+  if (size >= failMs) return fail(name, detail, way);
+  return size >= warnMs ? warn(name, detail, way) : ok(name, detail);
+}
