@@ -2,9 +2,8 @@
  * The whole service: database, control, media processes, in the order in which they need each other. Used by `main.ts`
  * (`npm start`), by the demo and by tests. No sockets and no audio here.
  */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdirSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { readCarrierBases } from '../config/load.ts';
 import type { ServiceSettings } from '../config/service-settings.ts';
 import { builtEntry } from './built-entry.ts';
@@ -12,6 +11,7 @@ import { masterKeyFileIn, readMasterKey } from './master-key.ts';
 import { assertPortFree } from './port-check.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { placeDatabase } from './postgres/placement.ts';
+import { makeRunFolder } from './run-folder.ts';
 import { writeRuntimeFile } from './runtime-file.ts';
 import { type SupervisedChild, superviseChild } from './supervised-child.ts';
 
@@ -52,9 +52,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ? null
     : await startEmbeddedPostgres({ dataDir, volatile: options.volatileDatabase ?? false, log });
   const databaseUrl = settings.databaseUrl ?? postgres?.connectionString ?? '';
-  // In the temporary folder, because a socket's path may have 107 bytes at most.
-  const runDir = mkdtempSync(join(tmpdir(), 'parley-'));
-  chmodSync(runDir, 0o700);
+  const runDir = makeRunFolder(dataDir);
   const runtimeFile = writeRuntimeFile(dataDir, {
     databaseUrl,
     runDir,

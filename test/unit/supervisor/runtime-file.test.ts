@@ -19,6 +19,11 @@ function run(masterKeyFile: string | null): string {
     runDir: '/run/x',
     publicUrl: 'http://x',
     masterKeyFile,
+    host: '127.0.0.1',
+    port: 8080,
+    metricsHost: '127.0.0.1',
+    metricsPort: 9464,
+    carrierApiBase: {},
   });
 }
 
