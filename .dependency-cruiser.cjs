@@ -16,7 +16,7 @@ module.exports = {
     only('control-reaches-media-by-messages', '^src/', '^(src/|media/contract/)'),
     only('widget-knows-contract-only', '^widget/', '^(widget/|media/contract/)'),
     rule('nothing-imports-bench-or-test', { path: '^(src|media|widget)/' }, { path: '^(bench|test)/' }),
-    rule('no-dev-dependencies-at-run-time', { path: '^(src|media|widget)/' }, { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] }),
+    rule('no-dev-dependencies-at-run-time', { path: '^(src|media|widget|bench)/' }, { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] }),
     rule('one-file-imports-uws', { path: '^(src|media|bench|test)/', pathNot: '^media/io/socket-server/uws-server\\.ts$' }, { path: 'node_modules/(uWebSockets\\.js|uwebsockets)/' }),
     rule('one-file-makes-opus', { path: '^(src|media|bench)/', pathNot: '^media/audio/opus-codec\\.ts$' }, { path: 'node_modules/(opusscript|@discordjs/opus)/' }),
     rule('one-file-makes-pools', { path: '^(src|media|bench)/', pathNot: '^src/(store/database|webhooks/queue)\\.ts$' }, { path: 'node_modules/pg/' }),

@@ -6,7 +6,6 @@ COPY package.json package-lock.json ./
 RUN npm install --no-save --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY bin bin
-COPY scripts scripts
 COPY src src
 COPY media media
 COPY bench bench
@@ -22,14 +21,19 @@ RUN apt-get update && apt-get install -y --no-install-recommends tini && rm -rf 
  && mkdir -p /data && chown parley:parley /data
 WORKDIR /parley
 COPY --from=build /parley/package.json ./
+COPY LICENSE NOTICE ./
 COPY --from=build /parley/node_modules node_modules
 COPY --from=build /parley/dist dist
 COPY --from=build /parley/bin bin
 COPY --from=build /parley/src/store/migrations src/store/migrations
-ENV NODE_ENV=production PARLEY_DATA_DIR=/data PORT=8080
+# For `node dist/bench/demo/main.js --once --data-dir /data/demo`: one call inside the image, without a carrier.
+COPY --from=build /parley/bench/demo/agent.json bench/demo/
+COPY --from=build /parley/bench/carrier-emulator/personas bench/carrier-emulator/personas
+# The metrics port stays inside unless it is published: 127.0.0.1 would keep it from a Prometheus beside this container too.
+ENV NODE_ENV=production PARLEY_DATA_DIR=/data PORT=8080 PARLEY_METRICS_HOST=0.0.0.0
 USER parley
 VOLUME /data
-EXPOSE 8080
+EXPOSE 8080 9464
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

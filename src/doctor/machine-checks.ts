@@ -57,7 +57,7 @@ export async function checkDisk(dataDir: string): Promise<CheckResult[]> {
   const freeBytes = bavail * bsize;
   const detail = `${(freeBytes / GIB).toFixed(1)} GiB free for ${dataDir}`;
   const way =
-    'Make room: recordings stop first when the disk is full. An hour of calls takes about 12 MB a call while it runs.';
+    'Make room: recordings stop first when the disk is full. A call takes 1 MB a minute while it runs, a fifth of it afterwards.';
   if (freeBytes < DISK_FAIL_BYTES || (files > 0 && ffree === 0)) return [fail('disk', detail, way)];
   return [freeBytes < DISK_WARN_BYTES ? warn('disk', detail, way) : ok('disk', detail)];
 }

@@ -38,7 +38,12 @@ describe('a log line', () => {
       ['z-canary-key'],
     );
     expect(text).not.toMatch(/canary|5550123/);
-    expect(text.trim().split('\n').map((line) => JSON.parse(line).msg)).toEqual(['to +…23', 'failed']);
+    expect(
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).msg),
+    ).toEqual(['to +…23', 'failed']);
   });
 });
 

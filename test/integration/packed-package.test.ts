@@ -1,0 +1,140 @@
+/**
+ * What a user installs: the files that `npm pack` packs and nothing else, beside run-time packages only, in an empty folder. As root on
+ * Linux it runs as a user without rights, and with a root that cannot be written but for its data. It holds the demo's call.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../bench/harness/free-port.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'parley-packed-'));
+const app = join(folder, 'app');
+const dataDir = join(folder, 'data');
+const installed = join(app, 'node_modules', 'parley');
+const UID = 10_001;
+let files: string[];
+
+/** `npm pack` as it is, without its build: the test command has built. */
+beforeAll(() => {
+  const npm = (...words: string[]): string =>
+    execFileSync('npm', [...words, '--ignore-scripts'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  const [packed] = JSON.parse(npm('pack', '--json', '--dry-run')) as [{ files: { path: string }[] }];
+  files = packed.files.map(({ path }) => path);
+  for (const path of files) {
+    mkdirSync(join(installed, dirname(path)), { recursive: true });
+    cpSync(join(root, path), join(installed, path));
+  }
+  const modules = npm('ls', '--omit=dev', '--all', '--parseable').trim().split('\n').slice(1);
+  for (const path of modules) {
+    const name = relative(join(root, 'node_modules'), path);
+    // What is nested comes with its parent.
+    if (name.includes('node_modules') || name === '' || name.startsWith('..')) continue;
+    mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true });
+    copyQuickly(path, join(app, 'node_modules', name));
+  }
+  mkdirSync(dataDir);
+  execFileSync('chmod', ['-R', 'a+rX', folder]);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Links where the file system can: run-time packages are 400 MB. */
+function copyQuickly(from: string, to: string): void {
+  try {
+    execFileSync('cp', ['-al', from, to], { stdio: 'ignore' });
+  } catch {
+    rmSync(to, { recursive: true, force: true });
+    cpSync(from, to, { recursive: true });
+  }
+}
+
+function canIsolate(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
+  try {
+    execFileSync('unshare', ['-m', 'setpriv', '--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A mount namespace of its own: the data folder in memory, everything else read-only, `/tmp` too. */
+function isolated(command: string[]): string[] {
+  const passwd = join(folder, 'passwd');
+  writeFileSync(passwd, `${readFileSync('/etc/passwd', 'utf8')}parley:x:${UID}:${UID}::/nonexistent:/bin/sh\n`);
+  const script = `
+    set -e
+    mount --make-rprivate /
+    mount -t tmpfs -o mode=0700,uid=${UID},gid=${UID} tmpfs ${dataDir}
+    mount --bind ${passwd} /etc/passwd
+    for mounted in $(awk '$2 ~ "^/(tmp|work|home|root|var)" { print $2 }' /proc/mounts); do
+      case $mounted in ${dataDir}) ;; *) mount -o remount,bind,ro $mounted 2>/dev/null || true ;; esac
+    done
+    mount -o remount,bind,ro /
+    cd ${dataDir}
+    if touch /tmp/parley-writable 2>/dev/null; then echo "the root can be written"; exit 9; fi
+    exec setpriv --reuid=${UID} --regid=${UID} --clear-groups --inh-caps=-all --bounding-set=-all "$@"`;
+  return ['unshare', '-m', 'bash', '-c', script, 'bash', ...command];
+}
+
+async function run(words: string[], environment: Record<string, string>): Promise<{ code: number; out: string }> {
+  const plain = [process.execPath, ...words];
+  const [command = '', ...rest] = canIsolate() ? isolated(plain) : plain;
+  const child = spawn(command, rest, {
+    cwd: dataDir,
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)));
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, out: out + err };
+}
+
+describe('the packed package', () => {
+  test('has what runs and its licences, and neither sources nor tests', () => {
+    for (const needed of [
+      'LICENSE',
+      'NOTICE',
+      'README.md',
+      'bin/parley.mjs',
+      'docs/operations.md',
+      'bench/demo/agent.json',
+      'bench/carrier-emulator/personas/demo.json',
+      'src/store/migrations/0001_first_call.sql',
+      'dist/media/self-check.js',
+    ]) {
+      expect(files).toContain(needed);
+    }
+    expect(files.filter((path) => /\.ts$|\.map$|^test\/|^dist\/test\/|\.built$/.test(path))).toEqual([]);
+    const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { bin: Record<string, string> };
+    for (const path of Object.values(bin)) expect(files).toContain(path);
+    expect(existsSync(join(app, 'node_modules', 'typescript'))).toBe(false);
+  });
+
+  test('runs its command line and starts its media parts', async () => {
+    const { code, out } = await run([join(installed, 'bin', 'parley.mjs'), 'doctor', '--json'], {
+      PORT: String(await freePort()),
+      PARLEY_METRICS_PORT: String(await freePort()),
+    });
+    const { checks } = JSON.parse(out) as { checks: { name: string; level: string; detail: string }[] };
+    expect(checks.filter(({ level }) => level === 'fail')).toEqual([]);
+    expect(checks.find(({ name }) => name === 'socket server')).toBeDefined();
+    expect(code).toBe(0);
+  });
+
+  test("holds the demo's call", async () => {
+    const { code, out } = await run([join(installed, 'bin', 'parley-demo.mjs'), '--once'], { TMPDIR: dataDir });
+    expect(out).toContain('The conversation really happened.');
+    expect(out).toContain('signature verified');
+    expect(code).toBe(0);
+  });
+});
