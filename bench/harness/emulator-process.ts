@@ -30,6 +30,7 @@ export interface EmulatedCall {
   }[];
   said: { text: string; interrupting: boolean; startAtEpochMs: number; endAtEpochMs: number | null }[];
   heard: { text: string; understood: boolean; atEpochMs: number }[];
+  streams: { openedAtEpochMs: number; closedAtEpochMs: number | null; closeCode: number | null }[];
   protocolFaults: string[];
   refusedUpgrades: string[];
   recordingMs: number | null;

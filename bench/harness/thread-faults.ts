@@ -26,14 +26,14 @@ export async function killThread(pid: number, threadName: string, death: ThreadD
   const session = await openDebugger(pid);
   try {
     const workers = await session.workers();
-    const worker = workers.find(({ title }) => title.endsWith(` ${threadName}`));
+    const worker = workers.find(({ title }) => nameOf(title) === threadName);
     if (worker === undefined) {
       throw new Error(
         `process ${pid} has no thread ${threadName}, only ${workers.map(({ title }) => title).join(', ')}`,
       );
     }
     const atEpochMs = Date.now();
-    if (death === 'terminate') await session.terminate(worker.workerId);
+    if (death === 'terminate') await session.terminate(worker.sessionId);
     else await session.evaluateIn(worker.sessionId, IN_THREAD[death]);
     return { atEpochMs };
   } finally {
@@ -41,26 +41,43 @@ export async function killThread(pid: number, threadName: string, death: ThreadD
   }
 }
 
-/** Names of the process's threads, as the code named them. */
-export async function threadNames(pid: number): Promise<string[]> {
+/** Of the threads whose name matches, the one that has worked most over 300 ms: a spare does next to nothing. */
+export async function busiestThread(pid: number, name: RegExp): Promise<string> {
   const session = await openDebugger(pid);
   try {
-    return (await session.workers()).map(({ title }) => title.replace(/^\[worker \d+\] /, ''));
+    const workers = (await session.workers()).filter(({ title }) => name.test(nameOf(title)));
+    const busyMs = (sessionId: string): Promise<unknown> =>
+      session.evaluateIn(sessionId, 'performance.eventLoopUtilization().active');
+    const before = await Promise.all(workers.map(({ sessionId }) => busyMs(sessionId)));
+    await wait(300);
+    const after = await Promise.all(workers.map(({ sessionId }) => busyMs(sessionId)));
+    const worked = workers.map((worker, at) => ({
+      name: nameOf(worker.title),
+      ms: Number(after[at]) - Number(before[at]),
+    }));
+    const busiest = worked.sort((a, b) => b.ms - a.ms)[0];
+    if (busiest === undefined) throw new Error(`process ${pid} has no thread ${name}`);
+    return busiest.name;
   } finally {
     session.close();
   }
 }
 
+/** The debugger's title is `[worker 3] pipeline-0`. */
+function nameOf(title: string): string {
+  return title.replace(/^\[worker \d+\] /, '');
+}
+
 interface AttachedWorker {
   sessionId: string;
-  workerId: string;
   title: string;
 }
 
 interface Debugger {
   workers(): Promise<AttachedWorker[]>;
-  evaluateIn(sessionId: string, expression: string): Promise<void>;
-  terminate(workerId: string): Promise<void>;
+  /** Resolves with the value, when it is a plain one. */
+  evaluateIn(sessionId: string, expression: string): Promise<unknown>;
+  terminate(sessionId: string): Promise<void>;
   close(): void;
 }
 
@@ -68,21 +85,23 @@ async function openDebugger(pid: number): Promise<Debugger> {
   const socket = await connectTo(pid);
   const answers = new Map<number, (result: Record<string, unknown>) => void>();
   const attached: AttachedWorker[] = [];
-  const received = new Set<(sessionId: string) => void>();
+  const received = new Set<(sessionId: string, value: unknown) => void>();
   let nextId = 1;
   socket.on('message', (data) => {
     const message = JSON.parse(String(data)) as {
       id?: number;
       method?: string;
       result?: Record<string, unknown>;
-      params?: { sessionId: string; workerInfo: { workerId: string; title: string } };
+      params?: { sessionId: string; message: string; workerInfo: { title: string } };
     };
     if (message.id !== undefined) answers.get(message.id)?.(message.result ?? {});
     if (message.method === 'NodeWorker.attachedToWorker') {
-      attached.push({ sessionId: message.params!.sessionId, ...message.params!.workerInfo });
+      const { sessionId, workerInfo } = message.params!;
+      attached.push({ sessionId, title: workerInfo.title });
     }
     if (message.method === 'NodeWorker.receivedMessageFromWorker') {
-      for (const tell of received) tell(message.params!.sessionId);
+      const told = JSON.parse(message.params!.message) as { result?: { result?: { value?: unknown } } };
+      for (const tell of received) tell(message.params!.sessionId, told.result?.result?.value);
     }
   });
   const ask = (method: string, params: object): Promise<Record<string, unknown>> =>
@@ -94,18 +113,21 @@ async function openDebugger(pid: number): Promise<Debugger> {
         socket.send(JSON.stringify({ id, method, params }));
       }),
     );
+  const evaluateIn = async (sessionId: string, expression: string): Promise<unknown> => {
+    const done = new Promise<unknown>((resolve) => received.add((from, value) => from === sessionId && resolve(value)));
+    const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
+    await ask('NodeWorker.sendMessageToWorker', { sessionId, message });
+    return within('the thread to take the fault', done);
+  };
   return {
     async workers() {
       if (attached.length === 0) await ask('NodeWorker.enable', { waitForDebuggerOnStart: false });
       return attached;
     },
-    async evaluateIn(sessionId, expression) {
-      const done = new Promise<void>((resolve) => received.add((from) => from === sessionId && resolve()));
-      const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
-      await ask('NodeWorker.sendMessageToWorker', { sessionId, message });
-      await within('the thread to take the fault', done);
-    },
-    async terminate(workerId) {
+    evaluateIn,
+    async terminate(sessionId) {
+      // The debugger's own number of a thread is not the thread's id.
+      const threadId = await evaluateIn(sessionId, "process.getBuiltinModule('node:worker_threads').threadId");
       const prototype = (await ask('Runtime.evaluate', {
         expression: "process.getBuiltinModule('node:worker_threads').Worker.prototype",
       })) as { result: { objectId: string } };
@@ -115,9 +137,8 @@ async function openDebugger(pid: number): Promise<Debugger> {
       await ask('Runtime.callFunctionOn', {
         objectId: objects.objectId,
         functionDeclaration: `function () {
-          for (const worker of this) if (Object.hasOwn(worker, 'threadId') || worker.resourceLimits) {
-            try { if (String(worker.threadId) === '${workerId}') void worker.terminate(); } catch {}
-          }
+          const alive = this.filter((worker) => { try { return worker.threadId === ${Number(threadId)}; } catch { return false; } });
+          for (const worker of alive) void worker.terminate();
         }`,
       });
     },

@@ -36,7 +36,7 @@ export interface PipelineThreadData {
 }
 
 const TICK_MS = 20;
-const HEARTBEAT_MS = 250;
+const HEARTBEAT_MS = 100;
 /** A bell that never stops ringing must not keep messages out for longer. */
 const YIELD_EVERY_MS = 10;
 /** The voice engine's rate; its resampler is made once at start, so that no call waits for the module to load. */

@@ -8,7 +8,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../contract/call-outcome.ts';
 import type { Clock } from '../../contract/clock.ts';
-import type { Checkpoint, LiveEvent } from '../../contract/conversation.ts';
+import type { Checkpoint, LiveEvent, Turn } from '../../contract/conversation.ts';
 import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
 import type { FromPipeline } from '../../contract/thread-messages.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
@@ -75,6 +75,8 @@ class Call implements PlacedCall {
   readonly pool: Pool;
   host: PipelineThreadHost | null = null;
   checkpoint: Checkpoint | null;
+  /** Number of the last turn that was told: a thread may die between a turn and its checkpoint. */
+  toldTurns = 0;
   moves = 0;
   movedAtMs = 0;
   isStopping = false;
@@ -84,6 +86,14 @@ class Call implements PlacedCall {
     this.setup = setup;
     this.listener = listener;
     this.checkpoint = setup.checkpoint;
+  }
+
+  /** What a successor goes on from; its first turn has a number of its own. */
+  resumeFrom(): Checkpoint | null {
+    const { checkpoint, toldTurns } = this;
+    if (toldTurns === 0) return checkpoint;
+    const from = checkpoint ?? { stepId: null, variables: {}, misses: 0, visits: {}, nextTurnNumber: 1, atMs: 0 };
+    return { ...from, nextTurnNumber: Math.max(from.nextTurnNumber, toldTurns + 1) };
   }
 
   fed(): void {
@@ -191,7 +201,7 @@ class Pool implements PipelinePool {
     const { callUuid } = call.setup;
     call.host = host;
     host.calls.add(callUuid);
-    host.post({ type: 'call.start', setup: { ...call.setup, checkpoint: call.checkpoint }, call: block });
+    host.post({ type: 'call.start', setup: { ...call.setup, checkpoint: call.resumeFrom() }, call: block });
   }
 
   #startThread(): void {
@@ -237,6 +247,7 @@ class Pool implements PipelinePool {
     if (call === undefined) return;
     switch (message.type) {
       case 'call.live':
+        if (message.event.type === 'turn') call.toldTurns = Math.max(call.toldTurns, numberOf(message.event.turn));
         call.listener.live(message.event);
         break;
       case 'call.checkpoint':
@@ -255,7 +266,7 @@ class Pool implements PipelinePool {
   #died(host: PipelineThreadHost, why: string): void {
     if (this.#closed) return;
     const { clock, log } = this.#options;
-    const lostAtMs = clock.nowMs();
+    const lostAtMs = host.livedAtMs;
     this.deaths++;
     log.error({ thread: `pipeline-${host.threadIndex}`, why, calls: host.calls.size }, 'a pipeline thread died');
     this.#starting.delete(host);
@@ -292,4 +303,9 @@ class Pool implements PipelinePool {
     else if (successor === null) this.#queue(call, block);
     else this.#giveTo(successor, call, block);
   }
+}
+
+/** `t12` is the twelfth turn. */
+function numberOf({ turnId }: Turn): number {
+  return Number(turnId.slice(1)) || 0;
 }

@@ -10,10 +10,10 @@ import type { FromPipeline, ToPipeline } from '../../contract/thread-messages.ts
 import { Bell } from '../../rings/bell.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
-/** A healthy thread beats four times a second; the caller hears a stall as soon as the downlink ring (400 ms) is empty. */
-const HEARTBEAT_LIMIT_MS = 2000;
+/** A healthy thread beats each 100 ms; the caller hears a stall as soon as the downlink ring (120 to 250 ms) is empty. */
+const HEARTBEAT_LIMIT_MS = 800;
 const START_LIMIT_MS = 30_000;
-const WATCH_MS = 250;
+const WATCH_MS = 100;
 /** Many survivors in the young generation would otherwise be promoted by each burst (media-performance.md §5). */
 const MEMORY = { oldMb: 1024, youngMb: 32 };
 
@@ -62,6 +62,11 @@ export class PipelineThreadHost {
 
   get isAlive(): boolean {
     return this.#worker.isAlive;
+  }
+
+  /** When the thread last showed that it lives: what came to it since is lost if it is dead. */
+  get livedAtMs(): number {
+    return this.#beatAtMs;
   }
 
   /** Ms since the thread showed that it lives. */
