@@ -17,6 +17,9 @@ setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
 const PAIRS = 4000;
+/** On a busy machine the compiler is late, and its late laps make garbage of their own: the steady state is the lower quartile. */
+const LAPS = 15;
+const STEADY_LAP = 3;
 /** One checkpoint of rare, unpooled text in each 10 frames is in this. */
 const MOST_BYTES_A_PAIR = 90;
 
@@ -108,16 +111,16 @@ test.each([1, 3] as const)(
     round();
     round();
     const bytesAPair: number[] = [];
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < LAPS; i++) {
       gc();
       const before = process.memoryUsage().heapUsed;
       round();
       bytesAPair.push((process.memoryUsage().heapUsed - before) / PAIRS);
     }
-    expect(sentMessages).toBeGreaterThan((PAIRS * 7) / framesPerMessage);
-    expect(leg.counters.receivedFrames).toBe(PAIRS * 7);
+    expect(sentMessages).toBeGreaterThan((PAIRS * (LAPS + 2)) / framesPerMessage);
+    expect(leg.counters.receivedFrames).toBe(PAIRS * (LAPS + 2));
     bytesAPair.sort((a, b) => a - b);
-    expect(bytesAPair[2]).toBeGreaterThan(0);
-    expect(bytesAPair[2]).toBeLessThan(MOST_BYTES_A_PAIR);
+    expect(bytesAPair[STEADY_LAP]).toBeGreaterThan(0);
+    expect(bytesAPair[STEADY_LAP]).toBeLessThan(MOST_BYTES_A_PAIR);
   },
 );
