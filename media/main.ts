@@ -39,8 +39,6 @@ const LATENESS_LOG_EVERY_MS = 60_000;
 const IO_BELL_TIMEOUT_MS = 1000;
 /** After the last call: until control has acknowledged what was said. */
 const FLUSH_LIMIT_MS = 5000;
-/** After the last call: its carrier reports the end of it to this process's port. */
-const LAST_CALLBACKS_MS = 1000;
 /** Calls that the drain's time limit ends get so long to say their last. */
 const LAST_WORDS_LIMIT_MS = 8000;
 
@@ -226,7 +224,6 @@ function drainAndExit(why: string): void {
   isEnding = true;
   log.info({ why, activeCalls: registry.activeCalls }, 'draining');
   void (async () => {
-    const hadCalls = registry.activeCalls > 0;
     const drained = registry.drain();
     // At once, so that control places no more calls for us.
     tellLoad();
@@ -234,7 +231,6 @@ function drainAndExit(why: string): void {
     await Promise.race([drained, limit]);
     registry.stopAll();
     await Promise.race([drained, new Promise<void>((resolve) => clock.after(LAST_WORDS_LIMIT_MS, resolve))]);
-    if (hadCalls) await new Promise<void>((resolve) => clock.after(LAST_CALLBACKS_MS, resolve));
     await link.flush(FLUSH_LIMIT_MS);
     server.close();
     link.close();

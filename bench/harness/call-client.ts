@@ -23,13 +23,7 @@ export interface CallEntry {
   answeredAt: string | null;
   endedAt: string | null;
   durationSeconds: number | null;
-  recording: {
-    status: string;
-    path?: string | null;
-    url?: string | null;
-    durationMs?: number;
-    parts?: unknown[];
-  } | null;
+  recording: { status: string; path?: string | null; url?: string | null; durationMs?: number } | null;
   transcript: string | null;
   turns: {
     turnId: string;
@@ -91,12 +85,9 @@ export class CallClient {
   ): Promise<CallEntry> {
     const deadline = Date.now() + limitMs;
     for (;;) {
-      // A poll may meet a process that has just died.
-      const entry = await this.entry(callUuid).catch((error: unknown) =>
-        Date.now() > deadline ? Promise.reject(error) : null,
-      );
-      if (entry !== null && wanted(entry)) return entry;
-      if (entry !== null && Date.now() > deadline) {
+      const entry = await this.entry(callUuid);
+      if (wanted(entry)) return entry;
+      if (Date.now() > deadline) {
         throw new Error(`waited ${limitMs} ms for ${what}; the call is ${entry.status}/${entry.endedReason ?? '-'}`);
       }
       await new Promise((done) => setTimeout(done, POLL_MS));
