@@ -21,6 +21,10 @@ export const callParams = z.object({
   callUuid: z.guid({ error: 'must be a UUID' }).transform((id) => id.toLowerCase()),
 });
 
+export const recordingQuery = z.object({
+  part: z.coerce.number().int().min(1).default(1).meta({ description: 'Which of `recording.parts`' }),
+});
+
 export function registerCalls(plain: FastifyInstance, guard: Guard, deps: CallRouteDeps): void {
   const app = plain.withTypeProvider<ZodTypeProvider>();
   const readable = { onRequest: guard('calls:read'), schema: { params: callParams } };
@@ -31,8 +35,7 @@ export function registerCalls(plain: FastifyInstance, guard: Guard, deps: CallRo
     return view;
   });
 
-  const partQuery = z.object({ part: z.coerce.number().int().min(1).default(1) });
-  const recorded = { ...readable, schema: { params: callParams, querystring: partQuery } };
+  const recorded = { ...readable, schema: { params: callParams, querystring: recordingQuery } };
   app.get('/api/developer/calls/:callUuid/recording', recorded, async (request, reply) => {
     const call = await readCall(deps.database, request.principal.workspaceId, request.params.callUuid);
     if (call === undefined) throw new Refusal('call_not_found');

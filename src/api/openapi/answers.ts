@@ -54,6 +54,9 @@ const recording = z
     durationSeconds: z.number().nullable(),
     sizeBytes: z.int().nullable(),
     sha256: z.string().nullable(),
+    parts: z
+      .array(z.strictObject({ url: z.url(), durationSeconds: z.number(), sizeBytes: z.int(), sha256: z.string() }))
+      .describe('One for each stream: more than one when the call came back after a fault of ours'),
   })
   .meta({ id: 'Recording' });
 

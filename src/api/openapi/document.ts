@@ -79,18 +79,23 @@ function describe(operation: Operation, schemas: Json): Json {
   };
 }
 
-function parametersOf({ params, headers }: Operation, schemas: Json): Json[] {
+function parametersOf({ params, query, headers }: Operation, schemas: Json): Json[] {
   const inPath = Object.entries(params?.shape ?? {}).map(([name, schema]) => ({
     name,
     in: 'path',
     required: true,
     schema: schemaOf(schema as z.ZodType, 'input', schemas),
   }));
+  const inQuery = Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    schema: schemaOf(schema as z.ZodType, 'input', schemas),
+  }));
   // OpenAPI leaves Accept to the answers' media types.
   const inHeader = Object.entries(headers)
     .filter(([name]) => name !== 'Accept')
     .map(([name, description]) => ({ name, in: 'header', description, schema: { type: 'string' } }));
-  return [...inPath, ...inHeader];
+  return [...inPath, ...inQuery, ...inHeader];
 }
 
 function responseOf({ description, content, headers = {} }: Answer, schemas: Json): Json {

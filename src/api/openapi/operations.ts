@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { Scope } from '../../workspaces/api-keys.ts';
-import { callParams } from '../calls/call-routes.ts';
+import { callParams, recordingQuery } from '../calls/call-routes.ts';
 import { CARRIER_REFUSAL_CODES, type ErrorCode } from '../error-codes.ts';
 import { outboundCallBody } from '../outbound-call/request-body.ts';
 import {
@@ -42,6 +42,7 @@ export interface Operation {
   specified: boolean;
   headers: Readonly<Record<string, string>>;
   params: z.ZodObject | null;
+  query: z.ZodObject | null;
   body: z.ZodType | null;
   answers: Readonly<Record<number, Answer>>;
   errors: readonly ErrorCode[];
@@ -66,7 +67,7 @@ const BODY: readonly ErrorCode[] = ['invalid_json', 'unsupported_media_type', 'b
 const OF_CALL: readonly ErrorCode[] = ['invalid_call_id', 'call_not_found', ...KEYED];
 const RATE_HEADERS = { RateLimit: 'What is left of the limit', 'RateLimit-Policy': 'The limit' };
 
-const none = { headers: {}, params: null, body: null, specified: false } as const;
+const none = { headers: {}, params: null, query: null, body: null, specified: false } as const;
 const open = { ...none, tag: 'Service', scope: null, method: 'get' } as const;
 const call = { ...none, tag: 'Calls', params: callParams } as const;
 
@@ -87,6 +88,7 @@ export const OPERATIONS: readonly Operation[] = [
       'X-Request-Id': 'Comes back in the answer and stands in our log.',
     },
     params: null,
+    query: null,
     body: outboundCallBody,
     answers: {
       200: json('The carrier has taken the call.', placedAnswer, {
@@ -165,10 +167,11 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'The recording of a call',
     description: 'Ogg/Opus in stereo: the caller left, the agent right.',
     scope: 'calls:read',
+    query: recordingQuery,
     answers: {
       200: { description: 'The file.', content: { 'audio/ogg': z.file() }, headers: RATE_HEADERS },
     },
-    errors: ['recording_not_ready', ...OF_CALL],
+    errors: ['recording_not_ready', 'invalid_request', ...OF_CALL],
   },
   {
     ...call,
