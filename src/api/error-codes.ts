@@ -3,13 +3,7 @@
  * `/api/developer/error-codes` and the docs. A message in the list is the exact text that a client may compare.
  */
 import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outcome.ts';
-
-interface CodeFacts {
-  status: number;
-  message: string;
-  /** For people: when it comes and what to do. */
-  meaning: string;
-}
+import type { CodeFacts } from './code-facts.ts';
 
 const DEFINITIONS = {
   unauthorized: {

@@ -4,8 +4,9 @@
  */
 import { z } from 'zod';
 import { type ErrorCode, factsOf, publishedErrorCodes } from '../error-codes.ts';
-import { errorAnswer, shortErrorAnswer } from './answers.ts';
-import { type Answer, OPERATIONS, type Operation } from './operations.ts';
+import { type Answer, type Operation, TAGS } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+import { errorAnswer, shortErrorAnswer } from './shared-answers.ts';
 
 type Json = Record<string, unknown>;
 
@@ -32,11 +33,7 @@ export function buildDocument(publicUrl: string): Json {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl }],
-    tags: [
-      { name: 'Calls', description: 'Place, follow, read and end calls.' },
-      { name: 'Directory', description: 'What a client must know before its first call.' },
-      { name: 'Service', description: 'For probes and people.' },
-    ],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas,

@@ -5,8 +5,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { type ErrorCode, factsOf } from '../../../src/api/error-codes.ts';
-import { errorAnswer, shortErrorAnswer } from '../../../src/api/openapi/answers.ts';
 import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
+import { errorAnswer, shortErrorAnswer } from '../../../src/api/openapi/shared-answers.ts';
 
 export function holdToDocument(app: FastifyInstance, undescribed: Set<string>): void {
   app.addHook('onSend', async (request, reply, payload) => {

@@ -1,30 +1,11 @@
-/**
- * What the API answers, as zod schemas: published in `/openapi.json`, and held against real answers by tests. Strict, so that a field
- * that is sent and not described shows. Nothing is parsed with them at run time.
- */
+/** What the routes of calls answer, as zod schemas for the published document (see `openapi/shared-answers.ts`). */
 import { z } from 'zod';
 import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
-import { ERROR_CODES } from '../error-codes.ts';
+import { time, uuid } from '../openapi/shared-answers.ts';
 
-const uuid = z.uuid();
-const time = z.iso.datetime().describe('UTC, milliseconds');
 const partStatus = z.enum(['none', 'pending', 'ready', 'failed', 'deleted']);
 const endedReason = z.enum(Object.keys(ENDED_REASONS) as [string, ...string[]]).describe('Why it ended');
 const seconds = z.number().min(0).describe('To a tenth');
-
-export const shortErrorAnswer = z
-  .strictObject({ success: z.literal(false), message: z.string() })
-  .meta({ id: 'ShortError', description: 'Exactly two keys; the code is in X-Error-Code.' });
-
-export const errorAnswer = z
-  .strictObject({
-    success: z.literal(false),
-    message: z.string(),
-    code: z.enum(ERROR_CODES),
-    requestId: z.string(),
-    details: z.array(z.strictObject({ field: z.string(), issue: z.string() })),
-  })
-  .meta({ id: 'Error' });
 
 const turn = z
   .strictObject({
@@ -126,18 +107,6 @@ export const callAnswer = z
     description: 'One entry of the call log. What is not known yet is null or empty, never absent.',
   });
 
-export const placedAnswer = z
-  .strictObject({
-    success: z.literal(true),
-    callUuid: uuid,
-    call: callAnswer.optional().describe('With Prefer: return=representation'),
-    limits: z
-      .strictObject({ concurrencyLimit: z.int(), concurrencyInUse: z.int(), lineCps: z.int() })
-      .optional()
-      .describe('With Prefer: return=representation'),
-  })
-  .meta({ id: 'Placed' });
-
 export const hangupAnswer = z
   .strictObject({ success: z.literal(true), callUuid: uuid, status: z.enum(CALL_STATUSES) })
   .meta({ id: 'HangUp' });
@@ -151,52 +120,3 @@ export const eventsAnswer = z
     ),
   })
   .meta({ id: 'CallEvents' });
-
-const page = <Item extends z.ZodType>(item: Item) => z.strictObject({ data: z.array(item), nextCursor: z.null() });
-
-export const agentsAnswer = page(
-  z
-    .strictObject({
-      id: uuid.describe('For `agentId`'),
-      name: z.string(),
-      direction: z.enum(['outbound', 'inbound', 'web', 'any']),
-      version: z.int(),
-      createdAt: time,
-    })
-    .meta({ id: 'Agent' }),
-).meta({ id: 'Agents' });
-
-export const phoneNumbersAnswer = page(
-  z
-    .strictObject({
-      id: uuid.describe('For `from`'),
-      number: z.string(),
-      carrier: z.string(),
-      hasCredentials: z.boolean(),
-      limits: z.strictObject({ concurrentCalls: z.int(), callsPerSecond: z.int() }),
-      createdAt: time,
-    })
-    .meta({ id: 'PhoneNumber' }),
-).meta({ id: 'PhoneNumbers' });
-
-export const errorCodesAnswer = z
-  .strictObject({
-    data: z.array(
-      z.strictObject({ code: z.enum(ERROR_CODES), status: z.int(), message: z.string(), meaning: z.string() }),
-    ),
-  })
-  .meta({ id: 'ErrorCodes' });
-
-export const aliveAnswer = z
-  .strictObject({ status: z.literal('ok'), instance: z.string().describe('Another after each start of control') })
-  .meta({ id: 'Alive' });
-
-export const readyAnswer = z
-  .strictObject({
-    status: z.enum(['ok', 'unavailable']),
-    checks: z.record(z.string(), z.strictObject({ ok: z.boolean(), detail: z.string() })),
-  })
-  .meta({
-    id: 'Ready',
-    description: '`media` names the processes that are connected and the socket server that they run.',
-  });

@@ -1,0 +1,70 @@
+/** The routes of calls, described for the published document. */
+import { z } from 'zod';
+import type { ErrorCode } from '../error-codes.ts';
+import { BODY, json, KEYED, none, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
+import { callAnswer, eventsAnswer, hangupAnswer } from './answers.ts';
+import { callParams, recordingQuery } from './call-routes.ts';
+
+const OF_CALL: readonly ErrorCode[] = ['invalid_call_id', 'call_not_found', ...KEYED];
+const call = { ...none, tag: 'Calls', params: callParams } as const;
+
+export const callOperations: readonly Operation[] = [
+  {
+    ...call,
+    method: 'get',
+    route: '/api/developer/calls/:callUuid',
+    id: 'readCall',
+    summary: 'One entry of the call log',
+    description: 'The call as it is now; while it runs, what is not known yet is null or empty.',
+    scope: 'calls:read',
+    answers: { 200: json('The call.', callAnswer, RATE_HEADERS) },
+    errors: OF_CALL,
+  },
+  {
+    ...call,
+    method: 'get',
+    route: '/api/developer/calls/:callUuid/events',
+    id: 'readCallEvents',
+    summary: 'What happened in a call, in order',
+    description:
+      'A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. It ends with the event `end`.',
+    scope: 'calls:read',
+    headers: { Accept: '`text/event-stream` for a stream', 'Last-Event-ID': 'The last event that was received' },
+    answers: {
+      200: {
+        description: 'The events.',
+        content: { 'application/json': eventsAnswer, 'text/event-stream': z.string() },
+        headers: RATE_HEADERS,
+      },
+    },
+    errors: OF_CALL,
+  },
+  {
+    ...call,
+    method: 'get',
+    route: '/api/developer/calls/:callUuid/recording',
+    id: 'readRecording',
+    summary: 'The recording of a call',
+    description: 'Ogg/Opus in stereo: the caller left, the agent right.',
+    scope: 'calls:read',
+    query: recordingQuery,
+    answers: {
+      200: { description: 'The file.', content: { 'audio/ogg': z.file() }, headers: RATE_HEADERS },
+    },
+    errors: ['recording_not_ready', 'invalid_request', ...OF_CALL],
+  },
+  {
+    ...call,
+    method: 'post',
+    route: '/api/developer/calls/:callUuid/hangup',
+    id: 'hangUp',
+    summary: 'End a call',
+    description: 'Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`.',
+    scope: 'calls:write',
+    answers: {
+      200: json('The call was over already.', hangupAnswer, RATE_HEADERS),
+      202: json('The carrier is asked to hang up.', hangupAnswer, RATE_HEADERS),
+    },
+    errors: [...OF_CALL, ...BODY],
+  },
+];
