@@ -12,6 +12,10 @@ export function serveListenClient(port: MessagePort, scheduler: ListenScheduler)
 
   function open(message: ToListen & { type: 'open' }): void {
     const { id } = message;
+    if (message.rateHz !== 8000 && message.rateHz !== 16000) {
+      send({ type: 'failed', id, message: `The local recogniser hears 8000 or 16000 Hz, not ${message.rateHz}` });
+      return;
+    }
     try {
       const stream = scheduler.open(message.rateHz, message.grammar, {
         onResult(result) {
@@ -29,9 +33,11 @@ export function serveListenClient(port: MessagePort, scheduler: ListenScheduler)
     }
   }
 
-  port.on('message', (message: ToListen) => {
-    if (message.type === 'audio') streams.get(message.id)?.push(message.samples);
-    else if (message.type === 'finish') streams.get(message.id)?.finish();
+  port.on('message', (message: ToListen | null) => {
+    if (message === null) return;
+    if (message.type === 'audio') {
+      if (message.samples instanceof Int16Array) streams.get(message.id)?.push(message.samples);
+    } else if (message.type === 'finish') streams.get(message.id)?.finish();
     else if (message.type === 'open') open(message);
     else if (message.type === 'cancel') {
       streams.get(message.id)?.cancel();

@@ -11,7 +11,8 @@ export function serveSpeechClient(port: MessagePort, scheduler: SpeechScheduler)
   const send = (message: FromSpeech, transfer?: ArrayBuffer): void =>
     port.postMessage(message, transfer === undefined ? [] : [transfer]);
 
-  port.on('message', (message: ToSpeech) => {
+  port.on('message', (message: ToSpeech | null) => {
+    if (message === null) return;
     if (message.type === 'cancel') {
       cancels.get(message.id)?.();
       cancels.delete(message.id);
