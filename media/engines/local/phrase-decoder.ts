@@ -63,7 +63,7 @@ export async function createPhraseDecoder(module: SoundswallowerModule, rateHz: 
     wip: 1,
     pip: 1,
     // Wider than the price of entering the rejection loop (72 nats are 5e-32): with the package's beams the loop was cut off at its
-    // first sound, and 40 % of strange sentences were forced into a phrase.
+    // first sound, and 40 of 48 strange sentences were forced into one of 12 phrases (0 with these).
     beam: 1e-80,
     pbeam: 1e-80,
     wbeam: 1e-80,

@@ -43,6 +43,12 @@ it('leaves out frames without energy and frames 39 dB below the loudest', () => 
     () => 10,
   );
   expect(cepstralMean(mixed, 4, FILTERS)).toEqual(cepstralMean(loud, 1, FILTERS));
+  const faint = logMel(() => 2);
+  const faintAndDead = logMel(
+    () => 2,
+    () => -0.1,
+  );
+  expect(cepstralMean(faintAndDead, 2, FILTERS)).toEqual(cepstralMean(faint, 1, FILTERS));
 });
 
 it('has no mean of digital silence or of no frames', () => {

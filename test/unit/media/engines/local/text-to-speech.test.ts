@@ -42,3 +42,17 @@ it('drops the requests of a client whose port closes', async () => {
   await closed;
   expect(scheduler.waitingRequests).toBe(0);
 });
+
+it('stops the work on the other side when a request is cancelled', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const scheduler = createSpeechScheduler(voice, systemClock, setImmediate);
+  serveSpeechClient(port1, scheduler);
+  const client = createTextToSpeechClient(port2);
+  const abort = new AbortController();
+  const text = 'A sentence. '.repeat(100);
+  const cancelled = client.synthesize({ text, voice: 'kal16', signal: abort.signal }, () => abort.abort());
+  await expect(cancelled).rejects.toMatchObject({ name: 'AbortError' });
+  await client.synthesize({ text: 'Next.', voice: 'kal16', signal: new AbortController().signal }, () => {});
+  expect(scheduler.waitingRequests).toBe(0);
+  port2.close();
+});
