@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../media/contract/clock.ts';
 import { counter, gauge, type MetricFamily } from '../media/contract/metrics.ts';
 import { createCallEventBus } from './api/call-event-bus.ts';
+import { createCursorCodec } from './api/cursor.ts';
 import { allowEveryCall, type CallAdmission } from './api/outbound-call/ports.ts';
 import { createApiServer } from './api/server.ts';
 import { createDeeds } from './calls/deeds.ts';
@@ -126,6 +127,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const app = createApiServer({
     ...shared,
     sealer,
+    cursors: createCursorCodec(config.masterKeyHex),
     placeCall: (call) => timePlacement(metrics, clock, () => placeCall(placement, call)),
     answered: metrics.requestAnswered,
     hangUp: async (callUuid) => ((await endCall(transitions, callUuid, 'api_hangup')) === 'asked' ? 'asked' : 'over'),

@@ -142,6 +142,12 @@ const DEFINITIONS = {
   },
   invalid_call_id: { status: 400, message: 'Invalid call ID format', meaning: 'A call id is a UUID.' },
   invalid_request: { status: 400, message: 'Invalid request', meaning: '`details` names the fields.' },
+  invalid_cursor: {
+    status: 400,
+    message: 'Invalid cursor',
+    meaning:
+      '`cursor` must be the `nextCursor` of the page before, unchanged, with the same key, path and filters. To begin at the newest entry, leave it out.',
+  },
   call_not_found: { status: 404, message: 'Call not found', meaning: 'The workspace has no call of this id.' },
   recording_not_ready: {
     status: 404,

@@ -15,6 +15,7 @@ import { createAuthenticator } from './authentication.ts';
 import type { CallEventBus } from './call-event-bus.ts';
 import { registerCalls } from './calls/call-routes.ts';
 import { registerCallEvents } from './calls/event-routes.ts';
+import type { CursorCodec } from './cursor.ts';
 import { registerDirectory } from './directory-routes.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
 import { createGuard } from './guard.ts';
@@ -29,6 +30,7 @@ export interface ApiDeps {
   clock: Clock;
   log: Logger;
   sealer: Sealer;
+  cursors: CursorCodec;
   /** No slash at its end. */
   publicUrl: string;
   placeCall: PlaceCall;

@@ -3,6 +3,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { type CallEventBus, createCallEventBus } from '../../../src/api/call-event-bus.ts';
+import { createCursorCodec } from '../../../src/api/cursor.ts';
 import type { NewCall, Placement } from '../../../src/api/outbound-call/ports.ts';
 import { type ApiDeps, createApiServer } from '../../../src/api/server.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
@@ -45,7 +46,8 @@ export interface ApiFixture {
   close(): Promise<void>;
 }
 
-export const SEALER = createSealer('ab'.repeat(32));
+const MASTER_KEY_HEX = 'ab'.repeat(32);
+export const SEALER = createSealer(MASTER_KEY_HEX);
 const CREDENTIALS = { authId: 'MA0', authToken: 'token-canary' };
 
 export async function createApiFixture(): Promise<ApiFixture> {
@@ -72,6 +74,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
       clock,
       log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
       sealer: SEALER,
+      cursors: createCursorCodec(MASTER_KEY_HEX),
       publicUrl: 'http://127.0.0.1:8080',
       placeCall: (call) => {
         fixture.placements.push(call);
