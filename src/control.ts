@@ -13,6 +13,8 @@ import { createCallEventBus } from './api/call-event-bus.ts';
 import { createCursorCodec } from './api/cursor.ts';
 import { allowEveryCall, type CallAdmission } from './api/outbound-call/ports.ts';
 import { createApiServer } from './api/server.ts';
+import { createChainSealer } from './audit/chain-sealer.ts';
+import { startAuditLinking } from './audit/start-audit.ts';
 import { createDeeds } from './calls/deeds.ts';
 import { endCall } from './calls/end-call.ts';
 import { createLineCarriers } from './calls/line-carriers.ts';
@@ -71,6 +73,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const sealer = createSealer(config.masterKeyHex);
   const http = createGuardedClient({ guard: createAddressGuard(config.webhookAllowCidrs), clock });
   const runId = randomUUID();
+  const audit = startAuditLinking({ database, sealer: createChainSealer(config.masterKeyHex), clock, log });
   const metrics = createControlMetrics();
   const mediaReports = createMediaReports(clock);
   const webhooks = await startWebhooks({
@@ -185,6 +188,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     metrics.close();
     await webhooks.close();
     await http.close();
+    await audit.close();
     await database.close();
   }
   const control: Control = {

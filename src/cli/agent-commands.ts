@@ -14,7 +14,7 @@ export function addAgentCommands(program: Command, io: CommandIo): void {
     .option('--id <uuid>', 'of a known agent: store its next version (calls that run keep theirs)')
     .action(async (slug: string, file: string, options: { id?: string }) => {
       const definition = await readJson(file);
-      const stored = await importAgent(io.database(), { slug, definition, ...given({ id: options.id }) });
+      const stored = await importAgent(io.database(), { slug, definition, ...given({ id: options.id }), by: io.by() });
       io.print(stored, [`Stored '${stored.name}' as agent ${stored.id}, version ${stored.version}.`]);
     });
 

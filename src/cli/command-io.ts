@@ -2,6 +2,7 @@
  * What every command gets: the database and the sealer, opened when first asked for, and a way to print. A command gives
  * values and says how people read them; `--json` prints the values as they are.
  */
+import type { ChangedBy } from '../audit/audit-entry.ts';
 import { loadOperatorSettings, type OperatorSettings } from '../config/operator-settings.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { createSealer, type Sealer } from '../store/secrets.ts';
@@ -21,6 +22,8 @@ export interface CommandIo {
   settings(): OperatorSettings;
   database(): Database;
   sealer(): Sealer;
+  /** Who sits at this command line, for the audit: the name that the system knows the person by, before any sudo. */
+  by(): ChangedBy;
   /** `lines` are for people; `value` is for `--json`. */
   print(value: unknown, lines: readonly string[]): void;
   close(): Promise<void>;
@@ -62,6 +65,10 @@ export function createCommandIo(terminal: Terminal, wantsJson: () => boolean): C
         );
       }
       return createSealer(masterKeyHex);
+    },
+    by() {
+      const { SUDO_USER, USER, LOGNAME } = terminal.environment;
+      return { actor: `cli:${(SUDO_USER ?? USER ?? LOGNAME ?? 'operator').slice(0, 64) || 'operator'}` };
     },
     print(value, lines) {
       terminal.write(wantsJson() ? `${JSON.stringify(value, null, 2)}\n` : lines.map((line) => `${line}\n`).join(''));

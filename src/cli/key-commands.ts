@@ -24,6 +24,7 @@ export function addKeyCommands(program: Command, io: CommandIo): void {
         scopes: listOf(options.scopes),
         allowedCidrs: listOf(options.cidrs ?? ''),
         expiresAt: options.expires === undefined ? null : futureDate(options.expires),
+        by: io.by(),
       });
       io.print(made, [made.text, SHOWN_ONCE]);
     });
@@ -47,7 +48,7 @@ export function addKeyCommands(program: Command, io: CommandIo): void {
     .command('revoke <slug> <key-id>')
     .description('end a key; holds within 2 s')
     .action(async (slug: string, keyId: string) => {
-      const revoked = await revokeApiKey(io.database(), { slug, keyId });
+      const revoked = await revokeApiKey(io.database(), { slug, keyId, by: io.by() });
       io.print(revoked, [`Key ${keyId} is revoked.`]);
     });
 
@@ -57,7 +58,7 @@ export function addKeyCommands(program: Command, io: CommandIo): void {
     .option('--overlap-seconds <seconds>', 'how long: 60 to 604800', wholeNumber, 24 * 3600)
     .action(async (slug: string, keyId: string, options: { overlapSeconds: number }) => {
       const overlapSeconds = options.overlapSeconds;
-      const rotated = await rotateApiKey(io.database(), { slug, keyId, overlapSeconds });
+      const rotated = await rotateApiKey(io.database(), { slug, keyId, overlapSeconds, by: io.by() });
       io.print(rotated, [
         rotated.created.text,
         SHOWN_ONCE,

@@ -24,7 +24,13 @@ export function addLineCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string, options: CredentialOptions & { number: string; carrier: string }) => {
       const credentials = await readCredentials(io, options.carrier, options);
       const { number, carrier } = options;
-      const added = await addLine(io.database(), io.sealer(), { slug, number, carrier, ...given({ credentials }) });
+      const added = await addLine(io.database(), io.sealer(), {
+        slug,
+        number,
+        carrier,
+        ...given({ credentials }),
+        by: io.by(),
+      });
       const advice = `It has no credentials yet: parley line credentials ${slug} ${added.id} …`;
       io.print(added, [`Added ${number} as line ${added.id}.`, ...(added.hasCredentials ? [] : [advice])]);
     });
@@ -40,7 +46,7 @@ export function addLineCommands(program: Command, io: CommandIo): void {
         'Give --auth-id and --auth-token-file, or PLIVO_AUTH_ID and PLIVO_AUTH_TOKEN.',
       );
     }
-    const changed = await setLineCredentials(io.database(), io.sealer(), { slug, lineId, credentials });
+    const changed = await setLineCredentials(io.database(), io.sealer(), { slug, lineId, credentials, by: io.by() });
     io.print(changed, [`The credentials of ${changed.number} are stored.`]);
   });
 
@@ -51,7 +57,7 @@ export function addLineCommands(program: Command, io: CommandIo): void {
     .option('--cps <calls>', 'new calls a second', wholeNumber)
     .action(async (slug: string, lineId: string, options: { concurrent?: number; cps?: number }) => {
       const limits = given({ concurrentCalls: options.concurrent, callsPerSecond: options.cps });
-      const changed = await setLineLimits(io.database(), { slug, lineId, limits });
+      const changed = await setLineLimits(io.database(), { slug, lineId, limits, by: io.by() });
       const { concurrentCalls, callsPerSecond } = changed.limits;
       io.print(changed, [`${changed.number}: ${concurrentCalls} calls at once, ${callsPerSecond} new a second`]);
     });

@@ -13,7 +13,7 @@ export function addWebhookCommands(program: Command, io: CommandIo): void {
     .description('set the address and print its new signing secret, once')
     .requiredOption('--url <url>', 'https, or http inside WEBHOOK_ALLOW_CIDRS')
     .action(async (slug: string, options: { url: string }) => {
-      const made = await setWebhook(io.database(), io.sealer(), { slug, url: options.url });
+      const made = await setWebhook(io.database(), io.sealer(), { slug, url: options.url, by: io.by() });
       io.print({ ...made.endpoint, secret: made.secret }, [made.secret, SHOWN_ONCE]);
     });
 
@@ -21,7 +21,7 @@ export function addWebhookCommands(program: Command, io: CommandIo): void {
     .command('rotate <slug>')
     .description('make a new signing secret and print it, once; the old one signs too for 24 h')
     .action(async (slug: string) => {
-      const made = await rotateWebhookSecret(io.database(), io.sealer(), { slug });
+      const made = await rotateWebhookSecret(io.database(), io.sealer(), { slug, by: io.by() });
       io.print({ ...made.endpoint, secret: made.secret }, [made.secret, SHOWN_ONCE]);
     });
 

@@ -17,7 +17,7 @@ export function addWorkspaceCommands(program: Command, io: CommandIo): void {
     .description('make a workspace; its API is off at first')
     .requiredOption('--name <name>', 'what people call it')
     .action(async (slug: string, options: { name: string }) => {
-      const made = await createWorkspace(io.database(), { slug, name: options.name });
+      const made = await createWorkspace(io.database(), { slug, name: options.name, by: io.by() });
       io.print(made, [`Made workspace '${slug}'. Switch its API on with: parley workspace api enable ${slug}`]);
     });
 
@@ -37,7 +37,7 @@ export function addWorkspaceCommands(program: Command, io: CommandIo): void {
       if (state !== 'enable' && state !== 'disable') {
         program.error(`error: 'workspace api' takes enable or disable, not '${state}'`);
       }
-      const changed = await setApiEnabled(io.database(), { slug, enabled: state === 'enable' });
+      const changed = await setApiEnabled(io.database(), { slug, enabled: state === 'enable', by: io.by() });
       io.print(changed, [`API access of '${slug}' is ${changed.apiEnabled ? 'on' : 'off'}.`]);
     });
 
@@ -48,20 +48,34 @@ export function addWorkspaceCommands(program: Command, io: CommandIo): void {
     .option('--cps <calls>', 'new calls a second', wholeNumber)
     .option('--api-rps <requests>', 'API requests a second for each key', wholeNumber)
     .option('--api-burst <requests>', 'API requests at once for each key', wholeNumber)
+    .option('--web <sessions>', 'browser sessions at once', wholeNumber)
+    .option('--reserved-phone <calls>', 'of the calls at once, so many never go to browser sessions', wholeNumber)
     .action(
-      async (slug: string, options: { concurrent?: number; cps?: number; apiRps?: number; apiBurst?: number }) => {
+      async (
+        slug: string,
+        options: {
+          concurrent?: number;
+          cps?: number;
+          apiRps?: number;
+          apiBurst?: number;
+          web?: number;
+          reservedPhone?: number;
+        },
+      ) => {
         const limits = given({
           concurrentCalls: options.concurrent,
           callsPerSecond: options.cps,
           apiRequestsPerSecond: options.apiRps,
           apiBurst: options.apiBurst,
+          webSessions: options.web,
+          reservedPhoneCalls: options.reservedPhone,
         });
-        const changed = await setWorkspaceLimits(io.database(), { slug, limits });
+        const changed = await setWorkspaceLimits(io.database(), { slug, limits, by: io.by() });
         io.print(changed, [`'${slug}': ${limitsText(changed)}`]);
       },
     );
 }
 
 function limitsText({ limits }: Workspace): string {
-  return `${limits.concurrentCalls} calls at once, ${limits.callsPerSecond} new a second; API ${limits.apiRequestsPerSecond}/s, burst ${limits.apiBurst}`;
+  return `${limits.concurrentCalls} calls at once, ${limits.callsPerSecond} new a second; API ${limits.apiRequestsPerSecond}/s, burst ${limits.apiBurst}; ${limits.webSessions} browser sessions`;
 }

@@ -4,6 +4,8 @@ import type { AgentDirection } from '../../media/contract/agent-definition.ts';
 import { checkAgent } from '../agents/check-agent.ts';
 import { type AgentFault, faultLines } from '../agents/faults.ts';
 import { type Lexicon, loadLexicon } from '../agents/lexicon.ts';
+import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { OperatorError } from './operator-error.ts';
 import { findWorkspace } from './workspaces.ts';
@@ -41,7 +43,7 @@ let lexicon: Lexicon | undefined;
  */
 export async function importAgent(
   database: Database,
-  args: { slug: string; definition: unknown; id?: string },
+  args: { slug: string; definition: unknown; id?: string; by?: ChangedBy },
 ): Promise<AgentSummary> {
   if (args.id !== undefined && !UUID.test(args.id)) throw new OperatorError('invalid', `'${args.id}' is no UUID.`);
   lexicon ??= loadLexicon();
@@ -65,6 +67,14 @@ export async function importAgent(
       row.version,
       JSON.stringify(check.definition),
     ]);
+    await recordAudit(tx, {
+      workspaceId: workspace.id,
+      by: args.by ?? BY_OPERATOR,
+      action: row.version === 1 ? 'agent.created' : 'agent.changed',
+      target: `agent:${row.id}`,
+      before: row.version === 1 ? null : { version: row.version - 1 },
+      after: { name, direction, version: row.version },
+    });
     return row;
   });
 }

@@ -3,6 +3,8 @@
  * Only the id and the secret's SHA-256 are stored; the text is returned by `createApiKey` and `rotateApiKey`, never again.
  */
 import ipaddr from 'ipaddr.js';
+import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { makeApiKey, sha256Of } from './api-key-format.ts';
 import { OperatorError } from './operator-error.ts';
@@ -15,6 +17,7 @@ export const SCOPES = [
   'leads:read',
   'webhooks:write',
   'agents:read',
+  'audit:read',
   'bench',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -49,6 +52,7 @@ export async function createApiKey(
     scopes: readonly string[];
     allowedCidrs?: readonly string[];
     expiresAt?: Date | null;
+    by?: ChangedBy;
   },
 ): Promise<NewApiKey> {
   const scopes = checkScopes(args.scopes);
@@ -60,12 +64,14 @@ export async function createApiKey(
   if (args.name.trim() === '') throw new OperatorError('invalid', 'The key needs a name, to know it by.');
   return database.transaction(async (tx) => {
     const workspaceId = await lockWorkspace(tx, args.slug);
-    return insertKey(tx, workspaceId, {
+    const made = await insertKey(tx, workspaceId, {
       name: args.name,
       scopes,
       allowedCidrs: [...cidrs],
       expiresAt: args.expiresAt ?? null,
     });
+    await audit(tx, workspaceId, args.by, 'key.created', made.keyId, null, shown(made));
+    return made;
   });
 }
 
@@ -75,20 +81,30 @@ export async function listApiKeys(database: Queryable, args: { slug: string }): 
 }
 
 /** Effective on every node within 2 s. Revoking twice is fine. */
-export async function revokeApiKey(database: Queryable, args: { slug: string; keyId: string }): Promise<ApiKey> {
-  const { id } = await findWorkspace(database, args.slug);
-  const [key] = await database.query<ApiKey>(
-    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE workspace_id = $1 AND key_id = $2 RETURNING ${COLUMNS}`,
-    [id, args.keyId],
-  );
-  if (key === undefined) throw unknownKey(args);
-  return key;
+export async function revokeApiKey(
+  database: Database,
+  args: { slug: string; keyId: string; by?: ChangedBy },
+): Promise<ApiKey> {
+  return database.transaction(async (tx) => {
+    const { id } = await findWorkspace(tx, args.slug);
+    const [before] = await tx.query<ApiKey>(
+      `SELECT ${COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 FOR UPDATE`,
+      [id, args.keyId],
+    );
+    const [key] = await tx.query<ApiKey>(
+      `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE workspace_id = $1 AND key_id = $2 RETURNING ${COLUMNS}`,
+      [id, args.keyId],
+    );
+    if (key === undefined || before === undefined) throw unknownKey(args);
+    if (before.revokedAt === null) await audit(tx, id, args.by, 'key.revoked', key.keyId, shown(before), shown(key));
+    return key;
+  });
 }
 
 /** A second key like the first, which stays valid for `overlapSeconds` (24 h; 60 s to 7 days). */
 export async function rotateApiKey(
   database: Database,
-  args: { slug: string; keyId: string; overlapSeconds?: number },
+  args: { slug: string; keyId: string; overlapSeconds?: number; by?: ChangedBy },
 ): Promise<{ created: NewApiKey; replaced: ApiKey }> {
   const overlap = args.overlapSeconds ?? ROTATION_SECONDS.preset;
   if (!(overlap >= ROTATION_SECONDS.least && overlap <= ROTATION_SECONDS.most)) {
@@ -109,6 +125,11 @@ export async function rotateApiKey(
       `UPDATE api_keys SET expires_at = least(expires_at, now() + $2 * interval '1 second') WHERE key_id = $1 RETURNING ${COLUMNS}`,
       [args.keyId, overlap],
     );
+    await audit(tx, workspaceId, args.by, 'key.rotated', args.keyId, shown(old), {
+      ...shown(replaced!),
+      replacedBy: created.keyId,
+    });
+    await audit(tx, workspaceId, args.by, 'key.created', created.keyId, null, shown(created));
     return { created, replaced: replaced! };
   });
 }
@@ -142,6 +163,27 @@ async function insertKey(
     [made.keyId, workspaceId, key.name, sha256Of(made.secret), [...key.scopes], [...key.allowedCidrs], key.expiresAt],
   );
   return { ...row!, text: made.text };
+}
+
+/** What the audit keeps of a key: never its text. */
+const shown = ({ name, scopes, allowedCidrs, expiresAt, revokedAt }: ApiKey): object => ({
+  name,
+  scopes,
+  allowedCidrs,
+  expiresAt,
+  revokedAt,
+});
+
+function audit(
+  tx: Queryable,
+  workspaceId: string,
+  by: ChangedBy = BY_OPERATOR,
+  action: string,
+  keyId: string,
+  before: unknown,
+  after: unknown,
+): Promise<void> {
+  return recordAudit(tx, { workspaceId, by, action, target: `key:${keyId}`, before, after });
 }
 
 function checkScopes(scopes: readonly string[]): Scope[] {

@@ -3,7 +3,9 @@
  * command line and the demo. Which settings a carrier needs is listed here, so that a missing one shows before a call does.
  */
 import { v7 as uuidv7 } from 'uuid';
-import type { Queryable } from '../store/database.ts';
+import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { Database, Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 import { OperatorError } from './operator-error.ts';
 import { checkLimit, findWorkspace } from './workspaces.ts';
@@ -51,7 +53,7 @@ const toLine = (row: Row): PhoneLine => ({
 
 /** Credentials may follow later (`setLineCredentials`); until then no call can be placed from the line. */
 export async function addLine(
-  database: Queryable,
+  database: Database,
   sealer: Sealer,
   args: {
     slug: string;
@@ -59,6 +61,7 @@ export async function addLine(
     carrier: string;
     credentials?: Record<string, string>;
     limits?: Partial<LineLimits>;
+    by?: ChangedBy;
   },
 ): Promise<PhoneLine> {
   if (!E164.test(args.number)) {
@@ -78,48 +81,62 @@ export async function addLine(
       `${args.number} at ${args.carrier} is line ${same.id} already. Change its credentials with: parley line credentials`,
     );
   }
-  const [row] = await database.query<Row>(
-    `INSERT INTO phone_lines (id, workspace_id, number, carrier, credentials_sealed, max_concurrent_calls, max_calls_per_second)
-     VALUES ($1, $2, $3, $4, $5, coalesce($6, 10), coalesce($7, 1)) RETURNING ${COLUMNS}`,
-    [
-      uuidv7(),
-      workspace.id,
-      args.number,
-      args.carrier,
-      args.credentials === undefined ? null : sealer.seal(JSON.stringify(args.credentials)),
-      args.limits?.concurrentCalls ?? null,
-      args.limits?.callsPerSecond ?? null,
-    ],
-  );
-  return toLine(row!);
+  return database.transaction(async (tx) => {
+    const [row] = await tx.query<Row>(
+      `INSERT INTO phone_lines (id, workspace_id, number, carrier, credentials_sealed, max_concurrent_calls, max_calls_per_second)
+       VALUES ($1, $2, $3, $4, $5, coalesce($6, 10), coalesce($7, 1)) RETURNING ${COLUMNS}`,
+      [
+        uuidv7(),
+        workspace.id,
+        args.number,
+        args.carrier,
+        args.credentials === undefined ? null : sealer.seal(JSON.stringify(args.credentials)),
+        args.limits?.concurrentCalls ?? null,
+        args.limits?.callsPerSecond ?? null,
+      ],
+    );
+    const line = toLine(row!);
+    await audit(tx, workspace.id, args.by, 'line.added', line.id, null, shown(line));
+    return line;
+  });
 }
 
 export async function setLineCredentials(
-  database: Queryable,
+  database: Database,
   sealer: Sealer,
-  args: { slug: string; lineId: string; credentials: Record<string, string> },
+  args: { slug: string; lineId: string; credentials: Record<string, string>; by?: ChangedBy },
 ): Promise<PhoneLine> {
-  const line = await findLine(database, args);
-  checkCredentials(line.carrier, args.credentials);
-  const [row] = await database.query<Row>(
-    `UPDATE phone_lines SET credentials_sealed = $2 WHERE id = $1 RETURNING ${COLUMNS}`,
-    [line.id, sealer.seal(JSON.stringify(args.credentials))],
-  );
-  return toLine(row!);
+  return database.transaction(async (tx) => {
+    const { line, workspaceId } = await lockedLine(tx, args);
+    checkCredentials(line.carrier, args.credentials);
+    const [row] = await tx.query<Row>(
+      `UPDATE phone_lines SET credentials_sealed = $2 WHERE id = $1 RETURNING ${COLUMNS}`,
+      [line.id, sealer.seal(JSON.stringify(args.credentials))],
+    );
+    const changed = toLine(row!);
+    await audit(tx, workspaceId, args.by, 'line.credentials_changed', line.id, shown(line), shown(changed));
+    return changed;
+  });
 }
 
+/** Changes what is given; nothing given shows what there is. */
 export async function setLineLimits(
-  database: Queryable,
-  args: { slug: string; lineId: string; limits: Partial<LineLimits> },
+  database: Database,
+  args: { slug: string; lineId: string; limits: Partial<LineLimits>; by?: ChangedBy },
 ): Promise<PhoneLine> {
-  const line = await findLine(database, args);
   for (const [name, value] of Object.entries(args.limits)) checkLimit(name, value);
-  const [row] = await database.query<Row>(
-    `UPDATE phone_lines SET max_concurrent_calls = coalesce($2, max_concurrent_calls),
-       max_calls_per_second = coalesce($3, max_calls_per_second) WHERE id = $1 RETURNING ${COLUMNS}`,
-    [line.id, args.limits.concurrentCalls ?? null, args.limits.callsPerSecond ?? null],
-  );
-  return toLine(row!);
+  return database.transaction(async (tx) => {
+    const { line, workspaceId } = await lockedLine(tx, args);
+    if (Object.keys(args.limits).length === 0) return line;
+    const [row] = await tx.query<Row>(
+      `UPDATE phone_lines SET max_concurrent_calls = coalesce($2, max_concurrent_calls),
+         max_calls_per_second = coalesce($3, max_calls_per_second) WHERE id = $1 RETURNING ${COLUMNS}`,
+      [line.id, args.limits.concurrentCalls ?? null, args.limits.callsPerSecond ?? null],
+    );
+    const changed = toLine(row!);
+    await audit(tx, workspaceId, args.by, 'line.limits_changed', line.id, line.limits, changed.limits);
+    return changed;
+  });
 }
 
 export async function listLines(database: Queryable, args: { slug: string }): Promise<PhoneLine[]> {
@@ -134,19 +151,43 @@ export async function listLinesOf(database: Queryable, workspaceId: string): Pro
   return rows.map(toLine);
 }
 
-async function findLine(database: Queryable, args: { slug: string; lineId: string }): Promise<PhoneLine> {
-  const { id } = await findWorkspace(database, args.slug);
+/** Held until the change is written, so that the audit's `before` is what it replaces. */
+async function lockedLine(
+  tx: Queryable,
+  args: { slug: string; lineId: string },
+): Promise<{ line: PhoneLine; workspaceId: string }> {
+  const { id } = await findWorkspace(tx, args.slug);
   const [row] = UUID.test(args.lineId)
-    ? await database.query<Row>(`SELECT ${COLUMNS} FROM phone_lines WHERE workspace_id = $1 AND id = $2`, [
+    ? await tx.query<Row>(`SELECT ${COLUMNS} FROM phone_lines WHERE workspace_id = $1 AND id = $2 FOR UPDATE`, [
         id,
         args.lineId,
       ])
     : [];
-  if (row !== undefined) return toLine(row);
+  if (row !== undefined) return { line: toLine(row), workspaceId: id };
   throw new OperatorError(
     'not_found',
     `Workspace '${args.slug}' has no line '${args.lineId}'; see: parley line list ${args.slug}`,
   );
+}
+
+/** What the audit keeps of a line. */
+const shown = ({ number, carrier, hasCredentials, limits }: PhoneLine): object => ({
+  number,
+  carrier,
+  hasCredentials,
+  limits,
+});
+
+function audit(
+  tx: Queryable,
+  workspaceId: string,
+  by: ChangedBy = BY_OPERATOR,
+  action: string,
+  lineId: string,
+  before: unknown,
+  after: unknown,
+): Promise<void> {
+  return recordAudit(tx, { workspaceId, by, action, target: `line:${lineId}`, before, after });
 }
 
 function checkCarrier(carrier: string): void {

@@ -1,6 +1,8 @@
 /** Workspaces as the operator handles them: create, list, switch the API on, set limits. Used by the command line and the demo. */
 import { v7 as uuidv7 } from 'uuid';
-import type { Queryable } from '../store/database.ts';
+import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { Database, Queryable } from '../store/database.ts';
 import { OperatorError } from './operator-error.ts';
 
 export interface Workspace {
@@ -17,11 +19,15 @@ export interface WorkspaceLimits {
   callsPerSecond: number;
   apiRequestsPerSecond: number;
   apiBurst: number;
+  /** Browser sessions at once; they count as calls too. */
+  webSessions: number;
+  /** Of `concurrentCalls`, so many are never given to browser sessions. */
+  reservedPhoneCalls: number;
 }
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const COLUMNS = `id, slug, name, api_enabled, max_concurrent_calls, max_calls_per_second, api_requests_per_second,
-  api_burst, created_at`;
+  api_burst, max_web_sessions, reserved_phone_calls, created_at`;
 
 interface Row {
   id: string;
@@ -32,6 +38,8 @@ interface Row {
   max_calls_per_second: number;
   api_requests_per_second: number;
   api_burst: number;
+  max_web_sessions: number;
+  reserved_phone_calls: number;
   created_at: Date;
 }
 
@@ -45,12 +53,17 @@ const toWorkspace = (row: Row): Workspace => ({
     callsPerSecond: row.max_calls_per_second,
     apiRequestsPerSecond: row.api_requests_per_second,
     apiBurst: row.api_burst,
+    webSessions: row.max_web_sessions,
+    reservedPhoneCalls: row.reserved_phone_calls,
   },
   createdAt: row.created_at,
 });
 
 /** The API is off until `setApiEnabled`, as the specification has it. */
-export async function createWorkspace(database: Queryable, args: { slug: string; name: string }): Promise<Workspace> {
+export async function createWorkspace(
+  database: Database,
+  args: { slug: string; name: string; by?: ChangedBy },
+): Promise<Workspace> {
   if (!SLUG.test(args.slug)) {
     throw new OperatorError(
       'invalid',
@@ -58,13 +71,17 @@ export async function createWorkspace(database: Queryable, args: { slug: string;
     );
   }
   if (args.name.trim() === '') throw new OperatorError('invalid', 'The name must not be empty.');
-  const [row] = await database.query<Row>(
-    `INSERT INTO workspaces (id, slug, name) VALUES ($1, $2, $3) ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`,
-    [uuidv7(), args.slug, args.name],
-  );
-  if (row === undefined)
-    throw new OperatorError('exists', `There already is a workspace '${args.slug}'; choose another.`);
-  return toWorkspace(row);
+  return database.transaction(async (tx) => {
+    const [row] = await tx.query<Row>(
+      `INSERT INTO workspaces (id, slug, name) VALUES ($1, $2, $3) ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`,
+      [uuidv7(), args.slug, args.name],
+    );
+    if (row === undefined)
+      throw new OperatorError('exists', `There already is a workspace '${args.slug}'; choose another.`);
+    const { slug, name } = args;
+    await audit(tx, row.id, args.by, 'workspace.created', null, { slug, name });
+    return toWorkspace(row);
+  });
 }
 
 export async function listWorkspaces(database: Queryable): Promise<Workspace[]> {
@@ -85,31 +102,67 @@ export async function findWorkspace(database: Queryable, slug: string): Promise<
 }
 
 /** The operator's switch (contract §7): while it is off, keys give 401 and none can be made. Takes effect within 2 s. */
-export async function setApiEnabled(database: Queryable, args: { slug: string; enabled: boolean }): Promise<Workspace> {
-  const { id } = await findWorkspace(database, args.slug);
-  const [row] = await database.query<Row>(`UPDATE workspaces SET api_enabled = $2 WHERE id = $1 RETURNING ${COLUMNS}`, [
-    id,
-    args.enabled,
-  ]);
+export async function setApiEnabled(
+  database: Database,
+  args: { slug: string; enabled: boolean; by?: ChangedBy },
+): Promise<Workspace> {
+  return database.transaction(async (tx) => {
+    const { id, apiEnabled } = await lockedWorkspace(tx, args.slug);
+    const [row] = await tx.query<Row>(`UPDATE workspaces SET api_enabled = $2 WHERE id = $1 RETURNING ${COLUMNS}`, [
+      id,
+      args.enabled,
+    ]);
+    const action = args.enabled ? 'workspace.api_enabled' : 'workspace.api_disabled';
+    await audit(tx, id, args.by, action, { apiEnabled }, { apiEnabled: args.enabled });
+    return toWorkspace(row!);
+  });
+}
+
+/** Changes what is given; 0 is a limit too, and lets nothing through. Nothing given: shows what there is. */
+export async function setWorkspaceLimits(
+  database: Database,
+  args: { slug: string; limits: Partial<WorkspaceLimits>; by?: ChangedBy },
+): Promise<Workspace> {
+  for (const [name, value] of Object.entries(args.limits)) checkLimit(name, value);
+  if (Object.keys(args.limits).length === 0) return findWorkspace(database, args.slug);
+  return database.transaction(async (tx) => {
+    const before = await lockedWorkspace(tx, args.slug);
+    const limits = { ...before.limits, ...args.limits };
+    const [row] = await tx.query<Row>(
+      `UPDATE workspaces SET max_concurrent_calls = $2, max_calls_per_second = $3, api_requests_per_second = $4,
+         api_burst = $5, max_web_sessions = $6, reserved_phone_calls = $7
+       WHERE id = $1 RETURNING ${COLUMNS}`,
+      [
+        before.id,
+        limits.concurrentCalls,
+        limits.callsPerSecond,
+        limits.apiRequestsPerSecond,
+        limits.apiBurst,
+        limits.webSessions,
+        limits.reservedPhoneCalls,
+      ],
+    );
+    await audit(tx, before.id, args.by, 'workspace.limits_changed', before.limits, limits);
+    return toWorkspace(row!);
+  });
+}
+
+/** `before` of an audit row must be what the change replaces, so the row is held from reading to writing. */
+async function lockedWorkspace(tx: Queryable, slug: string): Promise<Workspace> {
+  const { id } = await findWorkspace(tx, slug);
+  const [row] = await tx.query<Row>(`SELECT ${COLUMNS} FROM workspaces WHERE id = $1 FOR UPDATE`, [id]);
   return toWorkspace(row!);
 }
 
-/** Changes what is given; 0 is a limit too, and lets nothing through. */
-export async function setWorkspaceLimits(
-  database: Queryable,
-  args: { slug: string; limits: Partial<WorkspaceLimits> },
-): Promise<Workspace> {
-  const { id } = await findWorkspace(database, args.slug);
-  for (const [name, value] of Object.entries(args.limits)) checkLimit(name, value);
-  const { concurrentCalls, callsPerSecond, apiRequestsPerSecond, apiBurst } = args.limits;
-  const [row] = await database.query<Row>(
-    `UPDATE workspaces SET max_concurrent_calls = coalesce($2, max_concurrent_calls),
-       max_calls_per_second = coalesce($3, max_calls_per_second),
-       api_requests_per_second = coalesce($4, api_requests_per_second), api_burst = coalesce($5, api_burst)
-     WHERE id = $1 RETURNING ${COLUMNS}`,
-    [id, concurrentCalls ?? null, callsPerSecond ?? null, apiRequestsPerSecond ?? null, apiBurst ?? null],
-  );
-  return toWorkspace(row!);
+function audit(
+  tx: Queryable,
+  workspaceId: string,
+  by: ChangedBy = BY_OPERATOR,
+  action: string,
+  before: unknown,
+  after: unknown,
+): Promise<void> {
+  return recordAudit(tx, { workspaceId, by, action, target: `workspace:${workspaceId}`, before, after });
 }
 
 export function checkLimit(name: string, value: number | undefined): void {

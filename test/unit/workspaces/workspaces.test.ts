@@ -46,7 +46,14 @@ describe('a workspace', () => {
 
   it('changes only the limits that are given, and takes 0 as a limit', async () => {
     const changed = await setWorkspaceLimits(database, { slug: 'other', limits: { concurrentCalls: 0, apiBurst: 7 } });
-    expect(changed.limits).toEqual({ concurrentCalls: 0, callsPerSecond: 5, apiRequestsPerSecond: 20, apiBurst: 7 });
+    expect(changed.limits).toEqual({
+      concurrentCalls: 0,
+      callsPerSecond: 5,
+      apiRequestsPerSecond: 20,
+      apiBurst: 7,
+      webSessions: 10,
+      reservedPhoneCalls: 0,
+    });
     await expect(setWorkspaceLimits(database, { slug: 'other', limits: { callsPerSecond: 1.5 } })).rejects.toThrow(
       /callsPerSecond must be a whole number/,
     );

@@ -1,0 +1,42 @@
+/**
+ * Writes one audit row in the transaction of the change that it reports, so that neither exists without the other. Called by
+ * everything that changes settings, and by everything that an API key changes. It takes no lock and waits for nobody: the row
+ * gets its place in the chain a moment later (`link-chain.ts`). `at` is the database's clock, the same for all nodes.
+ */
+import { v7 as uuidv7 } from 'uuid';
+import type { Queryable } from '../store/database.ts';
+import { type ChangedBy, chainOf } from './audit-entry.ts';
+import { auditedJson } from './audited-value.ts';
+
+export interface AuditEntry {
+  /** Null: a change that belongs to no workspace. */
+  workspaceId: string | null;
+  by: ChangedBy;
+  /** Noun and past participle: `line.limits_changed`, `lead.created`, `call.placed`. */
+  action: string;
+  /** Noun and id: `line:0199…`, `lead:0199…`, `call:0199…`. */
+  target: string;
+  /** What it was, and what it is; only what matters. Secrets never, personal data by id alone. */
+  before?: unknown;
+  after?: unknown;
+}
+
+export async function recordAudit(tx: Queryable, entry: AuditEntry): Promise<void> {
+  const { workspaceId, by, action, target } = entry;
+  await tx.query(
+    `INSERT INTO audit_log (id, chain, workspace_id, at, actor, action, target, ip, request_id, before, after)
+     VALUES ($1, $2, $3, date_trunc('milliseconds', clock_timestamp()), $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      uuidv7(),
+      chainOf(workspaceId),
+      workspaceId,
+      by.actor,
+      action,
+      target,
+      by.ip ?? null,
+      by.requestId ?? null,
+      auditedJson(entry.before),
+      auditedJson(entry.after),
+    ],
+  );
+}
