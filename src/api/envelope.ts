@@ -23,6 +23,9 @@ const BY_FASTIFY_CODE: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
 };
 
+/** An id in the path that is no UUID. */
+const BY_PARAMETER: Readonly<Record<string, ErrorCode>> = { callUuid: 'invalid_call_id', leadId: 'invalid_lead_id' };
+
 export function frameAnswers(app: FastifyInstance, log: Logger): void {
   const paths = new RouteTable();
   app.addHook('onRoute', (route) => {
@@ -80,9 +83,8 @@ function refusalOf(error: unknown): Refusal {
       field: issue.instancePath.replace(/^\//, '').replaceAll('/', '.'),
       issue: issue.message ?? 'is not right',
     }));
-    return new Refusal(details.some((detail) => detail.field === 'callUuid') ? 'invalid_call_id' : 'invalid_request', {
-      details,
-    });
+    const code = details.map(({ field }) => BY_PARAMETER[field]).find((found) => found !== undefined);
+    return new Refusal(code ?? 'invalid_request', { details });
   }
   const { code, statusCode } = error as Partial<FastifyError>;
   const known = code === undefined ? undefined : BY_FASTIFY_CODE[code];

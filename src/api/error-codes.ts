@@ -4,6 +4,8 @@
  */
 import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outcome.ts';
 import type { CodeFacts } from './code-facts.ts';
+import { LEAD_CODES } from './leads/error-codes.ts';
+import { SUPPRESSION_CODES } from './suppressions/error-codes.ts';
 
 const DEFINITIONS = {
   unauthorized: {
@@ -48,7 +50,7 @@ const DEFINITIONS = {
   missing_fields: {
     status: 400,
     message: 'Missing required fields',
-    meaning: '`to`, `agentId`, `enterprise` and `from` are required.',
+    meaning: 'A field that the operation requires is absent, null or empty.',
   },
   invalid_from: {
     status: 400,
@@ -154,6 +156,8 @@ const DEFINITIONS = {
     message: 'Recording not ready',
     meaning: 'The call has no recording, or none yet; see `recording.status` of the call.',
   },
+  ...LEAD_CODES,
+  ...SUPPRESSION_CODES,
   not_found: { status: 404, message: 'Not found', meaning: 'There is no such path.' },
   method_not_allowed: {
     status: 405,

@@ -19,12 +19,19 @@ declare module 'fastify' {
 /** The specification's only message for 429 on its own operation. */
 const SPECIFIED_429 = 'Carrier rate limit exceeded';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of a specified operation that calls nobody: 429 has its plain message (contract §4). */
+    plain429?: boolean;
+  }
+}
+
 export type Guard = (scope: Scope) => onRequestAsyncHookHandler;
 
 export function createGuard(deps: { authenticator: Authenticator; database: Queryable }): Guard {
   return (scope) => async (request: FastifyRequest, reply: FastifyReply) => {
     const specified = request.routeOptions.config.specified === true;
-    const on429 = specified ? { message: SPECIFIED_429 } : {};
+    const on429 = specified && request.routeOptions.config.plain429 !== true ? { message: SPECIFIED_429 } : {};
     const answer = await deps.authenticator.authenticate(request.headers.authorization, request.ip ?? 'local');
     if (!answer.ok) {
       if (answer.why === 'throttled') {

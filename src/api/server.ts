@@ -20,10 +20,12 @@ import { registerDirectory } from './directory-routes.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
 import { createGuard } from './guard.ts';
 import { type ReadinessCheck, registerHealth } from './health-routes.ts';
+import { registerLeads } from './leads/lead-routes.ts';
 import { registerOpenApi } from './openapi/openapi-routes.ts';
 import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
 import type { CallAdmission, CompliancePolicy, PlaceCall } from './outbound-call/ports.ts';
 import { requestIdOf } from './request-id.ts';
+import { registerSuppressions } from './suppressions/suppression-routes.ts';
 
 export interface ApiDeps {
   database: Database;
@@ -94,6 +96,8 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerOutboundCall(app, guard, deps);
   registerCalls(app, guard, deps);
   registerCallEvents(app, guard, deps);
+  registerLeads(app, guard, deps);
+  registerSuppressions(app, guard, deps);
   registerDirectory(app, guard, deps);
   registerHealth(app, deps);
   registerOpenApi(app, deps);

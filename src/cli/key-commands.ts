@@ -5,7 +5,7 @@ import { OperatorError } from '../workspaces/operator-error.ts';
 import { type CommandIo, dateText, table, wholeNumber } from './command-io.ts';
 
 const SHOWN_ONCE = 'Keep it now: it is not stored and cannot be shown again.';
-const DEFAULT_SCOPES = 'calls:write,calls:read,agents:read';
+const DEFAULT_SCOPES = 'calls:write,calls:read,leads:write,leads:read,agents:read';
 
 export function addKeyCommands(program: Command, io: CommandIo): void {
   const key = program.command('key').description('API keys of a workspace (at most five live ones)');

@@ -9,6 +9,7 @@ import type { ErrorCode } from '../error-codes.ts';
 /** Sections of the document, in the order in which it shows them. */
 export const TAGS = {
   Calls: 'Place, follow, read and end calls.',
+  Leads: 'People to call, and numbers that must not be called.',
   Directory: 'What a client must know before its first call.',
   Service: 'For probes and people.',
 } as const;

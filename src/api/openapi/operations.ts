@@ -5,13 +5,17 @@
  */
 import { callOperations } from '../calls/operations.ts';
 import { directoryOperations } from '../directory-operations.ts';
+import { leadOperations } from '../leads/operations.ts';
 import { outboundCallOperations } from '../outbound-call/operations.ts';
 import { serviceOperations } from '../service-operations.ts';
+import { suppressionOperations } from '../suppressions/operations.ts';
 import type { Operation } from './operation.ts';
 
 export const OPERATIONS: readonly Operation[] = [
   ...outboundCallOperations,
   ...callOperations,
+  ...leadOperations,
+  ...suppressionOperations,
   ...directoryOperations,
   ...serviceOperations,
 ];

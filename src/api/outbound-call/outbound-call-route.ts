@@ -16,6 +16,7 @@ import { isTooDeep } from './canonical-json.ts';
 import { type Answer, answerOnce, idempotencyKeyOf } from './idempotent-exchange.ts';
 import type { CallAdmission, CompliancePolicy, NewCall, PlaceCall, Placement } from './ports.ts';
 import { readOutboundCall } from './request-body.ts';
+import { refusedAnswer, sendStored } from './stored-answer.ts';
 import { findTargets } from './targets.ts';
 
 export interface OutboundCallDeps {
@@ -53,12 +54,7 @@ export function registerOutboundCall(app: FastifyInstance, guard: Guard, deps: O
     const fullAnswer = prefersRepresentation(request.headers['prefer']);
     const asked: Asked = { principal, body, idempotencyKey, requestId: request.id, fullAnswer };
     const answer = await answerOnce(deps, scope, body, () => answerOutboundCall(deps, asked));
-    return reply
-      .code(answer.status)
-      .headers(answer.headers)
-      .type('application/json; charset=utf-8')
-      .serializer((text: unknown) => String(text))
-      .send(answer.body);
+    return sendStored(reply, answer);
   });
 }
 
@@ -67,7 +63,7 @@ async function answerOutboundCall(deps: OutboundCallDeps, asked: Asked): Promise
   try {
     return await decide(deps, asked);
   } catch (error) {
-    if (error instanceof Refusal) return refused(error, null);
+    if (error instanceof Refusal) return refusedAnswer(error, null);
     throw error;
   }
 }
@@ -117,21 +113,21 @@ async function answerPlacement(
     case 'placed':
       return placed(deps, asked, newCall, placement);
     case 'limited':
-      return refused(await limitRefusal(deps, newCall, placement), null);
+      return refusedAnswer(await limitRefusal(deps, newCall, placement), null);
     case 'throttled':
-      return refused(
+      return refusedAnswer(
         new Refusal('carrier_throttled', { retryAfterSeconds: Math.max(1, placement.retryAfterSeconds) }),
         null,
       );
     case 'draining':
-      return refused(new Refusal('draining', { retryAfterSeconds: RETRY_UNAVAILABLE_SECONDS }), null);
+      return refusedAnswer(new Refusal('draining', { retryAfterSeconds: RETRY_UNAVAILABLE_SECONDS }), null);
     case 'rejected':
-      return refused(
+      return refusedAnswer(
         new Refusal(placement.code, { status: 502, message: 'Carrier rejected the call' }),
         placement.callUuid,
       );
     case 'unknown':
-      return { ...refused(new Refusal('submission_unknown'), placement.callUuid), outcomeUnknown: true };
+      return { ...refusedAnswer(new Refusal('submission_unknown'), placement.callUuid), outcomeUnknown: true };
   }
 }
 
@@ -181,20 +177,6 @@ async function limitRefusal(
       ratelimit: `"${code === 'cps_limit' ? 'cps' : 'concurrent'}";r=0;t=${retryAfterSeconds}`,
     },
   });
-}
-
-function refused(refusal: Refusal, callUuid: string | null): Answer {
-  return {
-    status: refusal.status,
-    body: JSON.stringify({ success: false, message: refusal.message }),
-    headers: {
-      ...refusal.headers,
-      'x-error-code': refusal.code,
-      ...(callUuid === null ? {} : { 'x-call-uuid': callUuid }),
-    },
-    callUuid,
-    outcomeUnknown: false,
-  };
 }
 
 /** RFC 7240: `return=representation` among other preferences. */

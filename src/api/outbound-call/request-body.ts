@@ -12,7 +12,7 @@ const METADATA_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const DEFAULT_NAME = 'Customer';
 
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
-function isStorable(value: unknown): boolean {
+export function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return !value.includes('\u0000') && !/\p{Surrogate}/u.test(value);
   if (Array.isArray(value)) return value.every(isStorable);
   if (typeof value === 'object' && value !== null) {
@@ -21,7 +21,7 @@ function isStorable(value: unknown): boolean {
   return true;
 }
 
-const metadata = z
+export const metadataSchema = z
   .record(z.string().regex(METADATA_KEY), z.json().meta({ id: 'JsonValue' }))
   .refine((value) => Object.keys(value).length <= METADATA_LIMITS.keys)
   .refine((value) =>
@@ -50,7 +50,7 @@ export const outboundCallBody = z
       .refine(isStorable)
       .meta({ maxLength: 120, description: 'Of the called person; for {{customer_name}}' })
       .nullish(),
-    metadata: metadata.nullish(),
+    metadata: metadataSchema.nullish(),
   })
   .meta({ id: 'OutboundCall' });
 

@@ -1,0 +1,49 @@
+/** What the routes of leads answer, as zod schemas for the published document. */
+import { z } from 'zod';
+import { LEAD_STATUSES } from '../../leads/lead-store.ts';
+import { time, uuid } from '../openapi/shared-answers.ts';
+
+const leadShape = {
+  id: uuid,
+  enterprise: z.string(),
+  agentId: uuid.nullable(),
+  name: z.string(),
+  phone: z.string().describe('E.164'),
+  notes: z.string().nullable(),
+  source: z.string().nullable(),
+  status: z.enum(LEAD_STATUSES).describe('Follows its calls'),
+  metadata: z.record(z.string(), z.unknown()),
+  externalId: z.string().nullable(),
+  timezone: z.string().nullable(),
+  lastCallUuid: uuid.nullable(),
+  callCount: z.int(),
+  duplicateOf: uuid.nullable().describe('The oldest lead with this number, if that is another'),
+  createdAt: time,
+  updatedAt: time,
+};
+
+const lead = z
+  .strictObject({
+    ...leadShape,
+    consent: z
+      .strictObject({
+        type: z.string(),
+        source: z.string().nullish(),
+        at: z.string().nullish(),
+        proofUrl: z.string().nullish(),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'Lead' });
+
+export const createdLeadAnswer = z
+  .strictObject({ success: z.literal(true), lead: z.strictObject(leadShape).meta({ id: 'CreatedLead' }) })
+  .meta({ id: 'LeadCreated' });
+
+export const leadAnswer = z.strictObject({ success: z.literal(true), lead }).meta({ id: 'OneLead' });
+
+export const leadsAnswer = z
+  .strictObject({ data: z.array(lead), nextCursor: z.string().nullable() })
+  .meta({ id: 'Leads' });
+
+export const deletedLeadAnswer = z.strictObject({ success: z.literal(true), leadId: uuid }).meta({ id: 'LeadDeleted' });

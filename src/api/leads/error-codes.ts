@@ -1,0 +1,73 @@
+/** The codes of leads and their import, for `../error-codes.ts`. */
+import type { CodeFacts } from '../code-facts.ts';
+
+export const LEAD_CODES = {
+  invalid_lead_id: { status: 400, message: 'Invalid lead ID format', meaning: 'A lead id is a UUID.' },
+  lead_not_found: {
+    status: 404,
+    message: 'Lead not found',
+    meaning: 'The workspace has no lead of this id; it may have been deleted.',
+  },
+  lead_active_call: {
+    status: 409,
+    message: 'Lead already has an active call',
+    meaning: 'A call of this lead is not over yet; `lastCallUuid` of the lead names it.',
+  },
+  duplicate_call: {
+    status: 409,
+    message: 'Duplicate call in progress',
+    meaning:
+      'A call with the same number, agent and line is not over yet. To call all the same, send an Idempotency-Key.',
+  },
+  do_not_contact: {
+    status: 403,
+    message: 'Call blocked by compliance policy',
+    meaning: 'The lead is `do_not_contact`.',
+  },
+  external_id_taken: {
+    status: 409,
+    message: 'Another lead has this externalId',
+    meaning: 'An `externalId` belongs to one lead of the workspace.',
+  },
+  invalid_phone: {
+    status: 400,
+    message: "Invalid 'phone' format",
+    meaning:
+      'The number must be in international form, like +14155550123; blanks, dashes and parentheses are taken out, no country is guessed.',
+  },
+  conflicting_phone_fields: {
+    status: 400,
+    message: 'Conflicting phone fields',
+    meaning: '`phone`, `phone_number` and `mobile` hold different numbers.',
+  },
+  invalid_notes: {
+    status: 400,
+    message: "Invalid 'notes' format",
+    meaning: '`notes` must be a string of at most 4,000 characters.',
+  },
+  invalid_source: {
+    status: 400,
+    message: "Invalid 'source' format",
+    meaning: '`source` must be a string of at most 120 characters.',
+  },
+  invalid_externalId: {
+    status: 400,
+    message: "Invalid 'externalId' format",
+    meaning: '`externalId` must be a string of at most 128 characters.',
+  },
+  invalid_timezone: {
+    status: 400,
+    message: "Invalid 'timezone' format",
+    meaning: '`timezone` must be an IANA name, like America/Los_Angeles.',
+  },
+  invalid_consent: {
+    status: 400,
+    message: "Invalid 'consent' format",
+    meaning: '`consent` must be an object of `type`, `source`, `at` (ISO 8601) and `proofUrl`; `type` is required.',
+  },
+  invalid_status: {
+    status: 400,
+    message: "Invalid 'status' format",
+    meaning: '`status` can be changed to `new` or `do_not_contact`; the other states follow from calls.',
+  },
+} as const satisfies Record<string, CodeFacts>;

@@ -1,0 +1,29 @@
+/** Answers that may be stored under an Idempotency-Key: made of a refusal, and sent exactly as stored. */
+import type { FastifyReply } from 'fastify';
+import type { StoredAnswer } from '../../store/idempotency-keys.ts';
+import type { Refusal } from '../refusal.ts';
+import type { Answer } from './idempotent-exchange.ts';
+
+/** The specification's two keys; the code and the call ride in headers. */
+export function refusedAnswer(refusal: Refusal, callUuid: string | null): Answer {
+  return {
+    status: refusal.status,
+    body: JSON.stringify({ success: false, message: refusal.message }),
+    headers: {
+      ...refusal.headers,
+      'x-error-code': refusal.code,
+      ...(callUuid === null ? {} : { 'x-call-uuid': callUuid }),
+    },
+    callUuid,
+    outcomeUnknown: false,
+  };
+}
+
+export function sendStored(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
+  return reply
+    .code(answer.status)
+    .headers(answer.headers)
+    .type('application/json; charset=utf-8')
+    .serializer((text: unknown) => String(text))
+    .send(answer.body);
+}

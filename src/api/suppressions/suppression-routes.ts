@@ -1,0 +1,107 @@
+/** `/api/developer/suppressions` (contract §15): the numbers that must not be dialled; list, add, remove. */
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { normalisePhone, readPhoneFields } from '../../leads/phone-number.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  listSuppressions,
+  type Suppression,
+  suppress,
+  suppressionVersion,
+  unsuppress,
+} from '../../suppressions/suppression-list.ts';
+import type { CursorCodec } from '../cursor.ts';
+import type { Guard } from '../guard.ts';
+import { objectBody, pageQuery, phoneInQuery } from '../leads/lead-routes.ts';
+import { isStorable } from '../outbound-call/request-body.ts';
+import { Refusal } from '../refusal.ts';
+
+export interface SuppressionRouteDeps {
+  database: Database;
+  cursors: CursorCodec;
+}
+
+export const SUPPRESSIONS_PATH = '/api/developer/suppressions';
+const MOST_NUMBERS = 1_000;
+const LONGEST_REASON = 200;
+
+export const suppressionsQuery = z.object({ phone: phoneInQuery.optional(), ...pageQuery });
+export const unsuppressQuery = z.object({ phone: phoneInQuery });
+
+const phone = z.string().meta({ description: 'International form', example: '+14155550123' });
+/** As published; checked below, so that the codes are those of leads. */
+export const suppressionBody = z
+  .object({
+    phone: phone.optional(),
+    phones: z.array(phone).min(1).max(MOST_NUMBERS).optional(),
+    reason: z.string().max(LONGEST_REASON).nullish(),
+  })
+  .meta({ id: 'NewSuppression', description: '`phone` for one number, or `phones` for up to 1,000.' });
+
+export function registerSuppressions(plain: FastifyInstance, guard: Guard, deps: SuppressionRouteDeps): void {
+  const app = plain.withTypeProvider<ZodTypeProvider>();
+  const { database, cursors } = deps;
+
+  const listing = { onRequest: guard('leads:read'), schema: { querystring: suppressionsQuery } };
+  app.get(SUPPRESSIONS_PATH, listing, async (request) => {
+    const { cursor, limit, ...filters } = request.query;
+    const { workspaceId } = request.principal;
+    const scope = { kind: 'suppressions', workspaceId, filters };
+    const before = cursor === undefined ? null : (cursors.decode(scope, cursor)[0] ?? null);
+    const found = await listSuppressions(database, workspaceId, { ...filters, before, limit: limit + 1 });
+    const page = found.slice(0, limit);
+    return {
+      data: page.map(viewOf),
+      nextCursor: found.length > limit ? cursors.encode(scope, [page.at(-1)!.id]) : null,
+      version: await suppressionVersion(database, workspaceId),
+    };
+  });
+
+  app.post(SUPPRESSIONS_PATH, { onRequest: guard('leads:write') }, async (request, reply) => {
+    const { workspaceId } = request.principal;
+    const given = objectBody(request.body);
+    if (given === null) throw new Refusal(request.body === undefined ? 'invalid_json' : 'missing_fields');
+    const numbers = readNumbers(given);
+    const reason = readReason(given['reason']);
+    const added = await suppress(database, workspaceId, numbers, { reason, source: 'api', callUuid: null });
+    return reply.code(added > 0 ? 201 : 200).send({ success: true, added, known: new Set(numbers).size - added });
+  });
+
+  const removing = { onRequest: guard('leads:write'), schema: { querystring: unsuppressQuery } };
+  app.delete(SUPPRESSIONS_PATH, removing, async (request) => {
+    const removed = await unsuppress(database, request.principal.workspaceId, [request.query.phone]);
+    if (removed === 0) throw new Refusal('suppression_not_found');
+    return { success: true, phone: request.query.phone };
+  });
+}
+
+function readNumbers(given: Record<string, unknown>): string[] {
+  const { phones } = given;
+  if (phones === undefined) {
+    const reading = readPhoneFields(given);
+    if (!reading.ok) throw new Refusal(reading.code);
+    return [reading.phone];
+  }
+  if (!Array.isArray(phones) || phones.length === 0 || phones.length > MOST_NUMBERS) {
+    const issue = `must be a list of 1 to ${MOST_NUMBERS} numbers`;
+    throw new Refusal('invalid_request', { details: [{ field: 'phones', issue }] });
+  }
+  const numbers = phones.map((text: unknown) => normalisePhone(text));
+  const faults = numbers.flatMap((number, index) =>
+    number === null ? [{ field: `phones.${index}`, issue: 'is no number in international form' }] : [],
+  );
+  if (faults.length > 0) throw new Refusal('invalid_phone', { details: faults.slice(0, 100) });
+  return numbers as string[];
+}
+
+function readReason(value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value === 'string' && [...value].length <= LONGEST_REASON && isStorable(value)) return value;
+  const issue = `must be a string of at most ${LONGEST_REASON} characters`;
+  throw new Refusal('invalid_request', { details: [{ field: 'reason', issue }] });
+}
+
+function viewOf({ phone, reason, source, callUuid, createdAt }: Suppression): Suppression {
+  return { phone, reason, source, callUuid, createdAt };
+}
