@@ -6,6 +6,7 @@ import { ensureBuilt, ensurePackages, root } from './bootstrap.mjs';
 const SCENARIOS = {
   calls: 'what a call costs, against a naive gateway',
   fuzz: 'mutated WebSocket messages at both socket servers',
+  placements: 'a carrier that times out, resets and succeeds late: is any phone rung twice?',
   'first-word': 'from the answer to the first word of the agent',
 };
 const [scenario, ...rest] = process.argv.slice(2);

@@ -1,4 +1,5 @@
 /** Seeded mutations of carrier messages and of the WebSocket frames around them. The same seed gives the same million. */
+import { createRandom } from '../harness/seeded-random.ts';
 
 const CORPUS = [
   '{"event":"start","sequenceNumber":1,"start":{"callId":"CALL","streamId":"S1","accountId":"MA","tracks":["inbound"],"mediaFormat":{"encoding":"audio/x-mulaw","sampleRate":8000}},"extra_headers":"{a: b}"}',
@@ -26,18 +27,6 @@ const TOKENS = [
   '=',
   '"event":"media"',
 ];
-
-/** A small generator with good spread (mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 export interface Mutator {
   /** One message's bytes: a member of the corpus, changed in up to six places; now and then untouched. */

@@ -1,0 +1,48 @@
+/**
+ * A client that does what the answers allow: with an Idempotency-Key it repeats a 409, 429, 500 or lost connection until it has a final answer;
+ * without one it never repeats, because a 500 may have dialled. Called by `run.ts`, many at once.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { CallClient, PlacedCall } from '../harness/call-client.ts';
+import type { PlannedPlacement } from './plan.ts';
+
+export interface PlacementOutcome {
+  planned: PlannedPlacement;
+  /** The last answer's. */
+  httpStatus: number;
+  callUuids: ReadonlySet<string>;
+  requests: number;
+}
+
+const REPEATED = new Set([409, 429, 500, 503]);
+const PAUSE_MS = { least: 250, most: 2_000 };
+
+/** `giveUpAtMs` is of `performance.now()`: the last answer until then counts. */
+export async function placeAsClient(
+  client: CallClient,
+  body: object,
+  planned: PlannedPlacement,
+  giveUpAtMs: number,
+): Promise<PlacementOutcome> {
+  const callUuids = new Set<string>();
+  const { idempotencyKey } = planned;
+  const headers: Record<string, string> = idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey };
+  for (let requests = 1; ; requests++) {
+    const answer = await client.place({ ...body, to: planned.number }, headers).catch(() => null);
+    const callUuid = answer?.body.callUuid ?? answer?.headers.get('x-call-uuid') ?? null;
+    if (callUuid !== null) callUuids.add(callUuid);
+    // A request that was refused for its rate has placed nothing: any client may repeat it.
+    const mayRepeat = idempotencyKey !== null || answer?.httpStatus === 429;
+    const isFinal = answer?.headers.get('idempotent-replayed') === 'true';
+    const wantsMore = answer === null || (REPEATED.has(answer.httpStatus) && !isFinal);
+    if (!mayRepeat || !wantsMore || performance.now() > giveUpAtMs) {
+      return { planned, httpStatus: answer?.httpStatus ?? 0, callUuids, requests };
+    }
+    await wait(pauseMs(answer));
+  }
+}
+
+function pauseMs(answer: PlacedCall | null): number {
+  const asked = Number(answer?.headers.get('retry-after') ?? 0) * 1_000;
+  return Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.least, asked));
+}

@@ -1,0 +1,127 @@
+/**
+ * One run: a gateway, an emulated carrier that fails placements in its seven ways, and clients at an open-loop rate. Called by
+ * `main.ts` and, small, by the test. The carrier's own list of dialled numbers is the truth.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { type Gateway, startGateway } from '../harness/gateway.ts';
+import { type PlacementOutcome, placeAsClient } from './client.ts';
+import { placementPersonas, planPlacements } from './plan.ts';
+import { type Ended, faultsOfRun } from './verdict.ts';
+
+export interface RunOptions {
+  placements: number;
+  perSecond: number;
+  random: () => number;
+  /** How long a client with a key repeats, and how long after the last answer the ends are waited for; 0: not at all. */
+  repeatForMs: number;
+  endsWithinMs: number;
+  log(line: string): void;
+}
+
+export interface RunReport {
+  outcomes: PlacementOutcome[];
+  dialled: number;
+  faults: string[];
+  /** What the generator started later than planned, at most. */
+  mostLateMs: number;
+}
+
+/** Nobody answers, so it never speaks. */
+const agent: ScriptedAgent = {
+  kind: 'scripted',
+  name: 'Nobody',
+  direction: 'outbound',
+  language: 'en-US',
+  voice: 'kal16',
+  script: 'Say nothing.',
+  greeting: 'Hello.',
+  steps: [{ id: 'bye', say: 'Goodbye.', end: { reason: 'agent_hangup' } }],
+  fallback: { say: ['Sorry?'], after: 2, goto: 'bye' },
+  idle: { promptAfterMs: 8000, say: ['Hello?'], endAfterMs: 20000 },
+};
+/** A cancellation that is under way, and the end of what still rings. */
+const RINGING_ENDS_MS = 12_000;
+const NO_LIMIT = 100_000;
+
+export async function runPlacements(options: RunOptions): Promise<RunReport> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'parley-placements-'));
+  const gateway = await startGateway({
+    dataDir,
+    agent,
+    personas: placementPersonas(),
+    concurrentCalls: NO_LIMIT,
+    callsPerSecond: NO_LIMIT,
+    settings: { PARLEY_LOG_LEVEL: 'silent' },
+    volatileDatabase: true,
+    log: options.log,
+  });
+  try {
+    const { outcomes, mostLateMs } = await placeAll(gateway, options);
+    const ended = options.endsWithinMs === 0 ? null : await readEnds(gateway, outcomes, options.endsWithinMs);
+    if (ended === null) await wait(RINGING_ENDS_MS);
+    const calls = await gateway.emulator.calls();
+    const dialled = calls.map(({ to, hangup }) => ({ to, hangupName: hangup?.name ?? null }));
+    return { outcomes, dialled: dialled.length, faults: faultsOfRun(outcomes, dialled, ended), mostLateMs };
+  } finally {
+    await gateway.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function placeAll(
+  gateway: Gateway,
+  options: RunOptions,
+): Promise<{ outcomes: PlacementOutcome[]; mostLateMs: number }> {
+  const planned = planPlacements(options.placements, options.random);
+  const body = { agentId: gateway.agentId, enterprise: gateway.enterprise, from: gateway.lineId };
+  const startMs = performance.now();
+  const giveUpAtMs = startMs + (planned.length / options.perSecond) * 1_000 + options.repeatForMs;
+  let mostLateMs = 0;
+  const running: Promise<PlacementOutcome>[] = [];
+  for (const [index, one] of planned.entries()) {
+    const dueMs = startMs + (index / options.perSecond) * 1_000;
+    const inMs = dueMs - performance.now();
+    if (inMs > 1) await wait(inMs);
+    mostLateMs = Math.max(mostLateMs, performance.now() - dueMs);
+    running.push(placeAsClient(gateway.client, body, one, giveUpAtMs));
+  }
+  return { outcomes: await Promise.all(running), mostLateMs };
+}
+
+/** By call: its end and how many terminal events it has. */
+async function readEnds(
+  gateway: Gateway,
+  outcomes: readonly PlacementOutcome[],
+  withinMs: number,
+): Promise<Map<string, Ended>> {
+  const database = openDatabase({
+    connectionString: gateway.service.databaseUrl,
+    maxConnections: 1,
+    onIdleError: () => {},
+  });
+  const wanted = new Set(outcomes.flatMap(({ callUuids }) => [...callUuids]));
+  try {
+    for (const untilMs = performance.now() + withinMs; ; await wait(1_000)) {
+      const rows = await database.query<{ call_uuid: string; status: string; events: number }>(
+        `SELECT c.call_uuid, c.status, count(e.id)::int AS events FROM calls c
+           LEFT JOIN webhook_events e ON e.call_uuid = c.call_uuid
+                AND e.event IN ('call.completed', 'call.no_answer', 'call.failed')
+          WHERE c.ended_at IS NOT NULL GROUP BY c.call_uuid, c.status`,
+      );
+      const ended = new Map(
+        rows.map(({ call_uuid, status, events }) => [
+          call_uuid,
+          { callUuid: call_uuid, status, terminalEvents: events },
+        ]),
+      );
+      if ([...wanted].every((callUuid) => ended.has(callUuid)) || performance.now() > untilMs) return ended;
+    }
+  } finally {
+    await database.close();
+  }
+}
