@@ -91,11 +91,12 @@ async function tellCall(gateway: Gateway, story: Story, callUuid: string): Promi
     ({ answeredAt, recording }) => answeredAt === null || ['ready', 'failed'].includes(recording?.status ?? ''),
     RECORD_LIMIT_MS,
   );
-  story.line('record', `recording ${entry.recording?.status}: ${entry.recording?.path ?? '-'}`);
+  const recordingPath = await gateway.recordingFile(callUuid);
+  story.line('record', `recording ${entry.recording?.status}: ${recordingPath ?? '-'}`);
   await Promise.race([following, new Promise((done) => setTimeout(done, LAST_EVENTS_MS))]);
   told.abort();
 
-  showEntry(story, entry);
+  showEntry(story, entry, recordingPath);
   const emulated = (await gateway.emulator.calls()).findLast((call) => call.to.endsWith(CALLEE_NUMBER.slice(1)));
   if (!emulated) return ['the carrier emulator knows nothing of the call'];
   const clear = emulated.clears[0];
@@ -114,7 +115,7 @@ async function tellCall(gateway: Gateway, story: Story, callUuid: string): Promi
       `${Math.max(0, Math.round(clear.lastAgentSampleAtEpochMs - decidedAtEpochMs))} ms, give or take a 20 ms frame`,
     );
   }
-  return faultsOf({ entry, webhook, emulated });
+  return faultsOf({ entry, recordingPath, webhook, emulated });
 }
 
 function answerToFirstWord(emulated: {
@@ -126,11 +127,11 @@ function answerToFirstWord(emulated: {
   return `${Math.round(firstAgentSoundAtEpochMs - answeredAtEpochMs)} ms at the callee's ear`;
 }
 
-function showEntry(story: Story, entry: CallEntry): void {
+function showEntry(story: Story, entry: CallEntry, recordingPath: string | null): void {
   story.heading('The call log entry');
   story.figure('status', `${entry.status}, ${entry.endedReason}, hung up by ${entry.hangupBy}`);
   story.figure('duration', `${entry.durationSeconds} s`);
-  story.figure('recording', entry.recording?.path ?? '-');
+  story.figure('recording', recordingPath ?? '-');
   story.heading('Transcript (only what was heard)');
   for (const line of (entry.transcript ?? '').split('\n')) story.figure('', line);
 }

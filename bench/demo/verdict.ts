@@ -6,14 +6,15 @@ import type { ReceivedWebhook } from './webhook-receiver.ts';
 
 export interface Evidence {
   entry: CallEntry;
+  recordingPath: string | null;
   webhook: ReceivedWebhook;
   emulated: EmulatedCall;
 }
 
 /** Faults in plain words; empty when all of it happened. */
-export function faultsOf({ entry, webhook, emulated }: Evidence): string[] {
+export function faultsOf({ entry, recordingPath, webhook, emulated }: Evidence): string[] {
   const intents = entry.turns.filter((turn) => turn.role === 'user').map((turn) => turn.intent);
-  const path = entry.recording?.path ?? '';
+  const path = recordingPath ?? '';
   const checks: [boolean, string][] = [
     [entry.status === 'completed', `the call ended as ${entry.status}/${entry.endedReason}, not completed`],
     [intents.includes('confirmed'), `the callee's “yes” was not recognised (intents: ${intents.join(', ')})`],

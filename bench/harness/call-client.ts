@@ -23,7 +23,7 @@ export interface CallEntry {
   answeredAt: string | null;
   endedAt: string | null;
   durationSeconds: number | null;
-  recording: { status: string; path?: string | null; url?: string | null; durationMs?: number } | null;
+  recording: { status: string; url?: string | null; durationMs?: number } | null;
   transcript: string | null;
   turns: {
     turnId: string;

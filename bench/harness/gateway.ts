@@ -3,8 +3,9 @@
  * workspace with an agent, a line and a key. The demo, the end-to-end tests and bench scenarios all stand on it.
  */
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { recordingFiles } from '../../src/calls/call-log-files.ts';
 import { loadServiceSettings } from '../../src/config/service-settings.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createSealer } from '../../src/store/secrets.ts';
 import { type Service, startService } from '../../src/supervisor/service.ts';
 import { importAgent } from '../../src/workspaces/agents.ts';
@@ -43,6 +44,8 @@ export interface Gateway {
   enterprise: string;
   agentId: string;
   lineId: string;
+  /** Where the call's first recording lies; null when there is none. */
+  recordingFile(callUuid: string): Promise<string | null>;
   stop(): Promise<void>;
 }
 
@@ -85,12 +88,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     receiver,
     ...made,
     client: new CallClient(service.publicUrl, made.apiKey),
+    recordingFile: (callUuid) =>
+      withDatabase(service, async (database) => (await recordingFiles(database, callUuid))[0] ?? null),
     async stop() {
       await service.stop(DRAIN_LIMIT_MS);
       receiver.close();
       await emulator.stop();
     },
   };
+}
+
+async function withDatabase<Result>(service: Service, work: (database: Database) => Promise<Result>): Promise<Result> {
+  const database = openDatabase({ connectionString: service.databaseUrl, maxConnections: 1, onIdleError: () => {} });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /** A fresh workspace each time, so that one data folder serves many demos. */

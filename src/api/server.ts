@@ -15,6 +15,7 @@ import { createAuthenticator } from './authentication.ts';
 import type { CallEventBus } from './call-event-bus.ts';
 import { registerCalls } from './calls/call-routes.ts';
 import { registerCallEvents } from './calls/event-routes.ts';
+import { registerCallList } from './calls/list-route.ts';
 import type { CursorCodec } from './cursor.ts';
 import { registerDirectory } from './directory-routes.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
@@ -98,6 +99,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerCallEvents(app, guard, deps);
   registerLeads(app, guard, deps);
   registerSuppressions(app, guard, deps);
+  registerCallList(app, guard, deps);
   registerDirectory(app, guard, deps);
   registerHealth(app, deps);
   registerOpenApi(app, deps);

@@ -112,6 +112,14 @@ export async function readCall(
   return rows[0];
 }
 
+/** The same for many, in no order. */
+export function readCalls(database: Queryable, workspaceId: string, callUuids: readonly string[]): Promise<LiveCall[]> {
+  return database.query<LiveCall>(`${SELECT_CALL} WHERE c.workspace_id = $1 AND c.call_uuid = ANY ($2::uuid[])`, [
+    workspaceId,
+    callUuids,
+  ]);
+}
+
 /** For our own parts (callbacks, media, timers), whose ids come from ourselves. Never for an id that a client gave. */
 export async function readOwnCall(database: Queryable, callUuid: string): Promise<LiveCall | undefined> {
   return (await database.query<LiveCall>(`${SELECT_CALL} WHERE c.call_uuid = $1`, [callUuid]))[0];

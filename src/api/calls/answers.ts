@@ -28,7 +28,6 @@ const recording = z
     status: partStatus,
     url: z.url().nullable().describe('Wants the API key'),
     urlExpiresAt: z.null(),
-    path: z.string().nullable().describe('On the machine that runs the service'),
     format: z.literal('ogg_opus').nullable(),
     channels: z.int().nullable().describe('Left: the caller; right: the agent'),
     sampleRate: z.int().nullable(),
@@ -106,6 +105,10 @@ export const callAnswer = z
     id: 'Call',
     description: 'One entry of the call log. What is not known yet is null or empty, never absent.',
   });
+
+export const callsAnswer = z
+  .strictObject({ data: z.array(callAnswer), nextCursor: z.string().nullable().describe('Null on the last page') })
+  .meta({ id: 'Calls' });
 
 export const hangupAnswer = z
   .strictObject({ success: z.literal(true), callUuid: uuid, status: z.enum(CALL_STATUSES) })

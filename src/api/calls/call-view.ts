@@ -4,7 +4,7 @@
  */
 import type { RecordingFacts, Turn } from '../../../media/contract/conversation.ts';
 import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
-import { readCall } from '../../calls/live-call.ts';
+import { readCall, readCalls } from '../../calls/live-call.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
 import type { Queryable } from '../../store/database.ts';
 import { transcriptOf } from '../../webhooks/transcript.ts';
@@ -33,7 +33,52 @@ export async function readCallView(deps: ViewDeps, scope: CallScope): Promise<Ca
   return viewOf(call, turns, webhooks, deps.publicUrl);
 }
 
-export async function readTurns(database: Queryable, callUuid: string): Promise<Turn[]> {
+/** In the order of the ids; what the workspace does not have is left out. Three queries, however many calls. */
+export async function readCallViews(
+  deps: ViewDeps,
+  workspaceId: string,
+  callUuids: readonly string[],
+): Promise<CallView[]> {
+  if (callUuids.length === 0) return [];
+  const [calls, turns, webhooks] = await Promise.all([
+    readCalls(deps.database, workspaceId, callUuids),
+    turnsByCall(deps.database, callUuids),
+    webhooksByCall(deps.database, callUuids),
+  ]);
+  const byId = new Map(calls.map((call) => [call.callUuid, call]));
+  return callUuids.flatMap((callUuid) => {
+    const call = byId.get(callUuid);
+    if (call === undefined) return [];
+    return [viewOf(call, turns.get(callUuid) ?? [], webhooks.get(callUuid) ?? NO_WEBHOOKS, deps.publicUrl)];
+  });
+}
+
+const NO_WEBHOOKS = { delivered: 0, pending: 0 };
+
+async function turnsByCall(database: Queryable, callUuids: readonly string[]): Promise<Map<string, Turn[]>> {
+  const rows = await database.query<{ callUuid: string; turns: Turn[] }>(
+    `SELECT call_uuid AS "callUuid", jsonb_agg(turn ORDER BY position) AS turns
+     FROM call_turns WHERE call_uuid = ANY ($1::uuid[]) GROUP BY call_uuid`,
+    [callUuids],
+  );
+  return new Map(rows.map((row) => [row.callUuid, row.turns]));
+}
+
+async function webhooksByCall(
+  database: Queryable,
+  callUuids: readonly string[],
+): Promise<Map<string, { delivered: number; pending: number }>> {
+  const rows = await database.query<{ callUuid: string; delivered: number; pending: number }>(
+    `SELECT e.call_uuid AS "callUuid", count(*) FILTER (WHERE d.state = 'delivered')::int AS delivered,
+            count(*) FILTER (WHERE d.state = 'pending')::int AS pending
+     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id
+     WHERE e.call_uuid = ANY ($1::uuid[]) GROUP BY e.call_uuid`,
+    [callUuids],
+  );
+  return new Map(rows.map(({ callUuid, ...counts }) => [callUuid, counts]));
+}
+
+async function readTurns(database: Queryable, callUuid: string): Promise<Turn[]> {
   const rows = await database.query<{ turn: Turn }>(
     'SELECT turn FROM call_turns WHERE call_uuid = $1 ORDER BY position',
     [callUuid],
@@ -41,10 +86,7 @@ export async function readTurns(database: Queryable, callUuid: string): Promise<
   return rows.map((row) => row.turn);
 }
 
-export async function countWebhooks(
-  database: Queryable,
-  callUuid: string,
-): Promise<{ delivered: number; pending: number }> {
+async function countWebhooks(database: Queryable, callUuid: string): Promise<{ delivered: number; pending: number }> {
   const [row] = await database.query<{ delivered: number; pending: number }>(
     `SELECT count(*) FILTER (WHERE d.state = 'delivered')::int AS delivered,
             count(*) FILTER (WHERE d.state = 'pending')::int AS pending
@@ -119,7 +161,6 @@ interface RecordingView {
   status: PartStatus;
   url: string | null;
   urlExpiresAt: null;
-  path: string | null;
   format: RecordingFacts['format'] | null;
   channels: number | null;
   sampleRate: number | null;
@@ -130,7 +171,7 @@ interface RecordingView {
   parts: { url: string; durationSeconds: number; sizeBytes: number; sha256: string }[];
 }
 
-/** The address wants the API key, so it does not expire. `path` is for whoever runs the service. */
+/** The address wants the API key, so it does not expire. Where the file lies is for whoever runs the service: `parley call show`. */
 function recordingView(call: CallRecord, publicUrl: string): RecordingView {
   const facts = call.recordingStatus === 'ready' ? call.recording : null;
   const url = `${publicUrl}/api/developer/calls/${call.callUuid}/recording`;
@@ -138,7 +179,6 @@ function recordingView(call: CallRecord, publicUrl: string): RecordingView {
     status: call.recordingStatus,
     url: facts === null ? null : url,
     urlExpiresAt: null,
-    path: facts?.path ?? null,
     format: facts?.format ?? null,
     channels: facts?.channels ?? null,
     sampleRate: facts?.rateHz ?? null,

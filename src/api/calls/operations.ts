@@ -2,13 +2,28 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../error-codes.ts';
 import { BODY, json, KEYED, none, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
-import { callAnswer, eventsAnswer, hangupAnswer } from './answers.ts';
+import { callAnswer, callsAnswer, eventsAnswer, hangupAnswer } from './answers.ts';
 import { callParams, recordingQuery } from './call-routes.ts';
+import { listQuery } from './list-query.ts';
 
 const OF_CALL: readonly ErrorCode[] = ['invalid_call_id', 'call_not_found', ...KEYED];
 const call = { ...none, tag: 'Calls', params: callParams } as const;
 
 export const callOperations: readonly Operation[] = [
+  {
+    ...call,
+    params: null,
+    method: 'get',
+    route: '/api/developer/calls',
+    id: 'listCalls',
+    summary: 'The call log',
+    description:
+      'Newest first. Several filters must all hold. A call is in the list from its placement on; its transcript is searched once it has ended.',
+    scope: 'calls:read',
+    query: listQuery,
+    answers: { 200: json('A page.', callsAnswer, RATE_HEADERS) },
+    errors: ['invalid_request', 'invalid_cursor', ...KEYED],
+  },
   {
     ...call,
     method: 'get',

@@ -1,0 +1,118 @@
+/**
+ * The query of `GET /api/developer/calls` (contract §13) as a zod schema, and what it means. A parameter that does not exist is
+ * refused: a filter with a slip in its name would answer with every call.
+ */
+import { z } from 'zod';
+import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
+import type { CallFilters } from '../../calls/call-log-query.ts';
+
+const MOST_VALUES = 20;
+const METADATA = 'metadata.';
+const METADATA_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
+
+const text = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .refine((value) => !value.includes('\u0000'), { error: 'must not hold NUL' });
+
+/** Several values, separated by commas: any of them. */
+const anyOf = <Item extends z.ZodType<unknown, string>>(item: Item, description: string) =>
+  z
+    .string()
+    .transform((list) => list.split(','))
+    .pipe(z.array(item).max(MOST_VALUES))
+    .optional()
+    .meta({ description: `${description}; several, separated by commas, mean any of them` });
+
+const id = z.guid({ error: 'must be a UUID' }).transform((value) => value.toLowerCase());
+const lineOrNumber = z.union([
+  id,
+  z.string().regex(/^\+?[0-9]{3,15}$/, 'must be a UUID or a number like +14155550100'),
+]);
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+const instant = z.iso.datetime({ offset: true, error: 'must be a time like 2026-11-21T00:00:00Z' });
+const seconds = z.coerce.number({ error: 'must be a number of seconds' }).min(0).max(1_000_000);
+
+export const listQuery = z
+  .looseObject({
+    status: anyOf(z.enum(CALL_STATUSES), 'The state of the call'),
+    endedReason: anyOf(z.enum(Object.keys(ENDED_REASONS) as [string, ...string[]]), 'Why it ended'),
+    fault: anyOf(z.enum(['none', 'client', 'callee', 'carrier', 'provider', 'platform']), 'Whose fault the end was'),
+    agentId: anyOf(id, 'The agent'),
+    leadId: anyOf(id, 'The lead'),
+    campaignId: anyOf(id, 'The campaign'),
+    channel: anyOf(z.enum(['phone', 'web']), 'How the other side was reached'),
+    direction: anyOf(z.enum(['outbound', 'inbound']), 'Who called'),
+    to: anyOf(text(200), 'The number called, like %2B14155550123'),
+    from: anyOf(lineOrNumber, 'The phone number record, or its number'),
+    answeredBy: anyOf(z.enum(['human', 'machine', 'ivr', 'unknown']), 'Who answered'),
+    intent: anyOf(text(50), 'What the analysis found'),
+    sentiment: anyOf(text(50), 'What the analysis found'),
+    successful: flag.optional().meta({ description: 'What the analysis found' }),
+    hasRecovery: flag.optional().meta({ description: 'It went on after a fault of ours' }),
+    toolErrored: flag.optional().meta({ description: 'A tool failed in it' }),
+    createdAfter: instant.optional().meta({ description: 'At this time or later' }),
+    createdBefore: instant.optional().meta({ description: 'Before this time' }),
+    minDuration: seconds.optional().meta({ description: 'Seconds of talk, at least' }),
+    maxDuration: seconds.optional().meta({ description: 'Seconds of talk, at most' }),
+    mouthToEarP95Gte: z.coerce
+      .number({ error: 'must be a number of milliseconds' })
+      .min(0)
+      .optional()
+      .meta({ description: '95th percentile from mouth to ear in ms, at least' }),
+    idempotencyKey: anyOf(text(255), 'The `Idempotency-Key` of the request that made it'),
+    'metadata.<key>': text(2_000)
+      .optional()
+      .meta({ description: 'For instance `metadata.plan=gold`; exact. Up to 10 of them' }),
+    q: text(500)
+      .refine((words) => /[\p{L}\p{N}]/u.test(words), { error: 'must hold a word' })
+      .optional()
+      .meta({
+        description:
+          'Words of the transcript as heard, name, numbers or summary: all of them, `"a phrase"`, `or`, `-not`',
+      }),
+    limit: z.coerce
+      .number({ error: 'must be a number' })
+      .int()
+      .min(1)
+      .max(200)
+      .default(50)
+      .meta({ description: 'Calls on the page' }),
+    cursor: z.string().optional().meta({ description: '`nextCursor` of the page before' }),
+  })
+  .superRefine((query, context) => {
+    const own = Object.keys(query).filter((name) => !Object.hasOwn(listQuery.shape, name) || name.includes('<'));
+    for (const name of own) {
+      const key = name.startsWith(METADATA) ? name.slice(METADATA.length) : null;
+      if (key === null) issue(context, name, 'is no filter of this list');
+      else if (key.startsWith('secret.')) issue(context, name, 'is kept for tools and cannot be searched');
+      else if (!METADATA_KEY.test(key)) issue(context, name, 'is no key of metadata');
+      else if (!text(2_000).safeParse(query[name]).success)
+        issue(context, name, 'must be one text of 1 to 2,000 characters');
+    }
+    if (own.length > 10) issue(context, 'metadata', 'may be asked for with at most 10 keys');
+  });
+
+function issue(context: z.RefinementCtx, name: string, message: string): void {
+  context.addIssue({ code: 'custom', path: [name], message });
+}
+
+export interface CallListRequest {
+  filters: CallFilters;
+  limit: number;
+  cursor: string | null;
+}
+
+export function readListQuery(query: z.output<typeof listQuery>): CallListRequest {
+  const { limit, cursor, ...rest } = query;
+  const known: Record<string, unknown> = {};
+  const metadata: Record<string, string> = {};
+  for (const [name, value] of Object.entries(rest)) {
+    if (name.startsWith(METADATA)) metadata[name.slice(METADATA.length)] = String(value);
+    else known[name] = value;
+  }
+  if (Object.keys(metadata).length > 0) known['metadata'] = metadata;
+  return { filters: known as CallFilters, limit, cursor: cursor ?? null };
+}

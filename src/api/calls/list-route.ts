@@ -1,0 +1,36 @@
+/** `GET /api/developer/calls` (contract §13): the call log in pages, newest first, each entry as it is read alone. */
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { type CallPlace, searchCalls } from '../../calls/call-log-search.ts';
+import type { Database } from '../../store/database.ts';
+import type { CursorCodec, CursorScope } from '../cursor.ts';
+import type { Guard } from '../guard.ts';
+import { readCallViews } from './call-view.ts';
+import { listQuery, readListQuery } from './list-query.ts';
+
+export interface CallListDeps {
+  database: Database;
+  cursors: CursorCodec;
+  publicUrl: string;
+}
+
+export function registerCallList(plain: FastifyInstance, guard: Guard, deps: CallListDeps): void {
+  const app = plain.withTypeProvider<ZodTypeProvider>();
+  const options = { onRequest: guard('calls:read'), schema: { querystring: listQuery } };
+  app.get('/api/developer/calls', options, async (request) => {
+    const { workspaceId } = request.principal;
+    const { filters, limit, cursor } = readListQuery(request.query);
+    const scope: CursorScope = { kind: 'calls', workspaceId, filters };
+    const after = cursor === null ? null : placeOf(deps.cursors.decode(scope, cursor));
+    const page = await searchCalls(deps.database, { workspaceId, filters, after, limit });
+    return {
+      data: await readCallViews(deps, workspaceId, page.callUuids),
+      nextCursor:
+        page.next === null ? null : deps.cursors.encode(scope, [page.next.createdAtMicros, page.next.callUuid]),
+    };
+  });
+}
+
+function placeOf([createdAtMicros, callUuid]: readonly string[]): CallPlace {
+  return { createdAtMicros: createdAtMicros!, callUuid: callUuid! };
+}
