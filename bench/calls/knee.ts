@@ -7,16 +7,30 @@ export interface Knee {
   calls: number;
   /** What broke at the next step. */
   brokeBy: string;
-  steps: { calls: number; p99Ms: number; sampleRatio: number; cpuMsPerCallSecond: number; held: boolean }[];
+  /** Resident memory that one more call takes, from the smallest step to the largest that held. */
+  bytesPerCall: number;
+  steps: KneeStep[];
 }
 
-const FIRST_CALLS = 100;
+interface KneeStep {
+  calls: number;
+  p99Ms: number;
+  sendP99Ms: number | null;
+  sampleRatio: number;
+  cpuMsPerCallSecond: number;
+  residentBytes: number;
+  generatorCpuRatio: number;
+  held: boolean;
+}
+
+const FIRST_CALLS = 200;
 const MOST_CALLS = 1_600;
 const RESOLUTION_CALLS = 50;
 const MAX_ARRIVAL_P99_MS = 10;
 const MIN_SAMPLE_RATIO = 0.995;
 
 function breakage(result: RunResult): string | null {
+  if (result.voidBecause !== null) return result.voidBecause;
   if (result.report.closedEarly > 0) return `${result.report.closedEarly} sockets closed`;
   if (result.report.sampleRatio.mean < MIN_SAMPLE_RATIO)
     return `${(result.report.sampleRatio.mean * 100).toFixed(1)} % of real time`;
@@ -26,7 +40,7 @@ function breakage(result: RunResult): string | null {
 }
 
 export async function findKnee(subject: string, run: (calls: number) => Promise<RunResult>): Promise<Knee> {
-  const knee: Knee = { subject, calls: 0, brokeBy: 'nothing up to the generator’s own limit', steps: [] };
+  const knee: Knee = { subject, calls: 0, brokeBy: `nothing up to ${MOST_CALLS} calls`, bytesPerCall: 0, steps: [] };
   let broken = MOST_CALLS + RESOLUTION_CALLS;
   let calls = FIRST_CALLS;
   while (calls > knee.calls && calls < broken) {
@@ -36,8 +50,11 @@ export async function findKnee(subject: string, run: (calls: number) => Promise<
     knee.steps.push({
       calls,
       p99Ms: result.report.arrivalLateness.p99Ms,
+      sendP99Ms: result.sendLateness?.p99Ms ?? null,
       sampleRatio: result.report.sampleRatio.mean,
       cpuMsPerCallSecond: result.cpuMsPerCallSecond,
+      residentBytes: result.residentBytes,
+      generatorCpuRatio: result.report.cpuRatio,
       held: why === null,
     });
     if (why === null) knee.calls = calls;
@@ -48,5 +65,9 @@ export async function findKnee(subject: string, run: (calls: number) => Promise<
     const next = broken > MOST_CALLS ? calls * 2 : (knee.calls + broken) / 2;
     calls = Math.min(MOST_CALLS, Math.round(next / RESOLUTION_CALLS) * RESOLUTION_CALLS);
   }
+  const held = knee.steps.filter((step) => step.held).sort((a, b) => a.calls - b.calls);
+  const [first, last] = [held[0], held.at(-1)];
+  if (first !== undefined && last !== undefined && last.calls > first.calls)
+    knee.bytesPerCall = (last.residentBytes - first.residentBytes) / (last.calls - first.calls);
   return knee;
 }

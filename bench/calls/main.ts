@@ -17,6 +17,9 @@ const STARTERS: Record<string, () => Promise<Subject>> = {
   ws: () => startMediaProcess('ws', 1),
 };
 const WARM_UP_MS = 3_000;
+const KNEE_MEASURE_MS = 5_000;
+/** Calls begin at the same times in each repetition of each subject. */
+const SEED = 2026;
 
 const { values } = parseArgs({
   options: {
@@ -35,7 +38,7 @@ for (const name of names) {
 async function runOnce(name: string, calls: number, measureMs: number): Promise<RunResult> {
   const subject = await STARTERS[name]!();
   try {
-    return await measure(subject, { calls, warmUpMs: WARM_UP_MS, measureMs });
+    return await measure(subject, { calls, warmUpMs: WARM_UP_MS, measureMs, seed: SEED });
   } finally {
     await subject.stop();
   }
@@ -48,7 +51,7 @@ for (let round = 1; round <= Number(values.repeat); round++) {
     const result = await runOnce(name, Number(values.calls), Number(values.seconds) * 1000);
     results.push(result);
     process.stderr.write(
-      `round ${round} ${result.subject}: ${result.cpuMsPerCallSecond.toFixed(2)} ms CPU per call-second${result.isVoid ? ' (void: noisy machine)' : ''}\n`,
+      `round ${round} ${result.subject}: ${result.cpuMsPerCallSecond.toFixed(2)} ms CPU per call-second${result.voidBecause === null ? '' : ` (void: ${result.voidBecause})`}\n`,
     );
   }
 }
@@ -56,7 +59,7 @@ printSummary(results);
 
 const knees: Knee[] = [];
 if (values.knee) {
-  for (const name of names) knees.push(await findKnee(name, (calls) => runOnce(name, calls, 5_000)));
+  for (const name of names) knees.push(await findKnee(name, (calls) => runOnce(name, calls, KNEE_MEASURE_MS)));
   printKnees(knees);
 }
 mkdirSync('data/bench', { recursive: true });

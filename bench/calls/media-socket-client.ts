@@ -1,20 +1,29 @@
 /**
  * A carrier's end of a media socket, as cheap as Node allows, for the load generator: a raw TCP socket, frames masked with a
- * zero key (RFC 6455 §5.3 allows any), one preassembled message whose counters are overwritten in place. Plivo's wire format.
+ * zero key (RFC 6455 §5.3 allows any), one preassembled message whose counters are overwritten in place, and one read
+ * buffer for all sockets. Plivo's wire format.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
 export interface FarEnd {
-  /** Called for each message from the gateway with its arrival (ms, monotonic) and its payload bytes (whole message). */
-  onMessage(payload: Buffer, arrivedAtMs: number): void;
-  onClose(): void;
+  /** The handshake is done. */
+  onOpen(): void;
+  /**
+   * Called for each message from the gateway with its arrival (ms, monotonic): `bytes[start, end)` is its text, void after the call.
+   */
+  onMessage(bytes: Buffer, start: number, end: number, arrivedAtMs: number): void;
+  onClose(why: string): void;
 }
 
 const OPCODE_TEXT = 0x1;
 const OPCODE_CLOSE = 0x8;
 const OPCODE_PING = 0x9;
+const OPCODE_PONG = 0xa;
 const COUNTER_DIGITS = 9;
+const READ_BYTES = 64 * 1024;
+/** Filled and read within one callback, so all sockets share it. */
+const readBuffer = Buffer.alloc(READ_BYTES);
 
 /** A masked (zero key) final frame around `text`; returns the frame and the offset of the text in it. */
 function clientFrame(text: string, opcode = OPCODE_TEXT): { frame: Buffer; textStart: number } {
@@ -30,14 +39,14 @@ export class MediaSocketClient {
   readonly callId: string;
   readonly #socket: Socket;
   readonly #farEnd: FarEnd;
-  readonly #media: Buffer;
+  #media: Buffer;
   readonly #counterAt: number[];
-  #pending: Buffer = Buffer.alloc(0);
+  #pending: Buffer | null = null;
   #isOpen = false;
   #sequence = 1;
-  #opened: { resolve(): void; reject(error: Error): void } | null = null;
+  #why = '';
 
-  /** `url` is `ws://host:port/path`; `payload` one 20 ms frame in base64, repeated for ever. */
+  /** `url` is `ws://host:port/path`; `payload` one 20 ms frame in base64, repeated for ever. Dials at once. */
   constructor(url: string, callId: string, payload: string, farEnd: FarEnd) {
     const { hostname, port, pathname, host } = new URL(url);
     this.callId = callId;
@@ -48,26 +57,30 @@ export class MediaSocketClient {
     const { frame, textStart } = clientFrame(text);
     this.#media = frame;
     this.#counterAt = [...text.matchAll(/"0{9}"/g)].map((match) => textStart + match.index + 1);
-    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    this.#socket = connect({
+      host: hostname,
+      port: Number(port),
+      noDelay: true,
+      onread: {
+        buffer: readBuffer,
+        callback: (lengthBytes, buffer) => {
+          this.#received(buffer as Buffer, lengthBytes);
+          return true;
+        },
+      },
+    });
     this.#socket.once('connect', () => {
       const key = randomBytes(16).toString('base64');
       this.#socket.write(
         `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
       );
     });
-    this.#socket.on('data', (data: Buffer) => this.#received(data));
-    this.#socket.on('error', (error) => this.#opened?.reject(error));
+    this.#socket.on('error', (error) => {
+      this.#why = error.message;
+    });
     this.#socket.on('close', () => {
       this.#isOpen = false;
-      this.#opened?.reject(new Error('closed during the handshake'));
-      farEnd.onClose();
-    });
-  }
-
-  opened(): Promise<void> {
-    if (this.#isOpen) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      this.#opened = { resolve, reject };
+      farEnd.onClose(this.#why);
     });
   }
 
@@ -91,13 +104,13 @@ export class MediaSocketClient {
   /** One frame of audio; `atMs` is the stream's time. */
   sendFrame(atMs: number): void {
     if (!this.#isOpen) return;
-    const [sequenceAt, timestampAt, chunkAt] = this.#counterAt as [number, number, number];
-    this.#writeDigits(sequenceAt, this.#sequence);
-    this.#writeDigits(timestampAt, atMs);
-    this.#writeDigits(chunkAt, this.#sequence);
+    // The kernel did not take the last one: the socket still holds our buffer.
+    if (this.#socket.writableLength > 0) this.#media = Buffer.from(this.#media);
+    this.#writeDigits(this.#counterAt[0]!, this.#sequence);
+    this.#writeDigits(this.#counterAt[1]!, atMs);
+    this.#writeDigits(this.#counterAt[2]!, this.#sequence);
     this.#sequence++;
-    // A copy, because the socket may still hold the last one when the kernel's buffer is full.
-    this.#socket.write(Buffer.from(this.#media));
+    this.#socket.write(this.#media);
   }
 
   close(): void {
@@ -112,38 +125,51 @@ export class MediaSocketClient {
     }
   }
 
-  #received(data: Buffer): void {
+  #received(read: Buffer, readBytes: number): void {
     const arrivedAtMs = performance.now();
-    this.#pending = this.#pending.length === 0 ? data : Buffer.concat([this.#pending, data]);
-    if (!this.#isOpen) {
-      const end = this.#pending.indexOf('\r\n\r\n');
-      if (end < 0) return;
-      const status = this.#pending.toString('latin1', 0, 12);
-      this.#pending = this.#pending.subarray(end + 4);
-      if (status !== 'HTTP/1.1 101') {
-        this.#opened?.reject(new Error(`the gateway answered ${status}`));
-        return;
-      }
-      this.#isOpen = true;
-      this.#opened?.resolve();
-      this.#opened = null;
+    let bytes = read;
+    let end = readBytes;
+    if (this.#pending !== null) {
+      bytes = Buffer.concat([this.#pending, read.subarray(0, readBytes)]);
+      end = bytes.length;
+      this.#pending = null;
     }
-    let at = 0;
-    while (this.#pending.length - at >= 2) {
-      const opcode = this.#pending[at]! & 0x0f;
-      const short = this.#pending[at + 1]! & 0x7f;
+    let at = this.#isOpen ? 0 : this.#handshake(bytes, end);
+    while (this.#isOpen && end - at >= 2) {
+      const short = bytes[at + 1]! & 0x7f;
       const headerBytes = short === 126 ? 4 : short === 127 ? 10 : 2;
-      if (this.#pending.length - at < headerBytes) break;
-      const length =
-        short === 126 ? this.#pending.readUInt16BE(at + 2) : short === 127 ? this.#pending.readUInt32BE(at + 6) : short;
+      if (end - at < headerBytes) break;
+      const length = short === 126 ? bytes.readUInt16BE(at + 2) : short === 127 ? bytes.readUInt32BE(at + 6) : short;
       const start = at + headerBytes;
-      if (this.#pending.length - start < length) break;
-      const payload = this.#pending.subarray(start, start + length);
-      if (opcode === OPCODE_TEXT) this.#farEnd.onMessage(payload, arrivedAtMs);
-      else if (opcode === OPCODE_PING) this.#socket.write(clientFrame(payload.toString('latin1'), 0xa).frame);
-      else if (opcode === OPCODE_CLOSE) this.#socket.end();
+      if (end - start < length) break;
+      const opcode = bytes[at]! & 0x0f;
       at = start + length;
+      if (opcode === OPCODE_TEXT) this.#farEnd.onMessage(bytes, start, at, arrivedAtMs);
+      else if (opcode === OPCODE_PING)
+        this.#socket.write(clientFrame(bytes.toString('latin1', start, at), OPCODE_PONG).frame);
+      else if (opcode === OPCODE_CLOSE) this.#closedBy(bytes, start, at);
     }
-    this.#pending = this.#pending.subarray(at);
+    if (at < end) this.#pending = Buffer.from(bytes.subarray(at, end));
+  }
+
+  /** Where the first frame begins; 0 while the answer is not whole. */
+  #handshake(bytes: Buffer, end: number): number {
+    const headEnd = bytes.subarray(0, end).indexOf('\r\n\r\n');
+    if (headEnd < 0) return 0;
+    const status = bytes.toString('latin1', 0, 12);
+    if (status === 'HTTP/1.1 101') {
+      this.#isOpen = true;
+      this.#farEnd.onOpen();
+      return headEnd + 4;
+    }
+    this.#why = `the gateway answered ${status}`;
+    this.#socket.destroy();
+    return end;
+  }
+
+  #closedBy(bytes: Buffer, start: number, end: number): void {
+    this.#why =
+      end - start >= 2 ? `close ${bytes.readUInt16BE(start)} ${bytes.toString('utf8', start + 2, end)}` : 'close';
+    this.#socket.end();
   }
 }

@@ -9,11 +9,14 @@ import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import { ReliableLink } from '../../media/contract/link.ts';
 import type { CallSetup, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
+import { type SendCounts, sendCountsOf } from './send-lateness.ts';
 
 export interface StubControl {
   /** Resolves when a media process has said hello; tells which socket server it runs. */
   hello: Promise<{ socketServer: string }>;
   claims(): number;
+  /** Of the latest figures that came. */
+  sends(): SendCounts | null;
   close(): void;
 }
 
@@ -21,6 +24,7 @@ const LINK_CAPACITY = 10_000;
 
 export function startStubControl(runDir: string, agent: AgentDefinition): StubControl {
   let claims = 0;
+  let sends: SendCounts | null = null;
   const sockets = new Set<Socket>();
   let greeted: (value: { socketServer: string }) => void;
   const hello = new Promise<{ socketServer: string }>((done) => {
@@ -36,6 +40,7 @@ export function startStubControl(runDir: string, agent: AgentDefinition): StubCo
       write: (line) => socket.write(`${line}\n`),
       receive(message) {
         if (message.type === 'hello') greeted({ socketServer: message.socketServer });
+        if (message.type === 'metrics') sends = sendCountsOf(message.families);
         if (message.type !== 'claim') return;
         claims++;
         link.send({
@@ -52,6 +57,7 @@ export function startStubControl(runDir: string, agent: AgentDefinition): StubCo
   return {
     hello,
     claims: () => claims,
+    sends: () => sends,
     close() {
       for (const socket of sockets) socket.destroy();
       server.close();

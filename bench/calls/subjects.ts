@@ -3,8 +3,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { builtEntry } from '../../src/supervisor/built-entry.ts';
 import { freePort } from '../harness/free-port.ts';
+import type { HeapReading } from './heap-gauge.ts';
+import type { SendCounts } from './send-lateness.ts';
 import { startStubControl } from './stub-control.ts';
 
 export interface Subject {
@@ -12,10 +17,36 @@ export interface Subject {
   /** The call's id is appended. */
   urlPrefix: string;
   pid: number;
+  /** The naive gateway does all on one thread. */
+  hasPipelineThread: boolean;
+  /** What the frames sent so far were late by; null where there is no such count. */
+  sends(): SendCounts | null;
+  /** Reads memory; after `countCollections` also what was collected since, and the garbage of the following 0.8 s. */
+  gauge(): Promise<HeapReading>;
+  countCollections(): void;
   stop(): Promise<void>;
 }
 
 const STOP_LIMIT_MS = 5_000;
+const METRICS_EVERY_MS = 500;
+/** Where `heap-gauge.ts` writes. */
+const GAUGE_FD = 4;
+const GAUGED = { execArgv: ['--import', pathToFileURL(builtEntry('bench/calls/heap-gauge.js')).href] };
+
+function gaugeOf(child: ChildProcess): Pick<Subject, 'gauge' | 'countCollections'> {
+  const waiting: ((reading: HeapReading) => void)[] = [];
+  createInterface({ input: child.stdio[GAUGE_FD] as Readable }).on('line', (line) => {
+    waiting.shift()?.(JSON.parse(line) as HeapReading);
+  });
+  return {
+    gauge() {
+      const read = new Promise<HeapReading>((done) => waiting.push(done));
+      child.kill('SIGUSR2');
+      return read;
+    },
+    countCollections: () => void child.kill('SIGUSR2'),
+  };
+}
 
 async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -28,11 +59,20 @@ async function endChild(child: ChildProcess): Promise<void> {
 
 export async function startNaiveGateway(): Promise<Subject> {
   const child = fork(builtEntry('bench/calls/naive-gateway.js'), [], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    ...GAUGED,
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc', 'pipe'],
   });
   const line = await new Promise<string>((done) => child.stdout?.once('data', (data: Buffer) => done(data.toString())));
   const { url } = JSON.parse(line) as { url: string };
-  return { name: 'naive ws', urlPrefix: `${url}/media/plivo/`, pid: child.pid ?? 0, stop: () => endChild(child) };
+  return {
+    name: 'naive ws',
+    urlPrefix: `${url}/media/plivo/`,
+    pid: child.pid ?? 0,
+    hasPipelineThread: false,
+    sends: () => null,
+    ...gaugeOf(child),
+    stop: () => endChild(child),
+  };
 }
 
 export async function startMediaProcess(
@@ -59,12 +99,14 @@ export async function startMediaProcess(
     listenThreads: 0,
     capacityCalls: 5_000,
     plivoFramesPerMessage: framesPerMessage,
+    metricsEveryMs: METRICS_EVERY_MS,
     socketServer,
     logLevel,
   };
   const child = fork(builtEntry('media/main.js'), [], {
     env: { ...process.env, PARLEY_MEDIA_CONFIG: JSON.stringify(config) },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    ...GAUGED,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
   });
   await new Promise<void>((ready, failed) => {
     child.once('message', () => ready());
@@ -75,6 +117,9 @@ export async function startMediaProcess(
     name: `parley ${running} ${framesPerMessage * 20} ms`,
     urlPrefix: `ws://127.0.0.1:${port}/media/plivo/`,
     pid: child.pid ?? 0,
+    hasPipelineThread: true,
+    sends: () => control.sends(),
+    ...gaugeOf(child),
     async stop() {
       await endChild(child);
       control.close();

@@ -1,4 +1,4 @@
-/** The bench's tables: medians over the repetitions, with the smallest and the largest beside them. */
+/** The bench's tables: medians over the repetitions, with the smallest and the largest beside them, and the verdicts. */
 import type { Knee } from './knee.ts';
 import type { RunResult } from './measure.ts';
 
@@ -7,26 +7,39 @@ function medianOf(values: number[]): { median: number; min: number; max: number 
   return { median: sorted[Math.floor(sorted.length / 2)] ?? 0, min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 };
 }
 
-function cell(values: number[], digits: number): string {
-  const { median, min, max } = medianOf(values);
+function cell(values: (number | null)[], digits: number): string {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return '–';
+  const { median, min, max } = medianOf(known);
   return `${median.toFixed(digits)} [${min.toFixed(digits)}–${max.toFixed(digits)}]`;
 }
 
-const ROWS: { name: string; digits: number; value: (result: RunResult) => number }[] = [
-  { name: 'CPU ms per call-second', digits: 2, value: (result) => result.cpuMsPerCallSecond },
+/** What the comparison is about: the threads that every frame passes. */
+const framePathMs = (result: RunResult): number => result.ioMsPerCallSecond + result.pipelineMsPerCallSecond;
+
+const ROWS: { name: string; digits: number; value: (result: RunResult) => number | null }[] = [
+  { name: 'CPU ms per call-second', digits: 3, value: framePathMs },
+  { name: '  I/O thread', digits: 3, value: (result) => result.ioMsPerCallSecond },
+  { name: '  pipeline thread', digits: 3, value: (result) => result.pipelineMsPerCallSecond },
+  { name: '  whole process', digits: 3, value: (result) => result.cpuMsPerCallSecond },
   {
     name: 'CPU ms per second played',
-    digits: 2,
-    value: (result) => result.cpuMsPerCallSecond / result.report.sampleRatio.mean,
+    digits: 3,
+    value: (result) => framePathMs(result) / result.report.sampleRatio.mean,
   },
-  { name: '  its busiest thread', digits: 2, value: (result) => result.threads[0]?.cpuMsPerCallSecond ?? 0 },
-  { name: '  its second thread', digits: 2, value: (result) => result.threads[1]?.cpuMsPerCallSecond ?? 0 },
-  { name: 'far end late p50 ms', digits: 2, value: (result) => result.report.arrivalLateness.p50Ms },
-  { name: 'far end late p99 ms', digits: 2, value: (result) => result.report.arrivalLateness.p99Ms },
-  { name: 'samples / real time, worst', digits: 4, value: (result) => result.report.sampleRatio.min },
+  { name: 'late at our send, p50 ms', digits: 2, value: (result) => result.sendLateness?.p50Ms ?? null },
+  { name: 'late at our send, p99 ms', digits: 2, value: (result) => result.sendLateness?.p99Ms ?? null },
+  { name: 'late at the far end, p50', digits: 2, value: (result) => result.report.arrivalLateness.p50Ms },
+  { name: 'late at the far end, p99', digits: 2, value: (result) => result.report.arrivalLateness.p99Ms },
+  { name: 'off real time, worst call %', digits: 3, value: (result) => result.report.worstDeviationRatio * 100 },
   { name: 'samples / real time, mean', digits: 4, value: (result) => result.report.sampleRatio.mean },
+  { name: 'garbage bytes a frame pair', digits: 0, value: (result) => result.garbageBytesPerFramePair },
+  { name: 'collector ms per second', digits: 2, value: (result) => result.collectionMsPerSecond },
+  { name: 'longest collection ms', digits: 2, value: (result) => result.longestCollectionMs },
   { name: 'kB resident per call', digits: 1, value: (result) => result.residentBytesPerCall / 1024 },
+  { name: 'kB live per call', digits: 1, value: (result) => result.liveBytesPerCall / 1024 },
   { name: 'generator late p99 ms', digits: 2, value: (result) => result.report.sendLateness.p99Ms },
+  { name: 'generator CPU %', digits: 0, value: (result) => result.report.cpuRatio * 100 },
   { name: 'machine noise p99 ms', digits: 2, value: (result) => result.noise.p99Ms },
 ];
 
@@ -34,26 +47,29 @@ export function printSummary(results: RunResult[]): void {
   const subjects = [...new Set(results.map((result) => result.subject))];
   const valid = (subject: string): RunResult[] => {
     const own = results.filter((result) => result.subject === subject);
-    const quiet = own.filter((result) => !result.isVoid);
+    const quiet = own.filter((result) => result.voidBecause === null);
     return quiet.length > 0 ? quiet : own;
   };
-  const voids = results.filter((result) => result.isVoid).length;
-  console.log(`\n${results[0]?.calls ?? 0} calls, ${results.length} runs, ${voids} void; median [min–max]`);
-  console.log(`${''.padEnd(28)}${subjects.map((subject) => subject.padEnd(28)).join('')}`);
+  const voids = results.filter((result) => result.voidBecause !== null);
+  console.log(`\n${results[0]?.calls ?? 0} calls, ${results.length} runs, ${voids.length} void; median [min–max]`);
+  for (const { subject, voidBecause } of voids) console.log(`void: ${subject}, ${voidBecause}`);
+  console.log(`${''.padEnd(28)}${subjects.map((subject) => subject.padEnd(26)).join('')}`);
   for (const row of ROWS) {
-    const cells = subjects.map((subject) => cell(valid(subject).map(row.value), row.digits).padEnd(28));
+    const cells = subjects.map((subject) => cell(valid(subject).map(row.value), row.digits).padEnd(26));
     console.log(`${row.name.padEnd(28)}${cells.join('')}`);
   }
-  const naive = medianOf(valid('naive ws').map((result) => result.cpuMsPerCallSecond)).median;
+  const cpuOf = (subject: string): number => medianOf(valid(subject).map(framePathMs)).median;
+  const naive = cpuOf('naive ws');
   for (const subject of subjects) {
     if (subject === 'naive ws' || naive === 0) continue;
-    const ours = medianOf(valid(subject).map((result) => result.cpuMsPerCallSecond)).median;
-    console.log(`${subject}: ${(ours / naive).toFixed(2)} of the naive gateway's CPU`);
+    console.log(`${subject}: ${(cpuOf(subject) / naive).toFixed(2)} of the naive gateway's CPU`);
   }
 }
 
 export function printKnees(knees: Knee[]): void {
   console.log('\ncalls at the knee (p99 at most 10 ms late at the far end, at least 99.5 % of real time)');
-  for (const knee of knees)
-    console.log(`${knee.subject.padEnd(20)}${String(knee.calls).padStart(6)}   broke by: ${knee.brokeBy}`);
+  for (const { subject, calls, bytesPerCall, brokeBy } of knees)
+    console.log(
+      `${subject.padEnd(20)}${String(calls).padStart(6)}   ${(bytesPerCall / 1024).toFixed(0)} kB resident a further call; broke by: ${brokeBy}`,
+    );
 }

@@ -63,12 +63,17 @@ async function fuzz(subject: Subject): Promise<string[]> {
   let lastHeardAtMs = performance.now();
   let longestGapMs = 0;
   let closed = false;
+  let opened: () => void = () => {};
+  const open = new Promise<void>((done) => {
+    opened = done;
+  });
   const honest = new MediaSocketClient(
     `${subject.urlPrefix}honest-0000000000000001`,
     'honest-0000000000000001',
     HONEST_PAYLOAD,
     {
-      onMessage(_message, atMs) {
+      onOpen: () => opened(),
+      onMessage(_bytes, _start, _end, atMs) {
         longestGapMs = Math.max(longestGapMs, atMs - lastHeardAtMs);
         lastHeardAtMs = atMs;
       },
@@ -77,7 +82,7 @@ async function fuzz(subject: Subject): Promise<string[]> {
       },
     },
   );
-  await honest.opened();
+  await open;
   honest.start();
   const beganAtMs = performance.now();
   const speaking = setInterval(() => honest.sendFrame(performance.now() - beganAtMs), 20);

@@ -43,6 +43,7 @@ export class FarEnd {
   #lastExcessMs = 0;
   #acknowledgedSeq = 0;
 
+  /** `frameBytes` 0: nobody records, so no audio is kept. */
   constructor(frameBytes: number) {
     this.frameBytes = frameBytes;
     this.bytes = new Uint8Array(CAPACITY_FRAMES * frameBytes);
@@ -62,7 +63,7 @@ export class FarEnd {
   }
 
   /** A frame was sent; returns the ms for which the far end had nothing to play before it (0 when it follows on; Infinity: the first). */
-  sent(seq: number, source: Uint8Array, start: number, lengthBytes: number, nowMs: number): number {
+  sent(seq: number, source: Uint8Array, start: number, nowMs: number): number {
     const dryMs = -this.leadMs(nowMs);
     if (dryMs >= 0) {
       this.#playsUntilMs = nowMs;
@@ -74,7 +75,7 @@ export class FarEnd {
     this.#seqs[slot] = seq;
     this.#endsAtMs[slot] = this.#playsUntilMs;
     const to = slot * this.frameBytes;
-    for (let i = 0; i < lengthBytes; i++) this.bytes[to + i] = source[start + i]!;
+    for (let i = 0; i < this.frameBytes; i++) this.bytes[to + i] = source[start + i]!;
     this.#tail++;
     return Math.max(dryMs, 0);
   }

@@ -25,6 +25,8 @@ export interface FrameClockOptions {
 
 export class FrameClock {
   readonly lateness = new LatenessHistogram();
+  /** Of each client at each service, by when its whole slot had been served: no send of it was later. */
+  readonly sendLateness = new LatenessHistogram();
   /** Ticks that were skipped after a stall of more than 20 ms. */
   skippedTicks = 0;
   readonly #options: FrameClockOptions;
@@ -103,7 +105,11 @@ export class FrameClock {
         this.#tickNumber = dueTick - SLOTS + 1;
       }
       while (this.#tickNumber <= dueTick) {
-        this.#serve(this.#slots[this.#tickNumber % SLOTS]!, nowMs);
+        const slot = this.#slots[this.#tickNumber % SLOTS]!;
+        this.#serve(slot, nowMs);
+        if (slot.length > 0) {
+          this.sendLateness.add(clock.nowMs() - (this.#startedAtMs + this.#tickNumber * TICK_MS), slot.length);
+        }
         const again = this.#again[this.#tickNumber % SLOTS]!;
         this.#serve(again, nowMs);
         again.length = 0;

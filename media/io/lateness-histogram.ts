@@ -10,12 +10,13 @@ export class LatenessHistogram {
   #sumMs = 0;
   readonly #closedCounts = new Float64Array(LATENESS_BOUNDS_MS.length + 1);
 
-  add(lateMs: number): void {
+  /** `times`: so many things were late by this. */
+  add(lateMs: number, times = 1): void {
     let bucket = 0;
     while (bucket < LATENESS_BOUNDS_MS.length && lateMs > LATENESS_BOUNDS_MS[bucket]!) bucket++;
-    this.counts[bucket]!++;
-    this.total++;
-    this.#sumMs += lateMs;
+    this.counts[bucket]! += times;
+    this.total += times;
+    this.#sumMs += lateMs * times;
     if (lateMs > this.maxMs) this.maxMs = lateMs;
   }
 

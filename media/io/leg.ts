@@ -177,6 +177,7 @@ export class Leg implements StreamEvents, FrameClockClient {
     this.#earlierUplinkRefused += old.uplink.droppedFrames;
     this.#earlierDownlinkRefused += old.downlink.droppedFrames;
     const block = CallBlock.create(this.#options.setup.format);
+    old.uplink.takeOver();
     while (old.uplink.peek()) {
       const { bytes, payloadStart, lengthBytes, generation, frameSeq, atMs } = old.uplink;
       block.uplink.tryWrite(bytes, payloadStart, lengthBytes, generation, frameSeq, atMs);

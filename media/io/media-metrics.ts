@@ -6,11 +6,11 @@ import { counter, counters, gauge, histogram, type MetricFamily } from '../contr
 import type { CallRegistry } from './call-registry.ts';
 import type { ControlLink } from './control-link.ts';
 import type { FrameClock } from './frame-clock.ts';
-import { LATENESS_BOUNDS_MS } from './lateness-histogram.ts';
+import { LATENESS_BOUNDS_MS, type LatenessHistogram } from './lateness-histogram.ts';
 
 export interface MediaMetricsSources {
   registry: Pick<CallRegistry, 'activeCalls' | 'capacityCalls' | 'isDraining' | 'legTotals'>;
-  frameClock: Pick<FrameClock, 'clients' | 'lateness' | 'skippedTicks'>;
+  frameClock: Pick<FrameClock, 'clients' | 'lateness' | 'sendLateness' | 'skippedTicks'>;
   link: Pick<ControlLink, 'unackedCount' | 'droppedMessages'>;
   /** By the thread's kind. */
   threadDeaths(): Record<string, number>;
@@ -74,15 +74,24 @@ function legsOf({ registry }: MediaMetricsSources, refused: Readonly<Record<stri
 }
 
 function clockOf({ frameClock }: MediaMetricsSources): MetricFamily[] {
-  const { counts, sumMs } = frameClock.lateness.sinceStart();
   return [
-    histogram('parley_media_frame_clock_lateness_seconds', 'How late ticks of 2 ms began', {
-      bounds: LATENESS_BOUNDS_MS.map((boundMs) => boundMs / 1000),
-      counts,
-      sum: sumMs / 1000,
-    }),
+    latenessFamily('parley_media_frame_clock_lateness_seconds', 'How late ticks of 2 ms began', frameClock.lateness),
+    latenessFamily(
+      'parley_media_frame_send_lateness_seconds',
+      'How late each stream was served in each 20 ms, by the end of its slot',
+      frameClock.sendLateness,
+    ),
     counter('parley_media_frame_clock_skipped_ticks_total', 'Ticks given up after a stall', frameClock.skippedTicks),
   ];
+}
+
+function latenessFamily(name: string, help: string, lateness: LatenessHistogram): MetricFamily {
+  const { counts, sumMs } = lateness.sinceStart();
+  return histogram(name, help, {
+    bounds: LATENESS_BOUNDS_MS.map((boundMs) => boundMs / 1000),
+    counts,
+    sum: sumMs / 1000,
+  });
 }
 
 function partsOf({ link, threadDeaths, openRecordings }: MediaMetricsSources): MetricFamily[] {

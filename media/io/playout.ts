@@ -1,5 +1,5 @@
 /**
- * Sends one leg's downlink: takes frames from the ring so that the far end always has 60 to 80 ms to play (40 to 100 ms with
+ * Sends one leg's downlink: takes frames from the ring so that the far end always has 50 to 90 ms to play (40 to 100 ms with
  * three frames a message), never over 100; keeps `sentSeq`, `playedSeq` and the record of what was played true; and carries
  * out a raised generation: after `appliedGeneration` is stored, no older frame is ever sent.
  * `leg.ts` calls `service` once in 20 ms, and at once when the pipeline rings. No allocation per frame; rare messages may.
@@ -11,8 +11,12 @@ import { PLAYED } from '../rings/record-ring.ts';
 import type { MediaCodec } from './carriers/media-codec.ts';
 import { FarEnd } from './far-end.ts';
 
-/** Send while the lead is not above this: it then runs between this and one frame more. */
-const LEAD_MS = 60;
+/**
+ * One frame in each service while the lead is not above the first; more in the same service only up to the second. Between them lie
+ * 30 ms in which each service sends exactly one, however early or late it comes: never none and then two.
+ */
+const LEAD_MS = 70;
+const REFILL_LEAD_MS = 60;
 /** With three frames a message: 40 + 60 = 100 ms at most. */
 const BATCH_LEAD_MS = 40;
 /** Less than a batch waits: send what there is before the far end runs dry. */
@@ -53,7 +57,7 @@ export class Playout {
     this.#options = options;
     this.#block = block;
     this.#frameBytes = frameBytesOf(options.format);
-    this.#farEnd = new FarEnd(this.#frameBytes);
+    this.#farEnd = new FarEnd(options.record === null ? 0 : this.#frameBytes);
     this.#batch = new Uint8Array(this.#frameBytes * 3);
   }
 
@@ -64,7 +68,7 @@ export class Playout {
   /** Something waits that should not wait for the call's slot: a clear, or the first frames of an utterance. */
   isUrgent(nowMs: number): boolean {
     if (this.#block.generation !== this.#generation) return true;
-    return this.#farEnd.leadMs(nowMs) < FRAME_MS && this.#block.downlink.queuedFrames > 0;
+    return this.#farEnd.leadMs(nowMs) < FRAME_MS && this.#block.downlink.hasFrame;
   }
 
   service(nowMs: number): void {
@@ -140,7 +144,9 @@ export class Playout {
 
   #sendFrames(nowMs: number): void {
     const ring = this.#block.downlink;
-    while (this.#farEnd.leadMs(nowMs) <= LEAD_MS && !this.#farEnd.isFull && this.#hasCurrent(ring, nowMs)) {
+    let limitMs = LEAD_MS;
+    while (this.#farEnd.leadMs(nowMs) <= limitMs && !this.#farEnd.isFull && this.#hasCurrent(ring, nowMs)) {
+      limitMs = REFILL_LEAD_MS;
       const message = this.#options.codec.audioMessage(ring.bytes, ring.payloadStart, this.#frameBytes);
       this.#options.send(message);
       this.#count(ring.frameSeq, ring.bytes, ring.payloadStart, nowMs);
@@ -191,7 +197,7 @@ export class Playout {
   }
 
   #count(seq: number, bytes: Uint8Array, start: number, nowMs: number): void {
-    const dryMs = this.#farEnd.sent(seq, bytes, start, this.#frameBytes, nowMs);
+    const dryMs = this.#farEnd.sent(seq, bytes, start, nowMs);
     if (this.#sentSinceClear > 0 && dryMs > 0 && dryMs < LONGEST_UNDERRUN_MS) {
       for (let missedMs = 0; missedMs < dryMs; missedMs += FRAME_MS) this.#block.addUnderrun();
     }
@@ -204,7 +210,7 @@ export class Playout {
   /** Every 200 ms of audio, and behind the last frame when nothing has followed it. */
   #sendCheckpoint(nowMs: number): void {
     if (this.#sentSinceCheckpoint === 0) return;
-    const isUtteranceEnd = this.#farEnd.leadMs(nowMs) < LATE_LEAD_MS && this.#block.downlink.queuedFrames === 0;
+    const isUtteranceEnd = this.#farEnd.leadMs(nowMs) < LATE_LEAD_MS && !this.#block.downlink.hasFrame;
     if (this.#sentSinceCheckpoint < CHECKPOINT_EVERY_FRAMES && !isUtteranceEnd) return;
     this.#sentSinceCheckpoint = 0;
     this.#farEnd.checkpointSent();

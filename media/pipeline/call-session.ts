@@ -66,7 +66,7 @@ export function createCallSession(
   return {
     callUuid,
     get hasInput() {
-      return call.uplink.queuedFrames > 0;
+      return call.uplink.hasFrame;
     },
     start() {
       conversation.start(uplink);

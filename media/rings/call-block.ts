@@ -6,6 +6,8 @@
  * Barge-in is one number: the pipeline raises `generation`; the I/O thread, at its next tick, sends the carrier's clear,
  * drops what is queued of older generations, settles the playhead and stores the number in `appliedGeneration`.
  * No frame of an older generation is ever sent after that.
+ * `sentSeq`, `playedSeq` and `streamMs` are stored plainly, once a frame: whole words, each with one writer, seen by the other
+ * thread at the latest with the ring's next atomic store. What decides (the generations) is atomic.
  */
 import { frameBytesOf, type LegFormat } from '../contract/audio-format.ts';
 import { FrameRing, frameRingBytes } from './frame-ring.ts';
@@ -77,7 +79,7 @@ export class CallBlock {
   }
 
   set sentSeq(value: number) {
-    Atomics.store(this.#words, SENT_SEQ, value);
+    this.#words[SENT_SEQ] = value;
   }
 
   /** `frameSeq` of the last downlink frame that the far end has played (the playhead); never above `sentSeq`. */
@@ -86,7 +88,7 @@ export class CallBlock {
   }
 
   set playedSeq(value: number) {
-    Atomics.store(this.#words, PLAYED_SEQ, value);
+    this.#words[PLAYED_SEQ] = value;
   }
 
   /** I/O thread's ms since the stream began: the clock of turns, checkpoints and the recording. */
@@ -95,7 +97,7 @@ export class CallBlock {
   }
 
   set streamMs(value: number) {
-    Atomics.store(this.#words, STREAM_MS, value);
+    this.#words[STREAM_MS] = value;
   }
 
   /** Frames that were due while an utterance ran and its ring was empty. */

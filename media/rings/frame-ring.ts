@@ -1,16 +1,18 @@
 /**
  * A ring of audio frames between two threads: one writer, one reader, shared memory, no locks, no allocation per frame.
  *
- *   Int32 head │ Int32 tail │ Int32 dropped │ pad │ slot 0 │ slot 1 │ …
+ *   Int32 head │ Int32 dropped │ pad to 64 │ Int32 tail │ pad to 80 │ slot 0 │ slot 1 │ …
  *   slot:  Int32 lengthBytes │ Int32 generation │ Int32 frameSeq │ Int32 atMs │ payload (frameBytes, rounded up to 4)
  *
  * `head` counts frames written, `tail` frames read (both wrap at 2^32); full when head - tail equals the slot count.
  * A full ring drops the new frame and counts it. The reader looks at a frame in place (`peek`, then the fields), then `release`s it.
+ * Each side writes a cache line of its own, knows its own count without looking, and looks at the other's only when the ring seems
+ * full (writer) or empty (reader): an atomic access costs more than the rest of a frame's bookkeeping.
  */
 const HEAD = 0;
-const TAIL = 1;
-const DROPPED = 2;
-const HEADER_BYTES = 16;
+const DROPPED = 1;
+const TAIL = 16;
+const HEADER_BYTES = 80;
 const SLOT_HEADER_BYTES = 16;
 
 function slotStrideBytes(frameBytes: number): number {
@@ -37,6 +39,9 @@ export class FrameRing {
   readonly #slotWords: Int32Array;
   readonly #slotsStart: number;
   readonly #strideBytes: number;
+  /** The own count of the side that this object serves, and what it saw last of the other's. */
+  #head: number;
+  #tail: number;
 
   /** `byteOffset` must be a multiple of 4. */
   constructor(memory: SharedArrayBuffer, byteOffset: number, slots: number, frameBytes: number) {
@@ -47,6 +52,13 @@ export class FrameRing {
     this.#slotWords = new Int32Array(memory);
     this.#slotsStart = byteOffset + HEADER_BYTES;
     this.#strideBytes = slotStrideBytes(frameBytes);
+    this.#head = Atomics.load(this.#words, HEAD);
+    this.#tail = Atomics.load(this.#words, TAIL);
+  }
+
+  /** The writer is to read what a dead reader has left: from here on this object serves both sides. */
+  takeOver(): void {
+    this.#tail = Atomics.load(this.#words, TAIL);
   }
 
   get queuedFrames(): number {
@@ -71,10 +83,13 @@ export class FrameRing {
     frameSeq: number,
     atMs: number,
   ): boolean {
-    const head = Atomics.load(this.#words, HEAD);
-    if (((head - Atomics.load(this.#words, TAIL)) | 0) >= this.slots) {
-      Atomics.add(this.#words, DROPPED, 1);
-      return false;
+    const head = this.#head;
+    if (((head - this.#tail) | 0) >= this.slots) {
+      this.#tail = Atomics.load(this.#words, TAIL);
+      if (((head - this.#tail) | 0) >= this.slots) {
+        Atomics.add(this.#words, DROPPED, 1);
+        return false;
+      }
     }
     const start = this.#slotsStart + ((head >>> 0) % this.slots) * this.#strideBytes;
     const word = start >> 2;
@@ -85,14 +100,22 @@ export class FrameRing {
     this.#slotWords[word + 3] = atMs;
     const to = start + SLOT_HEADER_BYTES;
     for (let i = 0; i < length; i++) this.bytes[to + i] = source[sourceStart + i]!;
-    Atomics.store(this.#words, HEAD, (head + 1) | 0);
+    this.#head = (head + 1) | 0;
+    Atomics.store(this.#words, HEAD, this.#head);
     return true;
+  }
+
+  /** Reader: is there a frame? One atomic access at most, where `queuedFrames` takes two. */
+  get hasFrame(): boolean {
+    if (this.#head !== this.#tail) return true;
+    this.#head = Atomics.load(this.#words, HEAD);
+    return this.#head !== this.#tail;
   }
 
   /** Reader: finds the oldest frame and sets the fields; false when the ring is empty. */
   peek(): boolean {
-    const tail = Atomics.load(this.#words, TAIL);
-    if (Atomics.load(this.#words, HEAD) === tail) return false;
+    if (!this.hasFrame) return false;
+    const tail = this.#tail;
     const start = this.#slotsStart + ((tail >>> 0) % this.slots) * this.#strideBytes;
     const word = start >> 2;
     this.lengthBytes = this.#slotWords[word]!;
@@ -105,6 +128,7 @@ export class FrameRing {
 
   /** Reader: gives the peeked frame's slot back. */
   release(): void {
-    Atomics.add(this.#words, TAIL, 1);
+    this.#tail = (this.#tail + 1) | 0;
+    Atomics.store(this.#words, TAIL, this.#tail);
   }
 }

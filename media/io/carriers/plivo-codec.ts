@@ -21,7 +21,9 @@ interface AudioTemplate {
 }
 
 export function createPlivoCodecFactory(settings: { framesPerMessage: 1 | 3 }): MediaCodecFactory {
+  // Shared by all sockets: a message is decoded and handed on before the next one comes.
   const scratch = new Uint8Array(MAX_AUDIO_BYTES);
+  const scan = new MediaScan();
   const templatesByFormat = new Map<string, AudioTemplate[]>();
   return {
     carrier: 'plivo',
@@ -30,7 +32,7 @@ export function createPlivoCodecFactory(settings: { framesPerMessage: 1 | 3 }): 
       const key = `${format.codec}/${format.rateHz}`;
       const templates = templatesByFormat.get(key) ?? makeTemplates(format);
       templatesByFormat.set(key, templates);
-      return new PlivoCodec(events, templates, frameBytesOf(format), scratch);
+      return new PlivoCodec(events, templates, frameBytesOf(format), scratch, scan);
     },
   };
 }
@@ -40,14 +42,21 @@ class PlivoCodec implements MediaCodec {
   readonly #templates: AudioTemplate[];
   readonly #frameBytes: number;
   readonly #scratch: Uint8Array;
-  readonly #scan = new MediaScan();
+  readonly #scan: MediaScan;
   #streamId = '';
 
-  constructor(events: StreamEvents, templates: AudioTemplate[], frameBytes: number, scratch: Uint8Array) {
+  constructor(
+    events: StreamEvents,
+    templates: AudioTemplate[],
+    frameBytes: number,
+    scratch: Uint8Array,
+    scan: MediaScan,
+  ) {
     this.#events = events;
     this.#templates = templates;
     this.#frameBytes = frameBytes;
     this.#scratch = scratch;
+    this.#scan = scan;
   }
 
   decode(message: Uint8Array, isBinary: boolean): Decoded {

@@ -50,7 +50,7 @@ export function createToneSession(deps: ToneSessionDeps, setup: CallSetup, agent
 
   function fill(): void {
     if (call.appliedGeneration !== generation) return;
-    let room = Math.min(LEAD_FRAMES - call.downlink.queuedFrames, call.downlink.freeFrames);
+    let room = LEAD_FRAMES - call.downlink.queuedFrames;
     for (; room > 0; room--) {
       const from = (nextSeq % LOOP_FRAMES) * frameBytes;
       if (!call.downlink.tryWrite(loop, from, frameBytes, generation, nextSeq, 0)) return;
@@ -61,7 +61,7 @@ export function createToneSession(deps: ToneSessionDeps, setup: CallSetup, agent
   return {
     callUuid,
     get hasInput() {
-      return call.uplink.queuedFrames > 0;
+      return call.uplink.hasFrame;
     },
     start() {
       if (call.downlink.queuedFrames > 0) generation = call.raiseGeneration();

@@ -21,6 +21,12 @@ const silentEvents = {
   faulted() {},
 };
 
+function countsOf(values: number[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
 /** A call whose pipeline, clock and far end are all in the test's hands. */
 function make(framesPerMessage: 1 | 3 = 1) {
   const block = CallBlock.create(MULAW_8K);
@@ -178,6 +184,25 @@ describe.each([1, 3] as const)('playout with %i frames a message', (framesPerMes
 });
 
 describe('playout', () => {
+  test.each([0, 3, 9.9, 10, 10.1, 17, 19.9])(
+    'begun %f ms before its slot and served up to 4 ms late each time, a call sends exactly one frame a service',
+    (beforeSlotMs) => {
+      const call = make();
+      const slotZeroMs = call.state.nowMs + beforeSlotMs;
+      call.speak(10);
+      call.serve();
+      for (let slot = 0; slot < 500; slot++) {
+        call.state.nowMs = slotZeroMs + slot * 20 + ((slot * 7) % 5);
+        while (call.block.downlink.queuedFrames < 10) call.speak(1);
+        call.serve();
+      }
+      const atMs = call.sent.filter(({ kind }) => kind === 'audio').map((one) => one.atMs);
+      const perService = countsOf(atMs.filter((ms) => ms > slotZeroMs + 100));
+      expect(Math.max(...perService.values())).toBe(1);
+      expect(perService.size).toBeGreaterThanOrEqual(494);
+    },
+  );
+
   test('speech that begins is urgent at once; what runs is not; a raised generation is', () => {
     const call = make();
     expect(call.playout.isUrgent(call.state.nowMs)).toBe(false);

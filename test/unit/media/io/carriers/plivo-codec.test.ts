@@ -48,6 +48,22 @@ describe('inbound audio', () => {
     expect(heard.audio).toEqual([{ bytes: frame, timestampMs: 1700000000123 }]);
   });
 
+  test('two streams of one process whose messages have one length and other orders of keys are both right, message by message', () => {
+    const scan = new MediaScan();
+    const payload = frame.toString('base64');
+    const one = { event: 'media', media: { track: 'inbound', timestamp: '1234', payload } };
+    const other = { event: 'media', media: { timestamp: '5678', payload, track: 'outbound' } };
+    const padded = (text: string, length: number): Buffer =>
+      Buffer.from(text.replace('{', `{${' '.repeat(length - text.length)}`));
+    const length = JSON.stringify(other).length + 3;
+    for (let i = 0; i < 10; i++) {
+      const bytes = padded(JSON.stringify(i % 2 === 0 ? one : other), length);
+      expect(scan.scan(bytes)).toBe('media');
+      expect(bytes.subarray(scan.payloadStart, scan.payloadEnd).toString()).toBe(payload);
+      expect([scan.timestampMs, scan.trackByte]).toEqual(i % 2 === 0 ? [1234, 0x69] : [5678, 0x6f]);
+    }
+  });
+
   test('1,200 messages whose numbers grow by digits are right, and at least 1,190 of them are found at the remembered place', () => {
     const scan = new MediaScan();
     for (let i = 1; i <= 1200; i++) {
