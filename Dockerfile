@@ -9,7 +9,9 @@ COPY bin bin
 COPY src src
 COPY media media
 COPY bench bench
-RUN npx tsc -p tsconfig.build.json \
+COPY widget widget
+COPY scripts scripts
+RUN npx tsc -p tsconfig.build.json && node scripts/build-widget.mjs \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
  # One binary of two dozen is loaded; the rest are 250 MB.
  && find node_modules/uWebSockets.js -name '*.node' ! -name "uws_linux_$(node -p process.arch)_$(node -p process.versions.modules).node" -delete

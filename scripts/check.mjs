@@ -11,7 +11,13 @@ const bin = (name) => join(root, 'node_modules', '.bin', name);
 const CHECKS = [
   { name: 'format and lint', command: [bin('biome'), 'ci', '--error-on-warnings', '.'] },
   { name: 'types', command: [bin('tsc'), '--noEmit', '-p', '.'] },
-  { name: 'import directions', command: [bin('depcruise'), 'src', 'media', 'bench', 'test'], judge: enoughModules },
+  { name: 'types of the widget', command: [bin('tsc'), '--noEmit', '-p', 'widget'] },
+  { name: 'sizes of the widget', command: [process.execPath, 'scripts/build-widget.mjs', '--check'] },
+  {
+    name: 'import directions',
+    command: [bin('depcruise'), 'src', 'media', 'widget', 'bench', 'test'],
+    judge: enoughModules,
+  },
   { name: 'dead code', command: [bin('knip'), '--no-progress'] },
 ];
 

@@ -8,8 +8,11 @@ import { join } from 'node:path';
 import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
 import { runChecks } from './check.mjs';
 
-/** Debian packages that tests listen with: an independent recogniser with a model for free dictation. */
-const DEBIAN_PACKAGES = [{ command: 'pocketsphinx_continuous', packages: ['pocketsphinx', 'pocketsphinx-en-us'] }];
+/** Debian packages that tests need: an independent recogniser with a model for free dictation, and a browser. */
+const DEBIAN_PACKAGES = [
+  { command: 'pocketsphinx_continuous', packages: ['pocketsphinx', 'pocketsphinx-en-us'] },
+  { command: 'chromium', packages: ['chromium'] },
+];
 
 function ensureDebianPackages() {
   const missing = DEBIAN_PACKAGES.filter(({ command }) => !hasCommand(command)).flatMap(({ packages }) => packages);

@@ -27,6 +27,7 @@ import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
 import type { CallAdmission, CompliancePolicy, PlaceCall } from './outbound-call/ports.ts';
 import { requestIdOf } from './request-id.ts';
 import { registerSuppressions } from './suppressions/suppression-routes.ts';
+import { registerWidget } from './widget/widget-routes.ts';
 
 export interface ApiDeps {
   database: Database;
@@ -103,6 +104,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerDirectory(app, guard, deps);
   registerHealth(app, deps);
   registerOpenApi(app, deps);
+  registerWidget(app, deps);
   const { registerCarrierRoutes } = deps;
   if (registerCarrierRoutes !== undefined) {
     app.register((scope, _options, done) => {

@@ -9,6 +9,7 @@ import { leadOperations } from '../leads/operations.ts';
 import { outboundCallOperations } from '../outbound-call/operations.ts';
 import { serviceOperations } from '../service-operations.ts';
 import { suppressionOperations } from '../suppressions/operations.ts';
+import { widgetOperations } from '../widget/operations.ts';
 import type { Operation } from './operation.ts';
 
 export const OPERATIONS: readonly Operation[] = [
@@ -17,5 +18,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...leadOperations,
   ...suppressionOperations,
   ...directoryOperations,
+  ...widgetOperations,
   ...serviceOperations,
 ];

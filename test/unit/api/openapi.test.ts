@@ -105,7 +105,7 @@ describe('/docs', () => {
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     for (const { id, route } of OPERATIONS) {
       expect(body).toContain(`id="${id}"`);
-      expect(body).toContain(route.replace(/:(\w+)/, '{$1}'));
+      expect(body).toContain(route.replace(/:(\w+)/g, '{$1}'));
     }
     for (const code of ['submission_unknown', 'recording_not_ready']) expect(body).toContain(`<code>${code}</code>`);
     expect(body).not.toMatch(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|javascript:|@import|url\(/i);

@@ -1,0 +1,84 @@
+/**
+ * `/embed.js` and what it loads, and the two pages that people look at. All of it is public and the same for everybody: any page may load
+ * it, so CORS is open and Subresource Integrity works. `embed.js` is evergreen and cached for 5 min; a version of it and every part,
+ * which has its hash in its name, never change.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { packageRoot } from '../../supervisor/built-entry.ts';
+import { Refusal } from '../refusal.ts';
+import { doctorPage, pageHeaders, talkPage } from './pages.ts';
+import { loadWidgetFiles, type WidgetFile, type WidgetFiles } from './widget-files.ts';
+
+const EVERGREEN = 'public, max-age=300, stale-while-revalidate=86400';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const PUBLIC_KEY = /^[A-Za-z0-9_-]{1,128}$/;
+const AGENT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const VERSION_FILE = /^(\d+\.\d+\.\d+)\.js$/;
+
+export function registerWidget(app: FastifyInstance, { publicUrl }: { publicUrl: string }): void {
+  let loaded: WidgetFiles | null = null;
+  const files = (): WidgetFiles => {
+    loaded ??= loadWidgetFiles(packageRoot());
+    if (loaded === null) throw new Refusal('not_found');
+    return loaded;
+  };
+  const current = (): WidgetFile => found(files().loaders.get(files().version));
+
+  app.get('/embed.js', async (request, reply) => send(request, reply, current(), EVERGREEN));
+
+  app.get('/embed/versions.json', async (_request, reply) => {
+    const { version, loaders } = files();
+    const versions = [...loaders].map(([of, { integrity }]) => ({
+      version: of,
+      src: `${publicUrl}/embed/${of}.js`,
+      integrity,
+    }));
+    return reply
+      .headers({ 'access-control-allow-origin': '*', 'cache-control': EVERGREEN })
+      .send({ current: version, versions });
+  });
+
+  app.get<{ Params: { file: string } }>('/embed/:file', async (request, reply) => {
+    const version = VERSION_FILE.exec(request.params.file)?.[1] ?? '';
+    return send(request, reply, found(files().loaders.get(version)), IMMUTABLE);
+  });
+
+  app.get<{ Params: { file: string } }>('/embed/assets/:file', async (request, reply) =>
+    send(request, reply, found(files().assets.get(request.params.file)), IMMUTABLE),
+  );
+
+  app.get<{ Params: { publicKey: string; agentId: string } }>('/talk/:publicKey/:agentId', async (request, reply) => {
+    const { publicKey, agentId } = request.params;
+    if (!PUBLIC_KEY.test(publicKey) || !AGENT_ID.test(agentId)) throw new Refusal('not_found');
+    return sendPage(reply, publicUrl, talkPage(files(), { publicKey, agentId }));
+  });
+
+  app.get('/embed/doctor', async (_request, reply) => sendPage(reply, publicUrl, doctorPage(files())));
+}
+
+function found(file: WidgetFile | undefined): WidgetFile {
+  if (file === undefined) throw new Refusal('not_found');
+  return file;
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, file: WidgetFile, caching: string): FastifyReply {
+  const etag = `"${file.integrity.slice(7, 29)}"`;
+  reply.headers({
+    'access-control-allow-origin': '*',
+    'cross-origin-resource-policy': 'cross-origin',
+    'x-content-type-options': 'nosniff',
+    'cache-control': caching,
+    vary: 'accept-encoding',
+    etag,
+  });
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  reply.type(file.type);
+  if (/\bbr\b/.test(accepted)) return reply.header('content-encoding', 'br').send(file.brotli);
+  if (/\bgzip\b/.test(accepted)) return reply.header('content-encoding', 'gzip').send(file.gzip);
+  return reply.send(file.bytes);
+}
+
+function sendPage(reply: FastifyReply, publicUrl: string, html: string): FastifyReply {
+  return reply.headers(pageHeaders(publicUrl)).type('text/html; charset=utf-8').send(html);
+}
