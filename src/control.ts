@@ -11,7 +11,7 @@ import type { Clock } from '../media/contract/clock.ts';
 import { counter, gauge, type MetricFamily } from '../media/contract/metrics.ts';
 import { createCallEventBus } from './api/call-event-bus.ts';
 import { createCursorCodec } from './api/cursor.ts';
-import { allowEveryCall, type CallAdmission } from './api/outbound-call/ports.ts';
+import type { CallAdmission } from './api/outbound-call/ports.ts';
 import { createApiServer } from './api/server.ts';
 import { createChainSealer } from './audit/chain-sealer.ts';
 import { startAuditLinking } from './audit/start-audit.ts';
@@ -26,6 +26,7 @@ import { registerCarrierRoutes } from './carriers/carrier-routes.ts';
 import { createPlivoCarrier } from './carriers/plivo/plivo-carrier.ts';
 import { createCarrierRegistry } from './carriers/registry.ts';
 import type { Config } from './config/load.ts';
+import { createLeadFollower } from './leads/lead-follower.ts';
 import { checkCallLimits } from './limits/call-limits.ts';
 import { claimStream } from './media-link/claim.ts';
 import { Gate } from './media-link/inbox.ts';
@@ -43,6 +44,7 @@ import { createAddressGuard } from './outbound-http/address-guard.ts';
 import { createGuardedClient } from './outbound-http/guarded-client.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { createSealer } from './store/secrets.ts';
+import { createDialClearance } from './suppressions/dial-clearance.ts';
 import { recordCallEvent } from './webhooks/outbox.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
@@ -102,6 +104,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       bus,
       recordCallEvent,
       bell: webhooks.bell,
+      follow: createLeadFollower({ clock, leadChanged: async () => [] }),
       perform: deeds.perform,
       deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
     }),
@@ -126,7 +129,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const admission: CallAdmission = {
     state: () => (draining ? 'draining' : pool.hasRoom() ? 'open' : 'no_capacity'),
   };
-  const placement = { ...shared, transitions, registry, admission, checkCallLimits };
+  const clearance = createDialClearance({ database, clock, masterKeyHex: config.masterKeyHex });
+  const placement = { ...shared, clearance, transitions, registry, admission, checkCallLimits };
   const app = createApiServer({
     ...shared,
     sealer,
@@ -134,7 +138,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     placeCall: (call) => timePlacement(metrics, clock, () => placeCall(placement, call)),
     answered: metrics.requestAnswered,
     hangUp: async (callUuid) => ((await endCall(transitions, callUuid, 'api_hangup')) === 'asked' ? 'asked' : 'over'),
-    compliance: allowEveryCall,
+    compliance: clearance,
     admission,
     bus,
     instance: runId,

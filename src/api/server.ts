@@ -5,12 +5,9 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
-import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { AnsweredRequest } from '../metrics/control-metrics.ts';
-import type { Database } from '../store/database.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
-import type { Sealer } from '../store/secrets.ts';
 import { createAuthenticator } from './authentication.ts';
 import type { CallEventBus } from './call-event-bus.ts';
 import { registerCalls } from './calls/call-routes.ts';
@@ -21,26 +18,19 @@ import { registerDirectory } from './directory-routes.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
 import { createGuard } from './guard.ts';
 import { type ReadinessCheck, registerHealth } from './health-routes.ts';
+import { registerLeadCall } from './leads/call-route.ts';
 import { registerLeads } from './leads/lead-routes.ts';
 import { registerOpenApi } from './openapi/openapi-routes.ts';
 import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
-import type { CallAdmission, CompliancePolicy, PlaceCall } from './outbound-call/ports.ts';
+import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
 import { requestIdOf } from './request-id.ts';
 import { registerSuppressions } from './suppressions/suppression-routes.ts';
 import { registerWidget } from './widget/widget-routes.ts';
 
-export interface ApiDeps {
-  database: Database;
+export interface ApiDeps extends PlacingDeps {
   clock: Clock;
-  log: Logger;
-  sealer: Sealer;
   cursors: CursorCodec;
-  /** No slash at its end. */
-  publicUrl: string;
-  placeCall: PlaceCall;
   hangUp(callUuid: string): Promise<'asked' | 'over'>;
-  compliance: CompliancePolicy;
-  admission: CallAdmission;
   bus: Pick<CallEventBus, 'subscribe'>;
   checks: Readonly<Record<string, ReadinessCheck>>;
   /** Names this run of control, for whoever wants to know that an address leads to it. */
@@ -99,6 +89,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerCalls(app, guard, deps);
   registerCallEvents(app, guard, deps);
   registerLeads(app, guard, deps);
+  registerLeadCall(app, guard, deps);
   registerSuppressions(app, guard, deps);
   registerCallList(app, guard, deps);
   registerDirectory(app, guard, deps);

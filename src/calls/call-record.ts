@@ -4,6 +4,13 @@ import type { Checkpoint, RecordingFacts } from '../../media/contract/conversati
 
 export type PartStatus = 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
 
+/** What allowed the dial. */
+export interface CallCompliance {
+  permitId: string;
+  /** `09:00-20:00 recipient`; null: the workspace has no calling window. */
+  window: string | null;
+}
+
 export type StreamRecording = RecordingFacts & { epoch: number };
 
 export interface CallRecord {
@@ -14,6 +21,8 @@ export interface CallRecord {
   agentId: string;
   agentVersion: number;
   lineId: string;
+  /** The lead that was called; it may be gone by now. */
+  leadId: string | null;
   channel: 'phone' | 'web';
   direction: 'outbound' | 'inbound';
   toNumber: string;
@@ -58,4 +67,6 @@ export interface CallRecord {
   recordings: StreamRecording[];
   latency: Record<string, unknown> | null;
   warnings: string[];
+  /** Null for calls that nobody dialled. */
+  compliance: CallCompliance | null;
 }

@@ -22,7 +22,7 @@ export async function readAgentDefinition(database: Queryable, call: LiveCall): 
   return definition;
 }
 
-/** First wins: `customer_name` from the call's name, its metadata, the agent's defaults, `sys.*`. `secret.*` never comes here. */
+/** First wins: `customer_name` from the call's name, its metadata, its lead's notes and source, the agent's defaults, `sys.*`. `secret.*` never comes here. */
 export function placeholdersOf(
   call: LiveCall,
   definition: AgentDefinition,
@@ -38,6 +38,7 @@ export function placeholdersOf(
     'sys.direction': call.direction,
     'sys.timezone': TIMEZONE,
     ...(definition.kind === 'scripted' ? definition.defaults : undefined),
+    ...call.leadValues,
     ...call.metadata,
     customer_name: call.name === '' ? DEFAULT_CUSTOMER_NAME : call.name,
   };

@@ -26,6 +26,8 @@ export interface LiveCall extends CallRecord {
   submissionAt: Date | null;
   ending: Ending | null;
   mediaTokenUsedAt: Date | null;
+  /** `notes` and `source` of the lead, for placeholders. */
+  leadValues: Record<string, string> | null;
 }
 
 /** Column by property, for everything that this file reads. `enterprise` is joined in. */
@@ -35,6 +37,7 @@ const COLUMNS: Record<Exclude<keyof LiveCall, 'enterprise'>, string> = {
   agentId: 'agent_id',
   agentVersion: 'agent_version',
   lineId: 'line_id',
+  leadId: 'lead_id',
   channel: 'channel',
   direction: 'direction',
   toNumber: 'to_number',
@@ -73,12 +76,14 @@ const COLUMNS: Record<Exclude<keyof LiveCall, 'enterprise'>, string> = {
   recordings: 'recordings',
   latency: 'latency',
   warnings: 'warnings',
+  compliance: 'compliance',
   ringTimeoutSeconds: 'ring_timeout_seconds',
   maxDurationSeconds: 'max_duration_seconds',
   lateAcceptance: 'late_acceptance',
   submissionAt: 'submission_at',
   ending: 'ending',
   mediaTokenUsedAt: 'media_token_used_at',
+  leadValues: 'lead_values',
 };
 
 const JSON_PROPERTIES: ReadonlySet<string> = new Set([
@@ -90,6 +95,8 @@ const JSON_PROPERTIES: ReadonlySet<string> = new Set([
   'latency',
   'warnings',
   'ending',
+  'compliance',
+  'leadValues',
 ]);
 
 const SELECT_LIST = Object.entries(COLUMNS)

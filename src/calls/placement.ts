@@ -6,12 +6,13 @@
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { CallAdmission, NewCall, Placement } from '../api/outbound-call/ports.ts';
+import type { CallAdmission, DialClearance, NewCall, Placement } from '../api/outbound-call/ports.ts';
 import type { Carrier, PlaceOutcome, PlaceRequest } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
 import type { CallLimitAnswer } from '../limits/call-limits.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { appendCallLog } from './call-log.ts';
+import type { CallCompliance } from './call-record.ts';
 import { lockCall } from './live-call.ts';
 import type { Observation } from './observe.ts';
 import { PLACEMENT_LOST_MS, SUBMISSION_UNKNOWN_MS } from './timers.ts';
@@ -24,6 +25,8 @@ export interface PlacementDeps {
   transitions: Transitions;
   registry: Pick<CarrierRegistry, 'carrierFor'>;
   admission: CallAdmission;
+  /** First in the transaction that inserts the row: no permit, no dial. */
+  clearance: DialClearance;
   /** Runs in the transaction that inserts the row. */
   checkCallLimits(tx: Queryable, scope: { workspaceId: string; lineId: string }): Promise<CallLimitAnswer>;
   /** No slash at its end. */
@@ -45,12 +48,16 @@ export async function placeCall(deps: PlacementDeps, call: NewCall): Promise<Pla
     Math.max(MAX_DURATION_SECONDS.least, call.agent.definition.maxDurationSeconds ?? MAX_DURATION_SECONDS.preset),
   );
 
-  const limits = await deps.database.transaction(async (tx) => {
-    const answer = await deps.checkCallLimits(tx, { workspaceId: call.workspaceId, lineId: call.line.id });
-    if (answer.ok) await insertCall(tx, deps.clock, call, callUuid, maxDurationSeconds);
-    return answer;
+  const refused = await deps.database.transaction(async (tx): Promise<Placement | null> => {
+    const verdict = await deps.clearance.judge(tx, call);
+    if (!verdict.ok) return { kind: 'blocked', code: verdict.code };
+    const limits = await deps.checkCallLimits(tx, { workspaceId: call.workspaceId, lineId: call.line.id });
+    if (!limits.ok) return { kind: 'limited', code: limits.code, retryAfterSeconds: limits.retryAfterSeconds };
+    const compliance = await verdict.grant(callUuid);
+    await insertCall(tx, deps.clock, call, { callUuid, maxDurationSeconds, compliance });
+    return null;
   });
-  if (!limits.ok) return { kind: 'limited', code: limits.code, retryAfterSeconds: limits.retryAfterSeconds };
+  if (refused !== null) return refused;
 
   const outcome = await askCarrier(deps, carrier, callUuid, {
     callUuid,
@@ -113,7 +120,7 @@ async function concluded(deps: PlacementDeps, callUuid: string, outcome: PlaceOu
       return { kind: 'rejected', callUuid, code: outcome.reason };
     }
     case 'throttled': {
-      const removed = await removeUndialled(deps.database, callUuid);
+      const removed = await removeUndialled(deps, callUuid);
       if (removed) return { kind: 'throttled', retryAfterSeconds: outcome.retryAfterSeconds };
       // It was dialled all the same, and its callback came before this answer.
       return { kind: 'placed', callUuid, status: 'ringing' };
@@ -168,16 +175,17 @@ async function insertCall(
   tx: Queryable,
   clock: Clock,
   call: NewCall,
-  callUuid: string,
-  maxDurationSeconds: number,
+  made: { callUuid: string; maxDurationSeconds: number; compliance: CallCompliance },
 ): Promise<void> {
+  const { callUuid, maxDurationSeconds, compliance } = made;
   const nowEpochMs = clock.epochMs();
   const now = new Date(nowEpochMs);
   await tx.query(
     `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, to_number, from_number, name, metadata,
                         idempotency_key, request_id, status, carrier, created_at, dialed_at, deadline_at,
-                        ring_timeout_seconds, max_duration_seconds, late_acceptance)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'dialing', $12, $13, $13, $14, $15, $16, $17)`,
+                        ring_timeout_seconds, max_duration_seconds, late_acceptance, idempotency_path,
+                        lead_id, lead_values, compliance)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'dialing', $12, $13, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
     [
       callUuid,
       call.workspaceId,
@@ -196,19 +204,24 @@ async function insertCall(
       RING_TIMEOUT_SECONDS,
       maxDurationSeconds,
       call.lateAcceptance,
+      call.idempotencyKey === null ? null : call.idempotencyPath,
+      call.lead?.id ?? null,
+      call.lead === null ? null : JSON.stringify(call.lead.values),
+      JSON.stringify(compliance),
     ],
   );
   await appendCallLog(tx, callUuid, [{ kind: 'status', data: { status: 'dialing' }, atEpochMs: nowEpochMs }]);
 }
 
 /** A throttled attempt is no call (contract §1). False when a callback has shown meanwhile that it is one. */
-async function removeUndialled(database: Database, callUuid: string): Promise<boolean> {
+async function removeUndialled({ database, clearance }: PlacementDeps, callUuid: string): Promise<boolean> {
   return database.transaction(async (tx) => {
     const call = await lockCall(tx, callUuid);
     if (call === undefined) return true;
     if (call.status !== 'dialing' || call.carrierCallId !== null) return false;
     await tx.query('DELETE FROM call_events WHERE call_uuid = $1', [callUuid]);
     await tx.query('DELETE FROM calls WHERE call_uuid = $1', [callUuid]);
+    await clearance.withdraw(tx, call);
     return true;
   });
 }

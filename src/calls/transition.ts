@@ -29,6 +29,11 @@ export interface TransitionDeps {
   recordCallEvent: RecordCallEvent;
   bell: { ring(deliveryIds: readonly string[]): void };
   publicUrl: string;
+  /**
+   * What else follows from a change, in its transaction: the lead, an opt-out. Told of every observation, the late ones too.
+   * Returns ids of webhook deliveries.
+   */
+  follow(tx: Queryable, call: LiveCall, observation: Observation, finished: boolean): Promise<string[]>;
   /** Told after the commit; must not throw and must not block. */
   perform(call: LiveCall, deeds: Deed[]): void;
   /** The row's next timer, told after the commit, so that a near one is not late by a sweep. */
@@ -76,8 +81,9 @@ export function createTransitions(deps: TransitionDeps): Transitions {
           callUuid,
           change.log.map((line) => ({ ...line, atEpochMs: nowEpochMs })),
         );
-        if (change.settled !== null) await settleIdempotency(tx, callUuid, change.settled);
+        if (change.settled !== null) await settleIdempotency(tx, call, change.settled);
         const deliveryIds = change.finished ? await recordEnd(tx, call) : [];
+        deliveryIds.push(...(await deps.follow(tx, call, observation, change.finished)));
         await options.alongside?.(tx, call);
         return { call, change, events, deliveryIds };
       });

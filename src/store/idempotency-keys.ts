@@ -42,6 +42,8 @@ const KEEP_HOURS = 24;
 /** No request runs this long (a carrier gets 5 s, twice at most): its process died. */
 const STALE_AFTER_SECONDS = 60;
 
+/** A key is one path's: the same text may stand for another request elsewhere. */
+const PATH_OF_CALL = `coalesce(c.idempotency_path, 'POST /api/outbound-call')`;
 const WHERE_KEY = 'workspace_id = $1 AND method_path = $2 AND key = $3';
 const parametersOf = (scope: IdempotencyScope): string[] => [scope.workspaceId, scope.methodPath, scope.key];
 
@@ -113,7 +115,7 @@ export async function holdIfCallExists(database: Queryable, scope: IdempotencySc
     `UPDATE idempotency_keys k SET state = 'unknown', call_uuid = c.call_uuid
      FROM calls c
      WHERE k.workspace_id = $1 AND k.method_path = $2 AND k.key = $3 AND k.state = 'running'
-       AND c.workspace_id = $1 AND c.idempotency_key = $3 AND c.submission IS DISTINCT FROM 'refused'
+       AND c.workspace_id = $1 AND c.idempotency_key = $3 AND ${PATH_OF_CALL} = $2 AND c.submission IS DISTINCT FROM 'refused'
        AND c.created_at > k.created_at - interval '5 seconds'
      RETURNING 1 AS one`,
     parametersOf(scope),
@@ -128,15 +130,16 @@ export async function holdIfCallExists(database: Queryable, scope: IdempotencySc
  */
 export async function settleIdempotency(
   tx: Queryable,
-  callUuid: string,
+  call: { callUuid: string; leadId: string | null },
   outcome: 'accepted' | 'failed',
 ): Promise<void> {
-  const answer = outcome === 'accepted' ? acceptedAnswer(callUuid) : unknownAnswer(callUuid);
+  const { callUuid } = call;
+  const answer = outcome === 'accepted' ? acceptedAnswer(call) : unknownAnswer(callUuid);
   await tx.query(
     `UPDATE idempotency_keys k
      SET state = 'done', call_uuid = c.call_uuid, response_status = $2, response_body = $3, response_headers = $4
      FROM calls c
-     WHERE c.call_uuid = $1 AND k.workspace_id = c.workspace_id AND k.key = c.idempotency_key
+     WHERE c.call_uuid = $1 AND k.workspace_id = c.workspace_id AND k.key = c.idempotency_key AND k.method_path = ${PATH_OF_CALL}
        AND (k.call_uuid = c.call_uuid AND k.state = 'unknown'
             OR k.call_uuid IS NULL AND k.state = 'running' AND c.created_at > k.created_at - interval '5 seconds')`,
     [callUuid, answer.status, answer.body, JSON.stringify(answer.headers)],
@@ -150,10 +153,11 @@ export async function purgeIdempotencyKeys(database: Queryable): Promise<void> {
   );
 }
 
-export function acceptedAnswer(callUuid: string): StoredAnswer {
+/** Of POST /api/outbound-call, or of a lead's call. */
+export function acceptedAnswer({ callUuid, leadId }: { callUuid: string; leadId: string | null }): StoredAnswer {
   return {
     status: 200,
-    body: JSON.stringify({ success: true, callUuid }),
+    body: JSON.stringify({ success: true, callUuid, ...(leadId === null ? {} : { leadId }) }),
     headers: { 'x-call-uuid': callUuid, 'x-call-status': 'dialing' },
   };
 }
@@ -172,15 +176,15 @@ async function resumeStale(
   scope: IdempotencyScope,
   bodySha256: Buffer,
 ): Promise<IdempotencyStart> {
-  const [call] = await database.query<{ call_uuid: string; submission: string | null }>(
-    `SELECT c.call_uuid, c.submission FROM calls c JOIN idempotency_keys k ON k.workspace_id = c.workspace_id
-     WHERE k.workspace_id = $1 AND k.method_path = $2 AND k.key = $3 AND c.idempotency_key = $3
+  const [call] = await database.query<{ call_uuid: string; lead_id: string | null; submission: string | null }>(
+    `SELECT c.call_uuid, c.lead_id, c.submission FROM calls c JOIN idempotency_keys k ON k.workspace_id = c.workspace_id
+     WHERE k.workspace_id = $1 AND k.method_path = $2 AND k.key = $3 AND c.idempotency_key = $3 AND ${PATH_OF_CALL} = $2
        AND c.submission IS DISTINCT FROM 'refused' AND c.created_at > k.created_at - interval '5 seconds'
      ORDER BY c.call_uuid DESC LIMIT 1`,
     parametersOf(scope),
   );
   if (call?.submission === 'accepted') {
-    const answer = acceptedAnswer(call.call_uuid);
+    const answer = acceptedAnswer({ callUuid: call.call_uuid, leadId: call.lead_id });
     await finishIdempotent(database, scope, answer, call.call_uuid);
     return { kind: 'replay', answer };
   }

@@ -53,7 +53,7 @@ export function buildEventBody(call: CallRecord, facts: EventFacts): Body {
     enterprise: call.enterprise,
     agentId: call.agentId,
     agentVersion: call.agentVersion,
-    leadId: null,
+    leadId: call.leadId,
     campaignId: null,
     channel: call.channel,
     direction: call.direction,

@@ -46,7 +46,7 @@ export const callAnswer = z
     enterprise: z.string(),
     agentId: uuid,
     agentVersion: z.int(),
-    leadId: z.null(),
+    leadId: uuid.nullable(),
     campaignId: z.null(),
     channel: z.enum(['phone', 'web']),
     direction: z.enum(['outbound', 'inbound']),
@@ -98,7 +98,7 @@ export const callAnswer = z
     cost: z.null(),
     warnings: z.array(z.string()),
     recovery: z.array(z.unknown()),
-    compliance: z.null(),
+    compliance: z.strictObject({ permitId: uuid, window: z.string().nullable() }).nullable(),
     webhooks: z.strictObject({ delivered: z.int(), pending: z.int() }),
   })
   .meta({

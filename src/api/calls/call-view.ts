@@ -107,7 +107,7 @@ export function viewOf(
     enterprise: call.enterprise,
     agentId: call.agentId,
     agentVersion: call.agentVersion,
-    leadId: null,
+    leadId: call.leadId,
     campaignId: null,
     channel: call.channel,
     direction: call.direction,
@@ -152,7 +152,7 @@ export function viewOf(
     cost: null,
     warnings: call.warnings,
     recovery: [],
-    compliance: null,
+    compliance: call.compliance,
     webhooks,
   };
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { LEAD_STATUSES } from '../../leads/lead-store.ts';
 import { time, uuid } from '../openapi/shared-answers.ts';
+import { placedAnswer } from '../outbound-call/answers.ts';
 
 const leadShape = {
   id: uuid,
@@ -45,5 +46,7 @@ export const leadAnswer = z.strictObject({ success: z.literal(true), lead }).met
 export const leadsAnswer = z
   .strictObject({ data: z.array(lead), nextCursor: z.string().nullable() })
   .meta({ id: 'Leads' });
+
+export const leadCalledAnswer = placedAnswer.extend({ leadId: uuid }).meta({ id: 'LeadCalled' });
 
 export const deletedLeadAnswer = z.strictObject({ success: z.literal(true), leadId: uuid }).meta({ id: 'LeadDeleted' });

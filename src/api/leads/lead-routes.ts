@@ -25,7 +25,7 @@ import type { CursorCodec } from '../cursor.ts';
 import type { Guard } from '../guard.ts';
 import { isTooDeep } from '../outbound-call/canonical-json.ts';
 import { type Answer, answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
-import { refusedAnswer, sendStored } from '../outbound-call/stored-answer.ts';
+import { answeringRefusals, sendStored } from '../outbound-call/stored-answer.ts';
 import { Refusal } from '../refusal.ts';
 import { createdLeadView, leadView } from './lead-view.ts';
 
@@ -83,19 +83,9 @@ export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRo
     const body = jsonBody(request);
     const key = idempotencyKeyOf(request.headers['idempotency-key']);
     const scope = key === null ? null : { workspaceId: principal.workspaceId, methodPath: `POST ${LEADS_PATH}`, key };
-    const answer = await answerOnce(deps, scope, body, () => answerCreation(principal, body, scope));
+    const answer = await answerOnce(deps, scope, body, () => answeringRefusals(() => create(principal, body, scope)));
     return sendStored(reply, answer);
   });
-
-  /** A refusal becomes an answer here, so that a final one can be stored under the key. */
-  async function answerCreation(principal: Principal, body: unknown, scope: IdempotencyScope | null): Promise<Answer> {
-    try {
-      return await create(principal, body, scope);
-    } catch (error) {
-      if (error instanceof Refusal) return refusedAnswer(error, null);
-      throw error;
-    }
-  }
 
   async function create(principal: Principal, body: unknown, scope: IdempotencyScope | null): Promise<Answer> {
     const given = objectBody(body);

@@ -1,7 +1,9 @@
 /** The routes of leads, described for the published document. */
 import { leadChangeBody, newLeadBody } from '../../leads/lead-fields.ts';
 import { BODY, COMMON, json, KEYED, none, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
-import { createdLeadAnswer, deletedLeadAnswer, leadAnswer, leadsAnswer } from './answers.ts';
+import { outboundCallOperations, PLACING_CODES } from '../outbound-call/operations.ts';
+import { createdLeadAnswer, deletedLeadAnswer, leadAnswer, leadCalledAnswer, leadsAnswer } from './answers.ts';
+import { leadCallBody } from './call-route.ts';
 import { LEADS_PATH, leadParams, leadsQuery } from './lead-routes.ts';
 
 const FIELD_CODES = [
@@ -121,5 +123,41 @@ export const leadOperations: readonly Operation[] = [
     params: leadParams,
     answers: { 200: json('It is gone.', deletedLeadAnswer, RATE_HEADERS) },
     errors: [...KEYED, ...BODY, 'invalid_lead_id', 'lead_not_found'],
+  },
+  {
+    ...none,
+    method: 'post',
+    route: `${LEADS_PATH}/:leadId/call`,
+    id: 'callLead',
+    tag: 'Leads',
+    summary: 'Call a lead now',
+    description:
+      'As POST /api/outbound-call, to the number of the lead and with its name, notes, source and metadata for placeholders. The body may be empty. The status of the lead follows the call.',
+    scope: 'calls:write',
+    specified: true,
+    headers: outboundCallOperations[0]!.headers,
+    params: leadParams,
+    body: leadCallBody,
+    bodyOptional: true,
+    answers: {
+      200: json('The carrier has taken the call.', leadCalledAnswer, outboundCallOperations[0]!.answers[200]!.headers),
+    },
+    errors: [
+      'unauthorized',
+      'auth_rate_limit',
+      'api_rate_limit',
+      ...BODY,
+      'missing_fields',
+      'invalid_from',
+      'invalid_agentId',
+      'invalid_name',
+      'invalid_metadata',
+      'invalid_lead_id',
+      'lead_not_found',
+      'lead_active_call',
+      'do_not_contact',
+      ...PLACING_CODES,
+      ...COMMON,
+    ],
   },
 ];

@@ -68,7 +68,7 @@ function describe(operation: Operation, schemas: Json): Json {
       ? {}
       : {
           requestBody: {
-            required: true,
+            required: operation.bodyOptional !== true,
             content: { 'application/json': { schema: schemaOf(body, 'input', schemas) } },
           },
         }),

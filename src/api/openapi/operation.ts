@@ -40,6 +40,7 @@ export interface Operation {
   params: z.ZodObject | null;
   query: z.ZodObject | null;
   body: z.ZodType | null;
+  bodyOptional?: boolean;
   answers: Readonly<Record<number, Answer>>;
   errors: readonly ErrorCode[];
 }

@@ -1,8 +1,29 @@
 /** `POST /api/outbound-call`, described for the published document. */
-import { CARRIER_REFUSAL_CODES } from '../error-codes.ts';
+import { CARRIER_REFUSAL_CODES, type ErrorCode } from '../error-codes.ts';
 import { BODY, COMMON, json, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
 import { placedAnswer } from './answers.ts';
 import { outboundCallBody } from './request-body.ts';
+
+/** What a call may be refused for once its request is read; those of a lead's call too. */
+export const PLACING_CODES: readonly ErrorCode[] = [
+  'credentials_missing',
+  'agent_not_found',
+  'agent_not_outbound',
+  'blocked_suppressed',
+  'blocked_time_window',
+  'blocked_country',
+  'duplicate_call',
+  'draining',
+  'cps_limit',
+  'concurrency_limit',
+  'carrier_throttled',
+  ...CARRIER_REFUSAL_CODES,
+  'submission_unknown',
+  'invalid_idempotency_key',
+  'request_in_progress',
+  'idempotency_state_unknown',
+  'idempotency_key_reused',
+];
 
 export const outboundCallOperations: readonly Operation[] = [
   {
@@ -43,22 +64,7 @@ export const outboundCallOperations: readonly Operation[] = [
       'invalid_agentId',
       'invalid_name',
       'invalid_metadata',
-      'credentials_missing',
-      'agent_not_found',
-      'agent_not_outbound',
-      'blocked_suppressed',
-      'blocked_time_window',
-      'blocked_country',
-      'draining',
-      'cps_limit',
-      'concurrency_limit',
-      'carrier_throttled',
-      ...CARRIER_REFUSAL_CODES,
-      'submission_unknown',
-      'invalid_idempotency_key',
-      'request_in_progress',
-      'idempotency_state_unknown',
-      'idempotency_key_reused',
+      ...PLACING_CODES,
       ...COMMON,
     ],
   },

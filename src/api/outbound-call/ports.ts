@@ -2,8 +2,11 @@
  * What the outbound-call route asks of the rest of control. Placement is `src/calls/placement.ts`; policy and admission
  * are composed in `src/main.ts`. Shapes only: no behaviour here.
  */
+
 import type { AgentDefinition } from '../../../media/contract/agent-definition.ts';
 import type { EndedReason } from '../../../media/contract/call-outcome.ts';
+import type { CallCompliance } from '../../calls/call-record.ts';
+import type { Queryable } from '../../store/database.ts';
 
 export interface NewCall {
   workspaceId: string;
@@ -14,7 +17,13 @@ export interface NewCall {
   to: string;
   name: string;
   metadata: Record<string, unknown>;
+  /** The lead that is called; `values` are its notes and source, for placeholders. */
+  lead: { id: string; values: Record<string, string> } | null;
+  /** No Idempotency-Key was sent: the workspace's guard against the same call twice applies (contract §2). */
+  guardDuplicates: boolean;
   idempotencyKey: string | null;
+  /** Whose key it is, such as `POST /api/outbound-call`. */
+  idempotencyPath: string;
   requestId: string;
   /** What to do when the carrier accepts after the client was told 500 (contract §1). */
   lateAcceptance: 'continue' | 'cancel';
@@ -25,22 +34,41 @@ export type Placement =
   | { kind: 'limited'; code: 'cps_limit' | 'concurrency_limit'; retryAfterSeconds: number }
   | { kind: 'throttled'; retryAfterSeconds: number }
   | { kind: 'draining' }
+  | { kind: 'blocked'; code: DialRefusal['code'] }
   | { kind: 'rejected'; callUuid: string; code: EndedReason }
   | { kind: 'unknown'; callUuid: string };
 
 export type PlaceCall = (call: NewCall) => Promise<Placement>;
 
-export type ComplianceVerdict =
-  | { allowed: true }
-  | { allowed: false; code: 'blocked_suppressed' | 'blocked_time_window' | 'blocked_country' };
+type BlockCode = 'blocked_suppressed' | 'blocked_time_window' | 'blocked_country' | 'do_not_contact';
 
-/** Step 11. */
-export interface CompliancePolicy {
-  check(attempt: { workspaceId: string; agentId: string; lineId: string; to: string }): Promise<ComplianceVerdict>;
+export interface DialRefusal {
+  ok: false;
+  code: BlockCode | 'lead_not_found' | 'lead_active_call' | 'duplicate_call';
 }
 
-/** Until suppressions and calling windows exist, nothing is blocked. */
-export const allowEveryCall: CompliancePolicy = { check: async () => ({ allowed: true }) };
+/** Step 11, decided in the transaction that makes the call. */
+export interface DialClearance {
+  /** Holds what it has looked at until the transaction ends. */
+  judge(tx: Queryable, call: NewCall): Promise<DialGrant | DialRefusal>;
+  /** In the transaction that removes a call which was none (contract §1, throttled). */
+  withdraw(tx: Queryable, call: { workspaceId: string; leadId: string | null; callUuid: string }): Promise<void>;
+}
+
+export interface DialGrant {
+  ok: true;
+  /** Writes the permit, in the transaction of `judge`: the call is dialled when that commits. */
+  grant(callUuid: string): Promise<CallCompliance>;
+}
+
+/** The same, asked before: when no call can be made anyway, and only the answer's order counts. */
+export interface CompliancePolicy {
+  check(attempt: {
+    workspaceId: string;
+    to: string;
+    leadId: string | null;
+  }): Promise<{ allowed: true } | { allowed: false; code: BlockCode }>;
+}
 
 /** Step 12: is there a media process with room, and are we taking new work? Asked before each placement; cheap. */
 export interface CallAdmission {

@@ -1,7 +1,7 @@
 /** Answers that may be stored under an Idempotency-Key: made of a refusal, and sent exactly as stored. */
 import type { FastifyReply } from 'fastify';
 import type { StoredAnswer } from '../../store/idempotency-keys.ts';
-import type { Refusal } from '../refusal.ts';
+import { Refusal } from '../refusal.ts';
 import type { Answer } from './idempotent-exchange.ts';
 
 /** The specification's two keys; the code and the call ride in headers. */
@@ -19,6 +19,16 @@ export function refusedAnswer(refusal: Refusal, callUuid: string | null): Answer
   };
 }
 
+/** A refusal becomes an answer, so that a final one can be stored under the key. */
+export async function answeringRefusals(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal) return refusedAnswer(error, null);
+    throw error;
+  }
+}
+
 export function sendStored(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
   return reply
     .code(answer.status)
@@ -26,4 +36,9 @@ export function sendStored(reply: FastifyReply, answer: StoredAnswer): FastifyRe
     .type('application/json; charset=utf-8')
     .serializer((text: unknown) => String(text))
     .send(answer.body);
+}
+
+/** RFC 7240: `return=representation` among other preferences. */
+export function prefersRepresentation(header: string | string[] | undefined): boolean {
+  return [header ?? ''].flat().some((value) => /(?:^|[,;\s])return\s*=\s*"?representation"?/i.test(value));
 }

@@ -160,7 +160,7 @@ describe('an unknown outcome', () => {
     return callUuid;
   }
   const settle = (callUuid: string, outcome: 'accepted' | 'failed'): Promise<void> =>
-    api.database.transaction((tx) => settleIdempotency(tx, callUuid, outcome));
+    api.database.transaction((tx) => settleIdempotency(tx, { callUuid, leadId: null }, outcome));
 
   it('holds the key with 409 until accepted late; then a repeat gets 200 with the first callUuid', async () => {
     const callUuid = await unknownCall('key-a');

@@ -284,6 +284,13 @@ describe('steps 7 to 13: who, with what, and whether now', () => {
     expectRefusal(await api.call({ agentId }), 404, 'Agent not found', 'agent_not_found');
   });
 
+  it('11: what placement finds blocked in its transaction gives 403 too, and 409 for a duplicate', async () => {
+    api.place = async () => ({ kind: 'blocked', code: 'blocked_suppressed' });
+    expectRefusal(await api.call(), 403, 'Call blocked by compliance policy', 'blocked_suppressed');
+    api.place = async () => ({ kind: 'blocked', code: 'duplicate_call' });
+    expectRefusal(await api.call(), 409, 'Duplicate call in progress', 'duplicate_call');
+  });
+
   it('12: draining or no capacity gives 503, and placement is not asked', async () => {
     for (const admission of ['draining', 'no_capacity'] as const) {
       api.admission = admission;
@@ -413,7 +420,10 @@ describe('a placed call', () => {
         to: '+14155550123',
         name: 'Customer',
         metadata: { plan: 'gold' },
+        lead: null,
+        guardDuplicates: true,
         idempotencyKey: null,
+        idempotencyPath: 'POST /api/outbound-call',
         requestId: 'r-1',
         lateAcceptance: 'cancel',
       },

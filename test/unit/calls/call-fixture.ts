@@ -13,6 +13,7 @@ export function aCall(changes: Partial<LiveCall> = {}): LiveCall {
     agentId: '0199f0a2-0000-7b7a-9a58-000000000002',
     agentVersion: 1,
     lineId: '0199f0a2-0000-7b7a-9a58-000000000003',
+    leadId: null,
     channel: 'phone',
     direction: 'outbound',
     toNumber: '+14155550123',
@@ -51,12 +52,14 @@ export function aCall(changes: Partial<LiveCall> = {}): LiveCall {
     recordings: [],
     latency: null,
     warnings: [],
+    compliance: null,
     ringTimeoutSeconds: 30,
     maxDurationSeconds: 1800,
     lateAcceptance: 'cancel',
     submissionAt: null,
     ending: null,
     mediaTokenUsedAt: null,
+    leadValues: null,
     ...changes,
   };
   return { ...call, deadlineAt: changes.deadlineAt ?? nextDeadline(call, DIALED_AT_EPOCH_MS) };

@@ -12,10 +12,12 @@ import { createReaper, type Reaper } from '../../../src/calls/reaper.ts';
 import { createStreamTokens, type StreamTokens } from '../../../src/calls/stream-token.ts';
 import { createTransitions, type Transitions } from '../../../src/calls/transition.ts';
 import { createCarrierRegistry } from '../../../src/carriers/registry.ts';
+import { createLeadFollower } from '../../../src/leads/lead-follower.ts';
 import { checkCallLimits } from '../../../src/limits/call-limits.ts';
 import { createMediaMessages, type MediaMessages } from '../../../src/media-link/media-messages.ts';
 import { createMediaPool, type MediaMember, type MediaPool } from '../../../src/media-link/media-pool.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { createDialClearance } from '../../../src/suppressions/dial-clearance.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
@@ -119,6 +121,7 @@ export async function createHarness(): Promise<Harness> {
     },
     recordCallEvent,
     bell,
+    follow: createLeadFollower({ clock, leadChanged: async () => [] }),
     perform: deeds.perform,
     deadlineMoved: () => {},
   });
@@ -137,7 +140,14 @@ export async function createHarness(): Promise<Harness> {
     pool,
     messages: createMediaMessages({ ...shared, bus, bell, transitions, recordCallEvent }),
     streamTokens: createStreamTokens(MASTER_KEY),
-    placement: { ...shared, transitions, registry, admission: { state: () => 'open' }, checkCallLimits },
+    placement: {
+      ...shared,
+      clearance: createDialClearance({ database, clock, masterKeyHex: MASTER_KEY }),
+      transitions,
+      registry,
+      admission: { state: () => 'open' },
+      checkCallLimits,
+    },
     toMedia,
     member,
     published,
@@ -151,7 +161,10 @@ export async function createHarness(): Promise<Harness> {
       to: '+14155550123',
       name: 'Asha',
       metadata: { plan: 'gold', clinic: 'North', 'secret.key': 'hush' },
+      lead: null,
+      guardDuplicates: true,
       idempotencyKey: null,
+      idempotencyPath: 'POST /api/outbound-call',
       requestId: 'req-1',
       lateAcceptance: 'cancel',
       ...changes,

@@ -17,6 +17,7 @@ export function sampleCall(changes: Partial<CallRecord> = {}): CallRecord {
     agentId: AGENT_ID,
     agentVersion: 7,
     lineId: LINE_ID,
+    leadId: null,
     channel: 'phone',
     direction: 'outbound',
     toNumber: '+14155550123',
@@ -55,6 +56,7 @@ export function sampleCall(changes: Partial<CallRecord> = {}): CallRecord {
     recordings: [],
     latency: null,
     warnings: [],
+    compliance: null,
     ...changes,
   };
 }

@@ -1,0 +1,91 @@
+/**
+ * Step 11 of contract §2, asked in the transaction that makes the call, so that a number which was suppressed a moment
+ * before is not dialled: may this number be dialled, for this lead, now? `judge` decides and locks, its `grant` writes the permit
+ * and takes the lead. Implements the port that placement asks; nothing is dialled without it.
+ */
+import type { Clock } from '../../media/contract/clock.ts';
+import type { CompliancePolicy, DialClearance, DialRefusal, NewCall } from '../api/outbound-call/ports.ts';
+import { giveLeadBack, lockLead, takeLead } from '../leads/lead-calls.ts';
+import type { Queryable } from '../store/database.ts';
+import { readPolicyFor } from './calling-policy.ts';
+import { createPermitSigner, type PermitFacts, writePermit } from './dial-permit.ts';
+
+type Attempt = Pick<NewCall, 'workspaceId' | 'to' | 'lead' | 'agent' | 'line' | 'guardDuplicates'>;
+type PermitPart = Omit<PermitFacts, 'callUuid' | 'atEpochMs'>;
+type Verdict = { ok: true; permit: PermitPart } | DialRefusal;
+
+const LIVE = `('queued', 'dialing', 'ringing', 'in_progress')`;
+
+export function createDialClearance(deps: {
+  database: Queryable;
+  clock: Clock;
+  masterKeyHex: string;
+}): DialClearance & CompliancePolicy {
+  const signer = createPermitSigner(deps.masterKeyHex);
+
+  async function decide(tx: Queryable, attempt: Attempt): Promise<Verdict> {
+    const { workspaceId, to } = attempt;
+    const lead = attempt.lead === null ? null : await lockLead(tx, workspaceId, attempt.lead.id);
+    if (lead === undefined) return { ok: false, code: 'lead_not_found' };
+    const policy = await readPolicyFor(tx, workspaceId, to);
+    if (policy.suppressed) return { ok: false, code: 'blocked_suppressed' };
+    if (lead?.status === 'do_not_contact') return { ok: false, code: 'do_not_contact' };
+    if (lead?.active === true) return { ok: false, code: 'lead_active_call' };
+    const guarded = attempt.lead === null ? policy.guardCalls : policy.guardLeads;
+    if (attempt.guardDuplicates && guarded && (await hasDuplicate(tx, attempt))) {
+      return { ok: false, code: 'duplicate_call' };
+    }
+    return {
+      ok: true,
+      permit: {
+        workspaceId,
+        leadId: attempt.lead?.id ?? null,
+        phone: to,
+        localTimes: [],
+        zoneFrom: 'none',
+        country: null,
+        window: null,
+        consent: lead?.consent ?? null,
+        suppressionVersion: policy.suppressionVersion,
+        policyVersion: policy.version,
+      },
+    };
+  }
+
+  return {
+    async check(attempt) {
+      const { suppressed } = await readPolicyFor(deps.database, attempt.workspaceId, attempt.to);
+      return suppressed ? { allowed: false, code: 'blocked_suppressed' } : { allowed: true };
+    },
+    async judge(tx, call) {
+      const verdict = await decide(tx, call);
+      if (!verdict.ok) return verdict;
+      return {
+        ok: true,
+        async grant(callUuid) {
+          const atEpochMs = deps.clock.epochMs();
+          const permitId = await writePermit(tx, signer, { ...verdict.permit, callUuid, atEpochMs });
+          if (call.lead !== null) {
+            const { workspaceId, lead } = call;
+            await takeLead(tx, { workspaceId, leadId: lead.id, callUuid }, new Date(atEpochMs));
+          }
+          return { permitId, window: verdict.permit.window };
+        },
+      };
+    },
+    withdraw: (tx, call) => giveLeadBack(tx, call),
+  };
+}
+
+/** Two of the same at once: the lock makes the second wait until the first one's row is there. */
+async function hasDuplicate(tx: Queryable, { workspaceId, to, agent, line }: Attempt): Promise<boolean> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('same-call:' || $1, 0))`, [
+    [workspaceId, to, agent.id, line.id].join(' '),
+  ]);
+  const rows = await tx.query(
+    `SELECT 1 AS one FROM calls
+     WHERE workspace_id = $1 AND to_number = $2 AND agent_id = $3 AND line_id = $4 AND status IN ${LIVE} LIMIT 1`,
+    [workspaceId, to, agent.id, line.id],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,57 @@
+/**
+ * The paper without which nothing is dialled (contract §15): who, when, by which clock, under which list and policy. Written
+ * in the transaction that makes the call, and signed with a key that the database does not hold, so that a row which was
+ * changed or made up later shows. The text that is signed is kept as it is.
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import type { Queryable } from '../store/database.ts';
+
+export interface PermitFacts {
+  workspaceId: string;
+  callUuid: string;
+  leadId: string | null;
+  phone: string;
+  atEpochMs: number;
+  /** At the called person's: `2026-11-21T09:30:00 America/Los_Angeles`, one for each zone that it may be. */
+  localTimes: string[];
+  /** How the zones were found. */
+  zoneFrom: 'lead' | 'policy' | 'number' | 'none';
+  country: string | null;
+  /** `09:00-20:00 recipient`; null: there is none. */
+  window: string | null;
+  consent: unknown;
+  suppressionVersion: number;
+  policyVersion: number;
+}
+
+export interface PermitSigner {
+  sign(body: string): Buffer;
+  verify(body: string, signature: Uint8Array): boolean;
+}
+
+/** `masterKeyHex` is 64 hexadecimal digits. */
+export function createPermitSigner(masterKeyHex: string): PermitSigner {
+  const key = Buffer.from(hkdfSync('sha256', Buffer.from(masterKeyHex, 'hex'), '', 'parley dial permit', 32));
+  const sign = (body: string): Buffer => createHmac('sha256', key).update(body).digest();
+  return {
+    sign,
+    verify(body, signature) {
+      const right = sign(body);
+      return signature.length === right.length && timingSafeEqual(signature, right);
+    },
+  };
+}
+
+/** Returns the permit's id. */
+export async function writePermit(tx: Queryable, signer: PermitSigner, facts: PermitFacts): Promise<string> {
+  const permitId = uuidv7();
+  const { atEpochMs, ...rest } = facts;
+  const body = JSON.stringify({ permitId, ...rest, at: new Date(atEpochMs).toISOString() });
+  await tx.query(
+    `INSERT INTO dial_permits (id, workspace_id, call_uuid, phone, body, signature, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [permitId, facts.workspaceId, facts.callUuid, facts.phone, body, signer.sign(body), new Date(atEpochMs)],
+  );
+  return permitId;
+}
