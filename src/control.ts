@@ -87,6 +87,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     clock,
     random: Math.random,
     logger: log,
+    retryScale: config.webhookRetryScale,
     observed: metrics.webhookAttempted,
   });
 
@@ -141,6 +142,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     compliance: clearance,
     admission,
     bus,
+    webhookBell: webhooks.bell,
     instance: runId,
     checks: {
       database: () => databaseAnswers(database),

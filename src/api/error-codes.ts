@@ -6,6 +6,7 @@ import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outco
 import type { CodeFacts } from './code-facts.ts';
 import { LEAD_CODES } from './leads/error-codes.ts';
 import { SUPPRESSION_CODES } from './suppressions/error-codes.ts';
+import { WEBHOOK_ERROR_CODES } from './webhooks/error-codes.ts';
 
 const DEFINITIONS = {
   unauthorized: {
@@ -158,6 +159,7 @@ const DEFINITIONS = {
   },
   ...LEAD_CODES,
   ...SUPPRESSION_CODES,
+  ...WEBHOOK_ERROR_CODES,
   not_found: { status: 404, message: 'Not found', meaning: 'There is no such path.' },
   method_not_allowed: {
     status: 405,

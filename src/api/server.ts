@@ -8,6 +8,7 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { AnsweredRequest } from '../metrics/control-metrics.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
+import type { WebhookBell } from '../webhooks/outbox.ts';
 import { createAuthenticator } from './authentication.ts';
 import type { CallEventBus } from './call-event-bus.ts';
 import { registerCalls } from './calls/call-routes.ts';
@@ -25,6 +26,7 @@ import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
 import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
 import { requestIdOf } from './request-id.ts';
 import { registerSuppressions } from './suppressions/suppression-routes.ts';
+import { registerWebhooks } from './webhooks/webhook-routes.ts';
 import { registerWidget } from './widget/widget-routes.ts';
 
 export interface ApiDeps extends PlacingDeps {
@@ -32,6 +34,7 @@ export interface ApiDeps extends PlacingDeps {
   cursors: CursorCodec;
   hangUp(callUuid: string): Promise<'asked' | 'over'>;
   bus: Pick<CallEventBus, 'subscribe'>;
+  webhookBell: WebhookBell;
   checks: Readonly<Record<string, ReadinessCheck>>;
   /** Names this run of control, for whoever wants to know that an address leads to it. */
   instance: string;
@@ -92,6 +95,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerLeadCall(app, guard, deps);
   registerSuppressions(app, guard, deps);
   registerCallList(app, guard, deps);
+  registerWebhooks(app, guard, deps);
   registerDirectory(app, guard, deps);
   registerHealth(app, deps);
   registerOpenApi(app, deps);

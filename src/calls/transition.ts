@@ -7,6 +7,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { settleIdempotency } from '../store/idempotency-keys.ts';
+import type { CallEventName } from '../webhooks/events.ts';
 import { appendCallLog } from './call-log.ts';
 import type { CallRecord } from './call-record.ts';
 import { type LiveCall, lockCall, patchCall } from './live-call.ts';
@@ -17,7 +18,7 @@ import { recordingEventFields } from './recording-event.ts';
 export type RecordCallEvent = (
   tx: Queryable,
   call: CallRecord,
-  event: 'call.completed' | 'call.no_answer' | 'call.failed' | 'recording.ready',
+  event: CallEventName,
   extra: Record<string, unknown>,
   clock: Clock,
 ) => Promise<string[]>;
@@ -82,7 +83,8 @@ export function createTransitions(deps: TransitionDeps): Transitions {
           change.log.map((line) => ({ ...line, atEpochMs: nowEpochMs })),
         );
         if (change.settled !== null) await settleIdempotency(tx, call, change.settled);
-        const deliveryIds = change.finished ? await recordEnd(tx, call) : [];
+        const deliveryIds = await recordProgress(tx, before, call);
+        if (change.finished) deliveryIds.push(...(await recordEnd(tx, call)));
         deliveryIds.push(...(await deps.follow(tx, call, observation, change.finished)));
         await options.alongside?.(tx, call);
         return { call, change, events, deliveryIds };
@@ -92,6 +94,18 @@ export function createTransitions(deps: TransitionDeps): Transitions {
       return { call: done.call, change: done.change };
     },
   };
+
+  /** The opt-in events on the way; with none subscribed they cost a look. */
+  async function recordProgress(tx: Queryable, before: LiveCall, call: LiveCall): Promise<string[]> {
+    const ids: string[] = [];
+    if (call.status === 'ringing' && before.status !== 'ringing') {
+      ids.push(...(await deps.recordCallEvent(tx, call, 'call.ringing', {}, deps.clock)));
+    }
+    if (call.answeredAt !== null && before.answeredAt === null) {
+      ids.push(...(await deps.recordCallEvent(tx, call, 'call.answered', {}, deps.clock)));
+    }
+    return ids;
+  }
 
   async function recordEnd(tx: Queryable, call: LiveCall): Promise<string[]> {
     const event = `call.${call.status}` as 'call.completed' | 'call.no_answer' | 'call.failed';

@@ -95,6 +95,14 @@ export function dateText(date: Date | null): string {
   return date === null ? '-' : `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
+/** `a, b,c` → `['a', 'b', 'c']` */
+export function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
 /** For commander: a whole number from 0 on. */
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new OperatorError('invalid', `'${text}' is no whole number.`);

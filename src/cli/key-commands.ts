@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type ApiKey, createApiKey, listApiKeys, revokeApiKey, rotateApiKey, SCOPES } from '../workspaces/api-keys.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
-import { type CommandIo, dateText, table, wholeNumber } from './command-io.ts';
+import { type CommandIo, dateText, listOf, table, wholeNumber } from './command-io.ts';
 
 const SHOWN_ONCE = 'Keep it now: it is not stored and cannot be shown again.';
 const DEFAULT_SCOPES = 'calls:write,calls:read,leads:write,leads:read,agents:read';
@@ -65,13 +65,6 @@ export function addKeyCommands(program: Command, io: CommandIo): void {
         `Key ${keyId} stays valid until ${dateText(rotated.replaced.expiresAt)}.`,
       ]);
     });
-}
-
-function listOf(text: string): string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 }
 
 function futureDate(text: string): Date {

@@ -1,19 +1,51 @@
-/** `parley webhook …`: the one address that gets a workspace's call events. Its secret is printed once. */
+/** `parley webhook …`: the one address that gets a workspace's events, and what became of them. Its secret is printed once. */
 import type { Command } from 'commander';
-import { rotateWebhookSecret, setWebhook, showWebhook } from '../workspaces/webhooks.ts';
-import { type CommandIo, dateText } from './command-io.ts';
+import { systemClock } from '../../media/contract/clock.ts';
+import { createAddressGuard } from '../outbound-http/address-guard.ts';
+import { systemResolver } from '../outbound-http/pinned-dial.ts';
+import {
+  DELIVERY_STATES,
+  type DeliveryDetail,
+  type DeliveryEntry,
+  type DeliveryState,
+} from '../webhooks/delivery-log.ts';
+import { noticeOf, type WebhookEndpoint } from '../webhooks/endpoint.ts';
+import { OPT_IN_EVENTS } from '../webhooks/events.ts';
+import { OperatorError } from '../workspaces/operator-error.ts';
+import {
+  listWebhookDeliveries,
+  redeliverWebhook,
+  replayWebhooks,
+  rotateWebhookSecret,
+  setWebhook,
+  showWebhook,
+  showWebhookDelivery,
+  subscribeWebhook,
+  switchWebhook,
+  testWebhook,
+} from '../workspaces/webhooks.ts';
+import { type CommandIo, dateText, listOf, table, wholeNumber } from './command-io.ts';
 
 const SHOWN_ONCE = 'Give it to the receiver now: it is stored sealed and cannot be shown again.';
+const SENT_BY_SERVICE = 'The running service sends it within 5 s.';
+const TEST_LIMIT_MS = 20_000;
+const POLL_MS = 250;
 
 export function addWebhookCommands(program: Command, io: CommandIo): void {
-  const webhook = program.command('webhook').description('where call events are sent');
+  const webhook = program.command('webhook').description('where call events are sent, and what became of them');
+  addEndpointCommands(webhook, io);
+  addDeliveryCommands(webhook, io);
+}
 
+function addEndpointCommands(webhook: Command, io: CommandIo): void {
   webhook
     .command('set <slug>')
     .description('set the address and print its new signing secret, once')
     .requiredOption('--url <url>', 'https, or http inside WEBHOOK_ALLOW_CIDRS')
     .action(async (slug: string, options: { url: string }) => {
-      const made = await setWebhook(io.database(), io.sealer(), { slug, url: options.url, by: io.by() });
+      const guard = createAddressGuard(io.settings().webhookAllowCidrs);
+      const check = { guard, resolveName: systemResolver, clock: systemClock };
+      const made = await setWebhook(io.database(), io.sealer(), { slug, url: options.url, by: io.by(), check });
       io.print({ ...made.endpoint, secret: made.secret }, [made.secret, SHOWN_ONCE]);
     });
 
@@ -30,11 +62,169 @@ export function addWebhookCommands(program: Command, io: CommandIo): void {
     .description('the address and its state, without the secret')
     .action(async (slug: string) => {
       const endpoint = await showWebhook(io.database(), { slug });
-      const { disabledAt, previousSecretUntil } = endpoint;
-      io.print(endpoint, [
-        endpoint.url,
-        disabledAt === null ? 'enabled' : `disabled since ${dateText(disabledAt)}; set it again to enable it`,
-        ...(previousSecretUntil === null ? [] : [`the old secret signs too until ${dateText(previousSecretUntil)}`]),
-      ]);
+      io.print(endpoint, endpointLines(slug, endpoint));
     });
+
+  webhook
+    .command('events <slug>')
+    .description('send these opt-in events too, and no other of them')
+    .requiredOption('--opt-in <list>', `of ${OPT_IN_EVENTS.join(',')}; none for those alone that are always sent`)
+    .action(async (slug: string, options: { optIn: string }) => {
+      const events = options.optIn === 'none' ? [] : listOf(options.optIn);
+      const endpoint = await subscribeWebhook(io.database(), { slug, events, by: io.by() });
+      io.print(endpoint, endpointLines(slug, endpoint));
+    });
+
+  webhook
+    .command('enable <slug>')
+    .description('switch the address on and send what waits')
+    .action(async (slug: string) => {
+      const endpoint = await switchWebhook(io.database(), { slug, enabled: true, by: io.by() });
+      io.print(endpoint, endpointLines(slug, endpoint));
+    });
+
+  webhook
+    .command('disable <slug>')
+    .description('switch the address off; events are kept')
+    .action(async (slug: string) => {
+      const endpoint = await switchWebhook(io.database(), { slug, enabled: false, by: io.by() });
+      io.print(endpoint, endpointLines(slug, endpoint));
+    });
+}
+
+function addDeliveryCommands(webhook: Command, io: CommandIo): void {
+  webhook
+    .command('deliveries <slug>')
+    .description('what became of events, newest first')
+    .option('--call <uuid>', 'of this call')
+    .option('--event <name>', 'such as call.completed')
+    .option('--state <state>', DELIVERY_STATES.join(', '))
+    .option('--limit <count>', 'how many', wholeNumber, 50)
+    .option('--after <delivery-id>', 'the last one of the page before')
+    .action(
+      async (
+        slug: string,
+        options: { call?: string; event?: string; state?: string; limit: number; after?: string },
+      ) => {
+        const filter = { callUuid: uuidOf(options.call), event: options.event, state: stateOf(options.state) };
+        const after = uuidOf(options.after) ?? null;
+        const found = await listWebhookDeliveries(io.database(), { slug, filter, limit: options.limit, after });
+        io.print(found, table(HEAD, found.map(rowOf), 'There are none.'));
+      },
+    );
+
+  webhook
+    .command('delivery <slug> <delivery-id>')
+    .description('one delivery with its attempts')
+    .action(async (slug: string, deliveryId: string) => {
+      const delivery = await showWebhookDelivery(io.database(), { slug, deliveryId: uuidOf(deliveryId)! });
+      io.print(delivery, detailLines(delivery));
+    });
+
+  webhook
+    .command('redeliver <slug> <delivery-id>')
+    .description('send one again, under the same webhook-id')
+    .action(async (slug: string, deliveryId: string) => {
+      const delivery = await redeliverWebhook(io.database(), { slug, deliveryId: uuidOf(deliveryId)!, by: io.by() });
+      io.print(delivery, [SENT_BY_SERVICE]);
+    });
+
+  webhook
+    .command('replay <slug>')
+    .description('send many again, under the same webhook-ids; at most 10,000')
+    .option('--from <time>', 'written then or later, ISO 8601')
+    .option('--to <time>', 'written before')
+    .option('--events <list>', 'such as call.completed,recording.ready')
+    .option('--calls <list>', 'of these calls')
+    .option('--states <list>', `only those that are ${DELIVERY_STATES.join(', ')}`)
+    .action(
+      async (
+        slug: string,
+        options: { from?: string; to?: string; events?: string; calls?: string; states?: string },
+      ) => {
+        const filter = {
+          from: timeOf(options.from),
+          to: timeOf(options.to),
+          events: options.events === undefined ? undefined : listOf(options.events),
+          callUuids: options.calls === undefined ? undefined : listOf(options.calls).map((call) => uuidOf(call)!),
+          states: options.states === undefined ? undefined : listOf(options.states).map((state) => stateOf(state)!),
+        };
+        const { count, nextFrom } = await replayWebhooks(io.database(), { slug, filter, by: io.by() });
+        const more = nextFrom === null ? [] : [`There are more: repeat with --from ${nextFrom.toISOString()}`];
+        io.print({ count, nextFrom }, [`${count} events are sent again, from within 5 s on.`, ...more]);
+      },
+    );
+
+  webhook
+    .command('test <slug>')
+    .description('send a webhook.test and say what came back')
+    .action(async (slug: string) => {
+      let delivery = await testWebhook(io.database(), { slug, by: io.by() }, systemClock);
+      const untilMs = systemClock.nowMs() + TEST_LIMIT_MS;
+      while (delivery.state === 'pending' && systemClock.nowMs() < untilMs) {
+        await new Promise<void>((resolve) => systemClock.after(POLL_MS, resolve));
+        delivery = await showWebhookDelivery(io.database(), { slug, deliveryId: delivery.id });
+      }
+      if (delivery.state === 'pending') {
+        throw new OperatorError('refused', 'It was not sent within 20 s: is the service running on this database?');
+      }
+      if (delivery.state !== 'delivered') {
+        throw new OperatorError('refused', `The test failed: ${delivery.lastError}. It is not tried again.`);
+      }
+      io.print(delivery, [`Delivered: ${delivery.lastStatus} after ${delivery.attemptLog.at(-1)?.ms ?? 0} ms.`]);
+    });
+}
+
+function endpointLines(slug: string, endpoint: WebhookEndpoint): string[] {
+  const notice = noticeOf(endpoint);
+  const { events, failingSince, failuresSinceSuccess, previousSecretUntil, waiting } = endpoint;
+  return [
+    endpoint.url,
+    notice === null ? 'enabled' : `${notice} (parley webhook enable ${slug})`,
+    ...(events.length === 0 ? [] : [`opt-in events: ${events.join(', ')}`]),
+    ...(waiting === 0 ? [] : [`${waiting} deliveries wait`]),
+    ...(failingSince === null ? [] : [`${failuresSinceSuccess} failures since ${dateText(failingSince)}`]),
+    ...(previousSecretUntil === null ? [] : [`the old secret signs too until ${dateText(previousSecretUntil)}`]),
+  ];
+}
+
+const HEAD = ['DELIVERY', 'EVENT', 'CALL', 'STATE', 'ATTEMPTS', 'LAST', 'CREATED'];
+
+function rowOf(one: DeliveryEntry): string[] {
+  const last = one.lastStatus === null ? (one.lastError ?? '-').slice(0, 40) : String(one.lastStatus);
+  return [one.id, one.event, one.callUuid ?? '-', one.state, String(one.attempts), last, dateText(one.createdAt)];
+}
+
+function detailLines(one: DeliveryDetail): string[] {
+  const next = one.nextAttemptAt === null ? [] : [`next attempt at ${dateText(one.nextAttemptAt)}`];
+  const rows = one.attemptLog.map((attempt) => [
+    String(attempt.attempt),
+    attempt.at,
+    String(attempt.status ?? '-'),
+    `${attempt.ms} ms`,
+    attempt.error ?? '',
+  ]);
+  const attempts = table(['ATTEMPT', 'AT', 'STATUS', 'TOOK', 'ERROR'], rows, 'No attempt was made yet.');
+  return [`${one.event} ${one.eventId}: ${one.state}`, ...next, ...attempts];
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function uuidOf(text: string | undefined): string | undefined {
+  if (text === undefined || UUID.test(text)) return text?.toLowerCase();
+  throw new OperatorError('invalid', `'${text}' is no id like 0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11.`);
+}
+
+function stateOf(text: string | undefined): DeliveryState | undefined {
+  const state = DELIVERY_STATES.find((one) => one === text);
+  if (text === undefined || state !== undefined) return state;
+  throw new OperatorError('invalid', `'${text}' is no state; there are: ${DELIVERY_STATES.join(', ')}.`);
+}
+
+function timeOf(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime()))
+    throw new OperatorError('invalid', `'${text}' is no time like 2026-11-21T01:05:00Z.`);
+  return time;
 }

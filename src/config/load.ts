@@ -22,6 +22,8 @@ export interface Config {
   carrierApiBase: Readonly<Record<string, string>>;
   /** Ranges in which webhook receivers may lie although they are private, and may speak plain http. */
   webhookAllowCidrs: readonly string[];
+  /** Stretches the pauses between webhook attempts: 1, or less in fault runs that cannot wait three days. */
+  webhookRetryScale: number;
   /** Where `/metrics` is served; port 0: nowhere. */
   metricsHost: string;
   metricsPort: number;
@@ -32,6 +34,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const httpUrl = (hint: string) => z.url({ protocol: /^https?$/, error: hint });
 
+const RETRY_SCALE = 'must be a number from 0.00001 to 1 (leave it out in service)';
 const METRICS_PORT = 'must be a port, or 0 for no metrics';
 
 const schema = z.object({
@@ -65,6 +68,11 @@ const schema = z.object({
       (cidrs) => cidrs.every((cidr) => ipaddr.isValidCIDR(cidr)),
       'must be ranges separated by commas, like 10.0.0.0/8,fd00::/8',
     ),
+  PARLEY_WEBHOOK_RETRY_SCALE: z.coerce
+    .number({ error: RETRY_SCALE })
+    .min(0.00001, RETRY_SCALE)
+    .max(1, RETRY_SCALE)
+    .default(1),
   PARLEY_METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   PARLEY_METRICS_PORT: z.coerce
     .number({ error: METRICS_PORT })
@@ -99,6 +107,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     dataDir: resolve(value.PARLEY_DATA_DIR),
     runDir: value.PARLEY_RUN_DIR,
     carrierApiBase: Object.freeze(carriers.bases),
+    webhookRetryScale: value.PARLEY_WEBHOOK_RETRY_SCALE,
     webhookAllowCidrs: Object.freeze(value.WEBHOOK_ALLOW_CIDRS),
     metricsHost: value.PARLEY_METRICS_HOST,
     metricsPort: value.PARLEY_METRICS_PORT,

@@ -9,6 +9,8 @@ export interface OperatorSettings {
   databaseUrl: string;
   /** Null: commands that store or rotate a secret are refused. */
   masterKeyHex: string | null;
+  /** As the service has them; malformed ones are reported by whoever uses them. */
+  webhookAllowCidrs: string[];
 }
 
 /** What a running service says of itself. */
@@ -24,6 +26,8 @@ export interface RuntimeFile {
   metricsPort?: number;
   /** By carrier, where it is not the carrier's own. */
   carrierApiBase?: Record<string, string>;
+  /** As in WEBHOOK_ALLOW_CIDRS. */
+  webhookAllowCidrs?: string;
 }
 
 /** Throws a sentence for the operator when there is no database to be found. */
@@ -37,7 +41,15 @@ export function loadOperatorSettings(environment: Readonly<Record<string, string
     );
   }
   const { masterKeyFile = join(dataDir, 'master.key') } = runtime;
-  return { databaseUrl, masterKeyHex: environment['PARLEY_MASTER_KEY'] || readKeyFile(masterKeyFile) };
+  const cidrs = environment['WEBHOOK_ALLOW_CIDRS'] || runtime.webhookAllowCidrs || '';
+  return {
+    databaseUrl,
+    masterKeyHex: environment['PARLEY_MASTER_KEY'] || readKeyFile(masterKeyFile),
+    webhookAllowCidrs: cidrs
+      .split(',')
+      .map((cidr) => cidr.trim())
+      .filter((cidr) => cidr !== ''),
+  };
 }
 
 /** Empty when no service runs on the folder. Throws on a file that cannot be read. */

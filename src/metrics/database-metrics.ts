@@ -13,6 +13,13 @@ const READ_LIVE = `SELECT status, count(*)::int AS count FROM calls WHERE status
 const READ_BACKLOG = `
   SELECT count(*)::int AS pending, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS oldest_seconds
   FROM webhook_deliveries WHERE state = 'pending'`;
+const READ_RECEIVERS = `
+  SELECT (SELECT count(*)::int FROM webhook_deliveries WHERE state = 'dead') AS dead,
+    count(*) FILTER (WHERE disabled_reason = 'gone')::int AS gone,
+    count(*) FILTER (WHERE disabled_reason = 'failing')::int AS failing,
+    count(*) FILTER (WHERE disabled_reason = 'operator')::int AS operator
+  FROM webhook_endpoints`;
+const DISABLED_REASONS = ['gone', 'failing', 'operator'] as const;
 
 export async function databaseFamilies(deps: { database: Queryable; clock: Clock }): Promise<MetricFamily[]> {
   const beganAtMs = deps.clock.nowMs();
@@ -23,11 +30,12 @@ export async function databaseFamilies(deps: { database: Queryable; clock: Clock
   const read = Promise.all([
     deps.database.query<{ status: string; count: number }>(READ_LIVE, [LIVE]),
     deps.database.query<{ pending: number; oldest_seconds: number }>(READ_BACKLOG),
+    deps.database.query<Record<'dead' | (typeof DISABLED_REASONS)[number], number>>(READ_RECEIVERS),
   ]).catch(() => null);
   const rows = await Promise.race([read, tooLate]);
   cancel();
   if (rows === null) return [gauge('parley_database_up', UP_HELP, 0)];
-  const [live, [backlog]] = rows;
+  const [live, [backlog], [receivers]] = rows;
   const counts = new Map(live.map(({ status, count }) => [status, count]));
   const took = (deps.clock.nowMs() - beganAtMs) / 1000;
   return [
@@ -47,6 +55,11 @@ export async function databaseFamilies(deps: { database: Queryable; clock: Clock
       'Age of the oldest webhook not yet delivered',
       Math.max(0, backlog?.oldest_seconds ?? 0),
     ),
+    gauge('parley_webhook_dead_deliveries', 'Webhooks given up in the last 30 days', receivers?.dead ?? 0),
+    {
+      ...gauge('parley_webhook_endpoints_disabled', 'Webhook URLs that are switched off, by reason', 0),
+      values: DISABLED_REASONS.map((reason) => ({ labels: { reason }, value: receivers?.[reason] ?? 0 })),
+    },
   ];
 }
 

@@ -3,14 +3,13 @@
  * workspace's connection is ever another's and no idle connection outlives the check of its address. Made in `main.ts`.
  * Must not follow redirects, retry, or read more of an answer than it was asked to.
  */
-import { lookup } from 'node:dns/promises';
 import type net from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { failureReason } from './failure-reason.ts';
 import type { OutboundHttp, OutboundRequest, OutboundResult } from './outbound-http.ts';
-import { checkedAddresses, dial, RefusedAddress, type ResolveName } from './pinned-dial.ts';
+import { checkedAddresses, dial, RefusedAddress, type ResolveName, systemResolver } from './pinned-dial.ts';
 import { parseTargetUrl } from './target-url.ts';
 
 export interface GuardedClientOptions {
@@ -27,9 +26,6 @@ const BODY_WAIT_MS = 1_000;
 /** While the kernel has not taken the whole request, look again after this. */
 const FLUSH_POLL_MS = 10;
 const MAX_HEADER_BYTES = 16_384;
-
-const systemResolver: ResolveName = async (hostname) =>
-  (await lookup(hostname, { all: true, verbatim: true })).map((answer) => answer.address);
 
 export function createGuardedClient(options: GuardedClientOptions): OutboundHttp {
   const exchanges = new Set<Exchange>();

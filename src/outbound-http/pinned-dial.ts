@@ -2,6 +2,7 @@
  * Opens a connection to where a URL leads, with no gap between checking an address and using it: the name is looked up
  * once, every answer is checked, and only the checked addresses are dialled. Called by `guarded-client.ts`.
  */
+import { lookup } from 'node:dns/promises';
 import net from 'node:net';
 import tls from 'node:tls';
 import type { AddressGuard } from './address-guard.ts';
@@ -9,6 +10,10 @@ import { literalAddressOf, PLAIN_HTTP_PROBLEM } from './target-url.ts';
 
 /** All addresses of a name, in order of preference. */
 export type ResolveName = (hostname: string) => Promise<readonly string[]>;
+
+/** The system's, hosts file included. */
+export const systemResolver: ResolveName = async (hostname) =>
+  (await lookup(hostname, { all: true, verbatim: true })).map((answer) => answer.address);
 
 /** The destination is forbidden; nothing was sent. The message is a clause for a person. */
 export class RefusedAddress extends Error {}

@@ -18,6 +18,8 @@ export interface RuntimeFacts {
   metricsPort: number;
   /** By carrier, where it is not the carrier's own. */
   carrierApiBase: Readonly<Record<string, string>>;
+  /** As in WEBHOOK_ALLOW_CIDRS: the command line judges addresses by the same ranges. */
+  webhookAllowCidrs: string;
 }
 
 /** Readable by its owner alone: the database's address may hold a password. Returns its path. */

@@ -63,6 +63,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     metricsHost: settings.metricsHost,
     metricsPort: settings.metricsPort,
     carrierApiBase: readCarrierBases({ ...process.env, ...options.controlEnv }).bases,
+    webhookAllowCidrs: options.controlEnv?.['WEBHOOK_ALLOW_CIDRS'] ?? process.env['WEBHOOK_ALLOW_CIDRS'] ?? '',
   });
 
   const output = options.childOutput === undefined ? {} : { output: options.childOutput };

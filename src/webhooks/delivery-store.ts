@@ -2,11 +2,16 @@
  * The deliveries as rows: claim one, note how its attempt went, find what is due. The row is the truth; a claim is a time
  * until which nobody else touches it, so that whoever dies with one only delays it. Used by delivery and sweep.
  */
-import type { Database, Queryable } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
+import type { DisabledReason } from './endpoint.ts';
+import { noteFailure, noteSuccess } from './endpoint-health.ts';
+import { TEST_EVENT } from './events.ts';
 
 /** Longer than an attempt can take (10 s to be taken, 3 s to be answered, 1 s of body, bookkeeping). */
 export const CLAIM_MS = 20_000;
+/** Two rounds of the schedule. */
+const MAX_LOGGED_ATTEMPTS = 24;
 
 export interface DueDelivery {
   id: string;
@@ -17,8 +22,10 @@ export interface ClaimedDelivery extends DueDelivery {
   eventId: string;
   event: string;
   callUuid: string | null;
-  /** Attempts that have ended; this one is one more. */
+  /** Attempts of this round that have ended; this one is one more. */
   attempts: number;
+  /** Attempts of rounds before it: a redelivery begins a new one. */
+  earlierAttempts: number;
   url: string;
   /** The exact text to sign and send. */
   body: string;
@@ -27,6 +34,8 @@ export interface ClaimedDelivery extends DueDelivery {
   claimedUntil: Date;
   /** When the event was written. */
   createdAt: Date;
+  /** The receiver has succeeded within the last minute and has not failed since. */
+  knownHealthy: boolean;
 }
 
 export type AttemptOutcome =
@@ -34,15 +43,22 @@ export type AttemptOutcome =
   | { kind: 'retry'; status: number | null; error: string; nextAtEpochMs: number; disableEndpoint: boolean }
   | { kind: 'dead'; status: number | null; error: string; disableEndpoint: boolean };
 
+export interface Noted {
+  /** False when the claim was lost meanwhile, and with it the outcome (a success is written all the same). */
+  kept: boolean;
+  /** Set when this outcome switched the URL off. */
+  disabled: DisabledReason | null;
+}
+
 export interface DeliveryStore {
   /** Null when it is not due, done, claimed, held back by an earlier event of its call, or its endpoint is disabled. */
   claim(id: string, nowEpochMs: number): Promise<ClaimedDelivery | null>;
-  /** False when the claim was lost meanwhile, and with it the outcome (a success is written all the same). */
-  finish(delivery: ClaimedDelivery, outcome: AttemptOutcome, nowEpochMs: number): Promise<boolean>;
+  /** `tookMs`: the attempt, for its log. */
+  finish(delivery: ClaimedDelivery, outcome: AttemptOutcome, nowEpochMs: number, tookMs: number): Promise<Noted>;
   /** The next event of the same call that waits for its first attempt. */
   nextOfCall(delivery: ClaimedDelivery): Promise<DueDelivery | null>;
-  /** The oldest due deliveries of each enabled endpoint, at most `perEndpoint` of each. */
-  due(nowEpochMs: number, perEndpoint: number): Promise<DueDelivery[]>;
+  /** The oldest due deliveries of each enabled endpoint but those in `except`, at most `perEndpoint` of each. */
+  due(nowEpochMs: number, perEndpoint: number, except?: readonly string[]): Promise<DueDelivery[]>;
   endpointsOf(ids: readonly string[]): Promise<DueDelivery[]>;
 }
 
@@ -53,8 +69,10 @@ interface ClaimRow {
   event: string;
   callUuid: string | null;
   attempts: number;
+  earlierAttempts: number;
   url: string;
   body: string;
+  knownHealthy: boolean;
   secretSealed: Buffer;
   previousSecretSealed: Buffer | null;
   createdAt: Date;
@@ -72,38 +90,55 @@ export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore
       if (previousSecretSealed !== null) secrets.push(sealer.open(previousSecretSealed));
       return { ...rest, secrets, claimedUntil };
     },
-    async finish(delivery, outcome, nowEpochMs) {
+    async finish(delivery, outcome, nowEpochMs, tookMs) {
+      const now = new Date(nowEpochMs);
+      const parameters = finishParameters(delivery, outcome, now, tookMs);
+      if (outcome.kind === 'delivered' && delivery.knownHealthy) {
+        return { kept: (await db.query(FINISH_SQL, parameters)).length === 1, disabled: null };
+      }
       return await db.transaction(async (tx) => {
-        if (outcome.kind !== 'delivered' && outcome.disableEndpoint) await disable(tx, delivery, nowEpochMs);
-        const rows = await tx.query<{ id: string }>(FINISH_SQL, [
-          delivery.id,
-          delivery.claimedUntil,
-          outcome.kind === 'retry' ? 'pending' : outcome.kind,
-          outcome.status,
-          outcome.kind === 'delivered' ? null : outcome.error,
-          outcome.kind === 'retry' ? new Date(outcome.nextAtEpochMs) : null,
-          outcome.kind === 'delivered' ? new Date(nowEpochMs) : null,
-        ]);
-        return rows.length === 1;
+        // The endpoint's row first, as whoever switches it on does.
+        let disabled: DisabledReason | null = null;
+        if (outcome.kind === 'delivered') await noteSuccess(tx, delivery, now);
+        else if (delivery.event !== TEST_EVENT) {
+          disabled = await noteFailure(tx, delivery, { isGone: outcome.disableEndpoint, now });
+        }
+        return { kept: (await tx.query(FINISH_SQL, parameters)).length === 1, disabled };
       });
     },
     async nextOfCall(delivery) {
       const rows = await db.query<DueDelivery>(NEXT_OF_CALL_SQL, [delivery.eventId, delivery.endpointId]);
       return rows[0] ?? null;
     },
-    due: (nowEpochMs, perEndpoint) => db.query<DueDelivery>(DUE_SQL, [new Date(nowEpochMs), perEndpoint]),
+    due: (nowEpochMs, perEndpoint, except = []) =>
+      db.query<DueDelivery>(DUE_SQL, [new Date(nowEpochMs), perEndpoint, except]),
     endpointsOf: (ids) =>
       db.query<DueDelivery>('SELECT id, endpoint_id AS "endpointId" FROM webhook_deliveries WHERE id = ANY($1)', [ids]),
   };
 }
 
-/** Only while the URL is still the one that said so. */
-async function disable(tx: Queryable, delivery: ClaimedDelivery, nowEpochMs: number): Promise<void> {
-  await tx.query('UPDATE webhook_endpoints SET disabled_at = $3 WHERE id = $1 AND url = $2 AND disabled_at IS NULL', [
-    delivery.endpointId,
-    delivery.url,
-    new Date(nowEpochMs),
-  ]);
+function finishParameters(delivery: ClaimedDelivery, outcome: AttemptOutcome, now: Date, tookMs: number): unknown[] {
+  const error = outcome.kind === 'delivered' ? null : outcome.error;
+  const entry = {
+    at: now.toISOString(),
+    attempt: delivery.earlierAttempts + delivery.attempts + 1,
+    status: outcome.status,
+    error,
+    ms: Math.round(tookMs),
+  };
+  return [
+    delivery.id,
+    delivery.claimedUntil,
+    outcome.kind === 'retry' ? 'pending' : outcome.kind,
+    outcome.status,
+    error,
+    outcome.kind === 'retry' ? new Date(outcome.nextAtEpochMs) : null,
+    outcome.kind === 'delivered' ? now : null,
+    outcome.kind === 'dead' ? now : null,
+    now,
+    JSON.stringify([entry]),
+    MAX_LOGGED_ATTEMPTS,
+  ];
 }
 
 /** SKIP LOCKED: of two that want one row, the second goes on at once. The last condition is the order of a call's events. */
@@ -118,12 +153,17 @@ const CLAIM_SQL = `
       WHERE earlier.call_uuid = v.call_uuid AND earlier.sequence < v.sequence
         AND first.endpoint_id = d.endpoint_id AND first.state = 'pending' AND first.attempts = 0))
   RETURNING d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", v.event, v.call_uuid AS "callUuid", d.attempts,
-    e.url, v.body, v.created_at AS "createdAt", e.secret_sealed AS "secretSealed",
+    d.earlier_attempts AS "earlierAttempts", e.url, v.body, v.created_at AS "createdAt",
+    (e.failures_since_success = 0 AND e.last_success_at > $2 - interval '1 minute') IS TRUE AS "knownHealthy",
+    e.secret_sealed AS "secretSealed",
     CASE WHEN e.previous_until > $2 THEN e.previous_secret_sealed END AS "previousSecretSealed"`;
 
+/** The log keeps its newest entries; a delivery that was delivered before keeps the time of that until it is again. */
 const FINISH_SQL = `
-  UPDATE webhook_deliveries SET state = $3, attempts = attempts + 1, claimed_until = NULL, last_status = $4,
-    last_error = $5, next_at = coalesce($6, next_at), delivered_at = $7
+  UPDATE webhook_deliveries AS d SET state = $3, attempts = attempts + 1, claimed_until = NULL, last_status = $4,
+    last_error = $5, next_at = coalesce($6, next_at), delivered_at = coalesce($7, delivered_at), dead_at = $8,
+    last_attempt_at = $9,
+    attempt_log = CASE WHEN jsonb_array_length(attempt_log) >= $11 THEN attempt_log - 0 ELSE attempt_log END || $10::jsonb
   WHERE id = $1 AND state = 'pending' AND (claimed_until = $2 OR $3 = 'delivered') RETURNING id`;
 
 const NEXT_OF_CALL_SQL = `
@@ -134,11 +174,13 @@ const NEXT_OF_CALL_SQL = `
   WHERE done.id = $1 AND d.state = 'pending' AND d.attempts = 0
   ORDER BY v.sequence LIMIT 1`;
 
+/** Endpoint by endpoint, each from its own stretch of the index: a long backlog costs no more than a short one. */
 const DUE_SQL = `
-  SELECT id, "endpointId" FROM (
-    SELECT d.id, d.endpoint_id AS "endpointId", d.next_at,
-      row_number() OVER (PARTITION BY d.endpoint_id ORDER BY d.next_at, d.id) AS place
-    FROM webhook_deliveries AS d JOIN webhook_endpoints AS e ON e.id = d.endpoint_id
-    WHERE e.disabled_at IS NULL AND d.state = 'pending' AND d.next_at <= $1
+  SELECT due.id, e.id AS "endpointId"
+  FROM webhook_endpoints AS e CROSS JOIN LATERAL (
+    SELECT d.id, d.next_at FROM webhook_deliveries AS d
+    WHERE d.endpoint_id = e.id AND d.state = 'pending' AND d.next_at <= $1
       AND (d.claimed_until IS NULL OR d.claimed_until <= $1)
-  ) AS ranked WHERE place <= $2 ORDER BY next_at, id`;
+    ORDER BY d.next_at, d.id LIMIT $2) AS due
+  WHERE e.disabled_at IS NULL AND e.id <> ALL ($3::uuid[])
+  ORDER BY due.next_at, due.id`;

@@ -5,7 +5,8 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { OutboundHttp, OutboundLimits, OutboundResult } from '../outbound-http/outbound-http.ts';
-import type { AttemptOutcome, ClaimedDelivery, DeliveryStore, DueDelivery } from './delivery-store.ts';
+import type { AttemptOutcome, ClaimedDelivery, DeliveryStore, DueDelivery, Noted } from './delivery-store.ts';
+import { TEST_EVENT } from './events.ts';
 import { nextDelayMs, parseRetryAfter } from './retry-schedule.ts';
 import { signatureHeaders } from './signing.ts';
 
@@ -27,6 +28,8 @@ export interface DeliveryDeps {
   clock: Clock;
   random: () => number;
   logger: Logger;
+  /** Stretches the pauses between attempts; 1 in service, less where a test cannot wait three days. Default 1. */
+  retryScale?: number;
   /** After every attempt. */
   observed?(attempt: ObservedAttempt): void;
   /** After a failed attempt: when to come back. */
@@ -64,8 +67,18 @@ export async function attemptDelivery(deps: DeliveryDeps, id: string): Promise<A
     sinceEventSeconds: outcome.kind === 'delivered' ? (clock.epochMs() - delivery.createdAt.getTime()) / 1000 : null,
   });
   report(logger, delivery, outcome);
-  if (await note(deps, delivery, outcome)) await follow(deps, delivery, outcome);
+  const noted = await note(deps, delivery, outcome, clock.nowMs() - beganAtMs);
+  if (noted.disabled !== null) {
+    const facts = { endpointId: delivery.endpointId, reason: noted.disabled };
+    logger.error(facts, 'a webhook URL was switched off; its events are kept until it is enabled or another is set');
+  }
+  if (noted.kept) await follow(deps, delivery, outcome, noted);
   return outcome.kind === 'delivered' ? 'delivered' : 'failed';
+}
+
+/** Over all rounds. */
+function attemptNumber(delivery: ClaimedDelivery): number {
+  return delivery.earlierAttempts + delivery.attempts + 1;
 }
 
 function post(deps: DeliveryDeps, delivery: ClaimedDelivery): Promise<OutboundResult> {
@@ -76,7 +89,7 @@ function post(deps: DeliveryDeps, delivery: ClaimedDelivery): Promise<OutboundRe
     headers: {
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
-      'x-delivery-attempt': String(delivery.attempts + 1),
+      'x-delivery-attempt': String(attemptNumber(delivery)),
       ...signatureHeaders(delivery.secrets, { id: delivery.eventId, timestampSeconds, body: delivery.body }),
     },
     body: Buffer.from(delivery.body, 'utf8'),
@@ -102,17 +115,24 @@ function failed(
   error: string,
   retryAfterMs: number | null,
 ): AttemptOutcome {
-  const delayMs = nextDelayMs(delivery.attempts + 1, deps.random, retryAfterMs);
+  // Whoever asked for a test looks at its outcome, not at what comes in three days.
+  const isTest = delivery.event === TEST_EVENT;
+  const delayMs = isTest ? null : nextDelayMs(delivery.attempts + 1, deps.random, retryAfterMs, deps.retryScale);
   // 410 Gone: the receiver wants no more. What waits is kept, and goes to the URL that the operator sets next.
-  const disableEndpoint = status === 410;
+  const disableEndpoint = status === 410 && !isTest;
   if (delayMs === null) return { kind: 'dead', status, error, disableEndpoint };
   return { kind: 'retry', status, error, nextAtEpochMs: deps.clock.epochMs() + delayMs, disableEndpoint };
 }
 
-async function note(deps: DeliveryDeps, delivery: ClaimedDelivery, outcome: AttemptOutcome): Promise<boolean> {
+async function note(
+  deps: DeliveryDeps,
+  delivery: ClaimedDelivery,
+  outcome: AttemptOutcome,
+  tookMs: number,
+): Promise<Noted> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await deps.store.finish(delivery, outcome, deps.clock.epochMs());
+      return await deps.store.finish(delivery, outcome, deps.clock.epochMs(), tookMs);
     } catch (error) {
       const waitMs = NOTE_RETRIES_MS[attempt];
       if (waitMs === undefined) {
@@ -120,15 +140,20 @@ async function note(deps: DeliveryDeps, delivery: ClaimedDelivery, outcome: Atte
           { deliveryId: delivery.id, callUuid: delivery.callUuid, err: error },
           'the outcome of a webhook attempt could not be stored; it will be sent again under the same webhook-id',
         );
-        return false;
+        return { kept: false, disabled: null };
       }
       await new Promise<void>((resolve) => deps.clock.after(waitMs, resolve));
     }
   }
 }
 
-async function follow(deps: DeliveryDeps, delivery: ClaimedDelivery, outcome: AttemptOutcome): Promise<void> {
-  if (outcome.kind === 'retry' && !outcome.disableEndpoint) {
+async function follow(
+  deps: DeliveryDeps,
+  delivery: ClaimedDelivery,
+  outcome: AttemptOutcome,
+  noted: Noted,
+): Promise<void> {
+  if (outcome.kind === 'retry' && noted.disabled === null) {
     deps.onRetry(delivery, outcome.nextAtEpochMs - deps.clock.epochMs());
   }
   if (delivery.attempts > 0 || delivery.callUuid === null) return;
@@ -148,12 +173,11 @@ function report(logger: Logger, delivery: ClaimedDelivery, outcome: AttemptOutco
     callUuid: delivery.callUuid,
     event: delivery.event,
     webhookId: delivery.eventId,
-    attempt: delivery.attempts + 1,
+    attempt: attemptNumber(delivery),
     status: outcome.status,
   };
   if (outcome.kind === 'delivered') logger.info(facts, 'webhook delivered');
+  else if (delivery.event === TEST_EVENT) logger.info({ ...facts, ...why }, 'a test webhook failed');
   else if (outcome.kind === 'dead') logger.error({ ...facts, ...why }, 'webhook given up');
-  else if (outcome.disableEndpoint)
-    logger.warn(facts, 'the receiver answered 410; its workspace gets no more webhooks');
   else if (delivery.attempts === 0) logger.warn({ ...facts, ...why }, 'webhook failed; it will be retried');
 }

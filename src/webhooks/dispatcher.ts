@@ -21,6 +21,8 @@ export interface Dispatcher {
   offer(due: readonly DueDelivery[]): void;
   /** By ids alone; their receivers are looked up. Never rejects. */
   offerIds(ids: readonly string[]): Promise<void>;
+  /** Receivers whose lanes hold a sweep's worth already. */
+  busy(): string[];
   /** Starts nothing more; resolves when no attempt runs. Idempotent. */
   close(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         deps.logger.warn({ err: error }, 'rung webhook deliveries could not be read; the sweep will find them');
       }
     },
+    busy: () => [...lanes].filter(([, lane]) => lane.isBusy()).map(([endpointId]) => endpointId),
     async close() {
       closed = true;
       await Promise.all([...lanes.values()].map((lane) => lane.close()));

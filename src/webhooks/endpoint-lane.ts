@@ -24,6 +24,8 @@ export interface LaneDeps {
 export interface EndpointLane {
   /** Offering what waits or runs already is harmless. */
   offer(id: string): void;
+  /** Half full: a sweep need not offer more. The other half is for what the bell brings. */
+  isBusy(): boolean;
   /** Starts nothing more; resolves when nothing runs. */
   close(): Promise<void>;
 }
@@ -101,6 +103,7 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
 
   return {
     offer,
+    isBusy: () => waiting.size >= LANE_CAPACITY / 2,
     async close() {
       closed = true;
       cancelTimer?.();

@@ -1,22 +1,37 @@
 /**
- * The one webhook URL of a workspace and its signing secret. Called by the operator's command line; delivery reads the
- * same row by its own statement. A secret leaves these functions once, at the moment in which it is made.
+ * The one webhook URL of a workspace: its signing secret, what it subscribes to, and whether it is switched on. Called by the
+ * operator's command line and the API; delivery reads the same row by its own statement. A secret leaves these functions
+ * once, at the moment in which it is made.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { AddressGuard } from '../outbound-http/address-guard.ts';
 import { parseTargetUrl } from '../outbound-http/target-url.ts';
 import type { Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
+import { releaseBacklog } from './backlog.ts';
+import { OPT_IN_EVENTS, type OptInEvent } from './events.ts';
 import { createWebhookSecret } from './signing.ts';
 
 /** For how long after a rotation both secrets sign (contract §6). */
 export const ROTATION_OVERLAP_HOURS = 24;
 
+/** `gone`: the receiver answered 410. `failing`: five days without a success. `operator`: somebody switched it off. */
+export type DisabledReason = 'gone' | 'failing' | 'operator';
+
 export interface WebhookEndpoint {
   id: string;
   url: string;
-  /** Set when the receiver answered 410; `setEndpoint` clears it. */
+  /** Opt-in events that are sent beside the five that always are. */
+  events: OptInEvent[];
+  /** While set, events are kept and nothing is sent. `enableEndpoint` and `setEndpoint` clear it. */
   disabledAt: Date | null;
+  disabledReason: DisabledReason | null;
+  lastSuccessAt: Date | null;
+  /** The first failure since the last success; null when the newest attempt succeeded. */
+  failingSince: Date | null;
+  failuresSinceSuccess: number;
+  /** Deliveries that wait: for their first attempt, a retry, or the URL to be switched on. */
+  waiting: number;
   /** Until when the previous secret signs too; null when only one is live. */
   previousSecretUntil: Date | null;
   createdAt: Date;
@@ -24,8 +39,8 @@ export interface WebhookEndpoint {
 
 /**
  * Sets or changes the URL, makes a new secret (the old one stops at once: it belongs to another receiver) and enables it.
- * Deliveries that still waited go to the new URL. Throws with a sentence for the operator when the URL will not do;
- * with a `guard` a literal private address is refused here already and not only at delivery.
+ * What waited goes to the new URL, now. Throws with a sentence for the operator when the URL will not do; with a `guard` a
+ * literal private address is refused here already and not only at delivery.
  */
 export async function setEndpoint(
   db: Queryable,
@@ -37,12 +52,18 @@ export async function setEndpoint(
   const target = parseTargetUrl(url.trim(), guard);
   if (!target.ok) throw new Error(`The webhook URL ${target.problem}.`);
   const secret = createWebhookSecret();
-  await db.query(
+  const former = await db.query<{ failingSince: Date | null }>(
+    'SELECT failing_since AS "failingSince" FROM webhook_endpoints WHERE workspace_id = $1',
+    [workspaceId],
+  );
+  const [row] = await db.query<{ id: string }>(
     `INSERT INTO webhook_endpoints (id, workspace_id, url, secret_sealed) VALUES ($1, $2, $3, $4)
      ON CONFLICT (workspace_id) DO UPDATE SET url = excluded.url, secret_sealed = excluded.secret_sealed,
-       previous_secret_sealed = NULL, previous_until = NULL, disabled_at = NULL`,
+       previous_secret_sealed = NULL, previous_until = NULL, ${HEALTHY}
+     RETURNING id`,
     [uuidv7(), workspaceId, target.url.href, sealer.seal(secret)],
   );
+  if (former[0] !== undefined) await releaseBacklog(db, row!.id, former[0].failingSince);
   return { secret };
 }
 
@@ -59,13 +80,68 @@ export async function rotateSecret(db: Queryable, sealer: Sealer, workspaceId: s
   return { secret };
 }
 
+/** From now on these opt-in events are sent too, and no other. False when the workspace has no URL. */
+export async function subscribe(db: Queryable, workspaceId: string, events: readonly OptInEvent[]): Promise<boolean> {
+  const wanted = OPT_IN_EVENTS.filter((event) => events.includes(event));
+  const sql = 'UPDATE webhook_endpoints SET events = $2 WHERE workspace_id = $1 RETURNING id';
+  return (await db.query(sql, [workspaceId, wanted])).length === 1;
+}
+
+/**
+ * Switches the URL on and sends its backlog: what waits, and what was given up since it began to fail. Harmless when it is on.
+ * False when the workspace has no URL.
+ */
+export async function enableEndpoint(db: Queryable, workspaceId: string): Promise<boolean> {
+  const [former] = await db.query<{ id: string; failingSince: Date | null; disabledAt: Date | null }>(
+    `SELECT id, failing_since AS "failingSince", disabled_at AS "disabledAt" FROM webhook_endpoints WHERE workspace_id = $1`,
+    [workspaceId],
+  );
+  if (former === undefined) return false;
+  if (former.disabledAt === null) return true;
+  await db.query(`UPDATE webhook_endpoints SET ${HEALTHY} WHERE id = $1`, [former.id]);
+  await releaseBacklog(db, former.id, former.failingSince);
+  return true;
+}
+
+/** Events are kept; nothing is sent until it is enabled. False when the workspace has no URL. */
+export async function disableEndpoint(db: Queryable, workspaceId: string): Promise<boolean> {
+  const rows = await db.query(
+    `UPDATE webhook_endpoints SET disabled_at = coalesce(disabled_at, now()),
+       disabled_reason = coalesce(disabled_reason, 'operator')
+     WHERE workspace_id = $1 RETURNING id`,
+    [workspaceId],
+  );
+  return rows.length === 1;
+}
+
 /** Null when the workspace has none. Never holds a secret. */
 export async function readEndpoint(db: Queryable, workspaceId: string): Promise<WebhookEndpoint | null> {
   const rows = await db.query<WebhookEndpoint>(
-    `SELECT id, url, disabled_at AS "disabledAt", created_at AS "createdAt",
-       CASE WHEN previous_until > now() THEN previous_until END AS "previousSecretUntil"
-     FROM webhook_endpoints WHERE workspace_id = $1`,
+    `SELECT id, url, events, disabled_at AS "disabledAt", disabled_reason AS "disabledReason",
+       last_success_at AS "lastSuccessAt", failing_since AS "failingSince",
+       failures_since_success AS "failuresSinceSuccess", created_at AS "createdAt",
+       CASE WHEN previous_until > now() THEN previous_until END AS "previousSecretUntil",
+       (SELECT count(*)::int FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.state = 'pending') AS waiting
+     FROM webhook_endpoints AS e WHERE workspace_id = $1`,
     [workspaceId],
   );
   return rows[0] ?? null;
 }
+
+/** What a console shows above everything else; null when all is well. */
+export function noticeOf(endpoint: Pick<WebhookEndpoint, 'disabledAt' | 'disabledReason'>): string | null {
+  const { disabledAt, disabledReason } = endpoint;
+  if (disabledAt === null) return null;
+  const since = `Webhooks are off since ${disabledAt.toISOString()}`;
+  const kept = 'Events are kept; switching it on sends what waits.';
+  switch (disabledReason) {
+    case 'gone':
+      return `${since}: the receiver answered 410 Gone. ${kept}`;
+    case 'failing':
+      return `${since}: no attempt succeeded for five days. ${kept}`;
+    default:
+      return `${since}: somebody switched them off. ${kept}`;
+  }
+}
+
+const HEALTHY = 'disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failures_since_success = 0';

@@ -4,23 +4,15 @@
  */
 import type { CallRecord } from '../calls/call-record.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../calls/shown-fields.ts';
+import type { CallEventName, WorkspaceEventName } from './events.ts';
 import { cutTranscript } from './transcript.ts';
-
-export const WEBHOOK_EVENTS = [
-  'call.completed',
-  'call.no_answer',
-  'call.failed',
-  'recording.ready',
-  'analysis.completed',
-] as const;
-export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 
 export const API_VERSION = '1';
 /** UTF-8 bytes of transcript in a body; one longer is cut and `transcriptTruncated` says so. */
 export const MAX_TRANSCRIPT_BYTES = 64 * 1024;
 
 export interface EventFacts {
-  event: WebhookEventName;
+  event: CallEventName;
   id: string;
   timestampEpochMs: number;
   /** 1, 2, 3 … per call. */
@@ -71,8 +63,46 @@ export function buildEventBody(call: CallRecord, facts: EventFacts): Body {
   };
 }
 
+export interface WorkspaceEventFacts {
+  event: WorkspaceEventName;
+  id: string;
+  timestampEpochMs: number;
+  /** The workspace's slug. */
+  enterprise: string;
+  /** What this event adds; wins over what stands in every event. */
+  fields: Readonly<Record<string, unknown>>;
+}
+
+/** Of no call: the five keys of the specification are there all the same, and null. */
+export function buildWorkspaceEventBody(facts: WorkspaceEventFacts): Body {
+  return {
+    event: facts.event,
+    callUuid: null,
+    to: null,
+    transcript: null,
+    intent: null,
+    summary: null,
+    id: facts.id,
+    apiVersion: API_VERSION,
+    timestamp: new Date(facts.timestampEpochMs).toISOString(),
+    sequence: 1,
+    enterprise: facts.enterprise,
+    ...facts.fields,
+  };
+}
+
 function fieldsOf(call: CallRecord, facts: EventFacts): Body {
   switch (facts.event) {
+    case 'call.ringing':
+      return { createdAt: iso(call.createdAt), ringingAt: iso(call.ringingAt) };
+    case 'call.answered':
+      return {
+        createdAt: iso(call.createdAt),
+        ringingAt: iso(call.ringingAt),
+        answeredAt: iso(call.answeredAt),
+        ringSeconds: ringSeconds(call),
+        answeredBy: call.answeredBy,
+      };
     case 'call.completed':
       return completedFields(call, facts.turnCount);
     case 'call.no_answer':

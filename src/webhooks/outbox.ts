@@ -1,14 +1,17 @@
 /**
- * Writes a call's event and its delivery inside the transaction of the change that it reports, so that one cannot exist
- * without the other. Called by `src/calls`; after the commit the caller rings the bell with the ids. Must not send.
+ * Writes an event and its delivery inside the transaction of the change that it reports, so that one cannot exist
+ * without the other. Called by `src/calls` and by whatever else has events; after the commit the caller rings the bell with
+ * the ids. Must not send.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Turn } from '../../media/contract/conversation.ts';
 import type { CallRecord } from '../calls/call-record.ts';
 import type { Queryable } from '../store/database.ts';
-import { buildEventBody, type WebhookEventName } from './event-body.ts';
+import { buildEventBody, buildWorkspaceEventBody } from './event-body.ts';
 import { createEventId } from './event-id.ts';
+import { type CallEventName, isOptIn, type WorkspaceEventName } from './events.ts';
+import { bodyText } from './payload-limit.ts';
 import { transcriptOf } from './transcript.ts';
 
 /** Says that work is due. Losing a ring loses nothing: the sweep finds the row. */
@@ -20,16 +23,18 @@ export interface WebhookBell {
 /**
  * `call` is the row after the change; `extra` goes into the body over what is derived from the row (`quality`, `sipReason`,
  * `recording`, …). Takes the call's next sequence under its row lock; the transcript is that of `call_turns` as this
- * transaction sees it. Returns delivery ids: none when the workspace has no URL (the event is stored all the same).
+ * transaction sees it. Returns delivery ids: none when the workspace has no URL (the event is stored all the same), and none
+ * for an opt-in event that nobody asked for (it is not stored, so that the sequence has no gaps).
  * A second terminal event of a call violates an index and so fails the transaction.
  */
 export async function recordCallEvent(
   tx: Queryable,
   call: CallRecord,
-  event: WebhookEventName,
+  event: CallEventName,
   extra: Readonly<Record<string, unknown>>,
   clock: Clock,
 ): Promise<string[]> {
+  if (isOptIn(event) && !(await isWanted(tx, call.workspaceId, event))) return [];
   const sequences = await tx.query<{ sequence: number }>(
     `UPDATE calls SET next_sequence = next_sequence + 1 WHERE call_uuid = $1 AND workspace_id = $2
      RETURNING next_sequence - 1 AS sequence`,
@@ -49,16 +54,55 @@ export async function recordCallEvent(
     turnCount: turns.length,
     extra,
   });
-  const now = new Date(nowEpochMs);
+  const { workspaceId, callUuid } = call;
+  return await write(tx, { id, workspaceId, callUuid, event, sequence, body: bodyText(body), nowEpochMs });
+}
+
+export interface WorkspaceEvent {
+  workspaceId: string;
+  /** The workspace's slug. */
+  enterprise: string;
+  event: WorkspaceEventName;
+  /** What the body adds to the keys that every event has. */
+  fields: Readonly<Record<string, unknown>>;
+}
+
+/** An event of no call, such as `lead.updated`. Returns delivery ids: none when nobody asked for it. */
+export async function recordWorkspaceEvent(tx: Queryable, told: WorkspaceEvent, clock: Clock): Promise<string[]> {
+  const { workspaceId, enterprise, event, fields } = told;
+  if (isOptIn(event) && !(await isWanted(tx, workspaceId, event))) return [];
+  const id = createEventId();
+  const nowEpochMs = clock.epochMs();
+  const body = buildWorkspaceEventBody({ event, id, timestampEpochMs: nowEpochMs, enterprise, fields });
+  return await write(tx, { id, workspaceId, callUuid: null, event, sequence: 1, body: bodyText(body), nowEpochMs });
+}
+
+async function isWanted(tx: Queryable, workspaceId: string, event: string): Promise<boolean> {
+  const sql = 'SELECT 1 AS one FROM webhook_endpoints WHERE workspace_id = $1 AND $2 = ANY (events)';
+  return (await tx.query(sql, [workspaceId, event])).length > 0;
+}
+
+interface EventRow {
+  id: string;
+  workspaceId: string;
+  callUuid: string | null;
+  event: string;
+  sequence: number;
+  body: string;
+  nowEpochMs: number;
+}
+
+async function write(tx: Queryable, row: EventRow): Promise<string[]> {
+  const now = new Date(row.nowEpochMs);
   await tx.query(
     `INSERT INTO webhook_events (id, workspace_id, call_uuid, event, sequence, body, created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [id, call.workspaceId, call.callUuid, event, sequence, JSON.stringify(body), now],
+    [row.id, row.workspaceId, row.callUuid, row.event, row.sequence, row.body, now],
   );
   const deliveries = await tx.query<{ id: string }>(
     `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at)
      SELECT $1, $2, id, 'pending', $4, $4 FROM webhook_endpoints WHERE workspace_id = $3 RETURNING id`,
-    [uuidv7(), id, call.workspaceId, now],
+    [uuidv7(), row.id, row.workspaceId, now],
   );
   return deliveries.map((delivery) => delivery.id);
 }

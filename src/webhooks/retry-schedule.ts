@@ -25,13 +25,18 @@ const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
  * Ms until the next attempt, or null when `attemptsMade` (1…12) was the last. `random` gives 0 ≤ x < 1. A receiver's
- * Retry-After can only make the pause longer, by an hour at most.
+ * Retry-After can only make the pause longer, by an hour at most. `scale` shortens the whole schedule for fault runs.
  */
-export function nextDelayMs(attemptsMade: number, random: () => number, retryAfterMs: number | null): number | null {
+export function nextDelayMs(
+  attemptsMade: number,
+  random: () => number,
+  retryAfterMs: number | null,
+  scale = 1,
+): number | null {
   const baseMs = RETRY_DELAYS_MS[attemptsMade - 1];
   if (baseMs === undefined) return null;
-  const jitteredMs = Math.round(baseMs * (1 - JITTER_RATIO + 2 * JITTER_RATIO * random()));
-  return Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+  const jitteredMs = Math.round(scale * baseMs * (1 - JITTER_RATIO + 2 * JITTER_RATIO * random()));
+  return Math.max(jitteredMs, Math.round(scale * Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)));
 }
 
 /** RFC 9110 §10.2.3: seconds or an HTTP date. Null when absent, malformed or past. */

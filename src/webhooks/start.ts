@@ -11,6 +11,7 @@ import { attemptDelivery, type ObservedAttempt } from './delivery.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { WebhookBell } from './outbox.ts';
+import { startPurge } from './purge.ts';
 import { type QueueBell, startQueueBell } from './queue-bell.ts';
 import { type Sweep, startSweep } from './sweep.ts';
 
@@ -26,6 +27,8 @@ export interface WebhookDeps {
   /** 0 ≤ x < 1. */
   random: () => number;
   logger: Logger;
+  /** See `DeliveryDeps.retryScale`. */
+  retryScale?: number;
   observed?(attempt: ObservedAttempt): void;
 }
 
@@ -58,6 +61,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
           clock,
           random: deps.random,
           logger,
+          retryScale: deps.retryScale ?? 1,
           ...(deps.observed === undefined ? {} : { observed: deps.observed }),
           onRetry: (delivery, afterMs) => bell?.ringLater(delivery.id, afterMs),
           onNext: (delivery) => dispatcher.offer([delivery]),
@@ -73,12 +77,14 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
     logger,
     onRing: (id) => void dispatcher.offerIds([id]),
   });
-  sweep = startSweep({ store, clock, logger, onDue: (due) => dispatcher.offer(due) });
+  sweep = startSweep({ store, clock, logger, busy: dispatcher.busy, onDue: (due) => dispatcher.offer(due) });
+  const purge = startPurge({ db: deps.db, clock, logger });
 
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
     await bell?.close();
     await sweep?.close();
+    await purge.close();
     let cancel = (): void => {};
     const limit = new Promise<void>((resolve) => {
       cancel = clock.after(DRAIN_MS, resolve);

@@ -14,6 +14,8 @@ export interface SweepDeps {
   store: DeliveryStore;
   clock: Clock;
   logger: Logger;
+  /** Receivers that have enough in memory to go on with; their rows are not read again and again. Default: none. */
+  busy?(): string[];
   onDue(due: readonly DueDelivery[]): void;
 }
 
@@ -35,10 +37,11 @@ export function startSweep(deps: SweepDeps): Sweep {
 
   async function sweep(): Promise<void> {
     try {
-      const due = await store.due(clock.epochMs(), SWEEP_PER_ENDPOINT);
+      const busy = deps.busy?.() ?? [];
+      const due = await store.due(clock.epochMs(), SWEEP_PER_ENDPOINT, busy);
       if (away) logger.info('webhook sweep: the database is back');
       away = false;
-      leftBehind = fullEndpoints(due);
+      leftBehind = new Set([...busy, ...fullEndpoints(due)]);
       if (!closed && due.length > 0) deps.onDue(due);
     } catch (error) {
       // Once per outage; each delivery stays due meanwhile.

@@ -1,13 +1,34 @@
 /**
- * The one webhook address of a workspace, by its name, as the operator handles it. The rows and rules are
- * `src/webhooks/endpoint.ts`; here a workspace is found and a refusal becomes one for the operator.
+ * The one webhook address of a workspace, by the workspace's name, as the operator handles it. The rows and rules are in
+ * `src/webhooks`; here a workspace is found and a refusal becomes one for the operator.
  */
-import { createHash } from 'node:crypto';
+
+import type { Clock } from '../../media/contract/clock.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
-import { recordAudit } from '../audit/record-audit.ts';
+import type { AddressGuard } from '../outbound-http/address-guard.ts';
+import type { ResolveName } from '../outbound-http/pinned-dial.ts';
+import { problemOfTarget } from '../outbound-http/target-check.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
+import {
+  type DeliveryDetail,
+  type DeliveryEntry,
+  type DeliveryFilter,
+  listDeliveries,
+  readDelivery,
+} from '../webhooks/delivery-log.ts';
 import { readEndpoint, rotateSecret, setEndpoint, type WebhookEndpoint } from '../webhooks/endpoint.ts';
+import { auditEndpoint, changeSubscription, switchEndpoint } from '../webhooks/endpoint-changes.ts';
+import { isOptIn, OPT_IN_EVENTS } from '../webhooks/events.ts';
+import {
+  type Replayed,
+  type ReplayFilter,
+  redeliver,
+  replay,
+  sendTest,
+  WebhookRefusal,
+  type WebhookRefusalCode,
+} from '../webhooks/redelivery.ts';
 import { OperatorError } from './operator-error.ts';
 import { findWorkspace } from './workspaces.ts';
 
@@ -17,12 +38,24 @@ export interface WebhookWithSecret {
   secret: string;
 }
 
-/** Sets or changes the address. Either way a new secret is made: the old one belongs to another receiver. */
+/** What it takes to see where an address leads. */
+export interface AddressCheck {
+  guard: AddressGuard;
+  resolveName: ResolveName;
+  clock: Clock;
+}
+
+/**
+ * Sets or changes the address. Either way a new secret is made: the old one belongs to another receiver. With a `check` the
+ * address is refused when it leads to where nothing would be sent.
+ */
 export async function setWebhook(
   database: Database,
   sealer: Sealer,
-  args: { slug: string; url: string; by?: ChangedBy },
+  args: { slug: string; url: string; by?: ChangedBy; check?: AddressCheck },
 ): Promise<WebhookWithSecret> {
+  const problem = args.check === undefined ? null : await problemOfTarget(args.url.trim(), args.check);
+  if (problem !== null) throw new OperatorError('invalid', `The webhook URL ${problem}.`);
   return database.transaction(async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
     const before = await readEndpoint(tx, id);
@@ -30,7 +63,8 @@ export async function setWebhook(
       throw isSentenceForOperator(error) ? new OperatorError('invalid', error.message) : error;
     });
     const endpoint = await showWebhook(tx, args);
-    await audit(tx, id, args.by, 'webhook.set', before, endpoint);
+    const by = args.by ?? BY_OPERATOR;
+    await auditEndpoint(tx, { workspaceId: id, by, action: 'webhook.set', before, after: endpoint });
     return { endpoint, secret };
   });
 }
@@ -46,7 +80,8 @@ export async function rotateWebhookSecret(
     const { id } = await findWorkspace(tx, args.slug);
     const { secret } = await rotateSecret(tx, sealer, id);
     const endpoint = await showWebhook(tx, args);
-    await audit(tx, id, args.by, 'webhook.secret_rotated', before, endpoint);
+    const by = args.by ?? BY_OPERATOR;
+    await auditEndpoint(tx, { workspaceId: id, by, action: 'webhook.secret_rotated', before, after: endpoint });
     return { endpoint, secret };
   });
 }
@@ -55,39 +90,116 @@ export async function showWebhook(database: Queryable, args: { slug: string }): 
   const { id } = await findWorkspace(database, args.slug);
   const endpoint = await readEndpoint(database, id);
   if (endpoint !== null) return endpoint;
-  throw new OperatorError(
-    'not_found',
-    `Workspace '${args.slug}' has no webhook; set it with: parley webhook set ${args.slug} --url URL`,
-  );
+  throw refusalOf('not_set', args.slug);
+}
+
+/** Replaces what was subscribed to; an empty list leaves the events that are always sent. */
+export async function subscribeWebhook(
+  database: Database,
+  args: { slug: string; events: readonly string[]; by: ChangedBy },
+): Promise<WebhookEndpoint> {
+  const events = args.events.filter(isOptIn);
+  if (events.length < args.events.length) {
+    const unknown = args.events.filter((event) => !isOptIn(event));
+    throw new OperatorError(
+      'invalid',
+      `Not to be chosen: ${unknown.join(', ')}. There are: ${OPT_IN_EVENTS.join(', ')}.`,
+    );
+  }
+  const { id } = await findWorkspace(database, args.slug);
+  const changed = await changeSubscription(database, { workspaceId: id, events, by: args.by });
+  if (changed === null) throw refusalOf('not_set', args.slug);
+  return changed;
+}
+
+/** On: what waits is sent. Off: events are kept. */
+export async function switchWebhook(
+  database: Database,
+  args: { slug: string; enabled: boolean; by: ChangedBy },
+): Promise<WebhookEndpoint> {
+  const { id } = await findWorkspace(database, args.slug);
+  const changed = await switchEndpoint(database, { workspaceId: id, enabled: args.enabled, by: args.by });
+  if (changed === null) throw refusalOf('not_set', args.slug);
+  return changed;
+}
+
+export async function listWebhookDeliveries(
+  database: Queryable,
+  args: { slug: string; filter: DeliveryFilter; limit: number; after: string | null },
+): Promise<DeliveryEntry[]> {
+  const { id } = await findWorkspace(database, args.slug);
+  return listDeliveries(database, id, args.filter, { limit: args.limit, after: args.after });
+}
+
+export async function showWebhookDelivery(
+  database: Queryable,
+  args: { slug: string; deliveryId: string },
+): Promise<DeliveryDetail> {
+  const { id } = await findWorkspace(database, args.slug);
+  const delivery = await readDelivery(database, id, args.deliveryId);
+  if (delivery === null) throw refusalOf('not_found', args.slug);
+  return delivery;
+}
+
+export async function redeliverWebhook(
+  database: Database,
+  args: { slug: string; deliveryId: string; by: ChangedBy },
+): Promise<DeliveryDetail> {
+  const { id } = await findWorkspace(database, args.slug);
+  await forOperator(args.slug, redeliver(database, { workspaceId: id, by: args.by }, args.deliveryId));
+  return showWebhookDelivery(database, args);
+}
+
+export async function replayWebhooks(
+  database: Database,
+  args: { slug: string; filter: ReplayFilter; by: ChangedBy },
+): Promise<Replayed> {
+  if (args.filter.from === undefined && args.filter.callUuids === undefined) {
+    throw new OperatorError('invalid', 'Give --from or --calls: a replay of everything is hardly meant.');
+  }
+  const { id } = await findWorkspace(database, args.slug);
+  return forOperator(args.slug, replay(database, { workspaceId: id, by: args.by }, args.filter));
+}
+
+/** Written for the running service to send, within 5 s. */
+export async function testWebhook(
+  database: Database,
+  args: { slug: string; by: ChangedBy },
+  clock: Clock,
+): Promise<DeliveryDetail> {
+  const { id } = await findWorkspace(database, args.slug);
+  const workspace = { workspaceId: id, enterprise: args.slug, by: args.by };
+  const deliveryId = await forOperator(args.slug, sendTest(database, workspace, clock));
+  return showWebhookDelivery(database, { slug: args.slug, deliveryId });
+}
+
+async function forOperator<Result>(slug: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof WebhookRefusal ? refusalOf(error.code, slug) : error;
+  }
+}
+
+function refusalOf(code: WebhookRefusalCode, slug: string): OperatorError {
+  switch (code) {
+    case 'not_set':
+      return new OperatorError(
+        'not_found',
+        `Workspace '${slug}' has no webhook; set it with: parley webhook set ${slug} --url URL`,
+      );
+    case 'disabled':
+      return new OperatorError(
+        'refused',
+        `The webhook of '${slug}' is off; this sends what waits: parley webhook enable ${slug}`,
+      );
+    case 'not_found':
+      return new OperatorError('not_found', `'${slug}' has no such delivery; see: parley webhook deliveries ${slug}`);
+    case 'body_gone':
+      return new OperatorError('refused', 'The event is older than 30 days and its text is gone; the call log has it.');
+  }
 }
 
 function isSentenceForOperator(error: unknown): error is Error {
   return error instanceof Error && error.message.startsWith('The webhook URL');
-}
-
-function audit(
-  tx: Queryable,
-  workspaceId: string,
-  by: ChangedBy = BY_OPERATOR,
-  action: string,
-  before: WebhookEndpoint | null,
-  after: WebhookEndpoint,
-): Promise<void> {
-  // An address may carry a key in its path or query; its host and whether it changed are what matters here.
-  const shown = (endpoint: WebhookEndpoint | null): object | null =>
-    endpoint === null
-      ? null
-      : {
-          origin: new URL(endpoint.url).origin,
-          urlSha256: createHash('sha256').update(endpoint.url).digest('hex'),
-          disabledAt: endpoint.disabledAt,
-        };
-  return recordAudit(tx, {
-    workspaceId,
-    by,
-    action,
-    target: `webhook:${after.id}`,
-    before: shown(before),
-    after: shown(after),
-  });
 }

@@ -10,6 +10,7 @@ import type { ErrorCode } from '../error-codes.ts';
 export const TAGS = {
   Calls: 'Place, follow, read and end calls.',
   Leads: 'People to call, and numbers that must not be called.',
+  Webhooks: 'What became of the events that were sent, and sending them again.',
   Directory: 'What a client must know before its first call.',
   Service: 'For probes and people.',
 } as const;

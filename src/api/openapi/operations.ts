@@ -9,6 +9,7 @@ import { leadOperations } from '../leads/operations.ts';
 import { outboundCallOperations } from '../outbound-call/operations.ts';
 import { serviceOperations } from '../service-operations.ts';
 import { suppressionOperations } from '../suppressions/operations.ts';
+import { webhookOperations } from '../webhooks/operations.ts';
 import { widgetOperations } from '../widget/operations.ts';
 import type { Operation } from './operation.ts';
 
@@ -17,6 +18,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...callOperations,
   ...leadOperations,
   ...suppressionOperations,
+  ...webhookOperations,
   ...directoryOperations,
   ...widgetOperations,
   ...serviceOperations,

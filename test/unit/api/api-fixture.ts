@@ -40,6 +40,8 @@ export interface ApiFixture {
   admission: 'open' | 'draining' | 'no_capacity';
   compliance: ApiDeps['compliance']['check'];
   hungUp: string[];
+  /** Webhook deliveries that the bell was rung for. */
+  rung: string[];
   /** A good request of acme's, changed by `change`; `body` replaces the whole. */
   call(change?: object, options?: InjectOptions): Promise<LightMyRequestResponse>;
   insertCall(tenant: Tenant, change?: Record<string, unknown>): Promise<string>;
@@ -69,6 +71,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
     admission: 'open',
     compliance: async () => ({ allowed: true }),
     hungUp: [],
+    rung: [],
     app: createApiServer({
       database,
       clock,
@@ -88,6 +91,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
       admission: { state: () => fixture.admission },
       bus,
       checks: { database: async () => 'ok' },
+      webhookBell: { ring: (ids) => void fixture.rung.push(...ids) },
       instance: 'run-1',
     }),
     call(change = {}, inject = {}) {

@@ -24,6 +24,7 @@ function run(masterKeyFile: string | null): string {
     metricsHost: '127.0.0.1',
     metricsPort: 9464,
     carrierApiBase: {},
+    webhookAllowCidrs: '10.0.0.0/8, fd00::/8',
   });
 }
 
@@ -36,6 +37,7 @@ describe('runtime.json', () => {
     expect(loadOperatorSettings({ PARLEY_DATA_DIR: dataDir })).toEqual({
       databaseUrl: DATABASE_URL,
       masterKeyHex: key,
+      webhookAllowCidrs: ['10.0.0.0/8', 'fd00::/8'],
     });
   });
 

@@ -6,7 +6,7 @@ import { createSealer } from '../../../src/store/secrets.ts';
 import { type AttemptResult, attemptDelivery } from '../../../src/webhooks/delivery.ts';
 import { createDeliveryStore, type DeliveryStore, type DueDelivery } from '../../../src/webhooks/delivery-store.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
-import type { WebhookEventName } from '../../../src/webhooks/event-body.ts';
+import type { CallEventName } from '../../../src/webhooks/events.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -36,7 +36,7 @@ export interface DeliveryBench {
   answer(script: Script): void;
   /** In place of the scripted receiver. */
   useHttp(http: OutboundHttp): void;
-  record(event: WebhookEventName): Promise<string>;
+  record(event: CallEventName): Promise<string>;
   attempt(id: string): Promise<AttemptResult>;
   row(id: string): Promise<DeliveryRow>;
   /** Empty tables, a fresh endpoint at `url`, an empty script. */

@@ -170,7 +170,7 @@ describe('retries, on a virtual clock', () => {
     expect(await bench.store.due(bench.clock.epochMs(), 100)).toEqual([]);
     bench.answer(() => answered(200));
     await setEndpoint(bench.db, createSealer('ab'.repeat(32)), WORKSPACE_ID, 'https://example.org/new');
-    expect((await bench.store.due(bench.clock.epochMs(), 100)).map((due) => due.id)).toEqual([later, first]);
+    expect((await bench.store.due(bench.clock.epochMs(), 100)).map((due) => due.id)).toEqual([first, later]);
     for (const id of [first, later]) expect(await bench.attempt(id)).toBe('delivered');
     expect(bench.sent.at(-1)?.url).toBe('https://example.org/new');
   });

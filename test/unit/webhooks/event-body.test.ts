@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { buildEventBody, type EventFacts, WEBHOOK_EVENTS } from '../../../src/webhooks/event-body.ts';
+import { buildEventBody, type EventFacts } from '../../../src/webhooks/event-body.ts';
 import { createEventId } from '../../../src/webhooks/event-id.ts';
+import { WEBHOOK_EVENTS } from '../../../src/webhooks/events.ts';
 import { sampleCall } from './sample-call.ts';
 
 const facts = (changes: Partial<EventFacts> = {}): EventFacts => ({

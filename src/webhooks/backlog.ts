@@ -1,0 +1,24 @@
+/**
+ * What happens to waiting deliveries when a URL is switched on or changed: they begin their schedule anew, now. Called by
+ * `endpoint.ts` after it changed the endpoint's row (the same order of locks as delivery has: endpoint, then deliveries).
+ */
+import type { Queryable } from '../store/database.ts';
+
+/**
+ * A round of 12 attempts that begins at once: due since the event was written, so that the oldest goes first. `X-Delivery-Attempt`
+ * counts on. For a statement on `webhook_deliveries AS d`.
+ */
+export const NEW_ROUND = `state = 'pending', next_at = d.created_at, claimed_until = NULL, dead_at = NULL,
+  earlier_attempts = d.earlier_attempts + d.attempts, attempts = 0`;
+/** What is under way at this moment is left alone. */
+export const NOT_UNDER_WAY = `(d.state <> 'pending' OR d.claimed_until IS NULL OR d.claimed_until <= now())`;
+
+/** `since`: what died later than that is sent too. Rows that never were tried are due already and stay as they are. */
+export async function releaseBacklog(db: Queryable, endpointId: string, since: Date | null): Promise<void> {
+  await db.query(
+    `UPDATE webhook_deliveries AS d SET ${NEW_ROUND}
+     WHERE d.endpoint_id = $1 AND ${NOT_UNDER_WAY} AND (
+       (d.state = 'pending' AND d.attempts > 0) OR (d.state = 'dead' AND d.dead_at >= $2))`,
+    [endpointId, since],
+  );
+}
