@@ -41,6 +41,17 @@ export const conversationAgent: ScriptedAgent = {
   idle: { promptAfterMs: 6000, say: ['Are you still there?'], endAfterMs: 40_000 },
 };
 
+/** One question only, for runs that have no time: its whole conversation is `INTENTS[0]`. */
+export const briefAgent: ScriptedAgent = {
+  ...conversationAgent,
+  greeting: 'Hello.',
+  steps: conversationAgent.steps
+    .filter(({ id }) => id === 'ask' || id === 'bye')
+    .map((step) =>
+      step.id === 'ask' ? { ...step, replies: step.replies!.map((reply) => ({ ...reply, goto: 'bye' })) } : step,
+    ),
+};
+
 /** A callee who answers each question as often as it is asked. */
 export function talkingCallee(number: string): PersonaInput {
   const answer = (hears: string[], says: string) => ({ hears, says, repeats: true, afterMs: 300 });

@@ -19,6 +19,8 @@ export interface WebhookReceiver {
   setSecret(secret: string): void;
   /** Resolves with the first webhook that `wanted` accepts, past or future; rejects after `limitMs`. */
   waitFor(wanted: (webhook: ReceivedWebhook) => boolean, limitMs: number): Promise<ReceivedWebhook>;
+  /** All that has come, repeated deliveries too. */
+  received(): readonly ReceivedWebhook[];
   /** How many different ids of this event have arrived. */
   countOf(event: string): number;
   close(): void;
@@ -83,6 +85,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
         check();
       });
     },
+    received: () => received,
     countOf: (event) => new Set(received.filter((item) => item.event === event).map(({ body }) => body['id'])).size,
     close: () => server.close(),
   };

@@ -23,7 +23,13 @@ export interface CallEntry {
   answeredAt: string | null;
   endedAt: string | null;
   durationSeconds: number | null;
-  recording: { status: string; url?: string | null; durationMs?: number } | null;
+  recording: {
+    status: string;
+    path?: string | null;
+    url?: string | null;
+    durationMs?: number;
+    parts?: unknown[];
+  } | null;
   transcript: string | null;
   turns: {
     turnId: string;
@@ -85,9 +91,12 @@ export class CallClient {
   ): Promise<CallEntry> {
     const deadline = Date.now() + limitMs;
     for (;;) {
-      const entry = await this.entry(callUuid);
-      if (wanted(entry)) return entry;
-      if (Date.now() > deadline) {
+      // A poll may meet a process that has just died.
+      const entry = await this.entry(callUuid).catch((error: unknown) =>
+        Date.now() > deadline ? Promise.reject(error) : null,
+      );
+      if (entry !== null && wanted(entry)) return entry;
+      if (entry !== null && Date.now() > deadline) {
         throw new Error(`waited ${limitMs} ms for ${what}; the call is ${entry.status}/${entry.endedReason ?? '-'}`);
       }
       await new Promise((done) => setTimeout(done, POLL_MS));

@@ -51,14 +51,20 @@ const AUTH_ID = 'MAEMULATOR0000000001';
 const AUTH_TOKEN = 'emulated-token-of-no-value';
 const STOP_LIMIT_MS = 5_000;
 
-export async function startEmulatorProcess(personas: readonly PersonaInput[]): Promise<EmulatorProcess> {
+export async function startEmulatorProcess(
+  personas: readonly PersonaInput[],
+  keepAudio = true,
+): Promise<EmulatorProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-emulator-'));
   const file = join(folder, 'personas.json');
   writeFileSync(file, JSON.stringify(personas));
   const port = await freePort();
   const child = fork(
     builtEntry('bench/carrier-emulator/main.js'),
-    ['--port', String(port), '--auth-id', AUTH_ID, '--auth-token', AUTH_TOKEN, '--personas', file],
+    [
+      ...['--port', String(port), '--auth-id', AUTH_ID, '--auth-token', AUTH_TOKEN, '--personas', file],
+      ...(keepAudio ? [] : ['--no-audio']),
+    ],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], detached: true },
   );
   const listeners = new Set<(event: EmulatorEvent) => void>();

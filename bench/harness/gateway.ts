@@ -30,6 +30,8 @@ export interface GatewayOptions {
   /** More settings of the service, as environment variables. */
   settings?: Record<string, string>;
   volatileDatabase?: boolean;
+  /** False for load runs: the emulated carrier keeps no sound. */
+  keepAudio?: boolean;
   log(line: string): void;
   /** Takes the log lines of control and media. */
   childOutput?(text: string): void;
@@ -54,7 +56,7 @@ const LINE_NUMBER = '+14155550100';
 const DRAIN_LIMIT_MS = 5_000;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const emulator = await startEmulatorProcess(options.personas);
+  const emulator = await startEmulatorProcess(options.personas, options.keepAudio);
   const receiver = await startWebhookReceiver();
   const port = await freePort(options.preferredPort);
   const settings = loadServiceSettings({

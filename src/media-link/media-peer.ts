@@ -173,6 +173,8 @@ export class MediaPeer implements MediaMember {
         return;
       }
       default:
+        // Its last word, which the inbox holds until it is written.
+        if (message.type === 'media.stopped') this.#carried.delete(message.callUuid);
         this.#inbox.push(number, message.callUuid, message);
     }
   }

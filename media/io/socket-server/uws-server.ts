@@ -16,7 +16,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { UWS_BINARY_SHA256 } from './binary-checksums.ts';
-import { CorkKeeper } from './cork-keeper.ts';
+import { CorkKeeper, type Door } from './cork-keeper.ts';
 import {
   ABNORMAL_CLOSURE,
   MESSAGE_TOO_BIG,
@@ -118,6 +118,18 @@ function createUwsServer(uws: Uws, options: SocketServerOptions): MediaSocketSer
     }
   });
 
+  function openDoor(host: string): Door | null {
+    let door: Door | null = null;
+    app.listen(host, 0, (token) => {
+      if (token !== false) door = { port: portOf(token), close: () => uws.us_listen_socket_close(token) };
+    });
+    return door;
+  }
+
+  function portOf(token: us_listen_socket): number {
+    return uws.us_socket_local_port(token as unknown as Parameters<Uws['us_socket_local_port']>[0]);
+  }
+
   return {
     kind: 'uws',
     listen(host, port) {
@@ -130,8 +142,8 @@ function createUwsServer(uws: Uws, options: SocketServerOptions): MediaSocketSer
             return;
           }
           listenSocket = token;
-          const bound = uws.us_socket_local_port(token as unknown as Parameters<Uws['us_socket_local_port']>[0]);
-          void upgrades.corkKeeper.start(host, bound).then(() => resolve(bound));
+          const bound = portOf(token);
+          void upgrades.corkKeeper.start(openDoor).then(() => resolve(bound));
         });
       });
     },

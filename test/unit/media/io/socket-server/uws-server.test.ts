@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { freePort } from '../../../../../bench/harness/free-port.ts';
 import { chooseSocketServer } from '../../../../../media/io/socket-server/choose-server.ts';
 import { loadUws } from '../../../../../media/io/socket-server/uws-server.ts';
 import { runSocketServerConformance } from './conformance.ts';
@@ -27,3 +28,32 @@ test('auto falls back to ws with the reason; uws that does not load throws; ws i
   expect(chooseSocketServer('ws', broken).kind).toBe('ws');
   if (loaded.ok) expect(chooseSocketServer('auto').kind).toBe('uws');
 });
+
+test.runIf(loaded.ok)(
+  '8 servers share one port: each is listening within 1 s, whichever the kernel gives a request to',
+  async () => {
+    if (!loaded.ok) return;
+    const { create } = loaded;
+    const servers = Array.from({ length: 8 }, () =>
+      create({
+        maxPendingUpgrades: 1,
+        callbackFailed: () => {},
+        routes: [],
+        request: (exchange) => {
+          exchange.respond(404, '', [], 0);
+          exchange.end();
+        },
+      }),
+    );
+    try {
+      // Of a port that it chose itself, uWebSockets.js keeps others out.
+      const port = await freePort();
+      const startedAtMs = performance.now();
+      const ports = await Promise.all(servers.map((server) => server.listen('127.0.0.1', port)));
+      expect(ports).toEqual(ports.map(() => port));
+      expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+    } finally {
+      for (const server of servers) server.close();
+    }
+  },
+);

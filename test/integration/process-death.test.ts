@@ -1,0 +1,194 @@
+/**
+ * Processes of the real service die under calls: a media process (the carrier brings its calls back to another), control, the
+ * database; and the whole service is stopped in order. What is checked is each call's one end, its transcript and what the far end saw.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COUNTED, countingAgent } from '../../bench/chaos/counting-agent.ts';
+import { databasePids, signal } from '../../bench/chaos/processes.ts';
+import type { CallEntry } from '../../bench/harness/call-client.ts';
+import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
+import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+
+const RECORDED_AFTER_MS = 4_500;
+let gateway: Gateway;
+let database: Database;
+let nextNumber = 0;
+/** A call that came back to another process, for the look at its recordings later on. */
+let lostAndBack = '';
+const dataDir = mkdtempSync(join(tmpdir(), 'parley-process-death-'));
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    dataDir,
+    agent: countingAgent,
+    personas: [{ kind: 'silent', name: 'silent', number: '+1415551*', ringMs: 100 }],
+    settings: { PARLEY_MEDIA_PROCESSES: '2', PARLEY_PIPELINE_THREADS: '1' },
+    concurrentCalls: 100,
+    callsPerSecond: 100,
+    // Not volatile: a database that is killed must have kept what it said it had.
+    log: () => {},
+  });
+  database = openDatabase({ connectionString: gateway.service.databaseUrl, maxConnections: 2, onIdleError: () => {} });
+});
+
+afterAll(async () => {
+  await database?.close();
+  await gateway?.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const place = (number: string) =>
+  gateway.client.place({ to: number, agentId: gateway.agentId, enterprise: gateway.enterprise, from: gateway.lineId });
+
+/** Resolves with the calls' ids by number once each has its stream. */
+async function talking(count: number): Promise<Map<string, string>> {
+  const calls = new Map<string, string>();
+  await Promise.all(
+    Array.from({ length: count }, async () => {
+      const number = `+1415551${String(++nextNumber).padStart(4, '0')}`;
+      const placed = await place(number);
+      expect(placed.httpStatus).toBe(200);
+      calls.set(number, placed.body.callUuid!);
+    }),
+  );
+  for (const callUuid of calls.values()) {
+    await gateway.client.waitFor(callUuid, 'its first turn', ({ turns }) => turns.length > 0, 30_000);
+  }
+  return calls;
+}
+
+async function ended(calls: Map<string, string>): Promise<{ entry: CallEntry; far: EmulatedCall }[]> {
+  const entries = await Promise.all(
+    [...calls].map(async ([number, callUuid]) => ({
+      number,
+      entry: await gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null, 60_000),
+    })),
+  );
+  const emulated = await gateway.emulator.calls();
+  return entries.map(({ number, entry }) => ({
+    entry,
+    far: emulated.find((call) => number.endsWith(call.to))!,
+  }));
+}
+
+const terminal = ({ entry }: { entry: CallEntry }): string => `${entry.status}/${entry.endedReason}`;
+
+/** Each thing that the agent has to say was heard, in order; turns are numbered without a hole. */
+function holesIn({ entry }: { entry: CallEntry }): string[] {
+  const ids = entry.turns.map((turn) => turn.turnId);
+  const holes = ids.some((id, at) => id !== `t${at + 1}`) ? [`turns ${ids.join(' ')}`] : [];
+  let from = 0;
+  for (const sentence of COUNTED) {
+    const at = entry.turns.findIndex((turn, index) => index >= from && turn.heardText.includes(sentence));
+    if (at < 0) holes.push(`"${sentence}" is missing`);
+    else from = at;
+  }
+  return holes;
+}
+
+async function expectOneEndEach(calls: Map<string, string>): Promise<void> {
+  const callUuids = [...calls.values()];
+  const events = await database.query<{ call_uuid: string; event: string; status: string }>(
+    `SELECT e.call_uuid, e.event, c.status FROM webhook_events e JOIN calls c ON c.call_uuid = e.call_uuid
+      WHERE e.event IN ('call.completed', 'call.no_answer', 'call.failed') AND c.call_uuid = ANY ($1::uuid[])`,
+    [callUuids],
+  );
+  expect(events.map((row) => row.call_uuid).sort()).toEqual([...callUuids].sort());
+  for (const { event, status } of events) expect(event).toBe(`call.${status}`);
+  for (const callUuid of callUuids) {
+    await gateway.receiver.waitFor(
+      (webhook) => webhook.callUuid === callUuid && webhook.event.startsWith('call.') && webhook.verified,
+      60_000,
+    );
+  }
+  const told = gateway.receiver
+    .received()
+    .filter(({ callUuid, event }) => callUuids.includes(callUuid) && event.startsWith('call.'));
+  expect(new Set(told.map(({ body }) => body['id'])).size).toBe(callUuids.length);
+}
+
+describe('under calls that talk', () => {
+  test('a media process is killed: its calls come back to another, say all they had to say, and end once', async () => {
+    const calls = await talking(12);
+    const victims = await database.query<{ call_uuid: string }>(
+      `SELECT call_uuid FROM calls WHERE owner_media_id = 'media-0' AND status = 'in_progress'`,
+    );
+    expect(victims.length).toBeGreaterThan(0);
+    // What the recorder has appended by then is what can be kept of the first stream: it appends every 5 s.
+    await wait(RECORDED_AFTER_MS);
+    signal(gateway.service.media[0]!.pid(), 'SIGKILL');
+    const all = await ended(calls);
+    expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
+    expect(all.flatMap(holesIn)).toEqual([]);
+    const back = all.filter(({ entry }) => victims.some((row) => row.call_uuid === entry.callUuid));
+    for (const { far } of back) {
+      expect(far.streams).toHaveLength(2);
+      expect(far.streams[1]!.openedAtEpochMs - far.streams[0]!.closedAtEpochMs!).toBeLessThan(5_000);
+    }
+    for (const { far } of all.filter((one) => !back.includes(one))) expect(far.streams).toHaveLength(1);
+    await expectOneEndEach(calls);
+    lostAndBack = back[0]!.entry.callUuid;
+  });
+
+  test('control is killed: the streams stay, nothing that was said is lost, each call ends once', async () => {
+    const calls = await talking(6);
+    signal(gateway.service.control.pid(), 'SIGKILL');
+    await untilReady();
+    const all = await ended(calls);
+    expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
+    expect(all.flatMap(holesIn)).toEqual([]);
+    expect(all.map(({ far }) => far.streams.length)).toEqual(all.map(() => 1));
+    await expectOneEndEach(calls);
+  });
+
+  test('the database is killed: the same', async () => {
+    const calls = await talking(6);
+    signal(databasePids(gateway.service)[0], 'SIGKILL');
+    await untilReady();
+    const all = await ended(calls);
+    expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
+    expect(all.flatMap(holesIn)).toEqual([]);
+    expect(all.map(({ far }) => far.streams.length)).toEqual(all.map(() => 1));
+    await expectOneEndEach(calls);
+  });
+
+  test('a call that came back has both parts of its recording: the first was finished by the process that followed', async () => {
+    const whole = await gateway.client.waitFor(
+      lostAndBack,
+      'both recordings',
+      ({ recording }) => recording?.parts?.length === 2,
+      60_000,
+    );
+    expect(existsSync(whole.recording!.path!)).toBe(true);
+  });
+
+  test('the service is told to stop: a new call gets 503 within 100 ms, live calls finish, each ends once', async () => {
+    const calls = await talking(4);
+    const toldAtMs = performance.now();
+    const stopped = gateway.service.stop(60_000);
+    let refusedAtMs = Number.POSITIVE_INFINITY;
+    while (refusedAtMs === Number.POSITIVE_INFINITY && performance.now() - toldAtMs < 2_000) {
+      const { httpStatus } = await place('+14155519999');
+      if (httpStatus === 503) refusedAtMs = performance.now();
+    }
+    expect(refusedAtMs - toldAtMs).toBeLessThan(100);
+    const all = await ended(calls);
+    expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
+    expect(all.flatMap(holesIn)).toEqual([]);
+    await expectOneEndEach(calls);
+    await stopped;
+  });
+});
+
+async function untilReady(): Promise<void> {
+  for (const untilMs = performance.now() + 30_000; performance.now() < untilMs; await wait(100)) {
+    const answer = await fetch(`${gateway.service.publicUrl}/readyz`).catch(() => null);
+    if (answer?.status === 200) return;
+  }
+  throw new Error('the service was not ready again within 30 s');
+}
