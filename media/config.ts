@@ -11,6 +11,8 @@ const mediaConfigSchema = z.strictObject({
   host: z.string().min(1),
   /** 0 takes any free port, which the log names. */
   port: z.int().min(0).max(65_535),
+  /** How many media processes share the port, this one among them. */
+  processes: z.int().min(1).max(64).default(1),
   runDir: z.string().min(1),
   dataDir: z.string().min(1),
   pipelineThreads: z.int().min(1).max(64),

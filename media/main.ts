@@ -15,6 +15,7 @@ import { CallRegistry } from './io/call-registry.ts';
 import { createCodecRegistry } from './io/carriers/codec-registry.ts';
 import { createPlivoCodecFactory } from './io/carriers/plivo-codec.ts';
 import { createControlLink } from './io/control-link.ts';
+import { createDescriptorGuard, readDescriptorUse } from './io/descriptor-guard.ts';
 import { FrameClock } from './io/frame-clock.ts';
 import { createHttpProxy } from './io/http-proxy.ts';
 import type { Leg } from './io/leg.ts';
@@ -38,6 +39,8 @@ const LATENESS_LOG_EVERY_MS = 60_000;
 const IO_BELL_TIMEOUT_MS = 1000;
 /** With so many streams some frame comes in every tick: pipeline threads are then woken every 4 ms, at half the cost. */
 const BUSY_STREAMS = 64;
+/** The supervisor's word that the whole service stops may be read this much later than its SIGTERM. */
+const STOPPING_WORD_MS = 200;
 /** After the last call: until control has acknowledged what was said. */
 const FLUSH_LIMIT_MS = 5000;
 /** Calls that the drain's time limit ends get so long to say their last. */
@@ -160,14 +163,30 @@ const server = chosen.create({
       codecs: createCodecRegistry([createPlivoCodecFactory({ framesPerMessage: config.plivoFramesPerMessage })]),
       registry,
       link,
+      clock,
       log,
       toControl: (message) => link.send(message),
+      isShortOfDescriptors: () => descriptors.isShort,
       refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
     }),
   ],
   request: (exchange) => proxy.handle(exchange),
   maxPendingUpgrades: MAX_PENDING_UPGRADES,
   callbackFailed: (error) => log.error({ err: error }, 'a fault of ours in a socket callback'),
+});
+
+const descriptors = createDescriptorGuard({
+  clock,
+  log,
+  read: readDescriptorUse,
+  shut(isShut) {
+    if (isShut) server.stopListening();
+    else if (!isEnding) {
+      server
+        .listen(config.host, port)
+        .catch((error: unknown) => log.error({ err: error }, 'the port cannot be listened on again'));
+    }
+  },
 });
 
 async function answerBell(): Promise<void> {
@@ -223,10 +242,21 @@ function reportLateness(): void {
   clock.after(LATENESS_LOG_EVERY_MS, reportLateness);
 }
 
+let port = 0;
 let isEnding = false;
+/** The supervisor ends the whole service: nobody else will answer on our port. */
+let isServiceStopping = false;
+process.on('message', (message) => {
+  if ((message as { type?: string }).type === 'stopping') isServiceStopping = true;
+});
+
 function drainAndExit(why: string): void {
   if (isEnding) return;
   isEnding = true;
+  // Alone among several: what comes from now on is for the others, and must not be given to us to be refused.
+  clock.after(STOPPING_WORD_MS, () => {
+    if (config.processes > 1 && !isServiceStopping && process.connected) server.stopListening();
+  });
   log.info({ why, activeCalls: registry.activeCalls }, 'draining');
   void (async () => {
     const drained = registry.drain();
@@ -237,6 +267,7 @@ function drainAndExit(why: string): void {
     registry.stopAll();
     await Promise.race([drained, new Promise<void>((resolve) => clock.after(LAST_WORDS_LIMIT_MS, resolve))]);
     await link.flush(FLUSH_LIMIT_MS);
+    descriptors.close();
     server.close();
     link.close();
     await Promise.all([proxy.close(), pool.close(), recorder.stop(), speech.close(), listen.close()]);
@@ -257,7 +288,8 @@ process.on('disconnect', () => drainAndExit('the supervisor is gone'));
 
 try {
   await Promise.all([pool.ready, recorder.ready, speech.ready, listen.ready]);
-  const port = await server.listen(config.host, config.port);
+  port = await server.listen(config.host, config.port);
+  void descriptors.look();
   void answerBell();
   reportLoad();
   reportMetrics();

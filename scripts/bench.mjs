@@ -5,6 +5,7 @@ import { ensureBuilt, ensurePackages, root } from './bootstrap.mjs';
 
 const SCENARIOS = {
   calls: 'what a call costs, against a naive gateway',
+  chaos: 'parts of the service die under calls',
   fuzz: 'mutated WebSocket messages at both socket servers',
   placements: 'a carrier that times out, resets and succeeds late: is any phone rung twice?',
   'first-word': 'from the answer to the first word of the agent',

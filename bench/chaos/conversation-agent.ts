@@ -7,6 +7,10 @@ import type { PersonaInput } from '../carrier-emulator/persona.ts';
 
 /** In the order in which a whole conversation has them. */
 export const INTENTS = ['confirmed', 'early', 'nothing_else'] as const;
+/** Not a part of the conversation: the caller did not catch the question and has it asked again. */
+export const ASKED_AGAIN = 'asked_again';
+
+const again = (goto: string) => ({ intent: ASKED_AGAIN, phrases: ['pardon'], goto });
 
 export const conversationAgent: ScriptedAgent = {
   kind: 'scripted',
@@ -21,19 +25,19 @@ export const conversationAgent: ScriptedAgent = {
       id: 'ask',
       say: 'Can you still come at three in the afternoon?',
       expect: 'yesno',
-      replies: [{ intent: 'confirmed', phrases: ['yes', 'yes please'], goto: 'early' }],
+      replies: [{ intent: 'confirmed', phrases: ['yes', 'yes please'], goto: 'early' }, again('ask')],
     },
     {
       id: 'early',
       say: 'Please come ten minutes early and bring your insurance card.',
       expect: 'open',
-      replies: [{ intent: 'early', phrases: ['okay thank you', 'thank you'], goto: 'more' }],
+      replies: [{ intent: 'early', phrases: ['okay thank you', 'thank you'], goto: 'more' }, again('early')],
     },
     {
       id: 'more',
       say: 'Do you have another question?',
       expect: 'yesno',
-      replies: [{ intent: 'nothing_else', phrases: ['no', 'no thank you'], goto: 'bye' }],
+      replies: [{ intent: 'nothing_else', phrases: ['no', 'no thank you'], goto: 'bye' }, again('more')],
     },
     { id: 'bye', say: 'Thank you and goodbye.', end: { reason: 'agent_hangup' } },
   ],
@@ -48,7 +52,12 @@ export const briefAgent: ScriptedAgent = {
   steps: conversationAgent.steps
     .filter(({ id }) => id === 'ask' || id === 'bye')
     .map((step) =>
-      step.id === 'ask' ? { ...step, replies: step.replies!.map((reply) => ({ ...reply, goto: 'bye' })) } : step,
+      step.id === 'ask'
+        ? {
+            ...step,
+            replies: step.replies!.map((reply) => (reply.intent === ASKED_AGAIN ? reply : { ...reply, goto: 'bye' })),
+          }
+        : step,
     ),
 };
 
@@ -65,8 +74,11 @@ export function talkingCallee(number: string): PersonaInput {
       answer(['three in the afternoon', 'can you still come'], 'yes please'),
       answer(['insurance card', 'ten minutes early'], 'okay thank you'),
       answer(['another question'], 'no thank you'),
-      { hears: ['did not understand', 'are you still there'], saysAgain: true, repeats: true },
+      { hears: ['did not understand'], saysAgain: true, repeats: true },
+      // What came before it was not understood, or cut off.
+      answer(['are you still there'], 'pardon'),
     ],
+    otherwise: { says: 'pardon', times: 20 },
     hangsUpAfterSilenceMs: 30_000,
   };
 }

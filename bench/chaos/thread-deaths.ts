@@ -7,6 +7,7 @@ import type { Database } from '../../src/store/database.ts';
 import type { CallEntry } from '../harness/call-client.ts';
 import type { Gateway } from '../harness/gateway.ts';
 import { busiestThread, killThread, type ThreadDeath } from '../harness/thread-faults.ts';
+import { ASKED_AGAIN } from './conversation-agent.ts';
 
 export interface ThreadDeathReport {
   death: ThreadDeath;
@@ -78,7 +79,7 @@ function holesIn({ callUuid, turns }: CallEntry, intents: readonly string[]): st
   const holes: string[] = [];
   const ids = turns.map((turn) => turn.turnId).join(' ');
   if (ids !== turns.map((_, at) => `t${at + 1}`).join(' ')) holes.push(`${callUuid} has the turns ${ids}`);
-  const heard = turns.map((turn) => turn.intent).filter((intent) => intent !== undefined);
+  const heard = turns.map((turn) => turn.intent).filter((intent) => intent !== undefined && intent !== ASKED_AGAIN);
   const once = heard.filter((intent, at) => intent !== heard[at - 1]);
   if (once.join(' ') !== intents.join(' ')) holes.push(`${callUuid} has the intents ${heard.join(' ')}`);
   return holes;

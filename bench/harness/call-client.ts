@@ -25,9 +25,8 @@ export interface CallEntry {
   durationSeconds: number | null;
   recording: {
     status: string;
-    path?: string | null;
     url?: string | null;
-    durationMs?: number;
+    durationSeconds?: number | null;
     parts?: unknown[];
   } | null;
   transcript: string | null;

@@ -41,6 +41,8 @@ const REWRITTEN = new Set(['expect', 'x-forwarded-for', 'x-forwarded-host', 'x-f
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENOENT', 'UND_ERR_CONNECT_TIMEOUT', 'EACCES', 'EAGAIN']);
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 const RETRY_AFTER_SECONDS = '1';
+/** The client library times its own stages; a request that falls between them is found by this look. */
+const SWEEP_MS = 5_000;
 
 export function createHttpProxy(options: HttpProxyOptions): HttpProxy {
   const pool = new Pool('http://control', {
@@ -52,6 +54,16 @@ export function createHttpProxy(options: HttpProxyOptions): HttpProxy {
   });
   const counters = { inFlight: 0 };
   let closed = false;
+  const unanswered = new Set<ProxiedRequest>();
+  const sweepMs = Math.min(SWEEP_MS, options.headersTimeoutMs);
+  const sweep = setInterval(() => {
+    const beforeMs = performance.now() - options.headersTimeoutMs - sweepMs;
+    for (const request of unanswered) {
+      if (request.movedAtMs < beforeMs) request.tooLate();
+      if (request.isAnswered) unanswered.delete(request);
+    }
+  }, sweepMs);
+  sweep.unref();
 
   return {
     get inFlight() {
@@ -62,11 +74,14 @@ export function createHttpProxy(options: HttpProxyOptions): HttpProxy {
         answerUnavailable(exchange);
         return;
       }
-      new ProxiedRequest(exchange, options, counters).dispatch(pool);
+      const request = new ProxiedRequest(exchange, options, counters);
+      unanswered.add(request);
+      request.dispatch(pool);
     },
     async close() {
       if (closed) return;
       closed = true;
+      clearInterval(sweep);
       await pool.destroy();
     },
   };
@@ -79,14 +94,31 @@ class ProxiedRequest implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #body: Readable | null = null;
   #bodyBytes = 0;
+  #isPaused = false;
   #hasAnswered = false;
   #isOver = false;
+  /** When it came, or the last piece of its body. */
+  movedAtMs = performance.now();
 
   constructor(exchange: HttpExchange, options: HttpProxyOptions, counters: { inFlight: number }) {
     this.#exchange = exchange;
     this.#options = options;
     this.#counters = counters;
     counters.inFlight++;
+  }
+
+  /** Its answer has begun, or nobody waits for one. */
+  get isAnswered(): boolean {
+    return this.#hasAnswered || this.#isOver;
+  }
+
+  /** Neither answered nor failed in all the time that it may take. */
+  tooLate(): void {
+    if (this.isAnswered) return;
+    const controller = this.#controller;
+    this.#answer(500, 'Internal server error', 'internal_error');
+    controller?.abort(new Error('no answer in time'));
+    this.#body?.destroy();
   }
 
   dispatch(pool: Pool): void {
@@ -103,7 +135,13 @@ class ProxiedRequest implements Dispatcher.DispatchHandler {
       return;
     }
     if (hasBody) {
-      this.#body = new Readable({ read: () => exchange.resumeBody() });
+      this.#body = new Readable({
+        read: () => {
+          if (!this.#isPaused) return;
+          this.#isPaused = false;
+          exchange.resumeBody();
+        },
+      });
       this.#body.on('error', () => {});
       exchange.onBody = (chunk, isLast) => this.#onBody(chunk, isLast);
     }
@@ -170,6 +208,7 @@ class ProxiedRequest implements Dispatcher.DispatchHandler {
   #onBody(chunk: Uint8Array, isLast: boolean): void {
     const body = this.#body;
     if (body === null || this.#isOver) return;
+    this.movedAtMs = performance.now();
     this.#bodyBytes += chunk.length;
     if (this.#bodyBytes > this.#options.maxBodyBytes) {
       const controller = this.#controller;
@@ -178,7 +217,10 @@ class ProxiedRequest implements Dispatcher.DispatchHandler {
       body.destroy();
       return;
     }
-    if (chunk.length > 0 && !body.push(chunk) && !isLast) this.#exchange.pauseBody();
+    if (chunk.length > 0 && !body.push(chunk) && !isLast) {
+      this.#isPaused = true;
+      this.#exchange.pauseBody();
+    }
     if (isLast) body.push(null);
   }
 

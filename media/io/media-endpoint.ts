@@ -3,6 +3,7 @@
  * checks the carrier's signature; this side only refuses what needs no question. The token is a secret: it is in no log line.
  */
 import type { Logger } from 'pino';
+import type { Clock } from '../contract/clock.ts';
 import type { ClaimRequest, ToControl } from '../contract/link-messages.ts';
 import type { CallLife } from './call-life.ts';
 import type { CallRegistry } from './call-registry.ts';
@@ -16,6 +17,9 @@ const TOKEN = /^[A-Za-z0-9_-]{16,128}$/;
 /** What carriers sign with; the rest of a request's headers is nobody's business. */
 const SIGNATURE_HEADER = /signature|nonce|timestamp/;
 const RETRY_AFTER_SECONDS = 1;
+/** Anybody can dial us with a made-up token: so many refusals a minute are told one by one, the rest as a number. */
+const REFUSALS_TOLD_A_MINUTE = 20;
+const MINUTE_MS = 60_000;
 /** An older stream of the same call gets so long to be over, recording included. */
 const VACATE_LIMIT_MS = 3000;
 
@@ -32,17 +36,21 @@ export interface MediaEndpointOptions {
   codecs: CodecRegistry;
   registry: CallRegistry;
   link: ControlLink;
+  clock: Clock;
   log: Logger;
   toControl(message: ToControl): void;
+  /** File descriptors are running out. */
+  isShortOfDescriptors(): boolean;
   /** Counts. */
   refused(httpStatus: number): void;
 }
 
 export function createMediaEndpoint(options: MediaEndpointOptions): SocketRoute<CallLife> {
+  const refusals = new Refusals(options.clock, options.log);
   return {
     pathPrefix: MEDIA_PATH,
     limits: LIMITS,
-    upgrade: (request, decision) => new StreamUpgrade(options, request, decision).run(),
+    upgrade: (request, decision) => new StreamUpgrade(options, refusals, request, decision).run(),
     open: (socket) => socket.data.opened(socket),
     message(socket, message, isBinary) {
       const life = socket.data;
@@ -59,13 +67,20 @@ export function createMediaEndpoint(options: MediaEndpointOptions): SocketRoute<
 
 class StreamUpgrade {
   readonly #options: MediaEndpointOptions;
+  readonly #refusals: Refusals;
   readonly #request: UpgradeRequest;
   readonly #decision: UpgradeDecision<CallLife>;
   readonly #carrier: string;
   readonly #token: string;
 
-  constructor(options: MediaEndpointOptions, request: UpgradeRequest, decision: UpgradeDecision<CallLife>) {
+  constructor(
+    options: MediaEndpointOptions,
+    refusals: Refusals,
+    request: UpgradeRequest,
+    decision: UpgradeDecision<CallLife>,
+  ) {
     this.#options = options;
+    this.#refusals = refusals;
     this.#request = request;
     this.#decision = decision;
     const [carrier = '', token = '', ...more] = request.path.slice(MEDIA_PATH.length).split('/');
@@ -74,12 +89,13 @@ class StreamUpgrade {
   }
 
   run(): void {
-    const { codecs, registry } = this.#options;
+    const { codecs, registry, isShortOfDescriptors } = this.#options;
     const codec = codecs.find(this.#carrier);
     if (codec === undefined) this.#refuse(404, 'no such carrier here');
     else if (!TOKEN.test(this.#token)) this.#refuse(401, 'the path holds no token');
     else if (registry.isDraining) this.#refuse(503, 'draining');
     else if (!registry.hasRoom()) this.#refuse(503, 'at capacity');
+    else if (isShortOfDescriptors()) this.#refuse(503, 'file descriptors are running out');
     else {
       this.#claim(codec).catch((error: unknown) => {
         this.#options.log.error({ err: error, carrier: this.#carrier }, 'a fault of ours in an upgrade');
@@ -122,8 +138,42 @@ class StreamUpgrade {
   #refuse(httpStatus: number, why: string, callUuid?: string): void {
     const { remoteAddress } = this.#request;
     const carrier = this.#carrier.slice(0, 32);
-    this.#options.log.warn({ carrier, httpStatus, why, remoteAddress, callUuid }, 'media stream refused');
+    this.#refusals.tell({ carrier, httpStatus, why, remoteAddress, callUuid });
     this.#options.refused(httpStatus);
     this.#decision.reject(httpStatus, httpStatus === 503 ? RETRY_AFTER_SECONDS : undefined);
+  }
+}
+
+class Refusals {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #sinceMs = 0;
+  #count = 0;
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  tell(refusal: Record<string, unknown>): void {
+    const nowMs = this.#clock.nowMs();
+    if (this.#count === 0) this.#sinceMs = nowMs;
+    else if (nowMs - this.#sinceMs > MINUTE_MS) {
+      this.#sayUntold();
+      this.#count = 0;
+      this.#sinceMs = nowMs;
+    }
+    this.#count++;
+    if (this.#count <= REFUSALS_TOLD_A_MINUTE) this.#log.warn(refusal, 'media stream refused');
+    else if (this.#count === REFUSALS_TOLD_A_MINUTE + 1) {
+      this.#log.warn(refusal, 'media streams are refused in great number; the rest of this minute is only counted');
+      this.#clock.after(MINUTE_MS, () => this.#sayUntold());
+    }
+  }
+
+  #sayUntold(): void {
+    const untold = this.#count - REFUSALS_TOLD_A_MINUTE - 1;
+    if (untold > 0) this.#log.warn({ untold }, 'media streams were refused that the log does not name');
+    this.#count = 0;
   }
 }

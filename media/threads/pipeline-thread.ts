@@ -60,8 +60,8 @@ const ringIo = (): void => ioBell.ring();
 const registry = new SessionRegistry(logger, (message: FromPipeline) => parent.postMessage(message));
 const send = (message: FromPipeline): void => registry.send(message);
 const tones = new Map<string, Uint8Array>();
-/** Calls whose session is being made. */
-const starting = new Set<string>();
+/** Calls whose session is being made, each with its start: a call may be stopped and started anew meanwhile. */
+const starting = new Map<string, SharedArrayBuffer>();
 const speechToText: SpeechToText = {
   inputRateHz: LISTEN_RATE_HZ,
   open: (grammar, onResult, onError) => enginesNow().speechToText.open(grammar, onResult, onError),
@@ -121,10 +121,11 @@ function prepare({ callUuid, agent, placeholders, format }: Extract<ToPipeline, 
 
 function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
   const { callUuid } = setup;
-  starting.add(callUuid);
+  starting.set(callUuid, memory);
+  const isStillWanted = (): boolean => starting.get(callUuid) === memory && starting.delete(callUuid);
   createSession(setup, memory).then(
     (session) => {
-      if (!starting.delete(callUuid)) return session.stop();
+      if (!isStillWanted()) return session.stop();
       registry.start(session);
       // The loop may be asleep for as long as a heartbeat.
       pipelineBell.ring();
@@ -132,7 +133,7 @@ function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
     (error: unknown) => {
       logger.error({ err: error, callUuid }, 'pipeline: a call could not be started');
       const reason = error instanceof Error ? error.message : String(error);
-      if (starting.delete(callUuid)) {
+      if (isStillWanted()) {
         send({ type: 'call.end', callUuid, reason: 'internal_error', disposition: null, error: reason });
       }
     },

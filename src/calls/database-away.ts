@@ -6,7 +6,7 @@
 /** SQLSTATE classes that time may heal: connection, resources, operator intervention, system, rolled back, locks. */
 const PASSING_CLASSES = new Set(['08', '53', '55', '57', '58', '40', 'XX']);
 const PASSING_MESSAGES =
-  /connection terminated|timeout exceeded when trying to connect|connection ended|not queryable|read-only/i;
+  /connection terminated|timeout exceeded when trying to connect|connection ended|query read timeout|not queryable|read-only/i;
 
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

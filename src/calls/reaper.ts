@@ -35,6 +35,8 @@ export interface Reaper {
 
 const SWEEP_EVERY_MS = 1_000;
 const BATCH_CALLS = 50;
+/** A lost process leaves hundreds of calls at once, and a carrier may take seconds for each: so many are in hand together. */
+const BATCHES_A_SWEEP = 4;
 const CLAIM_MS = 20_000;
 /** After a start, media processes get this long to come back and renew before their calls count as orphans. */
 const ORPHAN_GRACE_MS = 10_000;
@@ -59,6 +61,17 @@ export function createReaper(deps: ReaperDeps): Reaper {
   let databaseWasAway = false;
 
   async function sweep(): Promise<number> {
+    const work: Promise<void>[] = [];
+    for (let batch = 0; batch < BATCHES_A_SWEEP; batch++) {
+      const due = await takeDue();
+      work.push(...due.map(({ call_uuid }) => lookAfter(call_uuid)));
+      if (due.length < BATCH_CALLS) break;
+    }
+    await Promise.all(work);
+    return work.length;
+  }
+
+  async function takeDue(): Promise<{ call_uuid: string }[]> {
     const nowEpochMs = clock.epochMs();
     const askedAtMs = clock.nowMs();
     const due = await database.query<{ call_uuid: string }>(TAKE_DUE, [
@@ -66,8 +79,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
       new Date(nowEpochMs + CLAIM_MS),
     ]);
     if (clock.nowMs() - askedAtMs > STANDSTILL_MS) graceFromMs = clock.nowMs();
-    await Promise.all(due.map(({ call_uuid }) => lookAfter(call_uuid)));
-    return due.length;
+    return due;
   }
 
   async function lookAfter(callUuid: string): Promise<void> {
@@ -193,9 +205,12 @@ export function createReaper(deps: ReaperDeps): Reaper {
       schedule(SWEEP_EVERY_MS);
       return;
     }
+    let nextInMs = SWEEP_EVERY_MS;
     running = sweep()
       .then(
-        () => {
+        (looked) => {
+          // There may be more.
+          if (looked === BATCH_CALLS * BATCHES_A_SWEEP) nextInMs = 0;
           if (databaseWasAway) log.info('the sweep of calls goes on');
           databaseWasAway = false;
         },
@@ -207,7 +222,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
       )
       .finally(() => {
         running = null;
-        schedule(SWEEP_EVERY_MS);
+        schedule(nextInMs);
       });
   }
 

@@ -24,6 +24,8 @@ export interface DatabaseOptions {
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
+/** A server that stands still, or whose machine is gone, ends no statement by itself. */
+const ANSWER_LIMIT_MS = 12_000;
 
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
@@ -31,6 +33,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_LIMIT_MS,
+    keepAlive: true,
   });
   pool.on('error', options.onIdleError);
   // A connection in use reports its death by its own event too, and can do so in the same turn in which the pool hands it
@@ -53,9 +57,12 @@ export function openDatabase(options: DatabaseOptions): Database {
         await client.query('COMMIT');
         return result;
       } catch (error) {
-        await client.query('ROLLBACK').catch(() => {
-          broken = true;
-        });
+        if (isUnanswered(error)) broken = true;
+        else {
+          await client.query('ROLLBACK').catch(() => {
+            broken = true;
+          });
+        }
         throw error;
       } finally {
         client.release(broken);
@@ -63,4 +70,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     close: () => pool.end(),
   };
+}
+
+/** The connection still waits for that answer: whatever is asked next would wait behind it. */
+function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
 }

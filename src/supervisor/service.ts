@@ -147,6 +147,7 @@ function mediaConfig(settings: ServiceSettings, index: number, made: { dataDir: 
     mediaId: `media-${index}`,
     host: settings.host,
     port: settings.port,
+    processes: settings.mediaProcesses,
     runDir: made.runDir,
     dataDir: made.dataDir,
     pipelineThreads: settings.pipelineThreads,

@@ -19,7 +19,7 @@ export interface SupervisedChild {
   pid(): number | undefined;
   /** Resolves at the first `ready`; rejects when the child dies before it. */
   ready: Promise<void>;
-  /** SIGTERM, and SIGKILL when it has not gone within `limitMs`. Idempotent. */
+  /** `{type:'stopping'}`, SIGTERM, and SIGKILL when it has not gone within `limitMs`. Idempotent. */
   stop(limitMs: number): Promise<void>;
   /** SIGKILL, at once, and no new start. */
   kill(): void;
@@ -86,6 +86,8 @@ export function superviseChild(options: ChildOptions): SupervisedChild {
       const ending = child;
       if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
       const ended = new Promise<void>((done) => ending.once('exit', () => done()));
+      // The whole service ends, not this child alone.
+      if (ending.connected) ending.send({ type: 'stopping' }, () => {});
       ending.kill('SIGTERM');
       const limit = setTimeout(() => ending.kill('SIGKILL'), limitMs);
       await ended;

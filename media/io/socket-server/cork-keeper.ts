@@ -34,6 +34,11 @@ export class CorkKeeper {
   #retry: NodeJS.Timeout | null = null;
   #closed = false;
 
+  /** Later on it sees to itself. */
+  get isStarted(): boolean {
+    return this.#client !== null;
+  }
+
   /** Resolves when the request is kept, or could not be made. `open` listens on a free port of the host it is given; null: it cannot. */
   start(open: (host: string) => Door | null): Promise<void> {
     return new Promise((resolve) => {

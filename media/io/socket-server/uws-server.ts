@@ -143,7 +143,8 @@ function createUwsServer(uws: Uws, options: SocketServerOptions): MediaSocketSer
           }
           listenSocket = token;
           const bound = portOf(token);
-          void upgrades.corkKeeper.start(openDoor).then(() => resolve(bound));
+          if (upgrades.corkKeeper.isStarted) resolve(bound);
+          else void upgrades.corkKeeper.start(openDoor).then(() => resolve(bound));
         });
       });
     },

@@ -230,7 +230,7 @@ export function createWsServer(options: SocketServerOptions): MediaSocketServer 
         http.once('error', reject);
         http.listen({ host, port }, () => {
           http.off('error', reject);
-          http.on('error', options.callbackFailed);
+          if (http.listenerCount('error') === 0) http.on('error', options.callbackFailed);
           isListening = true;
           resolve((http.address() as AddressInfo).port);
         });

@@ -11,9 +11,11 @@ import { Bell } from '../../rings/bell.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
 /** A healthy thread beats each 100 ms; the caller hears a stall as soon as the downlink ring (120 to 250 ms) is empty. */
-const HEARTBEAT_LIMIT_MS = 800;
+const HEARTBEAT_LIMIT_MS = 700;
 const START_LIMIT_MS = 30_000;
-const WATCH_MS = 100;
+const WATCH_MS = 50;
+/** Our own loop was away for so long: then it was not the thread that was silent. */
+const OWN_STALL_MS = 200;
 /** Many survivors in the young generation would otherwise be promoted by each burst (media-performance.md §5). */
 const MEMORY = { oldMb: 1024, youngMb: 32 };
 
@@ -112,7 +114,7 @@ export class PipelineThreadHost {
     const look = (): void => {
       const nowMs = clock.nowMs();
       // Our own loop stood still, or the whole machine did: that says nothing about the thread.
-      if (nowMs - lookedAtMs > 2 * WATCH_MS) this.#beatAtMs = Math.max(this.#beatAtMs, nowMs - WATCH_MS);
+      if (nowMs - lookedAtMs > OWN_STALL_MS) this.#beatAtMs = Math.max(this.#beatAtMs, nowMs - WATCH_MS);
       lookedAtMs = nowMs;
       const limitMs = this.isReady ? HEARTBEAT_LIMIT_MS : START_LIMIT_MS;
       if (this.silentMs(nowMs) > limitMs) {

@@ -1,6 +1,6 @@
 /**
  * The recorder thread, seen from the I/O thread: opens and closes recordings, and starts a dead thread again, handing it every
- * open ring anew (a ring holds 2 s, so a quick restart loses little). A recording that was closing at three deaths is
+ * open ring anew (a ring holds 2 s, so a quick restart loses little; one that dies again and again is started ever later). A recording that was closing at three deaths is
  * given up with an error, so that its call is not kept waiting.
  */
 import type { Logger } from 'pino';
@@ -10,7 +10,10 @@ import type { RecordingFacts } from '../../contract/conversation.ts';
 import type { FromRecorder, ToRecorder } from '../../contract/thread-messages.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
-const RESTART_MS = 50;
+const FIRST_RESTART_MS = 50;
+const LONGEST_RESTART_MS = 5000;
+/** A thread that lived this long has proved itself: the next pause is short again. */
+const STEADY_AFTER_MS = 10_000;
 const MOST_DEATHS_A_RECORDING = 2;
 const MEMORY = { oldMb: 1024, youngMb: 32 };
 
@@ -55,6 +58,8 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
   let stopped = false;
   let deaths = 0;
   let isReady = false;
+  let restartMs = FIRST_RESTART_MS;
+  let startedAtMs = 0;
   let settle: { resolve(): void; reject(error: Error): void } | null = null;
   const ready = new Promise<void>((resolve, reject) => {
     settle = { resolve, reject };
@@ -66,6 +71,7 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
     options.finished(stream, recording, error);
   };
   const start = (): void => {
+    startedAtMs = options.clock.nowMs();
     worker = startWatchedWorker({
       url: options.url,
       name: 'recorder',
@@ -86,9 +92,11 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
           settle?.reject(new Error(`the recorder thread died before it was ready: ${why}`));
           return;
         }
-        options.clock.after(RESTART_MS, () => {
+        if (options.clock.nowMs() - startedAtMs > STEADY_AFTER_MS) restartMs = FIRST_RESTART_MS;
+        options.clock.after(restartMs, () => {
           if (!stopped) restart();
         });
+        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS);
       },
     });
   };

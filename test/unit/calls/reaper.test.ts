@@ -41,6 +41,13 @@ describe('timers of a call, on the database', () => {
     expect(await h.webhooks(callUuid)).toEqual(['call.failed']);
   });
 
+  test('60 calls that are due at once are looked after in one sweep, though a batch is 50', async () => {
+    const callUuids = await Promise.all(Array.from({ length: 60 }, () => placedCall(h)));
+    h.clock.advanceMs(20_100);
+    expect(await h.reaper.sweep()).toBe(60);
+    for (const callUuid of callUuids) expect((await h.call(callUuid)).endedReason).toBe('carrier_timeout');
+  });
+
   test('30 s of ringing: cancelled, no_answer', async () => {
     const callUuid = await placedCall(h);
     await h.transitions.apply(callUuid, { type: 'carrier.ringing', carrierCallId: 'leg-1' });

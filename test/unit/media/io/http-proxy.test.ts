@@ -343,6 +343,25 @@ describe.each(kinds)('the HTTP proxy on %s', (kind) => {
     await settle(() => proxy.inFlight === 0);
   });
 
+  test('a request that gets no answer and moves no further is 500 after at most 400 ms, where 200 are allowed', async () => {
+    const hasty = createHttpProxy({ socketPath, maxBodyBytes: 100_000, maxInFlight: 4, headersTimeoutMs: 200 });
+    const unhurried = proxy;
+    proxy = hasty;
+    try {
+      const startedAtMs = performance.now();
+      const client = connect({ host: '127.0.0.1', port });
+      client.write('POST /half HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nhalf.');
+      const answer = await new Promise<string>((resolve) => client.once('data', (data) => resolve(String(data))));
+      client.destroy();
+      expect(answer).toContain('500');
+      expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+      expect(hasty.inFlight).toBe(0);
+    } finally {
+      proxy = unhurried;
+      await hasty.close();
+    }
+  });
+
   test('control away is the 503 envelope, also for a POST, and it serves again when control is back', async () => {
     await new Promise<void>((resolve) => {
       control.close(() => resolve());

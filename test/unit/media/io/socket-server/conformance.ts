@@ -1,5 +1,6 @@
 /** What every `MediaSocketServer` must do; `uws-server.test.ts` and `ws-server.test.ts` run it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../../../../bench/harness/free-port.ts';
 import type {
   MediaSocket,
   MediaSocketServer,
@@ -98,7 +99,7 @@ export function runSocketServerConformance(name: string, create: SocketServerFac
           },
         ],
       });
-      port = await server.listen('127.0.0.1', 0);
+      port = await server.listen('127.0.0.1', await freePort());
       // Half a message and then nothing, not even pongs: its time limit runs while the other tests do.
       silent = await open('silent');
       silent.send(frame(TEXT, 'half', { fin: false }));
@@ -383,7 +384,7 @@ export function runSocketServerConformance(name: string, create: SocketServerFac
       expect(seenOf('silent').messages).toEqual([]);
     });
 
-    test('after stopListening no connection is taken and open sockets go on', async () => {
+    test('after stopListening no connection is taken and open sockets go on, also when it listens again', async () => {
       const one = await open('stays');
       server.stopListening();
       const refused = client();
@@ -391,6 +392,10 @@ export function runSocketServerConformance(name: string, create: SocketServerFac
       seenOf('stays').socket!.send(Buffer.from('here'), false);
       expect((await one.next(TEXT)).payload.toString()).toBe('here');
       expect(failures.length).toBe(2);
+      // And it may listen once more.
+      expect(await server.listen('127.0.0.1', port)).toBe(port);
+      await open('comes-back');
+      expect(seenOf('stays').socket!.isOpen).toBe(true);
     });
   });
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
 import { systemClock } from '../../../../../media/contract/clock.ts';
 import { createRecorderHost } from '../../../../../media/io/threads/recorder-host.ts';
+import { VirtualClock } from '../../../../support/virtual-clock.ts';
 
 test('a recorder thread that dies is replaced with its open recordings; the one that kills it is given up at the third death', async () => {
   const finished = new Map<string, { path: string | null; error: string | null }>();
@@ -61,4 +62,32 @@ test('two streams of one call are recorded side by side, and what an earlier run
   await until(() => finished.length === 3);
   await host.stop();
   expect(finished).toEqual(['call 3 300', 'call 1 100', 'left-over 2 7']);
+});
+
+test('a recorder thread that dies again and again is started after 50, 100, 200 ms and so on, up to every 5 s', async () => {
+  const clock = new VirtualClock();
+  const host = createRecorderHost({
+    url: new URL(
+      `data:text/javascript,${encodeURIComponent(
+        "import { parentPort } from 'node:worker_threads'; parentPort.postMessage({ type: 'ready' }); setTimeout(() => process.exit(7), 5);",
+      )}`,
+    ),
+    workerData: { dataDir: '/nowhere', mediaId: 'm', runId: 'r', logLevel: 'silent' },
+    clock,
+    log: pino({ level: 'silent' }),
+    finished: () => {},
+  });
+  await host.ready;
+  await until(() => host.deaths === 1);
+  let dueAfterMs = 50;
+  for (let deaths = 2; deaths <= 9; deaths++) {
+    clock.advanceMs(dueAfterMs - 1);
+    expect(clock.pendingTimers).toBe(1);
+    clock.advanceMs(1);
+    expect(clock.pendingTimers).toBe(0);
+    await until(() => host.deaths === deaths);
+    dueAfterMs = Math.min(dueAfterMs * 2, 5_000);
+  }
+  expect(dueAfterMs).toBe(5_000);
+  await host.stop();
 });

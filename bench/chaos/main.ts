@@ -1,0 +1,55 @@
+/**
+ * `npm run bench -- chaos [scenario]`: parts of the real service die under calls, and what became of each call is checked.
+ *
+ *   threads    [--conversations 20]      a pipeline thread dies in each of five ways under conversations
+ *   processes  [--calls 100]             media, control and the database are killed, stopped and told to end under calls
+ *   random     [--seed N] [--calls 1000] random deaths of everything under calls good and bad (the default)
+ *
+ * Exits with 1 when a call was lost, a turn is missing or the history breaks a rule. Linux only.
+ */
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { runProcessScenario } from './process-scenario.ts';
+import { describeHistory, runRandomScenario } from './random-scenario.ts';
+import { runThreadScenario } from './thread-scenario.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    conversations: { type: 'string', default: '20' },
+    calls: { type: 'string' },
+    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+    seconds: { type: 'string', default: '140' },
+  },
+});
+const NEMESIS_EVERY_MS = 7_000;
+const say = (line: string): void => console.log(line);
+
+async function run(scenario: string): Promise<boolean> {
+  switch (scenario) {
+    case 'threads':
+      return runThreadScenario({ conversations: Number(values.conversations), say });
+    case 'processes':
+      return runProcessScenario({ calls: Number(values.calls ?? 100), say });
+    case 'random': {
+      say(`seed ${values.seed}`);
+      const { violations, history, nemesisMissed } = await runRandomScenario({
+        seed: Number(values.seed),
+        calls: Number(values.calls ?? 1000),
+        durationMs: Number(values.seconds) * 1000,
+        nemesisEveryMs: NEMESIS_EVERY_MS,
+        say,
+      });
+      for (const line of describeHistory(history)) say(line);
+      say(`${violations.length} violations; ${nemesisMissed} faults found their victim gone`);
+      for (const { rule, what } of violations) say(`  BROKEN ${rule}: ${what}`);
+      return violations.length === 0;
+    }
+    default:
+      throw new Error(`no scenario "${scenario}": threads, processes, random`);
+  }
+}
+
+const passed = await run(positionals[0] ?? 'random');
+say(passed ? 'passed' : 'FAILED');
+process.exit(passed ? 0 : 1);
