@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parsePersonas, personaFor } from '../../../../bench/carrier-emulator/persona.ts';
 import { planNemesis } from '../../../../bench/chaos/nemesis.ts';
 import { personasOf, planWorkload } from '../../../../bench/chaos/workload.ts';
-import { createRandom } from '../../../../bench/fuzz/mutator.ts';
+import { createRandom } from '../../../../bench/harness/seeded-random.ts';
 
 const plan = (seed: number) =>
   planNemesis({ durationMs: 140_000, everyMs: 7_000, mediaProcesses: 2, random: createRandom(seed) });
