@@ -27,14 +27,17 @@ import { createPlivoCarrier } from './carriers/plivo/plivo-carrier.ts';
 import { createCarrierRegistry } from './carriers/registry.ts';
 import type { Config } from './config/load.ts';
 import { createLeadFollower } from './leads/lead-follower.ts';
-import { checkCallLimits } from './limits/call-limits.ts';
+import { createCallLimits } from './limits/call-limits.ts';
+import { createFairQueue } from './limits/fair-queue.ts';
+import { openLimitStores } from './limits/open-stores.ts';
+import { watchOverload } from './limits/overload.ts';
 import { claimStream } from './media-link/claim.ts';
 import { Gate } from './media-link/inbox.ts';
 import { orphanOthers, releaseLeases, renewLeases } from './media-link/leases.ts';
 import { createLinkServer } from './media-link/link-server.ts';
 import { createMediaMessages } from './media-link/media-messages.ts';
 import { createMediaPool, type MediaPool } from './media-link/media-pool.ts';
-import { countEnds, timePlacement } from './metrics/call-observers.ts';
+import { observeEnds, timePlacement } from './metrics/call-observers.ts';
 import { createControlMetrics } from './metrics/control-metrics.ts';
 import { databaseFamilies } from './metrics/database-metrics.ts';
 import { metricsText } from './metrics/exposition.ts';
@@ -56,9 +59,16 @@ export interface Control {
   close(): Promise<void>;
 }
 
-const DATABASE_CONNECTIONS = 16;
+const DATABASE_CONNECTIONS = 20;
 /** Transactions of media messages at once; the rest of the connections is for requests, callbacks and timers. */
 const MEDIA_TRANSACTIONS = 6;
+/** Under way at once: a carrier that hangs keeps a placement for 5 s, and one workspace may not keep more than half of them. */
+const PLACEMENTS = 256;
+const DATABASE_PLACEMENTS = 8;
+const PLACEMENTS_WAITING = 1_024;
+/** A client that gave up is not worth a call. */
+const PLACEMENT_WAIT_MS = 2_000;
+const LIMIT_SETTINGS_KEPT_MS = 1_000;
 /** As long as the one in front may take to see that this process is being stopped. */
 const TELL_MS = 300;
 /** Requests under way get this long at the end; event streams would go on for ever. */
@@ -75,6 +85,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const sealer = createSealer(config.masterKeyHex);
   const http = createGuardedClient({ guard: createAddressGuard(config.webhookAllowCidrs), clock });
   const runId = randomUUID();
+  const limitStores = openLimitStores({ database, redisUrl: config.redisUrl, clock, log });
+  const overload = watchOverload(clock);
   const audit = startAuditLinking({ database, sealer: createChainSealer(config.masterKeyHex), clock, log });
   const metrics = createControlMetrics();
   const mediaReports = createMediaReports(clock);
@@ -98,8 +110,11 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const pool = createMediaPool({ database, clock, log });
   const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
   const shared = { database, clock, log, publicUrl };
-  const transitions = countEnds(
-    metrics,
+  const transitions = observeEnds(
+    (call) => {
+      metrics.callEnded(call.status, call.endedReason ?? 'none');
+      limitStores.callEnded(call);
+    },
     createTransitions({
       ...shared,
       bus,
@@ -128,13 +143,28 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
 
   let draining = false;
   const admission: CallAdmission = {
-    state: () => (draining ? 'draining' : pool.hasRoom() ? 'open' : 'no_capacity'),
+    state: () => {
+      if (draining) return 'draining';
+      if (!pool.hasRoom()) return 'no_capacity';
+      return overload.isOverloaded() ? 'overloaded' : 'open';
+    },
   };
   const clearance = createDialClearance({ database, clock, masterKeyHex: config.masterKeyHex });
-  const placement = { ...shared, clearance, transitions, registry, admission, checkCallLimits };
+  const turns = { clock, mostWaiting: PLACEMENTS_WAITING, longestWaitMs: PLACEMENT_WAIT_MS };
+  const placement = {
+    ...shared,
+    clearance,
+    transitions,
+    registry,
+    admission,
+    callLimits: createCallLimits({ ...limitStores, database, clock, settingsKeptMs: LIMIT_SETTINGS_KEPT_MS }),
+    carrierTurns: createFairQueue({ ...turns, slots: PLACEMENTS, slotsPerKey: PLACEMENTS / 2 }),
+    databaseTurns: createFairQueue({ ...turns, slots: DATABASE_PLACEMENTS, slotsPerKey: DATABASE_PLACEMENTS - 2 }),
+  };
   const app = createApiServer({
     ...shared,
     sealer,
+    limitStore: limitStores.store,
     cursors: createCursorCodec(config.masterKeyHex),
     placeCall: (call) => timePlacement(metrics, clock, () => placeCall(placement, call)),
     answered: metrics.requestAnswered,
@@ -195,6 +225,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await webhooks.close();
     await http.close();
     await audit.close();
+    overload.close();
+    limitStores.close();
     await database.close();
   }
   const control: Control = {

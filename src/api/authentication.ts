@@ -7,6 +7,7 @@ import { timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { LimitStore } from '../limits/limit-store.ts';
 import type { Queryable } from '../store/database.ts';
 import { parseApiKey, sha256Of } from '../workspaces/api-key-format.ts';
 import type { Scope } from '../workspaces/api-keys.ts';
@@ -57,9 +58,14 @@ const READ_KEY = `
          w.id AS workspace_id, w.slug, w.api_enabled, w.api_requests_per_second, w.api_burst
   FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.key_id = $1`;
 
-export function createAuthenticator(deps: { database: Queryable; clock: Clock; log: Logger }): Authenticator {
+export function createAuthenticator(deps: {
+  database: Queryable;
+  clock: Clock;
+  log: Logger;
+  limitStore: LimitStore;
+}): Authenticator {
   const { database, clock, log } = deps;
-  const throttle = createFailedAuthThrottle(clock);
+  const throttle = createFailedAuthThrottle({ clock, store: deps.limitStore });
   const cache = new Map<string, { row: KeyRow; readAtMs: number; usedNotedAtMs: number }>();
 
   const readKey = async (keyId: string): Promise<KeyRow | undefined> => {
@@ -97,16 +103,18 @@ export function createAuthenticator(deps: { database: Queryable; clock: Clock; l
       const secret = sha256Of(parts?.secret ?? text);
       const known = parts === null ? undefined : cache.get(parts.keyId)?.row;
       // An address that guesses is not heard, but a key that was right before goes on from the same address.
-      if (known === undefined || !timingSafeEqual(known.secret_sha256, secret)) {
-        const waitSeconds = throttle.waitSeconds(address);
+      const proven = known !== undefined && timingSafeEqual(known.secret_sha256, secret);
+      if (!proven) {
+        const waitSeconds = await throttle.take(address);
         if (waitSeconds > 0) return { ok: false, why: 'throttled', retryAfterSeconds: waitSeconds };
       }
       const row = parts === null ? undefined : await readKey(parts.keyId);
       const matches = timingSafeEqual(row?.secret_sha256 ?? UNKNOWN_SECRET, secret);
       if (row === undefined || !matches || !isUsable(row, address, clock.epochMs())) {
-        throttle.failed(address);
+        if (proven) await throttle.take(address);
         return UNAUTHORIZED;
       }
+      if (!proven) throttle.giveBack(address);
       noteUse(row.key_id);
       return {
         ok: true,

@@ -102,6 +102,11 @@ const DEFINITIONS = {
     message: 'Service temporarily unavailable',
     meaning: 'This node takes no new calls now; repeat after Retry-After.',
   },
+  overloaded: {
+    status: 503,
+    message: 'Service temporarily unavailable',
+    meaning: 'More work waits than can be done in time; repeat after Retry-After.',
+  },
   cps_limit: {
     status: 429,
     message: 'Carrier rate limit exceeded',

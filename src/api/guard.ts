@@ -3,8 +3,10 @@
  * scope it needs and gets `request.principal`. A failed check leaves the body unread.
  */
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
-import { takeFromRate } from '../limits/rate-limit.ts';
-import type { Queryable } from '../store/database.ts';
+import type { ChangedBy } from '../audit/audit-entry.ts';
+import { rateNames } from '../limits/limit-names.ts';
+import type { LimitStore } from '../limits/limit-store.ts';
+import { takeFromRate, windowSeconds } from '../limits/rate-limit.ts';
 import type { Scope } from '../workspaces/api-keys.ts';
 import type { Authenticator, Principal } from './authentication.ts';
 import { Refusal } from './refusal.ts';
@@ -28,7 +30,7 @@ declare module 'fastify' {
 
 export type Guard = (scope: Scope) => onRequestAsyncHookHandler;
 
-export function createGuard(deps: { authenticator: Authenticator; database: Queryable }): Guard {
+export function createGuard(deps: { authenticator: Authenticator; limitStore: LimitStore }): Guard {
   return (scope) => async (request: FastifyRequest, reply: FastifyReply) => {
     const specified = request.routeOptions.config.specified === true;
     const on429 = specified && request.routeOptions.config.plain429 !== true ? { message: SPECIFIED_429 } : {};
@@ -45,9 +47,8 @@ export function createGuard(deps: { authenticator: Authenticator; database: Quer
       throw new Refusal('insufficient_scope', { details: [{ field: 'Authorization', issue: `needs ${scope}` }] });
     }
     const rate = principal.requestRate;
-    const taken = await takeFromRate(deps.database, `api:key:${principal.keyId}`, rate);
-    const window = rate.perSecond > 0 ? Math.ceil(rate.burst / rate.perSecond) : 60;
-    reply.header('ratelimit-policy', `"api";q=${rate.burst};w=${window}`);
+    const taken = await takeFromRate(deps.limitStore, rateNames.apiKey(principal.keyId), rate);
+    reply.header('ratelimit-policy', `"api";q=${rate.burst};w=${windowSeconds(rate)}`);
     if (!taken.ok) {
       reply.header('ratelimit', `"api";r=0;t=${taken.retryAfterSeconds}`);
       throw new Refusal('api_rate_limit', { ...on429, retryAfterSeconds: taken.retryAfterSeconds });
@@ -55,4 +56,9 @@ export function createGuard(deps: { authenticator: Authenticator; database: Quer
     reply.header('ratelimit', `"api";r=${taken.remaining};t=${taken.resetSeconds}`);
     request.principal = principal;
   };
+}
+
+/** Who asks, for the audit row of what a request changes. */
+export function changedBy(request: FastifyRequest): ChangedBy {
+  return { actor: `key:${request.principal.keyId}`, ip: request.ip ?? null, requestId: request.id };
 }

@@ -6,6 +6,8 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { LimitStore } from '../limits/limit-store.ts';
+import { purgeLimits } from '../limits/postgres-store.ts';
 import type { AnsweredRequest } from '../metrics/control-metrics.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
 import type { WebhookBell } from '../webhooks/outbox.ts';
@@ -32,6 +34,7 @@ import { registerWidget } from './widget/widget-routes.ts';
 export interface ApiDeps extends PlacingDeps {
   clock: Clock;
   cursors: CursorCodec;
+  limitStore: LimitStore;
   hangUp(callUuid: string): Promise<'asked' | 'over'>;
   bus: Pick<CallEventBus, 'subscribe'>;
   webhookBell: WebhookBell;
@@ -87,7 +90,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
     );
   });
 
-  const guard = createGuard({ authenticator: createAuthenticator(deps), database: deps.database });
+  const guard = createGuard({ authenticator: createAuthenticator(deps), limitStore: deps.limitStore });
   registerOutboundCall(app, guard, deps);
   registerCalls(app, guard, deps);
   registerCallEvents(app, guard, deps);
@@ -125,8 +128,11 @@ function purgeHourly(app: FastifyInstance, deps: Pick<ApiDeps, 'clock' | 'databa
   let cancel = (): void => {};
   const again = (): void => {
     cancel = deps.clock.after(PURGE_EVERY_MS, () => {
-      purgeIdempotencyKeys(deps.database).catch((error: unknown) => {
-        deps.log.warn({ err: error }, 'old idempotency keys could not be removed; the next hour tries again');
+      Promise.all([purgeIdempotencyKeys(deps.database), purgeLimits(deps.database)]).catch((error: unknown) => {
+        deps.log.warn(
+          { err: error },
+          'old idempotency keys and limits could not be removed; the next hour tries again',
+        );
       });
       again();
     });

@@ -1,15 +1,18 @@
 /**
- * One outbound call, from the row to the carrier's word. Called by the outbound-call route (step 12 to 15 of contract §2).
- * The row is committed before the carrier is asked, with our id in every callback address; what the carrier did with an
+ * One outbound call, from its turn among all workspaces to the carrier's word. Called by the outbound-call route and by that of
+ * leads (steps 11 to 15 of contract §2). In order: a place in the fair queue, clearance, limits, the row, the line's turn at
+ * the carrier. The row is committed before the carrier is asked, with our id in every callback address; what the carrier did with an
  * unanswered request is found out by what comes back, never by asking it to dial again.
  */
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { CallAdmission, DialClearance, NewCall, Placement } from '../api/outbound-call/ports.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import type { Carrier, PlaceOutcome, PlaceRequest } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
-import type { CallLimitAnswer } from '../limits/call-limits.ts';
+import type { CallLimits, CallsLeft } from '../limits/call-limits.ts';
+import type { FairQueue } from '../limits/fair-queue.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { appendCallLog } from './call-log.ts';
 import type { CallCompliance } from './call-record.ts';
@@ -27,39 +30,60 @@ export interface PlacementDeps {
   admission: CallAdmission;
   /** First in the transaction that inserts the row: no permit, no dial. */
   clearance: DialClearance;
-  /** Runs in the transaction that inserts the row. */
-  checkCallLimits(tx: Queryable, scope: { workspaceId: string; lineId: string }): Promise<CallLimitAnswer>;
+  callLimits: CallLimits;
+  /** Placements under way, of all workspaces in turn: they wait for the carrier. */
+  carrierTurns: FairQueue;
+  /** The part of them that works in the database. Each needs two connections at once, so fewer than half of those that there are. */
+  databaseTurns: FairQueue;
   /** No slash at its end. */
   publicUrl: string;
 }
 
 const RING_TIMEOUT_SECONDS = 30;
 const MAX_DURATION_SECONDS = { preset: 1_800, least: 30, most: 14_400 };
+/** What a client is told that found the queue full or waited its longest in it. */
+const OVERLOADED: Placement = { kind: 'draining', code: 'overloaded', retryAfterSeconds: 2 };
 /** A 429 that asks for a longer pause than this is passed on at once. */
 const LONGEST_RETRY_PAUSE_SECONDS = 1;
 const WRITE_AGAIN_PAUSE_MS = 1_000;
 
+interface CallScope {
+  workspaceId: string;
+  lineId: string;
+}
+
 export async function placeCall(deps: PlacementDeps, call: NewCall): Promise<Placement> {
   if (deps.admission.state() !== 'open') return { kind: 'draining' };
+  const leave = await deps.carrierTurns.enter(call.workspaceId, call.priority ?? 'api');
+  if (leave === null) return OVERLOADED;
+  try {
+    return await placeInTurn(deps, call);
+  } finally {
+    leave();
+  }
+}
+
+async function placeInTurn(deps: PlacementDeps, call: NewCall): Promise<Placement> {
   const carrier = deps.registry.carrierFor(call.line.carrier, call.line.credentials);
   const callUuid = uuidv7();
+  const scope = { workspaceId: call.workspaceId, lineId: call.line.id };
   const maxDurationSeconds = Math.min(
     MAX_DURATION_SECONDS.most,
     Math.max(MAX_DURATION_SECONDS.least, call.agent.definition.maxDurationSeconds ?? MAX_DURATION_SECONDS.preset),
   );
 
-  const refused = await deps.database.transaction(async (tx): Promise<Placement | null> => {
-    const verdict = await deps.clearance.judge(tx, call);
-    if (!verdict.ok) return { kind: 'blocked', code: verdict.code };
-    const limits = await deps.checkCallLimits(tx, { workspaceId: call.workspaceId, lineId: call.line.id });
-    if (!limits.ok) return { kind: 'limited', code: limits.code, retryAfterSeconds: limits.retryAfterSeconds };
-    const compliance = await verdict.grant(callUuid);
-    await insertCall(tx, deps.clock, call, { callUuid, maxDurationSeconds, compliance });
-    return null;
-  });
-  if (refused !== null) return refused;
+  const leave = await deps.databaseTurns.enter(call.workspaceId, call.priority ?? 'api');
+  if (leave === null) return OVERLOADED;
+  let made: Made;
+  try {
+    made = await makeCall(deps, call, scope, { callUuid, maxDurationSeconds });
+  } finally {
+    leave();
+  }
+  if (!made.ok) return made.refused;
+  const { left } = made;
 
-  const outcome = await askCarrier(deps, carrier, callUuid, {
+  const outcome = await askCarrier(deps, carrier, scope, {
     callUuid,
     to: call.to,
     from: call.line.number,
@@ -67,17 +91,66 @@ export async function placeCall(deps: PlacementDeps, call: NewCall): Promise<Pla
     maxDurationSeconds,
     callbackBase: `${deps.publicUrl}/carriers/${call.line.carrier}/${callUuid}`,
   });
-  return concluded(deps, callUuid, outcome);
+  if (outcome.kind === 'no_turn') {
+    await removeUndialled(deps, callUuid);
+    await deps.callLimits.release(scope, callUuid);
+    return { kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1, left };
+  }
+  const placement = await concluded(deps, callUuid, outcome);
+  if (placement.kind === 'throttled') await deps.callLimits.release(scope, callUuid);
+  return placement.kind === 'placed' ? { ...placement, left } : placement;
+}
+
+type Made = { ok: true; left: CallsLeft } | { ok: false; refused: Placement };
+
+/** Clearance first, then the limits, then the row that takes the promised slot: all or nothing. */
+async function makeCall(
+  deps: PlacementDeps,
+  call: NewCall,
+  scope: CallScope,
+  made: { callUuid: string; maxDurationSeconds: number },
+): Promise<Made> {
+  const { callUuid } = made;
+  let admitted = false;
+  let done: Made | null = null;
+  try {
+    done = await deps.database.transaction(async (tx): Promise<Made> => {
+      const verdict = await deps.clearance.judge(tx, call);
+      if (!verdict.ok) return { ok: false, refused: { kind: 'blocked', code: verdict.code } };
+      // On a connection of its own: what it locks is free again at once, not when this transaction ends.
+      const limits = await deps.callLimits.admit(scope, callUuid);
+      const { left } = limits;
+      if (!limits.ok) {
+        const { code, retryAfterSeconds } = limits;
+        return { ok: false, refused: { kind: 'limited', code, retryAfterSeconds, left } };
+      }
+      admitted = true;
+      if (!(await deps.callLimits.settle(tx, callUuid))) {
+        return { ok: false, refused: { kind: 'limited', code: 'concurrency_limit', retryAfterSeconds: 1, left } };
+      }
+      const compliance = await verdict.grant(callUuid);
+      await insertCall(tx, deps.clock, call, { ...made, compliance });
+      return { ok: true, left };
+    });
+    return done;
+  } finally {
+    // Were the row there although COMMIT was not answered, it would hold its slot by itself.
+    if (admitted && done?.ok !== true) deps.callLimits.release(scope, callUuid).catch(() => {});
+  }
 }
 
 /** The one repetition that there is: of an explicit 429, once, when the carrier says that a second is enough. */
 async function askCarrier(
   deps: PlacementDeps,
   carrier: Carrier,
-  callUuid: string,
+  scope: CallScope,
   request: PlaceRequest,
-): Promise<PlaceOutcome> {
-  const place = async (): Promise<PlaceOutcome> => {
+): Promise<PlaceOutcome | { kind: 'no_turn' }> {
+  const { callUuid } = request;
+  const place = async (): Promise<PlaceOutcome | { kind: 'no_turn' }> => {
+    const waitMs = await deps.callLimits.turn(scope);
+    if (waitMs === null) return { kind: 'no_turn' };
+    if (waitMs > 0) await new Promise<void>((resolve) => deps.clock.after(waitMs, resolve));
     try {
       return await carrier.place(request);
     } catch (error) {
@@ -89,7 +162,8 @@ async function askCarrier(
   if (first.kind !== 'throttled' || first.retrySafe !== true) return first;
   if (first.retryAfterSeconds > LONGEST_RETRY_PAUSE_SECONDS) return first;
   await new Promise<void>((resolve) => deps.clock.after(first.retryAfterSeconds * 1000, resolve));
-  return place();
+  const second = await place();
+  return second.kind === 'no_turn' ? first : second;
 }
 
 async function concluded(deps: PlacementDeps, callUuid: string, outcome: PlaceOutcome): Promise<Placement> {
@@ -211,6 +285,13 @@ async function insertCall(
     ],
   );
   await appendCallLog(tx, callUuid, [{ kind: 'status', data: { status: 'dialing' }, atEpochMs: nowEpochMs }]);
+  await recordAudit(tx, {
+    workspaceId: call.workspaceId,
+    by: call.by ?? { actor: 'system:placement', requestId: call.requestId },
+    action: 'call.placed',
+    target: `call:${callUuid}`,
+    after: { agentId: call.agent.id, lineId: call.line.id, leadId: call.lead?.id ?? null },
+  });
 }
 
 /** A throttled attempt is no call (contract §1). False when a callback has shown meanwhile that it is one. */

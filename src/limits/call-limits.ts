@@ -1,111 +1,135 @@
 /**
- * Step 13 of contract §2: may this workspace start one more call on this line now? Called by placement inside the
- * transaction that inserts the call's row, under an advisory lock per workspace that the commit releases: so the count
- * is exact however many requests and nodes there are. Nothing is taken unless every limit allows it.
+ * Step 13 of contract §2: may this workspace start one more call on this line now, and when may the carrier be asked? Called by
+ * placement alone. `admit` takes rates and slots, all or nothing; `settle` turns the promised slot into the call's row, in the
+ * row's own transaction; `turn` spaces what was let through, so that the carrier never sees more than the line's rate.
+ * How leases and rows belong together is `docs/decisions/limits.md`.
  */
+import type { Clock } from '../../media/contract/clock.ts';
 import type { Queryable } from '../store/database.ts';
-import { decideRate, type Rate } from './gcra.ts';
+import { type CallLimitSettings, type CallScope, createSettingsReader } from './call-limit-settings.ts';
+import { type RateAsk, rateAsk, remainingOf } from './gcra.ts';
+import { rateNames, slotNames } from './limit-names.ts';
+import type { AdmissionAnswer, Hold, SlotAsk } from './limit-store.ts';
+import { createLineFloor, paceAsk, spacedAsk } from './line-pace.ts';
+import { createRemainingTimes } from './remaining-time.ts';
+import { admitToSlots, keepPromise, type LimitStores, PROMISE_MS } from './slot-admission.ts';
 
 export type CallLimitAnswer =
-  | { ok: true }
-  | { ok: false; code: 'cps_limit' | 'concurrency_limit' /** 1 to 30. */; retryAfterSeconds: number };
+  | { ok: true; left: CallsLeft }
+  | { ok: false; code: 'cps_limit' | 'concurrency_limit' /** 1 to 30. */; retryAfterSeconds: number; left: CallsLeft };
 
-/** What `Prefer: return=representation` shows (contract §2). */
-export interface CallLimitsInUse {
-  concurrencyLimit: number;
-  concurrencyInUse: number;
-  lineCps: number;
+/** For the RateLimit headers (contract §11); of line and workspace, the tighter one. */
+export interface CallsLeft {
+  perSecond: { limit: number; remaining: number };
+  concurrent: { limit: number; remaining: number };
 }
 
-interface LimitsRow {
-  workspace_concurrent: number;
-  workspace_cps: number;
-  line_concurrent: number;
-  line_cps: number;
-  workspace_live: number;
-  line_live: number;
-  workspace_tat_us: string | null;
-  line_tat_us: string | null;
+export interface CallLimits {
+  admit(scope: CallScope, callUuid: string): Promise<CallLimitAnswer>;
+  /** In the transaction that inserts the row. False: the promise has ended; insert nothing. */
+  settle(tx: Queryable, callUuid: string): Promise<boolean>;
+  /** How long to wait, in ms, before the carrier is asked. Null: so many wait already that this one must not. */
+  turn(scope: CallScope): Promise<number | null>;
+  /** Gives the slots back when no row was written. */
+  release(scope: CallScope, callUuid: string): Promise<void>;
 }
 
-const LIVE = `('queued', 'dialing', 'ringing', 'in_progress')`;
-const TAT_US = `(extract(epoch FROM tat - clock_timestamp()) * 1000000)::bigint::text`;
-const READ = `
-  SELECT w.max_concurrent_calls AS workspace_concurrent, w.max_calls_per_second AS workspace_cps,
-         l.max_concurrent_calls AS line_concurrent, l.max_calls_per_second AS line_cps,
-         (SELECT count(*)::int FROM calls WHERE workspace_id = w.id AND status IN ${LIVE}) AS workspace_live,
-         (SELECT count(*)::int FROM calls WHERE workspace_id = w.id AND line_id = l.id AND status IN ${LIVE}) AS line_live,
-         (SELECT ${TAT_US} FROM rate_limits WHERE name = 'cps:workspace:' || w.id) AS workspace_tat_us,
-         (SELECT ${TAT_US} FROM rate_limits WHERE name = 'cps:line:' || l.id) AS line_tat_us
-  FROM workspaces w JOIN phone_lines l ON l.workspace_id = w.id
-  WHERE w.id = $1 AND l.id = $2`;
+export interface CallLimitsDeps extends LimitStores {
+  database: Queryable;
+  clock: Pick<Clock, 'nowMs'>;
+  /** 0: a change of settings holds for the very next call. */
+  settingsKeptMs: number;
+}
 
 const CPS_RETRY_SECONDS = 1;
-const CONCURRENCY_RETRY_SECONDS = { least: 1, most: 30 };
 
-export async function checkCallLimits(
-  tx: Queryable,
-  scope: { workspaceId: string; lineId: string },
-): Promise<CallLimitAnswer> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('call-limits:' || $1, 0))`, [scope.workspaceId]);
-  const [row] = await tx.query<LimitsRow>(READ, [scope.workspaceId, scope.lineId]);
-  if (row === undefined) throw new Error(`Line ${scope.lineId} is not one of workspace ${scope.workspaceId}.`);
+export function createCallLimits(deps: CallLimitsDeps): CallLimits {
+  const { database, clock, store } = deps;
+  const settings = createSettingsReader({ database, clock, keepMs: deps.settingsKeptMs });
+  const remainingTimes = createRemainingTimes({ database, clock });
+  const floor = createLineFloor(clock);
 
-  const line = decideRate(Number(row.line_tat_us ?? 0), burstOf(row.line_cps));
-  const workspace = decideRate(Number(row.workspace_tat_us ?? 0), burstOf(row.workspace_cps));
-  if (!line.ok || !workspace.ok) return { ok: false, code: 'cps_limit', retryAfterSeconds: CPS_RETRY_SECONDS };
-  if (row.workspace_live >= row.workspace_concurrent || row.line_live >= row.line_concurrent) {
-    return {
-      ok: false,
-      code: 'concurrency_limit',
-      retryAfterSeconds: await medianRemainingSeconds(tx, scope.workspaceId),
-    };
+  return {
+    async admit(scope, callUuid) {
+      const limits = await settings.read(scope);
+      const { rates, slots } = asksOf(scope, limits);
+      const answer = await admitToSlots(deps, { rates, slots, holder: callUuid }, PROMISE_MS);
+      if (!answer.ok) return refused(scope, answer, rates, slots);
+      return { ok: true, left: leftAfter(answer, rates, slots, 1) };
+    },
+    settle: keepPromise,
+    async turn(scope) {
+      // The row is there: that the store is away now must not leave it undialled. This process still spaces its own.
+      let perSecond = 1;
+      let turnMs = 0;
+      try {
+        perSecond = (await settings.read(scope)).linePerSecond;
+        const ask = paceAsk(rateNames.linePace(scope.lineId), perSecond);
+        const answer = await store.admit({ rates: [ask], slots: [], holder: '', ttlMs: 0 });
+        if (!answer.ok) return null;
+        turnMs = (answer.tatsUs[0] ?? 0) / 1000;
+      } catch {
+        turnMs = 0;
+      }
+      return floor.wait(scope.lineId, perSecond, turnMs);
+    },
+    release: (scope, callUuid) => store.release(callHold(scope, callUuid)),
+  };
+
+  async function refused(
+    scope: CallScope,
+    answer: Extract<AdmissionAnswer, { ok: false }>,
+    rates: readonly RateAsk[],
+    slots: readonly SlotAsk[],
+  ): Promise<CallLimitAnswer> {
+    const left = leftAfter(answer, rates, slots, 0);
+    if (answer.refused === 'rate') return { ok: false, code: 'cps_limit', retryAfterSeconds: CPS_RETRY_SECONDS, left };
+    const retryAfterSeconds = await remainingTimes.medianSeconds(scope.workspaceId);
+    return { ok: false, code: 'concurrency_limit', retryAfterSeconds, left };
   }
-  await moveTat(tx, `cps:line:${scope.lineId}`, line.nextTatUs);
-  await moveTat(tx, `cps:workspace:${scope.workspaceId}`, workspace.nextTatUs);
-  return { ok: true };
 }
 
-export async function readCallLimits(
-  database: Queryable,
-  scope: { workspaceId: string; lineId: string },
-): Promise<CallLimitsInUse> {
-  const [row] = await database.query<LimitsRow>(READ, [scope.workspaceId, scope.lineId]);
-  if (row === undefined) throw new Error(`Line ${scope.lineId} is not one of workspace ${scope.workspaceId}.`);
+export function callHold(scope: CallScope, callUuid: string): Hold {
+  return { holder: callUuid, names: [slotNames.workspaceCalls(scope.workspaceId), slotNames.lineCalls(scope)] };
+}
+
+/** Workspace first, as in `callHold`. A second's worth may come at once. */
+function asksOf(scope: CallScope, limits: CallLimitSettings): { rates: RateAsk[]; slots: SlotAsk[] } {
+  const [workspaceName = '', lineName = ''] = callHold(scope, '').names;
+  const { workspacePerSecond, linePerSecond } = limits;
   return {
-    concurrencyLimit: Math.min(row.workspace_concurrent, row.line_concurrent),
-    concurrencyInUse: row.workspace_concurrent <= row.line_concurrent ? row.workspace_live : row.line_live,
-    lineCps: row.line_cps,
+    rates: [
+      rateAsk(rateNames.workspaceCalls(scope.workspaceId), {
+        perSecond: workspacePerSecond,
+        burst: workspacePerSecond,
+      }),
+      spacedAsk(rateNames.lineCalls(scope.lineId), linePerSecond),
+    ],
+    slots: [
+      { name: workspaceName, limit: limits.workspaceConcurrent },
+      { name: lineName, limit: limits.lineConcurrent },
+    ],
   };
 }
 
-/** A second's worth may come at once: a line of 5 a second takes five parallel requests. */
-function burstOf(perSecond: number): Rate {
-  return { perSecond, burst: perSecond };
+/** `taken`: 1 after an admission, 0 after a refusal. */
+function leftAfter(
+  answer: AdmissionAnswer,
+  rates: readonly RateAsk[],
+  slots: readonly SlotAsk[],
+  taken: 0 | 1,
+): CallsLeft {
+  const rateLeft = rates.map((ask, index) => ({
+    limit: ask.toleranceUs < 0 ? 0 : Math.floor(ask.toleranceUs / ask.periodUs) + 1,
+    remaining: remainingOf(ask, (answer.tatsUs[index] ?? 0) + taken * ask.periodUs),
+  }));
+  const slotLeft = slots.map(({ limit }, index) => ({
+    limit,
+    remaining: Math.max(0, limit - (answer.inUse[index] ?? 0) - taken),
+  }));
+  return { perSecond: tightest(rateLeft), concurrent: tightest(slotLeft) };
 }
 
-function moveTat(tx: Queryable, name: string, nextTatUs: number): Promise<object[]> {
-  return tx.query(
-    `INSERT INTO rate_limits (name, tat) VALUES ($1, clock_timestamp() + $2::bigint * interval '1 microsecond')
-     ON CONFLICT (name) DO UPDATE SET tat = EXCLUDED.tat`,
-    [name, nextTatUs],
-  );
-}
-
-/** When half of the live calls should be over, judged by how long the last 50 calls lasted; 1 to 30 s. */
-async function medianRemainingSeconds(tx: Queryable, workspaceId: string): Promise<number> {
-  const [row] = await tx.query<{ seconds: number | null }>(
-    `WITH usual AS (
-       SELECT coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM ended_at - created_at)), 30) AS seconds
-       FROM (SELECT created_at, ended_at FROM calls WHERE workspace_id = $1 AND ended_at IS NOT NULL
-             ORDER BY call_uuid DESC LIMIT 50) AS recent
-     )
-     SELECT percentile_cont(0.5) WITHIN GROUP (
-              ORDER BY usual.seconds - extract(epoch FROM clock_timestamp() - c.created_at)
-            )::float8 AS seconds
-     FROM calls c, usual WHERE c.workspace_id = $1 AND c.status IN ${LIVE}`,
-    [workspaceId],
-  );
-  const { least, most } = CONCURRENCY_RETRY_SECONDS;
-  return Math.min(most, Math.max(least, Math.ceil(row?.seconds ?? most)));
+function tightest(left: { limit: number; remaining: number }[]): { limit: number; remaining: number } {
+  return left.toSorted((one, other) => one.remaining - other.remaining || one.limit - other.limit)[0]!;
 }

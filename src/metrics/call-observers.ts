@@ -1,16 +1,16 @@
 /** Puts counting around the two functions through which every call goes, so that neither knows of metrics. Used by `control.ts`. */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Placement } from '../api/outbound-call/ports.ts';
+import type { LiveCall } from '../calls/live-call.ts';
 import type { Transitions } from '../calls/transition.ts';
 import type { ControlMetrics } from './control-metrics.ts';
 
-export function countEnds(metrics: Pick<ControlMetrics, 'callEnded'>, transitions: Transitions): Transitions {
+/** `ended` must not throw and must not block. */
+export function observeEnds(ended: (call: LiveCall) => void, transitions: Transitions): Transitions {
   return {
     async apply(callUuid, observation, options) {
       const applied = await transitions.apply(callUuid, observation, options);
-      if (typeof applied !== 'string' && applied.change.finished) {
-        metrics.callEnded(applied.call.status, applied.call.endedReason ?? 'none');
-      }
+      if (typeof applied !== 'string' && applied.change.finished) ended(applied.call);
       return applied;
     },
   };

@@ -10,7 +10,7 @@ import { type Lead, readLead } from '../../leads/lead-store.ts';
 import { isAbsent } from '../../leads/phone-number.ts';
 import type { Principal } from '../authentication.ts';
 import type { ErrorCode } from '../error-codes.ts';
-import type { Guard } from '../guard.ts';
+import { changedBy, type Guard } from '../guard.ts';
 import { isTooDeep } from '../outbound-call/canonical-json.ts';
 import { answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
 import { type AskedCall, type PlacingDeps, placeAndAnswer } from '../outbound-call/place-and-answer.ts';
@@ -56,6 +56,7 @@ export function registerLeadCall(plain: FastifyInstance, guard: Guard, deps: Pla
           idempotencyKey: key,
           idempotencyPath: methodPath,
           requestId: request.id,
+          by: changedBy(request),
           fullAnswer: prefersRepresentation(request.headers['prefer']),
         }),
       ),
@@ -64,7 +65,7 @@ export function registerLeadCall(plain: FastifyInstance, guard: Guard, deps: Pla
   });
 }
 
-type OfLead = Omit<AskedCall, 'idempotencyKey' | 'idempotencyPath' | 'requestId' | 'fullAnswer'>;
+type OfLead = Omit<AskedCall, 'idempotencyKey' | 'idempotencyPath' | 'requestId' | 'by' | 'fullAnswer'>;
 
 async function leadCall(deps: PlacingDeps, principal: Principal, leadId: string, body: unknown): Promise<OfLead> {
   const read = readLeadCall(body, principal.slug);

@@ -14,6 +14,7 @@ export const PLACING_CODES: readonly ErrorCode[] = [
   'blocked_country',
   'duplicate_call',
   'draining',
+  'overloaded',
   'cps_limit',
   'concurrency_limit',
   'carrier_throttled',

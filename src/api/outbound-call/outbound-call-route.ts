@@ -3,7 +3,7 @@
  * body is read; step 3 is Fastify's parser and the first lines here; 4 to 13 make no call. Placement does the rest.
  */
 import type { FastifyInstance } from 'fastify';
-import type { Guard } from '../guard.ts';
+import { changedBy, type Guard } from '../guard.ts';
 import { Refusal } from '../refusal.ts';
 import { isTooDeep } from './canonical-json.ts';
 import { answerOnce, idempotencyKeyOf } from './idempotent-exchange.ts';
@@ -37,6 +37,7 @@ export function registerOutboundCall(app: FastifyInstance, guard: Guard, deps: P
           idempotencyKey,
           idempotencyPath: METHOD_PATH,
           requestId: request.id,
+          by: changedBy(request),
           fullAnswer: prefersRepresentation(request.headers['prefer']),
         });
       }),

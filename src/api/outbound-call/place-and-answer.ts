@@ -3,12 +3,14 @@
  * admission, placement, and the answer of each outcome. The callers have checked the body's form and whose request it is.
  */
 import type { Logger } from 'pino';
-import { readCallLimits } from '../../limits/call-limits.ts';
+import type { ChangedBy } from '../../audit/audit-entry.ts';
+import { readCallLimits } from '../../limits/capacity.ts';
 import type { Database } from '../../store/database.ts';
 import { acceptedAnswer } from '../../store/idempotency-keys.ts';
 import type { Sealer } from '../../store/secrets.ts';
 import type { Principal } from '../authentication.ts';
 import { readCallView } from '../calls/call-view.ts';
+import { drainingRefusal, limitHeaders, limitRefusal } from '../limits/limit-refusal.ts';
 import { Refusal } from '../refusal.ts';
 import type { Answer } from './idempotent-exchange.ts';
 import type { CallAdmission, CompliancePolicy, NewCall, PlaceCall, Placement } from './ports.ts';
@@ -26,9 +28,6 @@ export interface PlacingDeps {
   publicUrl: string;
 }
 
-/** How long a client should stay away from a node that takes no calls. */
-const RETRY_UNAVAILABLE_SECONDS = 5;
-
 export interface AskedCall {
   principal: Principal;
   /** UUIDs. */
@@ -42,6 +41,7 @@ export interface AskedCall {
   idempotencyKey: string | null;
   idempotencyPath: string;
   requestId: string;
+  by: ChangedBy;
   fullAnswer: boolean;
 }
 
@@ -50,11 +50,12 @@ export async function placeAndAnswer(deps: PlacingDeps, asked: AskedCall): Promi
   const { principal, idempotencyKey } = asked;
   const { workspaceId } = principal;
   const targets = await findTargets(deps, { workspaceId, from: asked.from, agentId: asked.agentId });
-  if (deps.admission.state() !== 'open') {
+  const admission = deps.admission.state();
+  if (admission !== 'open') {
     // Placement would look too, in its transaction; here it only keeps the order of the refusals.
     const verdict = await deps.compliance.check({ workspaceId, to: asked.to, leadId: asked.lead?.id ?? null });
     if (!verdict.allowed) throw new Refusal(verdict.code);
-    throw new Refusal('draining', { retryAfterSeconds: RETRY_UNAVAILABLE_SECONDS });
+    throw drainingRefusal({ kind: 'draining', ...(admission === 'overloaded' ? { code: admission } : {}) });
   }
   const newCall: NewCall = {
     workspaceId,
@@ -68,6 +69,7 @@ export async function placeAndAnswer(deps: PlacingDeps, asked: AskedCall): Promi
     idempotencyKey,
     idempotencyPath: asked.idempotencyPath,
     requestId: asked.requestId,
+    by: asked.by,
     lateAcceptance: idempotencyKey === null ? 'cancel' : 'continue',
   };
   return answerPlacement(deps, asked, newCall, await deps.placeCall(newCall));
@@ -85,14 +87,14 @@ async function answerPlacement(
     case 'placed':
       return placed(deps, asked, newCall, placement);
     case 'limited':
-      return refusedAnswer(await limitRefusal(deps, newCall, placement), null);
+      return refusedAnswer(limitRefusal(placement), null);
     case 'throttled':
       return refusedAnswer(
         new Refusal('carrier_throttled', { retryAfterSeconds: Math.max(1, placement.retryAfterSeconds) }),
         null,
       );
     case 'draining':
-      return refusedAnswer(new Refusal('draining', { retryAfterSeconds: RETRY_UNAVAILABLE_SECONDS }), null);
+      return refusedAnswer(drainingRefusal(placement), null);
     case 'rejected':
       return refusedAnswer(
         new Refusal(placement.code, { status: 502, message: 'Carrier rejected the call' }),
@@ -114,7 +116,7 @@ async function placed(
   const short = acceptedAnswer({ callUuid, leadId });
   const answer = {
     ...short,
-    headers: { ...short.headers, 'x-call-status': placement.status },
+    headers: { ...short.headers, ...limitHeaders(placement.left), 'x-call-status': placement.status },
     callUuid,
     outcomeUnknown: false,
   };
@@ -134,20 +136,4 @@ async function placed(
     deps.log.warn({ callUuid, err: error }, 'a placed call could not be shown in full');
     return answer;
   }
-}
-
-async function limitRefusal(
-  deps: PlacingDeps,
-  newCall: NewCall,
-  placement: Extract<Placement, { kind: 'limited' }>,
-): Promise<Refusal> {
-  const { code, retryAfterSeconds } = placement;
-  const limits = await readCallLimits(deps.database, { workspaceId: newCall.workspaceId, lineId: newCall.line.id });
-  return new Refusal(code, {
-    retryAfterSeconds,
-    headers: {
-      'ratelimit-policy': `"cps";q=${limits.lineCps};w=1, "concurrent";q=${limits.concurrencyLimit}`,
-      ratelimit: `"${code === 'cps_limit' ? 'cps' : 'concurrent'}";r=0;t=${retryAfterSeconds}`,
-    },
-  });
 }

@@ -7,6 +7,9 @@ import type { AgentDefinition } from '../../../media/contract/agent-definition.t
 import type { EndedReason } from '../../../media/contract/call-outcome.ts';
 import type { CallCompliance } from '../../calls/call-record.ts';
 import type { Queryable } from '../../store/database.ts';
+import type { ChangedBy } from '../../audit/audit-entry.ts';
+import type { CallsLeft } from '../../limits/call-limits.ts';
+import type { QueuePriority } from '../../limits/fair-queue.ts';
 
 export interface NewCall {
   workspaceId: string;
@@ -27,13 +30,17 @@ export interface NewCall {
   requestId: string;
   /** What to do when the carrier accepts after the client was told 500 (contract §1). */
   lateAcceptance: 'continue' | 'cancel';
+  /** For the audit. */
+  by?: ChangedBy;
+  /** When many wait; `api` if absent. */
+  priority?: QueuePriority;
 }
 
 export type Placement =
-  | { kind: 'placed'; callUuid: string; status: 'dialing' | 'ringing' }
-  | { kind: 'limited'; code: 'cps_limit' | 'concurrency_limit'; retryAfterSeconds: number }
+  | { kind: 'placed'; callUuid: string; status: 'dialing' | 'ringing'; left?: CallsLeft }
+  | { kind: 'limited'; code: 'cps_limit' | 'concurrency_limit'; retryAfterSeconds: number; left?: CallsLeft }
   | { kind: 'throttled'; retryAfterSeconds: number }
-  | { kind: 'draining' }
+  | { kind: 'draining'; code?: 'overloaded'; retryAfterSeconds?: number }
   | { kind: 'blocked'; code: DialRefusal['code'] }
   | { kind: 'rejected'; callUuid: string; code: EndedReason }
   | { kind: 'unknown'; callUuid: string };
@@ -72,5 +79,5 @@ export interface CompliancePolicy {
 
 /** Step 12: is there a media process with room, and are we taking new work? Asked before each placement; cheap. */
 export interface CallAdmission {
-  state(): 'open' | 'draining' | 'no_capacity';
+  state(): 'open' | 'draining' | 'no_capacity' | 'overloaded';
 }

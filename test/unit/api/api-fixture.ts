@@ -12,6 +12,7 @@ import { importAgent } from '../../../src/workspaces/agents.ts';
 import { createApiKey, SCOPES } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
+import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { holdToDocument } from './hold-to-document.ts';
@@ -37,7 +38,7 @@ export interface ApiFixture {
   /** What placement was asked for, in order. */
   placements: NewCall[];
   place: (call: NewCall) => Promise<Placement>;
-  admission: 'open' | 'draining' | 'no_capacity';
+  admission: 'open' | 'draining' | 'no_capacity' | 'overloaded';
   compliance: ApiDeps['compliance']['check'];
   hungUp: string[];
   /** Webhook deliveries that the bell was rung for. */
@@ -77,6 +78,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
       clock,
       log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
       sealer: SEALER,
+      limitStore: createMemoryLimitStore(clock),
       cursors: createCursorCodec(MASTER_KEY_HEX),
       publicUrl: 'http://127.0.0.1:8080',
       placeCall: (call) => {

@@ -2,10 +2,12 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthenticator } from '../../../src/api/authentication.ts';
 import { createFailedAuthThrottle } from '../../../src/api/failed-auth-throttle.ts';
+import type { Admission } from '../../../src/limits/limit-store.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { makeApiKey } from '../../../src/workspaces/api-key-format.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../../src/workspaces/api-keys.ts';
 import { createWorkspace, setApiEnabled } from '../../../src/workspaces/workspaces.ts';
+import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
@@ -37,7 +39,12 @@ async function setUp(key: { allowedCidrs?: string[]; expiresAt?: Date } = {}) {
       return database.query<Row>(sql, parameters);
     },
   };
-  const authenticator = createAuthenticator({ database: counted, clock, log: pino({ level: 'silent' }) });
+  const authenticator = createAuthenticator({
+    database: counted,
+    clock,
+    log: pino({ level: 'silent' }),
+    limitStore: createMemoryLimitStore(clock),
+  });
   const ask = async (text = made.text, address = ADDRESS): Promise<string> => {
     const answer = await authenticator.authenticate(`Bearer ${text}`, address);
     return answer.ok ? answer.principal.slug : answer.why;
@@ -128,7 +135,12 @@ describe('authentication', () => {
 
   it('does not count requests that show no key at all', async () => {
     const clock = new VirtualClock();
-    const authenticator = createAuthenticator({ database, clock, log: pino({ level: 'silent' }) });
+    const authenticator = createAuthenticator({
+      database,
+      clock,
+      log: pino({ level: 'silent' }),
+      limitStore: createMemoryLimitStore(clock),
+    });
     for (let times = 0; times < 100; times++) {
       expect(await authenticator.authenticate(undefined, ADDRESS)).toEqual({ ok: false, why: 'unauthorized' });
     }
@@ -136,21 +148,62 @@ describe('authentication', () => {
 });
 
 describe('the throttle of failed authentications', () => {
-  it('shuts an address for a minute at most, however long it goes on', () => {
+  it('hears 20 wrong keys in a minute, of which some came over another node, and 20 right ones beside them', async () => {
     const clock = new VirtualClock();
-    const throttle = createFailedAuthThrottle(clock);
-    for (let times = 0; times < 5_000; times++) throttle.failed(ADDRESS);
-    expect(throttle.waitSeconds(ADDRESS)).toBeGreaterThan(0);
-    clock.advanceMs(63_000);
-    expect(throttle.waitSeconds(ADDRESS)).toBe(0);
+    const store = createMemoryLimitStore(clock);
+    const [here, there] = [createFailedAuthThrottle({ clock, store }), createFailedAuthThrottle({ clock, store })];
+    for (let times = 0; times < 10; times++)
+      expect([await here.take(ADDRESS), await there.take(ADDRESS)]).toEqual([0, 0]);
+    expect([await here.take(ADDRESS), await there.take(ADDRESS)]).toEqual([3, 3]);
+    here.giveBack(ADDRESS);
+    expect(await here.take(ADDRESS)).toBe(0);
+    expect(await there.take(ADDRESS)).toBe(3);
   });
 
-  it('forgets the address that was quiet longest beyond 10,000', () => {
-    const throttle = createFailedAuthThrottle(new VirtualClock());
-    for (let times = 0; times < 20; times++) throttle.failed(ADDRESS);
-    for (let address = 0; address < 9_999; address++) throttle.failed(`a${address}`);
-    expect(throttle.waitSeconds(ADDRESS)).toBe(3);
-    throttle.failed('one more');
-    expect(throttle.waitSeconds(ADDRESS)).toBe(0);
+  it('shuts an address for 3 s, however long it goes on, and asks the store no more than 21 times', async () => {
+    const clock = new VirtualClock();
+    const store = createMemoryLimitStore(clock);
+    let asked = 0;
+    const admit = (admission: Admission) => {
+      asked += 1;
+      return store.admit(admission);
+    };
+    const counted = { ...store, admit };
+    const throttle = createFailedAuthThrottle({ clock, store: counted });
+    for (let times = 0; times < 5_000; times++) await throttle.take(ADDRESS);
+    expect(await throttle.take(ADDRESS)).toBe(3);
+    expect(asked).toBeLessThanOrEqual(21);
+    clock.advanceMs(3_000);
+    expect(await throttle.take(ADDRESS)).toBe(0);
+  });
+
+  it('goes on by itself while the store is away', async () => {
+    const clock = new VirtualClock();
+    const away = { ...createMemoryLimitStore(clock), admit: () => Promise.reject(new Error('away')) };
+    const throttle = createFailedAuthThrottle({ clock, store: away });
+    for (let times = 0; times < 20; times++) expect(await throttle.take(ADDRESS)).toBe(0);
+    expect(await throttle.take(ADDRESS)).toBe(3);
+  });
+
+  it('counts all addresses of one IPv6 network of 64 bits as one, and IPv4 in IPv6 as IPv4', async () => {
+    const clock = new VirtualClock();
+    const throttle = createFailedAuthThrottle({ clock, store: createMemoryLimitStore(clock) });
+    for (let host = 1; host <= 20; host++) expect(await throttle.take(`2001:db8:1:2::${host.toString(16)}`)).toBe(0);
+    expect(await throttle.take('2001:DB8:1:2:ffff:0:0:1')).toBe(3);
+    expect(await throttle.take('2001:db8:1:3::1')).toBe(0);
+    for (let times = 0; times < 10; times++) await throttle.take('::ffff:192.0.2.1');
+    for (let times = 0; times < 10; times++) await throttle.take('192.0.2.1');
+    expect(await throttle.take('192.0.2.1')).toBe(3);
+  });
+
+  it('remembers 10,000 addresses by itself and forgets the one that was quiet longest', async () => {
+    const clock = new VirtualClock();
+    const forgetful = { ...createMemoryLimitStore(clock), admit: () => Promise.reject(new Error('away')) };
+    const throttle = createFailedAuthThrottle({ clock, store: forgetful });
+    for (let times = 0; times < 20; times++) await throttle.take(ADDRESS);
+    for (let address = 0; address < 9_999; address++) await throttle.take(`a${address}`);
+    expect(await throttle.take(ADDRESS)).toBe(3);
+    await throttle.take('one more');
+    expect(await throttle.take(ADDRESS)).toBe(0);
   });
 });

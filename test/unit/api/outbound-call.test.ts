@@ -309,18 +309,19 @@ describe('steps 7 to 13: who, with what, and whether now', () => {
 
 describe('steps 12 to 16: what placement said', () => {
   const callUuid = uuidv7();
+  const left = { perSecond: { limit: 1, remaining: 0 }, concurrent: { limit: 10, remaining: 3 } };
   const rows: [string, Placement, number, string, string][] = [
     ['12: draining', { kind: 'draining' }, 503, 'Service temporarily unavailable', 'draining'],
     [
       '13: the call rate',
-      { kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1 },
+      { kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1, left },
       429,
       'Carrier rate limit exceeded',
       'cps_limit',
     ],
     [
       '13: the calls at once',
-      { kind: 'limited', code: 'concurrency_limit', retryAfterSeconds: 17 },
+      { kind: 'limited', code: 'concurrency_limit', retryAfterSeconds: 17, left },
       429,
       'Carrier rate limit exceeded',
       'concurrency_limit',
@@ -364,6 +365,8 @@ describe('steps 12 to 16: what placement said', () => {
       if (placement.kind === 'limited') {
         expect(answer.headers['retry-after']).toBe(String(placement.retryAfterSeconds));
         expect(answer.headers['ratelimit-policy']).toBe('"cps";q=1;w=1, "concurrent";q=10');
+        const name = placement.code === 'cps_limit' ? 'cps' : 'concurrent';
+        expect(answer.headers['ratelimit']).toBe(`"${name}";r=0;t=${placement.retryAfterSeconds}`);
       }
     });
   }
@@ -400,6 +403,22 @@ describe('a placed call', () => {
     expect(answer.headers).not.toHaveProperty('idempotent-replayed');
   });
 
+  it('tells on success what is left of the limits of calls, and of full queues with 503 and Retry-After 2', async () => {
+    const callUuid = uuidv7();
+    const left = { perSecond: { limit: 1, remaining: 0 }, concurrent: { limit: 10, remaining: 3 } };
+    api.place = async () => ({ kind: 'placed', callUuid, status: 'dialing', left });
+    const { headers } = await api.call();
+    expect(headers['ratelimit-policy']).toBe('"cps";q=1;w=1, "concurrent";q=10');
+    expect(headers['ratelimit']).toBe('"cps";r=0;t=1, "concurrent";r=3');
+    api.place = async () => ({ kind: 'draining', code: 'overloaded', retryAfterSeconds: 2 });
+    const refused = await api.call();
+    expectRefusal(refused, 503, 'Service temporarily unavailable', 'overloaded');
+    expect(refused.headers['retry-after']).toBe('2');
+    api.admission = 'overloaded';
+    expectRefusal(await api.call(), 503, 'Service temporarily unavailable', 'overloaded');
+    api.admission = 'open';
+  });
+
   it('hands placement the whole call, with the opened credentials and Customer as the default name', async () => {
     await api.call({ metadata: { plan: 'gold' } }, { headers: { 'x-request-id': 'r-1' } });
     expect(api.placements).toEqual([
@@ -417,6 +436,7 @@ describe('a placed call', () => {
           carrier: 'plivo',
           credentials: { authId: 'MA0', authToken: 'token-canary' },
         },
+        by: { actor: `key:${api.acme.keyId}`, ip: '127.0.0.1', requestId: 'r-1' },
         to: '+14155550123',
         name: 'Customer',
         metadata: { plan: 'gold' },

@@ -13,7 +13,9 @@ import { createStreamTokens, type StreamTokens } from '../../../src/calls/stream
 import { createTransitions, type Transitions } from '../../../src/calls/transition.ts';
 import { createCarrierRegistry } from '../../../src/carriers/registry.ts';
 import { createLeadFollower } from '../../../src/leads/lead-follower.ts';
-import { checkCallLimits } from '../../../src/limits/call-limits.ts';
+import { createCallLimits } from '../../../src/limits/call-limits.ts';
+import { createFairQueue } from '../../../src/limits/fair-queue.ts';
+import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createMediaMessages, type MediaMessages } from '../../../src/media-link/media-messages.ts';
 import { createMediaPool, type MediaMember, type MediaPool } from '../../../src/media-link/media-pool.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
@@ -125,6 +127,9 @@ export async function createHarness(): Promise<Harness> {
     perform: deeds.perform,
     deadlineMoved: () => {},
   });
+  const limits = createPostgresStore(database);
+  const turns = (slots: number) =>
+    createFairQueue({ clock, slots, slotsPerKey: slots, mostWaiting: 100, longestWaitMs: 2_000 });
   const reaper = createReaper({ ...shared, transitions, lineCarriers, deeds });
 
   return {
@@ -146,7 +151,9 @@ export async function createHarness(): Promise<Harness> {
       transitions,
       registry,
       admission: { state: () => 'open' },
-      checkCallLimits,
+      callLimits: createCallLimits({ store: limits, postgres: limits, database, clock, settingsKeptMs: 0 }),
+      carrierTurns: turns(64),
+      databaseTurns: turns(4),
     },
     toMedia,
     member,

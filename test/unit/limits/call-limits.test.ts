@@ -1,12 +1,16 @@
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkCallLimits, readCallLimits } from '../../../src/limits/call-limits.ts';
-import { takeFromRate } from '../../../src/limits/rate-limit.ts';
+import { type CallLimits, createCallLimits } from '../../../src/limits/call-limits.ts';
+import { readCallLimits } from '../../../src/limits/capacity.ts';
+import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 
 let test: TestDatabase;
 let database: Database;
+let callLimits: CallLimits;
+const clock = new VirtualClock();
 const workspaceId = uuidv7();
 const agentId = uuidv7();
 const lineId = uuidv7();
@@ -15,6 +19,8 @@ const otherLineId = uuidv7();
 beforeAll(async () => {
   test = await createTestDatabase();
   database = openDatabase({ connectionString: test.connectionString, maxConnections: 20, onIdleError: () => {} });
+  const postgres = createPostgresStore(database);
+  callLimits = createCallLimits({ store: postgres, postgres, database, clock, settingsKeptMs: 0 });
   await database.query(`INSERT INTO workspaces (id, slug, name) VALUES ($1, 'acme', 'Acme')`, [workspaceId]);
   await database.query(
     `INSERT INTO agents (id, workspace_id, name, direction, current_version) VALUES ($1, $2, 'A', 'outbound', 1)`,
@@ -38,6 +44,9 @@ afterAll(async () => {
 beforeEach(async () => {
   await database.query('DELETE FROM calls');
   await database.query('DELETE FROM rate_limits');
+  await database.query('DELETE FROM limit_leases');
+  // What was read of the last 50 calls is kept for a second.
+  clock.advanceMs(1_001);
   await setLimits({ workspaceConcurrent: 10, workspaceCps: 1000, lineConcurrent: 10, lineCps: 1000 });
 });
 
@@ -57,15 +66,17 @@ async function setLimits(limits: {
   ]);
 }
 
-/** What placement does: check and insert in one transaction. */
-function place(line = lineId): Promise<string> {
+/** What placement does: admit, then settle and insert in one transaction. */
+async function place(line = lineId, status = 'dialing'): Promise<string> {
+  const callUuid = uuidv7();
+  const answer = await callLimits.admit({ workspaceId, lineId: line }, callUuid);
+  if (!answer.ok) return `${answer.code} ${answer.retryAfterSeconds}`;
   return database.transaction(async (tx) => {
-    const answer = await checkCallLimits(tx, { workspaceId, lineId: line });
-    if (!answer.ok) return `${answer.code} ${answer.retryAfterSeconds}`;
+    if (!(await callLimits.settle(tx, callUuid))) return 'promise ended';
     await tx.query(
       `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, to_number, from_number, name, request_id, status, carrier)
-       VALUES ($1, $2, $3, 1, $4, '+14155550123', '+14155550100', 'Asha', 'r', 'dialing', 'plivo')`,
-      [uuidv7(), workspaceId, agentId, line],
+       VALUES ($1, $2, $3, 1, $4, '+14155550123', '+14155550100', 'Asha', 'r', $5, 'plivo')`,
+      [callUuid, workspaceId, agentId, line, status],
     );
     return 'placed';
   });
@@ -116,6 +127,7 @@ describe('the limits of new calls', () => {
     );
     await place();
     expect(await place()).toBe('concurrency_limit 20');
+    clock.advanceMs(1_001);
     await database.query(`UPDATE calls SET created_at = now() - interval '1 hour' WHERE ended_at IS NULL`);
     expect(await place()).toBe('concurrency_limit 1');
   });
@@ -132,28 +144,64 @@ describe('the limits of new calls', () => {
   });
 
   it('refuses to check a line of another workspace', async () => {
-    await expect(database.transaction((tx) => checkCallLimits(tx, { workspaceId: uuidv7(), lineId }))).rejects.toThrow(
+    await expect(callLimits.admit({ workspaceId: uuidv7(), lineId }, uuidv7())).rejects.toThrow(
       /is not one of workspace/,
     );
   });
-});
 
-describe('a rate in the database', () => {
-  it('gives 4 of 30 parallel requests at burst 4, then advice of whole seconds', async () => {
-    const rate = { perSecond: 1, burst: 4 };
-    const answers = await Promise.all(Array.from({ length: 30 }, () => takeFromRate(database, 'api:k1', rate)));
-    expect(answers.filter((answer) => answer.ok).length).toBe(4);
-    const remaining = answers.flatMap((answer) => (answer.ok ? [answer.remaining] : []));
-    expect(remaining.toSorted()).toEqual([0, 1, 2, 3]);
-    for (const answer of answers) {
-      if (!answer.ok) expect(answer.retryAfterSeconds).toBe(1);
-    }
+  it('counts a promise as a call until its row is there, and never both', async () => {
+    await setLimits({ workspaceConcurrent: 2, workspaceCps: 1000, lineConcurrent: 10, lineCps: 1000 });
+    const promised = uuidv7();
+    expect((await callLimits.admit({ workspaceId, lineId }, promised)).ok).toBe(true);
+    expect(await place()).toBe('placed');
+    expect(await place()).toMatch(/^concurrency_limit/);
+    await callLimits.release({ workspaceId, lineId }, promised);
+    expect(await place()).toBe('placed');
+    expect(await place()).toMatch(/^concurrency_limit/);
+    expect(await database.query('SELECT 1 AS one FROM limit_leases')).toEqual([]);
   });
 
-  it('refuses everything at 0 a second', async () => {
-    expect(await takeFromRate(database, 'api:k2', { perSecond: 0, burst: 5 })).toEqual({
-      ok: false,
-      retryAfterSeconds: 60,
-    });
+  it('lets no row come of a promise that has ended, and gives its slot to another', async () => {
+    await setLimits({ workspaceConcurrent: 1, workspaceCps: 1000, lineConcurrent: 10, lineCps: 1000 });
+    const promised = uuidv7();
+    await callLimits.admit({ workspaceId, lineId }, promised);
+    await database.query(`UPDATE limit_leases SET until = clock_timestamp() - interval '1 millisecond'`);
+    expect(await place()).toBe('placed');
+    expect(await database.transaction((tx) => callLimits.settle(tx, promised))).toBe(false);
+  });
+
+  it('says what is left of the tighter limit', async () => {
+    await setLimits({ workspaceConcurrent: 9, workspaceCps: 6, lineConcurrent: 3, lineCps: 8 });
+    await place();
+    const answer = await callLimits.admit({ workspaceId, lineId }, uuidv7());
+    expect(answer.left.concurrent).toEqual({ limit: 3, remaining: 1 });
+    expect(answer.left.perSecond.limit).toBe(6);
+  });
+
+  it('never has more live calls than 4 while 300 calls begin and end at random, and loses no slot', async () => {
+    await setLimits({ workspaceConcurrent: 4, workspaceCps: 100_000, lineConcurrent: 100, lineCps: 100_000 });
+    let most = 0;
+    await Promise.all(
+      Array.from({ length: 12 }, async (_none, worker) => {
+        for (let turn = 0; turn < 25; turn++) {
+          if ((await place(worker % 2 === 0 ? lineId : otherLineId)) !== 'placed') continue;
+          const [live] = await database.query<{ count: number }>(
+            `SELECT count(*)::int AS count FROM calls WHERE status = 'dialing'`,
+          );
+          most = Math.max(most, live?.count ?? 0);
+          await database.query(
+            `UPDATE calls SET status = 'completed', ended_reason = 'user_hangup', ended_at = now()
+             WHERE call_uuid = (SELECT call_uuid FROM calls WHERE status = 'dialing' LIMIT 1 FOR UPDATE SKIP LOCKED)`,
+          );
+        }
+      }),
+    );
+    expect(most).toBeLessThanOrEqual(4);
+    expect(most).toBeGreaterThanOrEqual(2);
+    await database.query(
+      `UPDATE calls SET status = 'completed', ended_reason = 'user_hangup', ended_at = now() WHERE status = 'dialing'`,
+    );
+    for (let turn = 0; turn < 4; turn++) expect(await place()).toBe('placed');
+    expect(await place()).toMatch(/^concurrency_limit/);
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../bench/harness/free-port.ts';
 import { counter, counters, eventLoopDelayOf, gauge, histogram } from '../../../media/contract/metrics.ts';
 import { LatenessHistogram } from '../../../media/io/lateness-histogram.ts';
-import { countEnds, timePlacement } from '../../../src/metrics/call-observers.ts';
+import { observeEnds, timePlacement } from '../../../src/metrics/call-observers.ts';
 import { type ControlMetrics, createControlMetrics } from '../../../src/metrics/control-metrics.ts';
 import { databaseFamilies } from '../../../src/metrics/database-metrics.ts';
 import { metricsText } from '../../../src/metrics/exposition.ts';
@@ -56,7 +56,9 @@ describe('what control counts', () => {
     await timePlacement(metrics, clock, async () => ({ kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1 }));
     await expect(timePlacement(metrics, clock, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
     const applied = { call: { status: 'no_answer', endedReason: 'busy' }, change: { finished: true } };
-    const transitions = countEnds(metrics, { apply: async () => applied as never });
+    const transitions = observeEnds((call) => metrics?.callEnded(call.status, call.endedReason ?? 'none'), {
+      apply: async () => applied as never,
+    });
     await transitions.apply('c', { type: 'submission.unknown', why: '' });
     applied.change.finished = false;
     await transitions.apply('c', { type: 'submission.unknown', why: '' });

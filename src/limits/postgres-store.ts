@@ -1,0 +1,72 @@
+/**
+ * Limits in PostgreSQL: one round trip an admission (the function of migration 0006), on the database's clock. Its tables are
+ * unlogged, so an admission waits for no disk. It also counts the live rows of `calls` for the names of call slots: a call
+ * holds its slot by being there, and its lease here is only the promise of a row (`docs/decisions/limits.md`).
+ */
+import type { Queryable } from '../store/database.ts';
+import type { Admission, AdmissionAnswer, LimitStore } from './limit-store.ts';
+
+interface AdmitRow {
+  refused: 'rate' | 'slot' | null;
+  refused_index: number | null;
+  /** bigint comes as text. */
+  tats_us: string[];
+  in_use: number[];
+}
+
+const ADMIT = 'SELECT * FROM limits_admit($1, $2, $3, $4, $5, $6, $7)';
+
+export function createPostgresStore(database: Queryable): LimitStore {
+  return {
+    kind: 'postgres',
+    async admit({ rates, slots, holder, ttlMs }: Admission): Promise<AdmissionAnswer> {
+      const [row] = await database.query<AdmitRow>(ADMIT, [
+        rates.map((rate) => rate.name),
+        rates.map((rate) => rate.periodUs),
+        rates.map((rate) => rate.toleranceUs),
+        slots.map((slot) => slot.name),
+        slots.map((slot) => slot.limit),
+        holder,
+        Math.ceil(ttlMs * 1000),
+      ]);
+      const { refused, refused_index, tats_us, in_use } = row!;
+      const seen = { tatsUs: tats_us.map(Number), inUse: in_use };
+      if (refused === null || refused_index === null) return { ok: true, ...seen };
+      return { ok: false, refused, index: refused_index - 1, ...seen };
+    },
+    async renew(holds, ttlMs) {
+      const pairs = holds.flatMap(({ holder, names }) => names.map((name) => [holder, name] as const));
+      if (pairs.length === 0) return;
+      await database.query(
+        `INSERT INTO limit_leases (holder, name, until)
+         SELECT holder, name, clock_timestamp() + $3::bigint * interval '1 microsecond'
+         FROM unnest($1::text[], $2::text[]) AS h (holder, name) ORDER BY 1, 2
+         ON CONFLICT (holder, name) DO UPDATE SET until = excluded.until`,
+        [pairs.map(([holder]) => holder), pairs.map(([, name]) => name), Math.ceil(ttlMs * 1000)],
+      );
+    },
+    async release({ holder, names }) {
+      await database.query('DELETE FROM limit_leases WHERE holder = $1 AND name = ANY ($2)', [holder, [...names]]);
+    },
+    async giveBack({ name, periodUs }) {
+      await database.query(`UPDATE rate_limits SET tat = tat - $2::bigint * interval '1 microsecond' WHERE name = $1`, [
+        name,
+        periodUs,
+      ]);
+    },
+    async inUse(names) {
+      const rows = await database.query<{ held: number }>(
+        `SELECT limits_in_use(name, '', clock_timestamp()) AS held
+         FROM unnest($1::text[]) WITH ORDINALITY AS n (name, place) ORDER BY place`,
+        [[...names]],
+      );
+      return rows.map((row) => row.held);
+    },
+  };
+}
+
+/** Removes what has ended and nobody will ask for again: a flood of addresses must not stay for ever. */
+export async function purgeLimits(database: Queryable): Promise<void> {
+  await database.query(`DELETE FROM rate_limits WHERE tat < clock_timestamp() - interval '1 minute'`);
+  await database.query('DELETE FROM limit_leases WHERE until < clock_timestamp()');
+}
