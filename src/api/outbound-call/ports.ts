@@ -5,11 +5,11 @@
 
 import type { AgentDefinition } from '../../../media/contract/agent-definition.ts';
 import type { EndedReason } from '../../../media/contract/call-outcome.ts';
-import type { CallCompliance } from '../../calls/call-record.ts';
-import type { Queryable } from '../../store/database.ts';
 import type { ChangedBy } from '../../audit/audit-entry.ts';
+import type { CallCompliance } from '../../calls/call-record.ts';
 import type { CallsLeft } from '../../limits/call-limits.ts';
 import type { QueuePriority } from '../../limits/fair-queue.ts';
+import type { Queryable } from '../../store/database.ts';
 
 export interface NewCall {
   workspaceId: string;

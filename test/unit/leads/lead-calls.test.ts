@@ -61,6 +61,8 @@ async function end(callUuid: string, reason: 'user_hangup' | 'busy' | 'carrier_e
   });
 }
 
+const NOTHING_LEFT = { perSecond: { limit: 1, remaining: 0 }, concurrent: { limit: 1, remaining: 0 } };
+
 describe('a lead and its calls', () => {
   test('is calling while a call is live, and then what came of it, in the transaction of the terminal state', async () => {
     for (const [reason, answered, status] of [
@@ -116,7 +118,15 @@ describe('a lead and its calls', () => {
     const lead = await aLead();
     const placement = {
       ...h.placement,
-      checkCallLimits: async () => ({ ok: false as const, code: 'cps_limit' as const, retryAfterSeconds: 1 }),
+      callLimits: {
+        ...h.placement.callLimits,
+        admit: async () => ({
+          ok: false as const,
+          code: 'cps_limit' as const,
+          retryAfterSeconds: 1,
+          left: NOTHING_LEFT,
+        }),
+      },
     };
     expect(await placeCall(placement, ofLead(lead))).toMatchObject({ kind: 'limited' });
     expect(await reread(lead)).toMatchObject({ status: 'new', callCount: 0, lastCallUuid: null });
