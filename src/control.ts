@@ -26,6 +26,7 @@ import { registerCarrierRoutes } from './carriers/carrier-routes.ts';
 import { createPlivoCarrier } from './carriers/plivo/plivo-carrier.ts';
 import { createCarrierRegistry } from './carriers/registry.ts';
 import type { Config } from './config/load.ts';
+import { createImportRunner } from './leads/import-runner.ts';
 import { createLeadFollower } from './leads/lead-follower.ts';
 import { createCallLimits } from './limits/call-limits.ts';
 import { createFairQueue } from './limits/fair-queue.ts';
@@ -149,6 +150,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       return overload.isOverloaded() ? 'overloaded' : 'open';
     },
   };
+  const imports = createImportRunner(shared);
   const clearance = createDialClearance({ database, clock, masterKeyHex: config.masterKeyHex });
   const turns = { clock, mostWaiting: PLACEMENTS_WAITING, longestWaitMs: PLACEMENT_WAIT_MS };
   const placement = {
@@ -170,6 +172,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     answered: metrics.requestAnswered,
     hangUp: async (callUuid) => ((await endCall(transitions, callUuid, 'api_hangup')) === 'asked' ? 'asked' : 'over'),
     compliance: clearance,
+    importQueued: () => imports.nudge(),
     admission,
     bus,
     webhookBell: webhooks.bell,
@@ -218,6 +221,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     const cancelLimit = clock.after(REQUESTS_LIMIT_MS, () => app.server.closeAllConnections());
     await app.close();
     cancelLimit();
+    await imports.close();
     await reaper.close();
     await linkServer.close();
     await metricsServer?.close();
@@ -252,6 +256,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     throw error;
   }
   reaper.start();
+  imports.start();
   return control;
 }
 

@@ -24,7 +24,11 @@ const BY_FASTIFY_CODE: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** An id in the path that is no UUID. */
-const BY_PARAMETER: Readonly<Record<string, ErrorCode>> = { callUuid: 'invalid_call_id', leadId: 'invalid_lead_id' };
+const BY_PARAMETER: Readonly<Record<string, ErrorCode>> = {
+  callUuid: 'invalid_call_id',
+  leadId: 'invalid_lead_id',
+  importId: 'invalid_import_id',
+};
 
 export function frameAnswers(app: FastifyInstance, log: Logger): void {
   const paths = new RouteTable();

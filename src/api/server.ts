@@ -22,6 +22,7 @@ import { answerFrameworkError, frameAnswers } from './envelope.ts';
 import { createGuard } from './guard.ts';
 import { type ReadinessCheck, registerHealth } from './health-routes.ts';
 import { registerLeadCall } from './leads/call-route.ts';
+import { registerLeadImports } from './leads/import-routes.ts';
 import { registerLeads } from './leads/lead-routes.ts';
 import { registerOpenApi } from './openapi/openapi-routes.ts';
 import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
@@ -43,6 +44,8 @@ export interface ApiDeps extends PlacingDeps {
   instance: string;
   /** After every answer; for metrics. */
   answered?(request: AnsweredRequest): void;
+  /** A file of leads waits to be stored. Must not throw. */
+  importQueued(): void;
   /** Called with a scope of its own; parsers and hooks that it adds stay there. */
   registerCarrierRoutes?(scope: FastifyInstance): void;
 }
@@ -96,6 +99,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerCallEvents(app, guard, deps);
   registerLeads(app, guard, deps);
   registerLeadCall(app, guard, deps);
+  registerLeadImports(app, guard, deps);
   registerSuppressions(app, guard, deps);
   registerCallList(app, guard, deps);
   registerWebhooks(app, guard, deps);

@@ -49,4 +49,45 @@ export const leadsAnswer = z
 
 export const leadCalledAnswer = placedAnswer.extend({ leadId: uuid }).meta({ id: 'LeadCalled' });
 
+const leadImport = z
+  .strictObject({
+    id: uuid,
+    format: z.enum(['csv', 'ndjson']),
+    state: z.enum(['queued', 'running', 'completed', 'failed']),
+    totalRows: z.int(),
+    processedRows: z.int().describe('Created, updated and failed'),
+    createdCount: z.int(),
+    updatedCount: z.int().describe('Rows that changed the lead of their `externalId`'),
+    failedCount: z.int(),
+    ignoredColumns: z.array(z.string()).describe('Columns that are no field of a lead'),
+    error: z.string().nullable(),
+    createdAt: time,
+    startedAt: time.nullable(),
+    finishedAt: time.nullable(),
+  })
+  .meta({ id: 'LeadImport' });
+
+export const importStartedAnswer = z
+  .strictObject({ success: z.literal(true), import: leadImport })
+  .meta({ id: 'LeadImportStarted' });
+
+export const importAnswer = z
+  .strictObject({
+    success: z.literal(true),
+    import: leadImport,
+    errors: z.array(
+      z
+        .strictObject({
+          row: z.int().describe('From 1, without the header and blank lines'),
+          line: z.int().describe('In the file, from 1'),
+          field: z.string().nullable(),
+          code: z.string(),
+          message: z.string(),
+        })
+        .meta({ id: 'LeadImportError' }),
+    ),
+    nextCursor: z.string().nullable().describe('For more errors'),
+  })
+  .meta({ id: 'LeadImportProgress' });
+
 export const deletedLeadAnswer = z.strictObject({ success: z.literal(true), leadId: uuid }).meta({ id: 'LeadDeleted' });

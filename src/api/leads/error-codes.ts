@@ -65,6 +65,29 @@ export const LEAD_CODES = {
     message: "Invalid 'consent' format",
     meaning: '`consent` must be an object of `type`, `source`, `at` (ISO 8601) and `proofUrl`; `type` is required.',
   },
+  import_not_found: { status: 404, message: 'Import not found', meaning: 'The workspace has no import of this id.' },
+  invalid_import_id: { status: 400, message: 'Invalid import ID format', meaning: 'An import id is a UUID.' },
+  unsupported_import_type: {
+    status: 415,
+    message: 'Content-Type must be text/csv or application/x-ndjson',
+    meaning: 'Send the file itself as the body, as text/csv with a header line, or as application/x-ndjson.',
+  },
+  import_empty: { status: 400, message: 'The file has no rows', meaning: 'The file is empty, or has a header only.' },
+  import_too_many_rows: {
+    status: 400,
+    message: 'The file has more than 10000 rows',
+    meaning: 'Cut it into files of at most 10,000 rows.',
+  },
+  import_no_phone_column: {
+    status: 400,
+    message: 'The file has no phone column',
+    meaning: 'The first line must name the columns; one must be `phone`, `phone_number` or `mobile`.',
+  },
+  import_duplicate_column: {
+    status: 400,
+    message: 'The file has a column twice',
+    meaning: 'Two columns of the header are the same field of a lead; `details` names it.',
+  },
   invalid_status: {
     status: 400,
     message: "Invalid 'status' format",

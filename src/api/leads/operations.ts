@@ -1,9 +1,19 @@
 /** The routes of leads, described for the published document. */
+import { z } from 'zod';
 import { leadChangeBody, newLeadBody } from '../../leads/lead-fields.ts';
 import { BODY, COMMON, json, KEYED, none, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
 import { outboundCallOperations, PLACING_CODES } from '../outbound-call/operations.ts';
-import { createdLeadAnswer, deletedLeadAnswer, leadAnswer, leadCalledAnswer, leadsAnswer } from './answers.ts';
+import {
+  createdLeadAnswer,
+  deletedLeadAnswer,
+  importAnswer,
+  importStartedAnswer,
+  leadAnswer,
+  leadCalledAnswer,
+  leadsAnswer,
+} from './answers.ts';
 import { leadCallBody } from './call-route.ts';
+import { IMPORT_PATH, IMPORT_TYPES, importErrorsQuery, importParams, importQuery } from './import-routes.ts';
 import { LEADS_PATH, leadParams, leadsQuery } from './lead-routes.ts';
 
 const FIELD_CODES = [
@@ -73,6 +83,51 @@ export const leadOperations: readonly Operation[] = [
     query: leadsQuery,
     answers: { 200: json('A page.', leadsAnswer, RATE_HEADERS) },
     errors: [...KEYED, 'invalid_request', 'invalid_cursor'],
+  },
+  {
+    ...none,
+    method: 'post',
+    route: IMPORT_PATH,
+    id: 'importLeads',
+    tag: 'Leads',
+    summary: 'Import leads from a file of up to 10,000 rows',
+    description:
+      'The body is the file itself, at most 10 MB: CSV with a header line, or one JSON object a line. It is looked through at once and stored row by row afterwards; a row that is wrong harms no other.',
+    scope: 'leads:write',
+    query: importQuery,
+    body: z.string().meta({ description: 'UTF-8, or UTF-16 with a byte order mark' }),
+    bodyTypes: Object.keys(IMPORT_TYPES),
+    answers: {
+      202: json('It is taken in; ask for its progress.', importStartedAnswer, {
+        ...RATE_HEADERS,
+        Location: 'Where its progress is',
+      }),
+    },
+    errors: [
+      ...KEYED,
+      'invalid_request',
+      'agent_not_found',
+      'body_too_large',
+      'unsupported_import_type',
+      'import_empty',
+      'import_too_many_rows',
+      'import_no_phone_column',
+      'import_duplicate_column',
+    ],
+  },
+  {
+    ...none,
+    method: 'get',
+    route: `${IMPORT_PATH}/:importId`,
+    id: 'readLeadImport',
+    tag: 'Leads',
+    summary: 'How far an import is, and what was wrong in which row',
+    description: 'Errors come in the order of the file, in pages.',
+    scope: 'leads:read',
+    params: importParams,
+    query: importErrorsQuery,
+    answers: { 200: json('Its progress.', importAnswer, RATE_HEADERS) },
+    errors: [...KEYED, 'invalid_request', 'invalid_cursor', 'invalid_import_id', 'import_not_found'],
   },
   {
     ...none,

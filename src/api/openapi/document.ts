@@ -69,7 +69,12 @@ function describe(operation: Operation, schemas: Json): Json {
       : {
           requestBody: {
             required: operation.bodyOptional !== true,
-            content: { 'application/json': { schema: schemaOf(body, 'input', schemas) } },
+            content: Object.fromEntries(
+              (operation.bodyTypes ?? ['application/json']).map((type) => [
+                type,
+                { schema: schemaOf(body, 'input', schemas) },
+              ]),
+            ),
           },
         }),
     responses,

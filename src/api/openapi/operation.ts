@@ -42,6 +42,8 @@ export interface Operation {
   query: z.ZodObject | null;
   body: z.ZodType | null;
   bodyOptional?: boolean;
+  /** `application/json` when absent. */
+  bodyTypes?: readonly string[];
   answers: Readonly<Record<number, Answer>>;
   errors: readonly ErrorCode[];
 }

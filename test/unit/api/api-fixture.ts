@@ -90,6 +90,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
         return 'asked';
       },
       compliance: { check: (attempt) => fixture.compliance(attempt) },
+      importQueued: () => {},
       admission: { state: () => fixture.admission },
       bus,
       checks: { database: async () => 'ok' },
