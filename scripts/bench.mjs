@@ -9,6 +9,7 @@ const SCENARIOS = {
   fuzz: 'mutated WebSocket messages at both socket servers',
   placements: 'a carrier that times out, resets and succeeds late: is any phone rung twice?',
   'first-word': 'from the answer to the first word of the agent',
+  'call-log': 'a page of the call log among a million calls',
 };
 const [scenario, ...rest] = process.argv.slice(2);
 ensurePackages();

@@ -3,12 +3,14 @@
  * `/api/developer/error-codes` and the docs. A message in the list is the exact text that a client may compare.
  */
 import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outcome.ts';
+import { CALL_ERROR_CODES } from './calls/error-codes.ts';
 import type { CodeFacts } from './code-facts.ts';
 import { LEAD_CODES } from './leads/error-codes.ts';
 import { SUPPRESSION_CODES } from './suppressions/error-codes.ts';
 import { WEBHOOK_ERROR_CODES } from './webhooks/error-codes.ts';
 
 const DEFINITIONS = {
+  ...CALL_ERROR_CODES,
   unauthorized: {
     status: 401,
     message: 'Authentication failed (Unauthorized)',

@@ -3,6 +3,7 @@
  * again with the same messages when the database was away: at worst a line of the log stands twice. What another epoch says
  * is refused and counted: its owner was replaced.
  */
+import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { ENDED_REASONS, type EndedReason, isEndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -76,14 +77,21 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   async function handleLive(messages: readonly LiveMessage[]): Promise<void> {
     const first = messages[0]!;
     await onOwnedCall(first, async (tx, call) => {
+      // Its words were deleted meanwhile, and none comes back.
+      if (call.transcriptStatus === 'deleted') return { events: [] };
       const stored = messages.filter((message) => message.event.type !== 'partial');
       const events = await appendCallLog(
         tx,
         call.callUuid,
         stored.map(({ event, atEpochMs }) => ({ kind: event.type, data: dataOf(event), atEpochMs })),
       );
-      await storeTurns(tx, call.callUuid, turnsOf(messages));
+      const turns = turnsOf(messages);
+      await storeTurns(tx, call.callUuid, turns);
       await patchCall(tx, call.callUuid, patchOf(call, messages));
+      // Late words: the call log's search has read the others already.
+      if (turns.length > 0 && isTerminal(call.status)) {
+        await tx.query('SELECT call_search_write(c) FROM calls c WHERE c.call_uuid = $1', [call.callUuid]);
+      }
       const byMessage = new Map(stored.map((message, index) => [message, events[index]!]));
       return { events: messages.map((message) => byMessage.get(message) ?? shownOnly(message)) };
     });
@@ -144,6 +152,11 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   ): Promise<{ events: CallEvent[]; deliveryIds: string[] }> {
     const { recording, error, epoch } = message;
     if (call.recordings.some((known) => known.epoch === epoch)) return { events: [], deliveryIds: [] };
+    if (call.recordingStatus === 'deleted') {
+      // It was still being finished when it was deleted.
+      if (recording !== null) await rm(recording.path, { force: true });
+      return { events: [], deliveryIds: [] };
+    }
     const recordings =
       recording === null
         ? call.recordings

@@ -1,6 +1,7 @@
 /** What the routes of calls answer, as zod schemas for the published document (see `openapi/shared-answers.ts`). */
 import { z } from 'zod';
 import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
+import { CALL_PARTS } from '../../calls/call-log-delete.ts';
 import { time, uuid } from '../openapi/shared-answers.ts';
 
 const partStatus = z.enum(['none', 'pending', 'ready', 'failed', 'deleted']);
@@ -109,6 +110,14 @@ export const callAnswer = z
 export const callsAnswer = z
   .strictObject({ data: z.array(callAnswer), nextCursor: z.string().nullable().describe('Null on the last page') })
   .meta({ id: 'Calls' });
+
+export const transcriptAnswer = z
+  .strictObject({ callUuid: uuid, transcriptStatus: partStatus, transcript: z.string(), turns: z.array(turn) })
+  .meta({ id: 'Transcript' });
+
+export const deletedAnswer = z
+  .strictObject({ success: z.literal(true), callUuid: uuid, deleted: z.array(z.enum(CALL_PARTS)) })
+  .meta({ id: 'DeletedParts' });
 
 export const hangupAnswer = z
   .strictObject({ success: z.literal(true), callUuid: uuid, status: z.enum(CALL_STATUSES) })

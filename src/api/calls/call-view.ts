@@ -78,7 +78,7 @@ async function webhooksByCall(
   return new Map(rows.map(({ callUuid, ...counts }) => [callUuid, counts]));
 }
 
-async function readTurns(database: Queryable, callUuid: string): Promise<Turn[]> {
+export async function readTurns(database: Queryable, callUuid: string): Promise<Turn[]> {
   const rows = await database.query<{ turn: Turn }>(
     'SELECT turn FROM call_turns WHERE call_uuid = $1 ORDER BY position',
     [callUuid],

@@ -2,9 +2,11 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../error-codes.ts';
 import { BODY, json, KEYED, none, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
-import { callAnswer, callsAnswer, eventsAnswer, hangupAnswer } from './answers.ts';
+import { callAnswer, callsAnswer, deletedAnswer, eventsAnswer, hangupAnswer, transcriptAnswer } from './answers.ts';
 import { callParams, recordingQuery } from './call-routes.ts';
+import { deleteQuery } from './delete-route.ts';
 import { listQuery } from './list-query.ts';
+import { transcriptQuery } from './transcript-route.ts';
 
 const OF_CALL: readonly ErrorCode[] = ['invalid_call_id', 'call_not_found', ...KEYED];
 const call = { ...none, tag: 'Calls', params: callParams } as const;
@@ -67,6 +69,38 @@ export const callOperations: readonly Operation[] = [
       200: { description: 'The file.', content: { 'audio/ogg': z.file() }, headers: RATE_HEADERS },
     },
     errors: ['recording_not_ready', 'invalid_request', ...OF_CALL],
+  },
+  {
+    ...call,
+    method: 'get',
+    route: '/api/developer/calls/:callUuid/transcript',
+    id: 'readTranscript',
+    summary: 'The transcript of a call',
+    description:
+      'What was heard so far. As JSON with its turns, as text with a line a turn, or as subtitles for the recording.',
+    scope: 'calls:read',
+    query: transcriptQuery,
+    answers: {
+      200: {
+        description: 'The transcript.',
+        content: { 'application/json': transcriptAnswer, 'text/plain': z.string(), 'text/vtt': z.string() },
+        headers: RATE_HEADERS,
+      },
+    },
+    errors: ['transcript_not_ready', 'invalid_request', ...OF_CALL],
+  },
+  {
+    ...call,
+    method: 'delete',
+    route: '/api/developer/calls/:callUuid',
+    id: 'deleteCall',
+    summary: 'Delete parts of a call for good',
+    description:
+      'Recording, transcript and analysis then say `deleted`. `metadata` is what was known of the person: name, number, metadata; in stored webhook bodies too. Times and outcome stay. Repeating it is fine.',
+    scope: 'calls:write',
+    query: deleteQuery,
+    answers: { 200: json('They are gone.', deletedAnswer, RATE_HEADERS) },
+    errors: ['call_live', 'invalid_request', ...OF_CALL, ...BODY],
   },
   {
     ...call,

@@ -1,0 +1,270 @@
+/**
+ * Every operation of the published document with every id that it takes, once with an id of another workspace and once with one
+ * that nobody has: the two answers must not differ, and nothing of the other workspace may change. The cells are made from
+ * OPERATIONS, so a new route is in the matrix by itself; one that takes an id of a kind that is not known here fails.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Operation } from '../../../src/api/openapi/operation.ts';
+import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
+import { type ApiFixture, createApiFixture, type Tenant } from './api-fixture.ts';
+
+let api: ApiFixture;
+let folder: string;
+beforeAll(async () => {
+  api = await createApiFixture();
+  folder = mkdtempSync(join(tmpdir(), 'parley-foreign-'));
+});
+afterAll(async () => {
+  await api.close();
+  rmSync(folder, { recursive: true });
+});
+
+type Where = 'path' | 'query' | 'body';
+
+interface Kind {
+  /** Makes a thing of this kind for the tenant; returns its id. */
+  make(tenant: Tenant): Promise<string>;
+  /** An id of the right form that nobody has. */
+  unknown(): string;
+  /** Nothing of the kind exists yet, so one's own id finds nothing either. */
+  isEmpty?: true;
+}
+
+const uuid = { unknown: () => uuidv4() };
+const number = { unknown: () => `+1415${String(Math.floor(Math.random() * 1e7)).padStart(7, '0')}` };
+
+/** What an id's name stands for. `query:` before a name: only there it is one. */
+const KINDS: Record<string, Kind> = {
+  callUuid: { make: finishedCall, ...uuid },
+  leadId: { make: lead, ...uuid },
+  agentId: { make: async (tenant) => (await finishedCall(tenant)) && tenant.agentId, ...uuid },
+  from: { make: async (tenant) => (await finishedCall(tenant)) && tenant.lineId, ...uuid },
+  enterprise: { make: async (tenant) => tenant.slug, unknown: () => 'nobody-here' },
+  campaignId: { make: async () => uuidv4(), ...uuid, isEmpty: true },
+  'query:phone': { make: leadNumber, ...number },
+  'query:externalId': { make: externalId, unknown: () => uuidv4() },
+  'query:idempotencyKey': { make: keyedCall, unknown: () => uuidv4() },
+};
+
+/** Fields that look like ids and are the client's own words. */
+const OWN_WORDS = new Set(['body:externalId']);
+const LOOKS_LIKE_ID = /(^|[a-z])(Ids?|Uuids?|ID|UUID)$|^(id|ids|from|enterprise)$/;
+
+/** For fields that a body must have. */
+const SAMPLES: Record<string, unknown> = {
+  to: '+14155550123',
+  phone: '+14155550124',
+  name: 'Asha',
+  action: 'mute_agent',
+};
+
+interface Cell {
+  operation: Operation;
+  where: Where;
+  field: string;
+  kind: Kind | null;
+}
+
+function cells(): Cell[] {
+  return OPERATIONS.filter((operation) => operation.scope !== null).flatMap((operation) => {
+    const fields: [Where, string][] = [
+      ...Object.keys(operation.params?.shape ?? {}).map((name): [Where, string] => ['path', name]),
+      ...Object.keys(operation.query?.shape ?? {}).map((name): [Where, string] => ['query', name]),
+      ...Object.keys(propertiesOf(operation)).map((name): [Where, string] => ['body', name]),
+    ];
+    return fields
+      .filter(([where, name]) => where === 'path' || `${where}:${name}` in KINDS || LOOKS_LIKE_ID.test(name))
+      .filter(([where, name]) => !OWN_WORDS.has(`${where}:${name}`))
+      .map(([where, field]) => ({ operation, where, field, kind: KINDS[`${where}:${field}`] ?? KINDS[field] ?? null }));
+  });
+}
+
+/** Of a body that is one of several shapes, all of their fields. */
+function propertiesOf({ body }: Operation): Record<string, unknown> {
+  if (body === null) return {};
+  const schema = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as Shape;
+  return Object.assign({}, ...[schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].map((one) => one.properties));
+}
+interface Shape {
+  properties?: Record<string, unknown>;
+  required?: string[];
+  anyOf?: Shape[];
+  oneOf?: Shape[];
+}
+
+interface Answered {
+  status: number;
+  code: unknown;
+  body: string;
+}
+
+/** All ids are `tenant`'s own but the one of the cell. */
+async function ask({ operation, where, field }: Cell, id: string): Promise<Answered> {
+  const { acme } = api;
+  let url = operation.route;
+  for (const name of Object.keys(operation.params?.shape ?? {})) {
+    const value = where === 'path' && name === field ? id : await KINDS[name]!.make(acme);
+    url = url.replace(`:${name}`, encodeURIComponent(value));
+  }
+  const query = new URLSearchParams(where === 'query' ? { [field]: id } : {});
+  for (const name of Object.keys(operation.query?.shape ?? {})) {
+    if (name === 'kind') query.set('kind', 'all');
+  }
+  const payload: Record<string, unknown> = {};
+  for (const name of Object.keys(propertiesOf(operation))) {
+    if (where === 'body' && name === field) payload[name] = id;
+    else if (name in SAMPLES) payload[name] = SAMPLES[name];
+    else if (name in KINDS && !OWN_WORDS.has(`body:${name}`)) payload[name] = await KINDS[name]!.make(acme);
+  }
+  const answer = await api.app.inject({
+    method: operation.method.toUpperCase() as 'GET',
+    url: query.size === 0 ? url : `${url}?${query}`,
+    headers: { authorization: `Bearer ${acme.key}`, 'x-request-id': 'matrix' },
+    ...(operation.body === null ? {} : { payload }),
+  });
+  return {
+    status: answer.statusCode,
+    code: answer.headers['x-error-code'] ?? null,
+    body: answer.body.replaceAll(id, '<id>').replaceAll(encodeURIComponent(id), '<id>'),
+  };
+}
+
+/** A digest of all rows that name the workspace, whatever tables there are. */
+async function rowsOf(tenant: Tenant): Promise<string> {
+  const tables = await api.database.query<{ name: string }>(
+    `SELECT c.table_name AS name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+      WHERE c.table_schema = 'public' AND c.column_name = 'workspace_id' AND t.table_type = 'BASE TABLE' AND c.table_name <> 'api_keys' ORDER BY 1`,
+  );
+  expect(tables.length).toBeGreaterThan(5);
+  const digest = createHash('sha256');
+  for (const { name } of tables) {
+    const [row] = await api.database.query<{ text: string | null }>(
+      `SELECT string_agg(t::text, E'\\n' ORDER BY t::text) AS text FROM ${name} t WHERE workspace_id = $1`,
+      [tenant.workspaceId],
+    );
+    digest.update(`${name} ${row?.text}\n`);
+  }
+  return digest.digest('hex');
+}
+
+describe('an id of another workspace', () => {
+  it('is in every operation of a kind that this test knows', () => {
+    const unknown = cells().filter(({ kind }) => kind === null);
+    const named = unknown.map(
+      ({ operation, where, field }) => `${operation.method} ${operation.route}: ${field} (${where})`,
+    );
+    expect(named, 'teach KINDS how to make a thing with such an id').toEqual([]);
+    expect(cells().length).toBeGreaterThan(15);
+  });
+
+  const named = cells().map((cell): [string, Cell] => [
+    `${cell.operation.method} ${cell.operation.route} with ${cell.field} in the ${cell.where}`,
+    cell,
+  ]);
+  it.each(named)('%s: as one that nobody has, and nothing changes', async (_name, cell) => {
+    const { kind } = cell;
+    if (kind === null) return;
+    const foreignId = await kind.make(api.other);
+    const before = await rowsOf(api.other);
+    const [foreign, unknown] = [await ask(cell, foreignId), await ask(cell, kind.unknown())];
+    expect(foreign).toEqual(unknown);
+    expect(await rowsOf(api.other)).toBe(before);
+    if (cell.where !== 'query') expect([400, 401, 404]).toContain(foreign.status);
+    // The same request with one's own id gets further, so it was the id that was looked at.
+    if (!kind.isEmpty) {
+      const own = await ask(cell, await kind.make(api.acme));
+      expect(own).not.toEqual(foreign);
+      expect(own.code, own.body).not.toBe(foreign.code ?? 'none');
+    }
+  });
+});
+
+async function finishedCall(tenant: Tenant): Promise<string> {
+  const path = join(folder, `${uuidv4()}.ogg`);
+  writeFileSync(path, 'OggS-sound');
+  const recording = {
+    path,
+    format: 'ogg_opus',
+    channels: 2,
+    rateHz: 8000,
+    durationMs: 1_000,
+    sizeBytes: 10,
+    sha256: 'ab',
+  };
+  const callUuid = await api.insertCall(tenant, {
+    status: 'completed',
+    ended_reason: 'agent_hangup',
+    answered_at: '2026-11-21T10:00:00Z',
+    ended_at: '2026-11-21T10:00:10Z',
+    transcript_status: 'ready',
+    recording_status: 'ready',
+    recording,
+    recordings: JSON.stringify([{ ...recording, epoch: 1 }]),
+  });
+  const turn = {
+    turnId: 't1',
+    role: 'user',
+    startMs: 0,
+    endMs: 5,
+    text: 'hello',
+    heardText: 'hello',
+    interrupted: false,
+  };
+  await api.database.query('INSERT INTO call_turns VALUES ($1, $2, 1, $3)', [callUuid, 't1', turn]);
+  await api.database.query(`INSERT INTO call_events (call_uuid, kind) VALUES ($1, 'status')`, [callUuid]);
+  return callUuid;
+}
+
+async function keyedCall(tenant: Tenant): Promise<string> {
+  const key = uuidv7();
+  await api.insertCall(tenant, { idempotency_key: key });
+  return key;
+}
+
+async function madeLead(tenant: Tenant, fields: object): Promise<{ id: string }> {
+  const answer = await api.app.inject({
+    method: 'POST',
+    url: '/api/developer/leads',
+    headers: { authorization: `Bearer ${tenant.key}` },
+    payload: { enterprise: tenant.slug, phone: number.unknown(), agentId: tenant.agentId, ...fields },
+  });
+  expect(answer.statusCode, answer.body).toBe(201);
+  return answer.json().lead;
+}
+
+async function lead(tenant: Tenant): Promise<string> {
+  const { id } = await madeLead(tenant, { name: 'Lead' });
+  await api.insertCall(tenant, {
+    lead_id: id,
+    status: 'failed',
+    ended_reason: 'busy',
+    ended_at: '2026-11-21T10:00:00Z',
+  });
+  return id;
+}
+
+async function externalId(tenant: Tenant): Promise<string> {
+  const id = uuidv4();
+  await madeLead(tenant, { externalId: id });
+  return id;
+}
+
+/** On a lead and on the suppression list. */
+async function leadNumber(tenant: Tenant): Promise<string> {
+  const phone = number.unknown();
+  await madeLead(tenant, { phone });
+  const answer = await api.app.inject({
+    method: 'POST',
+    url: '/api/developer/suppressions',
+    headers: { authorization: `Bearer ${tenant.key}` },
+    payload: { phone },
+  });
+  expect(answer.statusCode).toBe(201);
+  return phone;
+}
