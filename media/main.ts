@@ -124,6 +124,7 @@ const link = createControlLink({
   receive(message) {
     if (message.type === 'prepare') pool.prepare(message);
     else if (message.type === 'stop') registry.stop(message.callUuid);
+    else if (message.type === 'control') registry.control(message.controlId, message.callUuid, message.action);
     else if (message.type === 'drain') drainAndExit('control asks for it');
   },
 });

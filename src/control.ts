@@ -18,6 +18,7 @@ import { startAuditLinking } from './audit/start-audit.ts';
 import { createDeeds } from './calls/deeds.ts';
 import { endCall } from './calls/end-call.ts';
 import { createLineCarriers } from './calls/line-carriers.ts';
+import { controlCall } from './calls/live-control.ts';
 import { placeCall } from './calls/placement.ts';
 import { createReaper } from './calls/reaper.ts';
 import { createStreamTokens } from './calls/stream-token.ts';
@@ -170,6 +171,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     cursors: createCursorCodec(config.masterKeyHex),
     placeCall: (call) => timePlacement(metrics, clock, () => placeCall(placement, call)),
     answered: metrics.requestAnswered,
+    controlCall: (request) => controlCall({ ...shared, bus, media: pool }, request),
     hangUp: async (callUuid) => ((await endCall(transitions, callUuid, 'api_hangup')) === 'asked' ? 'asked' : 'over'),
     compliance: clearance,
     importQueued: () => imports.nudge(),

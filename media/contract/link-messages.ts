@@ -7,6 +7,7 @@ import type { AgentDefinition } from './agent-definition.ts';
 import type { LegFormat } from './audio-format.ts';
 import type { EndedReason } from './call-outcome.ts';
 import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from './conversation.ts';
+import type { ControlAction, ControlOutcome } from './live-control.ts';
 import type { MetricFamily } from './metrics.ts';
 
 /** Everything that a call needs from its start, so that it can go on while control or the database is away. */
@@ -57,6 +58,8 @@ export type ToMedia =
     }
   /** End the call's media: the carrier said it is over, or the API asked. `reason` null: as the carrier reports it. */
   | { type: 'stop'; callUuid: string; reason: EndedReason | null }
+  /** Answered by `controlled` with the same id. Never repeated: an action that may have happened is not asked for again. */
+  | { type: 'control'; controlId: string; callUuid: string; action: ControlAction }
   | { type: 'drain' };
 
 export type ToControl =
@@ -80,6 +83,7 @@ export type ToControl =
   /** Every few seconds: what operators watch. */
   | { type: 'metrics'; families: MetricFamily[] }
   | { type: 'claim'; requestId: number; claim: ClaimRequest }
+  | { type: 'controlled'; controlId: string; outcome: ControlOutcome }
   | { type: 'media.started'; callUuid: string; epoch: number; carrierCallId: string; streamId: string }
   | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: LiveEvent }
   | { type: 'checkpoint'; callUuid: string; epoch: number; checkpoint: Checkpoint }

@@ -2,6 +2,7 @@
 import type { EndedReason } from './call-outcome.ts';
 import type { Checkpoint, LiveEvent, RecordingFacts } from './conversation.ts';
 import type { CallSetup } from './link-messages.ts';
+import type { ControlAction, ControlOutcome } from './live-control.ts';
 
 /** `Port` is a `MessagePort` of `node:worker_threads`, which this leaf may not import. */
 export type ToPipeline<Port = unknown> =
@@ -10,6 +11,8 @@ export type ToPipeline<Port = unknown> =
   /** `call` is the call's shared block (`media/rings/call-block.ts`). */
   | { type: 'call.start'; setup: CallSetup; call: SharedArrayBuffer }
   | { type: 'call.dtmf'; callUuid: string; digit: string }
+  /** Answered by `call.controlled`. */
+  | { type: 'call.control'; callUuid: string; controlId: string; action: ControlAction }
   /** The leg is over. The pipeline closes the open turn, sends what is left and answers `call.closed`. */
   | { type: 'call.stop'; callUuid: string }
   /** Render a greeting into the cache. */
@@ -27,6 +30,7 @@ export type FromPipeline =
   | { type: 'call.checkpoint'; callUuid: string; checkpoint: Checkpoint }
   | { type: 'call.end'; callUuid: string; reason: EndedReason; disposition: string | null; error: string | null }
   | { type: 'call.closed'; callUuid: string }
+  | { type: 'call.controlled'; callUuid: string; controlId: string; outcome: ControlOutcome }
   | { type: 'heartbeat'; calls: number };
 
 /** A call has a recording for each of its streams; the claim's `epoch` tells them apart and in which order they were. */

@@ -8,6 +8,7 @@ import type { EndedReason } from '../contract/call-outcome.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
+import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
 import type { CallBlock } from '../rings/call-block.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { FrameClock } from './frame-clock.ts';
@@ -85,6 +86,23 @@ export class CallLife implements LegListener, PlacedCallListener {
   stop(): void {
     if (this.#leg === null) this.over('stopped', 0, '');
     else this.#leg.stop();
+  }
+
+  /** Answered to control, unless the pipeline thread dies before it has. */
+  control(controlId: string, action: ControlAction): void {
+    if (this.#legEnd !== null || this.#leg === null || this.#placed === null) {
+      this.controlled(controlId, controlRefused('not_here'));
+    } else if (this.#hasAgentEnded) {
+      this.controlled(controlId, controlRefused('ending'));
+    } else if (action.type === 'dtmf') {
+      this.controlled(controlId, this.#leg.sendDigits(action.digits) ? CONTROL_DONE : controlRefused('unsupported'));
+    } else {
+      this.#placed.control(controlId, action);
+    }
+  }
+
+  controlled(controlId: string, outcome: ControlOutcome): void {
+    this.#options.toControl({ type: 'controlled', controlId, outcome });
   }
 
   /** A bug of ours in this call's path: it ends, the others go on. */

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../contract/clock.ts';
 import type { RecordingFacts } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
+import { type ControlAction, controlRefused } from '../contract/live-control.ts';
 import { CallLife } from './call-life.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { FrameClock } from './frame-clock.ts';
@@ -103,6 +104,12 @@ export class CallRegistry {
 
   stop(callUuid: string): void {
     this.#lives.get(callUuid)?.stop();
+  }
+
+  control(controlId: string, callUuid: string, action: ControlAction): void {
+    const life = this.#lives.get(callUuid);
+    if (life !== undefined) life.control(controlId, action);
+    else this.#options.toControl({ type: 'controlled', controlId, outcome: controlRefused('not_here') });
   }
 
   /** Of a stream that an earlier run of this process carried, control is told just the same: the call's row knows it. */

@@ -169,6 +169,14 @@ export class Leg implements StreamEvents, FrameClockClient {
     this.#end(why, code, detail);
   }
 
+  /** Presses keys towards the far end. False: the carrier's stream has no such message. */
+  sendDigits(digits: string): boolean {
+    const message = this.#isOver ? undefined : this.#codec.digitsMessage?.(digits);
+    if (message === undefined) return false;
+    if (this.#options.socket.send(message, false) === 'dropped') this.#sendsDropped++;
+    return true;
+  }
+
   /** The pipeline thread died at `lostAtMs`. A new block for its successor, with what it had not read. */
   rebind(lostAtMs: number): CallBlock | null {
     const old = this.#block;

@@ -79,6 +79,7 @@ export function createCallSession(
     pressed(key) {
       conversation.pressed(key);
     },
+    control: (action) => conversation.control(action),
     stop() {
       if (stopped) return;
       stopped = true;

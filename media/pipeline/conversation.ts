@@ -10,6 +10,7 @@ import type { Expectation, ScriptedAgent } from '../contract/agent-definition.ts
 import type { EndedReason } from '../contract/call-outcome.ts';
 import type { SpeechToText } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
+import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
 import { CallerTurn, type CallerTurnListener } from './caller-turn.ts';
 import { PhraseBook, wordsOf } from './scripted/phrase-match.ts';
 import { type ScriptAction, type ScriptEvent, ScriptMachine } from './scripted/script-machine.ts';
@@ -35,6 +36,8 @@ const SHORTEST_UNCLEAR_MS = 250;
 /** Digits from the keypad are one answer when none has come for so long. */
 const KEYS_AFTER_MS = 2_000;
 const MOST_KEYS = 64;
+/** Texts that an operator has asked for and that wait to be said. */
+const MOST_QUEUED_TEXTS = 5;
 /** Failures of the recogniser in a row that end the call. */
 const MOST_RECOGNISER_FAILURES = 3;
 
@@ -68,6 +71,12 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   #keysByMs = Number.POSITIVE_INFINITY;
   #recogniserFailures = 0;
   #ended = false;
+  /** Said for an operator, beside the script; the first of them may be what is being said. */
+  readonly #queuedTexts: string[] = [];
+  #operatorSpeaks = false;
+  /** The script's last words were heard to their end, and an operator's text came before it was told. */
+  #saidOwed = false;
+  #muted = false;
 
   constructor(deps: ConversationDeps, setup: CallSetup, agent: ScriptedAgent) {
     this.#deps = deps;
@@ -101,15 +110,47 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     if (this.#onceSettled !== 'nothing' && this.#voice.settled) this.#settled();
     if (nowMs >= this.#keysByMs) this.#keysDone();
     if (this.#ended) return;
+    if (this.#queuedTexts.length > 0) this.#sayQueued();
+    if (!this.#operatorSpeaks && !this.#muted) this.#tickScript();
+    if (this.#deps.transcript.checkpointDue) this.#deps.transcript.checkpoint(this.#script.snapshot());
+  }
+
+  #tickScript(): void {
     this.#tickEvent.atMs = this.#deps.transcript.nowMs;
     this.#tell(this.#tickEvent);
-    if (this.#deps.transcript.checkpointDue) this.#deps.transcript.checkpoint(this.#script.snapshot());
   }
 
   pressed(key: string): void {
     if (this.#ended) return;
     if (/^[0-9]$/.test(key) && this.#keys.length < MOST_KEYS) this.#keys += key;
     this.#keysByMs = this.#deps.clock.nowMs() + (key === '#' ? 0 : KEYS_AFTER_MS);
+  }
+
+  /** Somebody steers the call from outside. */
+  control(action: ControlAction): ControlOutcome {
+    if (this.#ended) return controlRefused('ending');
+    switch (action.type) {
+      case 'say':
+        if (this.#muted) return controlRefused('muted');
+        if (this.#queuedTexts.length >= MOST_QUEUED_TEXTS) return controlRefused('queue_full');
+        this.#queuedTexts.push(action.text);
+        if (action.interrupt) this.#cutForOperator();
+        this.#sayQueued();
+        return CONTROL_DONE;
+      case 'inject':
+        if (this.#muted) return controlRefused('muted');
+        this.#cutForOperator();
+        this.#tell({ type: 'heard', atMs: this.#deps.transcript.nowMs, text: action.text });
+        return CONTROL_DONE;
+      case 'mute_agent':
+        this.#mute();
+        return CONTROL_DONE;
+      case 'unmute_agent':
+        this.#unmute();
+        return CONTROL_DONE;
+      case 'dtmf':
+        return controlRefused('unsupported');
+    }
   }
 
   /** The leg is over: closes what is open with what was heard of it. */
@@ -222,7 +263,9 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   utteranceSaid(): void {
     this.#bargeIn.end();
     this.#taker.patience = patienceFor(this.#expect);
-    this.#tell({ type: 'said', atMs: this.#deps.transcript.nowMs });
+    if (!this.#operatorSpeaks) this.#saidOwed = true;
+    this.#operatorSpeaks = false;
+    if (this.#queuedTexts.length === 0) this.#goOnAfterWords();
     if (!this.#ended && this.#turn === null && this.#taker.turnOpen) {
       // The caller has been talking into what may not be interrupted: from here on someone listens.
       this.#beginTurn(Math.max(this.#taker.turnOnsetMs, this.#taker.nowMs - PRE_ROLL_MS));
@@ -231,6 +274,52 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
 
   voiceLost(error: Error): void {
     this.#finish('tts_error', null, error.message);
+  }
+
+  // ── What an operator asks for ─────────────────────────────────────────────────────────────────────────
+
+  /** When the agent is silent and nobody waits for an answer. */
+  #sayQueued(): void {
+    if (this.#voice.active || this.#muted || this.#ended || this.#turn !== null || this.#waiting !== null) return;
+    const text = this.#queuedTexts.shift();
+    if (text === undefined) return;
+    this.#operatorSpeaks = true;
+    this.#voice.say({ text, stepId: null, interruptible: true, isGreeting: false, anchor: null });
+  }
+
+  /** The script hears that its words were said; or, after an operator's, that the caller may take their time anew. */
+  #goOnAfterWords(): void {
+    const type = this.#saidOwed ? 'said' : 'hold';
+    this.#saidOwed = false;
+    this.#tell({ type, atMs: this.#deps.transcript.nowMs });
+  }
+
+  #cutForOperator(): void {
+    if (!this.#voice.active) return;
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    this.#onceSettled = 'nothing';
+    this.#bargeIn.end();
+    this.#voice.silence(true);
+    this.#operatorSpeaks = false;
+    this.#saidOwed = false;
+    if (waiting !== null) this.#record(waiting.turn, 'unclear');
+    this.#tell({ type: 'interrupted', atMs: this.#deps.transcript.nowMs });
+  }
+
+  #mute(): void {
+    if (this.#muted) return;
+    this.#muted = true;
+    if (this.#onceSettled === 'resume') this.#onceSettled = 'nothing';
+    this.#voice.pause();
+  }
+
+  #unmute(): void {
+    if (!this.#muted) return;
+    this.#muted = false;
+    if (!this.#voice.active) this.#tell({ type: 'hold', atMs: this.#deps.transcript.nowMs });
+    else if (this.#voice.settled) this.#voice.resume();
+    else this.#onceSettled = 'resume';
   }
 
   // ── Inside ────────────────────────────────────────────────────────────────────────────────────────────
@@ -319,7 +408,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
 
   #goOn(): void {
     this.#taker.patience = patienceFor(this.#expect);
-    if (!this.#bargeIn.paused || !this.#voice.active) return;
+    if (!this.#bargeIn.paused || !this.#voice.active || this.#muted) return;
     this.#onceSettled = 'resume';
     if (this.#voice.settled) this.#settled();
   }
@@ -339,6 +428,8 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     if (turn !== null) turn.cutAgent = true;
     this.#bargeInEvent('commit', this.#voice.heardText);
     this.#voice.silence(true);
+    this.#operatorSpeaks = false;
+    this.#saidOwed = false;
     this.#bargeIn.end();
     this.#tell({ type: 'interrupted', atMs: this.#deps.transcript.nowMs });
     if (waiting !== null) this.#mean(waiting);
@@ -347,6 +438,10 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   /** The caller's words reach the script. An agent that was cut for them owes an answer, whatever they were. */
   #mean({ turn, sense, anchor }: Meaning): void {
     const atMs = this.#deps.transcript.nowMs;
+    if (this.#muted) {
+      if (sense !== 'nothing' && sense !== 'rejected') this.#record(turn, sense === 'phrase' ? 'speech' : 'unclear');
+      return;
+    }
     this.#anchor = anchor;
     if (sense === 'phrase' || sense === 'other' || sense === 'interrupt') {
       this.#record(turn, sense === 'phrase' ? 'speech' : 'unclear');
@@ -384,7 +479,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     const digits = this.#keys;
     this.#keys = '';
     this.#keysByMs = Number.POSITIVE_INFINITY;
-    if (digits === '' || this.#voice.active) return;
+    if (digits === '' || this.#voice.active || this.#muted) return;
     const atMs = this.#deps.transcript.nowMs;
     const intent = this.#script.match(digits)?.reply.intent ?? null;
     this.#deps.transcript.userTurn(

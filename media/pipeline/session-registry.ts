@@ -3,6 +3,7 @@
  * others never notice. The thread entry feeds it messages and wakes.
  */
 import type { Logger } from 'pino';
+import { type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { Session } from './session.ts';
 
@@ -62,6 +63,18 @@ export class SessionRegistry {
       session.pressed(key);
     } catch (error) {
       this.#failed(session, error);
+    }
+  }
+
+  /** Refused for a call that this thread does not know, or whose session has failed. */
+  control(callUuid: string, action: ControlAction): ControlOutcome {
+    const session = this.#byCall.get(callUuid);
+    if (session === undefined || !this.#live.includes(session)) return controlRefused('not_here');
+    try {
+      return session.control(action);
+    } catch (error) {
+      this.#failed(session, error);
+      return controlRefused('not_here');
     }
   }
 

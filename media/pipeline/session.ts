@@ -1,3 +1,5 @@
+import type { ControlAction, ControlOutcome } from '../contract/live-control.ts';
+
 /** What the pipeline thread asks of a call, whatever its agent is. A throw out of any of these ends the call with `internal_error`, not the thread. */
 export interface Session {
   readonly callUuid: string;
@@ -8,6 +10,8 @@ export interface Session {
   /** When there is input, and at least every 20 ms. */
   tick(): void;
   pressed(key: string): void;
+  /** Somebody steers the call from outside. */
+  control(action: ControlAction): ControlOutcome;
   /** The leg is over: sends the open turn and the last checkpoint. Idempotent; nothing else is called after it but `stop`. */
   stop(): void;
 }

@@ -95,6 +95,11 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
     case 'call.dtmf':
       registry.pressed(message.callUuid, message.digit);
       break;
+    case 'call.control': {
+      const { callUuid, controlId, action } = message;
+      send({ type: 'call.controlled', callUuid, controlId, outcome: registry.control(callUuid, action) });
+      break;
+    }
     case 'call.stop':
       starting.delete(message.callUuid);
       registry.stop(message.callUuid);

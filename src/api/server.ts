@@ -14,6 +14,7 @@ import type { WebhookBell } from '../webhooks/outbox.ts';
 import { createAuthenticator } from './authentication.ts';
 import type { CallEventBus } from './call-event-bus.ts';
 import { registerCalls } from './calls/call-routes.ts';
+import { type CallControlDeps, registerCallControl } from './calls/control-route.ts';
 import { registerCallDelete } from './calls/delete-route.ts';
 import { registerCallEvents } from './calls/event-routes.ts';
 import { registerCallList } from './calls/list-route.ts';
@@ -39,6 +40,7 @@ export interface ApiDeps extends PlacingDeps {
   cursors: CursorCodec;
   limitStore: LimitStore;
   hangUp(callUuid: string): Promise<'asked' | 'over'>;
+  controlCall: CallControlDeps['controlCall'];
   bus: Pick<CallEventBus, 'subscribe'>;
   webhookBell: WebhookBell;
   checks: Readonly<Record<string, ReadinessCheck>>;
@@ -107,6 +109,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerWebhooks(app, guard, deps);
   registerTranscript(app, guard, deps);
   registerCallDelete(app, guard, deps);
+  registerCallControl(app, guard, deps);
   registerDirectory(app, guard, deps);
   registerHealth(app, deps);
   registerOpenApi(app, deps);

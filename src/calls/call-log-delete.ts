@@ -97,7 +97,7 @@ const BLANKS: Record<CallPart, Record<string, unknown>> = {
 
 async function blankWebhooks(tx: Queryable, callUuid: string, parts: readonly CallPart[]): Promise<void> {
   const rows = await tx.query<{ id: string; body: string }>(
-    'SELECT id, body FROM webhook_events WHERE call_uuid = $1 FOR UPDATE',
+    `SELECT id, body FROM webhook_events WHERE call_uuid = $1 AND body <> '' FOR UPDATE`,
     [callUuid],
   );
   for (const { id, body } of rows) {

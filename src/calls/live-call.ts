@@ -25,6 +25,8 @@ export interface LiveCall extends CallRecord {
   lateAcceptance: 'continue' | 'cancel';
   submissionAt: Date | null;
   ending: Ending | null;
+  /** An operator asked for its end at the command line, which has no way to the carrier: the service that runs carries it out. */
+  endAskedAt: Date | null;
   mediaTokenUsedAt: Date | null;
   /** `notes` and `source` of the lead, for placeholders. */
   leadValues: Record<string, string> | null;
@@ -82,6 +84,7 @@ const COLUMNS: Record<Exclude<keyof LiveCall, 'enterprise'>, string> = {
   lateAcceptance: 'late_acceptance',
   submissionAt: 'submission_at',
   ending: 'ending',
+  endAskedAt: 'end_asked_at',
   mediaTokenUsedAt: 'media_token_used_at',
   leadValues: 'lead_values',
 };

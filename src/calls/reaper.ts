@@ -99,6 +99,9 @@ export function createReaper(deps: ReaperDeps): Reaper {
 
   async function act(call: LiveCall, timer: TimerKind): Promise<void> {
     switch (timer) {
+      case 'end_asked':
+        await transitions.apply(call.callUuid, { type: 'end.asked', reason: 'operator_hangup', hangupBy: 'operator' });
+        return;
       case 'placement_lost':
         await transitions.apply(call.callUuid, { type: 'submission.unknown', why: 'the placement was interrupted' });
         return;

@@ -30,6 +30,8 @@ export const ORPHAN_LIMIT_MS = 12_000;
 export const RETRY_MS = 5_000;
 
 export type TimerKind =
+  /** At the command line. */
+  | 'end_asked'
   /** Control died between the row and the carrier's answer: from now on the submission counts as unknown. */
   | 'placement_lost'
   | 'submission_unknown'
@@ -51,6 +53,15 @@ export interface Timer {
 /** The running timers, the most decisive first: of several that are over, the reaper acts on the first. */
 export function timersOf(call: LiveCall): Timer[] {
   if (isTerminal(call.status)) return [];
+  const { endAskedAt } = call;
+  const isAsked = endAskedAt !== null && call.ending === null;
+  return [
+    ...(isAsked ? [{ kind: 'end_asked' as const, atEpochMs: endAskedAt.getTime() }] : []),
+    ...timersOfState(call),
+  ];
+}
+
+function timersOfState(call: LiveCall): Timer[] {
   if (call.status === 'in_progress') return timersOfTalk(call);
   const dialedAt = (call.dialedAt ?? call.createdAt).getTime();
   if (call.status === 'ringing') {

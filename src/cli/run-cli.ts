@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { migrate } from '../store/migrate.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { addAgentCommands } from './agent-commands.ts';
+import { addCallCommands } from './call-commands.ts';
 import { createCommandIo, ExitCode, type Terminal } from './command-io.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { addKeyCommands } from './key-commands.ts';
@@ -29,6 +30,7 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
   addKeyCommands(program, io);
   addAgentCommands(program, io);
   addLineCommands(program, io);
+  addCallCommands(program, io);
   addWebhookCommands(program, io);
   addDoctorCommand(program, io);
   program

@@ -166,6 +166,10 @@ export class MediaPeer implements MediaMember {
         this.#inbox.skip(number);
         if (this.mediaId !== '') this.#deps.metricsReported?.(this.mediaId, message.families);
         return;
+      case 'controlled':
+        this.#inbox.skip(number);
+        this.#deps.pool.controlled(message.controlId, message.outcome);
+        return;
       case 'claim': {
         const answer = (): void => this.#answerClaim(message.requestId, message.claim, number);
         if (this.mediaId === '') this.#claimsOfStranger.push(answer);

@@ -2,12 +2,15 @@
  * The media processes as control knows them: who is connected, how busy, who owns which call. Placement asks it for room,
  * deeds send commands through it. Holds nothing that must survive a restart.
  */
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ToMedia } from '../../media/contract/link-messages.ts';
+import type { ControlAction, ControlOutcome } from '../../media/contract/live-control.ts';
 import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
 import type { MediaCommands } from '../calls/deeds.ts';
+import type { LiveCall } from '../calls/live-call.ts';
 import type { Database } from '../store/database.ts';
 
 export interface MediaMember {
@@ -26,13 +29,21 @@ export interface MediaPool extends MediaCommands {
   join(member: MediaMember): void;
   leave(member: MediaMember): void;
   members(): readonly MediaMember[];
+  /** Asks the process that carries the call. `unanswered`: it may or may not have happened. */
+  control(call: LiveCall, action: ControlAction): Promise<ControlOutcome | 'unanswered'>;
+  /** A process has answered. */
+  controlled(controlId: string, outcome: ControlOutcome): void;
   /** Step 12 of contract §2: is there a connected process that takes calls and has room? */
   hasRoom(): boolean;
 }
 
+/** An operator waits for it. */
+const CONTROL_LIMIT_MS = 3_000;
+
 export function createMediaPool(deps: { database: Database; clock: Clock; log: Logger }): MediaPool {
   const { database, clock, log } = deps;
   const byId = new Map<string, MediaMember>();
+  const asked = new Map<string, (outcome: ControlOutcome | 'unanswered') => void>();
 
   const hasRoomFor = (member: MediaMember): boolean =>
     member.connected && !member.draining && member.activeCalls < member.capacityCalls;
@@ -54,6 +65,26 @@ export function createMediaPool(deps: { database: Database; clock: Clock; log: L
       if (owner === undefined) return;
       send(owner, { type: 'stop', callUuid: call.callUuid, reason: call.ending?.reason ?? call.endedReason });
     },
+
+    control(call, action) {
+      const owner = call.ownerMediaId === null ? undefined : byId.get(call.ownerMediaId);
+      // A process that is away would get it when it comes back, long after whoever asked has gone.
+      if (owner === undefined || !owner.connected) return Promise.resolve({ done: false, why: 'not_here' });
+      const controlId = randomUUID();
+      return new Promise((resolve) => {
+        const cancel = clock.after(CONTROL_LIMIT_MS, () => settle('unanswered'));
+        const settle = (outcome: ControlOutcome | 'unanswered'): void => {
+          cancel();
+          asked.delete(controlId);
+          resolve(outcome);
+        };
+        asked.set(controlId, settle);
+        if (!owner.send({ type: 'control', controlId, callUuid: call.callUuid, action })) {
+          settle({ done: false, why: 'not_here' });
+        }
+      });
+    },
+    controlled: (controlId, outcome) => asked.get(controlId)?.(outcome),
 
     async prepare(call) {
       const idlest = [...byId.values()]

@@ -44,6 +44,8 @@ export interface MediaCodec {
   checkpointMessage(name: string): Uint8Array;
   /** The far end drops all that it has not played. */
   clearMessage(): Uint8Array;
+  /** Keys (0–9, *, #, A–D) pressed towards the far end; absent where the carrier's stream cannot. */
+  digitsMessage?(digits: string): Uint8Array;
 }
 
 export interface MediaCodecFactory {

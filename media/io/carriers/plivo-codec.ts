@@ -95,6 +95,10 @@ class PlivoCodec implements MediaCodec {
     return utf8(JSON.stringify({ event: 'clearAudio', streamId: this.#streamId }));
   }
 
+  digitsMessage(digits: string): Uint8Array {
+    return utf8(JSON.stringify({ event: 'sendDTMF', dtmf: digits }));
+  }
+
   /** A JSON writer may put `\/` for each slash of the base64. */
   #decodeEscaped(message: Uint8Array): number {
     const quoted = textOf(message.subarray(this.#scan.payloadStart - 1, this.#scan.payloadEnd + 1));

@@ -10,6 +10,7 @@ import type { EndedReason } from '../../contract/call-outcome.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { Checkpoint, LiveEvent, Turn } from '../../contract/conversation.ts';
 import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
+import { type ControlAction, type ControlOutcome, controlRefused } from '../../contract/live-control.ts';
 import type { FromPipeline } from '../../contract/thread-messages.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
 
@@ -36,6 +37,7 @@ export interface PlacedCallListener {
   live(event: LiveEvent): void;
   checkpoint(checkpoint: Checkpoint): void;
   ended(reason: EndedReason, disposition: string | null, error: string | null): void;
+  controlled(controlId: string, outcome: ControlOutcome): void;
   /** The pipeline has said its last about this call: after `stop`, or because it cannot go on (`lost` true). */
   closed(lost: boolean): void;
   /** The thread died at `lostAtMs`; a new block for its successor, or null when the leg is over. */
@@ -46,6 +48,8 @@ export interface PlacedCall {
   /** Frames were written: the thread's bell is rung at the end of the tick. */
   fed(): void;
   digit(digit: string): void;
+  /** The listener's `controlled` follows, unless the thread dies. */
+  control(controlId: string, action: ControlAction): void;
   /** `closed` follows. */
   stop(): void;
 }
@@ -102,6 +106,12 @@ class Call implements PlacedCall {
 
   digit(digit: string): void {
     this.host?.post({ type: 'call.dtmf', callUuid: this.setup.callUuid, digit });
+  }
+
+  control(controlId: string, action: ControlAction): void {
+    const { callUuid } = this.setup;
+    if (this.host === null || this.isStopping) this.listener.controlled(controlId, controlRefused('not_here'));
+    else this.host.post({ type: 'call.control', callUuid, controlId, action });
   }
 
   stop(): void {
@@ -256,6 +266,9 @@ class Pool implements PipelinePool {
         break;
       case 'call.end':
         call.listener.ended(message.reason, message.disposition, message.error);
+        break;
+      case 'call.controlled':
+        call.listener.controlled(message.controlId, message.outcome);
         break;
       case 'call.closed':
         this.settle(call, !call.isStopping);

@@ -7,6 +7,7 @@ import type { ToneAgent } from '../../contract/agent-definition.ts';
 import { FRAME_MS, frameBytesOf, type LegFormat } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { CallSetup } from '../../contract/link-messages.ts';
+import { controlRefused } from '../../contract/live-control.ts';
 import type { FromPipeline } from '../../contract/thread-messages.ts';
 import type { CallBlock } from '../../rings/call-block.ts';
 import type { Session } from '../session.ts';
@@ -81,6 +82,7 @@ export function createToneSession(deps: ToneSessionDeps, setup: CallSetup, agent
       send({ type: 'call.end', callUuid, reason: 'max_duration_reached', disposition: null, error: null });
     },
     pressed() {},
+    control: () => controlRefused('unsupported'),
     stop() {
       ended = true;
     },

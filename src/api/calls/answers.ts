@@ -119,6 +119,10 @@ export const deletedAnswer = z
   .strictObject({ success: z.literal(true), callUuid: uuid, deleted: z.array(z.enum(CALL_PARTS)) })
   .meta({ id: 'DeletedParts' });
 
+export const controlAnswer = z
+  .strictObject({ success: z.literal(true), callUuid: uuid, action: z.string() })
+  .meta({ id: 'Controlled' });
+
 export const hangupAnswer = z
   .strictObject({ success: z.literal(true), callUuid: uuid, status: z.enum(CALL_STATUSES) })
   .meta({ id: 'HangUp' });

@@ -4,6 +4,7 @@
  */
 import type { RecordingFacts, Turn } from '../../../media/contract/conversation.ts';
 import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
+import { readTurns } from '../../calls/call-turns.ts';
 import { readCall, readCalls } from '../../calls/live-call.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
 import type { Queryable } from '../../store/database.ts';
@@ -76,14 +77,6 @@ async function webhooksByCall(
     [callUuids],
   );
   return new Map(rows.map(({ callUuid, ...counts }) => [callUuid, counts]));
-}
-
-export async function readTurns(database: Queryable, callUuid: string): Promise<Turn[]> {
-  const rows = await database.query<{ turn: Turn }>(
-    'SELECT turn FROM call_turns WHERE call_uuid = $1 ORDER BY position',
-    [callUuid],
-  );
-  return rows.map((row) => row.turn);
 }
 
 async function countWebhooks(database: Queryable, callUuid: string): Promise<{ delivered: number; pending: number }> {

@@ -2,8 +2,17 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../error-codes.ts';
 import { BODY, json, KEYED, none, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
-import { callAnswer, callsAnswer, deletedAnswer, eventsAnswer, hangupAnswer, transcriptAnswer } from './answers.ts';
+import {
+  callAnswer,
+  callsAnswer,
+  controlAnswer,
+  deletedAnswer,
+  eventsAnswer,
+  hangupAnswer,
+  transcriptAnswer,
+} from './answers.ts';
 import { callParams, recordingQuery } from './call-routes.ts';
+import { controlBody } from './control-route.ts';
 import { deleteQuery } from './delete-route.ts';
 import { listQuery } from './list-query.ts';
 import { transcriptQuery } from './transcript-route.ts';
@@ -115,5 +124,26 @@ export const callOperations: readonly Operation[] = [
       202: json('The carrier is asked to hang up.', hangupAnswer, RATE_HEADERS),
     },
     errors: [...OF_CALL, ...BODY],
+  },
+  {
+    ...call,
+    method: 'post',
+    route: '/api/developer/calls/:callUuid/control',
+    id: 'controlCall',
+    summary: 'Steer a call that runs',
+    description:
+      'Answered when the call has done it, within 3 s. Each action is in the events of the call and in the audit log, without its words or digits. Only for an answered call of a scripted agent; a mute is forgotten when a fault of ours moves the call.',
+    scope: 'calls:write',
+    body: controlBody,
+    answers: { 200: json('It is done.', controlAnswer, RATE_HEADERS) },
+    errors: [
+      'call_not_in_progress',
+      'action_not_possible',
+      'action_not_supported',
+      'control_unanswered',
+      'invalid_request',
+      ...OF_CALL,
+      ...BODY,
+    ],
   },
 ];

@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { transcriptAsVtt } from '../../calls/call-log-transcript.ts';
+import { readTurns } from '../../calls/call-turns.ts';
 import { readCall } from '../../calls/live-call.ts';
 import type { Database } from '../../store/database.ts';
 import { transcriptOf } from '../../webhooks/transcript.ts';
 import type { Guard } from '../guard.ts';
 import { Refusal } from '../refusal.ts';
 import { callParams } from './call-routes.ts';
-import { readTurns } from './call-view.ts';
 
 export const transcriptQuery = z.object({
   format: z.enum(['json', 'txt', 'vtt']).default('json').meta({ description: '`vtt` is WebVTT, for players' }),

@@ -97,6 +97,9 @@ CREATE INDEX call_search_talk ON call_search (workspace_id, talk_ms) WHERE talk_
 CREATE INDEX call_search_mouth_to_ear ON call_search (workspace_id, mouth_to_ear_p95_ms) WHERE mouth_to_ear_p95_ms IS NOT NULL;
 
 CREATE TRIGGER call_search_insert AFTER INSERT ON calls FOR EACH ROW EXECUTE FUNCTION call_search_keep();
+-- An operator asked at the command line for the call's end; the service that runs carries it out.
+ALTER TABLE calls ADD COLUMN end_asked_at timestamptz;
+
 -- Leases, checkpoints and timers change often and are not searched.
 CREATE TRIGGER call_search_update AFTER UPDATE ON calls FOR EACH ROW
   WHEN ((OLD.status, OLD.ended_reason, OLD.fault, OLD.answered_by, OLD.name, OLD.to_number, OLD.from_number, OLD.metadata, OLD.latency,

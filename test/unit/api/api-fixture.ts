@@ -2,10 +2,12 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
+import type { ControlAction, ControlOutcome } from '../../../media/contract/live-control.ts';
 import { type CallEventBus, createCallEventBus } from '../../../src/api/call-event-bus.ts';
 import { createCursorCodec } from '../../../src/api/cursor.ts';
 import type { NewCall, Placement } from '../../../src/api/outbound-call/ports.ts';
 import { type ApiDeps, createApiServer } from '../../../src/api/server.ts';
+import { controlCall } from '../../../src/calls/live-control.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
@@ -29,6 +31,7 @@ export interface Tenant {
 export interface ApiFixture {
   app: FastifyInstance;
   database: Database;
+  connectionString: string;
   bus: CallEventBus;
   /** Of the server; the database has its own. */
   clock: VirtualClock;
@@ -43,6 +46,9 @@ export interface ApiFixture {
   hungUp: string[];
   /** Webhook deliveries that the bell was rung for. */
   rung: string[];
+  /** What the media process answers to control actions, and what it was asked. */
+  controlOutcome: ControlOutcome | 'unanswered';
+  controlled: ControlAction[];
   /** A good request of acme's, changed by `change`; `body` replaces the whole. */
   call(change?: object, options?: InjectOptions): Promise<LightMyRequestResponse>;
   insertCall(tenant: Tenant, change?: Record<string, unknown>): Promise<string>;
@@ -62,6 +68,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
   const undescribed = new Set<string>();
   const fixture: ApiFixture = {
     database,
+    connectionString: test.connectionString,
     bus,
     clock,
     logLines,
@@ -73,6 +80,8 @@ export async function createApiFixture(): Promise<ApiFixture> {
     compliance: async () => ({ allowed: true }),
     hungUp: [],
     rung: [],
+    controlOutcome: { done: true },
+    controlled: [],
     app: createApiServer({
       database,
       clock,
@@ -89,6 +98,21 @@ export async function createApiFixture(): Promise<ApiFixture> {
         fixture.hungUp.push(callUuid);
         return 'asked';
       },
+      controlCall: (request) =>
+        controlCall(
+          {
+            database,
+            clock,
+            bus,
+            media: {
+              control: async (_call, action) => {
+                fixture.controlled.push(action);
+                return fixture.controlOutcome;
+              },
+            },
+          },
+          request,
+        ),
       compliance: { check: (attempt) => fixture.compliance(attempt) },
       importQueued: () => {},
       admission: { state: () => fixture.admission },

@@ -41,11 +41,13 @@ const number = { unknown: () => `+1415${String(Math.floor(Math.random() * 1e7)).
 
 /** What an id's name stands for. `query:` before a name: only there it is one. */
 const KINDS: Record<string, Kind> = {
-  callUuid: { make: finishedCall, ...uuid },
+  callUuid: { make: async (tenant) => (await delivery(tenant)).callUuid, ...uuid },
   leadId: { make: lead, ...uuid },
   agentId: { make: async (tenant) => (await finishedCall(tenant)) && tenant.agentId, ...uuid },
   from: { make: async (tenant) => (await finishedCall(tenant)) && tenant.lineId, ...uuid },
   enterprise: { make: async (tenant) => tenant.slug, unknown: () => 'nobody-here' },
+  deliveryId: { make: async (tenant) => (await delivery(tenant)).deliveryId, ...uuid },
+  callUuids: { make: async (tenant) => (await delivery(tenant)).callUuid, ...uuid },
   campaignId: { make: async () => uuidv4(), ...uuid, isEmpty: true },
   'query:phone': { make: leadNumber, ...number },
   'query:externalId': { make: externalId, unknown: () => uuidv4() },
@@ -80,18 +82,31 @@ function cells(): Cell[] {
     ];
     return fields
       .filter(([where, name]) => where === 'path' || `${where}:${name}` in KINDS || LOOKS_LIKE_ID.test(name))
-      .filter(([where, name]) => !OWN_WORDS.has(`${where}:${name}`))
+      .filter(([where, name]) => !OWN_WORDS.has(`${where}:${name}`) && !isTime(operation, where, name))
       .map(([where, field]) => ({ operation, where, field, kind: KINDS[`${where}:${field}`] ?? KINDS[field] ?? null }));
   });
+}
+
+/** `from` of a period. */
+function isTime(operation: Operation, where: Where, name: string): boolean {
+  const { format } = (where === 'body' ? (propertiesOf(operation)[name] ?? {}) : {}) as { format?: string };
+  return format === 'date-time';
 }
 
 /** Of a body that is one of several shapes, all of their fields. */
 function propertiesOf({ body }: Operation): Record<string, unknown> {
   if (body === null) return {};
-  const schema = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as Shape;
-  return Object.assign({}, ...[schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].map((one) => one.properties));
+  const whole = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as Shape & {
+    $defs?: Record<string, Shape>;
+  };
+  const target = (one: Shape): Shape =>
+    one.$ref === undefined ? one : (whole.$defs?.[one.$ref.split('/').at(-1)!] ?? {});
+  const schema = target(whole);
+  const shapes = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].map((one) => target(one).properties ?? {});
+  return Object.assign({}, ...shapes);
 }
 interface Shape {
+  $ref?: string;
   properties?: Record<string, unknown>;
   required?: string[];
   anyOf?: Shape[];
@@ -104,7 +119,9 @@ interface Answered {
   body: string;
 }
 
-/** All ids are `tenant`'s own but the one of the cell. */
+const isList = (name: string): boolean => /(Ids|Uuids)$/.test(name);
+
+/** All ids are acme's own but the one of the cell. */
 async function ask({ operation, where, field }: Cell, id: string): Promise<Answered> {
   const { acme } = api;
   let url = operation.route;
@@ -118,9 +135,13 @@ async function ask({ operation, where, field }: Cell, id: string): Promise<Answe
   }
   const payload: Record<string, unknown> = {};
   for (const name of Object.keys(propertiesOf(operation))) {
-    if (where === 'body' && name === field) payload[name] = id;
+    if (isTime(operation, 'body', name)) continue;
+    if (where === 'body' && name === field) payload[name] = isList(name) ? [id] : id;
     else if (name in SAMPLES) payload[name] = SAMPLES[name];
-    else if (name in KINDS && !OWN_WORDS.has(`body:${name}`)) payload[name] = await KINDS[name]!.make(acme);
+    else if (name in KINDS && !OWN_WORDS.has(`body:${name}`)) {
+      const own = await KINDS[name]!.make(acme);
+      payload[name] = isList(name) ? [own] : own;
+    }
   }
   const answer = await api.app.inject({
     method: operation.method.toUpperCase() as 'GET',
@@ -175,7 +196,7 @@ describe('an id of another workspace', () => {
     const [foreign, unknown] = [await ask(cell, foreignId), await ask(cell, kind.unknown())];
     expect(foreign).toEqual(unknown);
     expect(await rowsOf(api.other)).toBe(before);
-    if (cell.where !== 'query') expect([400, 401, 404]).toContain(foreign.status);
+    if (cell.where !== 'query' && !isList(cell.field)) expect([400, 401, 404]).toContain(foreign.status);
     // The same request with one's own id gets further, so it was the id that was looked at.
     if (!kind.isEmpty) {
       const own = await ask(cell, await kind.make(api.acme));
@@ -219,6 +240,25 @@ async function finishedCall(tenant: Tenant): Promise<string> {
   await api.database.query('INSERT INTO call_turns VALUES ($1, $2, 1, $3)', [callUuid, 't1', turn]);
   await api.database.query(`INSERT INTO call_events (call_uuid, kind) VALUES ($1, 'status')`, [callUuid]);
   return callUuid;
+}
+
+async function delivery(tenant: Tenant): Promise<{ deliveryId: string; callUuid: string }> {
+  const callUuid = await finishedCall(tenant);
+  await api.database.query(
+    `INSERT INTO webhook_endpoints (id, workspace_id, url, secret_sealed) VALUES ($1, $2, 'https://a.example/', 'x') ON CONFLICT DO NOTHING`,
+    [uuidv7(), tenant.workspaceId],
+  );
+  await api.database.query(
+    `INSERT INTO webhook_events (id, workspace_id, call_uuid, event, sequence, body) VALUES ($1, $2, $3, 'call.completed', 1, '{}')`,
+    [`evt_${callUuid}`, tenant.workspaceId, callUuid],
+  );
+  const deliveryId = uuidv7();
+  await api.database.query(
+    `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, delivered_at)
+     SELECT $1, $2, id, 'delivered', now() FROM webhook_endpoints WHERE workspace_id = $3`,
+    [deliveryId, `evt_${callUuid}`, tenant.workspaceId],
+  );
+  return { deliveryId, callUuid };
 }
 
 async function keyedCall(tenant: Tenant): Promise<string> {

@@ -58,6 +58,7 @@ export function aCall(changes: Partial<LiveCall> = {}): LiveCall {
     lateAcceptance: 'cancel',
     submissionAt: null,
     ending: null,
+    endAskedAt: null,
     mediaTokenUsedAt: null,
     leadValues: null,
     ...changes,

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { CONTROL_DONE } from '../../../../media/contract/live-control.ts';
 import type { FromPipeline } from '../../../../media/contract/thread-messages.ts';
 import type { Session } from '../../../../media/pipeline/session.ts';
 import { SessionRegistry } from '../../../../media/pipeline/session-registry.ts';
@@ -23,6 +24,7 @@ function session(callUuid: string, change: Partial<Session> = {}): Session & { t
       made.ticks++;
     },
     pressed() {},
+    control: () => CONTROL_DONE,
     stop() {
       made.stops++;
     },

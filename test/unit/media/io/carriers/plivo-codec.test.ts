@@ -292,6 +292,14 @@ describe('outbound messages', () => {
     });
     expect(JSON.parse(Buffer.from(codec.clearMessage()).toString())).toEqual({ event: 'clearAudio', streamId: 's-9' });
   });
+
+  test('keys pressed towards the far end go as sendDTMF', () => {
+    const { codec } = makeCodec();
+    expect(JSON.parse(Buffer.from(codec.digitsMessage!('12#A')).toString())).toEqual({
+      event: 'sendDTMF',
+      dtmf: '12#A',
+    });
+  });
 });
 
 function rotate<T>(list: T[], by: number): T[] {

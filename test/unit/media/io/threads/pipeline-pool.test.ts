@@ -43,6 +43,9 @@ class Watcher implements PlacedCallListener {
   ended(reason: string): void {
     this.seen.push(`ended ${reason}`);
   }
+  controlled(controlId: string): void {
+    this.seen.push(`controlled ${controlId}`);
+  }
   closed(lost: boolean): void {
     this.seen.push(lost ? 'lost' : 'closed');
   }

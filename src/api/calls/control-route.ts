@@ -1,0 +1,80 @@
+/** `POST /api/developer/calls/{callUuid}/control` (contract §13): steers a call that runs; answered when the call has done it. */
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { ControlAction } from '../../../media/contract/live-control.ts';
+import type { LiveControlRequest, LiveControlResult } from '../../calls/live-control.ts';
+import type { ErrorCode } from '../error-codes.ts';
+import type { Guard } from '../guard.ts';
+import { isStorable } from '../outbound-call/request-body.ts';
+import { Refusal } from '../refusal.ts';
+import { callParams } from './call-routes.ts';
+
+export interface CallControlDeps {
+  controlCall(request: LiveControlRequest): Promise<LiveControlResult>;
+}
+
+const words = z.string().trim().min(1).max(1_000).refine(isStorable, { error: 'must be text' });
+
+/** The last three are of the contract and come with human operators. */
+export const controlBody = z
+  .discriminatedUnion('action', [
+    z.object({
+      action: z.literal('say').describe('The agent says `text` in its own voice; the conversation then goes on'),
+      text: words,
+      interrupt: z.boolean().default(false).describe('Cut what is being said, instead of waiting for its end'),
+    }),
+    z.object({
+      action: z.literal('inject').describe('The agent takes `text` as though the caller had said it'),
+      text: words,
+    }),
+    z.object({ action: z.literal('mute_agent').describe('The agent falls silent and answers nothing') }),
+    z.object({ action: z.literal('unmute_agent').describe('It goes on from the word at which it fell silent') }),
+    z.object({
+      action: z.literal('dtmf').describe('Keys pressed towards the far end'),
+      digits: z.string().regex(/^[0-9*#A-D]{1,32}$/, 'must be 1 to 32 of 0–9, *, #, A–D'),
+    }),
+    z.object({ action: z.enum(['transfer', 'takeover', 'handback']).describe('Not served yet: 422') }),
+  ])
+  .meta({ id: 'Control' });
+
+const REFUSED: Record<Exclude<LiveControlResult, 'done'>, { code: ErrorCode; issue?: string }> = {
+  unknown_call: { code: 'call_not_found' },
+  not_in_progress: { code: 'call_not_in_progress' },
+  unanswered: { code: 'control_unanswered' },
+  unsupported: { code: 'action_not_supported', issue: 'neither this agent nor its carrier can' },
+  ending: { code: 'action_not_possible', issue: 'the agent has said its last word' },
+  muted: { code: 'action_not_possible', issue: 'the agent is muted; send unmute_agent first' },
+  queue_full: { code: 'action_not_possible', issue: 'five texts wait to be said already' },
+};
+
+export function registerCallControl(plain: FastifyInstance, guard: Guard, deps: CallControlDeps): void {
+  const app = plain.withTypeProvider<ZodTypeProvider>();
+  const options = { onRequest: guard('calls:write'), schema: { params: callParams, body: controlBody } };
+  app.post('/api/developer/calls/:callUuid/control', options, async (request) => {
+    const { callUuid } = request.params;
+    const { workspaceId, keyId } = request.principal;
+    const by = { actor: `key:${keyId}` as const, ip: request.ip, requestId: request.id };
+    const result = await deps.controlCall({ workspaceId, callUuid, action: actionOf(request.body), by });
+    if (result === 'done') return { success: true, callUuid, action: request.body.action };
+    const { code, issue } = REFUSED[result];
+    throw new Refusal(code, issue === undefined ? {} : { details: [{ field: 'action', issue }] });
+  });
+}
+
+/** Null: an action that nothing serves yet. */
+function actionOf(body: z.output<typeof controlBody>): ControlAction | null {
+  switch (body.action) {
+    case 'say':
+      return { type: 'say', text: body.text, interrupt: body.interrupt };
+    case 'inject':
+      return { type: 'inject', text: body.text };
+    case 'dtmf':
+      return { type: 'dtmf', digits: body.digits };
+    case 'mute_agent':
+    case 'unmute_agent':
+      return { type: body.action };
+    default:
+      return null;
+  }
+}
