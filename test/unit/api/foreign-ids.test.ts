@@ -48,11 +48,14 @@ const KINDS: Record<string, Kind> = {
   enterprise: { make: async (tenant) => tenant.slug, unknown: () => 'nobody-here' },
   deliveryId: { make: async (tenant) => (await delivery(tenant)).deliveryId, ...uuid },
   callUuids: { make: async (tenant) => (await delivery(tenant)).callUuid, ...uuid },
+  importId: { make: leadImport, ...uuid },
   campaignId: { make: async () => uuidv4(), ...uuid, isEmpty: true },
   'query:phone': { make: leadNumber, ...number },
   'query:externalId': { make: externalId, unknown: () => uuidv4() },
   'query:idempotencyKey': { make: keyedCall, unknown: () => uuidv4() },
 };
+
+const CSV = 'phone\n+14155550125\n';
 
 /** Fields that look like ids and are the client's own words. */
 const OWN_WORDS = new Set(['body:externalId']);
@@ -143,11 +146,17 @@ async function ask({ operation, where, field }: Cell, id: string): Promise<Answe
       payload[name] = isList(name) ? [own] : own;
     }
   }
+  const csvType = operation.bodyTypes?.find((type) => type.includes('csv'));
   const answer = await api.app.inject({
     method: operation.method.toUpperCase() as 'GET',
     url: query.size === 0 ? url : `${url}?${query}`,
-    headers: { authorization: `Bearer ${acme.key}`, 'x-request-id': 'matrix' },
-    ...(operation.body === null ? {} : { payload }),
+    headers: {
+      authorization: `Bearer ${acme.key}`,
+      'x-request-id': 'matrix',
+      ...(csvType === undefined ? {} : { 'content-type': csvType }),
+    },
+    ...(operation.body === null || csvType !== undefined ? {} : { payload }),
+    ...(csvType === undefined ? {} : { payload: CSV }),
   });
   return {
     status: answer.statusCode,
@@ -287,6 +296,17 @@ async function lead(tenant: Tenant): Promise<string> {
     ended_at: '2026-11-21T10:00:00Z',
   });
   return id;
+}
+
+async function leadImport(tenant: Tenant): Promise<string> {
+  const answer = await api.app.inject({
+    method: 'POST',
+    url: '/api/developer/leads/import',
+    headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'text/csv' },
+    payload: CSV,
+  });
+  expect(answer.statusCode, answer.body).toBe(202);
+  return answer.headers['location']!.toString().split('/').at(-1)!;
 }
 
 async function externalId(tenant: Tenant): Promise<string> {
