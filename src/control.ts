@@ -122,7 +122,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       bus,
       recordCallEvent,
       bell: webhooks.bell,
-      follow: createLeadFollower({ clock, leadChanged: async () => [] }),
+      follow: createLeadFollower({ clock }),
       perform: deeds.perform,
       deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
     }),

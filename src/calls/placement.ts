@@ -7,7 +7,7 @@
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { CallAdmission, DialClearance, NewCall, Placement } from '../api/outbound-call/ports.ts';
+import type { CallAdmission, CompliancePolicy, DialClearance, NewCall, Placement } from '../api/outbound-call/ports.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Carrier, PlaceOutcome, PlaceRequest } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
@@ -29,7 +29,7 @@ export interface PlacementDeps {
   registry: Pick<CarrierRegistry, 'carrierFor'>;
   admission: CallAdmission;
   /** First in the transaction that inserts the row: no permit, no dial. */
-  clearance: DialClearance;
+  clearance: DialClearance & CompliancePolicy;
   callLimits: CallLimits;
   /** Placements under way, of all workspaces in turn: they wait for the carrier. */
   carrierTurns: FairQueue;
@@ -83,7 +83,7 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall): Promise<Placemen
   if (!made.ok) return made.refused;
   const { left } = made;
 
-  const outcome = await askCarrier(deps, carrier, scope, {
+  const outcome = await askCarrier(deps, carrier, call, {
     callUuid,
     to: call.to,
     from: call.line.number,
@@ -91,15 +91,19 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall): Promise<Placemen
     maxDurationSeconds,
     callbackBase: `${deps.publicUrl}/carriers/${call.line.carrier}/${callUuid}`,
   });
-  if (outcome.kind === 'no_turn') {
+  if (outcome.kind === 'no_turn' || outcome.kind === 'blocked') {
     await removeUndialled(deps, callUuid);
     await deps.callLimits.release(scope, callUuid);
+    if (outcome.kind === 'blocked') return outcome;
     return { kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1, left };
   }
   const placement = await concluded(deps, callUuid, outcome);
   if (placement.kind === 'throttled') await deps.callLimits.release(scope, callUuid);
   return placement.kind === 'placed' ? { ...placement, left } : placement;
 }
+
+/** The carrier was not asked. */
+type NotDialled = { kind: 'no_turn' } | Extract<Placement, { kind: 'blocked' }>;
 
 type Made = { ok: true; left: CallsLeft } | { ok: false; refused: Placement };
 
@@ -143,14 +147,20 @@ async function makeCall(
 async function askCarrier(
   deps: PlacementDeps,
   carrier: Carrier,
-  scope: CallScope,
+  call: NewCall,
   request: PlaceRequest,
-): Promise<PlaceOutcome | { kind: 'no_turn' }> {
+): Promise<PlaceOutcome | NotDialled> {
   const { callUuid } = request;
-  const place = async (): Promise<PlaceOutcome | { kind: 'no_turn' }> => {
-    const waitMs = await deps.callLimits.turn(scope);
+  const { workspaceId, to } = call;
+  const place = async (waited: boolean): Promise<PlaceOutcome | NotDialled> => {
+    const waitMs = await deps.callLimits.turn({ workspaceId, lineId: call.line.id });
     if (waitMs === null) return { kind: 'no_turn' };
     if (waitMs > 0) await new Promise<void>((resolve) => deps.clock.after(waitMs, resolve));
+    if (waited || waitMs > 0) {
+      // The number may have been suppressed since the permit was written.
+      const verdict = await deps.clearance.check({ workspaceId, to, leadId: call.lead?.id ?? null });
+      if (!verdict.allowed) return { kind: 'blocked', code: verdict.code };
+    }
     try {
       return await carrier.place(request);
     } catch (error) {
@@ -158,11 +168,11 @@ async function askCarrier(
       return { kind: 'unknown', why: 'the carrier client failed', lateAcceptance: Promise.resolve(null) };
     }
   };
-  const first = await place();
+  const first = await place(false);
   if (first.kind !== 'throttled' || first.retrySafe !== true) return first;
   if (first.retryAfterSeconds > LONGEST_RETRY_PAUSE_SECONDS) return first;
   await new Promise<void>((resolve) => deps.clock.after(first.retryAfterSeconds * 1000, resolve));
-  const second = await place();
+  const second = await place(true);
   return second.kind === 'no_turn' ? first : second;
 }
 

@@ -1,8 +1,10 @@
 /** `parley agent …`: import a checked definition from a file, list agents. */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { setAgentLine } from '../suppressions/calling-policy.ts';
 import { importAgent, listAgents } from '../workspaces/agents.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
+import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, given, table } from './command-io.ts';
 
 export function addAgentCommands(program: Command, io: CommandIo): void {
@@ -16,6 +18,16 @@ export function addAgentCommands(program: Command, io: CommandIo): void {
       const definition = await readJson(file);
       const stored = await importAgent(io.database(), { slug, definition, ...given({ id: options.id }), by: io.by() });
       io.print(stored, [`Stored '${stored.name}' as agent ${stored.id}, version ${stored.version}.`]);
+    });
+
+  agent
+    .command('line <slug> <agent-id> <line-id>')
+    .description("the line of an agent's calls of leads; none: the workspace's")
+    .action(async (slug: string, agentId: string, line: string) => {
+      const { id } = await findWorkspace(io.database(), slug);
+      const lineId = line === 'none' ? null : line;
+      await setAgentLine(io.database(), id, { agentId, lineId, by: io.by() });
+      io.print({ agentId, lineId }, [`Agent ${agentId} calls leads on ${lineId ?? "the workspace's line"}.`]);
     });
 
   agent

@@ -10,7 +10,9 @@ import { addCallCommands } from './call-commands.ts';
 import { createCommandIo, ExitCode, type Terminal } from './command-io.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addLeadCommands } from './lead-commands.ts';
 import { addLineCommands } from './line-commands.ts';
+import { addSuppressionCommands } from './suppression-commands.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
 
@@ -31,6 +33,8 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
   addAgentCommands(program, io);
   addLineCommands(program, io);
   addCallCommands(program, io);
+  addLeadCommands(program, io);
+  addSuppressionCommands(program, io);
   addWebhookCommands(program, io);
   addDoctorCommand(program, io);
   program

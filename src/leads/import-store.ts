@@ -3,7 +3,9 @@
  * is the file itself; `import-runner.ts` works through it, and goes on where it stood after a restart.
  */
 import { v7 as uuidv7 } from 'uuid';
-import type { Queryable } from '../store/database.ts';
+import type { ChangedBy } from '../audit/audit-entry.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { Database, Queryable } from '../store/database.ts';
 import {
   decodeImport,
   type ImportFormat,
@@ -42,18 +44,23 @@ export interface ImportDefaults {
   source: string | null;
 }
 
-export const IMPORT_COLUMNS = `id, format, state, total_rows AS "totalRows", processed_rows AS "processedRows",
+const IMPORT_COLUMNS = `id, format, state, total_rows AS "totalRows", processed_rows AS "processedRows",
   created_count AS "createdCount", updated_count AS "updatedCount", failed_count AS "failedCount",
   ignored_columns AS "ignoredColumns", error, created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
+
+const INSERT = `
+  INSERT INTO lead_imports (id, workspace_id, format, content, defaults, total_rows, ignored_columns)
+  VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${IMPORT_COLUMNS}`;
 
 /** The process does other things between so many rows. */
 const ROWS_AT_ONCE = 500;
 
 /** Looks through the whole file and stores it. Throws `ImportRefused` for one that cannot be imported at all. */
 export async function createImport(
-  database: Queryable,
+  database: Database,
   workspaceId: string,
   file: { content: Buffer; format: ImportFormat; defaults: ImportDefaults },
+  by: ChangedBy,
 ): Promise<LeadImport> {
   const text = decodeImport(file.content);
   const ignored = ignoredColumns(text, file.format);
@@ -64,20 +71,22 @@ export async function createImport(
     if (row % ROWS_AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
   }
   if (totalRows === 0) throw new ImportRefused('import_empty', 'The file has no rows');
-  const [stored] = await database.query<LeadImport>(
-    `INSERT INTO lead_imports (id, workspace_id, format, content, defaults, total_rows, ignored_columns)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${IMPORT_COLUMNS}`,
-    [
-      uuidv7(),
-      workspaceId,
-      file.format,
-      file.content,
-      JSON.stringify(file.defaults),
-      totalRows,
-      JSON.stringify(ignored),
-    ],
-  );
-  return stored!;
+  const values = [
+    uuidv7(),
+    workspaceId,
+    file.format,
+    file.content,
+    JSON.stringify(file.defaults),
+    totalRows,
+    JSON.stringify(ignored),
+  ];
+  return database.transaction(async (tx) => {
+    const [stored] = await tx.query<LeadImport>(INSERT, values);
+    const { id } = stored!;
+    const after = { format: file.format, totalRows };
+    await recordAudit(tx, { workspaceId, by, action: 'lead_import.created', target: `lead_import:${id}`, after });
+    return stored!;
+  });
 }
 
 /** Undefined: the workspace has no such import. */

@@ -10,6 +10,7 @@ import type { TransitionDeps } from '../calls/transition.ts';
 import type { Queryable } from '../store/database.ts';
 import { suppress } from '../suppressions/suppression-list.ts';
 import { markDoNotContact, settleLead } from './lead-calls.ts';
+import { tellOfLead } from './lead-event.ts';
 import { normalisePhone } from './phone-number.ts';
 
 /** What a script's `end.disposition` may say for `reason: "opt_out_requested"`. */
@@ -24,13 +25,7 @@ const REACHED_OPT_OUT = `
     AND EXISTS (SELECT 1 FROM call_events e WHERE e.call_uuid = $1 AND e.kind = 'step' AND e.data ->> 'stepId' = step ->> 'id')
   LIMIT 1`;
 
-export interface LeadFollowerDeps {
-  clock: Clock;
-  /** Tells subscribers of a lead; returns ids of webhook deliveries. */
-  leadChanged(tx: Queryable, workspaceId: string, leadId: string): Promise<string[]>;
-}
-
-export function createLeadFollower({ clock, leadChanged }: LeadFollowerDeps): TransitionDeps['follow'] {
+export function createLeadFollower({ clock }: { clock: Clock }): TransitionDeps['follow'] {
   return async (tx, call, observation, finished) => {
     const now = new Date(clock.epochMs());
     const changed = new Set<string>();
@@ -39,7 +34,9 @@ export function createLeadFollower({ clock, leadChanged }: LeadFollowerDeps): Tr
     }
     if (finished && call.leadId !== null && (await settleLead(tx, call, now))) changed.add(call.leadId);
     const deliveryIds: string[] = [];
-    for (const id of changed) deliveryIds.push(...(await leadChanged(tx, call.workspaceId, id)));
+    for (const leadId of changed) {
+      deliveryIds.push(...(await tellOfLead(tx, { workspaceId: call.workspaceId, leadId }, clock)));
+    }
     return deliveryIds;
   };
 }

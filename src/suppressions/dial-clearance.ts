@@ -6,6 +6,7 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import type { CompliancePolicy, DialClearance, DialRefusal, NewCall } from '../api/outbound-call/ports.ts';
 import { giveLeadBack, lockLead, takeLead } from '../leads/lead-calls.ts';
+import { readLead } from '../leads/lead-store.ts';
 import type { Queryable } from '../store/database.ts';
 import { readPolicyFor } from './calling-policy.ts';
 import { createPermitSigner, type PermitFacts, writePermit } from './dial-permit.ts';
@@ -54,8 +55,12 @@ export function createDialClearance(deps: {
 
   return {
     async check(attempt) {
-      const { suppressed } = await readPolicyFor(deps.database, attempt.workspaceId, attempt.to);
-      return suppressed ? { allowed: false, code: 'blocked_suppressed' } : { allowed: true };
+      const { workspaceId, to, leadId } = attempt;
+      const { suppressed } = await readPolicyFor(deps.database, workspaceId, to);
+      if (suppressed) return { allowed: false, code: 'blocked_suppressed' };
+      if (leadId === null) return { allowed: true };
+      const lead = await readLead(deps.database, workspaceId, leadId);
+      return lead?.status === 'do_not_contact' ? { allowed: false, code: 'do_not_contact' } : { allowed: true };
     },
     async judge(tx, call) {
       const verdict = await decide(tx, call);

@@ -22,36 +22,36 @@ export interface ListedSuppression extends Suppression {
 
 const COLUMNS = `id, phone, reason, source, call_uuid AS "callUuid", created_at AS "createdAt"`;
 
-/** Numbers that are there already stay as they are. Returns how many are new. In a transaction, or with one number. */
+/** Numbers that are there already stay as they are. Returns the ids of those that are new. In a transaction, or with one number. */
 export async function suppress(
   tx: Queryable,
   workspaceId: string,
   numbers: readonly string[],
   entry: Pick<Suppression, 'reason' | 'source' | 'callUuid'>,
-): Promise<number> {
+): Promise<string[]> {
   const unique = [...new Set(numbers)];
-  const rows = await tx.query(
+  const rows = await tx.query<{ id: string }>(
     `WITH added AS (
        INSERT INTO suppressions (workspace_id, phone, id, reason, source, call_uuid, created_at)
        SELECT $1, g.phone, g.id, $4, $5, $6, clock_timestamp() FROM unnest($2::text[], $3::uuid[]) AS g (phone, id)
-       ON CONFLICT (workspace_id, phone) DO NOTHING RETURNING 1 AS one
+       ON CONFLICT (workspace_id, phone) DO NOTHING RETURNING id
      ), raised AS (${raise('added')})
-     SELECT one FROM added`,
+     SELECT id FROM added`,
     [workspaceId, unique, unique.map(() => uuidv7()), entry.reason, entry.source, entry.callUuid],
   );
-  return rows.length;
+  return rows.map(({ id }) => id);
 }
 
-/** Returns how many of them were there. */
-export async function unsuppress(tx: Queryable, workspaceId: string, numbers: readonly string[]): Promise<number> {
-  const rows = await tx.query(
+/** Returns the ids of those that were there. */
+export async function unsuppress(tx: Queryable, workspaceId: string, numbers: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
     `WITH gone AS (
-       DELETE FROM suppressions WHERE workspace_id = $1 AND phone = ANY($2::text[]) RETURNING 1 AS one
+       DELETE FROM suppressions WHERE workspace_id = $1 AND phone = ANY($2::text[]) RETURNING id
      ), raised AS (${raise('gone')})
-     SELECT one FROM gone`,
+     SELECT id FROM gone`,
     [workspaceId, [...numbers]],
   );
-  return rows.length;
+  return rows.map(({ id }) => id);
 }
 
 function raise(changed: string): string {

@@ -10,7 +10,7 @@ import { createImport, readImport, readImportErrors } from '../../leads/import-s
 import { knownAgents } from '../../leads/lead-store.ts';
 import type { Database } from '../../store/database.ts';
 import type { CursorCodec } from '../cursor.ts';
-import type { Guard } from '../guard.ts';
+import { changedBy, type Guard } from '../guard.ts';
 import { isStorable } from '../outbound-call/request-body.ts';
 import { Refusal } from '../refusal.ts';
 import { LEADS_PATH, pageQuery } from './lead-routes.ts';
@@ -82,12 +82,11 @@ function registerRoutes(plain: FastifyInstance, guard: Guard, deps: ImportRouteD
       throw new Refusal('agent_not_found');
     }
     const content = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const stored = await createImport(database, workspaceId, { content, format, defaults: { agentId, source } }).catch(
-      (error: unknown) => {
-        if (!(error instanceof ImportRefused)) throw error;
-        throw new Refusal(error.code, { details: [{ field: 'body', issue: error.message }] });
-      },
-    );
+    const file = { content, format, defaults: { agentId, source } };
+    const stored = await createImport(database, workspaceId, file, changedBy(request)).catch((error: unknown) => {
+      if (!(error instanceof ImportRefused)) throw error;
+      throw new Refusal(error.code, { details: [{ field: 'body', issue: error.message }] });
+    });
     deps.importQueued();
     return reply.code(202).header('location', `${IMPORT_PATH}/${stored.id}`).send({ success: true, import: stored });
   });

@@ -7,6 +7,9 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
+import type { ChangedBy } from '../../audit/audit-entry.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import { tellOfLead } from '../../leads/lead-event.ts';
 import { type LeadFault, readLeadChange, readNewLead } from '../../leads/lead-fields.ts';
 import {
   changeLead,
@@ -20,9 +23,10 @@ import {
 import { normalisePhone } from '../../leads/phone-number.ts';
 import type { Database } from '../../store/database.ts';
 import { finishIdempotent, type IdempotencyScope } from '../../store/idempotency-keys.ts';
+import type { WebhookBell } from '../../webhooks/outbox.ts';
 import type { Principal } from '../authentication.ts';
 import type { CursorCodec } from '../cursor.ts';
-import type { Guard } from '../guard.ts';
+import { changedBy, type Guard } from '../guard.ts';
 import { isTooDeep } from '../outbound-call/canonical-json.ts';
 import { type Answer, answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
 import { answeringRefusals, sendStored } from '../outbound-call/stored-answer.ts';
@@ -34,6 +38,7 @@ export interface LeadRouteDeps {
   clock: Clock;
   log: Logger;
   cursors: CursorCodec;
+  webhookBell: WebhookBell;
 }
 
 export const LEADS_PATH = '/api/developer/leads';
@@ -83,11 +88,18 @@ export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRo
     const body = jsonBody(request);
     const key = idempotencyKeyOf(request.headers['idempotency-key']);
     const scope = key === null ? null : { workspaceId: principal.workspaceId, methodPath: `POST ${LEADS_PATH}`, key };
-    const answer = await answerOnce(deps, scope, body, () => answeringRefusals(() => create(principal, body, scope)));
+    const answer = await answerOnce(deps, scope, body, () =>
+      answeringRefusals(() => create(principal, body, scope, changedBy(request))),
+    );
     return sendStored(reply, answer);
   });
 
-  async function create(principal: Principal, body: unknown, scope: IdempotencyScope | null): Promise<Answer> {
+  async function create(
+    principal: Principal,
+    body: unknown,
+    scope: IdempotencyScope | null,
+    by: ChangedBy,
+  ): Promise<Answer> {
     const given = objectBody(body);
     if (given === null) throw new Refusal('missing_fields');
     const read = readNewLead(given);
@@ -97,6 +109,9 @@ export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRo
     return database.transaction(async (tx) => {
       const [stored] = await storeLeads(tx, principal.workspaceId, [read.value], now());
       const lead = await readLead(tx, principal.workspaceId, stored!.id);
+      const { workspaceId } = principal;
+      const action = stored!.created ? 'lead.created' : 'lead.changed';
+      await recordAudit(tx, { workspaceId, by, action, target: `lead:${lead!.id}` });
       const body = JSON.stringify({ success: true, lead: createdLeadView(lead!, principal.slug) });
       const answer: Answer = {
         status: stored!.created ? 201 : 200,
@@ -147,15 +162,32 @@ export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRo
     if (!read.ok) throw refusalOf(read.fault);
     if (given['enterprise'] !== undefined && given['enterprise'] !== slug) throw new Refusal('unauthorized');
     await agentMustBe(workspaceId, read.value.agentId);
-    const changed = await changeLead(database, workspaceId, request.params.leadId, read.value, now());
-    if (changed === undefined) throw new Refusal('lead_not_found');
-    if (changed === 'taken') throw new Refusal('external_id_taken');
-    return { success: true, lead: leadView(changed, slug) };
+    const { leadId } = request.params;
+    const { lead, deliveryIds } = await database.transaction(async (tx) => {
+      const changed = await changeLead(tx, workspaceId, leadId, read.value, now());
+      if (changed === undefined) throw new Refusal('lead_not_found');
+      if (changed === 'taken') throw new Refusal('external_id_taken');
+      const after = { fields: Object.keys(read.value) };
+      await recordAudit(tx, {
+        workspaceId,
+        by: changedBy(request),
+        action: 'lead.changed',
+        target: `lead:${leadId}`,
+        after,
+      });
+      return { lead: changed, deliveryIds: await tellOfLead(tx, { workspaceId, leadId }, clock) };
+    });
+    if (deliveryIds.length > 0) deps.webhookBell.ring(deliveryIds);
+    return { success: true, lead: leadView(lead, slug) };
   });
 
   app.delete(`${LEADS_PATH}/:leadId`, writable, async (request) => {
     const { leadId } = request.params;
-    if (!(await deleteLead(database, request.principal.workspaceId, leadId))) throw new Refusal('lead_not_found');
+    const { workspaceId } = request.principal;
+    await database.transaction(async (tx) => {
+      if (!(await deleteLead(tx, workspaceId, leadId))) throw new Refusal('lead_not_found');
+      await recordAudit(tx, { workspaceId, by: changedBy(request), action: 'lead.deleted', target: `lead:${leadId}` });
+    });
     return { success: true, leadId };
   });
 }

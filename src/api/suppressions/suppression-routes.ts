@@ -4,15 +4,10 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { normalisePhone, readPhoneFields } from '../../leads/phone-number.ts';
 import type { Database } from '../../store/database.ts';
-import {
-  listSuppressions,
-  type Suppression,
-  suppress,
-  suppressionVersion,
-  unsuppress,
-} from '../../suppressions/suppression-list.ts';
+import { addToList, takeOffList } from '../../suppressions/change-list.ts';
+import { listSuppressions, type Suppression, suppressionVersion } from '../../suppressions/suppression-list.ts';
 import type { CursorCodec } from '../cursor.ts';
-import type { Guard } from '../guard.ts';
+import { changedBy, type Guard } from '../guard.ts';
 import { objectBody, pageQuery, phoneInQuery } from '../leads/lead-routes.ts';
 import { isStorable } from '../outbound-call/request-body.ts';
 import { Refusal } from '../refusal.ts';
@@ -64,13 +59,16 @@ export function registerSuppressions(plain: FastifyInstance, guard: Guard, deps:
     if (given === null) throw new Refusal(request.body === undefined ? 'invalid_json' : 'missing_fields');
     const numbers = readNumbers(given);
     const reason = readReason(given['reason']);
-    const added = await suppress(database, workspaceId, numbers, { reason, source: 'api', callUuid: null });
+    const by = changedBy(request);
+    const added = await addToList(database, { workspaceId, numbers, by, reason, source: 'api' });
     return reply.code(added > 0 ? 201 : 200).send({ success: true, added, known: new Set(numbers).size - added });
   });
 
   const removing = { onRequest: guard('leads:write'), schema: { querystring: unsuppressQuery } };
   app.delete(SUPPRESSIONS_PATH, removing, async (request) => {
-    const removed = await unsuppress(database, request.principal.workspaceId, [request.query.phone]);
+    const { workspaceId } = request.principal;
+    const numbers = [request.query.phone];
+    const removed = await takeOffList(database, { workspaceId, numbers, by: changedBy(request) });
     if (removed === 0) throw new Refusal('suppression_not_found');
     return { success: true, phone: request.query.phone };
   });

@@ -266,6 +266,26 @@ describe('one lead', () => {
   });
 });
 
+describe('the audit', () => {
+  it('has a row for each change, by the key, with ids and no numbers', async () => {
+    const { id } = await created({ name: 'Asha' });
+    await ask('PATCH', `/${id}`, { name: 'Bo', phone: '+14155550199' });
+    await ask('PATCH', `/${id}`, { name: 7 });
+    await ask('DELETE', `/${id}`);
+    await ask('DELETE', `/${id}`);
+    const rows = await api.database.query<Loose>(
+      'SELECT actor, action, before, after, request_id FROM audit_log WHERE target = $1 ORDER BY id',
+      [`lead:${id}`],
+    );
+    expect(rows.map((row) => [row.action, row.actor])).toEqual(
+      ['lead.created', 'lead.changed', 'lead.deleted'].map((action) => [action, `key:${api.acme.keyId}`]),
+    );
+    expect(JSON.parse(rows[1].after)).toEqual({ fields: ['name', 'phone'] });
+    expect(JSON.stringify(rows)).not.toMatch(/4155550|Asha/);
+    expect(rows.every((row) => row.request_id !== null)).toBe(true);
+  });
+});
+
 describe('GET /api/developer/leads', () => {
   const list = async (query: Record<string, string>, tenant = api.acme): Promise<Loose> =>
     (await ask('GET', `?${new URLSearchParams(query)}`, undefined, { tenant })).json();

@@ -123,7 +123,7 @@ export async function createHarness(): Promise<Harness> {
     },
     recordCallEvent,
     bell,
-    follow: createLeadFollower({ clock, leadChanged: async () => [] }),
+    follow: createLeadFollower({ clock }),
     perform: deeds.perform,
     deadlineMoved: () => {},
   });

@@ -229,6 +229,37 @@ describe('the suppression list', () => {
     expect(await placeCall(h.placement, call)).toEqual({ kind: 'blocked', code: 'blocked_suppressed' });
   });
 
+  test('is asked again when a call had to wait for its turn at the line, and before the one repetition of a 429', async () => {
+    const to = aNumber();
+    const dialled = h.carrier.placed.length;
+    const callLimits = {
+      ...h.placement.callLimits,
+      async turn() {
+        await suppress(h.database, workspaceId, [to], entry);
+        return 1;
+      },
+    };
+    const waiting = placeCall({ ...h.placement, callLimits }, h.newCall({ to }));
+    const { kind } = await h.until('the wait to be over', async () => {
+      h.clock.advanceMs(1);
+      return Promise.race([waiting, Promise.resolve(undefined)]);
+    });
+    expect([kind, h.carrier.placed.length]).toEqual(['blocked', dialled]);
+    expect(await h.database.query('SELECT 1 AS one FROM calls WHERE to_number = $1', [to])).toEqual([]);
+
+    const other = await aLead();
+    h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 1, retrySafe: true });
+    h.carrier.whilePlacing = () => suppress(h.database, workspaceId, [other.phone], entry).then(() => {});
+    const repeating = placeCall(h.placement, ofLead(other));
+    const second = await h.until('the pause to be over', async () => {
+      h.clock.advanceMs(50);
+      return Promise.race([repeating, Promise.resolve(undefined)]);
+    });
+    expect(second).toEqual({ kind: 'blocked', code: 'blocked_suppressed' });
+    expect(h.carrier.placed.length).toBe(dialled + 1);
+    expect(await reread(other)).toMatchObject({ status: 'new', callCount: 0 });
+  });
+
   test('is one workspace’s', async () => {
     const foreign = uuidv7();
     await h.database.query(`INSERT INTO workspaces (id, slug, name) VALUES ($1, 'third', 'Third')`, [foreign]);
@@ -276,6 +307,28 @@ describe('a permit', () => {
     );
     expect(row!.calls).toBeGreaterThan(15);
     expect(row!.without).toBe(0);
+  });
+});
+
+describe('lead.updated', () => {
+  test('is told with the outcome, in its transaction, when the workspace asked for it', async () => {
+    const told = (): Promise<{ body: string }[]> =>
+      h.database.query(`SELECT body FROM webhook_events WHERE event = 'lead.updated' ORDER BY created_at, id`);
+    await end(await placed(ofLead(await aLead())), 'busy');
+    expect(await told()).toEqual([]);
+    await h.database.query(`UPDATE webhook_endpoints SET events = array_append(events, 'lead.updated')`);
+    const lead = await aLead();
+    h.rung.length = 0;
+    const callUuid = await placed(ofLead(lead));
+    await end(callUuid, 'busy');
+    expect(JSON.parse((await told())[0]!.body)).toMatchObject({
+      event: 'lead.updated',
+      enterprise: 'acme',
+      leadId: lead.id,
+      lead: { id: lead.id, status: 'no_answer', callCount: 1, lastCallUuid: callUuid },
+    });
+    expect(h.rung).toHaveLength(2);
+    await h.database.query(`UPDATE webhook_endpoints SET events = array_remove(events, 'lead.updated')`);
   });
 });
 
