@@ -2,7 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { listSuppressionsOf, suppressNumbers, unsuppressNumbers } from '../leads/operator-leads.ts';
-import { changeCallingSettings, readCallingSettings } from '../suppressions/calling-policy.ts';
+import {
+  changeCallingSettings,
+  readCallingSettings,
+  readCountries,
+  readWindow,
+} from '../suppressions/calling-policy.ts';
+import { windowText } from '../suppressions/calling-window.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, dateText, given, table, wholeNumber } from './command-io.ts';
@@ -54,6 +60,15 @@ export function addSuppressionCommands(program: Command, io: CommandIo): void {
   program
     .command('calling <slug>')
     .description('show what a lead’s call uses and how doubled calls are guarded against, or change what is given')
+    .option('--window <hours>', 'when calls may begin, like 09:00-20:00; none: at any time')
+    .option('--days <days>', 'with --window: like 1-5 or 1,3,6 (1 is Monday)', '1-7')
+    .option(
+      '--timezone <zone>',
+      "with --window: recipient (the called person's), or like America/Los_Angeles",
+      'recipient',
+    )
+    .option('--allow-countries <list>', 'only these, like US,CA; any: all')
+    .option('--block-countries <list>', 'not these, like GB,FR; none: no block')
     .option('--default-agent <agent-id>', 'of leads that name none')
     .option('--default-line <line-id>', 'of agents without one')
     .addOption(
@@ -63,6 +78,14 @@ export function addSuppressionCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string, options: CallingOptions) => {
       const { id } = await findWorkspace(io.database(), slug);
       const change = given({
+        window:
+          options.window === undefined
+            ? undefined
+            : options.window === 'none'
+              ? null
+              : readWindow(options.window, options.days, options.timezone),
+        allowedCountries: countries(options.allowCountries, 'any', null),
+        blockedCountries: countries(options.blockCountries, 'none', []),
         defaultAgentId: options.defaultAgent,
         defaultLineId: options.defaultLine,
         guardCalls: options.guardCalls === undefined ? undefined : options.guardCalls === 'on',
@@ -72,14 +95,27 @@ export function addSuppressionCommands(program: Command, io: CommandIo): void {
         Object.keys(change).length === 0
           ? await readCallingSettings(io.database(), id)
           : await changeCallingSettings(io.database(), id, change, io.by());
+      const { window, allowedCountries, blockedCountries } = settings;
+      const except = blockedCountries.length === 0 ? '' : `, not ${blockedCountries.join(', ')}`;
       io.print(settings, [
+        `'${slug}' calls ${window === null ? 'at any time' : `${windowText(window)}, days ${window.days.join(', ')}`}; ${allowedCountries?.join(', ') ?? 'any country'}${except}`,
         `'${slug}': leads are called by agent ${settings.defaultAgentId ?? '(the only one)'} on line ${settings.defaultLineId ?? "(the agent's, or the only one)"}`,
         `the same call twice at once: outbound calls ${guarded(settings.guardCalls)}, leads ${guarded(settings.guardLeads)}`,
       ]);
     });
 }
 
+function countries<None>(list: string | undefined, none: string, empty: None): string[] | None | undefined {
+  if (list === undefined) return undefined;
+  return list === none ? empty : readCountries(list);
+}
+
 interface CallingOptions {
+  window?: string;
+  days: string;
+  timezone: string;
+  allowCountries?: string;
+  blockCountries?: string;
   defaultAgent?: string;
   defaultLine?: string;
   guardCalls?: 'on' | 'off';

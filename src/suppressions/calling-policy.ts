@@ -4,8 +4,10 @@
  */
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { isTimeZone } from '../leads/lead-fields.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
+import { zonesOf } from './number-country.ts';
 
 export interface CallingWindow {
   /** `09:00`, local to the called person. */
@@ -51,15 +53,27 @@ export async function readPolicyFor(tx: Queryable, workspaceId: string, phone: s
 
 /** What the operator sees and changes. */
 export interface CallingSettings {
+  window: CallingWindow | null;
+  allowedCountries: string[] | null;
+  blockedCountries: string[];
   guardCalls: boolean;
   guardLeads: boolean;
   defaultAgentId: string | null;
   defaultLineId: string | null;
 }
 
-const SETTINGS = `guard_calls AS "guardCalls", guard_leads AS "guardLeads", default_agent_id AS "defaultAgentId",
+const SETTINGS = `calling_window AS "window", allowed_countries AS "allowedCountries",
+  blocked_countries AS "blockedCountries", guard_calls AS "guardCalls", guard_leads AS "guardLeads", default_agent_id AS "defaultAgentId",
   default_line_id AS "defaultLineId"`;
-const PRESET: CallingSettings = { guardCalls: false, guardLeads: true, defaultAgentId: null, defaultLineId: null };
+const PRESET: CallingSettings = {
+  window: null,
+  allowedCountries: null,
+  blockedCountries: [],
+  guardCalls: false,
+  guardLeads: true,
+  defaultAgentId: null,
+  defaultLineId: null,
+};
 
 export async function readCallingSettings(database: Queryable, workspaceId: string): Promise<CallingSettings> {
   const [row] = await database.query<CallingSettings>(
@@ -82,11 +96,22 @@ export async function changeCallingSettings(
     const before = await readCallingSettings(tx, workspaceId);
     const after = { ...before, ...change };
     await tx.query(
-      `INSERT INTO calling_policies AS p (workspace_id, version, guard_calls, guard_leads, default_agent_id, default_line_id)
-       VALUES ($1, 1, $2, $3, $4, $5)
+      `INSERT INTO calling_policies AS p (workspace_id, version, guard_calls, guard_leads, default_agent_id, default_line_id,
+                                          calling_window, allowed_countries, blocked_countries)
+       VALUES ($1, 1, $2, $3, $4, $5, $6, $7, $8)
        ON CONFLICT (workspace_id) DO UPDATE
-         SET version = p.version + 1, guard_calls = $2, guard_leads = $3, default_agent_id = $4, default_line_id = $5`,
-      [workspaceId, after.guardCalls, after.guardLeads, after.defaultAgentId, after.defaultLineId],
+         SET version = p.version + 1, guard_calls = $2, guard_leads = $3, default_agent_id = $4, default_line_id = $5,
+             calling_window = $6, allowed_countries = $7, blocked_countries = $8`,
+      [
+        workspaceId,
+        after.guardCalls,
+        after.guardLeads,
+        after.defaultAgentId,
+        after.defaultLineId,
+        after.window === null ? null : JSON.stringify(after.window),
+        after.allowedCountries,
+        after.blockedCountries,
+      ],
     );
     const target = `workspace:${workspaceId}`;
     await recordAudit(tx, { workspaceId, by, action: 'workspace.calling_changed', target, before, after });
@@ -127,4 +152,35 @@ async function mustBeOfWorkspace(
   const sql = `SELECT 1 AS one FROM ${table} WHERE workspace_id = $1 AND id = $2`;
   if (UUID.test(id) && (await tx.query(sql, [workspaceId, id])).length > 0) return;
   throw new OperatorError('not_found', `The workspace has no ${what} '${id}'; see: parley ${what} list`);
+}
+
+const CLOCK = /^([01]\d|2[0-3]):[0-5]\d$/;
+
+/** `09:00-20:00`, days `1-5` or `1,3,7` (1 Monday), an IANA zone or `recipient`. Throws a sentence for the operator. */
+export function readWindow(hours: string, days: string, timezone: string): CallingWindow {
+  const [start = '', end = ''] = hours.split('-');
+  if (!CLOCK.test(start) || (!CLOCK.test(end) && end !== '24:00') || start >= end) {
+    throw new OperatorError('invalid', `'${hours}' are no hours like 09:00-20:00, within one day.`);
+  }
+  const range = /^([1-7])-([1-7])$/.exec(days);
+  const named = range === null ? days.split(',').map(Number) : daysBetween(Number(range[1]), Number(range[2]));
+  if (named.length === 0 || named.some((day) => !Number.isInteger(day) || day < 1 || day > 7)) {
+    throw new OperatorError('invalid', `'${days}' are no days like 1-5 or 1,3,6 (1 is Monday).`);
+  }
+  if (timezone !== 'recipient' && !isTimeZone(timezone)) {
+    throw new OperatorError('invalid', `'${timezone}' is neither 'recipient' nor a zone like America/Los_Angeles.`);
+  }
+  return { start, end, days: [...new Set(named)].toSorted(), timezone };
+}
+
+function daysBetween(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_none, index) => from + index);
+}
+
+/** `US,CA`. Throws a sentence for the operator. */
+export function readCountries(list: string): string[] {
+  const countries = list.split(',').map((country) => country.trim().toUpperCase());
+  const bad = countries.find((country) => !/^[A-Z]{2}$/.test(country) || zonesOf(country).length === 0);
+  if (bad === undefined) return [...new Set(countries)];
+  throw new OperatorError('invalid', `'${bad}' is no country like US or DE (ISO 3166).`);
 }

@@ -10,6 +10,7 @@ import { readLead } from '../leads/lead-store.ts';
 import type { Queryable } from '../store/database.ts';
 import { readPolicyFor } from './calling-policy.ts';
 import { createPermitSigner, type PermitFacts, writePermit } from './dial-permit.ts';
+import { applyRules } from './dial-rules.ts';
 
 type Attempt = Pick<NewCall, 'workspaceId' | 'to' | 'lead' | 'agent' | 'line' | 'guardDuplicates'>;
 type PermitPart = Omit<PermitFacts, 'callUuid' | 'atEpochMs'>;
@@ -32,6 +33,9 @@ export function createDialClearance(deps: {
     if (policy.suppressed) return { ok: false, code: 'blocked_suppressed' };
     if (lead?.status === 'do_not_contact') return { ok: false, code: 'do_not_contact' };
     if (lead?.active === true) return { ok: false, code: 'lead_active_call' };
+    const dial = { phone: to, timezone: lead?.timezone ?? null, atEpochMs: deps.clock.epochMs() };
+    const { code, facts } = applyRules(policy, dial);
+    if (code !== null) return { ok: false, code };
     const guarded = attempt.lead === null ? policy.guardCalls : policy.guardLeads;
     if (attempt.guardDuplicates && guarded && (await hasDuplicate(tx, attempt))) {
       return { ok: false, code: 'duplicate_call' };
@@ -42,10 +46,7 @@ export function createDialClearance(deps: {
         workspaceId,
         leadId: attempt.lead?.id ?? null,
         phone: to,
-        localTimes: [],
-        zoneFrom: 'none',
-        country: null,
-        window: null,
+        ...facts,
         consent: lead?.consent ?? null,
         suppressionVersion: policy.suppressionVersion,
         policyVersion: policy.version,
@@ -56,11 +57,13 @@ export function createDialClearance(deps: {
   return {
     async check(attempt) {
       const { workspaceId, to, leadId } = attempt;
-      const { suppressed } = await readPolicyFor(deps.database, workspaceId, to);
-      if (suppressed) return { allowed: false, code: 'blocked_suppressed' };
-      if (leadId === null) return { allowed: true };
-      const lead = await readLead(deps.database, workspaceId, leadId);
-      return lead?.status === 'do_not_contact' ? { allowed: false, code: 'do_not_contact' } : { allowed: true };
+      const policy = await readPolicyFor(deps.database, workspaceId, to);
+      if (policy.suppressed) return { allowed: false, code: 'blocked_suppressed' };
+      const lead = leadId === null ? undefined : await readLead(deps.database, workspaceId, leadId);
+      if (lead?.status === 'do_not_contact') return { allowed: false, code: 'do_not_contact' };
+      const dial = { phone: to, timezone: lead?.timezone ?? null, atEpochMs: deps.clock.epochMs() };
+      const { code } = applyRules(policy, dial);
+      return code === null ? { allowed: true } : { allowed: false, code };
     },
     async judge(tx, call) {
       const verdict = await decide(tx, call);

@@ -98,6 +98,9 @@ describe('parley suppression', () => {
 describe('parley calling', () => {
   it('shows the defaults, changes what is given and refuses what is not the workspace’s', async () => {
     expect(await json('calling', 'acme')).toEqual({
+      window: null,
+      allowedCountries: null,
+      blockedCountries: [],
       guardCalls: false,
       guardLeads: true,
       defaultAgentId: null,
@@ -109,6 +112,39 @@ describe('parley calling', () => {
       guardLeads: false,
     });
     expect((await parley(['calling', 'acme', '--default-agent', 'x'])).err).toContain("no agent 'x'");
+    const windowed = await json(
+      'calling',
+      'acme',
+      '--window',
+      '09:00-20:00',
+      '--days',
+      '1-5',
+      '--allow-countries',
+      'us,CA',
+    );
+    expect(windowed).toMatchObject({
+      window: { start: '09:00', end: '20:00', days: [1, 2, 3, 4, 5], timezone: 'recipient' },
+      allowedCountries: ['US', 'CA'],
+      guardCalls: true,
+    });
+    expect((await parley(['calling', 'acme', '--block-countries', 'GB'])).out).toContain(
+      "'acme' calls 09:00-20:00 recipient, days 1, 2, 3, 4, 5; US, CA, not GB",
+    );
+    const none = ['--window', 'none', '--allow-countries', 'any', '--block-countries', 'none'];
+    expect(await json('calling', 'acme', ...none)).toMatchObject({
+      window: null,
+      allowedCountries: null,
+      blockedCountries: [],
+    });
+    for (const bad of [
+      ['--window', '20:00-09:00'],
+      ['--window', '9-17'],
+      ['--window', '09:00-17:00', '--days', '0-5'],
+      ['--window', '09:00-17:00', '--timezone', '+01:00'],
+      ['--allow-countries', 'XX'],
+    ]) {
+      expect((await parley(['calling', 'acme', ...bad])).code, bad.join(' ')).toBe(1);
+    }
     expect((await parley(['agent', 'line', 'acme', 'x', 'none'])).err).toContain("no agent 'x'");
   });
 });

@@ -1,0 +1,60 @@
+/**
+ * When a number may be called: the workspace's hours, by the called person's own clock. Pure. Where the person's zone is not
+ * known it may be any zone of the number's country, and then the hours must hold in all of them.
+ */
+import type { CallingWindow } from './calling-policy.ts';
+
+export interface LocalTime {
+  /** 1 Monday to 7 Sunday. */
+  day: number;
+  /** `09:30` */
+  clock: string;
+  /** `2026-11-21T09:30 America/Los_Angeles` */
+  text: string;
+}
+
+const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+/** Costly to make, and there are only some hundred zones. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** What the clocks show in these zones; zones that show the same are named once. */
+export function localTimesOf(zones: readonly string[], atEpochMs: number): LocalTime[] {
+  const found = new Map<string, LocalTime>();
+  for (const zone of zones) {
+    const parts = formatOf(zone).formatToParts(atEpochMs);
+    const of = (type: string): string => parts.find((part) => part.type === type)?.value ?? '';
+    const clock = `${of('hour')}:${of('minute')}`;
+    const at = `${of('year')}-${of('month')}-${of('day')}T${clock}`;
+    if (!found.has(at)) found.set(at, { day: DAYS.indexOf(of('weekday')) + 1, clock, text: `${at} ${zone}` });
+  }
+  return [...found.values()];
+}
+
+/** From `start` up to and without `end`, everywhere. No time at all: closed, because nobody knows what time it is there. */
+export function isOpen(window: CallingWindow, times: readonly LocalTime[]): boolean {
+  const fits = ({ day, clock }: LocalTime): boolean =>
+    window.days.includes(day) && clock >= window.start && clock < window.end;
+  return times.length > 0 && times.every(fits);
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    weekday: 'short',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  formats.set(zone, format);
+  return format;
+}
+
+/** `09:00-20:00 recipient`, as a call's entry shows it. */
+export function windowText(window: CallingWindow): string {
+  return `${window.start}-${window.end} ${window.timezone}`;
+}
