@@ -8,6 +8,7 @@ const SCENARIOS = {
   chaos: 'parts of the service die under calls',
   fuzz: 'mutated WebSocket messages at both socket servers',
   placements: 'a carrier that times out, resets and succeeds late: is any phone rung twice?',
+  api: 'how fast a call is placed at 200 requests a second',
   'first-word': 'from the answer to the first word of the agent',
   'call-log': 'a page of the call log among a million calls',
 };

@@ -172,7 +172,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     placeCall: (call) => timePlacement(metrics, clock, () => placeCall(placement, call)),
     answered: metrics.requestAnswered,
     controlCall: (request) => controlCall({ ...shared, bus, media: pool }, request),
-    hangUp: async (callUuid) => ((await endCall(transitions, callUuid, 'api_hangup')) === 'asked' ? 'asked' : 'over'),
+    hangUp: async (callUuid, by) =>
+      (await endCall(transitions, callUuid, 'api_hangup', by)) === 'asked' ? 'asked' : 'over',
     compliance: clearance,
     importQueued: () => imports.nudge(),
     admission,

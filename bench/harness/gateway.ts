@@ -30,6 +30,8 @@ export interface GatewayOptions {
   /** More settings of the service, as environment variables. */
   settings?: Record<string, string>;
   volatileDatabase?: boolean;
+  /** Absent: PostgreSQL alone. */
+  redisUrl?: string;
   /** False for load runs: the emulated carrier keeps no sound. */
   keepAudio?: boolean;
   log(line: string): void;
@@ -73,7 +75,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     service = await startService({
       settings,
-      controlEnv: { CARRIER_API_BASE_PLIVO: emulator.apiBase, WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32' },
+      controlEnv: {
+        CARRIER_API_BASE_PLIVO: emulator.apiBase,
+        WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32',
+        ...(options.redisUrl === undefined ? {} : { REDIS_URL: options.redisUrl }),
+      },
       volatileDatabase: options.volatileDatabase ?? false,
       log: options.log,
       ...(options.childOutput === undefined ? {} : { childOutput: options.childOutput }),

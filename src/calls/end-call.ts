@@ -8,11 +8,22 @@ export async function endCall(
   transitions: Transitions,
   callUuid: string,
   reason: 'api_hangup' | 'operator_hangup',
+  by: ChangedBy,
 ): Promise<'asked' | 'over' | 'unknown_call'> {
-  const applied = await transitions.apply(callUuid, {
+  const observation = {
     type: 'end.asked',
     reason,
     hangupBy: reason === 'operator_hangup' ? 'operator' : 'platform',
+  } as const;
+  const applied = await transitions.apply(callUuid, observation, {
+    alongside: (tx, call) =>
+      recordAudit(tx, {
+        workspaceId: call.workspaceId,
+        by,
+        action: 'call.end_asked',
+        target: `call:${callUuid}`,
+        after: { status: call.status },
+      }),
   });
   if (typeof applied === 'string') return 'unknown_call';
   return applied.change.deeds.includes('hang_up') ? 'asked' : 'over';

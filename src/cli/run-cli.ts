@@ -6,11 +6,13 @@ import { Command, CommanderError } from 'commander';
 import { migrate } from '../store/migrate.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { addAgentCommands } from './agent-commands.ts';
+import { addAuditCommands } from './audit-commands.ts';
 import { addCallCommands } from './call-commands.ts';
 import { createCommandIo, ExitCode, type Terminal } from './command-io.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLeadCommands } from './lead-commands.ts';
+import { addLimitCommands } from './limit-commands.ts';
 import { addLineCommands } from './line-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
@@ -36,6 +38,8 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
   addLeadCommands(program, io);
   addSuppressionCommands(program, io);
   addWebhookCommands(program, io);
+  addLimitCommands(program, io);
+  addAuditCommands(program, io);
   addDoctorCommand(program, io);
   program
     .command('migrate')

@@ -4,9 +4,10 @@ import { stat } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { ChangedBy } from '../../audit/audit-entry.ts';
 import { readCall } from '../../calls/live-call.ts';
 import type { Database } from '../../store/database.ts';
-import type { Guard } from '../guard.ts';
+import { changedBy, type Guard } from '../guard.ts';
 import { Refusal } from '../refusal.ts';
 import { readCallView } from './call-view.ts';
 
@@ -14,7 +15,7 @@ export interface CallRouteDeps {
   database: Database;
   publicUrl: string;
   /** Asks the carrier to end a live call. `over`: it had ended already. */
-  hangUp(callUuid: string): Promise<'asked' | 'over'>;
+  hangUp(callUuid: string, by: ChangedBy): Promise<'asked' | 'over'>;
 }
 
 export const callParams = z.object({
@@ -58,7 +59,7 @@ export function registerCalls(plain: FastifyInstance, guard: Guard, deps: CallRo
     const { callUuid } = request.params;
     const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
     if (call === undefined) throw new Refusal('call_not_found');
-    const outcome = await deps.hangUp(callUuid);
+    const outcome = await deps.hangUp(callUuid, changedBy(request));
     const now = (await readCall(deps.database, request.principal.workspaceId, callUuid)) ?? call;
     return reply.code(outcome === 'asked' ? 202 : 200).send({ success: true, callUuid, status: now.status });
   });

@@ -3,9 +3,11 @@
  * to the routes that exist, to the codes that they really answer and to the bodies that they really send. Carrier callbacks are not
  * in it: they are the carrier's protocol, not ours.
  */
+import { auditOperations } from '../audit/operations.ts';
 import { callOperations } from '../calls/operations.ts';
 import { directoryOperations } from '../directory-operations.ts';
 import { leadOperations } from '../leads/operations.ts';
+import { limitOperations } from '../limits/operations.ts';
 import { outboundCallOperations } from '../outbound-call/operations.ts';
 import { serviceOperations } from '../service-operations.ts';
 import { suppressionOperations } from '../suppressions/operations.ts';
@@ -19,6 +21,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...leadOperations,
   ...suppressionOperations,
   ...webhookOperations,
+  ...limitOperations,
+  ...auditOperations,
   ...directoryOperations,
   ...widgetOperations,
   ...serviceOperations,

@@ -118,7 +118,7 @@ async function perform(callUuid: string, doing: Act, acceptLate: (id: string) =>
       await h.reaper.sweep();
       return;
     case 'api_end':
-      await endCall(h.transitions, callUuid, 'api_hangup');
+      await endCall(h.transitions, callUuid, 'api_hangup', { actor: 'key:AbCdEfGh' });
       return;
     case 'late_acceptance':
       acceptLate('req-late');

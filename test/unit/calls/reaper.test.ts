@@ -269,7 +269,7 @@ describe('timers of a call, on the database', () => {
 
   test('the API ends a talk: the carrier is told, media is stopped, the reason is api_hangup; asked twice it stays so', async () => {
     const callUuid = await talkingCall(h);
-    expect(await endCall(h.transitions, callUuid, 'api_hangup')).toBe('asked');
+    expect(await endCall(h.transitions, callUuid, 'api_hangup', { actor: 'key:AbCdEfGh' })).toBe('asked');
     await h.until('the hang-up', () => h.carrier.hungUp[0]);
     expect(h.toMedia.at(-1)).toEqual({ type: 'stop', callUuid, reason: 'api_hangup' });
     await h.transitions.apply(callUuid, { type: 'media.stopped', why: 'stopped', durationMs: 1, latency: null });
@@ -279,14 +279,14 @@ describe('timers of a call, on the database', () => {
       end: { reason: null, hangupBy: 'platform', sipCode: null, carrierCause: null, durationSeconds: 3 },
     });
     expect(await h.call(callUuid)).toMatchObject({ status: 'completed', endedReason: 'api_hangup' });
-    expect(await endCall(h.transitions, callUuid, 'api_hangup')).toBe('over');
+    expect(await endCall(h.transitions, callUuid, 'api_hangup', { actor: 'key:AbCdEfGh' })).toBe('over');
     expect(await h.webhooks(callUuid)).toEqual(['call.completed']);
   });
 
   test('the API ends a ringing call: cancelled at the carrier, no_answer with reason canceled', async () => {
     const callUuid = await placedCall(h);
     await h.transitions.apply(callUuid, { type: 'carrier.ringing', carrierCallId: 'leg-1' });
-    await endCall(h.transitions, callUuid, 'api_hangup');
+    await endCall(h.transitions, callUuid, 'api_hangup', { actor: 'key:AbCdEfGh' });
     await h.until('the cancel', () => h.carrier.cancelled[0]);
     expect(await h.call(callUuid)).toMatchObject({ status: 'no_answer', endedReason: 'canceled', fault: 'client' });
   });

@@ -186,3 +186,45 @@ describe('the command line, used wrongly', () => {
     );
   });
 });
+
+describe('parley audit and parley limits', () => {
+  it('list who changed what, verify it, and name the row that was tampered with', async () => {
+    const environment = {
+      DATABASE_URL: test.connectionString,
+      PARLEY_MASTER_KEY: MASTER_KEY,
+      SUDO_USER: 'anna',
+      USER: 'root',
+    };
+    await parley('workspace create audited --name Audited', { environment });
+    await parley('workspace limits audited --concurrent 3 --reserved-phone 1', { environment });
+    await parley('workspace limits audited', { environment });
+    const rows = await parleyJson('audit list audited');
+    expect(rows.map((row: { action: string; actor: string }) => `${row.actor} ${row.action}`)).toEqual([
+      'cli:anna workspace.limits_changed',
+      'cli:anna workspace.created',
+    ]);
+    expect(rows[0]).toMatchObject({ before: { concurrentCalls: 10 }, after: { concurrentCalls: 3 }, position: 2 });
+    const verified = await parley('audit verify audited');
+    expect(verified).toMatchObject({ code: 0 });
+    const end = /end (2:[0-9a-f]{64})/.exec(verified.out)?.[1] ?? '';
+    expect((await parley(`audit verify audited --expect ${end}`)).code).toBe(0);
+    expect((await parley(`audit verify audited --expect 2:${'0'.repeat(64)}`)).out).toContain('row 2 is another');
+    expect((await parley('audit verify')).out).toContain('Every row is as it was written.');
+    expect((await parley('limits audited')).out).toMatch(/calls +0 of 3 +5\/s/);
+
+    const database = openDatabase({
+      connectionString: test.connectionString,
+      maxConnections: 1,
+      onIdleError: () => {},
+    });
+    await database.transaction(async (tx) => {
+      await tx.query('SET LOCAL session_replication_role = replica');
+      await tx.query(`UPDATE audit_log SET actor = 'cli:bob' WHERE target LIKE 'workspace:%' AND position = 1
+        AND workspace_id = (SELECT id FROM workspaces WHERE slug = 'audited')`);
+    });
+    await database.close();
+    const broken = await parley('audit verify audited');
+    expect(broken.code).toBe(1);
+    expect(broken.out).toMatch(/row 1 \([0-9a-f-]{36}\) was changed/);
+  });
+});

@@ -1,0 +1,76 @@
+/**
+ * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…]`: `POST /api/outbound-call` at a fixed rate, open loop, on the
+ * real service with a database that waits for its disk; the emulated carrier accepts, the phones are busy. Limits are raised out of
+ * the way. The first fifth warms up and is not counted.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { startGateway } from '../harness/gateway.ts';
+import { offer, percentile } from './offer.ts';
+
+const { values } = parseArgs({
+  options: {
+    rate: { type: 'string', default: '200' },
+    seconds: { type: 'string', default: '20' },
+    redis: { type: 'string' },
+  },
+});
+const perSecond = Number(values.rate);
+const seconds = Number(values.seconds);
+const NO_LIMIT = 100_000;
+const agent: AgentDefinition = { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 };
+
+const dataDir = mkdtempSync(join(tmpdir(), 'parley-bench-api-'));
+const gateway = await startGateway({
+  dataDir,
+  agent,
+  personas: [{ kind: 'silent', name: 'busy', number: '+1415*', dialMs: 5, ringMs: 50, outcome: 'busy' }],
+  concurrentCalls: NO_LIMIT,
+  callsPerSecond: NO_LIMIT,
+  settings: { PARLEY_LOG_LEVEL: 'error' },
+  ...(values.redis === undefined ? {} : { redisUrl: values.redis }),
+  keepAudio: false,
+  log: (line) => process.stderr.write(`${line}\n`),
+  childOutput: (text) => process.stderr.write(text),
+});
+try {
+  const { agentId, enterprise, lineId } = gateway;
+  const answers = await offer({
+    baseUrl: gateway.service.publicUrl,
+    apiKey: gateway.apiKey,
+    perSecond,
+    seconds,
+    body: (index) => ({ to: `+1415555${String(index).padStart(4, '0')}`, agentId, enterprise, from: lineId }),
+  });
+  const counted = answers.slice(Math.floor(answers.length / 5));
+  const statuses = new Map<string, number>();
+  for (const { status, headers } of counted) {
+    const name = status === 200 ? '200' : `${status} ${headers['x-error-code'] ?? ''}`;
+    statuses.set(name, (statuses.get(name) ?? 0) + 1);
+  }
+  const ms = counted.map((answer) => answer.ms);
+  const late = counted.map((answer) => answer.lateMs);
+  console.log(
+    `POST /api/outbound-call at ${perSecond}/s for ${seconds} s, ${values.redis ? 'Redis' : 'PostgreSQL'} decides`,
+  );
+  console.log(`answers   ${[...statuses].map(([name, count]) => `${count} × ${name}`).join(', ')}`);
+  for (const [name, all] of [
+    ['answer', ms],
+    ['own lateness', late],
+  ] as const) {
+    const shown = [0.5, 0.9, 0.99, 1].map(
+      (share) => `${share === 1 ? 'max' : `p${share * 100}`} ${percentile(all, share).toFixed(1)}`,
+    );
+    console.log(`${name.padEnd(13)} ${shown.join('  ')} ms`);
+  }
+  const dialled = (await gateway.emulator.calls()).length;
+  const placed = answers.filter(({ status }) => status === 200).length;
+  console.log(`dialled   ${dialled} for ${placed} answers of 200`);
+} finally {
+  await gateway.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+}
+process.exit(0);
