@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…]`: `POST /api/outbound-call` at a fixed rate, open loop, on the
- * real service with a database that waits for its disk; the emulated carrier accepts, the phones are busy. Limits are raised out of
+ * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…] [--whole-life]`: `POST /api/outbound-call` at a fixed rate, open loop, on the
+ * real service with a database that waits for its disk; the emulated carrier accepts; with --whole-life each phone is busy, and
+ * the call's callbacks, end and webhook are part of the load. Limits are raised out of
  * the way. The first fifth warms up and is not counted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { startGateway } from '../harness/gateway.ts';
+import { cpuSeconds } from './cpu.ts';
 import { offer, percentile } from './offer.ts';
 
 const { values } = parseArgs({
@@ -16,10 +18,12 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '20' },
     redis: { type: 'string' },
+    'whole-life': { type: 'boolean', default: false },
   },
 });
 const perSecond = Number(values.rate);
 const seconds = Number(values.seconds);
+const wholeLife = values['whole-life'];
 const NO_LIMIT = 100_000;
 const agent: AgentDefinition = { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 };
 
@@ -27,7 +31,8 @@ const dataDir = mkdtempSync(join(tmpdir(), 'parley-bench-api-'));
 const gateway = await startGateway({
   dataDir,
   agent,
-  personas: [{ kind: 'silent', name: 'busy', number: '+1415*', dialMs: 5, ringMs: 50, outcome: 'busy' }],
+  // Accepted, and nothing more for as long as the bench runs; or at once busy, with its callbacks, its end and its webhook.
+  personas: [{ kind: 'silent', name: 'busy', number: '+1415*', dialMs: wholeLife ? 5 : 600_000, outcome: 'busy' }],
   concurrentCalls: NO_LIMIT,
   callsPerSecond: NO_LIMIT,
   settings: { PARLEY_LOG_LEVEL: 'error' },
@@ -38,6 +43,7 @@ const gateway = await startGateway({
 });
 try {
   const { agentId, enterprise, lineId } = gateway;
+  const cpuBefore = cpuSeconds();
   const answers = await offer({
     baseUrl: gateway.service.publicUrl,
     apiKey: gateway.apiKey,
@@ -65,6 +71,10 @@ try {
       (share) => `${share === 1 ? 'max' : `p${share * 100}`} ${percentile(all, share).toFixed(1)}`,
     );
     console.log(`${name.padEnd(13)} ${shown.join('  ')} ms`);
+  }
+  for (const [name, total] of cpuSeconds()) {
+    const each = ((total - (cpuBefore.get(name) ?? 0)) * 1_000) / answers.length;
+    console.log(`CPU       ${each.toFixed(2)} ms a request: ${name}`);
   }
   const dialled = (await gateway.emulator.calls()).length;
   const placed = answers.filter(({ status }) => status === 200).length;

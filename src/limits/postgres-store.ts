@@ -4,6 +4,7 @@
  * holds its slot by being there, and its lease here is only the promise of a row (`docs/decisions/limits.md`).
  */
 import type { Queryable } from '../store/database.ts';
+import type { RateAsk } from './gcra.ts';
 import type { Admission, AdmissionAnswer, LimitStore } from './limit-store.ts';
 
 interface AdmitRow {
@@ -14,12 +15,33 @@ interface AdmitRow {
   in_use: number[];
 }
 
+/**
+ * One rate alone, the most frequent ask: a single statement on a single row. It does not wait for the function's locks, so a name
+ * is either asked for alone or together with others, never both (`limit-names.ts`). The second half reads the old row where the
+ * first half was refused; it may be a moment older than what refused it, which only shifts the advice by that moment.
+ */
+const TAKE_ONE = `
+  WITH taken AS (
+    INSERT INTO rate_limits AS r (name, tat)
+    VALUES ($1, clock_timestamp() + $2::bigint * interval '1 microsecond')
+    ON CONFLICT (name) DO UPDATE
+      SET tat = greatest(r.tat, clock_timestamp()) + $2::bigint * interval '1 microsecond'
+      WHERE r.tat <= clock_timestamp() + $3::bigint * interval '1 microsecond'
+    RETURNING r.tat
+  )
+  SELECT true AS taken, (extract(epoch FROM tat - clock_timestamp()) * 1000000)::bigint::text AS tat_us FROM taken
+  UNION ALL
+  SELECT false, (extract(epoch FROM tat - clock_timestamp()) * 1000000)::bigint::text FROM rate_limits
+  WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM taken)`;
+
 const ADMIT = 'SELECT * FROM limits_admit($1, $2, $3, $4, $5, $6, $7)';
 
 export function createPostgresStore(database: Queryable): LimitStore {
   return {
     kind: 'postgres',
     async admit({ rates, slots, holder, ttlMs }: Admission): Promise<AdmissionAnswer> {
+      const [alone] = rates;
+      if (alone !== undefined && rates.length === 1 && slots.length === 0) return takeOne(database, alone);
       const [row] = await database.query<AdmitRow>(ADMIT, [
         rates.map((rate) => rate.name),
         rates.map((rate) => rate.periodUs),
@@ -63,6 +85,14 @@ export function createPostgresStore(database: Queryable): LimitStore {
       return rows.map((row) => row.held);
     },
   };
+}
+
+async function takeOne(database: Queryable, { name, periodUs, toleranceUs }: RateAsk): Promise<AdmissionAnswer> {
+  if (toleranceUs < 0) return { ok: false, refused: 'rate', index: 0, tatsUs: [0], inUse: [] };
+  const [row] = await database.query<{ taken: boolean; tat_us: string }>(TAKE_ONE, [name, periodUs, toleranceUs]);
+  const tatUs = Number(row?.tat_us ?? 0);
+  if (row?.taken === true) return { ok: true, tatsUs: [Math.max(0, tatUs - periodUs)], inUse: [] };
+  return { ok: false, refused: 'rate', index: 0, tatsUs: [Math.max(tatUs, toleranceUs + 1)], inUse: [] };
 }
 
 /** Removes what has ended and nobody will ask for again: a flood of addresses must not stay for ever. */

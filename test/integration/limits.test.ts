@@ -25,7 +25,9 @@ describe.each([
       const gateway = await startGateway({
         dataDir,
         agent: { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 },
-        personas: [{ kind: 'silent', name: 'busy', number: '+1415*', dialMs: 20, ringMs: 1_500, outcome: 'busy' }],
+        personas: [
+          { kind: 'silent', name: 'asleep', number: '+1415*', dialMs: 20, ringMs: 3_000, outcome: 'no_answer' },
+        ],
         concurrentCalls: AT_ONCE,
         callsPerSecond: PER_SECOND,
         ...(server === null ? {} : { redisUrl: server.url }),
@@ -45,7 +47,7 @@ describe.each([
         const calls = await gateway.emulator.calls();
         const placed = answers.filter(({ status }) => status === 200);
         expect(calls).toHaveLength(placed.length);
-        expect(placed.length).toBeGreaterThanOrEqual(15);
+        expect(placed.length).toBeGreaterThanOrEqual(10);
 
         const placedAt = calls.map((call) => call.placedAtEpochMs).toSorted((left, right) => left - right);
         for (const [index, atMs] of placedAt.entries()) {
