@@ -1,0 +1,82 @@
+/** A limit offered three times over, on both stores: what the emulated carrier saw, and what the clients were told. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { offer } from '../../bench/api/offer.ts';
+import { startGateway } from '../../bench/harness/gateway.ts';
+import { NO_REDIS, startTestRedis } from '../support/redis-server.ts';
+
+const PER_SECOND = 4;
+const AT_ONCE = 6;
+const redis = await startTestRedis();
+afterAll(() => redis?.close());
+
+describe.each([
+  ['PostgreSQL', null],
+  ['Redis', redis],
+] as const)('limits of 4 calls a second and 6 at once in %s', (name, server) => {
+  it.skipIf(name === 'Redis' && server === null)(
+    name === 'Redis' && server === null
+      ? NO_REDIS
+      : 'offered 12 a second for 6 s, are never exceeded at the carrier, and refuse as the contract says',
+    async () => {
+      const dataDir = mkdtempSync(join(tmpdir(), 'parley-limits-'));
+      const gateway = await startGateway({
+        dataDir,
+        agent: { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 },
+        personas: [
+          { kind: 'silent', name: 'asleep', number: '+1415*', dialMs: 20, ringMs: 3_000, outcome: 'no_answer' },
+        ],
+        concurrentCalls: AT_ONCE,
+        callsPerSecond: PER_SECOND,
+        ...(server === null ? {} : { redisUrl: server.url }),
+        volatileDatabase: true,
+        keepAudio: false,
+        log: () => {},
+      });
+      try {
+        const { agentId, enterprise, lineId } = gateway;
+        const answers = await offer({
+          baseUrl: gateway.service.publicUrl,
+          apiKey: gateway.apiKey,
+          perSecond: 3 * PER_SECOND,
+          seconds: 6,
+          body: (index) => ({ to: `+1415555${String(index).padStart(4, '0')}`, agentId, enterprise, from: lineId }),
+        });
+        const calls = await gateway.emulator.calls();
+        const placed = answers.filter(({ status }) => status === 200);
+        expect(calls).toHaveLength(placed.length);
+        expect(placed.length).toBeGreaterThanOrEqual(10);
+
+        const placedAt = calls.map((call) => call.placedAtEpochMs).toSorted((left, right) => left - right);
+        for (const [index, atMs] of placedAt.entries()) {
+          const inSecond = placedAt.slice(index).filter((other) => other < atMs + 1_000).length;
+          expect(inSecond, `from ${atMs}`).toBeLessThanOrEqual(PER_SECOND);
+          const live = calls.filter(
+            (call) => call.placedAtEpochMs <= atMs && (call.hungUpAtEpochMs === null || call.hungUpAtEpochMs > atMs),
+          ).length;
+          expect(live, `at ${atMs}`).toBeLessThanOrEqual(AT_ONCE);
+        }
+
+        const refused = answers.filter(({ status }) => status !== 200);
+        const codes = new Set(refused.map(({ headers }) => headers['x-error-code']));
+        expect([...codes].toSorted()).toEqual(['concurrency_limit', 'cps_limit']);
+        for (const { status, headers, body } of refused) {
+          expect(status).toBe(429);
+          expect(body).toEqual({ success: false, message: 'Carrier rate limit exceeded' });
+          const seconds = Number(headers['retry-after']);
+          const limit = headers['x-error-code'] === 'cps_limit' ? 'cps' : 'concurrent';
+          if (limit === 'cps') expect(seconds).toBe(1);
+          else expect(seconds).toBeGreaterThanOrEqual(1);
+          expect(seconds).toBeLessThanOrEqual(30);
+          expect(headers['ratelimit-policy']).toBe('"cps";q=4;w=1, "concurrent";q=6');
+          expect(headers['ratelimit']).toBe(`"${limit}";r=0;t=${seconds}`);
+        }
+      } finally {
+        await gateway.stop();
+        rmSync(dataDir, { recursive: true, force: true });
+      }
+    },
+  );
+});
