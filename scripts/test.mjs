@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
 import { runChecks } from './check.mjs';
 
-/** Debian packages that tests need: an independent recogniser with a model for free dictation, and a browser. */
+/** Debian packages that tests need: an independent recogniser with a model for free dictation, a browser, and a Redis to stop. */
 const DEBIAN_PACKAGES = [
   { command: 'pocketsphinx_continuous', packages: ['pocketsphinx', 'pocketsphinx-en-us'] },
   { command: 'chromium', packages: ['chromium'] },
+  { command: 'redis-server', packages: ['redis-server'] },
 ];
 
 function ensureDebianPackages() {

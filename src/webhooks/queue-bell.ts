@@ -27,6 +27,10 @@ export interface QueueBell extends WebhookBell {
 
 const CHECK_EVERY_MS = 5_000;
 const LOG_EVERY_MS = 60_000;
+/** A store that answers nothing (a stopped process, a lost route) keeps its connections: a ring that takes longer has failed. */
+const ADD_LIMIT_MS = 5_000;
+/** Rings on their way; what comes on top is left to the sweep, so that a slow store costs no memory. */
+const MOST_ADDS = 500;
 
 /** Resolves after the first try to open, whether it worked or not. */
 export async function startQueueBell(options: QueueBellOptions): Promise<QueueBell> {
@@ -38,6 +42,8 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   /** Since the last one that worked. */
   let failedAdds = 0;
+  /** What cancels the limit of each ring on its way. */
+  const underWay = new Set<() => void>();
 
   function complain(error: unknown): void {
     if (closing !== null || clock.nowMs() - loggedAtMs < LOG_EVERY_MS) return;
@@ -49,6 +55,7 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
     const former = queue;
     queue = null;
     failedAdds = 0;
+    forgetAdds();
     await former?.close();
     try {
       const opened = await openWebhookQueue({ ...options, onTrouble: complain });
@@ -57,6 +64,11 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
     } catch (error) {
       complain(error);
     }
+  }
+
+  function forgetAdds(): void {
+    for (const cancel of underWay) cancel();
+    underWay.clear();
   }
 
   /** BullMQ mends its own connections; where it has not, or its tables are gone, everything is built anew. */
@@ -71,15 +83,19 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
   }
 
   function add(deliveryIds: readonly string[], delayMs: number): void {
-    if (queue === null || deliveryIds.length === 0) return;
+    if (queue === null || deliveryIds.length === 0 || underWay.size >= MOST_ADDS) return;
+    const end = (error: unknown): void => {
+      // Too late, or said by a queue that was given up meanwhile: no word on this one.
+      if (!underWay.delete(cancelLimit)) return;
+      cancelLimit();
+      failedAdds = error === null ? 0 : failedAdds + 1;
+      if (error !== null) complain(error);
+    };
+    const cancelLimit = clock.after(ADD_LIMIT_MS, () => end(new Error(`no answer within ${ADD_LIMIT_MS} ms`)));
+    underWay.add(cancelLimit);
     queue.add(deliveryIds, delayMs).then(
-      () => {
-        failedAdds = 0;
-      },
-      (error: unknown) => {
-        failedAdds++;
-        complain(error);
-      },
+      () => end(null),
+      (error: unknown) => end(error),
     );
   }
 
@@ -93,6 +109,7 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
       closing ??= (async () => {
         cancelCheck();
         await opening;
+        forgetAdds();
         await queue?.close();
         queue = null;
       })();

@@ -1,4 +1,7 @@
-/** Bell, sweep, claims and guarded client together, on a PostgreSQL of their own that is killed and robbed of its queue. */
+/**
+ * Bell, sweep, claims and guarded client together, the same suite on both queues: PostgreSQL, which is killed and robbed of its
+ * queue, and a real Redis, which is stopped, killed, emptied and slowed down.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +22,7 @@ import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { startWebhooks, type Webhooks } from '../../../src/webhooks/start.ts';
 import { startReceiver, type TestReceiver } from '../../unit/outbound-http/test-receiver.ts';
 import { insertCall, insertWorkspace, sampleCall, WORKSPACE_ID } from '../../unit/webhooks/sample-call.ts';
+import { HAS_REDIS, type RedisProcess, startRedis } from './redis-process.ts';
 
 const ANSWER_AFTER_MS = 20;
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-webhooks-'));
@@ -41,20 +45,24 @@ beforeAll(async () => {
   http = createGuardedClient({ guard: createAddressGuard(['127.0.0.0/8']), clock: systemClock });
   await insertWorkspace(db);
   ({ secret } = await setEndpoint(db, sealer, WORKSPACE_ID, `http://127.0.0.1:${receiver.port}/hooks`));
+});
+
+async function start(redisUrl: string | null): Promise<void> {
+  receiver.requests.length = 0;
+  logged.length = 0;
   webhooks = await startWebhooks({
     db,
     databaseUrl: postgres.connectionString,
-    redisUrl: null,
+    redisUrl,
     sealer,
     http,
     clock: systemClock,
     random: Math.random,
     logger,
   });
-});
+}
 
 afterAll(async () => {
-  await webhooks?.close();
   await http?.close();
   await receiver?.close();
   await db?.close();
@@ -115,15 +123,12 @@ async function bellIsHeard(): Promise<boolean> {
   return true;
 }
 
-describe('delivery through the queue', () => {
+/** What must hold whichever store the queue lies on. `loseQueue` takes all that it holds. */
+function holdsOnEveryQueue(loseQueue: () => Promise<unknown>): void {
   it('arrives by the bell, before a sweep could have come, signed and in order', async () => {
     const callUuid = await endCall(['call.completed', 'recording.ready']);
     await waitFor('both events', 3_000, () => arrived(callUuid).length === 2);
     expect(arrived(callUuid)).toEqual([1, 2]);
-    for (const { headers, body } of receiver.requests) {
-      const signed = new Webhook(secret).verify(body, headers as Record<string, string>);
-      expect(signed).toMatchObject({ callUuid, id: headers['webhook-id'] });
-    }
   });
 
   it('loses nothing when PostgreSQL is killed with 60 calls under way, and hears the bell again afterwards', async () => {
@@ -141,16 +146,72 @@ describe('delivery through the queue', () => {
       return rows.length === 0;
     });
     for (const callUuid of callUuids) expect(arrived(callUuid)[0]).toBe(1);
-    const ids = receiver.requests.map((each) => `${each.headers['webhook-id']} ${JSON.parse(each.body).id}`);
-    for (const pair of ids) expect(pair.split(' ')[0]).toBe(pair.split(' ')[1]);
     expect(logged.length).toBeLessThan(40);
     await waitFor('the bell', 20_000, bellIsHeard);
   });
 
-  it('delivers by the sweep when the queue has lost everything, and builds the queue anew', async () => {
-    await db.query('DROP SCHEMA bullmq CASCADE');
+  it('delivers by the sweep when the queue has lost everything, and is rung again', async () => {
+    await loseQueue();
     const callUuid = await endCall();
     await waitFor('the event', 8_000, () => arrived(callUuid).length === 1);
     await waitFor('the bell', 20_000, bellIsHeard);
   });
+}
+
+/** The reference library of Standard Webhooks is the judge of each request that came. */
+function expectAllGenuine(): void {
+  const judge = new Webhook(secret);
+  expect(receiver.requests.length).toBeGreaterThan(120);
+  for (const { headers, body } of receiver.requests) {
+    expect(judge.verify(body, headers as Record<string, string>)).toMatchObject({ id: headers['webhook-id'] });
+  }
+}
+
+describe('delivery through a queue on PostgreSQL', () => {
+  beforeAll(() => start(null));
+  afterAll(() => webhooks?.close());
+  holdsOnEveryQueue(() => db.query('DROP SCHEMA bullmq CASCADE'));
+  it('sent nothing that the standardwebhooks package refuses', expectAllGenuine);
+});
+
+const skipped = HAS_REDIS ? '' : ' (skipped: install redis-server)';
+describe.skipIf(!HAS_REDIS)(`delivery through a queue on Redis${skipped}`, () => {
+  let redis: RedisProcess;
+  beforeAll(async () => {
+    redis = await startRedis();
+    await start(redis.url);
+  });
+  afterAll(async () => {
+    await webhooks?.close();
+    await redis?.close();
+  });
+  holdsOnEveryQueue(() => redis.empty());
+
+  it('delivers by the sweep while Redis is dead, and hears the bell when it is back', async () => {
+    await redis.signal('SIGKILL');
+    const callUuid = await endCall(['call.completed', 'recording.ready']);
+    await waitFor('both events', 8_000, () => arrived(callUuid).length === 2);
+    await redis.start();
+    await waitFor('the bell', 20_000, bellIsHeard);
+  });
+
+  it('delivers by the sweep while Redis answers nothing, and hears the bell when it wakes', async () => {
+    await redis.signal('SIGSTOP');
+    const callUuid = await endCall(['call.completed', 'recording.ready']);
+    await waitFor('both events', 8_000, () => arrived(callUuid).length === 2);
+    await redis.signal('SIGCONT');
+    await waitFor('the bell', 20_000, bellIsHeard);
+  });
+
+  it('delivers in order within 6 s while each answer of Redis takes 200 ms longer', async () => {
+    redis.delayMs = 100;
+    const calls = await Promise.all([endCall(['call.completed', 'recording.ready']), endCall(), endCall()]);
+    await waitFor('all events', 6_000, () => calls.every((each) => arrived(each).length > 0));
+    await waitFor('the second', 6_000, () => arrived(calls[0]!).length === 2);
+    expect(arrived(calls[0]!)).toEqual([1, 2]);
+    redis.delayMs = 0;
+    await waitFor('the bell', 20_000, bellIsHeard);
+  });
+
+  it('sent nothing that the standardwebhooks package refuses', expectAllGenuine);
 });
