@@ -11,6 +11,7 @@ const SCENARIOS = {
   api: 'how fast a call is placed at 200 requests a second',
   'first-word': 'from the answer to the first word of the agent',
   'call-log': 'a page of the call log among a million calls',
+  webhooks: 'from the commit of an event to its receiver, with and without 50 that hang',
 };
 const [scenario, ...rest] = process.argv.slice(2);
 ensurePackages();

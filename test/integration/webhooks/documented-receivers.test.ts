@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createWebhookSecret, signatureHeaders } from '../../../src/webhooks/signing.ts';
 
@@ -70,13 +69,8 @@ async function check(command: string, file: string, code: string): Promise<void>
 }
 
 describe('a receiver as documented verifies, drops repeats and refuses what is not genuine', () => {
-  it('in TypeScript', async () => {
-    const options = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022 };
-    await check(
-      process.execPath,
-      'receiver.mjs',
-      ts.transpileModule(codeBlock('ts'), { compilerOptions: options }).outputText,
-    );
+  it('in TypeScript, saved as receiver.mjs', async () => {
+    await check(process.execPath, 'receiver.mjs', codeBlock('ts'));
   });
 
   it.skipIf(spawnSync('python3', ['--version']).status !== 0)('in Python', async () => {

@@ -1,5 +1,6 @@
 /** A migrated database with one workspace and endpoint, a virtual clock, and a receiver that the test scripts. */
 import { pino } from 'pino';
+import type { CallRecord } from '../../../src/calls/call-record.ts';
 import type { OutboundHttp, OutboundRequest, OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
@@ -36,7 +37,8 @@ export interface DeliveryBench {
   answer(script: Script): void;
   /** In place of the scripted receiver. */
   useHttp(http: OutboundHttp): void;
-  record(event: CallEventName): Promise<string>;
+  /** Of the sample call, or of another that is in the database. */
+  record(event: CallEventName, call?: CallRecord): Promise<string>;
   attempt(id: string): Promise<AttemptResult>;
   row(id: string): Promise<DeliveryRow>;
   /** Empty tables, a fresh endpoint at `url`, an empty script. */
@@ -78,8 +80,8 @@ export async function createDeliveryBench(random: () => number = () => 0.5): Pro
     useHttp(given) {
       http = given;
     },
-    async record(event) {
-      const ids = await db.transaction((tx) => recordCallEvent(tx, sampleCall(), event, {}, clock));
+    async record(event, call = sampleCall()) {
+      const ids = await db.transaction((tx) => recordCallEvent(tx, call, event, {}, clock));
       return ids[0]!;
     },
     attempt: (id) =>
