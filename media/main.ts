@@ -25,6 +25,7 @@ import { chooseSocketServer } from './io/socket-server/choose-server.ts';
 import { createEngineHost } from './io/threads/engine-host.ts';
 import { createPipelinePool } from './io/threads/pipeline-pool.ts';
 import { createRecorderHost } from './io/threads/recorder-host.ts';
+import { createScoringHost } from './io/threads/scoring-host.ts';
 import { type ThreadEntry, workerUrl } from './io/threads/worker-url.ts';
 import { Bell } from './rings/bell.ts';
 
@@ -75,7 +76,9 @@ const listen = createEngineHost({
   clock,
   log,
 });
+const scoring = createScoringHost({ url: urlOf('voice-activity-thread'), log });
 const pool = createPipelinePool({
+  scoring,
   url: urlOf('pipeline-thread'),
   threads: config.pipelineThreads,
   workerData: { dataDir: config.dataDir, ioBell: ioBell.memory, mediaId: config.mediaId, logLevel: config.logLevel },
@@ -271,7 +274,7 @@ function drainAndExit(why: string): void {
     descriptors.close();
     server.close();
     link.close();
-    await Promise.all([proxy.close(), pool.close(), recorder.stop(), speech.close(), listen.close()]);
+    await Promise.all([proxy.close(), pool.close(), scoring.close(), recorder.stop(), speech.close(), listen.close()]);
     log.info('drained');
     process.exit(0);
   })();

@@ -53,6 +53,11 @@ export interface ScriptedAgent {
   language: 'en-US';
   /** A voice of the local engine: `slt`, `rms`, `awb` or `kal16`. */
   voice: string;
+  /**
+   * What tells the caller's voice from other sounds: `gate` (the default; quiet lines) or `neural`, a model behind the gate (noise,
+   * music, tones), which needs packages of its own and falls back to the gate without them.
+   */
+  voiceActivity?: 'gate' | 'neural';
   /** The text of the specification: later agent kinds' prompt, here the context of the analysis. */
   script: string;
   /** Said first, rendered while the phone rings. The conversation then goes on at `steps[0]`. */

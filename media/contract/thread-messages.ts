@@ -15,6 +15,8 @@ export type ToPipeline<Port = unknown> =
   | { type: 'call.control'; callUuid: string; controlId: string; action: ControlAction }
   /** The leg is over. The pipeline closes the open turn, sends what is left and answers `call.closed`. */
   | { type: 'call.stop'; callUuid: string }
+  /** What was asked for by `scoring.attach` is not to be had. */
+  | { type: 'scoring.failed'; why: string }
   /** Render a greeting into the cache. */
   | {
       type: 'prepare';
@@ -31,6 +33,8 @@ export type FromPipeline =
   | { type: 'call.end'; callUuid: string; reason: EndedReason; disposition: string | null; error: string | null }
   | { type: 'call.closed'; callUuid: string }
   | { type: 'call.controlled'; callUuid: string; controlId: string; outcome: ControlOutcome }
+  /** Have the windows in this memory scored (`media/engines/local/voice-windows.ts`); sent once, when the first call wants it. */
+  | { type: 'scoring.attach'; shape: unknown; memory: SharedArrayBuffer }
   | { type: 'heartbeat'; calls: number };
 
 /** A call has a recording for each of its streams; the claim's `epoch` tells them apart and in which order they were. */

@@ -14,6 +14,7 @@ import type { SpeechToText, TextToSpeech } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { safeLogOptions } from '../contract/log-safety.ts';
 import type { FromPipeline, ToPipeline } from '../contract/thread-messages.ts';
+import { NeuralVoices } from '../engines/local/neural-voices.ts';
 import { createSpeechToTextClient } from '../engines/local/speech-to-text-client.ts';
 import { createTextToSpeechClient } from '../engines/local/text-to-speech-client.ts';
 import { loadVoiceActivity } from '../engines/local/voice-activity.ts';
@@ -79,6 +80,11 @@ const greetings = new GreetingCache({ directory: join(data.dataDir, 'greetings')
 let engines: { speechToText: SpeechToText; textToSpeech: TextToSpeech } | null = null;
 
 const createVoiceActivity = await loadVoiceActivity();
+const neuralVoices = new NeuralVoices({
+  gate: createVoiceActivity,
+  rateHz: LISTEN_RATE_HZ,
+  attach: (shape, memory) => send({ type: 'scoring.attach', shape, memory }),
+});
 (await createResampler(VOICE_RATE_HZ, 8000)).close();
 
 parent.on('message', (message: ToPipeline<MessagePort>) => {
@@ -104,6 +110,9 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
       starting.delete(message.callUuid);
       registry.stop(message.callUuid);
       break;
+    case 'scoring.failed':
+      neuralVoices.failed(message.why);
+      break;
     case 'prepare':
       prepare(message);
       break;
@@ -118,6 +127,7 @@ function enginesNow(): { speechToText: SpeechToText; textToSpeech: TextToSpeech 
 
 function prepare({ callUuid, agent, placeholders, format }: Extract<ToPipeline, { type: 'prepare' }>): void {
   if (agent.kind !== 'scripted') return;
+  if (agent.voiceActivity === 'neural') neuralVoices.warm();
   const text = ScriptMachine.greetingOf(agent, placeholders);
   if (engines === null)
     logger.warn({ callUuid }, 'pipeline: asked to prepare a greeting before the engines were there');
@@ -155,7 +165,10 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
   const rateHz = listenRateOf(format);
   if (rateHz !== LISTEN_RATE_HZ) throw new Error(`legs of ${format.rateHz} Hz are not served yet, only 8000 Hz`);
   const resampler = format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null;
-  const voiceActivity = createVoiceActivity(rateHz);
+  const voiceActivity =
+    agent.voiceActivity === 'neural'
+      ? neuralVoices.create((why) => warnOfGateAlone(setup.callUuid, call, why))
+      : createVoiceActivity(rateHz);
   const child = logger.child({ callUuid: setup.callUuid });
   return createCallSession(
     { clock, logger: child, speechToText, textToSpeech, voiceActivity, resampler, greetings, ringIo, send },
@@ -163,6 +176,17 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
     agent,
     call,
   );
+}
+
+/** The call goes on; its entry and the log say that it hears less well than was asked for. */
+function warnOfGateAlone(callUuid: string, call: CallBlock, why: string): void {
+  logger.warn({ callUuid, why }, 'pipeline: no neural voice activity; the gate alone decides');
+  const message = `No neural voice activity; the gate alone decides: ${why}`;
+  send({
+    type: 'call.live',
+    callUuid,
+    event: { type: 'warning', code: 'neural_voice_activity_unavailable', message, atMs: call.streamMs },
+  });
 }
 
 function toneOf(toneHz: number, format: LegFormat): Uint8Array {

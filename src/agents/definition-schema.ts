@@ -63,6 +63,7 @@ const scripted = z.strictObject({
   direction,
   language: z.literal('en-US', { error: 'must be "en-US", the only language that the local engines know' }),
   voice: z.string(),
+  voiceActivity: z.enum(['gate', 'neural'], { error: 'must be "gate" or "neural"' }).exactOptional(),
   script: text(LONGEST_TEXT),
   greeting: line,
   steps: z.array(step).min(1, 'must hold at least one step').max(500, 'must hold at most 500 steps'),

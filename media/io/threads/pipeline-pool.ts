@@ -13,6 +13,7 @@ import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
 import { type ControlAction, type ControlOutcome, controlRefused } from '../../contract/live-control.ts';
 import type { FromPipeline } from '../../contract/thread-messages.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
+import type { ScoringHost } from './scoring-host.ts';
 
 const MOST_MOVES_A_CALL = 2;
 /** A call that lived so long on its new thread starts counting anew. */
@@ -27,6 +28,8 @@ export interface PipelinePoolOptions {
   /** Threads that carry calls, beside the spare. */
   threads: number;
   workerData: { dataDir: string; ioBell: SharedArrayBuffer; mediaId: string; logLevel: string };
+  /** Scores voices for the pipeline threads; absent in tests that have none. */
+  scoring?: Pick<ScoringHost, 'attach' | 'detach'>;
   /** Ports to the engine threads for one pipeline thread; null when there are none. */
   enginePorts(threadIndex: number): { speechToText: MessagePort; textToSpeech: MessagePort } | null;
   clock: Clock;
@@ -223,7 +226,7 @@ class Pool implements PipelinePool {
       clock,
       log,
       ready: (one) => this.#becameReady(one),
-      message: (_one, message) => this.#onMessage(message),
+      message: (one, message) => this.#onMessage(one, message),
       died: (one, why) => this.#died(one, why),
     });
     this.#starting.add(host);
@@ -251,7 +254,13 @@ class Pool implements PipelinePool {
     }
   }
 
-  #onMessage(message: FromPipeline): void {
+  #onMessage(host: PipelineThreadHost, message: FromPipeline): void {
+    if (message.type === 'scoring.attach') {
+      this.#options.scoring?.attach(host.threadIndex, message.shape, message.memory, (why) =>
+        host.post({ type: 'scoring.failed', why }),
+      );
+      return;
+    }
     if (message.type === 'ready' || message.type === 'heartbeat') return;
     const call = this.#calls.get(message.callUuid);
     if (call === undefined) return;
@@ -282,6 +291,7 @@ class Pool implements PipelinePool {
     const lostAtMs = host.livedAtMs;
     this.deaths++;
     log.error({ thread: `pipeline-${host.threadIndex}`, why, calls: host.calls.size }, 'a pipeline thread died');
+    this.#options.scoring?.detach(host.threadIndex);
     this.#starting.delete(host);
     if (this.#spare === host) this.#spare = null;
     const carried = this.#carriers.includes(host);

@@ -3,7 +3,9 @@ import { loadFliteVoice } from '../../../../../media/engines/local/flite-voice.t
 import { loadVoiceActivity } from '../../../../../media/engines/local/voice-activity.ts';
 import { describeVoiceActivity } from '../voice-activity-conformance.ts';
 
-describeVoiceActivity('The voice gate', await loadFliteVoice(), loadVoiceActivity);
+describeVoiceActivity('The voice gate', await loadFliteVoice(), async () => ({
+  create: await loadVoiceActivity(),
+}));
 
 it('refuses a rate of 44,100 Hz, naming the rates that there are', async () => {
   const create = await loadVoiceActivity();

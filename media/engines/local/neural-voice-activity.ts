@@ -1,0 +1,90 @@
+/**
+ * `VoiceActivity` of two steps: the gate decides "surely silent" at once, and only what is left is scored by the neural model on
+ * another thread, 32 ms at a time. A frame's answer is the gate's and the newest verdict's together, so a verdict counts one or two
+ * frames after its sound. Where no verdict is to be had (the sound just began, the other thread is behind, or gone) the gate
+ * alone decides: it errs towards speech. Made by `neural-voices.ts`, one a call; blocks nothing and allocates nothing per frame.
+ */
+import { FRAME_MS } from '../../contract/audio-format.ts';
+import type { VoiceActivity } from '../../contract/engines.ts';
+import { contextSamplesOf, type VoiceWindows, windowSamplesOf } from './voice-windows.ts';
+
+/** Probability at which sound becomes a voice, and below which it ceases to be one. */
+const VOICE_FROM = 0.5;
+const VOICE_UNTIL = 0.35;
+/** Windows go on being scored so long into silence: the model's memory then spans the pauses between words. */
+const SCORE_ON_FRAMES = 10;
+/** After so much silence what the last sound was says nothing about the next. */
+const FORGET_FRAMES = 25;
+/** More windows behind than this, and the verdict is of another sound. */
+const MOST_PENDING = 2;
+
+export class NeuralVoiceActivity implements VoiceActivity {
+  readonly #gate: VoiceActivity;
+  readonly #windows: VoiceWindows;
+  readonly #frameSamples: number;
+  readonly #contextSamples: number;
+  readonly #input: Int16Array;
+  /** -1: no slot was free, or closed. */
+  #slot: number;
+  #filled: number;
+  #silentFrames = FORGET_FRAMES;
+  #wasWritten = false;
+  #seen: number;
+  #hasVerdict = false;
+  #isVoice = false;
+  #isClosed = false;
+
+  /** Closes `gate` when it is closed. */
+  constructor(gate: VoiceActivity, windows: VoiceWindows, rateHz: number) {
+    this.#gate = gate;
+    this.#windows = windows;
+    this.#frameSamples = (rateHz * FRAME_MS) / 1000;
+    this.#contextSamples = contextSamplesOf(rateHz);
+    this.#input = new Int16Array(this.#contextSamples + windowSamplesOf(rateHz));
+    this.#filled = this.#contextSamples;
+    this.#slot = windows.open();
+    this.#seen = this.#slot < 0 ? 0 : windows.scored(this.#slot) + windows.pending(this.#slot);
+  }
+
+  /** False for a frame of another length than 20 ms, and after `close`. */
+  isSpeech(monoSamples: Int16Array): boolean {
+    if (this.#isClosed || monoSamples.length !== this.#frameSamples) return false;
+    const mayBeSpeech = this.#gate.isSpeech(monoSamples);
+    if (mayBeSpeech) this.#silentFrames = 0;
+    else if (++this.#silentFrames === FORGET_FRAMES) this.#hasVerdict = false;
+    if (this.#slot < 0) return mayBeSpeech;
+    this.#collect(monoSamples);
+    if (!mayBeSpeech) return false;
+    this.#lookForVerdict();
+    if (!this.#hasVerdict || this.#windows.pending(this.#slot) > MOST_PENDING) return true;
+    return this.#isVoice;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#gate.close();
+    if (this.#slot >= 0) this.#windows.close(this.#slot);
+    this.#slot = -1;
+  }
+
+  #collect(monoSamples: Int16Array): void {
+    const input = this.#input;
+    for (let i = 0; i < monoSamples.length; i++) {
+      input[this.#filled++] = monoSamples[i]!;
+      if (this.#filled < input.length) continue;
+      this.#wasWritten =
+        this.#silentFrames <= SCORE_ON_FRAMES && this.#windows.write(this.#slot, input, !this.#wasWritten);
+      input.copyWithin(0, input.length - this.#contextSamples);
+      this.#filled = this.#contextSamples;
+    }
+  }
+
+  #lookForVerdict(): void {
+    const ahead = (this.#windows.scored(this.#slot) - this.#seen) | 0;
+    if (ahead <= 0) return;
+    this.#seen = (this.#seen + ahead) | 0;
+    this.#isVoice = this.#windows.score(this.#slot) >= (this.#isVoice ? VOICE_UNTIL : VOICE_FROM);
+    this.#hasVerdict = true;
+  }
+}
