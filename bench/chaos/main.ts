@@ -4,13 +4,15 @@
  *   threads    [--conversations 20]      a pipeline thread dies in each of five ways under conversations
  *   processes  [--calls 100]             media, control and the database are killed, stopped and told to end under calls
  *   random     [--seed N] [--calls 1000] random deaths of everything under calls good and bad (the default)
+ *   luck       [--seed N] [--calls 300]  a full disk, no descriptors, the database away for 60 s under load; as root
  *
  * Exits with 1 when a call was lost, a turn is missing or the history breaks a rule. Linux only.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { runFullDisk, runNoDescriptors } from './luck-scenario.ts';
 import { runProcessScenario } from './process-scenario.ts';
-import { describeHistory, runRandomScenario } from './random-scenario.ts';
+import { describeHistory, type RandomScenarioOptions, runRandomScenario } from './random-scenario.ts';
 import { runThreadScenario } from './thread-scenario.ts';
 
 const { values, positionals } = parseArgs({
@@ -23,6 +25,11 @@ const { values, positionals } = parseArgs({
   },
 });
 const NEMESIS_EVERY_MS = 7_000;
+/** 60 s without an answer, which is worse than a refusal. */
+const DATABASE_AWAY = {
+  nemesisEveryMs: 0,
+  steps: [{ atMs: 10_000, victim: 'database', act: 'stand_still', index: 0, forMs: 60_000 }],
+} as const;
 const say = (line: string): void => console.log(line);
 
 async function run(scenario: string): Promise<boolean> {
@@ -31,23 +38,34 @@ async function run(scenario: string): Promise<boolean> {
       return runThreadScenario({ conversations: Number(values.conversations), say });
     case 'processes':
       return runProcessScenario({ calls: Number(values.calls ?? 100), say });
-    case 'random': {
+    case 'random':
       say(`seed ${values.seed}`);
-      const { violations, history, nemesisMissed } = await runRandomScenario({
-        seed: Number(values.seed),
+      return runAndJudge({
         calls: Number(values.calls ?? 1000),
         durationMs: Number(values.seconds) * 1000,
         nemesisEveryMs: NEMESIS_EVERY_MS,
-        say,
       });
-      for (const line of describeHistory(history)) say(line);
-      say(`${violations.length} violations; ${nemesisMissed} faults found their victim gone`);
-      for (const { rule, what } of violations) say(`  BROKEN ${rule}: ${what}`);
-      return violations.length === 0;
-    }
+    case 'luck':
+      return (
+        (await runFullDisk(say)) &&
+        (await runNoDescriptors(say)) &&
+        (await runAndJudge({ calls: Number(values.calls ?? 300), durationMs: 90_000, ...DATABASE_AWAY }))
+      );
     default:
-      throw new Error(`no scenario "${scenario}": threads, processes, random`);
+      throw new Error(`no scenario "${scenario}": threads, processes, random, luck`);
   }
+}
+
+async function runAndJudge(options: Omit<RandomScenarioOptions, 'seed' | 'say'>): Promise<boolean> {
+  const { violations, history, nemesisMissed } = await runRandomScenario({
+    ...options,
+    seed: Number(values.seed),
+    say,
+  });
+  for (const line of describeHistory(history)) say(line);
+  say(`${violations.length} violations; ${nemesisMissed} faults found their victim gone`);
+  for (const { rule, what } of violations) say(`  BROKEN ${rule}: ${what}`);
+  return violations.length === 0;
 }
 
 const passed = await run(positionals[0] ?? 'random');

@@ -15,7 +15,7 @@ import { INSPECTABLE } from '../harness/thread-faults.ts';
 import { countingAgent } from './counting-agent.ts';
 import { gatherHistory, type History, type PlacementSeen } from './history.ts';
 import { checkHistory, type Violation } from './history-checker.ts';
-import { planNemesis, runNemesis } from './nemesis.ts';
+import { type NemesisStep, planNemesis, runNemesis } from './nemesis.ts';
 import { percentile } from './percentile.ts';
 import { personasOf, planWorkload, runWorkload, TALKS } from './workload.ts';
 
@@ -25,6 +25,8 @@ export interface RandomScenarioOptions {
   /** In which the calls are placed. */
   durationMs: number;
   nemesisEveryMs: number;
+  /** In place of the seed's schedule. */
+  steps?: readonly NemesisStep[];
   say(line: string): void;
 }
 
@@ -51,12 +53,8 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
   Object.assign(process.env, INSPECTABLE);
   const random = createRandom(seed);
   const workload = planWorkload({ calls, durationMs, random });
-  const nemesis = planNemesis({
-    durationMs,
-    everyMs: options.nemesisEveryMs,
-    mediaProcesses: MEDIA_PROCESSES,
-    random,
-  });
+  const { nemesisEveryMs: everyMs } = options;
+  const nemesis = options.steps ?? planNemesis({ durationMs, everyMs, mediaProcesses: MEDIA_PROCESSES, random });
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-chaos-'));
   const gateway = await startGateway({
     dataDir,

@@ -2,6 +2,8 @@
  * Brings every call to its end. A sweep each second takes the calls whose `deadline_at` has passed, asks `dueTimer` what is
  * over, and does it. Any number of nodes may sweep: a call taken by one is skipped by the others. All state is in the rows,
  * so a restart forgets nothing; what a node took and did not finish is due again after `CLAIM_MS`.
+ * Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by its distance from the monotonic
+ * one: the timers of the calls of before count on as if it had not been, and leases get the time to be renewed.
  */
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
@@ -42,6 +44,9 @@ const CLAIM_MS = 20_000;
 const ORPHAN_GRACE_MS = 10_000;
 /** A sweep's statement that took so long, or a sweep so late: database or process stood still, and no lease could be renewed. */
 const STANDSTILL_MS = 5_000;
+/** The wall clock was set; smaller corrections are the time service's daily work. */
+const CLOCK_STEP_MS = 5_000;
+const STEPS_REMEMBERED = 8;
 
 const TAKE_DUE = `
   UPDATE calls SET deadline_at = $2
@@ -53,6 +58,9 @@ export function createReaper(deps: ReaperDeps): Reaper {
   const { database, clock, log, transitions, lineCarriers, deeds } = deps;
   /** Since when leases could be renewed. */
   let graceFromMs = clock.nowMs();
+  let wallOffsetMs = clock.epochMs() - clock.nowMs();
+  /** `atEpochMs` is the wall time before the step. */
+  const steps: { atEpochMs: number; byMs: number }[] = [];
   let running: Promise<unknown> | null = null;
   let cancelTimer: (() => void) | null = null;
   let timerAtMs = Number.POSITIVE_INFINITY;
@@ -61,6 +69,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
   let databaseWasAway = false;
 
   async function sweep(): Promise<number> {
+    watchWallClock();
     const work: Promise<void>[] = [];
     for (let batch = 0; batch < BATCHES_A_SWEEP; batch++) {
       const due = await takeDue();
@@ -69,6 +78,27 @@ export function createReaper(deps: ReaperDeps): Reaper {
     }
     await Promise.all(work);
     return work.length;
+  }
+
+  function watchWallClock(): void {
+    const offsetMs = clock.epochMs() - clock.nowMs();
+    const byMs = offsetMs - wallOffsetMs;
+    wallOffsetMs = offsetMs;
+    if (Math.abs(byMs) < CLOCK_STEP_MS) return;
+    log.warn(
+      { byMs: Math.round(byMs) },
+      'the wall clock was set; timers of calls go on by the time that has really passed',
+    );
+    graceFromMs = clock.nowMs();
+    if (byMs < 0) return;
+    steps.push({ atEpochMs: clock.epochMs() - byMs, byMs });
+    if (steps.length > STEPS_REMEMBERED) steps.shift();
+  }
+
+  /** Now, less by what the wall clock was set forward since the call began. */
+  function passedEpochMs(call: LiveCall): number {
+    const since = call.createdAt.getTime();
+    return steps.reduce((left, step) => (since <= step.atEpochMs ? left - step.byMs : left), clock.epochMs());
   }
 
   async function takeDue(): Promise<{ call_uuid: string }[]> {
@@ -86,7 +116,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     try {
       const call = await readOwnCall(database, callUuid);
       if (call === undefined) return;
-      const timer = dueTimer(call, clock.epochMs());
+      const timer = dueTimer(call, clock.epochMs(), passedEpochMs(call));
       try {
         if (timer !== null) await act(call, timer);
       } finally {

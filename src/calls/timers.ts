@@ -104,9 +104,15 @@ function timersOfTalk(call: LiveCall): Timer[] {
   return timers;
 }
 
-/** The timer to act on, or null when the row was only looked at too early (a lease was renewed meanwhile). */
-export function dueTimer(call: LiveCall, nowEpochMs: number): TimerKind | null {
-  return timersOf(call).find((timer) => timer.atEpochMs <= nowEpochMs)?.kind ?? null;
+/**
+ * The timer to act on, or null when the row was only looked at too early (a lease was renewed meanwhile). `passedEpochMs` is earlier than
+ * `nowEpochMs` when the wall clock was set forward since the call began: leases are written anew by the clock of now, the other timers
+ * begin at what the row says of the past.
+ */
+export function dueTimer(call: LiveCall, nowEpochMs: number, passedEpochMs: number = nowEpochMs): TimerKind | null {
+  const isLeases = ({ kind }: Timer): boolean => kind === 'orphan_limit' || kind === 'orphan_lookup';
+  const due = timersOf(call).find((timer) => timer.atEpochMs <= (isLeases(timer) ? nowEpochMs : passedEpochMs));
+  return due?.kind ?? null;
 }
 
 export function isDue(call: LiveCall, kind: TimerKind, nowEpochMs: number): boolean {

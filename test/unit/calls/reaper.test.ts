@@ -210,6 +210,31 @@ describe('timers of a call, on the database', () => {
     await reaper.close();
   });
 
+  test('the wall clock is set forward by an hour: who talks and who rings goes on, and is ended when that time has passed', async () => {
+    const log = h.placement.log;
+    const reaper = createReaper({ ...h, log });
+    h.clock.advanceMs(10_000);
+    await reaper.sweep();
+    const talks = await talkingCall(h);
+    const rings = await placedCall(h);
+    await h.transitions.apply(rings, { type: 'carrier.ringing', carrierCallId: 'leg-1' });
+    h.carrier.found = 'in_progress';
+    h.clock.advanceMs(5_000);
+    h.clock.setEpochMs(h.clock.epochMs() + 3_600_000);
+    await reaper.sweep();
+    expect((await h.call(talks)).status).toBe('in_progress');
+    expect((await h.call(rings)).status).toBe('ringing');
+    expect(h.carrier.hungUp).toEqual([]);
+    // 25 s later the phone has rung for 30 s; media has not renewed, as it would have, and the grace is over.
+    for (let step = 0; step < 5; step++) {
+      h.clock.advanceMs(5_100);
+      await reaper.sweep();
+    }
+    expect(await h.call(rings)).toMatchObject({ status: 'no_answer', endedReason: 'no_answer' });
+    expect(await h.call(talks)).toMatchObject({ status: 'failed', endedReason: 'node_lost' });
+    h.clock.setEpochMs(h.clock.epochMs() - 3_600_000);
+  });
+
   test('control dies between the row and the answer: after 15 s unknown, after 60 s submission_unknown', async () => {
     const callUuid = await placedCall(h);
     await h.database.query(

@@ -1,6 +1,7 @@
 /** A PostgreSQL that greets a connection and ends it in the same packet, as one does whose postmaster was just killed. */
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { isDatabaseAway } from '../../../src/calls/database-away.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 
 const ends: (() => unknown)[] = [];
@@ -49,5 +50,34 @@ describe('a connection that dies in the turn in which it was made', () => {
     await expect(work(db)).rejects.toThrow();
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     expect(uncaught).toEqual([]);
+  });
+});
+
+describe('a PostgreSQL that takes a question and never answers', () => {
+  it.each([
+    ['query', (db: ReturnType<typeof openDatabase>) => db.query('SELECT 1')],
+    ['transaction', (db: ReturnType<typeof openDatabase>) => db.transaction((tx) => tx.query('SELECT 1'))],
+  ])('fails the %s after 100 ms as one that is away, and waits for no rollback', async (_what, work) => {
+    const server = net.createServer((socket) => {
+      ends.push(() => socket.destroy());
+      socket.on('error', () => {});
+      socket.once('data', () => socket.write(Buffer.concat([AUTHENTICATION_OK, READY])));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ends.push(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const db = openDatabase({
+      connectionString: `postgresql://a:b@127.0.0.1:${port}/c`,
+      answerLimitMs: 100,
+      onIdleError: () => {},
+    });
+    ends.push(() => db.close());
+    const startedAtMs = performance.now();
+    const failure = await work(db).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(isDatabaseAway(failure)).toBe(true);
+    expect(performance.now() - startedAtMs).toBeLessThan(180);
   });
 });
