@@ -4,7 +4,7 @@
  *   threads    [--conversations 20]      a pipeline thread dies in each of five ways under conversations
  *   processes  [--calls 100]             media, control and the database are killed, stopped and told to end under calls
  *   random     [--seed N] [--calls 1000] random deaths of everything under calls good and bad (the default)
- *   luck       [--seed N] [--calls 300]  a full disk, no descriptors, the database away for 60 s under load; as root
+ *   luck       [disk | descriptors | database]  a full disk, no descriptors, 300 calls with the database away for 60 s; as root
  *
  * Exits with 1 when a call was lost, a turn is missing or the history breaks a rule. Linux only.
  */
@@ -46,14 +46,19 @@ async function run(scenario: string): Promise<boolean> {
         nemesisEveryMs: NEMESIS_EVERY_MS,
       });
     case 'luck':
-      return (
-        (await runFullDisk(say)) &&
-        (await runNoDescriptors(say)) &&
-        (await runAndJudge({ calls: Number(values.calls ?? 300), durationMs: 90_000, ...DATABASE_AWAY }))
-      );
+      return runLuck(positionals[1] ?? 'all');
     default:
       throw new Error(`no scenario "${scenario}": threads, processes, random, luck`);
   }
+}
+
+async function runLuck(only: string): Promise<boolean> {
+  const wants = (name: string): boolean => only === 'all' || only === name;
+  const disk = !wants('disk') || (await runFullDisk(say));
+  const descriptors = !wants('descriptors') || (await runNoDescriptors(say));
+  const calls = Number(values.calls ?? 300);
+  const database = !wants('database') || (await runAndJudge({ calls, durationMs: 90_000, ...DATABASE_AWAY }));
+  return disk && descriptors && database;
 }
 
 async function runAndJudge(options: Omit<RandomScenarioOptions, 'seed' | 'say'>): Promise<boolean> {
