@@ -30,6 +30,7 @@ COPY --from=build /parley/bin bin
 COPY --from=build /parley/src/store/migrations src/store/migrations
 # For `node dist/bench/demo/main.js --once --data-dir /data/demo`: one call inside the image, without a carrier.
 COPY --from=build /parley/bench/demo/agent.json bench/demo/
+COPY --from=build /parley/bench/demo/page bench/demo/page
 COPY --from=build /parley/bench/carrier-emulator/personas bench/carrier-emulator/personas
 # The metrics port stays inside unless it is published: 127.0.0.1 would keep it from a Prometheus beside this container too.
 ENV NODE_ENV=production PARLEY_DATA_DIR=/data PORT=8080 PARLEY_METRICS_HOST=0.0.0.0

@@ -32,8 +32,17 @@ const PARTS = {
 const integrityOf = (bytes) => `sha384-${createHash('sha384').update(bytes).digest('base64')}`;
 
 export async function buildWidget({ outFolder = join(root, 'dist', 'widget'), write = true } = {}) {
-  const { build } = await import('esbuild');
+  const { build, transform } = await import('esbuild');
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+  const cssAsText = {
+    name: 'css-as-text',
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /\.css$/ }, async ({ path }) => {
+        const { code } = await transform(readFileSync(path, 'utf8'), { loader: 'css', minify: true, target: TARGET });
+        return { contents: code.trim(), loader: 'text' };
+      }),
+  };
 
   async function bundle(entry, format, define = {}) {
     const { outputFiles } = await build({
@@ -44,7 +53,7 @@ export async function buildWidget({ outFolder = join(root, 'dist', 'widget'), wr
       charset: 'utf8',
       legalComments: 'none',
       target: TARGET,
-      loader: { '.css': format === 'css' ? 'css' : 'text' },
+      plugins: format === 'css' ? [] : [cssAsText],
       ...(format === 'css' ? {} : { format }),
       define: { __VERSION__: JSON.stringify(version), ...define },
       logLevel: 'warning',

@@ -10,8 +10,10 @@ import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { packageRoot } from '../../src/supervisor/built-entry.ts';
 import type { PersonaInput } from '../carrier-emulator/persona.ts';
 import type { CallEntry } from '../harness/call-client.ts';
+import { freePort } from '../harness/free-port.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { narrateCallee, narrateGateway } from './narrate.ts';
+import { startPageServer } from './page-server.ts';
 import { type Story, tellStory } from './story.ts';
 import { faultsOf } from './verdict.ts';
 
@@ -19,6 +21,7 @@ const CALLEE_NUMBER = '+14155550123';
 const CALL_LIMIT_MS = 90_000;
 const RECORD_LIMIT_MS = 30_000;
 const PREFERRED_PORT = 8080;
+const PREFERRED_PAGE_PORT = 8090;
 /** For what the event stream still holds when the record is complete. */
 const LAST_EVENTS_MS = 500;
 
@@ -160,6 +163,14 @@ async function main(): Promise<number> {
     `${gateway.service.publicUrl}, ${((Date.now() - beganAtEpochMs) / 1000).toFixed(1)} s after the command`,
   );
   gateway.emulator.onEvent((event) => narrateCallee(story, event));
+  const page = staysUp
+    ? await startPageServer(gateway, {
+        port: await freePort(PREFERRED_PAGE_PORT),
+        publicKey: null,
+        calleeNumber: CALLEE_NUMBER,
+      })
+    : null;
+  if (page !== null) story.line('page', `open ${page.url} in a browser, once the first call is over`);
 
   const faults = await holdConversation(gateway, story, placedAt).catch((error: Error) => [error.message]);
   for (const fault of faults) story.failure(fault);
@@ -169,7 +180,9 @@ async function main(): Promise<number> {
   if (!staysUp) return stop(faults.length === 0 ? 0 : 1);
 
   story.heading(`Parley stays up at ${gateway.service.publicUrl}. The next call:`);
-  write(`\n${curlFor(gateway)}\n\n(Ctrl-C ends it)`);
+  write(`\n${curlFor(gateway)}\n`);
+  if (page !== null) write(`or open ${page.url} and press the button there.\n`);
+  write('(Ctrl-C ends it)');
   gateway.emulator.onEvent((event) => {
     if (event.event !== 'placed') return;
     const callUuid = callUuidIn(event.answerUrl);

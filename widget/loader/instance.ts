@@ -62,6 +62,7 @@ export function createInstance(
   let attempt: Attempt | null = null;
   let panel: Promise<Panel | null> | null = null;
   let isPrepared = false;
+  let hasFailed = false;
 
   function withPanel(use: (panel: Panel) => void): void {
     panel ??= load<PanelModule>('panel').then(
@@ -100,6 +101,7 @@ export function createInstance(
 
     const tell = (event: StatusEvent): void => {
       const full = self.callUuid === undefined ? event : { ...event, callUuid: self.callUuid };
+      hasFailed = event.status === 'error';
       if (event.status !== 'connecting') settle(full);
       events.status(full);
     };
@@ -170,7 +172,8 @@ export function createInstance(
       beforeStart(instance);
       // The click event that a page's handler may pass on is no set of options.
       const begun = begin(options instanceof Event ? {} : { ...options });
-      if (hasOverlay) withPanel((one) => attempt !== null && one.show());
+      // A refusal may be quicker than the panel: it is what the visitor must read.
+      if (hasOverlay) withPanel((one) => (attempt !== null || hasFailed) && one.show());
       return begun.settled;
     },
     end(reason) {

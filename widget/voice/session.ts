@@ -30,6 +30,7 @@ const CODES: Record<string, FaultCode> = {
   token_expired: 'token_expired',
   token_used: 'token_expired',
   token_invalid: 'token_expired',
+  network: 'network',
 };
 const SHOWN = new Set(['state', 'speech', 'transcript', 'latency', 'tool', 'warning']);
 
@@ -103,7 +104,7 @@ export function createSession(host: SessionHost, unlocked: Unlocked): Session {
         utteranceId && connection.send({ type: 'playback.position', utteranceId, playedMs }),
       level: (level) => host.emit('level', { who: 'agent', level }),
       underrun: () => host.emit('network', { underrun: true }),
-      silenced: () => host.emit('state', { state: 'silenced', atMs: performance.now() }),
+      silenced: (atMs) => host.emit('state', { state: 'silenced', atMs }),
       codecFailed: withoutOpus,
     });
     microphone = createMicrophone(context, host.requestMicrophone, {
@@ -177,6 +178,7 @@ export function createSession(host: SessionHost, unlocked: Unlocked): Session {
 
   /** The agent's last words are heard to their end. */
   async function finishSpeaking(reason: string): Promise<void> {
+    speaker?.finish();
     const untilMs = performance.now() + DRAIN_LIMIT_MS;
     while (!isOver && speaker?.isSilent === false && performance.now() < untilMs) {
       await new Promise((done) => setTimeout(done, DRAIN_POLL_MS));

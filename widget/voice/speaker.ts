@@ -13,7 +13,7 @@ export interface SpeakerEvents {
   level(level: number): void;
   underrun(): void;
   /** A clear has been carried out: nothing sounds any more. */
-  silenced(): void;
+  silenced(atMs: number): void;
   /** The decoder gave up; the session goes on in PCM. */
   codecFailed(): void;
 }
@@ -23,6 +23,8 @@ export interface Speaker {
   begin(utteranceId: string): void;
   audio(bytes: ArrayBuffer): void;
   endOf(utteranceId: string): void;
+  /** Nothing more comes: what is there is all. */
+  finish(): void;
   clear(): void;
   /** Everything that was said has been played; true also when nothing was. */
   readonly isSilent: boolean;
@@ -57,7 +59,7 @@ export function createSpeaker(context: AudioContext, events: SpeakerEvents): Spe
   /** A clear is answered for what it cut, also when no sound of it had come; what had been played out has its answer already. */
   function flushed(utterance: number, playedMs: number): void {
     const cut = utterance || cleared;
-    events.silenced();
+    events.silenced(whenHeard(context, context.currentTime));
     if (cut > doneUpTo) events.position(ids[cut]!, Math.round(playedMs));
   }
 
@@ -95,6 +97,7 @@ export function createSpeaker(context: AudioContext, events: SpeakerEvents): Spe
       else
         say({ type: 'audio', utterance: current, samples: new Int16Array(bytes, 0, bytes.byteLength >> 1) }, [bytes]);
     },
+    finish,
     endOf(utteranceId) {
       if (ids[current] === utteranceId) finish();
     },

@@ -44,5 +44,10 @@ export function talkPage(files: WidgetFiles, { publicKey, agentId }: { publicKey
 
 export function doctorPage(files: WidgetFiles): string {
   const scripts = `<script type="module" src="/embed/assets/${files.nameOf('doctor')}"></script>`;
-  return shell(files, 'Voice check', scripts, '<main id="doctor" class="doctor" aria-busy="true"></main>');
+  return shell(
+    files,
+    'Voice check',
+    scripts,
+    `<main id="doctor" class="doctor" data-worklets="/embed/assets/${files.nameOf('audio')}" aria-busy="true"></main>`,
+  );
 }

@@ -85,11 +85,12 @@ export interface Visit {
 export async function visit(
   browser: Browser,
   url: string,
-  options: { microphone?: boolean; waitForApi?: boolean } = {},
+  options: { microphone?: boolean; waitForApi?: boolean; init?: string } = {},
 ): Promise<Visit> {
   const context = await browser.newContext();
   if (options.microphone !== false) await context.grantPermissions(['microphone'], { origin: new URL(url).origin });
   const page = await context.newPage();
+  if (options.init !== undefined) await page.addInitScript(options.init);
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { hasChromium, startSite, visit } from './support/chromium.ts';
+import { useRig } from './support/rig.ts';
+import { startLine } from './support/tcp-proxy.ts';
+
+const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
+  const rig = useRig();
+
+  /** Breaks a call's line in the middle of an utterance; returns what the page was told and the session. */
+  async function broken(harm: (line: Awaited<ReturnType<typeof startLine>>) => Promise<void>) {
+    const line = await startLine(rig.live.url);
+    const site = await startSite();
+    site.html = `<!doctype html><title>t</title>${rig.script('data-ui="custom"').replaceAll(rig.live.url, line.url)}`;
+    const visitor = await visit(rig.browser, site.url);
+    await visitor.page.evaluate(
+      'window.words = []; ServiceVoice.on("transcript", (one) => words.push(one.turnId)); ServiceVoice.start()',
+    );
+    const session = rig.live.sessions.findLast((one) => one.origin === site.url)!;
+    await rig.live.waitFor('sound', () => session.packets.length > 20);
+    await harm(line);
+    await rig.live.waitFor('the resumed session', () => session.resumes === 1);
+    await visitor.page.waitForFunction('told.at(-1).status === "connected"');
+    const before = session.packets.length;
+    await rig.live.waitFor('the microphone again', () => session.packets.length > before + 25);
+    await rig.live.waitFor('the agent again', () =>
+      session.received.some((one) => one.type === 'playback.position' && one['utteranceId'] === 'u2'),
+    );
+    const told = await visitor.statuses();
+    expect(visitor.errors.filter((one) => !/WebSocket|ERR_/.test(one))).toEqual([]);
+    const words = await visitor.page.evaluate('words');
+    await visitor.close();
+    site.close();
+    line.close();
+    return { told, session, words };
+  }
+
+  it('by a reset, and refused for 5 s, goes on as the same call', async () => {
+    const { told, session, words } = await broken(async (line) => {
+      line.mode = 'refuse';
+      line.reset();
+      await sleep(5_000);
+      line.mode = 'through';
+    });
+    expect(told.map(({ status }) => status)).toEqual(['connecting', 'connected', 'connecting', 'connected']);
+    expect(told[3]!.callUuid).toBe(told[1]!.callUuid);
+    expect(told[2]).toMatchObject({ reason: 'resuming' });
+    expect(session.start).toMatchObject({ type: 'session.resume', lastOrdinal: 1 });
+    expect(words).toEqual(['t1', 't2']);
+  });
+
+  it('by a hole that swallows everything for 20 s, is noticed within 8 s and goes on', {
+    timeout: 90_000,
+  }, async () => {
+    const { told, session } = await broken(async (line) => {
+      line.mode = 'hole';
+      await sleep(20_000);
+      line.mode = 'through';
+      line.reset();
+    });
+    expect(told.map(({ status }) => status)).toEqual(['connecting', 'connected', 'connecting', 'connected']);
+    expect(told[3]!.callUuid).toBe(session.callUuid);
+  });
+
+  it('for a blink of 1 s is not shown at all', async () => {
+    const { told } = await broken(async (line) => line.reset());
+    expect(told.map(({ status }) => status)).toEqual(['connecting', 'connected']);
+  });
+
+  it('and cannot be resumed is exactly one error with code server', async () => {
+    const visitor = await rig.open(rig.script('data-ui="custom"'));
+    await visitor.page.evaluate('ServiceVoice.start()');
+    rig.live.closeNext = { code: 'session_over', close: 4410 };
+    rig.live.sessions.at(-1)!.cut();
+    await visitor.waitForStatus('error');
+    await sleep(500);
+    const told = await visitor.statuses();
+    expect(told.filter(({ status }) => status === 'error')).toMatchObject([{ code: 'server' }]);
+    expect(told.filter(({ status }) => status === 'disconnected')).toEqual([]);
+    await visitor.close();
+  });
+
+  it('takes barge-in to silence: what is unplayed is dropped, and said so', async () => {
+    rig.live.greetingMs = 3_000;
+    const visitor = await rig.open(rig.script('data-ui="custom"'));
+    await visitor.page.evaluate(
+      'window.states = []; ServiceVoice.on("state", (one) => states.push({ ...one, atEpochMs: performance.timeOrigin + one.atMs })); ServiceVoice.start()',
+    );
+    const session = rig.live.sessions.at(-1)!;
+    await rig.live.waitFor('500 ms of it', () =>
+      session.received.some((one) => one.type === 'playback.position' && Number(one['playedMs']) >= 500),
+    );
+    session.clear();
+    const cut = await rig.live.waitFor(
+      'the answer',
+      () => session.received.at(-1)?.type === 'playback.position' && session.received.at(-1),
+    );
+    await visitor.page.waitForFunction('states.some((one) => one.state === "silenced")');
+    await sleep(400);
+    expect(session.received.filter((one) => one.type === 'playback.position').at(-1)).toEqual(cut);
+    expect(Number(cut['playedMs'])).toBeLessThan(1_500);
+    rig.live.greetingMs = 600;
+    await visitor.close();
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { partsOf } from '../../../widget/pages/talk/reply-parts.ts';
+import { createCaptions } from '../../../widget/panel/captions.ts';
+
+describe('the parts of a reply', () => {
+  const message = { turnId: 't1', eouMs: 310, sttMs: 352, llmMs: 355, ttsMs: 470, agentMs: 492, heardMs: 560 };
+  it('are the differences of figures that all count from the last sound, and add up to what was heard', () => {
+    expect(partsOf(message)).toEqual([310, 42, 3, 115, 90]);
+  });
+  it('are never negative and need no figure but two', () => {
+    expect(partsOf({ ...message, sttMs: null, llmMs: 200, ttsMs: null, heardMs: null })).toEqual([310, 0, 0, 182, 0]);
+  });
+});
+
+describe('captions', () => {
+  it('append what the agent says, replace it by what was heard, and replace what the visitor said', () => {
+    const captions = createCaptions();
+    const agent = { role: 'agent', turnId: 't1', final: false } as const;
+    captions.take({ ...agent, delta: 'Hello ' });
+    expect(captions.take({ ...agent, delta: 'Asha.' })).toMatchObject({ line: { text: 'Hello Asha.' }, isNew: false });
+    const heard = captions.take({ ...agent, text: 'Hello', final: true, interrupted: true });
+    expect(heard.line).toMatchObject({ text: 'Hello', interrupted: true });
+    captions.take({ role: 'user', turnId: 't2', text: 'I want', final: false });
+    expect(captions.take({ role: 'user', turnId: 't2', text: 'I want to', final: true }).line.text).toBe('I want to');
+  });
+  it('keep one line a turn when turns come again after a resume', () => {
+    const captions = createCaptions();
+    const turn = { role: 'agent', turnId: 't1', text: 'Hello.', final: true } as const;
+    expect(captions.take(turn).isNew).toBe(true);
+    expect(captions.take(turn).isNew).toBe(false);
+    expect(captions.take({ role: 'agent', turnId: 't1', delta: 'late', final: false }).line.text).toBe('Hello.');
+  });
+});

@@ -1,0 +1,59 @@
+/** The conversation in words: the agent's as they are heard, the visitor's as they are understood. */
+import { createCaptions, type TranscriptMessage } from '../../panel/captions.ts';
+import { element } from '../../panel/elements.ts';
+
+export interface Transcript {
+  element: HTMLElement;
+  take(message: TranscriptMessage): void;
+  /** Beside the agent's words of that turn. */
+  time(turnId: string, words: string): void;
+}
+
+export function createTranscript(): Transcript {
+  const log = element('div', { class: 'log', role: 'log', 'aria-label': 'Transcript', tabindex: '0' });
+  const holder = element(
+    'section',
+    { class: 'card words', 'aria-labelledby': 'words-title' },
+    element('h2', { id: 'words-title' }, 'Transcript'),
+    log,
+  );
+  const captions = createCaptions();
+  const rows = new Map<string, { row: HTMLElement; words: HTMLElement; time: HTMLElement }>();
+
+  function rowOf(key: string, role: 'user' | 'agent'): { row: HTMLElement; words: HTMLElement; time: HTMLElement } {
+    const known = rows.get(key);
+    if (known !== undefined) return known;
+    const words = element('p');
+    const time = element('span', { class: 'chip' });
+    const row = element(
+      'div',
+      { class: `line ${role}` },
+      element('b', {}, role === 'agent' ? 'Agent' : 'You'),
+      words,
+      time,
+    );
+    const made = { row, words, time };
+    rows.set(key, made);
+    log.append(row);
+    return made;
+  }
+
+  return {
+    element: holder,
+    take(message) {
+      const { line } = captions.take(message);
+      const isNearEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
+      const { row, words } = rowOf(`${line.role} ${line.turnId}`, line.role);
+      words.textContent = line.text;
+      if (line.interrupted) words.append(element('span', { class: 'cut' }, ' — interrupted'));
+      row.classList.toggle('open', !line.final && line.role === 'user');
+      // What was only a noise leaves no line.
+      row.hidden = line.text.trim() === '';
+      if (isNearEnd) log.scrollTop = log.scrollHeight;
+    },
+    time(turnId, words) {
+      const known = rows.get(`agent ${turnId}`);
+      if (known !== undefined) known.time.textContent = words;
+    },
+  };
+}

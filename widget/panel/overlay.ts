@@ -1,0 +1,173 @@
+/**
+ * The modal of a call: `<dialog>` with the browser's own focus trap, Esc and inert page behind. Closing it by any way ends the call.
+ * A polite line says what changes, an alert says what went wrong; captions are a log that is off until wanted.
+ */
+import type { LevelEvent, PanelHost, StatusEvent } from '../contract/ports.ts';
+import { createCaptions, type TranscriptMessage } from './captions.ts';
+import { CAPTIONS, CROSS, element, HANG_UP, icon, MICROPHONE, VOICE } from './elements.ts';
+
+export interface Overlay {
+  readonly element: HTMLDialogElement;
+  show(): void;
+  hide(): void;
+}
+
+const HINT_AFTER_MS = 1_200;
+const ENDED_SHOWN_MS = 1_600;
+/** A voice of ordinary level fills the meter. */
+const LEVEL_GAIN = 5;
+const STATES: Record<string, string> = { listening: 'Listening', thinking: 'Thinking', speaking: 'Speaking' };
+const TITLE_ID = 'parley-title';
+
+export function createOverlay(host: PanelHost): Overlay {
+  const now = element('p', { class: 'now', role: 'status' });
+  const more = element('p', { class: 'more' });
+  const fault = element('p', { class: 'more', role: 'alert' });
+  const closeButton = element('button', { type: 'button', 'aria-label': 'Close and hang up' }, icon(CROSS));
+  const orb = element(
+    'div',
+    { class: 'orb', 'aria-hidden': 'true' },
+    element('i'),
+    element('i'),
+    element('i', {}, icon(VOICE)),
+  );
+  const captions = element('div', {
+    class: 'captions',
+    role: 'log',
+    'aria-label': 'Captions',
+    tabindex: '0',
+    hidden: true,
+  });
+  const mute = button('', 'Mute', MICROPHONE, { 'aria-pressed': 'false', 'aria-label': 'Mute the microphone' });
+  const subtitles = button('', '', CAPTIONS, { 'aria-pressed': 'false', 'aria-label': 'Captions' });
+  const go = button('go', 'Start talking', VOICE);
+  const end = button('end', 'Hang up', HANG_UP);
+  const dialog = element(
+    'dialog',
+    { 'aria-labelledby': TITLE_ID, lang: 'en' },
+    element('header', {}, element('h2', { id: TITLE_ID }, host.config.title), closeButton),
+    orb,
+    element('div', { class: 'words' }, now, more, fault),
+    captions,
+    element('div', { class: 'controls' }, mute, subtitles, go, end),
+  );
+  let timer = 0;
+  let clock = 0;
+  let connectedAtMs = 0;
+  let isMuted = false;
+
+  function seconds(): void {
+    const passed = Math.floor((performance.now() - connectedAtMs) / 1000);
+    more.textContent = `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, '0')}`;
+  }
+
+  function phase(isLive: boolean, words: string): void {
+    now.textContent = words;
+    more.textContent = '';
+    clearTimeout(timer);
+    clearInterval(clock);
+    go.hidden = isLive;
+    for (const one of [mute, subtitles, end]) one.hidden = !isLive;
+  }
+
+  function told(event: StatusEvent): void {
+    dialog.classList.toggle('waiting', event.status === 'connecting');
+    fault.textContent = event.status === 'error' ? (event.message ?? '') : '';
+    if (event.status === 'connecting') {
+      phase(true, event.reason === 'resuming' ? 'Reconnecting…' : 'Connecting…');
+      timer = later(HINT_AFTER_MS, () => {
+        more.textContent =
+          event.reason === 'resuming'
+            ? 'The line was lost; the call goes on.'
+            : 'Allow the microphone if your browser asks.';
+      });
+      if (dialog.open) end.focus();
+    } else if (event.status === 'connected') {
+      phase(true, 'Connected');
+      connectedAtMs ||= performance.now();
+      seconds();
+      clock = setInterval(seconds, 1_000) as unknown as number;
+    } else {
+      connectedAtMs = 0;
+      level({ who: 'agent', level: 0 });
+      level({ who: 'user', level: 0 });
+      phase(false, event.status === 'error' ? 'That did not work' : 'The call has ended');
+      go.lastChild!.textContent = event.status === 'error' ? 'Try again' : 'Call again';
+      if (dialog.open) go.focus();
+      if (event.status === 'disconnected') timer = later(ENDED_SHOWN_MS, hide);
+    }
+  }
+
+  function level({ who, level: rms }: LevelEvent): void {
+    orb.style.setProperty(`--${who}`, Math.min(1, rms * LEVEL_GAIN).toFixed(3));
+  }
+
+  function hide(): void {
+    clearTimeout(timer);
+    if (dialog.open) dialog.close();
+  }
+
+  const spoken = createCaptions();
+  const shown = new Map<string, HTMLElement>();
+  host.on('status', told);
+  host.on('level', level);
+  host.on('state', ({ state }: { state: string }) => {
+    const words = STATES[state];
+    // Not announced: a screen reader would talk over the agent.
+    if (words !== undefined) orb.parentElement!.dataset['state'] = words;
+  });
+  host.on('transcript', (message: TranscriptMessage) => {
+    const { line } = spoken.take(message);
+    const key = `${line.role} ${line.turnId}`;
+    const row = shown.get(key) ?? element('p');
+    shown.set(key, row);
+    row.replaceChildren(element('b', {}, line.role === 'agent' ? 'Agent ' : 'You '), line.text);
+    if (!row.isConnected) captions.append(row);
+    row.hidden = line.text === '';
+    captions.scrollTop = captions.scrollHeight;
+  });
+  host.on('warning', ({ code, message }: { code: string; message: string }) => {
+    if (code === 'mic_lost' || code === 'mic_silent') fault.textContent = message;
+    if (code === 'mic_found') fault.textContent = '';
+  });
+
+  mute.addEventListener('click', () => {
+    isMuted = !isMuted;
+    mute.setAttribute('aria-pressed', String(isMuted));
+    mute.lastChild!.textContent = isMuted ? 'Muted' : 'Mute';
+    host.mute(isMuted);
+  });
+  subtitles.addEventListener('click', () => {
+    captions.hidden = !captions.hidden;
+    subtitles.setAttribute('aria-pressed', String(!captions.hidden));
+  });
+  go.addEventListener('click', () => host.start());
+  end.addEventListener('click', () => host.close());
+  closeButton.addEventListener('click', () => host.close());
+  dialog.addEventListener('cancel', (event) => {
+    event.preventDefault();
+    host.close();
+  });
+  dialog.addEventListener('click', (event) => {
+    const { left, right, top, bottom } = dialog.getBoundingClientRect();
+    const isOutside = event.clientX < left || event.clientX > right || event.clientY < top || event.clientY > bottom;
+    if (event.target === dialog && isOutside && event.detail > 0) host.close();
+  });
+  phase(false, 'Ready when you are');
+
+  return {
+    element: dialog,
+    show() {
+      clearTimeout(timer);
+      if (!dialog.open) dialog.showModal();
+      (end.hidden ? go : end).focus();
+    },
+    hide,
+  };
+}
+
+function button(kind: string, words: string, path: string, attributes: Record<string, string> = {}): HTMLButtonElement {
+  return element('button', { type: 'button', class: kind, ...attributes }, icon(path), words);
+}
+
+const later = (ms: number, act: () => void): number => setTimeout(act, ms) as unknown as number;
