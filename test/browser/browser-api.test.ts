@@ -162,15 +162,16 @@ describe.skipIf(!hasChromium)('window.ServiceVoice on a page with data-ui="custo
   });
 
   it('gives each of two scripts its own agent, and ends the one when the other starts', async () => {
-    const second = rig.script('data-ui="custom" data-trigger="#b"').replace('a1', 'a2');
+    const first = rig.script('data-ui="custom" data-trigger="#a"').replace('async', 'defer');
+    const second = rig.script('data-ui="custom" data-trigger="#b"').replace('a1', 'a2').replace('async', 'defer');
     const visitor = await rig.open(
-      `<button id="a">A</button><button id="b">B</button><i data-service-talk="a2">C</i>${rig.script('data-ui="custom" data-trigger="#a"')}${second}`,
+      `<button id="a">A</button><button id="b">B</button><i data-service-talk="a2">C</i>${first}${second}`,
     );
     await visitor.page.click('#a');
     await visitor.waitForStatus('connected');
-    const first = rig.live.sessions.at(-1)!;
+    const running = rig.live.sessions.at(-1)!;
     await visitor.page.click('#b');
-    await rig.live.waitFor('the second call', () => rig.live.sessions.at(-1) !== first);
+    await rig.live.waitFor('the second call', () => rig.live.sessions.at(-1) !== running);
     expect((await visitor.statuses()).at(-1)).toMatchObject({ status: 'disconnected', reason: 'replaced' });
     await visitor.close();
   });

@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)('the panel', () => {
     const dialog = page.locator('dialog[open]');
     await dialog.waitFor();
     expect(await page.getByRole('dialog', { name: 'River Dental' }).count()).toBe(1);
-    expect(await page.evaluate('document.activeElement.shadowRoot.activeElement.textContent')).toBe('Hang up');
+    expect(await page.locator('dialog[open] :focus').textContent()).toBe('Hang up');
     await page.getByRole('button', { name: 'Captions' }).click();
     await page.getByRole('log').getByText('Utterance 1.').waitFor();
     expect(await faultsOf(visitor)).toEqual([]);

@@ -6,6 +6,15 @@ import { useRig } from './support/rig.ts';
 const sri = (bytes: ArrayBuffer): string =>
   `sha384-${createHash('sha384').update(Buffer.from(bytes)).digest('base64')}`;
 
+interface Versions {
+  current: string;
+  versions: [{ version: string; integrity: string }];
+}
+
+async function versionsOf(get: (path: string) => Promise<Response>): Promise<Versions> {
+  return (await (await get('/embed/versions.json')).json()) as Versions;
+}
+
 describe.skipIf(!hasChromium)('the embed script is served', () => {
   const rig = useRig();
   const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -16,10 +25,10 @@ describe.skipIf(!hasChromium)('the embed script is served', () => {
     expect(evergreen.headers.get('cache-control')).toBe('public, max-age=300, stale-while-revalidate=86400');
     expect(evergreen.headers.get('access-control-allow-origin')).toBe('*');
     expect(evergreen.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
-    const { current, versions } = await (await get('/embed/versions.json')).json();
+    const { current, versions } = await versionsOf(get);
     const pinned = await get(`/embed/${current}.js`);
     expect(pinned.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    const known = versions.find((one: { version: string }) => one.version === current);
+    const known = versions.find((one) => one.version === current)!;
     expect(sri(await pinned.arrayBuffer())).toBe(known.integrity);
     expect(sri(await evergreen.arrayBuffer())).toBe(known.integrity);
   });
@@ -47,7 +56,7 @@ describe.skipIf(!hasChromium)('the embed script is served', () => {
   });
 
   it('under a hash that a page pins: the right one runs, a wrong one does not', async () => {
-    const { versions } = await (await get('/embed/versions.json')).json();
+    const { versions } = await versionsOf(get);
     const [{ version, integrity }] = versions;
     const pinned = (hash: string): string =>
       rig

@@ -55,10 +55,16 @@ export function createOverlay(host: PanelHost): Overlay {
   let clock = 0;
   let connectedAtMs = 0;
   let isMuted = false;
+  let state = '';
+  /** Of this call: turns of the next one have the same ids. */
+  let spoken = createCaptions();
+  const shown = new Map<string, HTMLElement>();
 
   function seconds(): void {
     const passed = Math.floor((performance.now() - connectedAtMs) / 1000);
-    more.textContent = `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, '0')}`;
+    const time = `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, '0')}`;
+    // Not announced: a screen reader would talk over the agent.
+    more.textContent = state === '' ? time : `${state} · ${time}`;
   }
 
   function phase(isLive: boolean, words: string): void {
@@ -75,6 +81,11 @@ export function createOverlay(host: PanelHost): Overlay {
     fault.textContent = event.status === 'error' ? (event.message ?? '') : '';
     if (event.status === 'connecting') {
       phase(true, event.reason === 'resuming' ? 'Reconnecting…' : 'Connecting…');
+      if (event.reason !== 'resuming') {
+        spoken = createCaptions();
+        shown.clear();
+        captions.replaceChildren();
+      }
       timer = later(HINT_AFTER_MS, () => {
         more.textContent =
           event.reason === 'resuming'
@@ -89,6 +100,7 @@ export function createOverlay(host: PanelHost): Overlay {
       clock = setInterval(seconds, 1_000) as unknown as number;
     } else {
       connectedAtMs = 0;
+      state = '';
       level({ who: 'agent', level: 0 });
       level({ who: 'user', level: 0 });
       phase(false, event.status === 'error' ? 'That did not work' : 'The call has ended');
@@ -107,14 +119,11 @@ export function createOverlay(host: PanelHost): Overlay {
     if (dialog.open) dialog.close();
   }
 
-  const spoken = createCaptions();
-  const shown = new Map<string, HTMLElement>();
   host.on('status', told);
   host.on('level', level);
-  host.on('state', ({ state }: { state: string }) => {
-    const words = STATES[state];
-    // Not announced: a screen reader would talk over the agent.
-    if (words !== undefined) orb.parentElement!.dataset['state'] = words;
+  host.on('state', ({ state: now }: { state: string }) => {
+    state = STATES[now] ?? state;
+    if (connectedAtMs !== 0) seconds();
   });
   host.on('transcript', (message: TranscriptMessage) => {
     const { line } = spoken.take(message);

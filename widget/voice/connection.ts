@@ -14,6 +14,8 @@ export interface ConnectionEvents {
   /** The line is gone; attempts are under way. */
   lost(): void;
   attempt(count: number): void;
+  /** The first socket was lost before it was any good, and its token with it: open() once more with another. */
+  tokenLost(): void;
   /** Once; nothing follows. `code` is the server's, `network`, `token_lost` (before the first ready) or `ended`. */
   over(code: string, reason: string): void;
 }
@@ -55,13 +57,15 @@ export function createConnection(address: (token: string) => string, events: Con
   let pingId = 0;
   let pingedAtMs = 0;
   let told: ServerMessage | null = null;
+  let hasAskedAnew = false;
 
   function connect(token: string): void {
     let own: WebSocket;
     try {
       own = new WebSocket(address(token));
     } catch {
-      finish('network', 'socket_refused');
+      // What the page's policy forbids looks like a lost socket elsewhere, and is told apart like one.
+      setTimeout(() => closed(1006));
       return;
     }
     own.binaryType = 'arraybuffer';
@@ -142,6 +146,11 @@ export function createConnection(address: (token: string) => string, events: Con
     pongTimer = 0;
     if (isOver) return;
     const verdict = verdictOn(code);
+    if (verdict === 'token_lost' && !hasAskedAnew) {
+      hasAskedAnew = true;
+      events.tokenLost();
+      return;
+    }
     if (verdict !== null) {
       finish(verdict, `close_${code}`);
       return;

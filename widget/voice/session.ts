@@ -43,7 +43,6 @@ export function createSession(host: SessionHost, unlocked: Unlocked): Session {
   let microphone: Microphone | null = null;
   let lastOrdinal = 0;
   let wasConnected = false;
-  let hasRetried = false;
   let isOver = false;
   let isMuted = false;
   let graceTimer = 0;
@@ -64,6 +63,7 @@ export function createSession(host: SessionHost, unlocked: Unlocked): Session {
     attempt(count) {
       attempt = count;
     },
+    tokenLost: () => void again(),
     over: (code, reason) => void closedBy(code, reason),
   });
 
@@ -189,7 +189,6 @@ export function createSession(host: SessionHost, unlocked: Unlocked): Session {
   async function closedBy(code: string, reason: string): Promise<void> {
     if (isOver) return;
     if (code === 'ended') return finishSpeaking('ended');
-    if (code === 'token_lost' && !hasRetried) return again();
     if (wasConnected) {
       const reachable = code !== 'network' || (await answers(host.config.base));
       return fail({ code: reachable ? 'server' : 'network', reason: code === 'network' ? reason : code });
@@ -202,7 +201,6 @@ export function createSession(host: SessionHost, unlocked: Unlocked): Session {
 
   /** The socket was lost before it was any good; its token is used up. */
   async function again(): Promise<void> {
-    hasRetried = true;
     try {
       const token = await host.requestToken();
       if (!isOver) connection.open(token);

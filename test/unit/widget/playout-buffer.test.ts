@@ -32,7 +32,7 @@ function createRig() {
 
 /** The largest step between two samples: a click is a step of 1. */
 const steepest = (samples: number[]): number =>
-  samples.reduce((most, one, index) => Math.max(most, Math.abs(one - (samples[index - 1] ?? 0))), 0);
+  samples.reduce((most, one, index) => Math.max(most, Math.abs(one - (samples[index - 1] ?? one))), 0);
 
 describe('the jitter buffer', () => {
   it('waits for 60 ms of an utterance, and not when all of a short one is there', () => {
@@ -57,7 +57,7 @@ describe('the jitter buffer', () => {
     rig.write(2, 100);
     rig.buffer.end(2);
     rig.play(250);
-    expect(rig.events).toEqual(['started 1', 'started 2', 'done 1 100', 'done 2 100'].toSorted());
+    expect(rig.events).toEqual(['started 1', 'done 1 100', 'started 2', 'done 2 100']);
     expect(rig.heard.filter((one) => one > 0).length).toBeGreaterThan(199 * PER_MS);
     expect(rig.heard.filter((one) => one > 0).length).toBeLessThanOrEqual(200 * PER_MS);
   });

@@ -80,6 +80,7 @@ function build(main: HTMLElement): void {
     more.setAttribute('role', event.status === 'error' ? 'alert' : 'presentation');
     if (event.status === 'connecting') {
       const isBack = event.reason === 'resuming';
+      if (!isBack) transcript.clear();
       now.textContent = isBack ? 'Reconnecting' : 'Connecting';
       more.textContent = isBack ? 'The line was lost. The call goes on where it was.' : '';
       if (!isBack)

@@ -5,6 +5,8 @@ import { element } from '../../panel/elements.ts';
 export interface Transcript {
   element: HTMLElement;
   take(message: TranscriptMessage): void;
+  /** For the next call, whose turns have the same ids. */
+  clear(): void;
   /** Beside the agent's words of that turn. */
   time(turnId: string, words: string): void;
 }
@@ -17,7 +19,7 @@ export function createTranscript(): Transcript {
     element('h2', { id: 'words-title' }, 'Transcript'),
     log,
   );
-  const captions = createCaptions();
+  let captions = createCaptions();
   const rows = new Map<string, { row: HTMLElement; words: HTMLElement; time: HTMLElement }>();
 
   function rowOf(key: string, role: 'user' | 'agent'): { row: HTMLElement; words: HTMLElement; time: HTMLElement } {
@@ -50,6 +52,11 @@ export function createTranscript(): Transcript {
       // What was only a noise leaves no line.
       row.hidden = line.text.trim() === '';
       if (isNearEnd) log.scrollTop = log.scrollHeight;
+    },
+    clear() {
+      captions = createCaptions();
+      rows.clear();
+      log.replaceChildren();
     },
     time(turnId, words) {
       const known = rows.get(`agent ${turnId}`);
