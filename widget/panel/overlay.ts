@@ -119,6 +119,8 @@ export function createOverlay(host: PanelHost): Overlay {
     if (dialog.open) dialog.close();
   }
 
+  phase(false, 'Ready when you are');
+  // Told the present status at once, which may be one of a call.
   host.on('status', told);
   host.on('level', level);
   host.on('state', ({ state: now }: { state: string }) => {
@@ -162,7 +164,6 @@ export function createOverlay(host: PanelHost): Overlay {
     const isOutside = event.clientX < left || event.clientX > right || event.clientY < top || event.clientY > bottom;
     if (event.target === dialog && isOutside && event.detail > 0) host.close();
   });
-  phase(false, 'Ready when you are');
 
   return {
     element: dialog,
