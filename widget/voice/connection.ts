@@ -36,6 +36,7 @@ export interface Connection {
 const CONNECT_MS = 5_000;
 const READY_MS = 10_000;
 const PONG_MS = 3_000;
+const ERROR_MS = 50;
 const BACKOFF_MS = [250, 500, 1_000, 2_000, 4_000];
 const RESUME_WINDOW_MS = 30_000;
 /** An own close code, so that the server takes it for a loss and not for an end. */
@@ -77,7 +78,12 @@ export function createConnection(address: (token: string) => string, events: Con
       if (typeof data === 'string') take(data);
       else events.audio(data);
     };
-    own.onclose = ({ code }) => socket === own && closed(code);
+    own.onclose = ({ code }) => {
+      if (socket === own) closed(code);
+    };
+    // Chromium tells of a socket that the page's policy forbids by an error alone, without a close.
+    own.onerror = () =>
+      setTimeout(() => socket === own && own.readyState === WebSocket.CLOSED && closed(1006), ERROR_MS);
   }
 
   /** Whoever does not get further by then is dropped. */
