@@ -61,7 +61,8 @@ function page(gateway: Gateway, publicKey: string | null): string {
   const talk = `<button type="button" class="main" data-service-talk>Talk to the agent</button>
 <a href="${base}/talk/${publicKey}/${gateway.agentId}">The same with everything that happens shown</a>`;
   const embed = `<script async src="${base}/embed.js" data-public-key="${publicKey}" data-agent-id="${gateway.agentId}" data-ui="custom" data-panel="overlay" data-title="River Dental"></script>`;
-  return read('index.html')
+  const html = read('index.html');
+  return (publicKey === null ? html.replace(/<section[^>]*web-title[\s\S]*?<\/section>/, '') : html)
     .replaceAll('{{base}}', base)
     .replace('{{stylesheet}}', loadWidgetFiles(packageRoot())?.nameOf('page') ?? '')
     .replace('{{talk}}', publicKey === null ? '' : talk)
