@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
     return { told, session, words };
   }
 
-  it('by a reset, and refused for 5 s, goes on as the same call', async () => {
+  it.concurrent('by a reset, and refused for 5 s, goes on as the same call', async () => {
     const { told, session, words } = await broken(async (line) => {
       line.mode = 'refuse';
       line.reset();
@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
     expect(words).toEqual(['t1', 't2']);
   });
 
-  it('by a hole that swallows everything for 20 s, is noticed within 8 s and goes on', {
+  it.concurrent('by a hole that swallows everything for 20 s, is noticed within 8 s and goes on', {
     timeout: 90_000,
   }, async () => {
     const { told, session } = await broken(async (line) => {
@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
     expect(told[3]!.callUuid).toBe(session.callUuid);
   });
 
-  it('for a blink of 1 s is not shown at all', async () => {
+  it.concurrent('for a blink of 1 s is not shown at all', async () => {
     const { told } = await broken(async (line) => line.reset());
     expect(told.map(({ status }) => status)).toEqual(['connecting', 'connected']);
   });

@@ -49,7 +49,7 @@ export function createParts(base: string, nonce: string) {
   };
 }
 
-/** Pages that require Trusted Types allow the policy `parley` (docs/embed.md). */
+/** Pages that require Trusted Types allow the policy `parley` (docs/embed-script.md). */
 function trusted(address: string): string {
   const { trustedTypes } = window as {
     trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(address: string): string } };

@@ -21,7 +21,7 @@ export const widgetOperations: readonly Operation[] = [
     route: '/embed.js',
     id: 'embedScript',
     summary: 'The embed script',
-    description: 'Evergreen; cached for 5 min. `docs/embed.md` says how a website uses it.',
+    description: 'Evergreen; cached for 5 min. `docs/embed-script.md` says how a website uses it.',
     answers: { 200: script, 304: unchanged },
     errors: MISSING,
   },

@@ -156,7 +156,7 @@ export const CHECKS: readonly Check[] = [
         const directive = probe.violation();
         return fail(
           directive === null ? 'The audio program did not load.' : `Blocked by the page’s ${directive}.`,
-          'An extension or a proxy may have changed the page. For your own website see docs/embed.md: script-src and connect-src must name the service.',
+          'An extension or a proxy may have changed the page. For your own website see docs/embed-script.md: script-src and connect-src must name the service.',
         );
       }
       return ok('The audio program loads.');
