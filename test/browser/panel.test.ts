@@ -96,4 +96,18 @@ describe.skipIf(!hasChromium)('the panel', () => {
       await context.close();
     },
   );
+
+  it('and the doctor names what is wrong with a microphone that is denied, and nothing else', async () => {
+    const context = await rig.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${rig.live.url}/embed/doctor`);
+    await page.getByRole('button', { name: 'Check this device' }).click();
+    await page.getByRole('button', { name: 'Check again' }).waitFor();
+    const names = (level: string): Promise<string[]> => page.locator(`.checks .${level} .name`).allTextContents();
+    expect(await names('fail')).toEqual(['Microphone']);
+    expect(await page.locator('.checks .fail .way').textContent()).toContain('allow the microphone');
+    expect(await names('warn')).toEqual(['Your voice', 'Echo']);
+    expect(await names('ok')).toContain('Voice line');
+    await context.close();
+  });
 });

@@ -190,21 +190,22 @@ export const CHECKS: readonly Check[] = [
           'WebSockets do not get through.',
           'A proxy or firewall cuts them: allow wss:// to this host, path /ws/live.',
         );
+        const through = ok('WebSockets get through.');
+        let hasOpened = false;
         const socket = new WebSocket(
           `${location.origin.replace(/^http/, 'ws')}/ws/live?token=check&parentOrigin=${encodeURIComponent(location.origin)}`,
         );
         const timer = setTimeout(() => {
           socket.close();
-          resolve(broken);
+          resolve(hasOpened ? through : broken);
         }, 4_000);
-        let hasOpened = false;
         socket.onopen = () => {
           hasOpened = true;
         };
         // A token that is none is refused, on an open socket: that is what shows that the line works.
         socket.onclose = () => {
           clearTimeout(timer);
-          resolve(hasOpened ? ok('WebSockets get through.') : broken);
+          resolve(hasOpened ? through : broken);
         };
       }),
   },
