@@ -11,6 +11,7 @@ import { loadMediaConfig } from './config.ts';
 import { systemClock } from './contract/clock.ts';
 import { safeLogOptions } from './contract/log-safety.ts';
 import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
+import type { CallLeg } from './io/call-leg.ts';
 import { CallRegistry } from './io/call-registry.ts';
 import { createCodecRegistry } from './io/carriers/codec-registry.ts';
 import { createPlivoCodecFactory } from './io/carriers/plivo-codec.ts';
@@ -18,7 +19,7 @@ import { createControlLink } from './io/control-link.ts';
 import { createDescriptorGuard, readDescriptorUse } from './io/descriptor-guard.ts';
 import { FrameClock } from './io/frame-clock.ts';
 import { createHttpProxy } from './io/http-proxy.ts';
-import type { Leg } from './io/leg.ts';
+import { createLiveEndpoint } from './io/live/live-endpoint.ts';
 import { createMediaEndpoint } from './io/media-endpoint.ts';
 import { createMediaMetrics } from './io/media-metrics.ts';
 import { chooseSocketServer } from './io/socket-server/choose-server.ts';
@@ -108,7 +109,7 @@ const frameClock: FrameClock = new FrameClock({
   },
   clientFailed: (client, error) => {
     log.error({ err: error }, 'a fault of ours on the frame path');
-    (client as Leg).stop('failed', 1011);
+    (client as unknown as CallLeg).stop('failed', 1011);
   },
 });
 
@@ -126,7 +127,8 @@ const link = createControlLink({
   }),
   receive(message) {
     if (message.type === 'prepare') pool.prepare(message);
-    else if (message.type === 'stop') registry.stop(message.callUuid);
+    else if (message.type === 'stop' && message.superseded === true) registry.superseded(message.callUuid);
+    else if (message.type === 'stop') registry.stop(message.callUuid, message.reason);
     else if (message.type === 'control') registry.control(message.controlId, message.callUuid, message.action);
     else if (message.type === 'drain') drainAndExit('control asks for it');
   },
@@ -171,6 +173,15 @@ const server = chosen.create({
       log,
       toControl: (message) => link.send(message),
       isShortOfDescriptors: () => descriptors.isShort,
+      refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
+    }),
+    createLiveEndpoint({
+      registry,
+      link,
+      log,
+      clock,
+      frameClock,
+      toControl: (message) => link.send(message),
       refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
     }),
   ],

@@ -27,13 +27,15 @@ import { registerCarrierRoutes } from './carriers/carrier-routes.ts';
 import { createPlivoCarrier } from './carriers/plivo/plivo-carrier.ts';
 import { createCarrierRegistry } from './carriers/registry.ts';
 import type { Config } from './config/load.ts';
+import { createEmbed } from './embed/embed.ts';
 import { createImportRunner } from './leads/import-runner.ts';
 import { createLeadFollower } from './leads/lead-follower.ts';
 import { createCallLimits } from './limits/call-limits.ts';
+import { createEmbedLimits } from './limits/embed-limits.ts';
 import { createFairQueue } from './limits/fair-queue.ts';
 import { openLimitStores } from './limits/open-stores.ts';
 import { watchOverload } from './limits/overload.ts';
-import { claimStream } from './media-link/claim.ts';
+import { claimStream, resumeFrom } from './media-link/claim.ts';
 import { Gate } from './media-link/inbox.ts';
 import { orphanOthers, releaseLeases, renewLeases } from './media-link/leases.ts';
 import { createLinkServer } from './media-link/link-server.ts';
@@ -116,6 +118,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     (call) => {
       metrics.callEnded(call.status, call.endedReason ?? 'none');
       limitStores.callEnded(call);
+      embed.callEnded(call);
     },
     createTransitions({
       ...shared,
@@ -129,6 +132,19 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   );
   const reaper = createReaper({ ...shared, transitions, lineCarriers, deeds });
   const messages = createMediaMessages({ ...shared, bus, bell: webhooks.bell, transitions, recordCallEvent });
+  let draining = false;
+  const embed = createEmbed({
+    ...shared,
+    bus,
+    sealer,
+    masterKeyHex: config.masterKeyHex,
+    limits: createEmbedLimits({ ...limitStores, database, clock }),
+    resumeFrom,
+    superseded: pool.superseded,
+    prepare: pool.prepareWeb,
+    isDraining: () => draining,
+    hasRoom: pool.hasRoom,
+  });
   const linkServer = createLinkServer({
     clock,
     log,
@@ -136,14 +152,16 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     gate: new Gate(MEDIA_TRANSACTIONS),
     pool,
     messages,
-    claim: (mediaId, claim) => claimStream({ ...shared, bus, lineCarriers }, mediaId, claim),
+    claim: (mediaId, claim) =>
+      claim.carrier === 'web'
+        ? embed.claimSession(mediaId, claim)
+        : claimStream({ ...shared, bus, lineCarriers }, mediaId, claim),
     renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
     releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
     metricsReported: mediaReports.reported,
     orphanOthers: (mediaId, calls) => orphanOthers(database, clock, mediaId, calls),
   });
 
-  let draining = false;
   const admission: CallAdmission = {
     state: () => {
       if (draining) return 'draining';
@@ -174,6 +192,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     controlCall: (request) => controlCall({ ...shared, bus, media: pool }, request),
     hangUp: async (callUuid, by) =>
       (await endCall(transitions, callUuid, 'api_hangup', by)) === 'asked' ? 'asked' : 'over',
+    issueSession: embed.issueSession,
     compliance: clearance,
     importQueued: () => imports.nudge(),
     admission,
@@ -233,6 +252,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await http.close();
     await audit.close();
     overload.close();
+    embed.close();
     limitStores.close();
     await database.close();
   }

@@ -2,13 +2,14 @@
  * Just enough of control for a media process under load: takes the link, answers every claim with a call whose id is the
  * token, counts what comes. The sockets are measured, so no database and no REST stand beside them.
  */
+import { randomUUID } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import { ReliableLink } from '../../media/contract/link.ts';
-import type { CallSetup, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
+import type { CallSetup, ClaimAnswer, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
 import { type SendCounts, sendCountsOf } from './send-lateness.ts';
 
 export interface StubControl {
@@ -20,6 +21,7 @@ export interface StubControl {
   close(): void;
 }
 
+export const BENCH_ORIGIN = 'https://bench.example';
 const LINK_CAPACITY = 10_000;
 
 export function startStubControl(runDir: string, agent: AgentDefinition): StubControl {
@@ -46,7 +48,10 @@ export function startStubControl(runDir: string, agent: AgentDefinition): StubCo
         link.send({
           type: 'claim.answer',
           requestId: message.requestId,
-          answer: { ok: true, setup: setupOf(message.claim.token, agent) },
+          answer:
+            message.claim.carrier === 'web'
+              ? webAnswer(agent)
+              : { ok: true, setup: setupOf(message.claim.token, agent) },
         });
       },
     });
@@ -63,6 +68,13 @@ export function startStubControl(runDir: string, agent: AgentDefinition): StubCo
       server.close();
     },
   };
+}
+
+/** Each socket at `/ws/live` gets a session of its own, whatever its token is. */
+function webAnswer(agent: AgentDefinition): ClaimAnswer {
+  const setup = setupOf(randomUUID(), agent);
+  const web = { origin: BENCH_ORIGIN, resumeKeyHex: '00'.repeat(32), maxSessionSeconds: 3600, resumed: null };
+  return { ok: true, setup: { ...setup, carrier: 'web', carrierCallId: null, web } };
 }
 
 function setupOf(token: string, agent: AgentDefinition): CallSetup {

@@ -1,15 +1,17 @@
 /**
- * `npm run bench -- fuzz [--messages 1000000] [--seed N] [--subjects uws,ws]`: mutated WebSocket messages at a media process, over
- * both socket servers, while an honest call goes on beside them. Fails when the process dies, the honest call is disturbed,
- * or memory keeps growing. Prints the seed.
+ * `npm run bench -- fuzz [--messages 1000000] [--seed N] [--subjects uws,ws] [--at media,live]`: mutated WebSocket messages at a media
+ * process, as a carrier's stream and as a page's session, over both socket servers, while an honest call goes on beside them. Fails when
+ * the process dies, an upgrade is answered 5xx, the honest call is disturbed, or memory keeps growing. Prints the seed.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import { parseArgs } from 'node:util';
 import { MediaSocketClient } from '../calls/media-socket-client.ts';
+import { BENCH_ORIGIN } from '../calls/stub-control.ts';
 import { type Subject, startMediaProcess } from '../calls/subjects.ts';
 import { residentBytes } from '../calls/thread-cpu.ts';
-import { createMutator } from './mutator.ts';
+import { LiveClient } from '../live-client/live-client.ts';
+import { CARRIER_MESSAGES, createMutator, LIVE_MESSAGES } from './mutator.ts';
 
 /** Few, because a stream is cut at its first message that is no JSON: what follows it on that socket is not read. */
 const MESSAGES_PER_SOCKET = 8;
@@ -25,17 +27,27 @@ const { values } = parseArgs({
     messages: { type: 'string', default: '1000000' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     subjects: { type: 'string', default: 'uws,ws' },
+    at: { type: 'string', default: 'media,live' },
   },
 });
 const messages = Number(values.messages);
 const seed = Number(values.seed);
 
+type Door = 'media' | 'live';
+/** Upgrades that were answered with a fault of ours. */
+let serverFaults = 0;
+
 /** Dials with a token of its own, floods, and resolves with the messages that were written when the socket is gone. */
-function attack(subject: Subject, socketSeed: number): Promise<number> {
+function attack(subject: Subject, door: Door, socketSeed: number): Promise<number> {
   return new Promise((done) => {
     const { hostname, port, pathname, host } = new URL(subject.urlPrefix);
     const callId = `fuzz-${String(socketSeed).padStart(16, '0')}`;
-    const mutator = createMutator(socketSeed, callId);
+    const isLive = door === 'live';
+    const target = isLive ? `/ws/live?token=${callId}&parentOrigin=${BENCH_ORIGIN}` : `${pathname}${callId}`;
+    const mutator = createMutator(socketSeed, callId, {
+      messages: isLive ? LIVE_MESSAGES : CARRIER_MESSAGES,
+      binaryShare: isLive ? 0.3 : 0.1,
+    });
     let written = 0;
     const socket = connect({ host: hostname, port: Number(port) });
     const limit = setTimeout(() => socket.destroy(), SOCKET_LIMIT_MS);
@@ -46,10 +58,11 @@ function attack(subject: Subject, socketSeed: number): Promise<number> {
     });
     socket.once('connect', () =>
       socket.write(
-        `GET ${pathname}${callId} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+        `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
       ),
     );
-    socket.once('data', () => {
+    socket.once('data', (answer) => {
+      if (/^HTTP\/1\.1 5/.test(answer.toString('latin1'))) serverFaults++;
       const flood: Buffer[] = [];
       for (let i = 0; i < MESSAGES_PER_SOCKET; i++) flood.push(mutator.frame(mutator.message()));
       written = flood.length;
@@ -59,7 +72,38 @@ function attack(subject: Subject, socketSeed: number): Promise<number> {
   });
 }
 
-async function fuzz(subject: Subject): Promise<string[]> {
+/** A call beside the fuzz. `isClosed`: it was ended, which nobody asked for. */
+interface Honest {
+  longestGapMs(): number;
+  isClosed(): boolean;
+  close(): void;
+}
+
+async function honestPage(subject: Subject): Promise<Honest> {
+  const { host } = new URL(subject.urlPrefix);
+  const client = new LiveClient({ baseUrl: `http://${host}`, token: 'honest', parentOrigin: BENCH_ORIGIN });
+  await client.waitForType('session.ready');
+  client.begin();
+  let seenBytes = 0;
+  let lastHeardAtMs = performance.now();
+  let longestGapMs = 0;
+  const watch = setInterval(() => {
+    const nowMs = performance.now();
+    if (client.bytesReceived > seenBytes) lastHeardAtMs = nowMs;
+    seenBytes = client.bytesReceived;
+    longestGapMs = Math.max(longestGapMs, nowMs - lastHeardAtMs);
+  }, 20);
+  return {
+    longestGapMs: () => longestGapMs,
+    isClosed: () => client.closeCode !== 0,
+    close() {
+      clearInterval(watch);
+      client.send({ type: 'session.end' });
+    },
+  };
+}
+
+async function honestCall(subject: Subject): Promise<Honest> {
   let lastHeardAtMs = performance.now();
   let longestGapMs = 0;
   let closed = false;
@@ -86,13 +130,27 @@ async function fuzz(subject: Subject): Promise<string[]> {
   honest.start();
   const beganAtMs = performance.now();
   const speaking = setInterval(() => honest.sendFrame(performance.now() - beganAtMs), 20);
+  return {
+    longestGapMs: () => longestGapMs,
+    isClosed: () => closed,
+    close() {
+      clearInterval(speaking);
+      honest.close();
+    },
+  };
+}
+
+async function fuzz(subject: Subject, door: Door): Promise<string[]> {
+  serverFaults = 0;
+  const honest = await (door === 'live' ? honestPage(subject) : honestCall(subject));
+  const beganAtMs = performance.now();
 
   let sent = 0;
   let sockets = 0;
   let steadyBytes = 0;
   const worker = async (): Promise<void> => {
     while (sent < messages) {
-      const written = await attack(subject, seed + sockets++);
+      const written = await attack(subject, door, seed + sockets++);
       sent += written;
       // The first tenth fills pools and caches.
       if (steadyBytes === 0 && sent > messages / 10) steadyBytes = residentBytes(subject.pid);
@@ -100,14 +158,15 @@ async function fuzz(subject: Subject): Promise<string[]> {
   };
   await Promise.all(Array.from({ length: SOCKETS_AT_ONCE }, worker));
   const seconds = (performance.now() - beganAtMs) / 1000;
-  clearInterval(speaking);
-  const wasClosed = closed;
+  const wasClosed = honest.isClosed();
+  const longestGapMs = honest.longestGapMs();
   honest.close();
   const grownBytes = residentBytes(subject.pid) - steadyBytes;
   console.log(
-    `${subject.name}: ${sent} messages on ${sockets} sockets in ${seconds.toFixed(0)} s; longest gap of the honest call ${longestGapMs.toFixed(0)} ms; ${(grownBytes / 1e6).toFixed(1)} MB grown after the first tenth`,
+    `${subject.name} /${door}: ${sent} messages on ${sockets} sockets in ${seconds.toFixed(0)} s; longest gap of the honest call ${longestGapMs.toFixed(0)} ms; ${(grownBytes / 1e6).toFixed(1)} MB grown after the first tenth`,
   );
   const faults: string[] = [];
+  if (serverFaults > 0) faults.push(`${serverFaults} upgrades were answered with a fault of ours`);
   if (wasClosed) faults.push('the honest call was closed');
   if (longestGapMs > MAX_GAP_MS) faults.push(`the honest call heard nothing for ${longestGapMs.toFixed(0)} ms`);
   if (grownBytes > MAX_GROWTH_BYTES) faults.push(`memory grew by ${(grownBytes / 1e6).toFixed(1)} MB`);
@@ -117,18 +176,20 @@ async function fuzz(subject: Subject): Promise<string[]> {
 console.log(`seed ${seed}`);
 let failed = false;
 for (const name of values.subjects.split(',')) {
-  const subject = await startMediaProcess(name === 'ws' ? 'ws' : 'uws', 1, 'fatal');
-  try {
-    for (const fault of await fuzz(subject)) {
+  for (const door of values.at.split(',')) {
+    const subject = await startMediaProcess(name === 'ws' ? 'ws' : 'uws', 1, 'fatal');
+    try {
+      for (const fault of await fuzz(subject, door === 'live' ? 'live' : 'media')) {
+        failed = true;
+        console.log(`FAILED ${subject.name} /${door}: ${fault}`);
+      }
+      process.kill(subject.pid, 0);
+    } catch (error) {
       failed = true;
-      console.log(`FAILED ${subject.name}: ${fault}`);
+      console.log(`FAILED ${subject.name} /${door}: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      await subject.stop();
     }
-    process.kill(subject.pid, 0);
-  } catch (error) {
-    failed = true;
-    console.log(`FAILED ${subject.name}: ${error instanceof Error ? error.message : String(error)}`);
-  } finally {
-    await subject.stop();
   }
 }
 process.exit(failed ? 1 : 0);

@@ -1,14 +1,32 @@
 /** Seeded mutations of carrier messages and of the WebSocket frames around them. The same seed gives the same million. */
 import { createRandom } from '../harness/seeded-random.ts';
 
-const CORPUS = [
+export const CARRIER_MESSAGES: readonly string[] = [
   '{"event":"start","sequenceNumber":1,"start":{"callId":"CALL","streamId":"S1","accountId":"MA","tracks":["inbound"],"mediaFormat":{"encoding":"audio/x-mulaw","sampleRate":8000}},"extra_headers":"{a: b}"}',
   `{"event":"media","sequenceNumber":2,"streamId":"S1","media":{"track":"inbound","timestamp":"1700000000123","chunk":1,"payload":"${'/38A'.repeat(54)}"},"extra_headers":""}`,
   '{"event":"dtmf","sequenceNumber":9,"streamId":"S1","dtmf":{"track":"inbound","digit":"5","timestamp":"1"},"extra_headers":""}',
   '{"event":"playedStream","sequenceNumber":12,"streamId":"S1","name":"g1-17"}',
   '{"event":"clearedAudio","sequenceNumber":0,"streamId":"S1"}',
   '{"event":"stop","sequenceNumber":13,"streamId":"S1"}',
-].map((text) => Buffer.from(text, 'latin1'));
+];
+
+/** What a page may say; `CALL` has no meaning here. */
+export const LIVE_MESSAGES: readonly string[] = [
+  '{"type":"session.start","protocol":"1","audio":{"input":{"codec":"opus","sampleRate":48000,"frameMs":20},"output":{"codec":"opus","sampleRate":48000}},"name":"Asha","metadata":{"page":"/pricing"},"client":{"sdk":"embed.js"},"bufferMs":200}',
+  '{"type":"session.start","audio":{"input":[{"codec":"pcm_s16le","sampleRate":48000}],"output":{"codec":"mulaw","sampleRate":8000}}}',
+  '{"type":"session.resume","resumeToken":"r.x","lastOrdinal":13}',
+  '{"type":"audio.mute","muted":true}',
+  '{"type":"user.text","text":"My email is \u00e9","interrupt":true}',
+  '{"type":"context.update","text":"Visitor opened the cart"}',
+  '{"type":"tool.result","toolCallId":"c2","result":{"ok":true}}',
+  '{"type":"dtmf","digits":"12#"}',
+  '{"type":"playback.position","utteranceId":"u1","playedMs":1240}',
+  '{"type":"interrupt"}',
+  '{"type":"ping","id":17,"clientTime":1763686801001}',
+  '{"type":"pong","id":1}',
+  '{"type":"from.the.future","x":[[[[]]]]}',
+  '\u00fc\u0001\u0002\u0003 no JSON at all, for the binary frames that it becomes',
+];
 
 const TOKENS = [
   '"',
@@ -35,10 +53,17 @@ export interface Mutator {
   frame(payload: Buffer): Buffer;
 }
 
-export function createMutator(seed: number, callId: string): Mutator {
+export interface MutatorOptions {
+  messages?: readonly string[];
+  /** Of whole frames, how many are binary. */
+  binaryShare?: number;
+}
+
+export function createMutator(seed: number, callId: string, options: MutatorOptions = {}): Mutator {
+  const { messages = CARRIER_MESSAGES, binaryShare = 0.1 } = options;
   const random = createRandom(seed);
   const below = (limit: number): number => Math.floor(random() * limit);
-  const corpus = CORPUS.map((text) => Buffer.from(text.toString('latin1').replace('CALL', callId), 'latin1'));
+  const corpus = messages.map((text) => Buffer.from(text.replace('CALL', callId), 'latin1'));
 
   const changes: ((bytes: Buffer) => Buffer)[] = [
     (bytes) => {
@@ -78,7 +103,7 @@ export function createMutator(seed: number, callId: string): Mutator {
     },
     frame(payload) {
       const isBroken = below(50) === 0;
-      const first = isBroken ? below(256) : random() < 0.9 ? 0x81 : 0x82;
+      const first = isBroken ? below(256) : random() >= binaryShare ? 0x81 : 0x82;
       const length = isBroken && below(2) === 0 ? below(65_536) : payload.length;
       const masked = isBroken && below(4) === 0 ? 0 : 0x80;
       const header =

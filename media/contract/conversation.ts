@@ -44,8 +44,10 @@ export interface Checkpoint {
 
 /** Shown as it happens (server-sent events, the demo); stored with the call. */
 export type LiveEvent =
-  | { type: 'speech'; who: 'user' | 'agent'; phase: 'start' | 'end'; atMs: number }
-  | { type: 'partial'; text: string; atMs: number }
+  | { type: 'speech'; who: 'user' | 'agent'; phase: 'start' | 'end'; atMs: number; turnId?: string }
+  | { type: 'partial'; text: string; atMs: number; turnId?: string }
+  /** Words of the agent as they begin to be played; of web sessions only, and only for the page. */
+  | { type: 'agent_text'; turnId: string; delta: string; atMs: number }
   | { type: 'first_audio'; atMs: number; answerToFirstWordMs: number }
   | { type: 'barge_in'; phase: 'pause' | 'commit' | 'resume'; atMs: number; heardText?: string }
   | { type: 'turn'; turn: Turn }

@@ -8,6 +8,7 @@ import type { LegFormat } from './audio-format.ts';
 import type { EndedReason } from './call-outcome.ts';
 import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from './conversation.ts';
 import type { ControlAction, ControlOutcome } from './live-control.ts';
+import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from './live-session.ts';
 import type { MetricFamily } from './metrics.ts';
 
 /** Everything that a call needs from its start, so that it can go on while control or the database is away. */
@@ -28,7 +29,12 @@ export interface CallSetup {
   maxDurationMs: number;
   record: boolean;
   checkpoint: Checkpoint | null;
+  /** What the leg hears. */
   format: LegFormat;
+  /** What the leg is spoken to in, where that is something else. */
+  outputFormat?: LegFormat;
+  /** A web session. */
+  web?: WebSetup;
 }
 
 /** A stream's upgrade request, handed to control, which knows the tokens and the carrier's secrets. */
@@ -40,11 +46,13 @@ export interface ClaimRequest {
   host: string;
   /** Lower-case names; only those that a signature check needs. */
   headers: Record<string, string>;
+  /** With `carrier` "web": a socket at `/ws/live`; `token` is a session's or a resume token. */
+  live?: LiveKnock;
 }
 
 export type ClaimAnswer =
   | { ok: true; setup: CallSetup }
-  | { ok: false; httpStatus: 401 | 403 | 404 | 409 | 503; why: string };
+  | { ok: false; httpStatus: 401 | 403 | 404 | 409 | 410 | 429 | 503; why: string; code?: LiveErrorCode };
 
 export type ToMedia =
   | { type: 'claim.answer'; requestId: number; answer: ClaimAnswer }
@@ -56,8 +64,11 @@ export type ToMedia =
       placeholders: Record<string, string>;
       format: LegFormat;
     }
-  /** End the call's media: the carrier said it is over, or the API asked. `reason` null: as the carrier reports it. */
-  | { type: 'stop'; callUuid: string; reason: EndedReason | null }
+  /**
+   * End the call's media: the carrier said it is over, or the API asked. `reason` null: as the carrier reports it.
+   * `superseded`: another process has it.
+   */
+  | { type: 'stop'; callUuid: string; reason: EndedReason | null; superseded?: boolean }
   /** Answered by `controlled` with the same id. Never repeated: an action that may have happened is not asked for again. */
   | { type: 'control'; controlId: string; callUuid: string; action: ControlAction }
   | { type: 'drain' };
@@ -85,6 +96,15 @@ export type ToControl =
   | { type: 'claim'; requestId: number; claim: ClaimRequest }
   | { type: 'controlled'; controlId: string; outcome: ControlOutcome }
   | { type: 'media.started'; callUuid: string; epoch: number; carrierCallId: string; streamId: string }
+  /** Of a web session, when its audio is negotiated and at each resume: what goes into its rows. Null: as before. */
+  | {
+      type: 'web.session';
+      callUuid: string;
+      epoch: number;
+      visitor: { name: string; metadata: Record<string, unknown> } | null;
+      audio: NegotiatedAudio;
+      resumeNumber: number;
+    }
   | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: LiveEvent }
   | { type: 'checkpoint'; callUuid: string; epoch: number; checkpoint: Checkpoint }
   /** The agent has said its last word, and it was played: control hangs up at the carrier. */

@@ -64,6 +64,10 @@ const BLANKED: readonly (readonly [RegExp, string])[] = [
   [/whsec_[A-Za-z0-9+/=_-]+/g, `whsec_${CENSOR}`],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${CENSOR}`],
   [/(\/media\/[a-z]+\/)[A-Za-z0-9_-]{16,}/g, `$1${CENSOR}`],
+  [/([?&]token=)[^&\s"\\]+/gi, `$1${CENSOR}`],
+  // A JWT, and the resume token of a web session.
+  [/\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g, CENSOR],
+  [/\br\.[0-9a-f-]{36}\.\d+\.\d+\.[A-Za-z0-9_-]+/g, CENSOR],
   [/((?:postgres(?:ql)?|rediss?):\/\/[^:/@\s"]*:)[^@\s"]+@/g, `$1${CENSOR}@`],
 ];
 

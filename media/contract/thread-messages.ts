@@ -3,6 +3,7 @@ import type { EndedReason } from './call-outcome.ts';
 import type { Checkpoint, LiveEvent, RecordingFacts } from './conversation.ts';
 import type { CallSetup } from './link-messages.ts';
 import type { ControlAction, ControlOutcome } from './live-control.ts';
+import type { SessionCommand } from './session-command.ts';
 
 /** `Port` is a `MessagePort` of `node:worker_threads`, which this leaf may not import. */
 export type ToPipeline<Port = unknown> =
@@ -13,6 +14,7 @@ export type ToPipeline<Port = unknown> =
   | { type: 'call.dtmf'; callUuid: string; digit: string }
   /** Answered by `call.controlled`. */
   | { type: 'call.control'; callUuid: string; controlId: string; action: ControlAction }
+  | { type: 'call.command'; callUuid: string; command: SessionCommand }
   /** The leg is over. The pipeline closes the open turn, sends what is left and answers `call.closed`. */
   | { type: 'call.stop'; callUuid: string }
   /** What was asked for by `scoring.attach` is not to be had. */
@@ -37,10 +39,23 @@ export type FromPipeline =
   | { type: 'scoring.attach'; shape: unknown; memory: SharedArrayBuffer }
   | { type: 'heartbeat'; calls: number };
 
+/** What comes through a record ring, where that is not what the recording is kept in. */
+export interface RecordedDirections {
+  received: CallSetup['format'];
+  played: CallSetup['format'];
+}
+
 /** A call has a recording for each of its streams; the claim's `epoch` tells them apart and in which order they were. */
 export type ToRecorder =
-  /** `ring` holds frames of both directions (`media/rings/record-ring.ts`). */
-  | { type: 'open'; callUuid: string; epoch: number; format: CallSetup['format']; ring: SharedArrayBuffer }
+  /** `format` is the recording's: mu-law or PCM. `ring` holds frames of both directions (`media/rings/record-ring.ts`). */
+  | {
+      type: 'open';
+      callUuid: string;
+      epoch: number;
+      format: CallSetup['format'];
+      directions?: RecordedDirections;
+      ring: SharedArrayBuffer;
+    }
   /** The stream lasted `durationMs`; both channels are padded to it. */
   | { type: 'close'; callUuid: string; epoch: number; durationMs: number };
 

@@ -9,10 +9,16 @@ import type { Clock } from '../contract/clock.ts';
 import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
 import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
+import type { NegotiatedAudio } from '../contract/live-session.ts';
+import { placeholderText } from '../contract/placeholders.ts';
+import type { SessionCommand } from '../contract/session-command.ts';
 import type { CallBlock } from '../rings/call-block.ts';
+import type { CallLeg } from './call-leg.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { FrameClock } from './frame-clock.ts';
 import { Leg, type LegEnd, type LegListener } from './leg.ts';
+import type { Visitor } from './live/client-messages.ts';
+import type { LiveLegListener } from './live/live-leg.ts';
 import type { MediaSocket } from './socket-server/media-socket-server.ts';
 import type { PipelinePool, PlacedCall, PlacedCallListener } from './threads/pipeline-pool.ts';
 import type { RecorderHost } from './threads/recorder-host.ts';
@@ -23,10 +29,13 @@ const PIPELINE_CLOSE_LIMIT_MS = 5000;
 const AGENT_END_LIMIT_MS = 10_000;
 /** A call of four hours has fewer turns. */
 const MOST_LATENCIES = 2000;
+/** What a browser's codecs are decoded to for the recording, when they are not the same both ways. */
+const WEB_RECORDING_FORMAT = { codec: 'pcm_s16le', rateHz: 16000 } as const;
 
 export interface CallLifeOptions {
   setup: CallSetup;
-  codecFactory: MediaCodecFactory;
+  /** Null: a web session, whose leg is made by its endpoint. */
+  codecFactory: MediaCodecFactory | null;
   clock: Clock;
   frameClock: FrameClock;
   pool: PipelinePool;
@@ -37,23 +46,25 @@ export interface CallLifeOptions {
   over(life: CallLife): void;
 }
 
-export class CallLife implements LegListener, PlacedCallListener {
-  readonly setup: CallSetup;
+export class CallLife implements LegListener, LiveLegListener, PlacedCallListener {
+  #setup: CallSetup;
   readonly #options: CallLifeOptions;
   readonly #log: Logger;
   readonly #latencies: TurnLatency[] = [];
-  #leg: Leg | null = null;
+  #leg: CallLeg | null = null;
+  #carrierLeg: Leg | null = null;
   #placed: PlacedCall | null = null;
   #legEnd: { why: LegEnd; durationMs: number } | null = null;
   #isRecording = false;
   #isStopped = false;
+  #isHandedOver = false;
   #hasAgentEnded = false;
   #faults = 0;
   #cancelLimit: () => void = () => {};
 
   constructor(options: CallLifeOptions) {
     this.#options = options;
-    this.setup = options.setup;
+    this.#setup = options.setup;
     this.#log = options.log.child({ callUuid: options.setup.callUuid });
   }
 
@@ -62,8 +73,18 @@ export class CallLife implements LegListener, PlacedCallListener {
     return this.#isRecording;
   }
 
-  get leg(): Leg | null {
+  /** As control gave it, and as a web session's client and we agreed. */
+  get setup(): CallSetup {
+    return this.#setup;
+  }
+
+  get leg(): CallLeg | null {
     return this.#leg;
+  }
+
+  /** For a carrier's socket. */
+  get carrierLeg(): Leg | null {
+    return this.#carrierLeg;
   }
 
   /** How its leg ended; null while it is open. */
@@ -74,7 +95,14 @@ export class CallLife implements LegListener, PlacedCallListener {
   /** The socket is open. */
   opened(socket: MediaSocket<unknown>): void {
     const { codecFactory, clock, frameClock } = this.#options;
-    this.#leg = new Leg({ setup: this.setup, codecFactory, socket, clock, frameClock, listener: this });
+    if (codecFactory === null) return;
+    this.#carrierLeg = new Leg({ setup: this.setup, codecFactory, socket, clock, frameClock, listener: this });
+    this.#leg = this.#carrierLeg;
+  }
+
+  /** A web session's leg, which has its sockets from its endpoint. */
+  carriedBy(leg: CallLeg): void {
+    this.#leg = leg;
   }
 
   /** The socket was never opened, though the call was claimed: its client had gone. */
@@ -83,9 +111,25 @@ export class CallLife implements LegListener, PlacedCallListener {
   }
 
   /** Control, or a newer stream of the same call, ends it. */
-  stop(): void {
+  stop(reason: EndedReason | null = null): void {
     if (this.#leg === null) this.over('stopped', 0, '');
-    else this.#leg.stop();
+    else this.#leg.stop('stopped', undefined, '', reason);
+  }
+
+  /** Another process has the call. */
+  superseded(): void {
+    if (this.#leg?.superseded === undefined) this.stop();
+    else this.#leg.superseded();
+  }
+
+  /** This process is being stopped; a call that can go on elsewhere is left to whoever claims it. */
+  handOver(): void {
+    if (this.#leg?.handOver === undefined) {
+      this.stop();
+      return;
+    }
+    this.#isHandedOver = true;
+    this.#leg.handOver();
   }
 
   /** Answered to control, unless the pipeline thread dies before it has. */
@@ -118,7 +162,14 @@ export class CallLife implements LegListener, PlacedCallListener {
     this.#placed = this.#options.pool.place(this.setup, block.memory, this);
     if (recordRing !== null) {
       this.#isRecording = true;
-      this.#options.recorder.open(this.setup, format, recordRing);
+      const { outputFormat = format } = this.setup;
+      const isPlain =
+        format.codec !== 'opus' && format.codec === outputFormat.codec && format.rateHz === outputFormat.rateHz;
+      if (isPlain) this.#options.recorder.open(this.setup, format, recordRing);
+      else {
+        const directions = { received: format, played: outputFormat };
+        this.#options.recorder.open(this.setup, WEB_RECORDING_FORMAT, recordRing, directions);
+      }
     }
     this.#options.toControl({ type: 'media.started', callUuid, epoch, carrierCallId, streamId });
   }
@@ -129,6 +180,21 @@ export class CallLife implements LegListener, PlacedCallListener {
 
   digit(digit: string): void {
     this.#placed?.digit(digit);
+  }
+
+  command(command: SessionCommand): void {
+    this.#placed?.command(command);
+  }
+
+  negotiated(audio: NegotiatedAudio, visitor: Visitor | null, resumeNumber: number): void {
+    const { callUuid, epoch, placeholders } = this.setup;
+    this.#setup = {
+      ...this.#setup,
+      format: audio.input,
+      outputFormat: audio.output,
+      placeholders: visitor === null ? placeholders : { ...placeholders, ...valuesOf(visitor) },
+    };
+    this.#options.toControl({ type: 'web.session', callUuid, epoch, visitor, audio, resumeNumber });
   }
 
   faulted(detail: string): void {
@@ -163,6 +229,9 @@ export class CallLife implements LegListener, PlacedCallListener {
   // The pipeline.
 
   live(event: LiveEvent): void {
+    this.#leg?.live?.(event);
+    // For the page alone; a turn's words come with its end.
+    if (event.type === 'agent_text') return;
     if (event.type === 'latency' && this.#latencies.length < MOST_LATENCIES) this.#latencies.push(event.latency);
     const { callUuid, epoch } = this.setup;
     this.#options.toControl({ type: 'live', callUuid, epoch, atEpochMs: this.#options.clock.epochMs(), event });
@@ -180,6 +249,7 @@ export class CallLife implements LegListener, PlacedCallListener {
     if (error !== null) this.#log.error({ reason, error }, 'the agent ended with an error');
     this.#options.toControl({ type: 'agent.ended', callUuid, epoch, reason, disposition, error });
     if (this.#legEnd !== null) return;
+    this.#leg?.agentEnded?.(reason);
     this.#cancelLimit = this.#options.clock.after(AGENT_END_LIMIT_MS, () => this.#leg?.stop());
   }
 
@@ -216,14 +286,22 @@ export class CallLife implements LegListener, PlacedCallListener {
     this.#cancelLimit();
     const { callUuid, epoch } = this.setup;
     const { why, durationMs } = this.#legEnd;
-    this.#options.toControl({
-      type: 'media.stopped',
-      callUuid,
-      epoch,
-      why,
-      durationMs,
-      latencies: this.#latencies,
-    });
+    if (!this.#isHandedOver) {
+      this.#options.toControl({
+        type: 'media.stopped',
+        callUuid,
+        epoch,
+        why,
+        durationMs,
+        latencies: this.#latencies,
+      });
+    }
     this.#options.over(this);
   }
+}
+
+/** A visitor's values for placeholders; the name wins over metadata of the same name (contract §3). */
+function valuesOf({ name, metadata }: Visitor): Record<string, string> {
+  const values = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, placeholderText(value)]));
+  return name === '' ? values : { ...values, customer_name: name };
 }

@@ -4,6 +4,7 @@
  * Composed in `media/main.ts`.
  */
 import type { Logger } from 'pino';
+import type { EndedReason } from '../contract/call-outcome.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { RecordingFacts } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
@@ -85,7 +86,7 @@ export class CallRegistry {
   }
 
   /** A claim was granted and the call is vacant: it is ours from now on, whatever becomes of its socket. */
-  begin(setup: CallSetup, codecFactory: MediaCodecFactory): CallLife {
+  begin(setup: CallSetup, codecFactory: MediaCodecFactory | null): CallLife {
     const { clock, frameClock, pool, recorder, log, toControl } = this.#options;
     const life = new CallLife({
       setup,
@@ -102,8 +103,17 @@ export class CallRegistry {
     return life;
   }
 
-  stop(callUuid: string): void {
-    this.#lives.get(callUuid)?.stop();
+  find(callUuid: string): CallLife | undefined {
+    return this.#lives.get(callUuid);
+  }
+
+  stop(callUuid: string, reason: EndedReason | null = null): void {
+    this.#lives.get(callUuid)?.stop(reason);
+  }
+
+  /** Another process has the call. */
+  superseded(callUuid: string): void {
+    this.#lives.get(callUuid)?.superseded();
   }
 
   control(controlId: string, callUuid: string, action: ControlAction): void {
@@ -137,9 +147,9 @@ export class CallRegistry {
     }
   }
 
-  /** Ends what is left. */
+  /** Ends what is left, or leaves it to another process where that can be. */
   stopAll(): void {
-    for (const life of [...this.#lives.values()]) life.stop();
+    for (const life of [...this.#lives.values()]) life.handOver();
   }
 
   #over(life: CallLife): void {

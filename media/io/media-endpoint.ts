@@ -55,13 +55,13 @@ export function createMediaEndpoint(options: MediaEndpointOptions): SocketRoute<
     message(socket, message, isBinary) {
       const life = socket.data;
       try {
-        life.leg?.message(message, isBinary);
+        life.carrierLeg?.message(message, isBinary);
       } catch (error) {
         life.failed(error);
       }
     },
     drained() {},
-    closed: (socket, code) => socket.data.leg?.socketClosed(code),
+    closed: (socket, code) => socket.data.carrierLeg?.socketClosed(code),
   };
 }
 

@@ -7,6 +7,7 @@
  *   DOWNLINK  ScriptMachine → renderSpeech (voice engine → LegEncoder) → RenderedSpeech → Speaker → call.downlink ring
  */
 import type { Logger } from 'pino';
+import type { OpusDecoder } from '../audio/opus-codec.ts';
 import type { Resampler } from '../audio/resampler.ts';
 import type { ScriptedAgent } from '../contract/agent-definition.ts';
 import type { Clock } from '../contract/clock.ts';
@@ -16,6 +17,7 @@ import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { CallBlock } from '../rings/call-block.ts';
 import { Conversation } from './conversation.ts';
 import type { Session } from './session.ts';
+import type { FrameEncoder } from './speaking/frame-encoder.ts';
 import type { GreetingCache } from './speaking/greeting-cache.ts';
 import { Transcript } from './transcript.ts';
 import { Uplink } from './uplink/uplink.ts';
@@ -31,6 +33,10 @@ export interface CallSessionDeps {
   voiceActivity: VoiceActivity;
   /** From the leg's rate to the recogniser's, where they differ; the session closes it. */
   resampler: Resampler | null;
+  /** Of a leg that sends Opus, at `listenRateOf`; the session closes it. */
+  opusDecoder?: OpusDecoder | null;
+  /** Of a leg that hears Opus; the session closes it. */
+  frameEncoder?: FrameEncoder | null;
   greetings: GreetingCache;
   ringIo: () => void;
   send: (message: FromPipeline) => void;
@@ -55,12 +61,21 @@ export function createCallSession(
       greetings,
       transcript,
       ringIo,
+      web: setup.web === undefined ? null : { encoder: deps.frameEncoder ?? null },
       end: (reason, disposition, error) => send({ type: 'call.end', callUuid, reason, disposition, error }),
     },
     setup,
     agent,
   );
-  const uplink = new Uplink(call.uplink, setup.format, deps.voiceActivity, deps.resampler, clock, conversation);
+  const uplink = new Uplink(
+    call.uplink,
+    setup.format,
+    deps.voiceActivity,
+    deps.resampler,
+    clock,
+    conversation,
+    deps.opusDecoder,
+  );
   let stopped = false;
 
   return {
@@ -80,11 +95,15 @@ export function createCallSession(
       conversation.pressed(key);
     },
     control: (action) => conversation.control(action),
+    command(command) {
+      conversation.command(command);
+    },
     stop() {
       if (stopped) return;
       stopped = true;
       conversation.close();
       uplink.close();
+      deps.frameEncoder?.close();
     },
   };
 }

@@ -7,13 +7,15 @@
  *                       └─ turn over → final words → barge-in's outcome → script → say · listen · end
  */
 import type { Expectation, ScriptedAgent } from '../contract/agent-definition.ts';
+import { voiceFormatOf } from '../contract/audio-format.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import type { SpeechToText } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
+import type { SessionCommand } from '../contract/session-command.ts';
 import { CallerTurn, type CallerTurnListener } from './caller-turn.ts';
 import { PhraseBook, wordsOf } from './scripted/phrase-match.ts';
-import { type ScriptAction, type ScriptEvent, ScriptMachine } from './scripted/script-machine.ts';
+import { BRIDGE, type ScriptAction, type ScriptEvent, ScriptMachine } from './scripted/script-machine.ts';
 import { AgentVoice, type AgentVoiceDeps, type AgentVoiceListener } from './speaking/agent-voice.ts';
 import type { ReplyAnchor } from './transcript.ts';
 import { BargeIn, bargeInOutcome } from './turn-taking/barge-in.ts';
@@ -65,7 +67,11 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   /** A turn whose meaning is known but waits until the far end has stopped playing. */
   #waiting: Meaning | null = null;
   /** What to do once the playhead is final. */
-  #onceSettled: 'nothing' | 'commit' | 'resume' = 'nothing';
+  #onceSettled: 'nothing' | 'commit' | 'resume' | 'bridge' = 'nothing';
+  /** The line is dead: time stands still. */
+  #held = false;
+  /** Typed while the agent spoke and was not to be interrupted. */
+  #typed: string | null = null;
   #anchor: ReplyAnchor | null = null;
   #keys = '';
   #keysByMs = Number.POSITIVE_INFINITY;
@@ -87,7 +93,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
       placeholders: setup.placeholders,
       maxDurationMs: Math.min(setup.maxDurationMs, ownLimitMs),
     });
-    this.#voice = new AgentVoice(deps, agent.voice, setup.format, this);
+    this.#voice = new AgentVoice(deps, agent.voice, voiceFormatOf(setup.outputFormat ?? setup.format), this);
     this.#taker = new TurnTaker(this, patienceFor('open'));
   }
 
@@ -107,6 +113,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     const nowMs = this.#deps.clock.nowMs();
     if (this.#turn !== null && nowMs >= this.#turn.finalByMs) this.#finalIsLate(this.#turn);
     this.#voice.pump();
+    if (this.#held) return;
     if (this.#onceSettled !== 'nothing' && this.#voice.settled) this.#settled();
     if (nowMs >= this.#keysByMs) this.#keysDone();
     if (this.#ended) return;
@@ -153,6 +160,14 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     }
   }
 
+  /** Asked by a web page. */
+  command(command: SessionCommand): void {
+    if (this.#ended) return;
+    if (command.type === 'hold') this.#hold(command.held);
+    else if (command.type === 'text') this.#heardTyped(command.text, command.interrupt);
+    else if (this.#voice.active && this.#voice.interruptible) this.#commit();
+  }
+
   /** The leg is over: closes what is open with what was heard of it. */
   close(): void {
     const { transcript } = this.#deps;
@@ -173,7 +188,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   // ── What comes up the line ────────────────────────────────────────────────────────────────────────────
 
   frame(atMs: number, monoSamples: Int16Array, isSpeech: boolean): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#held) return;
     const turn = this.#turn;
     this.#taker.push(atMs, isSpeech);
     if (turn !== null && turn === this.#turn && Number.isNaN(turn.decidedAtMs)) turn.push(monoSamples);
@@ -185,10 +200,11 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   }
 
   audioStopped(): void {
-    if (!this.#ended) this.#taker.audioStopped();
+    if (!this.#ended && !this.#held) this.#taker.audioStopped();
   }
 
   turnStarted(onsetMs: number): void {
+    this.#deps.transcript.openUserTurn();
     this.#callerSpeaks(true, onsetMs);
     this.#beginTurn(onsetMs);
   }
@@ -216,8 +232,9 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   partial(turn: CallerTurn): void {
     if (turn !== this.#turn) return;
     this.#weighWords(turn);
-    if (turn.text !== '')
-      this.#deps.transcript.live({ type: 'partial', text: turn.text, atMs: this.#deps.transcript.nowMs });
+    if (turn.text === '') return;
+    const { nowMs, userTurnId } = this.#deps.transcript;
+    this.#deps.transcript.live({ type: 'partial', text: turn.text, atMs: nowMs, turnId: userTurnId });
   }
 
   recogniserFailed(error: Error): void {
@@ -266,6 +283,12 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     if (!this.#operatorSpeaks) this.#saidOwed = true;
     this.#operatorSpeaks = false;
     if (this.#queuedTexts.length === 0) this.#goOnAfterWords();
+    const typed = this.#typed;
+    if (typed !== null && !this.#ended && !this.#voice.active) {
+      this.#typed = null;
+      this.#heardTyped(typed, false);
+      return;
+    }
     if (!this.#ended && this.#turn === null && this.#taker.turnOpen) {
       // The caller has been talking into what may not be interrupted: from here on someone listens.
       this.#beginTurn(Math.max(this.#taker.turnOnsetMs, this.#taker.nowMs - PRE_ROLL_MS));
@@ -417,6 +440,10 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   #settled(): void {
     const what = this.#onceSettled;
     this.#onceSettled = 'nothing';
+    if (what === 'bridge') {
+      this.#bridge();
+      return;
+    }
     if (what === 'resume') {
       this.#bargeInEvent('resume');
       this.#voice.resume();
@@ -475,6 +502,64 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     turn.settle();
   }
 
+  /** Typed words mean what they would mean spoken; nobody murmurs on a keyboard, so they are always meant for the agent. */
+  #heardTyped(text: string, interrupt: boolean): void {
+    const { transcript } = this.#deps;
+    const nowMs = transcript.nowMs;
+    this.#turn?.close();
+    this.#turn = null;
+    this.#bargeIn.end();
+    if (this.#voice.active && !(interrupt && this.#voice.interruptible)) {
+      this.#typed = this.#typed === null ? text : `${this.#typed} ${text}`;
+      return;
+    }
+    const streamMs = this.#deps.call.streamMs;
+    const turn = new CallerTurn(streamMs, this.#voice.active, this);
+    turn.text = text;
+    turn.done = true;
+    turn.decidedAtMs = nowMs;
+    transcript.openUserTurn();
+    const sense: WordSense = this.#script.match(text) === null ? 'other' : 'phrase';
+    const meaning = { turn, sense, anchor: { speechEndMs: nowMs, decidedAtMs: nowMs, recognisedAtMs: nowMs } };
+    if (!this.#voice.active) {
+      this.#mean(meaning);
+      return;
+    }
+    this.#waiting = meaning;
+    this.#commit();
+  }
+
+  #hold(held: boolean): void {
+    if (held === this.#held) return;
+    this.#held = held;
+    if (held) {
+      this.#turn?.close();
+      this.#turn = null;
+      this.#bargeIn.end();
+      this.#taker.abandon();
+      this.#uplink?.forgetPreRoll();
+      if (this.#onceSettled === 'resume') this.#onceSettled = 'nothing';
+      if (this.#onceSettled === 'nothing' && this.#voice.active) this.#voice.pause();
+      return;
+    }
+    // What was to be said next, if anything, is still owed; a commit that waits goes its own way, and a muted agent says nothing.
+    if (this.#onceSettled === 'commit' || this.#muted) return;
+    if (!this.#voice.active) this.#bridge();
+    else if (this.#voice.settled) this.#bridge();
+    else this.#onceSettled = 'bridge';
+  }
+
+  /** The line is back: a short word, and then what was cut. */
+  #bridge(): void {
+    const unsaid = this.#voice.active ? this.#voice.unsaid : null;
+    if (unsaid !== null) this.#voice.silence(true);
+    // A bridge alone is no answer of the script's: it only gives the caller their time anew.
+    else this.#operatorSpeaks = true;
+    const said = unsaid?.utterance ?? { stepId: this.#script.stepId, interruptible: true };
+    const text = `${BRIDGE} ${unsaid?.restText ?? ''}`.trim();
+    this.#voice.say({ ...said, text, isGreeting: false, anchor: null });
+  }
+
   #keysDone(): void {
     const digits = this.#keys;
     this.#keys = '';
@@ -492,7 +577,9 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
 
   #callerSpeaks(speaking: boolean, streamMs: number): void {
     const { transcript } = this.#deps;
-    transcript.live({ type: 'speech', who: 'user', phase: speaking ? 'start' : 'end', atMs: transcript.at(streamMs) });
+    const phase = speaking ? 'start' : 'end';
+    const turnId = transcript.userTurnId;
+    transcript.live({ type: 'speech', who: 'user', phase, atMs: transcript.at(streamMs), turnId });
     this.#tell({ type: 'caller', atMs: transcript.nowMs, speaking });
   }
 

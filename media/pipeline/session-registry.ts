@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
+import type { SessionCommand } from '../contract/session-command.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { Session } from './session.ts';
 
@@ -75,6 +76,16 @@ export class SessionRegistry {
     } catch (error) {
       this.#failed(session, error);
       return controlRefused('not_here');
+    }
+  }
+
+  command(callUuid: string, command: SessionCommand): void {
+    const session = this.#byCall.get(callUuid);
+    if (session === undefined || !this.#live.includes(session)) return;
+    try {
+      session.command(command);
+    } catch (error) {
+      this.#failed(session, error);
     }
   }
 

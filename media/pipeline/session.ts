@@ -1,4 +1,5 @@
 import type { ControlAction, ControlOutcome } from '../contract/live-control.ts';
+import type { SessionCommand } from '../contract/session-command.ts';
 
 /** What the pipeline thread asks of a call, whatever its agent is. A throw out of any of these ends the call with `internal_error`, not the thread. */
 export interface Session {
@@ -12,6 +13,7 @@ export interface Session {
   pressed(key: string): void;
   /** Somebody steers the call from outside. */
   control(action: ControlAction): ControlOutcome;
+  command(command: SessionCommand): void;
   /** The leg is over: sends the open turn and the last checkpoint. Idempotent; nothing else is called after it but `stop`. */
   stop(): void;
 }

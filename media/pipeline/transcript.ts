@@ -28,6 +28,9 @@ export class Transcript {
   readonly #shiftMs: number;
   #nextTurnNumber: number;
   #agentTurn: { turnId: string; handedOverAtMs: number; text: string; stepId: string | null } | null = null;
+  /** Numbers that were told already, of turns that are not over. */
+  #reservedAgentTurn: number | null = null;
+  #reservedUserTurn: number | null = null;
   #firstAudioTold = false;
   #checkpointDue = false;
 
@@ -64,14 +67,15 @@ export class Transcript {
   /** The far end got the first frame of an utterance. `anchor` if it answers the caller, with `voicedAtMs`, when its first audio was made. */
   agentStarted(text: string, stepId: string | null, anchor: ReplyAnchor | null, voicedAtMs: number): void {
     const atMs = this.nowMs;
-    const turnId = this.#takeTurnId();
+    const turnId = `t${this.reserveAgentTurn()}`;
+    this.#reservedAgentTurn = null;
     this.#agentTurn = { turnId, handedOverAtMs: atMs, text, stepId };
     if (!this.#firstAudioTold) {
       this.#firstAudioTold = true;
       const answerToFirstWordMs = Math.max(0, Math.round(this.#clock.epochMs() - this.#answeredAtEpochMs));
       this.live({ type: 'first_audio', atMs, answerToFirstWordMs });
     }
-    this.live({ type: 'speech', who: 'agent', phase: 'start', atMs });
+    this.live({ type: 'speech', who: 'agent', phase: 'start', atMs, turnId });
     if (anchor === null) return;
     const since = (thenMs: number) => Math.max(0, Math.round(thenMs - anchor.speechEndMs));
     const latency = {
@@ -90,7 +94,7 @@ export class Transcript {
     if (open === null) return;
     this.#agentTurn = null;
     const endMs = this.at(endedAtStreamMs);
-    this.live({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs });
+    this.live({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs, turnId: open.turnId });
     const startMs = Math.min(Number.isNaN(startedAtStreamMs) ? open.handedOverAtMs : this.at(startedAtStreamMs), endMs);
     const turn: Turn = {
       turnId: open.turnId,
@@ -106,13 +110,36 @@ export class Transcript {
     this.#turn(turn);
   }
 
+  /** Words of the open agent turn begin to be played. */
+  agentText(delta: string): void {
+    if (this.#agentTurn !== null) {
+      this.live({ type: 'agent_text', turnId: this.#agentTurn.turnId, delta, atMs: this.nowMs });
+    }
+  }
+
+  /** The number of the agent turn that comes next, before its first frame is handed over. */
+  reserveAgentTurn(): number {
+    this.#reservedAgentTurn = this.#reserve(this.#reservedAgentTurn);
+    return this.#reservedAgentTurn;
+  }
+
+  /** The caller has begun to speak: the turn has its id from here on, should it come to anything. */
+  openUserTurn(): void {
+    this.#reservedUserTurn = this.#reserve(this.#reservedUserTurn);
+  }
+
+  /** Of the turn that the caller opened last. */
+  get userTurnId(): string {
+    return `t${this.#reservedUserTurn ?? this.#nextTurnNumber}`;
+  }
+
   userTurn(
     turn: Pick<Turn, 'startMs' | 'endMs' | 'text'> & Required<Pick<Turn, 'kind'>>,
     stepId: string | null,
     intent: string | null,
   ): void {
     const whole: Turn = {
-      turnId: this.#takeTurnId(),
+      turnId: this.#takeUserTurnId(),
       role: 'user',
       startMs: turn.startMs,
       endMs: Math.max(turn.startMs, turn.endMs),
@@ -138,8 +165,15 @@ export class Transcript {
     return this.#checkpointDue;
   }
 
-  #takeTurnId(): string {
-    return `t${this.#nextTurnNumber++}`;
+  /** A number that came to nothing is used again, unless a later turn has begun: ids keep the order in which turns began. */
+  #reserve(unused: number | null): number {
+    return unused !== null && unused === this.#nextTurnNumber - 1 ? unused : this.#nextTurnNumber++;
+  }
+
+  #takeUserTurnId(): string {
+    const number = this.#reservedUserTurn ?? this.#nextTurnNumber++;
+    this.#reservedUserTurn = null;
+    return `t${number}`;
   }
 
   #turn(turn: Turn): void {

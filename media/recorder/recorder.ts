@@ -8,9 +8,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { LegFormat } from '../contract/audio-format.ts';
+import type { RecordedDirections } from '../contract/thread-messages.ts';
 import type { FrameRing } from '../rings/frame-ring.ts';
 import { attachRecordRing } from '../rings/record-ring.ts';
 import { createFinishQueue, type FinishQueueDeps } from './finish-queue.ts';
+import { createLegDecoder, type LegDecoder } from './leg-decoder.ts';
 import { findPlace, ownerOf } from './recording-folders.ts';
 import { OWN_STILL_MS, scanForLeftOvers } from './salvage.ts';
 import { SegmentWriter } from './segment-files.ts';
@@ -30,7 +32,13 @@ export interface RecorderDeps extends Omit<RecorderThreadData, 'logLevel'>, Fini
 
 export interface Recorder {
   /** Begins to record the call's stream of this epoch (1 is the first); a second `open` of one that is open is ignored. Never throws: a fault is told at `finished`. */
-  open(callUuid: string, format: LegFormat, ring: SharedArrayBuffer, epoch?: number): void;
+  open(
+    callUuid: string,
+    format: LegFormat,
+    ring: SharedArrayBuffer,
+    epoch?: number,
+    directions?: RecordedDirections,
+  ): void;
   /** The call is over: takes what is left in the ring, pads to `durationMs`, and queues the file for finishing. */
   close(callUuid: string, durationMs: number, epoch?: number): void;
   /** Queues what earlier runs left unfinished. Resolves when it is queued. */
@@ -54,6 +62,8 @@ interface Recording {
   /** The call's last finished file, when this recording begins anew. */
   earlierFile: string | null;
   ring: FrameRing;
+  /** By direction: received, played. Null: frames are in the recording's form already. */
+  decoders: readonly [LegDecoder | null, LegDecoder | null];
   timeline: Timeline;
   writer: SegmentWriter | null;
   fault: Error | null;
@@ -95,7 +105,14 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     const notAfterMs = latestPlausibleMs(recording, nowMs);
     try {
       while (ring.peek()) {
-        timeline.place(ring.generation, ring.bytes, ring.payloadStart, ring.lengthBytes, ring.atMs, notAfterMs);
+        const decoder = recording.decoders[ring.generation === 0 ? 0 : 1];
+        if (decoder === null) {
+          timeline.place(ring.generation, ring.bytes, ring.payloadStart, ring.lengthBytes, ring.atMs, notAfterMs);
+        } else {
+          if (!decoder.isReady) break;
+          const lengthBytes = decoder.decode(ring.bytes, ring.payloadStart, ring.lengthBytes);
+          if (lengthBytes > 0) timeline.place(ring.generation, decoder.bytes, 0, lengthBytes, ring.atMs, notAfterMs);
+        }
         ring.release();
         recording.lastFrameAtMs = nowMs;
       }
@@ -117,7 +134,13 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     return queue.holds(folder) || recordings.some((other) => other.folder === folder);
   }
 
-  function open(callUuid: string, format: LegFormat, memory: SharedArrayBuffer, epoch = 1): void {
+  function open(
+    callUuid: string,
+    format: LegFormat,
+    memory: SharedArrayBuffer,
+    epoch = 1,
+    { received, played }: RecordedDirections = { received: format, played: format },
+  ): void {
     if (isStopped || byStream.has(keyOf(callUuid, epoch))) return;
     const nowMs = clock.nowMs();
     const recording: Recording = {
@@ -125,7 +148,8 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       epoch,
       folder: '',
       earlierFile: null,
-      ring: attachRecordRing(memory, format),
+      ring: attachRecordRing(memory, received, played),
+      decoders: [createLegDecoder(received, format, deps.codec), createLegDecoder(played, format, deps.codec)],
       timeline: new Timeline(format, () => {}),
       writer: null,
       fault: null,
@@ -172,6 +196,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     recordings.splice(recordings.indexOf(recording), 1);
     const nowMs = clock.nowMs();
     drain(recording, nowMs);
+    closeDecoders(recording);
     logWhatWasLost(recording);
     const { folder, earlierFile, timeline } = recording;
     if (earlierFile !== null && recording.fault === null && timeline.counters.placedFrames === 0) {
@@ -230,6 +255,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     const nowMs = clock.nowMs();
     for (const recording of recordings) {
       drain(recording, nowMs);
+      closeDecoders(recording);
       finishTimeline(recording, recording.timeline.newestMs);
     }
     recordings.length = 0;
@@ -237,6 +263,10 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   }
 
   return { open, close, salvage, stop, idle: () => queue.idle() };
+}
+
+function closeDecoders({ decoders }: Recording): void {
+  for (const decoder of decoders) decoder?.close();
 }
 
 function keyOf(callUuid: string, epoch: number): string {

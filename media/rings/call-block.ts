@@ -10,6 +10,7 @@
  * thread at the latest with the ring's next atomic store. What decides (the generations) is atomic.
  */
 import { frameBytesOf, type LegFormat } from '../contract/audio-format.ts';
+import type { CallSetup } from '../contract/link-messages.ts';
 import { FrameRing, frameRingBytes } from './frame-ring.ts';
 
 const CONTROL_WORDS = 16;
@@ -24,35 +25,56 @@ const PLAYED_SEQ = 3;
 const STREAM_MS = 4;
 const UNDERRUN_FRAMES = 5;
 
+/** 2 s of a browser's sound: after a stall of its network all that was kept back comes at once. */
+const WEB_UPLINK_FRAMES = 100;
+
+export interface BlockShape {
+  input: LegFormat;
+  output: LegFormat;
+  uplinkFrames: number;
+}
+
+/** Both threads make the same of a call's setup. */
+export function blockShapeOf(setup: Pick<CallSetup, 'format' | 'outputFormat' | 'web'>): BlockShape {
+  return {
+    input: setup.format,
+    output: setup.outputFormat ?? setup.format,
+    uplinkFrames: setup.web === undefined ? RING_FRAMES : WEB_UPLINK_FRAMES,
+  };
+}
+
+function shapeOf(of: LegFormat | BlockShape): BlockShape {
+  return 'codec' in of ? { input: of, output: of, uplinkFrames: RING_FRAMES } : of;
+}
+
+function uplinkBytesOf({ input, uplinkFrames }: BlockShape): number {
+  return frameRingBytes(uplinkFrames, frameBytesOf(input));
+}
+
 export class CallBlock {
   readonly memory: SharedArrayBuffer;
   readonly uplink: FrameRing;
   readonly downlink: FrameRing;
   readonly #words: Int32Array;
 
-  private constructor(memory: SharedArrayBuffer, frameBytes: number) {
+  private constructor(memory: SharedArrayBuffer, shape: BlockShape) {
+    const uplinkBytes = uplinkBytesOf(shape);
     this.memory = memory;
     this.#words = new Int32Array(memory, 0, CONTROL_WORDS);
-    this.uplink = new FrameRing(memory, CONTROL_BYTES, RING_FRAMES, frameBytes);
-    this.downlink = new FrameRing(
-      memory,
-      CONTROL_BYTES + frameRingBytes(RING_FRAMES, frameBytes),
-      RING_FRAMES,
-      frameBytes,
-    );
+    this.uplink = new FrameRing(memory, CONTROL_BYTES, shape.uplinkFrames, frameBytesOf(shape.input));
+    this.downlink = new FrameRing(memory, CONTROL_BYTES + uplinkBytes, RING_FRAMES, frameBytesOf(shape.output));
   }
 
-  static create(format: LegFormat): CallBlock {
-    const frameBytes = frameBytesOf(format);
-    return new CallBlock(
-      new SharedArrayBuffer(CONTROL_BYTES + 2 * frameRingBytes(RING_FRAMES, frameBytes)),
-      frameBytes,
-    );
+  /** A format alone: the same both ways, as telephone legs have it. */
+  static create(of: LegFormat | BlockShape): CallBlock {
+    const shape = shapeOf(of);
+    const downlinkBytes = frameRingBytes(RING_FRAMES, frameBytesOf(shape.output));
+    return new CallBlock(new SharedArrayBuffer(CONTROL_BYTES + uplinkBytesOf(shape) + downlinkBytes), shape);
   }
 
-  /** The other thread's view of a block that was created with the same format. */
-  static attach(memory: SharedArrayBuffer, format: LegFormat): CallBlock {
-    return new CallBlock(memory, frameBytesOf(format));
+  /** The other thread's view of a block that was created with the same format or shape. */
+  static attach(memory: SharedArrayBuffer, of: LegFormat | BlockShape): CallBlock {
+    return new CallBlock(memory, shapeOf(of));
   }
 
   get generation(): number {

@@ -12,11 +12,16 @@ export const PLAYED = 1;
 /** 2 s of both directions at 20 ms a frame. */
 const RECORD_RING_FRAMES = 200;
 
-export function createRecordRing(format: LegFormat): { memory: SharedArrayBuffer; ring: FrameRing } {
-  const memory = new SharedArrayBuffer(frameRingBytes(RECORD_RING_FRAMES, frameBytesOf(format)));
-  return { memory, ring: attachRecordRing(memory, format) };
+/** `played`: the other direction's format, where it differs. */
+export function createRecordRing(
+  format: LegFormat,
+  played: LegFormat = format,
+): { memory: SharedArrayBuffer; ring: FrameRing } {
+  const frameBytes = Math.max(frameBytesOf(format), frameBytesOf(played));
+  const memory = new SharedArrayBuffer(frameRingBytes(RECORD_RING_FRAMES, frameBytes));
+  return { memory, ring: attachRecordRing(memory, format, played) };
 }
 
-export function attachRecordRing(memory: SharedArrayBuffer, format: LegFormat): FrameRing {
-  return new FrameRing(memory, 0, RECORD_RING_FRAMES, frameBytesOf(format));
+export function attachRecordRing(memory: SharedArrayBuffer, format: LegFormat, played: LegFormat = format): FrameRing {
+  return new FrameRing(memory, 0, RECORD_RING_FRAMES, Math.max(frameBytesOf(format), frameBytesOf(played)));
 }

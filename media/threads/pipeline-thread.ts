@@ -7,26 +7,34 @@
 import { join } from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { destination, pino } from 'pino';
+import { loadOpusCodec, type OpusCodec } from '../audio/opus-codec.ts';
 import { createResampler } from '../audio/resampler.ts';
-import type { LegFormat } from '../contract/audio-format.ts';
+import { type LegFormat, voiceFormatOf } from '../contract/audio-format.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { SpeechToText, TextToSpeech } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { safeLogOptions } from '../contract/log-safety.ts';
+import type { SessionCommand } from '../contract/session-command.ts';
 import type { FromPipeline, ToPipeline } from '../contract/thread-messages.ts';
 import { NeuralVoices } from '../engines/local/neural-voices.ts';
-import { createSpeechToTextClient } from '../engines/local/speech-to-text-client.ts';
+import { createSpeechToTextClients } from '../engines/local/speech-to-text-client.ts';
 import { createTextToSpeechClient } from '../engines/local/text-to-speech-client.ts';
 import { loadVoiceActivity } from '../engines/local/voice-activity.ts';
 import { createCallSession } from '../pipeline/call-session.ts';
 import { ScriptMachine } from '../pipeline/scripted/script-machine.ts';
 import type { Session } from '../pipeline/session.ts';
 import { SessionRegistry } from '../pipeline/session-registry.ts';
+import { createFrameEncoder } from '../pipeline/speaking/frame-encoder.ts';
 import { GreetingCache } from '../pipeline/speaking/greeting-cache.ts';
 import { createToneSession, toneLoop } from '../pipeline/tone/tone-session.ts';
 import { listenRateOf } from '../pipeline/uplink/uplink.ts';
 import { Bell } from '../rings/bell.ts';
-import { CallBlock } from '../rings/call-block.ts';
+import { blockShapeOf, CallBlock } from '../rings/call-block.ts';
+
+interface Engines {
+  speechToText: Readonly<Record<8000 | 16000, SpeechToText>>;
+  textToSpeech: TextToSpeech;
+}
 
 export interface PipelineThreadData {
   threadIndex: number;
@@ -44,8 +52,8 @@ const YIELD_EVERY_MS = 10;
 const VOICE_RATE_HZ = 16000;
 const MOST_TONES = 16;
 
-/** One recogniser client a port: a thread's legs all listen at one rate until wider legs come. */
-const LISTEN_RATE_HZ = 8000;
+/** The neural voice model hears telephone legs; a wider leg has the gate alone. */
+const NEURAL_RATE_HZ = 8000;
 
 if (parentPort === null) throw new Error('pipeline-thread is a worker thread: start it with new Worker(…)');
 const parent = parentPort;
@@ -61,12 +69,14 @@ const ringIo = (): void => ioBell.ring();
 const registry = new SessionRegistry(logger, (message: FromPipeline) => parent.postMessage(message));
 const send = (message: FromPipeline): void => registry.send(message);
 const tones = new Map<string, Uint8Array>();
-/** Calls whose session is being made, each with its start: a call may be stopped and started anew meanwhile. */
-const starting = new Map<string, SharedArrayBuffer>();
-const speechToText: SpeechToText = {
-  inputRateHz: LISTEN_RATE_HZ,
-  open: (grammar, onResult, onError) => enginesNow().speechToText.open(grammar, onResult, onError),
-};
+/** Calls whose session is being made, each with its start (a call may be stopped and started anew meanwhile) and with what it was asked. */
+const starting = new Map<string, { memory: SharedArrayBuffer; commands: SessionCommand[] }>();
+const speechToTextAt = (rateHz: 8000 | 16000): SpeechToText => ({
+  inputRateHz: rateHz,
+  open: (grammar, onResult, onError) => enginesNow().speechToText[rateHz].open(grammar, onResult, onError),
+});
+/** By the rate at which a leg is listened to. */
+const speechToText = { 8000: speechToTextAt(8000), 16000: speechToTextAt(16000) };
 const textToSpeech: TextToSpeech = {
   get outputRateHz() {
     return enginesNow().textToSpeech.outputRateHz;
@@ -77,12 +87,15 @@ const textToSpeech: TextToSpeech = {
   synthesize: (request, onChunk) => enginesNow().textToSpeech.synthesize(request, onChunk),
 };
 const greetings = new GreetingCache({ directory: join(data.dataDir, 'greetings'), clock, logger, textToSpeech });
-let engines: { speechToText: SpeechToText; textToSpeech: TextToSpeech } | null = null;
+let engines: Engines | null = null;
+let opus: OpusCodec | null = null;
+/** Loaded by the first leg that speaks it. */
+const opusNow = (): OpusCodec => (opus ??= loadOpusCodec());
 
 const createVoiceActivity = await loadVoiceActivity();
 const neuralVoices = new NeuralVoices({
   gate: createVoiceActivity,
-  rateHz: LISTEN_RATE_HZ,
+  rateHz: NEURAL_RATE_HZ,
   attach: (shape, memory) => send({ type: 'scoring.attach', shape, memory }),
 });
 (await createResampler(VOICE_RATE_HZ, 8000)).close();
@@ -90,10 +103,7 @@ const neuralVoices = new NeuralVoices({
 parent.on('message', (message: ToPipeline<MessagePort>) => {
   switch (message.type) {
     case 'engines':
-      engines = {
-        speechToText: createSpeechToTextClient(message.speechToText, LISTEN_RATE_HZ),
-        textToSpeech: createTextToSpeechClient(message.textToSpeech),
-      };
+      engines = enginesOf(message.speechToText, message.textToSpeech);
       break;
     case 'call.start':
       startCall(message.setup, message.call);
@@ -106,6 +116,10 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
       send({ type: 'call.controlled', callUuid, controlId, outcome: registry.control(callUuid, action) });
       break;
     }
+    case 'call.command':
+      if (starting.has(message.callUuid)) starting.get(message.callUuid)!.commands.push(message.command);
+      else registry.command(message.callUuid, message.command);
+      break;
     case 'call.stop':
       starting.delete(message.callUuid);
       registry.stop(message.callUuid);
@@ -120,7 +134,12 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
 });
 
 /** What calls hold on to: it leads to the engines of now, so that new ports, after an engine thread's death, serve calls that go on. */
-function enginesNow(): { speechToText: SpeechToText; textToSpeech: TextToSpeech } {
+function enginesOf(listenPort: MessagePort, speechPort: MessagePort): Engines {
+  const at = createSpeechToTextClients(listenPort);
+  return { speechToText: { 8000: at(8000), 16000: at(16000) }, textToSpeech: createTextToSpeechClient(speechPort) };
+}
+
+function enginesNow(): Engines {
   if (engines === null) throw new Error('the pipeline thread was given work before its engines');
   return engines;
 }
@@ -136,12 +155,14 @@ function prepare({ callUuid, agent, placeholders, format }: Extract<ToPipeline, 
 
 function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
   const { callUuid } = setup;
-  starting.set(callUuid, memory);
-  const isStillWanted = (): boolean => starting.get(callUuid) === memory && starting.delete(callUuid);
+  const start = { memory, commands: [] as SessionCommand[] };
+  starting.set(callUuid, start);
+  const isStillWanted = (): boolean => starting.get(callUuid) === start && starting.delete(callUuid);
   createSession(setup, memory).then(
     (session) => {
       if (!isStillWanted()) return session.stop();
       registry.start(session);
+      for (const command of start.commands) registry.command(callUuid, command);
       // The loop may be asleep for as long as a heartbeat.
       pipelineBell.ring();
     },
@@ -157,21 +178,35 @@ function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
 
 async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promise<Session> {
   const { agent, format } = setup;
-  const call = CallBlock.attach(memory, format);
+  const output = setup.outputFormat ?? format;
+  const call = CallBlock.attach(memory, blockShapeOf(setup));
   if (agent.kind === 'tone') {
-    return createToneSession({ clock, loop: toneOf(agent.toneHz, format), ringIo, send }, setup, agent, call);
+    const loop = toneOf(agent.toneHz, voiceFormatOf(output));
+    const encoder = createFrameEncoder(output, opusNow);
+    return createToneSession({ clock, loop, encoder, ringIo, send }, setup, agent, call);
   }
   enginesNow();
   const rateHz = listenRateOf(format);
-  if (rateHz !== LISTEN_RATE_HZ) throw new Error(`legs of ${format.rateHz} Hz are not served yet, only 8000 Hz`);
-  const resampler = format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null;
-  const voiceActivity =
-    agent.voiceActivity === 'neural'
-      ? neuralVoices.create((why) => warnOfGateAlone(setup.callUuid, call, why))
-      : createVoiceActivity(rateHz);
-  const child = logger.child({ callUuid: setup.callUuid });
+  const isOpus = format.codec === 'opus';
+  // Opus is decoded at the rate that is listened to, whatever the sender's was.
+  const resampler = !isOpus && format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null;
   return createCallSession(
-    { clock, logger: child, speechToText, textToSpeech, voiceActivity, resampler, greetings, ringIo, send },
+    {
+      clock,
+      logger: logger.child({ callUuid: setup.callUuid }),
+      speechToText: speechToText[rateHz],
+      textToSpeech,
+      voiceActivity:
+        agent.voiceActivity === 'neural' && rateHz === NEURAL_RATE_HZ
+          ? neuralVoices.create((why) => warnOfGateAlone(setup.callUuid, call, why))
+          : createVoiceActivity(rateHz),
+      resampler,
+      opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,
+      frameEncoder: createFrameEncoder(output, opusNow),
+      greetings,
+      ringIo,
+      send,
+    },
     setup,
     agent,
     call,

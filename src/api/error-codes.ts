@@ -5,6 +5,7 @@
 import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outcome.ts';
 import { CALL_ERROR_CODES } from './calls/error-codes.ts';
 import type { CodeFacts } from './code-facts.ts';
+import { EMBED_CODES } from './embed/error-codes.ts';
 import { LEAD_CODES } from './leads/error-codes.ts';
 import { SUPPRESSION_CODES } from './suppressions/error-codes.ts';
 import { WEBHOOK_ERROR_CODES } from './webhooks/error-codes.ts';
@@ -117,7 +118,7 @@ const DEFINITIONS = {
   concurrency_limit: {
     status: 429,
     message: 'Carrier rate limit exceeded',
-    meaning: 'Too many calls at once on the line or in the workspace.',
+    meaning: 'Too many calls at once on the line or in the workspace; of web sessions, from the address too.',
   },
   submission_unknown: {
     status: 500,
@@ -167,6 +168,7 @@ const DEFINITIONS = {
   ...LEAD_CODES,
   ...SUPPRESSION_CODES,
   ...WEBHOOK_ERROR_CODES,
+  ...EMBED_CODES,
   not_found: { status: 404, message: 'Not found', meaning: 'There is no such path.' },
   method_not_allowed: {
     status: 405,

@@ -20,7 +20,8 @@ export interface CallRecord {
   enterprise: string;
   agentId: string;
   agentVersion: number;
-  lineId: string;
+  /** Null for a web session. */
+  lineId: string | null;
   /** The lead that was called; it may be gone by now. */
   leadId: string | null;
   channel: 'phone' | 'web';

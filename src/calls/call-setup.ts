@@ -24,7 +24,7 @@ export async function readAgentDefinition(database: Queryable, call: LiveCall): 
 
 /** First wins: `customer_name` from the call's name, its metadata, its lead's notes and source, the agent's defaults, `sys.*`. `secret.*` never comes here. */
 export function placeholdersOf(
-  call: LiveCall,
+  call: Pick<LiveCall, 'callUuid' | 'toNumber' | 'fromNumber' | 'direction' | 'metadata' | 'name' | 'leadValues'>,
   definition: AgentDefinition,
   nowEpochMs: number,
 ): Record<string, string> {

@@ -1,15 +1,16 @@
 /**
  * The carrier of a call's line, with that line's credentials. While the database is away the last known one serves, so that
- * a live call can still be hung up. Used by callbacks, claims, hang-ups and look-ups.
+ * a live call can still be hung up. Used by callbacks, claims, hang-ups and look-ups. A web session has no line.
  */
 import type { Carrier } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
+import { WEB_CARRIER } from '../embed/web-carrier.ts';
 import type { Database } from '../store/database.ts';
 import { isDatabaseAway } from './database-away.ts';
 
 export interface LineCarriers {
   /** Rejects when the line has no credentials, or they do not open under this master key. */
-  of(call: { lineId: string; carrier: string }): Promise<Carrier>;
+  of(call: { lineId: string | null; carrier: string }): Promise<Carrier>;
 }
 
 export interface LineCarriersDeps {
@@ -23,6 +24,7 @@ export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
   const known = new Map<string, { sealed: Buffer; carrier: Carrier }>();
   return {
     async of({ lineId, carrier: name }) {
+      if (lineId === null) return WEB_CARRIER;
       const last = known.get(lineId);
       let sealed: Buffer | null | undefined;
       try {

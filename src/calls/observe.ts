@@ -257,7 +257,11 @@ class Draft {
       this.#noteEnding({ reason: fault, hangupBy: 'platform' });
       this.deed('hang_up');
     }
-    if (this.call.carrierEndedAt !== null) this.#finish();
+    if (this.call.channel === 'web') {
+      // No carrier has a word to say: whoever closed the socket ended the call.
+      if (this.call.ending === null) this.#noteEnding({ reason: 'user_hangup', hangupBy: 'caller' });
+      this.#finish();
+    } else if (this.call.carrierEndedAt !== null) this.#finish();
   }
 
   finish(report: EndReport): void {

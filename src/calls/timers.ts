@@ -27,6 +27,8 @@ export const CLOSING_LIMIT_MS = 40_000;
 export const LEASE_MS = 30_000;
 /** How long a call without an owner waits to come back, or for a definite word of the carrier: 45 s after the death it is over. */
 export const ORPHAN_LIMIT_MS = 12_000;
+/** The same for a web session: a visitor may come back for 30 s (contract §9), and needs some to be served. */
+export const WEB_ORPHAN_LIMIT_MS = 33_000;
 export const RETRY_MS = 5_000;
 
 export type TimerKind =
@@ -89,7 +91,7 @@ function timersOfTalk(call: LiveCall): Timer[] {
   );
   if (closingSince !== Number.POSITIVE_INFINITY) {
     timers.push({ kind: 'closing_limit', atEpochMs: closingSince + CLOSING_LIMIT_MS });
-    timers.push({ kind: 'closing_lookup', atEpochMs: closingSince + CLOSING_LOOKUP_MS });
+    if (call.channel === 'phone') timers.push({ kind: 'closing_lookup', atEpochMs: closingSince + CLOSING_LOOKUP_MS });
     return timers;
   }
   timers.push({
@@ -98,8 +100,10 @@ function timersOfTalk(call: LiveCall): Timer[] {
   });
   if (!claimed) timers.push({ kind: 'no_media', atEpochMs: answeredAt + NO_MEDIA_MS });
   if (claimed && call.leaseUntil !== null) {
-    timers.push({ kind: 'orphan_limit', atEpochMs: call.leaseUntil.getTime() + ORPHAN_LIMIT_MS });
-    timers.push({ kind: 'orphan_lookup', atEpochMs: call.leaseUntil.getTime() });
+    const limitMs = call.channel === 'web' ? WEB_ORPHAN_LIMIT_MS : ORPHAN_LIMIT_MS;
+    timers.push({ kind: 'orphan_limit', atEpochMs: call.leaseUntil.getTime() + limitMs });
+    // Of a web session there is nobody to ask.
+    if (call.channel === 'phone') timers.push({ kind: 'orphan_lookup', atEpochMs: call.leaseUntil.getTime() });
   }
   return timers;
 }

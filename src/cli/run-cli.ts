@@ -16,6 +16,7 @@ import { addLimitCommands } from './limit-commands.ts';
 import { addLineCommands } from './line-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
+import { addWidgetCommands } from './widget-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
 
 /** `parameters` without node and script. Resolves 0, or 1 after a fault. */
@@ -40,6 +41,7 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
   addWebhookCommands(program, io);
   addLimitCommands(program, io);
   addAuditCommands(program, io);
+  addWidgetCommands(program, io);
   addDoctorCommand(program, io);
   program
     .command('migrate')

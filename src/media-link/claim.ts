@@ -98,7 +98,7 @@ export async function claimStream(deps: ClaimDeps, mediaId: string, claim: Claim
 }
 
 /** The last checkpoint, moved past every turn that is stored: the last one's checkpoint may have died with its process. */
-async function resumeFrom(tx: Queryable, call: LiveCall): Promise<Checkpoint | null> {
+export async function resumeFrom(tx: Queryable, call: LiveCall): Promise<Checkpoint | null> {
   if (call.epoch <= 1) return call.checkpoint;
   const rows = await tx.query<{ last: number | null; endMs: number | null }>(
     `SELECT max(position) AS last, max((turn ->> 'endMs')::float) AS "endMs" FROM call_turns WHERE call_uuid = $1`,

@@ -109,6 +109,20 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
             events: await appendCallLog(tx, callUuid, [{ kind: message.type, data, atEpochMs: clock.epochMs() }]),
           };
         });
+      case 'web.session':
+        return onOwnedCall(message, async (tx) => {
+          const { visitor, audio, resumeNumber } = message;
+          if (visitor !== null) await patchCall(tx, callUuid, visitor);
+          await tx.query('UPDATE web_sessions SET audio = $2, resume_number = $3 WHERE call_uuid = $1', [
+            callUuid,
+            JSON.stringify(audio),
+            resumeNumber,
+          ]);
+          const data = { epoch, audio, resumeNumber };
+          return {
+            events: await appendCallLog(tx, callUuid, [{ kind: message.type, data, atEpochMs: clock.epochMs() }]),
+          };
+        });
       case 'checkpoint':
         return onOwnedCall(message, async (tx) => {
           await patchCall(tx, callUuid, { checkpoint: message.checkpoint });

@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { MULAW_8K } from '../../media/contract/audio-format.ts';
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { type LegFormat, MULAW_8K } from '../../media/contract/audio-format.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ToMedia } from '../../media/contract/link-messages.ts';
 import type { ControlAction, ControlOutcome } from '../../media/contract/live-control.ts';
@@ -12,6 +13,22 @@ import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
 import type { MediaCommands } from '../calls/deeds.ts';
 import type { LiveCall } from '../calls/live-call.ts';
 import type { Database } from '../store/database.ts';
+
+/** What a page hears by default, and what Opus is made of. */
+const WEB_VOICE_FORMATS: readonly LegFormat[] = [
+  { codec: 'pcm_s16le', rateHz: 24000 },
+  { codec: 'pcm_s16le', rateHz: 16000 },
+];
+/** Whose name is not known yet; a greeting with more in it than the agent's own defaults is rendered when it is. */
+const UNKNOWN_VISITOR = {
+  callUuid: '',
+  toNumber: '',
+  fromNumber: '',
+  direction: 'inbound',
+  metadata: {},
+  name: '',
+  leadValues: null,
+} as const;
 
 export interface MediaMember {
   mediaId: string;
@@ -35,6 +52,10 @@ export interface MediaPool extends MediaCommands {
   controlled(controlId: string, outcome: ControlOutcome): void;
   /** Step 12 of contract §2: is there a connected process that takes calls and has room? */
   hasRoom(): boolean;
+  /** The call has gone to another process: the one that had it lets go. */
+  superseded(callUuid: string, ownerMediaId: string): void;
+  /** A visitor is about to come: the greeting in each format that a page may ask for. Never throws. */
+  prepareWeb(agent: AgentDefinition): void;
 }
 
 /** An operator waits for it. */
@@ -47,6 +68,11 @@ export function createMediaPool(deps: { database: Database; clock: Clock; log: L
 
   const hasRoomFor = (member: MediaMember): boolean =>
     member.connected && !member.draining && member.activeCalls < member.capacityCalls;
+
+  const idlest = (): MediaMember | undefined =>
+    [...byId.values()]
+      .filter(hasRoomFor)
+      .sort((a, b) => a.activeCalls / a.capacityCalls - b.activeCalls / b.capacityCalls)[0];
 
   function send(member: MediaMember, message: ToMedia): void {
     if (!member.send(message)) log.warn({ mediaId: member.mediaId, type: message.type }, 'a command to media was lost');
@@ -85,15 +111,26 @@ export function createMediaPool(deps: { database: Database; clock: Clock; log: L
       });
     },
     controlled: (controlId, outcome) => asked.get(controlId)?.(outcome),
+    superseded(callUuid, ownerMediaId) {
+      const owner = byId.get(ownerMediaId);
+      if (owner !== undefined) send(owner, { type: 'stop', callUuid, reason: null, superseded: true });
+    },
+
+    prepareWeb(agent) {
+      const member = idlest();
+      if (member === undefined) return;
+      const placeholders = placeholdersOf(UNKNOWN_VISITOR, agent, clock.epochMs());
+      for (const format of WEB_VOICE_FORMATS) {
+        send(member, { type: 'prepare', callUuid: UNKNOWN_VISITOR.callUuid, agent, placeholders, format });
+      }
+    },
 
     async prepare(call) {
-      const idlest = [...byId.values()]
-        .filter(hasRoomFor)
-        .sort((a, b) => a.activeCalls / a.capacityCalls - b.activeCalls / b.capacityCalls)[0];
-      if (idlest === undefined) return;
+      const member = idlest();
+      if (member === undefined) return;
       const agent = await readAgentDefinition(database, call);
       const placeholders = placeholdersOf(call, agent, clock.epochMs());
-      send(idlest, { type: 'prepare', callUuid: call.callUuid, agent, placeholders, format: MULAW_8K });
+      send(member, { type: 'prepare', callUuid: call.callUuid, agent, placeholders, format: MULAW_8K });
     },
   };
 }

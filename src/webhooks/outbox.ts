@@ -101,8 +101,11 @@ async function write(tx: Queryable, row: EventRow): Promise<string[]> {
   );
   const deliveries = await tx.query<{ id: string }>(
     `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at)
-     SELECT $1, $2, id, 'pending', $4, $4 FROM webhook_endpoints WHERE workspace_id = $3 RETURNING id`,
-    [uuidv7(), row.id, row.workspaceId, now],
+     SELECT $1, $2, e.id, 'pending', $4, $4
+       FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id LEFT JOIN calls c ON c.call_uuid = $5
+      WHERE e.workspace_id = $3 AND (w.web_webhooks OR c.channel IS DISTINCT FROM 'web')
+     RETURNING id`,
+    [uuidv7(), row.id, row.workspaceId, now, row.callUuid],
   );
   return deliveries.map((delivery) => delivery.id);
 }

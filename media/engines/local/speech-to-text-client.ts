@@ -15,8 +15,12 @@ interface OpenStream {
 }
 
 export function createSpeechToTextClient(port: MessagePort, rateHz: 8000 | 16000): SpeechToText {
+  return createSpeechToTextClients(port)(rateHz);
+}
+
+/** Clients of one port for legs of different rates: call it once a port. */
+export function createSpeechToTextClients(port: MessagePort): (rateHz: 8000 | 16000) => SpeechToText {
   const open = new Map<number, OpenStream>();
-  const batchSamples = (BATCH_MS * rateHz) / 1000;
   let lastId = 0;
   let gone = false;
 
@@ -44,23 +48,26 @@ export function createSpeechToTextClient(port: MessagePort, rateHz: 8000 | 16000
   /** Gathers frames into messages; nothing goes over after `finish` or `cancel`, or when the stream has ended otherwise. */
   class ClientStream implements RecognitionStream {
     readonly #id: number;
-    #batch = new Int16Array(batchSamples);
+    readonly #batchSamples: number;
+    #batch: Int16Array<ArrayBuffer>;
     #filledSamples = 0;
     #isOver = false;
 
-    constructor(id: number) {
+    constructor(id: number, rateHz: number) {
       this.#id = id;
+      this.#batchSamples = (BATCH_MS * rateHz) / 1000;
+      this.#batch = new Int16Array(this.#batchSamples);
     }
 
     push(monoSamples: Int16Array): void {
       if (this.#isOver || !open.has(this.#id)) return;
       let from = 0;
       while (from < monoSamples.length) {
-        const count = Math.min(monoSamples.length - from, batchSamples - this.#filledSamples);
+        const count = Math.min(monoSamples.length - from, this.#batchSamples - this.#filledSamples);
         for (let i = 0; i < count; i++) this.#batch[this.#filledSamples + i] = monoSamples[from + i]!;
         this.#filledSamples += count;
         from += count;
-        if (this.#filledSamples === batchSamples) this.#sendBatch();
+        if (this.#filledSamples === this.#batchSamples) this.#sendBatch();
       }
     }
 
@@ -77,20 +84,21 @@ export function createSpeechToTextClient(port: MessagePort, rateHz: 8000 | 16000
     }
 
     #sendBatch(): void {
-      const samples = this.#filledSamples === batchSamples ? this.#batch : this.#batch.slice(0, this.#filledSamples);
+      const samples =
+        this.#filledSamples === this.#batchSamples ? this.#batch : this.#batch.slice(0, this.#filledSamples);
       send({ type: 'audio', id: this.#id, samples }, samples.buffer);
-      this.#batch = new Int16Array(batchSamples);
+      this.#batch = new Int16Array(this.#batchSamples);
       this.#filledSamples = 0;
     }
   }
 
-  return {
+  return (rateHz) => ({
     inputRateHz: rateHz,
     open(grammar: Grammar, onResult, onError) {
       const id = ++lastId;
       if (gone) {
         queueMicrotask(() => onError(new Error('The listen thread is gone.')));
-        return new ClientStream(id);
+        return new ClientStream(id, rateHz);
       }
       open.set(id, { onResult, onError });
       port.ref();
@@ -100,7 +108,7 @@ export function createSpeechToTextClient(port: MessagePort, rateHz: 8000 | 16000
         rateHz,
         grammar: { phrases: [...grammar.phrases], anywhere: grammar.anywhere === true },
       });
-      return new ClientStream(id);
+      return new ClientStream(id, rateHz);
     },
-  };
+  });
 }

@@ -115,6 +115,8 @@ export function createWsServer(options: SocketServerOptions): MediaSocketServer 
         perMessageDeflate: false,
         clientTracking: false,
         skipUTF8Validation: false,
+        // No subprotocol is ever agreed to, as there.
+        handleProtocols: () => false,
         maxPayload: route.limits.maxBufferedMessageBytes,
       }),
     ]),

@@ -11,6 +11,7 @@ import type { Clock } from '../../contract/clock.ts';
 import type { Checkpoint, LiveEvent, Turn } from '../../contract/conversation.ts';
 import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
 import { type ControlAction, type ControlOutcome, controlRefused } from '../../contract/live-control.ts';
+import type { SessionCommand } from '../../contract/session-command.ts';
 import type { FromPipeline } from '../../contract/thread-messages.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
 import type { ScoringHost } from './scoring-host.ts';
@@ -53,6 +54,7 @@ export interface PlacedCall {
   digit(digit: string): void;
   /** The listener's `controlled` follows, unless the thread dies. */
   control(controlId: string, action: ControlAction): void;
+  command(command: SessionCommand): void;
   /** `closed` follows. */
   stop(): void;
 }
@@ -87,6 +89,8 @@ class Call implements PlacedCall {
   moves = 0;
   movedAtMs = 0;
   isStopping = false;
+  /** A successor must be told too. */
+  isHeld = false;
 
   constructor(pool: Pool, setup: CallSetup, listener: PlacedCallListener) {
     this.pool = pool;
@@ -115,6 +119,11 @@ class Call implements PlacedCall {
     const { callUuid } = this.setup;
     if (this.host === null || this.isStopping) this.listener.controlled(controlId, controlRefused('not_here'));
     else this.host.post({ type: 'call.control', callUuid, controlId, action });
+  }
+
+  command(command: SessionCommand): void {
+    if (command.type === 'hold') this.isHeld = command.held;
+    this.host?.post({ type: 'call.command', callUuid: this.setup.callUuid, command });
   }
 
   stop(): void {
@@ -215,6 +224,7 @@ class Pool implements PipelinePool {
     call.host = host;
     host.calls.add(callUuid);
     host.post({ type: 'call.start', setup: { ...call.setup, checkpoint: call.resumeFrom() }, call: block });
+    if (call.isHeld) host.post({ type: 'call.command', callUuid, command: { type: 'hold', held: true } });
   }
 
   #startThread(): void {

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { LegFormat } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { RecordingFacts } from '../../contract/conversation.ts';
-import type { FromRecorder, ToRecorder } from '../../contract/thread-messages.ts';
+import type { FromRecorder, RecordedDirections, ToRecorder } from '../../contract/thread-messages.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
 const FIRST_RESTART_MS = 50;
@@ -38,7 +38,7 @@ export interface RecorderHost {
   readonly openRecordings: number;
   /** Threads that died, since the start. */
   readonly deaths: number;
-  open(stream: RecordedStream, format: LegFormat, ring: SharedArrayBuffer): void;
+  open(stream: RecordedStream, format: LegFormat, ring: SharedArrayBuffer, directions?: RecordedDirections): void;
   /** `finished` follows, once. Nothing happens when it was not opened. */
   close(stream: RecordedStream, durationMs: number): void;
   /** Ends the thread; recordings that are still open are given up without a word. */
@@ -121,9 +121,16 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
     get openRecordings() {
       return recordings.size;
     },
-    open(stream, format, ring) {
+    open(stream, format, ring, directions) {
       const { callUuid, epoch } = stream;
-      const opened = { type: 'open', callUuid, epoch, format, ring } as const;
+      const opened = {
+        type: 'open',
+        callUuid,
+        epoch,
+        format,
+        ring,
+        ...(directions === undefined ? {} : { directions }),
+      } as const;
       recordings.set(keyOf(stream), { opened, closing: null, deaths: 0 });
       worker.post(opened);
     },

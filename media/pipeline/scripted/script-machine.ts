@@ -46,7 +46,8 @@ const LAST_SENTENCE_MS = 5_000;
 const LONGEST_CALLER_SPEECH_MS = 60_000;
 /** After the caller's sound ends, the turn may still be undecided: no prompt within this. */
 const PROMPT_AFTER_SOUND_MS = 1_500;
-const BRIDGE = 'Sorry, I lost you for a moment.';
+/** Said when the line was dead and is back. */
+export const BRIDGE = 'Sorry, I lost you for a moment.';
 const FALLBACK_COUNTER = '#fallback';
 const IDLE_COUNTER = '#idle';
 

@@ -8,6 +8,7 @@ import type { Clock } from '../../contract/clock.ts';
 import type { TextToSpeech } from '../../contract/engines.ts';
 import type { CallBlock } from '../../rings/call-block.ts';
 import type { ReplyAnchor, Transcript } from '../transcript.ts';
+import type { FrameEncoder } from './frame-encoder.ts';
 import type { GreetingCache } from './greeting-cache.ts';
 import type { RenderedSpeech } from './rendered-speech.ts';
 import { Speaker, type SpeakerListener } from './speaker.ts';
@@ -21,6 +22,8 @@ export interface AgentVoiceDeps {
   greetings: GreetingCache;
   transcript: Transcript;
   ringIo: () => void;
+  /** A browser listens: it is told utterances and words, and may want a codec with a memory. */
+  web?: { encoder: FrameEncoder | null } | null;
 }
 
 export interface AgentVoiceListener {
@@ -53,13 +56,21 @@ export class AgentVoice implements SpeakerListener {
   #voicedAtMs = Number.NaN;
   #forget: (() => void) | null = null;
   #failures = 0;
+  readonly #tellsWords: boolean;
+  /** Of the utterance's text, how much the page has been told. */
+  #toldChars = 0;
 
   constructor(deps: AgentVoiceDeps, voice: string, format: LegFormat, listener: AgentVoiceListener) {
     this.#deps = deps;
     this.#voice = voice;
     this.#format = format;
     this.#listener = listener;
-    this.#speaker = new Speaker(deps.call, deps.clock, deps.ringIo, this);
+    const { web = null } = deps;
+    this.#tellsWords = web !== null;
+    this.#speaker = new Speaker(deps.call, deps.clock, deps.ringIo, this, {
+      encoder: web?.encoder ?? null,
+      turnNumber: web === null ? null : () => deps.transcript.reserveAgentTurn(),
+    });
   }
 
   /** There is something that the caller has not heard to its end. */
@@ -95,8 +106,16 @@ export class AgentVoice implements SpeakerListener {
     );
   }
 
+  /** What is being said, and from which word on it has not been heard. */
+  get unsaid(): { utterance: Utterance; restText: string } | null {
+    const { speech, playheadMs } = this.#speaker;
+    const utterance = this.#utterance;
+    return speech === null || utterance === null ? null : { utterance, restText: speech.restText(playheadMs) };
+  }
+
   pump(): void {
     this.#speaker.pump();
+    if (this.#tellsWords && this.#speaker.audible) this.#tellWords();
   }
 
   pause(): void {
@@ -117,6 +136,15 @@ export class AgentVoice implements SpeakerListener {
     this.#drop();
     const cut = interrupted || heardText !== speech?.text;
     this.#deps.transcript.agentEnded(startedAtStreamMs, endedAtStreamMs, heardText, cut);
+  }
+
+  #tellWords(): void {
+    const { speech, playheadMs } = this.#speaker;
+    if (speech === null) return;
+    const chars = speech.begunChars(playheadMs);
+    if (chars <= this.#toldChars) return;
+    this.#deps.transcript.agentText(speech.text.slice(this.#toldChars, chars));
+    this.#toldChars = chars;
   }
 
   speechStarted(): void {
@@ -156,6 +184,7 @@ export class AgentVoice implements SpeakerListener {
 
   #play(utterance: Utterance, speech: RenderedSpeech): void {
     this.#utterance = utterance;
+    this.#toldChars = 0;
     this.#voicedAtMs = speech.frames > 0 ? this.#deps.transcript.nowMs : Number.NaN;
     this.#forget = speech.onChange(() => {
       if (this.#speaker.speech !== speech) return;

@@ -102,6 +102,19 @@ export class RenderedSpeech {
     return this.text.slice(0, charEnd);
   }
 
+  /** End, in the text, of the last word that had begun to be heard at `playheadMs`. */
+  begunChars(playheadMs: number): number {
+    let charEnd = 0;
+    for (let i = 0; i < this.words.length && this.words[i]!.startMs < playheadMs; i++) charEnd = this.words[i]!.charEnd;
+    return charEnd;
+  }
+
+  /** The text from the word on that was cut at `playheadMs`. */
+  restText(playheadMs: number): string {
+    for (const word of this.words) if (word.endMs > playheadMs) return this.text.slice(word.charStart);
+    return this.complete && this.error === null ? '' : this.text.slice(this.words.at(-1)?.charEnd ?? 0);
+  }
+
   /** The frame at which to go on so that the word that was cut at `playheadMs` is said whole. */
   resumeFrame(playheadMs: number): number {
     for (const word of this.words) {

@@ -12,7 +12,17 @@
 import { FRAME_MS } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { CallBlock } from '../../rings/call-block.ts';
+import { endMark, MARK_BYTES, startMark } from '../../rings/utterance-mark.ts';
+import type { FrameEncoder } from './frame-encoder.ts';
 import type { RenderedSpeech } from './rendered-speech.ts';
+
+/** What a leg needs beyond frames as they were rendered; telephone legs need nothing. */
+export interface SpeakerOptions {
+  /** The leg's codec has a memory. */
+  encoder?: FrameEncoder | null;
+  /** Marks go into the ring around each utterance; gives the number of the turn that begins. */
+  turnNumber?: (() => number) | null;
+}
 
 export interface SpeakerListener {
   /** The first frame was handed to the far end. */
@@ -48,11 +58,22 @@ export class Speaker {
   #runFirstFrame = 0;
   #nextFrame = 0;
   #handedOver = false;
+  #endMarked = false;
+  readonly #encoder: FrameEncoder | null;
+  readonly #turnNumber: (() => number) | null;
   #settleByMs = 0;
   #stalledSeq = 0;
   #stalledSinceMs = 0;
 
-  constructor(call: CallBlock, clock: Clock, ringIo: () => void, listener: SpeakerListener) {
+  constructor(
+    call: CallBlock,
+    clock: Clock,
+    ringIo: () => void,
+    listener: SpeakerListener,
+    options: SpeakerOptions = {},
+  ) {
+    this.#encoder = options.encoder ?? null;
+    this.#turnNumber = options.turnNumber ?? null;
     this.#call = call;
     this.#clock = clock;
     this.#ringIo = ringIo;
@@ -142,16 +163,38 @@ export class Speaker {
     let room = Math.min(LEAD_FRAMES - downlink.queuedFrames, downlink.freeFrames);
     const isFirst = this.#nextSeq === this.#runFirstSeq;
     let wrote = false;
+    if (isFirst && this.#turnNumber !== null && this.#nextFrame < speech.frames) {
+      this.#mark(startMark(this.#turnNumber(), this.#nextFrame > 0));
+    }
     while (room > 0 && this.#nextFrame < speech.frames) {
       const from = this.#nextFrame * speech.frameBytes;
       const atMs = this.#nextFrame * FRAME_MS;
-      if (!downlink.tryWrite(speech.bytes, from, speech.frameBytes, this.#generation, this.#nextSeq, atMs)) break;
+      if (!this.#writeFrame(speech, from, atMs)) break;
       this.#nextSeq++;
       this.#nextFrame++;
       room--;
       wrote = true;
     }
+    if (this.#turnNumber !== null && !this.#endMarked && speech.complete && this.#nextFrame >= speech.frames) {
+      this.#endMarked = true;
+      if (this.#nextSeq > this.#runFirstSeq) this.#mark(endMark());
+    }
     if (wrote && isFirst) this.#ringIo();
+  }
+
+  #writeFrame(speech: RenderedSpeech, from: number, atMs: number): boolean {
+    const { downlink } = this.#call;
+    const encoder = this.#encoder;
+    if (encoder === null) {
+      return downlink.tryWrite(speech.bytes, from, speech.frameBytes, this.#generation, this.#nextSeq, atMs);
+    }
+    const packetBytes = encoder.encode(speech.bytes, from);
+    return downlink.tryWrite(encoder.packet, 0, packetBytes, this.#generation, this.#nextSeq, atMs);
+  }
+
+  /** The ring is never so full that a mark finds no room: frames leave eight slots free. */
+  #mark(what: number): void {
+    this.#call.downlink.tryWrite(MARK_BYTES, 0, 0, this.#generation, this.#nextSeq, what);
   }
 
   #observe(speech: RenderedSpeech): void {
@@ -197,6 +240,7 @@ export class Speaker {
     this.#runFirstSeq = this.#nextSeq;
     this.#runFirstFrame = frame;
     this.#nextFrame = frame;
+    this.#endMarked = false;
     this.#stalledSeq = 0;
     this.#stalledSinceMs = this.#clock.nowMs();
   }

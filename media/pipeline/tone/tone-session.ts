@@ -4,13 +4,14 @@
  */
 import { encodeMulaw } from '../../audio/g711.ts';
 import type { ToneAgent } from '../../contract/agent-definition.ts';
-import { FRAME_MS, frameBytesOf, type LegFormat } from '../../contract/audio-format.ts';
+import { FRAME_MS, frameBytesOf, type LegFormat, voiceFormatOf } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { CallSetup } from '../../contract/link-messages.ts';
 import { controlRefused } from '../../contract/live-control.ts';
 import type { FromPipeline } from '../../contract/thread-messages.ts';
 import type { CallBlock } from '../../rings/call-block.ts';
 import type { Session } from '../session.ts';
+import type { FrameEncoder } from '../speaking/frame-encoder.ts';
 import { Transcript } from '../transcript.ts';
 
 /** One second of tone is a whole number of periods at any whole frequency: it loops without a click. */
@@ -32,16 +33,19 @@ export function toneLoop(toneHz: number, format: LegFormat): Uint8Array {
 
 export interface ToneSessionDeps {
   clock: Clock;
+  /** In `voiceFormatOf` the leg's output. */
   loop: Uint8Array;
+  /** Of an Opus leg; the session closes it. */
+  encoder?: FrameEncoder | null;
   ringIo: () => void;
   send: (message: FromPipeline) => void;
 }
 
 export function createToneSession(deps: ToneSessionDeps, setup: CallSetup, agent: ToneAgent, call: CallBlock): Session {
   const { callUuid } = setup;
-  const { loop, ringIo, send } = deps;
+  const { loop, ringIo, send, encoder = null } = deps;
   const transcript = new Transcript(setup, call, deps.clock, send);
-  const frameBytes = frameBytesOf(setup.format);
+  const frameBytes = frameBytesOf(voiceFormatOf(setup.outputFormat ?? setup.format));
   const maxDurationMs = Math.min(setup.maxDurationMs, (agent.maxDurationSeconds ?? Number.POSITIVE_INFINITY) * 1000);
   const firstSeq = call.sentSeq + 1;
   let generation = call.generation;
@@ -54,7 +58,9 @@ export function createToneSession(deps: ToneSessionDeps, setup: CallSetup, agent
     let room = LEAD_FRAMES - call.downlink.queuedFrames;
     for (; room > 0; room--) {
       const from = (nextSeq % LOOP_FRAMES) * frameBytes;
-      if (!call.downlink.tryWrite(loop, from, frameBytes, generation, nextSeq, 0)) return;
+      const packetBytes = encoder === null ? frameBytes : encoder.encode(loop, from);
+      const source = encoder === null ? loop : encoder.packet;
+      if (!call.downlink.tryWrite(source, encoder === null ? from : 0, packetBytes, generation, nextSeq, 0)) return;
       nextSeq++;
     }
   }
@@ -72,6 +78,7 @@ export function createToneSession(deps: ToneSessionDeps, setup: CallSetup, agent
     tick() {
       while (call.uplink.peek()) call.uplink.release();
       if (ended) return;
+      if (call.generation !== generation) generation = call.generation;
       fill();
       if (!heard && call.sentSeq >= firstSeq) {
         heard = true;
@@ -83,8 +90,10 @@ export function createToneSession(deps: ToneSessionDeps, setup: CallSetup, agent
     },
     pressed() {},
     control: () => controlRefused('unsupported'),
+    command() {},
     stop() {
       ended = true;
+      encoder?.close();
     },
   };
 }

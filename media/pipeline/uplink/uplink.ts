@@ -4,6 +4,7 @@
  * when speech is certain still hears how it began. Allocates nothing per frame.
  */
 import { decodeMulaw } from '../../audio/g711.ts';
+import type { OpusDecoder } from '../../audio/opus-codec.ts';
 import type { Resampler } from '../../audio/resampler.ts';
 import { FRAME_MS, type LegFormat } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';
@@ -24,6 +25,8 @@ const PRE_ROLL_FRAMES = PRE_ROLL_MS / FRAME_MS;
 const GAP_MS = 40;
 const LONGEST_FILL_MS = 10_000;
 const STOPPED_AFTER_MS = 1_000;
+/** RFC 6716 §3.2.5. */
+const LONGEST_PACKET_MS = 120;
 
 /** The rate at which a leg is listened to: telephony as it is, everything wider at 16 kHz. */
 export function listenRateOf(format: LegFormat): 8000 | 16000 {
@@ -40,6 +43,11 @@ export class Uplink {
   readonly #sink: UplinkSink;
   readonly #preRoll: Int16Array[] = [];
   readonly #wide: Int16Array;
+  readonly #opus: OpusDecoder | null;
+  /** Opus: what a packet holds, and what of it was not handed on. */
+  readonly #packetSamples: Int16Array;
+  readonly #left: Int16Array;
+  #leftSamples = 0;
   /** Slot of the next frame, and how many before it hold audio that no recogniser has heard. */
   #slot = 0;
   #fresh = 0;
@@ -55,7 +63,12 @@ export class Uplink {
     resampler: Resampler | null,
     clock: Clock,
     sink: UplinkSink,
+    opus: OpusDecoder | null = null,
   ) {
+    this.#opus = opus;
+    const longestSamples = opus === null ? 0 : (listenRateOf(format) * LONGEST_PACKET_MS) / 1000;
+    this.#packetSamples = new Int16Array(longestSamples);
+    this.#left = new Int16Array(longestSamples * 2);
     this.#ring = ring;
     this.#format = format;
     this.#voiceActivity = voiceActivity;
@@ -74,6 +87,10 @@ export class Uplink {
     while (this.#ring.peek()) {
       came = true;
       this.#fillUpTo(this.#ring.atMs);
+      if (this.#opus !== null) {
+        this.#takePacket(this.#opus);
+        continue;
+      }
       const samples = this.#preRoll[this.#slot]!;
       this.#decode(samples);
       this.#ring.release();
@@ -109,6 +126,29 @@ export class Uplink {
   close(): void {
     this.#voiceActivity.close();
     this.#resampler?.close();
+    this.#opus?.close();
+  }
+
+  /** Packets may hold 2.5 to 120 ms: they are cut into frames of 20. One that does not decode is taken for 20 ms of silence. */
+  #takePacket(opus: OpusDecoder): void {
+    const { bytes, payloadStart, lengthBytes } = this.#ring;
+    const frameSamples = this.#preRoll[0]!.length;
+    let samples = opus.decode(bytes, payloadStart, lengthBytes, this.#packetSamples);
+    this.#ring.release();
+    if (samples < 0) {
+      samples = frameSamples;
+      this.#packetSamples.fill(0, 0, samples);
+    }
+    for (let i = 0; i < samples; i++) this.#left[this.#leftSamples + i] = this.#packetSamples[i]!;
+    this.#leftSamples += samples;
+    let from = 0;
+    for (; this.#leftSamples - from >= frameSamples; from += frameSamples) {
+      const frame = this.#preRoll[this.#slot]!;
+      for (let i = 0; i < frameSamples; i++) frame[i] = this.#left[from + i]!;
+      this.#handOn(frame, this.#voiceActivity.isSpeech(frame));
+    }
+    this.#left.copyWithin(0, from, this.#leftSamples);
+    this.#leftSamples -= from;
   }
 
   #fillUpTo(atMs: number): void {

@@ -52,7 +52,7 @@ export const callAnswer = z
     channel: z.enum(['phone', 'web']),
     direction: z.enum(['outbound', 'inbound']),
     to: z.string(),
-    from: uuid.describe('The phone number record'),
+    from: uuid.nullable().describe('The phone number record; null for a web session'),
     fromNumber: z.string(),
     name: z.string(),
     metadata: z.record(z.string(), z.unknown()),

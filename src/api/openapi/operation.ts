@@ -12,6 +12,7 @@ export const TAGS = {
   Leads: 'People to call, and numbers that must not be called.',
   Webhooks: 'What became of the events that were sent, and sending them again.',
   Directory: 'What a client must know before its first call.',
+  Web: 'Voice on web pages.',
   Service: 'For probes and people.',
 } as const;
 
@@ -26,7 +27,7 @@ export interface Answer {
 }
 
 export interface Operation {
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
   /** As Fastify has it, `/calls/:callUuid`. */
   route: string;
   id: string;

@@ -6,6 +6,7 @@
 import { auditOperations } from '../audit/operations.ts';
 import { callOperations } from '../calls/operations.ts';
 import { directoryOperations } from '../directory-operations.ts';
+import { embedOperations } from '../embed/operations.ts';
 import { leadOperations } from '../leads/operations.ts';
 import { limitOperations } from '../limits/operations.ts';
 import { outboundCallOperations } from '../outbound-call/operations.ts';
@@ -25,5 +26,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...auditOperations,
   ...directoryOperations,
   ...widgetOperations,
+  ...embedOperations,
   ...serviceOperations,
 ];

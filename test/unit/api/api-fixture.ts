@@ -8,6 +8,9 @@ import { createCursorCodec } from '../../../src/api/cursor.ts';
 import type { NewCall, Placement } from '../../../src/api/outbound-call/ports.ts';
 import { type ApiDeps, createApiServer } from '../../../src/api/server.ts';
 import { controlCall } from '../../../src/calls/live-control.ts';
+import { createEmbed } from '../../../src/embed/embed.ts';
+import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
+import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
@@ -49,6 +52,8 @@ export interface ApiFixture {
   /** What the media process answers to control actions, and what it was asked. */
   controlOutcome: ControlOutcome | 'unanswered';
   controlled: ControlAction[];
+  /** Names of the agents whose greetings were asked for. */
+  prepared: string[];
   /** A good request of acme's, changed by `change`; `body` replaces the whole. */
   call(change?: object, options?: InjectOptions): Promise<LightMyRequestResponse>;
   insertCall(tenant: Tenant, change?: Record<string, unknown>): Promise<string>;
@@ -62,6 +67,7 @@ const CREDENTIALS = { authId: 'MA0', authToken: 'token-canary' };
 export async function createApiFixture(): Promise<ApiFixture> {
   const test = await createTestDatabase();
   const database = openDatabase({ connectionString: test.connectionString, maxConnections: 12, onIdleError: () => {} });
+  const slots = createPostgresStore(database);
   const bus = createCallEventBus();
   const clock = new VirtualClock(Date.now());
   const logLines: string[] = [];
@@ -82,6 +88,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
     rung: [],
     controlOutcome: { done: true },
     controlled: [],
+    prepared: [],
     app: createApiServer({
       database,
       clock,
@@ -113,6 +120,21 @@ export async function createApiFixture(): Promise<ApiFixture> {
           },
           request,
         ),
+      issueSession: createEmbed({
+        database,
+        clock,
+        log: pino({ level: 'silent' }),
+        bus,
+        sealer: SEALER,
+        masterKeyHex: MASTER_KEY_HEX,
+        publicUrl: 'http://127.0.0.1:8080',
+        limits: createEmbedLimits({ store: slots, postgres: slots, database, clock }),
+        resumeFrom: async () => null,
+        superseded() {},
+        prepare: (agent) => void fixture.prepared.push(agent.name),
+        isDraining: () => fixture.admission === 'draining',
+        hasRoom: () => fixture.admission === 'open',
+      }).issueSession,
       compliance: { check: (attempt) => fixture.compliance(attempt) },
       importQueued: () => {},
       admission: { state: () => fixture.admission },

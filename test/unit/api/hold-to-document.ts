@@ -28,6 +28,10 @@ export function holdToDocument(app: FastifyInstance, undescribed: Set<string>): 
     }
     const answer = operation.answers[reply.statusCode];
     if (answer === undefined) undescribed.add(`${where}: no such answer`);
+    if (answer !== undefined && Object.keys(answer.content).length === 0) {
+      if (payload !== undefined && payload !== '') undescribed.add(`${where}: a body where none is described`);
+      return payload;
+    }
     const type = String(reply.getHeader('content-type')).split(';', 1)[0] ?? '';
     const schema = answer?.content[type];
     if (answer !== undefined && schema === undefined) undescribed.add(`${where}: no content of type ${type}`);

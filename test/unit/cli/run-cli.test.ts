@@ -149,6 +149,35 @@ describe('the command line, from an empty database to a workspace that can call'
   });
 });
 
+describe('widget keys on the command line', () => {
+  it('are made, bound to origins, switched off and revoked', async () => {
+    const made = await parleyJson('widget create acme --name Shop --allow example.com https://*.example.com');
+    expect(made.publicKey).toMatch(/^pk_[A-Za-z0-9]{24}$/);
+    expect(made.allowedOrigins).toEqual(['https://*.example.com', 'https://example.com']);
+    const { publicKey } = made;
+    expect((await parleyJson(`widget allow ${publicKey} http://localhost:3000`)).allowedOrigins).toHaveLength(3);
+    expect((await parleyJson(`widget deny ${publicKey} example.com`)).allowedOrigins).toEqual([
+      'http://localhost:3000',
+      'https://*.example.com',
+    ]);
+    expect((await parley(`widget allow ${publicKey} http://example.com`)).err).toMatch(/plain http/);
+    expect((await parleyJson(`widget disable ${publicKey}`)).enabled).toBe(false);
+    expect((await parley('widget list acme')).out).toMatch(/disabled/);
+    expect((await parleyJson(`widget revoke ${publicKey}`)).revokedAt).not.toBeNull();
+    expect((await parley(`widget enable ${publicKey}`)).err).toMatch(/no widget key .* or it is revoked/);
+    expect((await parley('widget create acme --name Empty')).out).toMatch(/No page may use it yet/);
+  });
+
+  it('have sessions whose length and events are set for the workspace', async () => {
+    expect(await parleyJson('widget settings acme')).toEqual({ sessionSeconds: 900, webhooks: true });
+    const changed = { sessionSeconds: 600, webhooks: false };
+    expect(await parleyJson('widget settings acme --seconds 600 --webhooks off')).toEqual(changed);
+    expect(await parleyJson('widget settings acme')).toEqual(changed);
+    expect((await parley('widget settings acme --seconds 10')).err).toMatch(/60 to 7200 s, not 10/);
+    expect((await parley('widget settings acme --webhooks maybe')).err).toMatch(/on or off/);
+  });
+});
+
 describe('the command line, used wrongly', () => {
   it('ends with 1 and a sentence, or with JSON when asked', async () => {
     const plain = await parley('workspace api enable nobody');

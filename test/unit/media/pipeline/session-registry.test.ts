@@ -25,6 +25,7 @@ function session(callUuid: string, change: Partial<Session> = {}): Session & { t
     },
     pressed() {},
     control: () => CONTROL_DONE,
+    command() {},
     stop() {
       made.stops++;
     },
@@ -69,7 +70,7 @@ test('a throw in start, or in a key press, ends the call too', () => {
     throw new Error('broken');
   };
   registry.start(session('a', { start: thrower }));
-  registry.start(session('b', { pressed: thrower }));
+  registry.start(session('b', { command: () => {}, pressed: thrower }));
   registry.pressed('b', '1');
   registry.pressed('b', '2');
   registry.pressed('nobody', '1');

@@ -1,0 +1,41 @@
+/** A widget key and a web agent in a running gateway, and tokens for its pages: what a test or a bench needs before it can open a socket. */
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { createWidgetKey } from '../../src/embed/widget-keys.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { importAgent } from '../../src/workspaces/agents.ts';
+
+export interface WebAccess {
+  publicKey: string;
+  agentId: string;
+  /** Asks as a page of `origin` does; throws with the status and the code when it is refused. */
+  token(): Promise<string>;
+}
+
+export async function makeWebAccess(
+  gateway: { baseUrl: string; databaseUrl: string; enterprise: string },
+  agent: AgentDefinition,
+  origin: string,
+): Promise<WebAccess> {
+  const database = openDatabase({ connectionString: gateway.databaseUrl, maxConnections: 1, onIdleError: () => {} });
+  try {
+    const slug = gateway.enterprise;
+    const { publicKey } = await createWidgetKey(database, { slug, name: 'test page', allow: [origin] });
+    const { id: agentId } = await importAgent(database, { slug, definition: agent });
+    return {
+      publicKey,
+      agentId,
+      async token() {
+        const answer = await fetch(`${gateway.baseUrl}/api/embed/session`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', origin },
+          body: JSON.stringify({ publicKey, agentId, parentOrigin: origin }),
+        });
+        const body = (await answer.json()) as { token?: string };
+        if (body.token === undefined) throw new Error(`${answer.status} ${answer.headers.get('x-error-code')}`);
+        return body.token;
+      },
+    };
+  } finally {
+    await database.close();
+  }
+}

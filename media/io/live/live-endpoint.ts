@@ -1,0 +1,182 @@
+/**
+ * `/ws/live`: gives each socket its session. A resume token of a session that this process has is settled here; any other token is
+ * control's to judge. Who is refused is let in, told why in one message and shut out, because a page cannot read a failed handshake.
+ * Tokens are secrets: they are in no log line.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Clock } from '../../contract/clock.ts';
+import type { CallSetup, ToControl } from '../../contract/link-messages.ts';
+import { LIVE_CLOSE_CODES, type LiveErrorCode, type LiveKnock, type WebSetup } from '../../contract/live-session.ts';
+import type { CallRegistry } from '../call-registry.ts';
+import type { ControlLink } from '../control-link.ts';
+import type { FrameClock } from '../frame-clock.ts';
+import type {
+  MediaSocket,
+  SocketRoute,
+  UpgradeDecision,
+  UpgradeRequest,
+} from '../socket-server/media-socket-server.ts';
+import { errorText, LiveLeg } from './live-leg.ts';
+import { callOfResumeToken } from './resume-token.ts';
+
+/** Other sockets of browsers may live beside it. */
+const PREFIX = '/ws/';
+const PATH = '/ws/live';
+const LONGEST_TOKEN = 4096;
+/** An older leg of the same call here gets so long to be over. */
+const VACATE_LIMIT_MS = 3000;
+const MOST_TEXT_BYTES = 64 * 1024;
+const MOST_SOUND_BYTES = 8 * 1024;
+
+const LIMITS = {
+  maxMessageBytes: MOST_TEXT_BYTES,
+  maxBufferedMessageBytes: 256 * 1024,
+  // Above what `live-leg.ts` cuts at.
+  maxBackpressureBytes: 2 * 1024 * 1024,
+  idleTimeoutSeconds: 32,
+  pingsItself: true,
+};
+
+export interface LiveEndpointOptions {
+  registry: CallRegistry;
+  link: Pick<ControlLink, 'claim'>;
+  log: Logger;
+  clock: Clock;
+  frameClock: FrameClock;
+  toControl(message: ToControl): void;
+  /** Counts. */
+  refused(httpStatus: number): void;
+}
+
+/** What a socket carries. */
+export type LiveSocketData = { leg: LiveLeg } | { refusal: LiveErrorCode };
+
+export function createLiveEndpoint(options: LiveEndpointOptions): SocketRoute<LiveSocketData> {
+  return {
+    pathPrefix: PREFIX,
+    limits: LIMITS,
+    upgrade(request, decision) {
+      if (request.path !== PATH) {
+        decision.reject(404);
+        return;
+      }
+      new LiveUpgrade(options, request, decision).run().catch((error: unknown) => {
+        options.log.error({ err: error }, 'a fault of ours in an upgrade');
+        decision.reject(500);
+      });
+    },
+    open(socket) {
+      const { data } = socket;
+      if ('leg' in data) data.leg.attach(socket);
+      else refuse(socket, data.refusal);
+    },
+    message(socket, message, isBinary) {
+      const { data } = socket;
+      if (!('leg' in data)) return;
+      if (isBinary && message.length > MOST_SOUND_BYTES) refuse(socket, 'message_too_big');
+      else data.leg.message(socket, message, isBinary);
+    },
+    drained() {},
+    closed(socket, code) {
+      if ('leg' in socket.data) socket.data.leg.socketClosed(socket, code);
+    },
+  };
+}
+
+function refuse(socket: MediaSocket<LiveSocketData>, code: LiveErrorCode): void {
+  socket.send(Buffer.from(errorText(code), 'utf8'), false);
+  socket.close(LIVE_CLOSE_CODES[code], code);
+}
+
+class LiveUpgrade {
+  readonly #options: LiveEndpointOptions;
+  readonly #request: UpgradeRequest;
+  readonly #decision: UpgradeDecision<LiveSocketData>;
+  readonly #token: string;
+  readonly #knock: LiveKnock;
+
+  constructor(options: LiveEndpointOptions, request: UpgradeRequest, decision: UpgradeDecision<LiveSocketData>) {
+    this.#options = options;
+    this.#request = request;
+    this.#decision = decision;
+    const query = new URLSearchParams(request.query);
+    this.#token = onlyOne(query, 'token');
+    this.#knock = {
+      parentOrigin: onlyOne(query, 'parentOrigin'),
+      origin: request.headers['origin'] ?? null,
+      remoteAddress: request.remoteAddress,
+    };
+  }
+
+  async run(): Promise<void> {
+    const { registry } = this.#options;
+    if (this.#token === '' || this.#token.length > LONGEST_TOKEN) {
+      this.#refuse('token_invalid', 'the query holds no token');
+      return;
+    }
+    const here = callOfResumeToken(this.#token);
+    const leg = here === null ? undefined : registry.find(here)?.leg;
+    if (leg instanceof LiveLeg && !leg.isOver && leg.acceptsResume(this.#token)) this.#resumeHere(leg, here ?? '');
+    else if (registry.isDraining || !registry.hasRoom()) this.#refuse('draining', 'draining, or at capacity');
+    else await this.#claim();
+  }
+
+  #resumeHere(leg: LiveLeg, callUuid: string): void {
+    const { registry } = this.#options;
+    const origin = registry.find(callUuid)?.setup.web?.origin;
+    const { parentOrigin, origin: header } = this.#knock;
+    if (parentOrigin !== origin || (header !== null && header !== origin)) {
+      this.#refuse('origin_not_allowed', 'a resume from another origin', callUuid);
+    } else this.#decision.accept({ leg });
+  }
+
+  async #claim(): Promise<void> {
+    const { registry, link, toControl, clock, frameClock, log } = this.#options;
+    const answer = await link.claim({
+      carrier: 'web',
+      token: this.#token,
+      url: PATH,
+      host: this.#request.headers['host'] ?? '',
+      headers: {},
+      live: this.#knock,
+    });
+    if (!answer.ok) {
+      this.#refuse(answer.code ?? 'server', answer.why);
+      return;
+    }
+    const { setup } = answer;
+    const { callUuid, epoch } = setup;
+    if (setup.web === undefined) throw new Error('control granted a web claim without a web session');
+    registry.superseded(callUuid);
+    if (!(await registry.vacate(callUuid, VACATE_LIMIT_MS))) {
+      this.#refuse('server', 'an older leg of the session is still being closed', callUuid);
+      toControl({ type: 'media.stopped', callUuid, epoch, why: 'failed', durationMs: 0, latencies: [] });
+      return;
+    }
+    const life = registry.begin(setup, null);
+    const leg = new LiveLeg({
+      setup: setup as CallSetup & { web: WebSetup },
+      clock,
+      frameClock,
+      listener: life,
+      requestId: randomUUID(),
+    });
+    life.carriedBy(leg);
+    log.debug({ callUuid, resumed: setup.web.resumed !== null }, 'web session claimed');
+    if (!this.#decision.accept({ leg })) leg.socketNeverOpened();
+  }
+
+  #refuse(code: LiveErrorCode, why: string, callUuid?: string): void {
+    const { remoteAddress } = this.#request;
+    this.#options.log.info({ code, why, remoteAddress, callUuid }, 'web socket refused');
+    this.#options.refused(LIVE_CLOSE_CODES[code]);
+    this.#decision.accept({ refusal: code });
+  }
+}
+
+/** Empty when it is missing, or there twice: nobody then knows which is meant. */
+function onlyOne(query: URLSearchParams, name: string): string {
+  const values = query.getAll(name);
+  return values.length === 1 ? (values[0] ?? '') : '';
+}

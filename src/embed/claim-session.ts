@@ -1,0 +1,247 @@
+/**
+ * A socket at `/ws/live` wants its session: a session token makes a call of it, a resume token gives it the call that it had.
+ * One transaction burns the token, counts the limits and writes the call's row, so of any number of sockets with one token one wins.
+ * Asked by media over the link, as for a carrier's stream; leases, epochs and checkpoints are the same as there.
+ */
+import type { Logger } from 'pino';
+import { MULAW_8K } from '../../media/contract/audio-format.ts';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { Checkpoint, Turn } from '../../media/contract/conversation.ts';
+import type { CallSetup, ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
+import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from '../../media/contract/live-session.ts';
+import type { CallEventBus } from '../api/call-event-bus.ts';
+import { appendCallLog } from '../calls/call-log.ts';
+import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
+import { type LiveCall, lockCall, patchCall, readOwnCall } from '../calls/live-call.ts';
+import { isTerminal } from '../calls/state-machine.ts';
+import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
+import { keepPromise } from '../limits/slot-admission.ts';
+import type { Database, Queryable } from '../store/database.ts';
+import { isAllowed } from './origin.ts';
+import { isResumeToken, type ResumeKeys, type ResumeToken } from './resume-keys.ts';
+import type { SessionClaims, SessionTokens } from './session-token.ts';
+import { findWebAgent, type WebAgent } from './web-agents.ts';
+import { findActiveWidgetKey } from './widget-keys.ts';
+
+export interface ClaimSessionDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  bus: Pick<CallEventBus, 'publish'>;
+  tokens: SessionTokens;
+  resumeKeys: ResumeKeys;
+  ownOrigin: string;
+  /** False: this process is being stopped. */
+  admits(): boolean;
+  /** The last checkpoint, moved past every turn that is stored. */
+  resumeFrom(tx: Queryable, call: LiveCall): Promise<Checkpoint | null>;
+  /** The session has gone from this process to another. */
+  superseded(call: LiveCall, ownerMediaId: string): void;
+}
+
+const HTTP_STATUS: Partial<Record<LiveErrorCode, 401 | 403 | 404 | 409 | 410 | 429 | 503>> = {
+  token_invalid: 401,
+  token_expired: 401,
+  token_used: 409,
+  origin_not_allowed: 403,
+  agent_not_found: 404,
+  concurrency_limit: 429,
+  session_over: 410,
+};
+/** A burned token's row outlives the token by this. */
+const BURNED_KEPT_MS = 120_000;
+const PURGE_EVERY_CLAIMS = 100;
+const LEAST_SESSION_SECONDS = 30;
+const NO_LIMIT_SECONDS = 86_400;
+
+export type ClaimSession = (mediaId: string, claim: ClaimRequest) => Promise<ClaimAnswer>;
+
+/** The function that it returns rejects when the database is away. */
+export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
+  const { database, clock, log, bus } = deps;
+  let claims = 0;
+
+  function refused(code: LiveErrorCode, why: string): ClaimAnswer {
+    return { ok: false, httpStatus: HTTP_STATUS[code] ?? 503, why, code };
+  }
+
+  async function begin(mediaId: string, token: string, knock: LiveKnock): Promise<ClaimAnswer> {
+    const verified = await deps.tokens.verify(token);
+    if (!verified.ok) return refused(verified.code, 'the session token does not hold');
+    const { claims: said } = verified;
+    if (!originFits(knock, said.origin)) return refused('origin_not_allowed', 'the socket comes from another origin');
+    const key = await findActiveWidgetKey(database, said.pk);
+    const isListed =
+      key !== undefined && (said.origin === deps.ownOrigin || isAllowed(said.origin, key.allowedOrigins));
+    // What was true when the token was made may have been taken back since.
+    if (key === undefined || !isListed) return refused('origin_not_allowed', 'the key or its origin was taken back');
+    const agent = await findWebAgent(database, { workspaceId: key.workspaceId, agentId: said.agentId });
+    if (agent === undefined) return refused('agent_not_found', 'the agent is gone, or not for the web');
+    if (!deps.admits()) return refused('draining', 'control is being stopped');
+    if (claims++ % PURGE_EVERY_CLAIMS === 0) await purgeBurned();
+
+    const made = await database.transaction(async (tx) => {
+      // First of all: a token that came once is spent, whatever becomes of it.
+      const burned = await tx.query(
+        'INSERT INTO embed_tokens_used (jti, expires_at) VALUES ($1, $2) ON CONFLICT (jti) DO NOTHING RETURNING 1 AS one',
+        [said.jti, new Date(said.exp * 1000 + BURNED_KEPT_MS)],
+      );
+      if (burned.length === 0) return 'token_used' as const;
+      // Its slot was promised for longer than the token lives.
+      if (!(await keepPromise(tx, said.jti))) return 'concurrency_limit' as const;
+      return makeCall(tx, { mediaId, said, agent, workspaceId: key.workspaceId, address: knock.remoteAddress });
+    });
+    if (made === 'token_used') return refused(made, 'the session token was used before');
+    if (made === 'concurrency_limit') return refused(made, 'too many sessions');
+    for (const event of made.events) bus.publish(event);
+    return { ok: true, setup: setupOf(made.call, agent, said.origin, null, null) };
+  }
+
+  async function makeCall(
+    tx: Queryable,
+    given: { mediaId: string; said: SessionClaims; agent: WebAgent; workspaceId: string; address: string },
+  ): Promise<{ call: LiveCall; events: Awaited<ReturnType<typeof appendCallLog>> }> {
+    const { mediaId, said, agent, workspaceId, address } = given;
+    const callUuid = said.jti;
+    const nowEpochMs = clock.epochMs();
+    const now = new Date(nowEpochMs);
+    await tx.query(
+      `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, channel, direction, to_number, from_number, name,
+          request_id, status, submission, submission_at, carrier, answered_by, created_at, answered_at, max_duration_seconds,
+          epoch, owner_media_id, lease_until)
+       SELECT $1, w.id, $3, $4, 'web', 'inbound', $5, '', '', $6, 'in_progress', 'accepted', $7, 'web', 'human', $7, $7,
+              greatest(${LEAST_SESSION_SECONDS}, least(w.web_session_seconds, $8::int)), 1, $9, $10
+         FROM workspaces w WHERE w.id = $2`,
+      [
+        callUuid,
+        workspaceId,
+        agent.agentId,
+        agent.version,
+        `web:${said.origin}`,
+        said.jti,
+        now,
+        agent.definition.maxDurationSeconds ?? NO_LIMIT_SECONDS,
+        mediaId,
+        new Date(nowEpochMs + LEASE_MS),
+      ],
+    );
+    await tx.query('INSERT INTO web_sessions (call_uuid, public_key, origin, address) VALUES ($1, $2, $3, $4)', [
+      callUuid,
+      said.pk,
+      said.origin,
+      address,
+    ]);
+    const call = (await lockCall(tx, callUuid)) as LiveCall;
+    await patchCall(tx, callUuid, { deadlineAt: nextDeadline(call, nowEpochMs) });
+    const events = await appendCallLog(tx, callUuid, [
+      { kind: 'status', data: { status: 'in_progress' }, atEpochMs: nowEpochMs },
+      { kind: 'media.claimed', data: { mediaId, epoch: call.epoch }, atEpochMs: nowEpochMs },
+    ]);
+    return { call, events };
+  }
+
+  async function resume(mediaId: string, token: ResumeToken, knock: LiveKnock): Promise<ClaimAnswer> {
+    const seen = await readOwnCall(database, token.callUuid);
+    if (seen === undefined || seen.channel !== 'web')
+      return refused('token_invalid', 'the resume token names no session');
+    const [session] = await database.query<{ origin: string; audio: NegotiatedAudio | null }>(
+      'SELECT origin, audio FROM web_sessions WHERE call_uuid = $1',
+      [token.callUuid],
+    );
+    if (session === undefined) return refused('token_invalid', 'the resume token names no session');
+    if (!originFits(knock, session.origin))
+      return refused('origin_not_allowed', 'the socket comes from another origin');
+    const definition = await readAgentDefinition(database, seen);
+    const nowEpochMs = clock.epochMs();
+    const won = await database.transaction(async (tx) => {
+      const before = await lockCall(tx, token.callUuid);
+      if (before === undefined || isTerminal(before.status) || before.ending !== null) return 'session_over' as const;
+      const spent = await tx.query('SELECT 1 AS one FROM web_sessions WHERE call_uuid = $1 AND resume_number > $2', [
+        token.callUuid,
+        token.number,
+      ]);
+      if (before.epoch !== token.epoch || spent.length > 0) return 'token_used' as const;
+      await patchCall(tx, token.callUuid, {
+        epoch: before.epoch + 1,
+        ownerMediaId: mediaId,
+        leaseUntil: new Date(nowEpochMs + LEASE_MS),
+        mediaStoppedAt: null,
+      });
+      await tx.query('UPDATE web_sessions SET resume_number = 0 WHERE call_uuid = $1', [token.callUuid]);
+      const call = (await lockCall(tx, token.callUuid)) as LiveCall;
+      await patchCall(tx, call.callUuid, { deadlineAt: nextDeadline(call, nowEpochMs) });
+      const data = { mediaId, epoch: call.epoch, resumed: true };
+      const events = await appendCallLog(tx, call.callUuid, [{ kind: 'media.claimed', data, atEpochMs: nowEpochMs }]);
+      const turns = await tx.query<{ turn: Turn }>(
+        'SELECT turn FROM call_turns WHERE call_uuid = $1 ORDER BY position',
+        [call.callUuid],
+      );
+      return {
+        before,
+        call,
+        events,
+        turns: turns.map(({ turn }) => turn),
+        checkpoint: await deps.resumeFrom(tx, call),
+      };
+    });
+    if (typeof won === 'string') return refused(won, 'the session is over, or has gone on elsewhere');
+    for (const event of won.events) bus.publish(event);
+    if (won.before.ownerMediaId !== null && won.before.ownerMediaId !== mediaId) {
+      deps.superseded(won.before, won.before.ownerMediaId);
+    }
+    log.info({ callUuid: won.call.callUuid, epoch: won.call.epoch }, 'a web session goes on in another process');
+    const agent = { agentId: won.call.agentId, version: won.call.agentVersion, definition };
+    const resumed = { audio: session.audio, turns: won.turns };
+    return { ok: true, setup: setupOf(won.call, agent, session.origin, won.checkpoint, resumed) };
+  }
+
+  function setupOf(
+    call: LiveCall,
+    { definition }: WebAgent,
+    origin: string,
+    checkpoint: Checkpoint | null,
+    resumed: WebSetup['resumed'],
+  ): CallSetup {
+    const nowEpochMs = clock.epochMs();
+    return {
+      callUuid: call.callUuid,
+      epoch: call.epoch,
+      enterprise: call.enterprise,
+      agentId: call.agentId,
+      agentVersion: call.agentVersion,
+      agent: definition,
+      placeholders: placeholdersOf(call, definition, nowEpochMs),
+      carrier: 'web',
+      carrierCallId: null,
+      answeredAtEpochMs: (call.answeredAt ?? new Date(nowEpochMs)).getTime(),
+      maxDurationMs: call.maxDurationSeconds * 1000,
+      record: true,
+      checkpoint,
+      // Until the client has said what it wants.
+      format: MULAW_8K,
+      web: {
+        origin,
+        resumeKeyHex: deps.resumeKeys.keyHexOf(call),
+        maxSessionSeconds: call.maxDurationSeconds,
+        resumed,
+      },
+    };
+  }
+
+  async function purgeBurned(): Promise<void> {
+    await database.query('DELETE FROM embed_tokens_used WHERE expires_at < $1', [new Date(clock.epochMs())]);
+  }
+
+  return async (mediaId, { token, live: knock }) => {
+    if (knock === undefined) return refused('server', 'a web claim without its socket');
+    if (!isResumeToken(token)) return begin(mediaId, token, knock);
+    const resumeToken = deps.resumeKeys.verify(token);
+    if (resumeToken === null) return refused('token_invalid', 'no resume token of this installation');
+    return resume(mediaId, resumeToken, knock);
+  };
+}
+
+/** A browser always sends `Origin`; another client names its origin in the query alone. */
+function originFits(knock: LiveKnock, origin: string): boolean {
+  return knock.parentOrigin === origin && (knock.origin === null || knock.origin === origin);
+}

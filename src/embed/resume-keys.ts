@@ -1,0 +1,46 @@
+/**
+ * Resume tokens of web sessions: `r.<call>.<epoch>.<number>.<mac>`, opaque to clients. Control gives each claim of a session a key of its own,
+ * with which media makes and checks its tokens alone; after that process's death control can check them too, and stores nothing
+ * for it. A claim raises the epoch, and with it all older tokens are spent.
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+export interface ResumeToken {
+  callUuid: string;
+  epoch: number;
+  /** Rises with each token of one claim. */
+  number: number;
+}
+
+export interface ResumeKeys {
+  keyHexOf(call: { callUuid: string; epoch: number }): string;
+  /** Null: none that was ever made under this master key. */
+  verify(token: string): ResumeToken | null;
+}
+
+const TOKEN =
+  /^r\.([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.(\d{1,9})\.(\d{1,9})\.([A-Za-z0-9_-]{43})$/;
+
+export function isResumeToken(token: string): boolean {
+  return token.startsWith('r.');
+}
+
+export function createResumeKeys(masterKeyHex: string): ResumeKeys {
+  const master = Buffer.from(hkdfSync('sha256', Buffer.from(masterKeyHex, 'hex'), '', 'parley resume token', 32));
+  const keyOf = ({ callUuid, epoch }: { callUuid: string; epoch: number }): Buffer =>
+    createHmac('sha256', master).update(`${callUuid} ${epoch}`).digest();
+  return {
+    keyHexOf: (call) => keyOf(call).toString('hex'),
+    verify(token) {
+      const match = TOKEN.exec(token);
+      if (match === null) return null;
+      const [, callUuid = '', epochText, numberText, macText = ''] = match;
+      const found = { callUuid, epoch: Number(epochText), number: Number(numberText) };
+      const expected = createHmac('sha256', keyOf(found))
+        .update(`${found.callUuid} ${found.epoch} ${found.number}`)
+        .digest();
+      const given = Buffer.from(macText, 'base64url');
+      return given.length === expected.length && timingSafeEqual(given, expected) ? found : null;
+    },
+  };
+}

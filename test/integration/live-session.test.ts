@@ -1,0 +1,258 @@
+/**
+ * Web sessions on the real service: a visitor with a voice speaks to the scripted agent through `/ws/live`, is heard by the
+ * recogniser, interrupts, is cut off, comes back, and outlives the media process. The client is `bench/live-client`.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import { type LiveAudio, LiveClient, type LiveClientOptions } from '../../bench/live-client/live-client.ts';
+import { loadVisitorVoice, type VisitorVoice } from '../../bench/live-client/visitor-voice.ts';
+import { makeWebAccess, type WebAccess } from '../../bench/live-client/web-access.ts';
+import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
+import { decodeRecording } from '../support/recording-audio.ts';
+
+const ORIGIN = 'https://shop.example.com';
+const agent: ScriptedAgent = {
+  kind: 'scripted',
+  name: 'Table desk',
+  direction: 'web',
+  language: 'en-US',
+  voice: 'rms',
+  script: 'Book a table.',
+  greeting: 'Hello {{customer_name}}.',
+  steps: [
+    {
+      id: 'ask',
+      say: 'Do you want a table?',
+      expect: 'yesno',
+      replies: [
+        { intent: 'yes', phrases: ['yes', 'yes please'], goto: 'long' },
+        { intent: 'no', phrases: ['no', 'no thank you'], goto: 'bye' },
+      ],
+    },
+    {
+      id: 'long',
+      say: 'Very well. We open at six in the evening, and parking is free on both sides of the street.',
+      expect: 'none',
+      goto: 'more',
+    },
+    {
+      id: 'more',
+      say: 'Anything else?',
+      expect: 'yesno',
+      replies: [
+        { intent: 'nothing', phrases: ['no', 'no thank you', 'nothing'], goto: 'bye' },
+        { intent: 'again', phrases: ['yes'], goto: 'long' },
+      ],
+    },
+    { id: 'bye', say: 'Thank you and goodbye.', end: { reason: 'agent_hangup' } },
+  ],
+  fallback: { say: ['Sorry, please say that again.'], after: 4, goto: 'bye' },
+  idle: { promptAfterMs: 20_000, say: ['Are you there?'], endAfterMs: 60_000 },
+};
+
+let gateway: Gateway;
+let web: WebAccess;
+let voice: VisitorVoice;
+const dataDir = mkdtempSync(join(tmpdir(), 'parley-live-'));
+
+beforeAll(async () => {
+  gateway = await startGateway({ dataDir, agent, personas: [], volatileDatabase: true, log: () => {} });
+  const { service, enterprise } = gateway;
+  web = await makeWebAccess(
+    { baseUrl: service.publicUrl, databaseUrl: service.databaseUrl, enterprise },
+    agent,
+    ORIGIN,
+  );
+  voice = await loadVisitorVoice();
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function connect(change: Partial<LiveClientOptions> = {}): Promise<LiveClient> {
+  const token = change.token ?? (await web.token());
+  const client = new LiveClient({ baseUrl: gateway.service.publicUrl, parentOrigin: ORIGIN, ...change, token });
+  await client.waitForType('session.ready');
+  client.begin();
+  return client;
+}
+
+const said = (client: LiveClient, part: string, limitMs?: number) =>
+  client.waitFor(
+    `the agent to have said "${part}"`,
+    ({ type, role, text, final }) => type === 'transcript' && role === 'agent' && final === true && text.includes(part),
+    limitMs,
+  );
+
+const loudness = (chunks: readonly Int16Array[]): number => {
+  let sum = 0;
+  let samples = 0;
+  for (const chunk of chunks) {
+    for (const sample of chunk) sum += sample * sample;
+    samples += chunk.length;
+  }
+  return samples === 0 ? 0 : Math.sqrt(sum / samples);
+};
+
+describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
+  [
+    'PCM 16 kHz in, PCM 24 kHz out',
+    { codec: 'pcm_s16le', sampleRate: 16000 },
+    { codec: 'pcm_s16le', sampleRate: 24000 },
+  ],
+  ['Opus both ways', { codec: 'opus', sampleRate: 48000 }, { codec: 'opus', sampleRate: 48000 }],
+  ['PCM 48 kHz in, mu-law out', { codec: 'pcm_s16le', sampleRate: 48000 }, { codec: 'mulaw', sampleRate: 8000 }],
+])('a conversation in %s', (_name, input, output) => {
+  test('is heard, answered, ended by the agent in whole sentences, and logged like a call', async () => {
+    const client = await connect({ input, output, start: { name: 'Asha', metadata: { page: '/tables' } } });
+    const { callUuid } = await client.waitForType('session.ready');
+    await said(client, 'Do you want a table?');
+    client.say(await voice('yes please', client.micRateHz));
+    await said(client, 'Very well.');
+    await said(client, 'Anything else?');
+    client.say(await voice('no thank you', client.micRateHz));
+    const ended = await client.waitForType('session.ended', 30_000);
+    expect(await client.closed).toBe(1000);
+    expect(ended).toMatchObject({ reason: 'agent_hangup', callUuid });
+    expect(client.transcript).toEqual([
+      'agent: Hello Asha.',
+      'agent: Do you want a table?',
+      'user: yes please',
+      expect.stringMatching(/^agent: Very well\..*both sides of the street\.$/),
+      'agent: Anything else?',
+      'user: no thank you',
+      'agent: Thank you and goodbye.',
+    ]);
+    expect(loudness(client.played)).toBeGreaterThan(300);
+    const deltas = client.messages.filter(({ type, delta }) => type === 'transcript' && typeof delta === 'string');
+    expect(deltas.length).toBeGreaterThan(10);
+    const latencies = client.messages.filter(({ type }) => type === 'latency');
+    expect(latencies.length).toBeGreaterThanOrEqual(2);
+    for (const { heardMs, agentMs } of latencies) expect(heardMs).toBeGreaterThanOrEqual(agentMs);
+
+    const entry = await gateway.client.waitFor(
+      callUuid,
+      'the recording',
+      ({ status, recording }) => status === 'completed' && recording?.status === 'ready',
+      30_000,
+    );
+    expect(entry).toMatchObject({
+      channel: 'web',
+      direction: 'inbound',
+      to: `web:${ORIGIN}`,
+      from: null,
+      name: 'Asha',
+      metadata: { page: '/tables' },
+      endedReason: 'agent_hangup',
+      hangupBy: 'agent',
+    });
+    expect(entry.transcript).toContain('Customer: yes please');
+    const recording = await decodeRecording((await gateway.recordingFile(callUuid))!);
+    expect(loudness([recording.left])).toBeGreaterThan(100);
+    expect(loudness([recording.right])).toBeGreaterThan(300);
+    const webhook = await gateway.receiver.waitFor((one) => one.callUuid === callUuid, 10_000);
+    expect(webhook).toMatchObject({ verified: true, event: 'call.completed' });
+    expect(webhook.body).toMatchObject({ channel: 'web', to: `web:${ORIGIN}` });
+  });
+});
+
+describe.concurrent('a visitor', () => {
+  test('who types is answered, and what the agent was saying is cut where it was heard', async () => {
+    const client = await connect();
+    await said(client, 'Do you want a table?');
+    client.send({ type: 'user.text', text: 'Yes, please!' });
+    await client.waitFor('the long answer', ({ type, delta }) => type === 'transcript' && /open/.test(delta ?? ''));
+    client.send({ type: 'user.text', text: 'no' });
+    await client.waitForType('playback.clear');
+    const cut = await said(client, 'Very well');
+    expect(cut).toMatchObject({ interrupted: true });
+    expect(cut['text'].length).toBeLessThan(80);
+    client.send({ type: 'session.end' });
+    expect(await client.closed).toBe(1000);
+    const { callUuid } = await client.waitForType('session.ready');
+    const entry = await gateway.client.waitFor(callUuid, 'the end', ({ status }) => status === 'completed', 10_000);
+    expect(entry).toMatchObject({ endedReason: 'user_hangup', hangupBy: 'caller' });
+  });
+
+  test('whose connection breaks in the middle of a sentence comes back: same call, one continuous transcript', async () => {
+    const client = await connect();
+    const ready = await client.waitForType('session.ready');
+    await said(client, 'Do you want a table?');
+    client.send({ type: 'user.text', text: 'yes' });
+    await client.waitFor('the long answer', ({ type, delta }) => type === 'transcript' && /open/.test(delta ?? ''));
+    client.cut();
+    await client.closed;
+    await new Promise((done) => setTimeout(done, 2_000));
+    const next = await comeBack(ready['resumeToken'], 10_000, client.lastOrdinal);
+    expect((await next.waitForType('session.ready'))['callUuid']).toBe(ready['callUuid']);
+    await said(next, 'I lost you for a moment');
+    await said(next, 'Anything else?');
+    next.say(await voice('no thank you', next.micRateHz));
+    await next.waitForType('session.ended', 30_000);
+    const entry = await gateway.client.waitFor(
+      ready['callUuid'],
+      'the end',
+      ({ status }) => status === 'completed',
+      10_000,
+    );
+    expect(entry.endedReason).toBe('agent_hangup');
+    const heard = entry.turns
+      .filter(({ role }) => role === 'agent')
+      .map(({ heardText }) => heardText)
+      .join(' ');
+    expect(heard).toContain('both sides of the street');
+    expect(heard).toContain('Thank you and goodbye.');
+  });
+});
+
+describe('a visitor whose media process is killed', () => {
+  test('has the session again: the resume token opens it in the next process, from its checkpoint', async () => {
+    const client = await connect();
+    const ready = await client.waitForType('session.ready');
+    await said(client, 'Do you want a table?');
+    client.send({ type: 'user.text', text: 'yes' });
+    await said(client, 'Anything else?', 40_000);
+    process.kill(gateway.service.media[0]!.pid()!, 'SIGKILL');
+    await client.closed;
+    const next = await comeBack(ready['resumeToken'], 30_000);
+    expect((await next.waitForType('session.ready'))['callUuid']).toBe(ready['callUuid']);
+    expect(next.messages.filter(({ type }) => type === 'error')).toEqual([]);
+    await said(next, 'I lost you for a moment');
+    await next.waitFor('listening', ({ type, state }) => type === 'state' && state === 'listening');
+    next.say(await voice('no thank you', next.micRateHz));
+    await next.waitForType('session.ended', 30_000);
+    const entry = await gateway.client.waitFor(
+      ready['callUuid'],
+      'the end',
+      ({ status }) => status === 'completed',
+      15_000,
+    );
+    expect(entry.endedReason).toBe('agent_hangup');
+    expect(entry.turns.map(({ turnId }) => turnId)).toEqual([...new Set(entry.turns.map(({ turnId }) => turnId))]);
+  });
+});
+
+/** As the widget does it: again and again until the window closes. */
+async function comeBack(token: string, limitMs: number, lastOrdinal = 0): Promise<LiveClient> {
+  const untilMs = performance.now() + limitMs;
+  for (;;) {
+    const client = new LiveClient({ baseUrl: gateway.service.publicUrl, parentOrigin: ORIGIN, token, start: null });
+    const opened = await Promise.race([
+      client.waitForType('welcome', 5_000).then(() => true),
+      client.closed.then(() => false),
+    ]).catch(() => false);
+    if (opened) {
+      client.send({ type: 'session.resume', lastOrdinal });
+      await client.waitForType('status');
+      client.begin();
+      return client;
+    }
+    if (performance.now() > untilMs) throw new Error(`not back in ${limitMs} ms: ${JSON.stringify(client.messages)}`);
+    await new Promise((done) => setTimeout(done, 500));
+  }
+}
