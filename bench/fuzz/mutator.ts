@@ -51,6 +51,8 @@ export interface Mutator {
   message(): Buffer;
   /** A masked client frame around `payload`; one in fifty breaks the framing itself. */
   frame(payload: Buffer): Buffer;
+  /** The same, never broken; at most 125 bytes. */
+  whole(text: Buffer): Buffer;
 }
 
 export interface MutatorOptions {
@@ -101,6 +103,7 @@ export function createMutator(seed: number, callId: string, options: MutatorOpti
       for (let left = below(7); left > 0; left--) bytes = changes[below(changes.length)]!(bytes).subarray(0, 4000);
       return bytes;
     },
+    whole: (text) => Buffer.concat([Buffer.from([0x81, 0x80 | text.length]), Buffer.alloc(4), text]),
     frame(payload) {
       const isBroken = below(50) === 0;
       const first = isBroken ? below(256) : random() >= binaryShare ? 0x81 : 0x82;
