@@ -144,11 +144,13 @@ async function main(): Promise<number> {
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
   const story = tellStory(() => (placedAt.ms === null ? null : (performance.now() - placedAt.ms) / 1000), write);
   story.heading('Parley: embedded PostgreSQL, control, a media process and a carrier emulator');
+  const pagePort = await freePort(PREFERRED_PAGE_PORT);
   const gateway = await startGateway({
     dataDir: values['data-dir'],
     agent: readJson<AgentDefinition>('demo/agent.json'),
     personas: readJson<PersonaInput[]>('carrier-emulator/personas/demo.json'),
     preferredPort: PREFERRED_PORT,
+    webOrigins: [`http://localhost:${pagePort}`],
     log: (line) => story.line('', line),
   });
   const stop = async (code: number): Promise<never> => {
@@ -165,8 +167,8 @@ async function main(): Promise<number> {
   gateway.emulator.onEvent((event) => narrateCallee(story, event));
   const page = staysUp
     ? await startPageServer(gateway, {
-        port: await freePort(PREFERRED_PAGE_PORT),
-        publicKey: null,
+        port: pagePort,
+        publicKey: gateway.publicKey,
         calleeNumber: CALLEE_NUMBER,
       })
     : null;

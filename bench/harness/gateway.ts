@@ -5,6 +5,7 @@
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { recordingFiles } from '../../src/calls/call-log-files.ts';
 import { loadServiceSettings } from '../../src/config/service-settings.ts';
+import { createWidgetKey } from '../../src/embed/widget-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createSealer } from '../../src/store/secrets.ts';
 import { type Service, startService } from '../../src/supervisor/service.ts';
@@ -29,6 +30,8 @@ export interface GatewayOptions {
   callsPerSecond?: number;
   /** More settings of the service, as environment variables. */
   settings?: Record<string, string>;
+  /** Websites whose visitors may talk to the agent. */
+  webOrigins?: readonly string[];
   volatileDatabase?: boolean;
   /** Absent: PostgreSQL alone. */
   redisUrl?: string;
@@ -48,6 +51,8 @@ export interface Gateway {
   enterprise: string;
   agentId: string;
   lineId: string;
+  /** Of the web origins; null when there are none. */
+  publicKey: string | null;
   /** Where the call's first recording lies; null when there is none. */
   recordingFile(callUuid: string): Promise<string | null>;
   stop(): Promise<void>;
@@ -121,7 +126,7 @@ async function makeWorkspace(
   emulator: EmulatorProcess,
   receiver: WebhookReceiver,
   options: GatewayOptions,
-): Promise<{ apiKey: string; enterprise: string; agentId: string; lineId: string }> {
+): Promise<{ apiKey: string; enterprise: string; agentId: string; lineId: string; publicKey: string | null }> {
   const database = openDatabase({ connectionString: service.databaseUrl, maxConnections: 1, onIdleError: () => {} });
   const sealer = createSealer(service.masterKeyHex);
   const slug = `demo-${Date.now().toString(36)}`;
@@ -145,7 +150,10 @@ async function makeWorkspace(
     const key = await createApiKey(database, { slug, name: 'demo', scopes: ['calls:write', 'calls:read'] });
     const { secret } = await setWebhook(database, sealer, { slug, url: receiver.url });
     receiver.setSecret(secret ?? '');
-    return { apiKey: key.text, enterprise: slug, agentId: agent.id, lineId: line.id };
+    const allow = options.webOrigins ?? [];
+    const widgetKey = allow.length === 0 ? null : await createWidgetKey(database, { slug, name: 'demo', allow });
+    const publicKey = widgetKey?.publicKey ?? null;
+    return { apiKey: key.text, enterprise: slug, agentId: agent.id, lineId: line.id, publicKey };
   } finally {
     await database.close();
   }
