@@ -9,6 +9,7 @@ const SCENARIOS = {
   codecs: 'base64 and G.711 beside Buffer and other ways',
   voices: 'what telling voices from noise costs, with and without the neural model',
   live: 'what a web session costs, PCM beside Opus',
+  history: 'webhooks under a nemesis: is anything lost, invented, out of order?',
   fuzz: 'mutated WebSocket messages at both socket servers',
   placements: 'a carrier that times out, resets and succeeds late: is any phone rung twice?',
   api: 'how fast a call is placed at 200 requests a second',

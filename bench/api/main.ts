@@ -36,7 +36,7 @@ const gateway = await startGateway({
   concurrentCalls: NO_LIMIT,
   callsPerSecond: NO_LIMIT,
   settings: { PARLEY_LOG_LEVEL: 'error' },
-  ...(values.redis === undefined ? {} : { redisUrl: values.redis }),
+  ...(values.redis === undefined ? {} : { controlEnv: { REDIS_URL: values.redis } }),
   keepAudio: false,
   log: (line) => process.stderr.write(`${line}\n`),
   childOutput: (text) => process.stderr.write(text),

@@ -28,7 +28,8 @@ export interface WebhookReceiver {
 
 const TOLERANCE_SECONDS = 300;
 
-function isVerified(secret: string, headers: IncomingHttpHeaders, body: string): boolean {
+/** Standard Webhooks: signature good and at most five minutes old. */
+export function isVerified(secret: string, headers: IncomingHttpHeaders, body: string): boolean {
   const id = String(headers['webhook-id'] ?? '');
   const timestamp = String(headers['webhook-timestamp'] ?? '');
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > TOLERANCE_SECONDS) return false;

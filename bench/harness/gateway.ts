@@ -32,9 +32,9 @@ export interface GatewayOptions {
   settings?: Record<string, string>;
   /** Websites whose visitors may talk to the agent. */
   webOrigins?: readonly string[];
+  /** More variables for control, such as REDIS_URL. */
+  controlEnv?: Record<string, string>;
   volatileDatabase?: boolean;
-  /** Absent: PostgreSQL alone. */
-  redisUrl?: string;
   /** False for load runs: the emulated carrier keeps no sound. */
   keepAudio?: boolean;
   log(line: string): void;
@@ -83,7 +83,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       controlEnv: {
         CARRIER_API_BASE_PLIVO: emulator.apiBase,
         WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32',
-        ...(options.redisUrl === undefined ? {} : { REDIS_URL: options.redisUrl }),
+        ...options.controlEnv,
       },
       volatileDatabase: options.volatileDatabase ?? false,
       log: options.log,

@@ -10,6 +10,8 @@ export interface PlacementOutcome {
   planned: PlannedPlacement;
   /** The last answer's. */
   httpStatus: number;
+  /** Its X-Error-Code. */
+  errorCode: string | null;
   callUuids: ReadonlySet<string>;
   requests: number;
 }
@@ -36,7 +38,13 @@ export async function placeAsClient(
     const isFinal = answer?.headers.get('idempotent-replayed') === 'true';
     const wantsMore = answer === null || (REPEATED.has(answer.httpStatus) && !isFinal);
     if (!mayRepeat || !wantsMore || performance.now() > giveUpAtMs) {
-      return { planned, httpStatus: answer?.httpStatus ?? 0, callUuids, requests };
+      return {
+        planned,
+        httpStatus: answer?.httpStatus ?? 0,
+        errorCode: answer?.headers.get('x-error-code') ?? null,
+        callUuids,
+        requests,
+      };
     }
     await wait(pauseMs(answer));
   }

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { offer } from '../../bench/api/offer.ts';
 import { startGateway } from '../../bench/harness/gateway.ts';
-import { NO_REDIS, startTestRedis } from '../support/redis-server.ts';
+import { NO_REDIS, startOwnRedis } from '../../bench/harness/redis-server.ts';
 
 const PER_SECOND = 4;
 const AT_ONCE = 6;
-const redis = await startTestRedis();
+const redis = await startOwnRedis();
 afterAll(() => redis?.close());
 
 describe.each([
@@ -30,7 +30,7 @@ describe.each([
         ],
         concurrentCalls: AT_ONCE,
         callsPerSecond: PER_SECOND,
-        ...(server === null ? {} : { redisUrl: server.url }),
+        ...(server === null ? {} : { controlEnv: { REDIS_URL: server.url } }),
         volatileDatabase: true,
         keepAudio: false,
         log: () => {},

@@ -1,11 +1,11 @@
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
+import { NO_REDIS, startOwnRedis } from '../../../bench/harness/redis-server.ts';
 import { createFailoverStore } from '../../../src/limits/failover-store.ts';
 import { perMinute } from '../../../src/limits/gcra.ts';
 import { takeFromRate } from '../../../src/limits/rate-limit.ts';
 import { createRedisStore, REDIS_LIMIT_MS } from '../../../src/limits/redis-store.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
-import { NO_REDIS, startTestRedis } from '../../support/redis-server.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const log = pino({ level: 'silent' });
@@ -95,7 +95,7 @@ describe('Redis in front of PostgreSQL', () => {
   });
 });
 
-const redisServer = await startTestRedis();
+const redisServer = await startOwnRedis();
 describe.skipIf(redisServer === null)(redisServer === null ? `a real Redis: ${NO_REDIS}` : 'a real Redis', () => {
   it('that stands still, dies and comes back empty keeps nobody waiting for over 250 ms + 1 s, and limits hold', async () => {
     const server = redisServer!;

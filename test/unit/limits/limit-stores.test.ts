@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NO_REDIS, type OwnRedis, startOwnRedis } from '../../../bench/harness/redis-server.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { createPostgresStore, purgeLimits } from '../../../src/limits/postgres-store.ts';
 import { takeFromRate } from '../../../src/limits/rate-limit.ts';
 import { createRedisStore, type RedisStore } from '../../../src/limits/redis-store.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
-import { NO_REDIS, startTestRedis, type TestRedis } from '../../support/redis-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { holdStoreToItsPort } from './limit-store-suite.ts';
 
@@ -35,7 +35,7 @@ describe('limits in PostgreSQL', () => {
   });
 });
 
-const redis: TestRedis | null = await startTestRedis();
+const redis: OwnRedis | null = await startOwnRedis();
 afterAll(() => redis?.close());
 
 describe.skipIf(redis === null)(redis === null ? `limits in Redis: ${NO_REDIS}` : 'limits in Redis', () => {

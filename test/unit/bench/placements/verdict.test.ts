@@ -9,6 +9,7 @@ const NUMBER = '+14155000001';
 const outcome = (way: Way, httpStatus: number, callUuids = ['call-1']): PlacementOutcome => ({
   planned: { number: NUMBER, way, idempotencyKey: null },
   httpStatus,
+  errorCode: null,
   callUuids: new Set(callUuids),
   requests: 1,
 });

@@ -1,10 +1,10 @@
-/** A real redis-server of a test's own, on a free port of the loopback, without a disk. Null when there is no such program here. */
+/** A real redis-server of one's own, on a free port of the loopback, without a disk. Null when there is no such program here. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
-import { freePort } from '../../bench/harness/free-port.ts';
+import { freePort } from './free-port.ts';
 
-export interface TestRedis {
+export interface OwnRedis {
   readonly url: string;
   /** Ends it at once, as a crash would. */
   kill(): Promise<void>;
@@ -19,7 +19,7 @@ export interface TestRedis {
 export const NO_REDIS = 'redis-server is not installed here (Debian: apt-get install redis-server)';
 const START_LIMIT_MS = 10_000;
 
-export async function startTestRedis(): Promise<TestRedis | null> {
+export async function startOwnRedis(): Promise<OwnRedis | null> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess | null = null;

@@ -1,0 +1,39 @@
+/**
+ * `npm run bench -- history [--events 10000] [--seeds 1,2,3] [--rate 50]`: webhooks under a nemesis, on both queues (Redis when there is
+ * a redis-server). Ends with code 1 when anything was lost, invented, out of order or ended twice.
+ */
+import { parseArgs } from 'node:util';
+import { faultLines } from './checker.ts';
+import { runHistory } from './run.ts';
+
+/** Most calls ring and are declined: two events. */
+const EVENTS_PER_CALL = 2;
+const { values } = parseArgs({
+  options: {
+    events: { type: 'string', default: '10000' },
+    seeds: { type: 'string', default: `1,2,3,${Date.now() % 1_000_000}` },
+    rate: { type: 'string', default: '50' },
+    queue: { type: 'string', default: 'postgres,redis' },
+  },
+});
+let sound = true;
+for (const queue of values.queue.split(',') as ('postgres' | 'redis')[]) {
+  const startedAtMs = performance.now();
+  const reports = await runHistory({
+    queue,
+    seeds: values.seeds.split(',').map(Number),
+    calls: Math.ceil(Number(values.events) / EVENTS_PER_CALL),
+    callsPerSecond: Number(values.rate),
+    log: (line) => process.stderr.write(`${line}\n`),
+  });
+  for (const { seed, events, requests, refusedWith, strikes, faults } of reports) {
+    const struck = strikes.map((strike) => (strike.kind === 'receiver' ? strike.mode : strike.kind)).join(', ');
+    console.log(`${queue} seed ${seed}: ${events} events in ${requests} requests; ${struck}; ${faults.length} faults`);
+    if (refusedWith.length > 0)
+      console.log(`  ${refusedWith.length} placements refused: ${[...new Set(refusedWith)].join(', ')}`);
+    for (const line of faultLines(faults)) console.log(`  ${line}`);
+    sound &&= faults.length === 0;
+  }
+  console.log(`${queue}: ${Math.round((performance.now() - startedAtMs) / 1_000)} s`);
+}
+process.exit(sound ? 0 : 1);

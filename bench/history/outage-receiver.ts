@@ -1,0 +1,70 @@
+/**
+ * A webhook receiver that can be away, ill or deaf, and keeps every request that reached it with what it answered. It verifies
+ * as a client would. Made by `run.ts`.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { isVerified } from '../demo/webhook-receiver.ts';
+import type { ReceivedRequest } from './history.ts';
+
+export interface OutageReceiver {
+  url: string;
+  received: readonly ReceivedRequest[];
+  setSecret(secret: string): void;
+  /** `hang`: requests that come now are never answered. */
+  setMode(mode: 'well' | 'refuse' | 'fail' | 'hang'): Promise<void>;
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+export async function startOutageReceiver(): Promise<OutageReceiver> {
+  const received: ReceivedRequest[] = [];
+  const sockets = new Set<Socket>();
+  let secret = '';
+  let mode: 'well' | 'refuse' | 'fail' | 'hang' = 'well';
+  const server: Server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const body = Buffer.concat(parts).toString('utf8');
+      const answered = mode === 'well' ? 200 : mode === 'fail' ? 500 : null;
+      received.push({
+        id: String(request.headers['webhook-id'] ?? ''),
+        body,
+        verified: isVerified(secret, request.headers, body),
+        attempt: Number(request.headers['x-delivery-attempt']),
+        answered,
+      });
+      if (answered !== null) response.writeHead(answered).end();
+    });
+  });
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  });
+  const listen = (port: number): Promise<void> => new Promise((done) => server.listen(port, HOST, done));
+  const leave = async (): Promise<void> => {
+    const closed = new Promise((done) => server.close(done));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${HOST}:${port}/hooks`,
+    received,
+    setSecret(value) {
+      secret = value;
+    },
+    async setMode(next) {
+      const wasAway = mode === 'refuse';
+      mode = next;
+      if (next === 'refuse' && !wasAway) await leave();
+      if (next !== 'refuse' && wasAway) await listen(port);
+    },
+    async close() {
+      if (mode !== 'refuse') await leave();
+    },
+  };
+}

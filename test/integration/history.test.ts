@@ -1,0 +1,25 @@
+/**
+ * Webhooks under a nemesis, on both queues: control, media, database and queue are killed, the receiver is away, ill and deaf. Three
+ * fixed seeds and a random one (printed), 1,000 events each; `npm run bench -- history` has 10,000.
+ */
+import { describe, expect, test } from 'vitest';
+import { faultLines } from '../../bench/history/checker.ts';
+import { runHistory } from '../../bench/history/run.ts';
+
+const random = Math.floor(Math.random() * 1_000_000);
+const SEEDS = [1, 2, 3, random];
+const LIMIT_MS = 300_000;
+
+describe.concurrent('under a nemesis', () => {
+  test.each(['postgres', 'redis'] as const)(
+    `nothing lost, nothing invented, in order, one end a call, all signed: queue on %s, seeds ${SEEDS.join(', ')}`,
+    async (queue) => {
+      const reports = await runHistory({ queue, seeds: SEEDS, calls: 600, callsPerSecond: 50, log: () => {} });
+      for (const { seed, events, faults } of reports) {
+        expect(faultLines(faults), `seed ${seed}`).toEqual([]);
+        expect(events, `seed ${seed}`).toBeGreaterThanOrEqual(1_000);
+      }
+    },
+    LIMIT_MS,
+  );
+});
