@@ -27,6 +27,11 @@ export interface WebhookDeps {
   /** 0 ≤ x < 1. */
   random: () => number;
   logger: Logger;
+  /**
+   * True: who commits an event also starts its first attempt, without waiting for the queue, whose ring then finds nothing left to
+   * do. False: the ring alone starts it, so that a test sees the queue at work. Default true.
+   */
+  startsAtOnce?: boolean;
   /** See `DeliveryDeps.retryScale`. */
   retryScale?: number;
   observed?(attempt: ObservedAttempt): void;
@@ -93,7 +98,12 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
     cancel();
   }
   return {
-    bell: { ring: (deliveryIds) => bell?.ring(deliveryIds) },
+    bell: {
+      ring(deliveryIds) {
+        if (deps.startsAtOnce !== false) void dispatcher.offerIds(deliveryIds);
+        bell?.ring(deliveryIds);
+      },
+    },
     close() {
       closing ??= close();
       return closing;

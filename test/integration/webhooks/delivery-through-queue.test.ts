@@ -59,6 +59,7 @@ async function start(redisUrl: string | null): Promise<void> {
     clock: systemClock,
     random: Math.random,
     logger,
+    startsAtOnce: false,
   });
 }
 
