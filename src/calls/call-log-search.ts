@@ -6,6 +6,7 @@
  * how often the planner believes a word to be; docs/decisions/call-log-indexes.md has the measurements.
  */
 import type { Database, Queryable } from '../store/database.ts';
+import { PLAN_EACH_TIME } from '../store/statements.ts';
 import { type CallFilters, facetQuery, needsDocument, wordsOf } from './call-log-query.ts';
 
 /** Where a page ended: its last call. */
@@ -78,12 +79,12 @@ function findByIndex(database: Database, search: CallSearch): Promise<Found[]> {
   return database.transaction(async (tx) => {
     // It knows nothing of what it costs to read a document from where long values lie.
     await tx.query('SET LOCAL enable_seqscan = off');
-    return tx.query<Found>(`${matching} ${page}`, sql.values);
+    return tx.query<Found>(`${PLAN_EACH_TIME} ${matching} ${page}`, sql.values);
   });
 }
 
 function selectPage(sql: Parameters, search: CallSearch, from: string, where: string): string {
-  return `SELECT call_uuid AS "callUuid", ${MICROS}::text AS "createdAtMicros" FROM ${from} AS found WHERE ${where}
+  return `${PLAN_EACH_TIME} SELECT call_uuid AS "callUuid", ${MICROS}::text AS "createdAtMicros" FROM ${from} AS found WHERE ${where}
      ORDER BY created_at DESC, call_uuid DESC LIMIT ${sql.put(search.limit + 1)}`;
 }
 

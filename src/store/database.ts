@@ -3,9 +3,10 @@
  * an idle connection, so nothing else may say `new Pool`.
  */
 import pg from 'pg';
+import { createStatements } from './statements.ts';
 
 export interface Queryable {
-  /** Rows of one statement; parameters are `$1`, `$2`, … */
+  /** Rows of one statement; parameters are `$1`, `$2`, …. A text that comes again is prepared once a connection. */
   query<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -38,13 +39,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     query_timeout: options.answerLimitMs ?? ANSWER_LIMIT_MS,
     keepAlive: true,
   });
+  const statements = createStatements();
   pool.on('error', options.onIdleError);
   // A connection in use reports its death by its own event too, and can do so in the same turn in which the pool hands it
   // over, before whoever asked for it could listen. The failed query is what counts.
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-      return (await pool.query<Row>(sql, [...parameters])).rows;
+      return (await pool.query<Row>(statements.of(sql, parameters))).rows;
     },
     async transaction(work) {
       const client = await pool.connect();
@@ -53,7 +55,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         await client.query('BEGIN');
         const result = await work({
           async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-            return (await client.query<Row>(sql, [...parameters])).rows;
+            return (await client.query<Row>(statements.of(sql, parameters))).rows;
           },
         });
         await client.query('COMMIT');

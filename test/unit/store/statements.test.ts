@@ -1,0 +1,52 @@
+/** Which statements get a name, and that real connections take them. */
+import { expect, test } from 'vitest';
+import { openDatabase } from '../../../src/store/database.ts';
+import { createStatements, PLAN_EACH_TIME } from '../../../src/store/statements.ts';
+import { createTestDatabase } from '../../support/test-database.ts';
+
+test('a text is named from its third time on, always alike, and other texts otherwise', () => {
+  const statements = createStatements();
+  const names = (sql: string): (string | undefined)[] => [1, 2, 3, 4].map(() => statements.of(sql, []).name);
+  const [first, second, third, fourth] = names('SELECT 1');
+  expect([first, second]).toEqual([undefined, undefined]);
+  expect(third).toBeDefined();
+  expect(fourth).toBe(third);
+  expect(names('SELECT 2')[3]).not.toBe(third);
+});
+
+test('a statement that must be planned each time has no name', () => {
+  const statements = createStatements();
+  const sql = `${PLAN_EACH_TIME} SELECT 1`;
+  for (let time = 0; time < 5; time++) expect(statements.of(sql, [])).toEqual({ text: sql, values: [] });
+});
+
+test('at most 300 names, however many texts come', () => {
+  const statements = createStatements();
+  const named = new Set<string>();
+  for (let text = 0; text < 1_000; text++) {
+    for (let time = 0; time < 4; time++) {
+      const { name } = statements.of(`SELECT ${text}`, []);
+      if (name !== undefined) named.add(name);
+    }
+  }
+  expect(named.size).toBe(300);
+});
+
+test('PostgreSQL prepares it once on each connection, in and outside a transaction', async () => {
+  const { connectionString, close } = await createTestDatabase();
+  const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+  try {
+    for (let time = 1; time <= 6; time++) {
+      const sql = 'SELECT $1::int * 2 AS doubled';
+      const rows = await (time % 2 === 0
+        ? database.query<{ doubled: number }>(sql, [time])
+        : database.transaction((tx) => tx.query<{ doubled: number }>(sql, [time])));
+      expect(rows).toEqual([{ doubled: time * 2 }]);
+    }
+    const prepared = await database.query<{ statement: string }>('SELECT statement FROM pg_prepared_statements');
+    expect(prepared.map(({ statement }) => statement)).toEqual(['SELECT $1::int * 2 AS doubled']);
+  } finally {
+    await database.close();
+    await close();
+  }
+});
