@@ -6,13 +6,13 @@ import { parseArgs } from 'node:util';
 import { faultLines } from './checker.ts';
 import { runHistory } from './run.ts';
 
-/** Most calls ring and are declined: two events. */
-const EVENTS_PER_CALL = 2;
+/** Ringing and the end, and of those that are answered the answer and the recording too. */
+const EVENTS_PER_CALL = 3;
 const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '10000' },
     seeds: { type: 'string', default: `1,2,3,${Date.now() % 1_000_000}` },
-    rate: { type: 'string', default: '50' },
+    rate: { type: 'string', default: '30' },
     queue: { type: 'string', default: 'postgres,redis' },
   },
 });

@@ -1,5 +1,5 @@
 /**
- * Calls that make events: most ring and are declined, some are answered and hung up by the callee. Clients send an Idempotency-Key and
+ * Calls that make events: some ring and are declined, more are answered and hung up by the callee. Clients send an Idempotency-Key and
  * repeat until they have an answer, through whatever is struck. Called by `run.ts`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export const historyAgent: ScriptedAgent = {
   idle: { promptAfterMs: 8000, say: ['Hello?'], endAfterMs: 20000 },
 };
 
-const ANSWERED_SHARE = 0.2;
+const ANSWERED_SHARE = 0.6;
 const PREFIX = { declined: '+14155520', answered: '+14155521' } as const;
 const REPEAT_FOR_MS = 60_000;
 

@@ -14,7 +14,7 @@ describe.concurrent('under a nemesis', () => {
   test.each(['postgres', 'redis'] as const)(
     `nothing lost, nothing invented, in order, one end a call, all signed: queue on %s, seeds ${SEEDS.join(', ')}`,
     async (queue) => {
-      const reports = await runHistory({ queue, seeds: SEEDS, calls: 600, callsPerSecond: 50, log: () => {} });
+      const reports = await runHistory({ queue, seeds: SEEDS, calls: 420, callsPerSecond: 35, log: () => {} });
       for (const { seed, events, faults } of reports) {
         expect(faultLines(faults), `seed ${seed}`).toEqual([]);
         expect(events, `seed ${seed}`).toBeGreaterThanOrEqual(1_000);
