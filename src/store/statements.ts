@@ -3,10 +3,16 @@
  * for each call, which was half of its work for a placement. Used by `database.ts` only; texts made of a client's filters stay
  * unnamed, because there are too many of them and one plan does not fit all.
  */
-import type { QueryConfig } from 'pg';
+
+/** As `pg` takes it. */
+export interface Statement {
+  text: string;
+  values: unknown[];
+  name?: string;
+}
 
 export interface Statements {
-  of(sql: string, parameters: readonly unknown[]): QueryConfig;
+  of(sql: string, parameters: readonly unknown[]): Statement;
 }
 
 /** A text is given a name when it comes for this time: what is asked once at start costs no name. */

@@ -10,7 +10,7 @@ const random = Math.floor(Math.random() * 1_000_000);
 const SEEDS = [1, 2, 3, random];
 const LIMIT_MS = 300_000;
 
-describe.concurrent('under a nemesis', () => {
+describe('under a nemesis', () => {
   test.each(['postgres', 'redis'] as const)(
     `nothing lost, nothing invented, in order, one end a call, all signed: queue on %s, seeds ${SEEDS.join(', ')}`,
     async (queue) => {
