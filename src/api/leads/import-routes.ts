@@ -53,13 +53,14 @@ export const importErrorsQuery = z.object({
 });
 
 export function registerLeadImports(app: FastifyInstance, guard: Guard, deps: ImportRouteDeps): void {
-  app.register(async (plain) => {
+  app.register((plain, _options, registered) => {
     plain.removeAllContentTypeParsers();
     for (const type of Object.keys(IMPORT_TYPES)) {
       plain.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     }
     plain.addContentTypeParser('*', (_request, _body, done) => done(new Refusal('unsupported_import_type')));
     registerRoutes(plain, guard, deps);
+    registered();
   });
 }
 

@@ -8,7 +8,7 @@ import { createCursorCodec } from '../../../src/api/cursor.ts';
 import type { NewCall, Placement } from '../../../src/api/outbound-call/ports.ts';
 import { type ApiDeps, createApiServer } from '../../../src/api/server.ts';
 import { controlCall } from '../../../src/calls/live-control.ts';
-import { createEmbed } from '../../../src/embed/embed.ts';
+import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
@@ -68,6 +68,24 @@ export async function createApiFixture(): Promise<ApiFixture> {
   const test = await createTestDatabase();
   const database = openDatabase({ connectionString: test.connectionString, maxConnections: 12, onIdleError: () => {} });
   const slots = createPostgresStore(database);
+  // Made when a test asks for a session: it keeps a timer, which others would have to count.
+  let embed: Embed | null = null;
+  const openEmbed = (): Embed =>
+    createEmbed({
+      database,
+      clock,
+      log: pino({ level: 'silent' }),
+      bus,
+      sealer: SEALER,
+      masterKeyHex: MASTER_KEY_HEX,
+      publicUrl: 'http://127.0.0.1:8080',
+      limits: createEmbedLimits({ store: slots, postgres: slots, database, clock }),
+      resumeFrom: async () => null,
+      superseded() {},
+      prepare: (agent) => void fixture.prepared.push(agent.name),
+      isDraining: () => fixture.admission === 'draining',
+      hasRoom: () => fixture.admission === 'open',
+    });
   const bus = createCallEventBus();
   const clock = new VirtualClock(Date.now());
   const logLines: string[] = [];
@@ -120,21 +138,10 @@ export async function createApiFixture(): Promise<ApiFixture> {
           },
           request,
         ),
-      issueSession: createEmbed({
-        database,
-        clock,
-        log: pino({ level: 'silent' }),
-        bus,
-        sealer: SEALER,
-        masterKeyHex: MASTER_KEY_HEX,
-        publicUrl: 'http://127.0.0.1:8080',
-        limits: createEmbedLimits({ store: slots, postgres: slots, database, clock }),
-        resumeFrom: async () => null,
-        superseded() {},
-        prepare: (agent) => void fixture.prepared.push(agent.name),
-        isDraining: () => fixture.admission === 'draining',
-        hasRoom: () => fixture.admission === 'open',
-      }).issueSession,
+      issueSession: (...asked) => {
+        embed ??= openEmbed();
+        return embed.issueSession(...asked);
+      },
       compliance: { check: (attempt) => fixture.compliance(attempt) },
       importQueued: () => {},
       admission: { state: () => fixture.admission },
@@ -177,6 +184,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
     },
     async close() {
       await fixture.app.close();
+      embed?.close();
       if (undescribed.size > 0) throw new Error(`Not as /openapi.json says:\n${[...undescribed].join('\n')}`);
       await database.close();
       await test.close();
