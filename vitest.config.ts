@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Unit tests run on the sources; integration tests run real processes and threads from `dist/`, so build first. */
+/**
+ * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` holds those that time a
+ * conversation or load the machine: one file after the other, when the rest is done.
+ */
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-database.ts'],
@@ -12,6 +15,16 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          pool: 'forks',
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ['test/alone/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           pool: 'forks',

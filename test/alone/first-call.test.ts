@@ -1,6 +1,6 @@
 /**
  * The first call, whole: the real service and the carrier emulator, audio recognised by a recogniser, nothing scripted between
- * them. What is checked here is what issue-free days look like; `test/integration/many-calls.test.ts` has the bad ones.
+ * them. What is checked here is what issue-free days look like; `test/alone/many-calls.test.ts` has the bad ones.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
