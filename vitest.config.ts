@@ -1,15 +1,25 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /**
  * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` holds those that time a
- * conversation or load the machine: one file after the other, when the rest is done.
+ * conversation or load the machine: when the rest is done.
  */
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-database.ts'],
     reporters: ['default', './test/support/count-reporter.ts'],
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000 } },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          testTimeout: 20_000,
+          // Not one less than the cores: the machine does nothing else meanwhile.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
+        },
+      },
       {
         extends: true,
         test: {
@@ -18,6 +28,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           pool: 'forks',
+          fileParallelism: false,
         },
       },
       {

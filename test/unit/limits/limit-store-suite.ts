@@ -14,14 +14,15 @@ export function holdStoreToItsPort(open: () => LimitStore): void {
   const slot = (name: string, limit: number, holder: string, ttlMs = TTL_MS): Promise<AdmissionAnswer> =>
     open().admit({ rates: [], slots: [{ name, limit }], holder, ttlMs });
 
-  it('gives 4 of 40 parallel takers a place at burst 4, each another rest, and then whole seconds of advice', async () => {
+  it('gives 4 of 40 parallel takers a place at burst 4, each another rest, and then 1 or 2 whole seconds of advice', async () => {
     const name = fresh();
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => takeFromRate(open(), name, { perSecond: 0.5, burst: 4 })),
     );
     const taken = answers.flatMap((answer) => (answer.ok ? [answer.remaining] : []));
     expect(taken.toSorted()).toEqual([0, 1, 2, 3]);
-    for (const answer of answers) if (!answer.ok) expect(answer.retryAfterSeconds).toBe(2);
+    // What PostgreSQL advises may be a moment older than what refused: fewer had taken then.
+    for (const answer of answers) if (!answer.ok) expect([1, 2]).toContain(answer.retryAfterSeconds);
   });
 
   it('refuses everything at 0 a second', async () => {
