@@ -1,5 +1,5 @@
 /**
- * One run: a gateway, an emulated carrier that fails placements in its seven ways, and clients at an open-loop rate. Called by
+ * One run: a gateway, an emulated carrier that fails placements in six ways, and clients at an open-loop rate. Called by
  * `main.ts` and, small, by the test. The carrier's own list of dialled numbers is the truth.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Which statements are prepared: those whose text comes again and again. PostgreSQL then parses and plans them once a connection and not
- * for each call, which was half of its work for a placement. Used by `database.ts` only; texts made of a client's filters stay
+ * Which statements are prepared: those whose text comes again and again. PostgreSQL then parses and plans them once a connection and
+ * not each time; about twenty of them make a placement. Used by `database.ts` only; texts made of a client's filters stay
  * unnamed, because there are too many of them and one plan does not fit all.
  */
 

@@ -5,8 +5,8 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { Turn } from '../../media/contract/conversation.ts';
 import type { CallRecord } from '../calls/call-record.ts';
+import { readTurns } from '../calls/call-turns.ts';
 import type { Queryable } from '../store/database.ts';
 import { buildEventBody, buildWorkspaceEventBody } from './event-body.ts';
 import { createEventId } from './event-id.ts';
@@ -108,11 +108,4 @@ async function write(tx: Queryable, row: EventRow): Promise<string[]> {
     [uuidv7(), row.id, row.workspaceId, now, row.callUuid],
   );
   return deliveries.map((delivery) => delivery.id);
-}
-
-async function readTurns(tx: Queryable, callUuid: string): Promise<Turn[]> {
-  const rows = await tx.query<{ turn: Turn }>('SELECT turn FROM call_turns WHERE call_uuid = $1 ORDER BY position', [
-    callUuid,
-  ]);
-  return rows.map((row) => row.turn);
 }
