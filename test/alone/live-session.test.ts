@@ -133,7 +133,8 @@ describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
     expect(deltas.length).toBeGreaterThan(10);
     const latencies = client.messages.filter(({ type }) => type === 'latency');
     expect(latencies.length).toBeGreaterThanOrEqual(2);
-    for (const { heardMs, agentMs } of latencies) expect(heardMs).toBeGreaterThanOrEqual(agentMs);
+    // Null: the report of what was played came too late, which a busy machine may do.
+    for (const { heardMs, agentMs } of latencies) if (heardMs !== null) expect(heardMs).toBeGreaterThanOrEqual(agentMs);
 
     const entry = await gateway.client.waitFor(
       callUuid,
@@ -171,7 +172,7 @@ describe.concurrent('a visitor', () => {
     await client.waitForType('playback.clear');
     const cut = await said(client, 'Very well');
     expect(cut).toMatchObject({ interrupted: true });
-    expect(cut['text'].length).toBeLessThan(80);
+    expect(cut['text']).not.toContain('street');
     client.send({ type: 'session.end' });
     expect(await client.closed).toBe(1000);
     const { callUuid } = await client.waitForType('session.ready');

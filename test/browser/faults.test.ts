@@ -91,10 +91,11 @@ describe.skipIf(!hasChromium)('a strict page', () => {
       'permissions-policy': 'microphone=(self)',
     };
     const visitor = await rig.open(
-      `<button id="talk">T</button>${rig.script('data-trigger="#talk" data-panel="overlay" nonce="abc"')}`,
+      `<button id="talk">T</button>${rig.script('data-trigger="#talk" data-panel="overlay" nonce="abc"')}
+      <script nonce="abc">document.querySelector('script[src]').onload = () => { document.body.id = 'loaded' }</script>`,
       { waitForApi: false },
     );
-    await visitor.page.waitForTimeout(500);
+    await visitor.page.locator('#loaded').waitFor();
     await visitor.page.click('#talk');
     const session = await rig.live.waitFor('the session', () => rig.live.sessions.at(-1));
     await rig.live.waitFor(

@@ -153,7 +153,11 @@ export function createSession(host: SessionHost, unlocked: Unlocked): Session {
       else speaker?.endOf(message.utteranceId ?? '');
     } else if (message.type === 'playback.clear') speaker?.clear();
     else if (message.type === 'tool.call') void answerTool(host.tools, message, connection.send);
-    else if (message.type === 'session.ended') void finishSpeaking(message.reason ?? 'ended');
+    else if (message.type === 'session.ended') {
+      // Nothing more comes. The socket's close must not race the last words for the reason, and no loss of it is a loss any more.
+      connection.close(null);
+      void finishSpeaking(message.reason ?? 'ended');
+    }
     if (SHOWN.has(message.type)) host.emit(message.type as 'state', message);
   }
 

@@ -107,7 +107,7 @@ export async function visit(
     waitForStatus: (status) =>
       page
         .waitForFunction(`window.told.some((one) => one.status === ${JSON.stringify(status)})`, undefined, {
-          timeout: 10_000,
+          timeout: 25_000,
         })
         .then(() => {}),
     close: () => context.close(),

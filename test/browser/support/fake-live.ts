@@ -24,7 +24,8 @@ export interface FakeSession {
   say(durationMs: number): Promise<string>;
   /** Barge-in: what is being said ends. Returns the epoch ms of the decision. */
   clear(): number;
-  end(reason: string): void;
+  /** `session.ended`, and the socket's close so much later. */
+  end(reason: string, closeAfterMs?: number): void;
   /** As a network would: no close frame. */
   cut(): void;
 }
@@ -44,12 +45,16 @@ export interface FakeLive {
   /** Closes the next socket right after the upgrade with these. */
   closeNext: { code: string; close: number } | null;
   waitFor<Value>(what: string, of: () => Value | undefined | null | false): Promise<Value>;
+  /** Resolves when this number has not changed for 300 ms. */
+  waitForRest(what: string, of: () => number): Promise<void>;
   close(): Promise<void>;
 }
 
 const FRAME_MS = 20;
 const LEAD_MS = 200;
-const WAIT_MS = 8_000;
+/** No judgement: a busy machine may need it. */
+const WAIT_MS = 25_000;
+const REST_MS = 300;
 
 export async function startFakeLive(): Promise<FakeLive> {
   const app = Fastify({ forceCloseConnections: true });
@@ -75,6 +80,13 @@ export async function startFakeLive(): Promise<FakeLive> {
         if (Date.now() > untilMs) throw new Error(`waited ${WAIT_MS} ms for ${what}`);
         await new Promise((done) => setTimeout(done, 10));
       }
+    },
+    async waitForRest(what, of) {
+      let [known, sinceMs] = [of(), Date.now()];
+      await fake.waitFor(`${what} to rest`, () => {
+        if (of() !== known) [known, sinceMs] = [of(), Date.now()];
+        return Date.now() - sinceMs > REST_MS;
+      });
     },
     async close() {
       for (const client of sockets.clients) client.terminate();
@@ -143,7 +155,7 @@ export async function startFakeLive(): Promise<FakeLive> {
         const samples = new Int16Array((sampleRate * FRAME_MS) / 1000);
         const packet = new Uint8Array(4000);
         const beganAtMs = Date.now();
-        for (let atMs = 0; atMs < durationMs && !mine.isCut; atMs += FRAME_MS) {
+        for (let atMs = 0; atMs < durationMs && !mine.isCut && socket.readyState < socket.CLOSED; atMs += FRAME_MS) {
           for (let i = 0; i < samples.length; i++) {
             samples[i] = 9000 * Math.sin((2 * Math.PI * 440 * ((atMs * sampleRate) / 1000 + i)) / sampleRate);
           }
@@ -172,7 +184,7 @@ export async function startFakeLive(): Promise<FakeLive> {
         session.send({ type: 'playback.clear', utteranceId: saying?.id ?? 'u0', reason: 'barge_in' });
         return decidedAtEpochMs;
       },
-      end(reason) {
+      end(reason, closeAfterMs = 0) {
         session.send({
           type: 'session.ended',
           reason,
@@ -181,7 +193,8 @@ export async function startFakeLive(): Promise<FakeLive> {
           drainMs: 0,
           ordinal: ++ordinal,
         });
-        socket.close(1000);
+        if (closeAfterMs === 0) socket.close(1000);
+        else setTimeout(() => socket.close(1000), closeAfterMs);
       },
       cut: () => socket.terminate(),
       attach(next) {
