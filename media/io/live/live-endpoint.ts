@@ -11,13 +11,9 @@ import { LIVE_CLOSE_CODES, type LiveErrorCode, type LiveKnock, type WebSetup } f
 import type { CallRegistry } from '../call-registry.ts';
 import type { ControlLink } from '../control-link.ts';
 import type { FrameClock } from '../frame-clock.ts';
-import type {
-  MediaSocket,
-  SocketRoute,
-  UpgradeDecision,
-  UpgradeRequest,
-} from '../socket-server/media-socket-server.ts';
-import { errorText, LiveLeg } from './live-leg.ts';
+import type { SocketRoute, UpgradeDecision, UpgradeRequest } from '../socket-server/media-socket-server.ts';
+import { LiveLeg } from './live-leg.ts';
+import { refuse } from './live-refusal.ts';
 import { callOfResumeToken } from './resume-token.ts';
 
 /** Other sockets of browsers may live beside it. */
@@ -32,7 +28,7 @@ const MOST_SOUND_BYTES = 8 * 1024;
 const LIMITS = {
   maxMessageBytes: MOST_TEXT_BYTES,
   maxBufferedMessageBytes: 256 * 1024,
-  // Above what `live-leg.ts` cuts at.
+  // Above what `live-line.ts` calls too slow.
   maxBackpressureBytes: 2 * 1024 * 1024,
   idleTimeoutSeconds: 32,
   pingsItself: true,
@@ -82,11 +78,6 @@ export function createLiveEndpoint(options: LiveEndpointOptions): SocketRoute<Li
       if ('leg' in socket.data) socket.data.leg.socketClosed(socket, code);
     },
   };
-}
-
-function refuse(socket: MediaSocket<LiveSocketData>, code: LiveErrorCode): void {
-  socket.send(Buffer.from(errorText(code), 'utf8'), false);
-  socket.close(LIVE_CLOSE_CODES[code], code);
 }
 
 class LiveUpgrade {

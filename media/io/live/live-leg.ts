@@ -1,12 +1,12 @@
 /**
- * One web session as its process carries it: a browser's sockets, one after the other, on one side, the call's rings on the other. It
- * speaks the protocol (docs/live-protocol.md), feeds `live-uplink.ts`, is served by the frame clock for `live-playout.ts`, and stands still
- * while the browser is away. `call-life.ts` hears what becomes of it, as of a telephone leg; `live-endpoint.ts` hands it its sockets.
+ * One web session as its process carries it: a browser's sockets, one after the other, on one side, the call's rings on the other. This file
+ * is its life: what opens it, what a message brings about, what a loss means, how it ends. Beside it: `live-line.ts` the socket,
+ * `live-inbox.ts` messages in, `live-teller.ts` messages out, `live-chains.ts` sound. `call-life.ts` hears what becomes of it, as of a
+ * telephone leg; `live-endpoint.ts` hands it its sockets.
  *
  *   opening ──session.start, or sound──► live ──socket lost──► parked ──resumed──► live
  *      └──5 s──► over                     └──end──► over          └──30 s──► over
  */
-import { FRAME_MS } from '../../contract/audio-format.ts';
 import type { EndedReason } from '../../contract/call-outcome.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { LiveEvent } from '../../contract/conversation.ts';
@@ -18,18 +18,20 @@ import {
   type WebSetup,
 } from '../../contract/live-session.ts';
 import type { SessionCommand } from '../../contract/session-command.ts';
-import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
-import type { FrameRing } from '../../rings/frame-ring.ts';
-import { createRecordRing } from '../../rings/record-ring.ts';
+import type { CallBlock } from '../../rings/call-block.ts';
 import type { CallLeg } from '../call-leg.ts';
 import type { FrameClock, FrameClockClient } from '../frame-clock.ts';
 import type { LegCounters, LegEnd } from '../leg.ts';
 import type { MediaSocket } from '../socket-server/media-socket-server.ts';
-import { type AudioWish, type ClientMessage, readClientMessage, type Visitor } from './client-messages.ts';
-import { LivePlayout } from './live-playout.ts';
+import type { AudioWish, ClientMessage, Visitor } from './client-messages.ts';
+import { LiveChains, NO_COUNTERS } from './live-chains.ts';
+import { LiveInbox } from './live-inbox.ts';
+import { LiveLine } from './live-line.ts';
+import { refuse } from './live-refusal.ts';
 import { LiveTeller } from './live-teller.ts';
-import { LiveUplink } from './live-uplink.ts';
-import { isResumeTokenOf, resumeTokenOf } from './resume-token.ts';
+import { agreeOn, clampBufferMs } from './negotiation.ts';
+import { ResumeSeries } from './resume-series.ts';
+import { SessionTime } from './session-time.ts';
 
 export interface LiveLegListener {
   /** Formats and the visitor's values are known. */
@@ -52,30 +54,12 @@ export interface LiveLegOptions {
   requestId: string;
 }
 
-export const RESUME_WINDOW_MS = 30_000;
-export const PING_EVERY_MS = 5_000;
+const RESUME_WINDOW_MS = 30_000;
+const PING_EVERY_MS = 5_000;
 const START_LIMIT_MS = 5_000;
-const MIC_SILENT_MS = 5_000;
-/** Audio faster than real time: by half for ever, and by ten seconds once, after a stall. */
-const FAST_AUDIO_RATIO = 1.5;
-const FAST_AUDIO_BURST_MS = 10_000;
-const MOST_FAST_AUDIO_MS = 60_000;
-/** Sound that does not decode, and messages with wrong fields, that are overlooked. */
-const BAD_SOUND = 500;
-const BAD_MESSAGES = 10;
-const TEXT_BURST = 100;
-const TEXT_PER_SECOND = 50;
-/** A reader for whom this much waits gets no more sound; with this much it is cut. */
-const SLOW_BYTES = 256 * 1024;
-const TOO_SLOW_BYTES = 1024 * 1024;
 const DRAIN_LIMIT_MS = 1_500;
 /** A browser that reports its position says nothing at all while it is spoken to: its network is dead, whatever TCP believes. */
 const STALLED_MS = 1_500;
-const BUFFER_MS = { preset: 200, least: 60, most: 1_000 };
-const DEFAULTS: NegotiatedAudio = {
-  input: { codec: 'pcm_s16le', rateHz: 16000 },
-  output: { codec: 'pcm_s16le', rateHz: 24000 },
-};
 const CLOSE_NORMAL = 1000;
 const CLOSE_GOING_AWAY = 1001;
 const CLOSE_NO_CODE = 1005;
@@ -83,93 +67,55 @@ const CLOSE_NO_CODE = 1005;
 export class LiveLeg implements CallLeg, FrameClockClient {
   readonly #options: LiveLegOptions;
   readonly #clock: Clock;
+  readonly #line = new LiveLine();
+  readonly #inbox: LiveInbox;
   readonly #teller: LiveTeller;
-  #socket: MediaSocket<unknown> | null = null;
+  readonly #tokens: ResumeSeries;
+  readonly #time = new SessionTime();
   #phase: 'opening' | 'live' | 'parked' | 'over' = 'opening';
   #cancelDeadline: () => void = () => {};
-  #openedAtMs: number;
-  #startedAtMs = 0;
-  #audio: NegotiatedAudio = DEFAULTS;
-  #block: CallBlock | null = null;
-  #uplink: LiveUplink | null = null;
-  #playout: LivePlayout | null = null;
-  #record: FrameRing | null = null;
-  #resumeNumber = 0;
-  /** The client has this token, or a later one: what was sent last may have been lost on the way. */
-  #provenNumber = 1;
+  /** Null: not begun. */
+  #chains: LiveChains | null = null;
   /** The socket at hand came with a resume token. */
   #isResuming = false;
-  #parkedAtMs = 0;
-  #isStalled = false;
-  #isMuted = false;
-  #isSlow = false;
-  #heardAtMs = 0;
-  #micAtMs = 0;
   #pingAtMs = 0;
   #clearReason: 'barge_in' | 'interrupt' | 'held' = 'barge_in';
   #draining: { reason: EndedReason; sinceMs: number } | null = null;
-  #textMessages = 0;
-  #badMessages = 0;
-  #badSounds = 0;
-  #tooFastMs = 0;
-  #sendsDropped = 0;
   #peerCloseCode = 0;
-  #earlierUnderruns = 0;
-  #earlierUplinkRefused = 0;
-  #earlierDownlinkRefused = 0;
-  #lostThreadAtMs = 0;
 
   constructor(options: LiveLegOptions) {
+    const { clock, setup } = options;
+    const { callUuid, epoch, web } = setup;
     this.#options = options;
-    this.#clock = options.clock;
-    this.#openedAtMs = options.clock.nowMs();
-    this.#teller = new LiveTeller({
-      clock: options.clock,
-      callUuid: options.setup.callUuid,
-      send: (text) => this.#sendText(text),
+    this.#clock = clock;
+    this.#teller = new LiveTeller({ clock, callUuid, send: (text) => this.#line.text(text) });
+    this.#inbox = new LiveInbox({
+      warn: (why) => this.#teller.warn('bad_message', why),
+      broken: (detail) => this.#fail('bad_message', 'bad_stream', detail),
     });
+    this.#tokens = new ResumeSeries({ callUuid, epoch, keyHex: web.resumeKeyHex });
   }
 
   get counters(): LegCounters {
-    const uplink = this.#uplink;
-    const playout = this.#playout;
     return {
-      receivedFrames: uplink?.receivedFrames ?? 0,
-      playedFrames: playout?.playedFrames ?? 0,
-      droppedFrames: (playout?.droppedFrames ?? 0) + (playout?.skippedFrames ?? 0),
-      underrunFrames: this.#earlierUnderruns + (this.#block?.underrunFrames ?? 0),
-      uplinkRefusedFrames:
-        this.#earlierUplinkRefused + (this.#block?.uplink.droppedFrames ?? 0) + Math.round(this.#tooFastMs / FRAME_MS),
-      downlinkRefusedFrames: this.#earlierDownlinkRefused + (this.#block?.downlink.droppedFrames ?? 0),
-      recordRefusedFrames: this.#record?.droppedFrames ?? 0,
-      gaps: uplink?.timeline.gaps ?? 0,
-      gapMs: Math.round(uplink?.timeline.gapMs ?? 0),
-      wildTimestamps: 0,
-      badMessages: this.#badMessages + this.#badSounds,
-      sendsDropped: this.#sendsDropped,
-      firstSentMs: Math.round(playout?.firstSentMs ?? -1),
+      ...(this.#chains?.counters ?? NO_COUNTERS),
+      badMessages: this.#inbox.badMessages + (this.#chains?.microphone.badSounds ?? 0),
+      sendsDropped: this.#line.sendsDropped,
       peerCloseCode: this.#peerCloseCode,
     };
   }
 
   /** Ms of session, without the time in which it stood still. */
   get streamMs(): number {
-    if (this.#block === null) return 0;
-    return Math.round((this.#isHeld ? this.#parkedAtMs : this.#clock.nowMs()) - this.#startedAtMs);
+    return Math.round(this.#time.atMs(this.#clock.nowMs()));
   }
 
   get isOver(): boolean {
     return this.#phase === 'over';
   }
 
-  /** Is it a resume token of this session that no later one has taken the place of, as far as the client knows? */
   acceptsResume(token: string): boolean {
-    for (let number = this.#provenNumber; number <= this.#resumeNumber; number++) {
-      if (!isResumeTokenOf(token, { ...this.#resumeFacts(), number })) continue;
-      this.#provenNumber = number;
-      return true;
-    }
-    return false;
+    return this.#tokens.accepts(token);
   }
 
   // ── Its sockets. ──────────────────────────────────────────────────────────────────────────────────────
@@ -180,16 +126,12 @@ export class LiveLeg implements CallLeg, FrameClockClient {
       socket.close(LIVE_CLOSE_CODES.session_over, 'session_over');
       return;
     }
-    const before = this.#socket;
-    this.#isResuming = this.#phase !== 'opening' || before !== null;
-    this.#socket = null;
-    if (before !== null) this.#refuse(before, 'replaced');
+    this.#isResuming = this.#phase !== 'opening' || this.#line.isUp;
+    this.#line.refuse('replaced');
     const nowMs = this.#clock.nowMs();
     if (this.#phase === 'live') this.#park(nowMs);
-    this.#socket = socket;
-    this.#openedAtMs = nowMs;
-    this.#heardAtMs = nowMs;
-    this.#textMessages = 0;
+    this.#line.open(socket, nowMs);
+    this.#inbox.opened(nowMs);
     this.#teller.welcome(this.#options.requestId);
     this.#cancelDeadline();
     this.#cancelDeadline = this.#clock.after(START_LIMIT_MS, () => this.#startIsLate());
@@ -197,27 +139,36 @@ export class LiveLeg implements CallLeg, FrameClockClient {
 
   /** The client went before its socket was open. Its token is used up; a session that was alive may be resumed again. */
   socketNeverOpened(): void {
-    if (this.#block === null)
+    if (this.#chains === null)
       this.#end('socket_closed', CLOSE_NORMAL, 'the client left before it was let in', 'user_hangup');
   }
 
   message(socket: MediaSocket<unknown>, message: Uint8Array, isBinary: boolean): void {
-    if (socket !== this.#socket || this.#phase === 'over') return;
+    if (!this.#line.has(socket) || this.#phase === 'over') return;
     const nowMs = this.#clock.nowMs();
-    this.#heardAtMs = nowMs;
-    if (this.#isStalled) this.#resumeInPlace(nowMs);
-    if (this.#phase === 'live') this.#provenNumber = this.#resumeNumber;
+    this.#line.heard(nowMs);
+    if (this.#phase === 'live') {
+      // It stood still for a browser that said nothing, and here it is again.
+      if (this.#time.isHeld) this.#goOn(nowMs);
+      this.#tokens.lastHasArrived();
+    }
     if (isBinary) this.#sound(message, nowMs);
-    else this.#text(message, nowMs);
-    if (socket.bufferedBytes > TOO_SLOW_BYTES) this.#cutSlow(socket);
+    else {
+      const read = this.#inbox.read(message, nowMs);
+      if (read !== null) this.#take(read, nowMs);
+    }
+    if (this.#line.isTooSlow) this.#cutSlow();
   }
 
   /** The socket is gone, by whomever. */
   socketClosed(socket: MediaSocket<unknown>, code: number): void {
-    if (socket !== this.#socket || this.#phase === 'over') return;
-    this.#socket = null;
+    if (!this.#line.has(socket) || this.#phase === 'over') return;
+    this.#line.leave();
     this.#peerCloseCode = code;
-    this.#lost(code);
+    const isMeant = code === CLOSE_NORMAL || code === CLOSE_GOING_AWAY || code === CLOSE_NO_CODE;
+    if (this.#chains === null || (isMeant && this.#phase === 'live')) {
+      this.#end('socket_closed', CLOSE_NORMAL, '', 'user_hangup');
+    } else this.#park(this.#clock.nowMs());
   }
 
   // ── The pipeline's side. ──────────────────────────────────────────────────────────────────────────────
@@ -249,130 +200,83 @@ export class LiveLeg implements CallLeg, FrameClockClient {
   /** This process is being stopped: the browser takes its session elsewhere. */
   handOver(): void {
     if (this.#phase === 'over') return;
-    const socket = this.#socket;
+    const socket = this.#line.leave();
     this.#finish('stopped', 'handed over');
     socket?.close(CLOSE_GOING_AWAY, 'draining');
   }
 
   rebind(lostAtMs: number): CallBlock | null {
-    const old = this.#block;
-    if (old === null || this.#phase === 'over') return null;
-    this.#earlierUnderruns += old.underrunFrames;
-    this.#earlierUplinkRefused += old.uplink.droppedFrames;
-    this.#earlierDownlinkRefused += old.downlink.droppedFrames;
-    const block = CallBlock.create(blockShapeOf(this.#negotiatedSetup()));
-    old.uplink.takeOver();
-    while (old.uplink.peek()) {
-      const { bytes, payloadStart, lengthBytes, generation, frameSeq, atMs } = old.uplink;
-      block.uplink.tryWrite(bytes, payloadStart, lengthBytes, generation, frameSeq, atMs);
-      old.uplink.release();
-    }
-    this.#block = block;
-    block.streamMs = this.streamMs;
-    this.#uplink?.rebind(block.uplink);
-    this.#playout?.rebind(block);
-    this.#lostThreadAtMs = lostAtMs;
-    return block;
+    if (this.#chains === null || this.#phase === 'over') return null;
+    return this.#chains.rebind(this.streamMs, lostAtMs);
   }
 
   // ── The frame clock. ──────────────────────────────────────────────────────────────────────────────────
 
   service(nowMs: number): void {
-    const block = this.#block;
-    if (block === null || this.#phase === 'over') return;
-    const isHeld = this.#isHeld;
-    if (!isHeld) block.streamMs = Math.round(nowMs - this.#startedAtMs);
-    this.#playout!.service(nowMs, !isHeld);
+    const chains = this.#chains;
+    if (chains === null || this.#phase === 'over') return;
+    const { isHeld } = this.#time;
+    if (!isHeld) chains.block.streamMs = Math.round(this.#time.atMs(nowMs));
+    chains.playout.service(nowMs, !isHeld);
     if (this.#draining !== null) this.#drain(this.#draining, nowMs);
-    if (isHeld || this.#socket === null) return;
-    this.#watch(nowMs);
-    if (this.#lostThreadAtMs > 0 && block.uplink.queuedFrames === 0) {
-      const gapMs = Math.round(nowMs - this.#lostThreadAtMs);
-      this.#lostThreadAtMs = 0;
-      this.#options.listener.recovered(gapMs);
-    }
+    if (isHeld || !this.#line.isUp) return;
+    this.#watch(chains, nowMs);
+    const gapMs = chains.recoveredInMs(nowMs);
+    if (gapMs > 0) this.#options.listener.recovered(gapMs);
   }
 
   serviceIfUrgent(nowMs: number): void {
-    if (this.#phase !== 'over' && this.#playout?.isUrgent(nowMs)) this.#playout.service(nowMs, !this.#isHeld);
+    const { playout } = this.#chains ?? {};
+    if (this.#phase !== 'over' && playout?.isUrgent(nowMs)) playout.service(nowMs, !this.#time.isHeld);
   }
 
   /** Once a service: what time alone brings about. */
-  #watch(nowMs: number): void {
+  #watch({ microphone, playout }: LiveChains, nowMs: number): void {
     if (nowMs - this.#pingAtMs >= PING_EVERY_MS) {
       this.#pingAtMs = nowMs;
       this.#teller.ping(nowMs);
     }
     this.#teller.tick(nowMs);
-    if (!this.#isMuted && nowMs - this.#micAtMs >= MIC_SILENT_MS) {
-      this.#micAtMs = Number.POSITIVE_INFINITY;
-      this.#teller.warn('mic_silent', `No audio received for ${MIC_SILENT_MS / 1000} s`);
-    }
-    const isSlow = this.#socket!.bufferedBytes > (this.#isSlow ? SLOW_BYTES / 4 : SLOW_BYTES);
-    if (isSlow && !this.#isSlow) this.#teller.warnOnce('slow_client', 'The client reads too slowly; audio is left out');
-    this.#isSlow = isSlow;
-    if (this.#socket !== null && this.#socket.bufferedBytes > TOO_SLOW_BYTES) this.#cutSlow(this.#socket);
-    else if (nowMs - this.#heardAtMs > STALLED_MS && this.#playout!.expectsReports(nowMs)) this.#stall(nowMs);
+    microphone.watch(nowMs);
+    if (this.#line.fellBehind()) this.#teller.warnOnce('slow_client', 'The client reads too slowly; audio is left out');
+    if (this.#line.isTooSlow) this.#cutSlow();
+    else if (this.#line.silentMs(nowMs) > STALLED_MS && playout.expectsReports(nowMs)) this.#hold(nowMs);
   }
 
   // ── What the browser sends. ───────────────────────────────────────────────────────────────────────────
 
   #sound(message: Uint8Array, nowMs: number): void {
     if (this.#phase !== 'live' && !this.#begin({ input: null, output: null }, null, null, null)) return;
-    const uplink = this.#uplink!;
-    this.#micAtMs = nowMs;
-    if (this.#isMuted) return;
-    const lengthMs = uplink.lengthMs(message);
-    if (lengthMs <= 0) {
-      if (++this.#badSounds === 1)
-        this.#teller.warn('bad_audio', 'A binary message holds no audio of the negotiated codec');
-      if (this.#badSounds > BAD_SOUND) this.#fail('bad_message', 'bad_stream', 'binary messages that are no audio');
-      return;
-    }
-    const arrivedMs = nowMs - this.#startedAtMs;
-    if (uplink.receivedMs + lengthMs > arrivedMs * FAST_AUDIO_RATIO + FAST_AUDIO_BURST_MS) {
-      this.#tooFastMs += lengthMs;
-      this.#teller.warnOnce('audio_too_fast', 'Audio comes faster than real time; the excess is dropped');
-      if (this.#tooFastMs > MOST_FAST_AUDIO_MS)
-        this.#fail('audio_flood', 'bad_stream', 'audio far faster than real time');
-      return;
-    }
-    uplink.push(message, lengthMs, arrivedMs);
-    this.#options.listener.fed();
+    const verdict = this.#chains!.microphone.take(message, nowMs, this.#time.atMs(nowMs));
+    if (verdict === 'fed') this.#options.listener.fed();
+    else if (verdict === 'no_audio') this.#fail('bad_message', 'bad_stream', 'binary messages that are no audio');
+    else if (verdict === 'flood') this.#fail('audio_flood', 'bad_stream', 'audio far faster than real time');
   }
 
-  #text(bytes: Uint8Array, nowMs: number): void {
-    if (++this.#textMessages > TEXT_BURST + ((nowMs - this.#openedAtMs) / 1000) * TEXT_PER_SECOND) {
-      this.#fail('bad_message', 'bad_stream', 'too many text messages');
-      return;
+  #take(message: ClientMessage, nowMs: number): void {
+    switch (message.type) {
+      case 'session.start':
+      case 'session.resume':
+        this.#opened(message);
+        break;
+      case 'ping':
+        this.#teller.pong(message.id);
+        break;
+      case 'pong':
+        this.#teller.ponged(message.id, nowMs);
+        break;
+      case 'session.end':
+        this.#end('socket_closed', CLOSE_NORMAL, '', 'user_hangup');
+        break;
+      default:
+        if (this.#phase === 'live') this.#asked(message, this.#chains!, nowMs);
+        else this.#inbox.wrong(`${message.type}: the session has not begun; send session.start first`);
     }
-    const read = readClientMessage(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'));
-    if (read.kind === 'unknown') return;
-    if (read.kind === 'malformed') {
-      this.#fail('bad_message', 'bad_stream', `a text message of ${bytes.length} bytes that is no message`);
-      return;
-    }
-    if (read.kind === 'wrong') {
-      this.#wrong(read.why);
-      return;
-    }
-    const { message } = read;
-    if (message.type === 'session.start' || message.type === 'session.resume') this.#opened(message);
-    else if (message.type === 'ping') this.#teller.pong(message.id);
-    else if (message.type === 'pong') this.#teller.ponged(message.id, nowMs);
-    else if (message.type === 'session.end') this.#end('socket_closed', CLOSE_NORMAL, '', 'user_hangup');
-    else if (this.#phase === 'live') this.#asked(message, nowMs);
-    else this.#wrong(`${message.type}: the session has not begun; send session.start first`);
-  }
-
-  #wrong(why: string): void {
-    if (++this.#badMessages > BAD_MESSAGES) this.#fail('bad_message', 'bad_stream', 'too many wrong messages');
-    else this.#teller.warn('bad_message', why);
   }
 
   #opened(message: Extract<ClientMessage, { type: 'session.start' | 'session.resume' }>): void {
     if (this.#phase === 'live') {
-      this.#wrong(`${message.type}: the session has begun already`);
+      this.#inbox.wrong(`${message.type}: the session has begun already`);
       return;
     }
     const visitor = message.type === 'session.start' ? message.visitor : null;
@@ -380,15 +284,15 @@ export class LiveLeg implements CallLeg, FrameClockClient {
     this.#begin(message.audio, message.bufferMs, visitor, lastOrdinal);
   }
 
-  #asked(message: ClientMessage, nowMs: number): void {
+  /** Of a session that is live. */
+  #asked(message: ClientMessage, { microphone, playout }: LiveChains, nowMs: number): void {
     const { listener } = this.#options;
     switch (message.type) {
       case 'playback.position':
-        this.#playout!.position(message.utterance, message.playedMs, nowMs);
+        playout.position(message.utterance, message.playedMs, nowMs);
         break;
       case 'audio.mute':
-        this.#isMuted = message.muted;
-        this.#micAtMs = nowMs;
+        microphone.mute(message.muted, nowMs);
         break;
       case 'user.text':
         if (message.interrupt) this.#clearReason = 'interrupt';
@@ -412,177 +316,112 @@ export class LiveLeg implements CallLeg, FrameClockClient {
   /** False: there is no session, or none any more. */
   #begin(wish: AudioWish, bufferMs: number | null, visitor: Visitor | null, lastOrdinal: number | null): boolean {
     this.#cancelDeadline();
-    if (this.#block !== null) {
-      this.#resume(lastOrdinal);
+    if (this.#chains !== null) {
+      this.#resume(this.#chains, lastOrdinal);
       return true;
     }
     const { resumed } = this.#options.setup.web;
-    const known = resumed?.audio ?? DEFAULTS;
-    const input = wish.input === null ? known.input : wish.input[0];
-    const output = wish.output === null ? known.output : wish.output[0];
-    if (input === undefined || output === undefined) {
+    const audio = agreeOn(wish, resumed?.audio ?? null);
+    if (audio === null) {
       this.#fail('unsupported_audio', 'bad_stream', 'no audio format in common');
       return false;
     }
-    this.#audio = { input, output };
     this.#isResuming = resumed !== null;
     this.#teller.skipTo(lastOrdinal ?? 0);
-    this.#start(clampBuffer(bufferMs), visitor);
+    this.#start(audio, clampBufferMs(bufferMs), visitor);
     if (resumed !== null) for (const turn of resumed.turns) this.#teller.turn(turn);
     this.#teller.status();
     return true;
   }
 
-  #start(bufferMs: number, visitor: Visitor | null): void {
+  #start(audio: NegotiatedAudio, bufferMs: number, visitor: Visitor | null): void {
     const { setup, listener, frameClock } = this.#options;
-    const { input, output } = this.#audio;
     const nowMs = this.#clock.nowMs();
     this.#phase = 'live';
-    this.#startedAtMs = nowMs;
-    this.#micAtMs = nowMs;
+    this.#time.start(nowMs);
     this.#pingAtMs = nowMs;
-    const block = CallBlock.create(blockShapeOf(this.#negotiatedSetup()));
-    const record = setup.record ? createRecordRing(input, output) : null;
-    this.#block = block;
-    this.#record = record?.ring ?? null;
-    this.#uplink = new LiveUplink(input, block.uplink, this.#record);
+    const teller = this.#teller;
     const events = {
       utteranceStarted: (utterance: number, turn: number, resumes: number) =>
-        this.#teller.utteranceStarted(utterance, turn, resumes),
+        teller.utteranceStarted(utterance, turn, resumes),
       utteranceEnded: (utterance: number, turn: number, audioMs: number) =>
-        this.#teller.utteranceEnded(utterance, turn, audioMs),
+        teller.utteranceEnded(utterance, turn, audioMs),
       cleared: (utterance: number) => this.#cleared(utterance),
-      heard: (turn: number, delayMs: number) => this.#teller.heard(turn, delayMs),
-      send: (bytes: Uint8Array, start: number, lengthBytes: number) => this.#sendSound(bytes, start, lengthBytes),
+      heard: (turn: number, delayMs: number) => teller.heard(turn, delayMs),
+      send: (bytes: Uint8Array, start: number, lengthBytes: number) => this.#line.sound(bytes, start, lengthBytes),
     };
-    this.#playout = new LivePlayout({ output, bufferMs, record: this.#record, events }, block, nowMs);
-    this.#ready();
-    listener.negotiated(this.#audio, visitor, this.#provenNumber);
+    const { web, record: isRecorded } = setup;
+    const chains = new LiveChains({ audio, web, isRecorded, bufferMs, teller, events }, nowMs);
+    this.#chains = chains;
+    this.#ready(audio);
+    listener.negotiated(audio, visitor, this.#tokens.provenNumber);
     frameClock.add(this);
-    listener.started(setup.callUuid, '', block, record?.memory ?? null);
+    listener.started(setup.callUuid, '', chains.block, chains.recordMemory);
   }
 
-  #ready(): void {
-    this.#resumeNumber++;
-    const { setup } = this.#options;
+  #ready(audio: NegotiatedAudio): void {
+    const { callUuid, epoch, web } = this.#options.setup;
     this.#teller.ready({
-      sessionId: `${setup.callUuid}.${setup.epoch}`,
-      resumeToken: resumeTokenOf({ ...this.#resumeFacts(), number: this.#resumeNumber }),
+      sessionId: `${callUuid}.${epoch}`,
+      resumeToken: this.#tokens.next(),
       resumeWindowMs: RESUME_WINDOW_MS,
       resumed: this.#isResuming,
-      audio: this.#audio,
-      maxSessionSeconds: setup.web.maxSessionSeconds,
+      audio,
+      maxSessionSeconds: web.maxSessionSeconds,
       pingIntervalMs: PING_EVERY_MS,
     });
   }
 
   /** On a new socket, in the process that has the session. */
-  #resume(lastOrdinal: number | null): void {
-    const nowMs = this.#clock.nowMs();
+  #resume({ audio }: LiveChains, lastOrdinal: number | null): void {
     this.#phase = 'live';
     this.#isResuming = true;
-    this.#ready();
-    if (lastOrdinal !== null) for (const text of this.#teller.missed(lastOrdinal)) this.#sendText(text);
+    this.#ready(audio);
+    if (lastOrdinal !== null) for (const text of this.#teller.missed(lastOrdinal)) this.#line.text(text);
     this.#teller.status();
-    this.#options.listener.negotiated(this.#audio, null, this.#provenNumber);
-    this.#goOn(nowMs);
-  }
-
-  #resumeInPlace(nowMs: number): void {
-    this.#isStalled = false;
-    this.#goOn(nowMs);
+    this.#options.listener.negotiated(audio, null, this.#tokens.provenNumber);
+    this.#goOn(this.#clock.nowMs());
   }
 
   #goOn(nowMs: number): void {
-    const stoodStillMs = nowMs - this.#parkedAtMs;
-    this.#startedAtMs += stoodStillMs;
-    this.#playout!.shift(stoodStillMs);
-    this.#parkedAtMs = 0;
-    this.#micAtMs = nowMs;
+    const { playout, microphone } = this.#chains!;
+    playout.shift(this.#time.goOn(nowMs));
+    microphone.goOn(nowMs);
     this.#pingAtMs = nowMs;
     this.#options.listener.command({ type: 'hold', held: false });
   }
 
   // ── Loss. ─────────────────────────────────────────────────────────────────────────────────────────────
 
-  get #isHeld(): boolean {
-    return this.#phase === 'parked' || this.#isStalled;
-  }
-
-  #lost(code: number): void {
-    const meant = code === CLOSE_NORMAL || code === CLOSE_GOING_AWAY || code === CLOSE_NO_CODE;
-    if (this.#block === null || (meant && this.#phase === 'live')) {
-      this.#end('socket_closed', CLOSE_NORMAL, '', 'user_hangup');
-      return;
-    }
-    this.#park(this.#clock.nowMs());
-  }
-
   #park(nowMs: number): void {
     this.#phase = 'parked';
     this.#hold(nowMs);
-    this.#isStalled = false;
     this.#cancelDeadline();
     this.#cancelDeadline = this.#clock.after(RESUME_WINDOW_MS, () =>
       this.#end('socket_closed', CLOSE_NORMAL, '', 'user_hangup'),
     );
   }
 
-  #stall(nowMs: number): void {
-    this.#isStalled = true;
-    this.#hold(nowMs);
-  }
-
   /** Everything stands still from now on. */
   #hold(nowMs: number): void {
-    if (this.#parkedAtMs > 0) return;
-    this.#parkedAtMs = nowMs;
+    if (!this.#time.hold(nowMs)) return;
     this.#clearReason = 'held';
     this.#options.listener.command({ type: 'hold', held: true });
   }
 
   #startIsLate(): void {
-    if (this.#block === null) this.#fail('start_timeout', 'no_media', `no session.start in ${START_LIMIT_MS} ms`);
-    else if (this.#socket !== null) {
-      const socket = this.#socket;
-      this.#socket = null;
-      this.#refuse(socket, 'start_timeout');
+    if (this.#chains === null) this.#fail('start_timeout', 'no_media', `no session.start in ${START_LIMIT_MS} ms`);
+    else if (this.#line.isUp) {
+      this.#line.refuse('start_timeout');
       this.#park(this.#clock.nowMs());
     }
   }
 
   /** It may come back on a better network. */
-  #cutSlow(socket: MediaSocket<unknown>): void {
-    this.#socket = null;
-    this.#refuse(socket, 'slow_client');
-    if (this.#block === null) this.#end('socket_closed', CLOSE_NORMAL, 'the client does not read', 'user_hangup');
+  #cutSlow(): void {
+    this.#line.refuse('slow_client');
+    if (this.#chains === null) this.#end('socket_closed', CLOSE_NORMAL, 'the client does not read', 'user_hangup');
     else this.#park(this.#clock.nowMs());
-  }
-
-  // ── Out. ──────────────────────────────────────────────────────────────────────────────────────────────
-
-  #sendSound(bytes: Uint8Array, start: number, lengthBytes: number): boolean {
-    if (this.#isSlow || this.#socket === null) return false;
-    // The socket copies; a view over shared memory is what neither library takes.
-    const message = this.#soundMessage(lengthBytes);
-    for (let i = 0; i < lengthBytes; i++) message[i] = bytes[start + i]!;
-    if (this.#socket.send(message, true) === 'dropped') this.#sendsDropped++;
-    return true;
-  }
-
-  #message = new Uint8Array(0);
-  #soundMessage(lengthBytes: number): Uint8Array {
-    if (this.#message.length !== lengthBytes) {
-      // Opus packets differ in length: a view of one room, made anew only when the length changes.
-      if (this.#message.buffer.byteLength < lengthBytes) this.#message = new Uint8Array(new ArrayBuffer(4096));
-      this.#message = new Uint8Array(this.#message.buffer, 0, lengthBytes);
-    }
-    return this.#message;
-  }
-
-  #sendText(text: string): void {
-    if (this.#socket === null) return;
-    if (this.#socket.send(Buffer.from(text, 'utf8'), false) === 'dropped') this.#sendsDropped++;
   }
 
   #cleared(utterance: number): void {
@@ -590,80 +429,35 @@ export class LiveLeg implements CallLeg, FrameClockClient {
     this.#clearReason = 'barge_in';
   }
 
-  #refuse(socket: MediaSocket<unknown>, code: LiveErrorCode): void {
-    socket.send(Buffer.from(errorText(code), 'utf8'), false);
-    socket.close(LIVE_CLOSE_CODES[code], code);
-  }
-
   // ── The end. ──────────────────────────────────────────────────────────────────────────────────────────
 
   #drain({ reason, sinceMs }: { reason: EndedReason; sinceMs: number }, nowMs: number): void {
     const drainMs = nowMs - sinceMs;
-    if (drainMs < DRAIN_LIMIT_MS && !this.#playout!.isIdle(nowMs)) return;
+    if (drainMs < DRAIN_LIMIT_MS && !this.#chains!.playout.isIdle(nowMs)) return;
     this.#end('stopped', CLOSE_NORMAL, '', reason, Math.round(drainMs));
   }
 
   #end(why: LegEnd, code: number, detail: string, reason: EndedReason, drainMs = 0): void {
     if (this.#phase === 'over') return;
-    if (this.#block !== null) this.#teller.ended(reason, this.streamMs, drainMs);
-    const socket = this.#socket;
+    if (this.#chains !== null) this.#teller.ended(reason, this.streamMs, drainMs);
+    const socket = this.#line.leave();
     this.#finish(why, detail);
     socket?.close(code, reason);
   }
 
   #fail(code: LiveErrorCode, why: LegEnd, detail: string): void {
     if (this.#phase === 'over') return;
-    const socket = this.#socket;
+    const socket = this.#line.leave();
     this.#finish(why, detail);
-    if (socket !== null) this.#refuse(socket, code);
+    if (socket !== null) refuse(socket, code);
   }
 
   #finish(why: LegEnd, detail: string): void {
     const durationMs = this.streamMs;
-    const nowMs = this.#clock.nowMs();
     this.#phase = 'over';
-    this.#socket = null;
     this.#cancelDeadline();
     this.#options.frameClock.remove(this);
-    this.#uplink?.finish();
-    this.#playout?.finish(nowMs);
+    this.#chains?.finish(this.#clock.nowMs());
     this.#options.listener.over(why, durationMs, detail);
   }
-
-  #negotiatedSetup(): Pick<CallSetup, 'format' | 'outputFormat' | 'web'> {
-    return { format: this.#audio.input, outputFormat: this.#audio.output, web: this.#options.setup.web };
-  }
-
-  #resumeFacts(): { callUuid: string; epoch: number; keyHex: string } {
-    const { callUuid, epoch, web } = this.#options.setup;
-    return { callUuid, epoch, keyHex: web.resumeKeyHex };
-  }
-}
-
-/** What is said before a socket is closed with one of the 44xx codes. */
-export function errorText(code: LiveErrorCode): string {
-  return JSON.stringify({ type: 'error', code, message: MESSAGES[code], fatal: true });
-}
-
-const MESSAGES: Readonly<Record<LiveErrorCode, string>> = {
-  token_invalid: 'Invalid token',
-  token_expired: 'Token expired',
-  token_used: 'Token already used',
-  origin_not_allowed: 'Origin not allowed',
-  agent_not_found: 'Agent not found',
-  concurrency_limit: 'Too many sessions',
-  draining: 'Service temporarily unavailable',
-  session_over: 'Session is over',
-  server: 'Internal server error',
-  bad_message: 'Bad message',
-  unsupported_audio: 'Unsupported audio format',
-  audio_flood: 'Audio faster than real time',
-  message_too_big: 'Message too big',
-  start_timeout: 'No session.start in time',
-  slow_client: 'Client reads too slowly',
-  replaced: 'Replaced by a newer connection',
-};
-
-function clampBuffer(bufferMs: number | null): number {
-  return Math.min(BUFFER_MS.most, Math.max(BUFFER_MS.least, bufferMs ?? BUFFER_MS.preset));
 }

@@ -1,7 +1,7 @@
 /**
  * A browser's microphone into the call's uplink ring and the record ring: PCM and mu-law in 20 ms frames, whatever the messages hold, Opus a
  * packet a frame, decoded on the other side. Browsers stamp no time: sound is placed by its own length, and by its arrival after a
- * pause. Called by `live-leg.ts` for each binary message; allocates nothing.
+ * pause. Called by `live-microphone.ts` for each binary message; allocates nothing.
  */
 import type { LegFormat } from '../../contract/audio-format.ts';
 import { MOST_OPUS_FRAME_BYTES } from '../../contract/audio-format.ts';
