@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../media/contract/clock.ts';
 import { counter, gauge, type MetricFamily } from '../media/contract/metrics.ts';
+import { createAnalysisRunner } from './analysis/analysis-runner.ts';
 import { createCallEventBus } from './api/call-event-bus.ts';
 import { createCursorCodec } from './api/cursor.ts';
 import type { CallAdmission } from './api/outbound-call/ports.ts';
@@ -118,6 +119,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     (call) => {
       metrics.callEnded(call.status, call.endedReason ?? 'none');
       limitStores.callEnded(call);
+      if (call.analysisStatus === 'pending') analysis.ring(call.callUuid, call.workspaceId);
       embed.callEnded(call);
     },
     createTransitions({
@@ -130,6 +132,20 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
     }),
   );
+  const modelHttp = createGuardedClient({
+    guard: createAddressGuard([...config.webhookAllowCidrs, ...config.modelAllowCidrs], 'MODEL_ALLOW_CIDRS'),
+    clock,
+  });
+  const analysis = createAnalysisRunner({
+    ...shared,
+    bus,
+    sealer,
+    http: modelHttp,
+    random: Math.random,
+    recordCallEvent,
+    bell: webhooks.bell,
+    observed: { analysed: metrics.callAnalysed, asked: metrics.modelAsked },
+  });
   const reaper = createReaper({ ...shared, transitions, lineCarriers, deeds });
   const messages = createMediaMessages({ ...shared, bus, bell: webhooks.bell, transitions, recordCallEvent });
   let draining = false;
@@ -232,6 +248,11 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       'Messages of media that wait for the database',
       linkServer.unhandledCount(),
     ),
+    gauge(
+      'parley_analysis_models_left_alone',
+      'Chat endpoints that failed too often just now',
+      analysis.openBreakers(),
+    ),
     counter('parley_link_stale_messages_total', 'Messages of media refused for their old epoch', messages.staleCount()),
   ];
 
@@ -244,6 +265,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await app.close();
     cancelLimit();
     await imports.close();
+    await modelHttp.close();
+    await analysis.close();
     await reaper.close();
     await linkServer.close();
     await metricsServer?.close();
@@ -280,6 +303,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   }
   reaper.start();
   imports.start();
+  analysis.start();
   return control;
 }
 

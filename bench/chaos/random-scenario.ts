@@ -86,7 +86,7 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
   }
 }
 
-/** Waits until nothing more is to come: each call over, each event delivered, each phone on the hook. */
+/** Waits until nothing more is to come: each call over and analysed, each event received, each phone on the hook. */
 export async function settledHistory(
   gateway: Gateway,
   database: Database,
@@ -103,7 +103,8 @@ export async function settledHistory(
     const isSettled =
       history.calls.length > 0 &&
       history.calls.every(({ status }) => ['completed', 'no_answer', 'failed'].includes(status)) &&
-      history.events.every(({ state }) => state === 'delivered') &&
+      history.events.every(({ id, state }) => state === 'delivered' && history.received.some((one) => one.id === id)) &&
+      (await database.query('SELECT 1 FROM analysis_jobs LIMIT 1')).length === 0 &&
       history.phones.every(({ isOver }) => isOver);
     if (isSettled || performance.now() > untilMs) return history;
   }

@@ -46,6 +46,18 @@ export interface ScriptedStep {
   end?: ScriptedEnd;
 }
 
+/** How calls of an agent are read once they are over; `docs/analysis.md`. */
+export interface AgentAnalysis {
+  /** JSON Schema of the `data` to extract, an object; few keywords (`src/analysis/data-schema.ts`). */
+  data?: Record<string, unknown>;
+  /** Intents or dispositions that make a call a success; with these, every other one does not. */
+  successIntents?: string[];
+  /** What counts as success, in plain words, for a language model. */
+  successWhen?: string;
+  /** False: the workspace's model is never asked about calls of this agent. */
+  useModel?: boolean;
+}
+
 export interface ScriptedAgent {
   kind: 'scripted';
   name: string;
@@ -69,7 +81,9 @@ export interface ScriptedAgent {
   maxDurationSeconds?: number;
   /** Default values of placeholders. */
   defaults?: Record<string, string>;
+  /** Labels that an analysis chooses from; absent: the default list (contract §6). */
   intents?: string[];
+  analysis?: AgentAnalysis;
 }
 
 /** Speaks a steady tone and listens to nothing: the bench measures sockets with it, not engines. */

@@ -2,7 +2,8 @@
  * Is this JSON an agent that can hold a call? Shape first, then meaning; all faults at once. Called by the import
  * (`src/workspaces/agents.ts`). The media plane trusts what passed here.
  */
-import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import type { AgentDefinition, ScriptedAgent } from '../../media/contract/agent-definition.ts';
+import { checkDataSchema } from '../analysis/data-schema.ts';
 import { agentDefinitionSchema } from './definition-schema.ts';
 import { type AgentFault, pathText } from './faults.ts';
 import type { Lexicon } from './lexicon.ts';
@@ -16,8 +17,17 @@ export function checkAgent(json: unknown, lexicon: Lexicon): AgentCheck {
     return { ok: false, faults: parsed.error.issues.flatMap((issue) => shapeFaults(issue as ShapeIssue)) };
   }
   const definition = parsed.data;
-  const faults = definition.kind === 'scripted' ? checkScript(definition, lexicon) : [];
+  const faults =
+    definition.kind === 'scripted' ? [...checkScript(definition, lexicon), ...analysisFaults(definition)] : [];
   return faults.length > 0 ? { ok: false, faults } : { ok: true, definition };
+}
+
+function analysisFaults({ analysis }: ScriptedAgent): AgentFault[] {
+  if (analysis?.data === undefined) return [];
+  return checkDataSchema(analysis.data).map(({ path, problem }) => ({
+    path: path === '' ? 'analysis.data' : `analysis.data.${path}`,
+    problem,
+  }));
 }
 
 interface ShapeIssue {

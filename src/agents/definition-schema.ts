@@ -57,6 +57,13 @@ const step = z.strictObject({
   end: z.strictObject({ reason: z.string(), disposition: label.exactOptional() }).exactOptional(),
 });
 
+const analysis = z.strictObject({
+  data: z.record(z.string(), z.unknown()).exactOptional(),
+  successIntents: z.array(label).max(50, 'must hold at most 50 labels').exactOptional(),
+  successWhen: line.exactOptional(),
+  useModel: z.boolean().exactOptional(),
+});
+
 const scripted = z.strictObject({
   kind: z.literal('scripted'),
   name: label,
@@ -76,6 +83,7 @@ const scripted = z.strictObject({
   maxDurationSeconds: maxDurationSeconds.exactOptional(),
   defaults: z.record(variable, z.string().max(LONGEST_LINE)).exactOptional(),
   intents: z.array(label).max(50, 'must hold at most 50 labels').exactOptional(),
+  analysis: analysis.exactOptional(),
 });
 
 const tone = z.strictObject({

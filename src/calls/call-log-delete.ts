@@ -65,12 +65,17 @@ const REMOVERS: Record<CallPart, (tx: Queryable, call: LiveCall) => Promise<Call
       `UPDATE call_events SET data = data - 'heardText' - 'text' WHERE call_uuid = $1 AND data ?| '{heardText,text}'`,
       [call.callUuid],
     );
-    // The script's variables are what the caller said.
-    return { checkpoint: null, transcriptStatus: call.answeredAt === null ? call.transcriptStatus : 'deleted' };
+    // The script's variables are what the caller said, and so are the quotes of an analysis.
+    const analysis = call.analysis === null ? null : { ...call.analysis, evidence: [] };
+    return {
+      checkpoint: null,
+      analysis,
+      transcriptStatus: call.answeredAt === null ? call.transcriptStatus : 'deleted',
+    };
   },
   async analysis(tx, call) {
     await tx.query(`DELETE FROM call_events WHERE call_uuid = $1 AND kind LIKE 'analysis%'`, [call.callUuid]);
-    return { analysisStatus: deletedUnlessNone(call.analysisStatus) };
+    return { analysis: null, analysisStatus: deletedUnlessNone(call.analysisStatus) };
   },
   async events(tx, call) {
     await tx.query('DELETE FROM call_events WHERE call_uuid = $1', [call.callUuid]);
@@ -107,6 +112,9 @@ async function blankWebhooks(tx: Queryable, callUuid: string, parts: readonly Ca
     if (told['direction'] === 'inbound' && parts.includes('metadata')) {
       Object.assign(blanked, { to: told['to'], fromNumber: '' });
     }
+    // Quotes of the transcript.
+    const { analysis } = blanked as { analysis?: object | null };
+    if (parts.includes('transcript') && analysis) Object.assign(blanked, { analysis: { ...analysis, evidence: [] } });
     await tx.query('UPDATE webhook_events SET body = $2 WHERE id = $1', [id, JSON.stringify(blanked)]);
   }
 }

@@ -1,6 +1,7 @@
 /** A row of `calls` as the code sees it, and how to read one. Every read by a client's id names the workspace too. */
 import type { CallStatus, EndedReason, Fault, HangupBy } from '../../media/contract/call-outcome.ts';
 import type { Checkpoint, RecordingFacts } from '../../media/contract/conversation.ts';
+import type { Findings } from '../analysis/findings.ts';
 
 export type PartStatus = 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
 
@@ -67,6 +68,8 @@ export interface CallRecord {
   /** One for each stream that the call had and that could be recorded, by epoch. */
   recordings: StreamRecording[];
   latency: Record<string, unknown> | null;
+  /** Null until there is one; `analysisStatus` says why. */
+  analysis: Findings | null;
   warnings: string[];
   /** Null for calls that nobody dialled. */
   compliance: CallCompliance | null;

@@ -4,6 +4,7 @@
  * API all come through here; nothing else writes `calls.status`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import { oweAnalysis } from '../analysis/owe-analysis.ts';
 import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { settleIdempotency } from '../store/idempotency-keys.ts';
@@ -76,6 +77,11 @@ export function createTransitions(deps: TransitionDeps): Transitions {
           change.patch.transcriptStatus = 'ready';
           call.transcriptStatus = 'ready';
         }
+        const isOwedAnalysis = change.finished && call.answeredAt !== null;
+        if (isOwedAnalysis) {
+          change.patch.analysisStatus = 'pending';
+          call.analysisStatus = 'pending';
+        }
         await patchCall(tx, callUuid, change.patch);
         const events = await appendCallLog(
           tx,
@@ -85,6 +91,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
         if (change.settled !== null) await settleIdempotency(tx, call, change.settled);
         const deliveryIds = await recordProgress(tx, before, call);
         if (change.finished) deliveryIds.push(...(await recordEnd(tx, call)));
+        if (isOwedAnalysis) await oweAnalysis(tx, call, nowEpochMs);
         deliveryIds.push(...(await deps.follow(tx, call, observation, change.finished)));
         await options.alongside?.(tx, call);
         return { call, change, events, deliveryIds };

@@ -22,6 +22,8 @@ export interface Config {
   carrierApiBase: Readonly<Record<string, string>>;
   /** Ranges in which webhook receivers may lie although they are private, and may speak plain http. */
   webhookAllowCidrs: readonly string[];
+  /** The same for the language models of workspaces, beside those of `webhookAllowCidrs`. */
+  modelAllowCidrs: readonly string[];
   /** Stretches the pauses between webhook attempts: 1, or less in fault runs that cannot wait three days. */
   webhookRetryScale: number;
   /** Where `/metrics` is served; port 0: nowhere. */
@@ -33,6 +35,21 @@ export interface Config {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const httpUrl = (hint: string) => z.url({ protocol: /^https?$/, error: hint });
+
+const ranges = () =>
+  z
+    .string()
+    .default('')
+    .transform((list) =>
+      list
+        .split(',')
+        .map((cidr) => cidr.trim())
+        .filter((cidr) => cidr !== ''),
+    )
+    .refine(
+      (cidrs) => cidrs.every((cidr) => ipaddr.isValidCIDR(cidr)),
+      'must be ranges separated by commas, like 10.0.0.0/8,fd00::/8',
+    );
 
 const RETRY_SCALE = 'must be a number from 0.00001 to 1 (leave it out in service)';
 const METRICS_PORT = 'must be a port, or 0 for no metrics';
@@ -55,19 +72,8 @@ const schema = z.object({
   PARLEY_RUN_DIR: z
     .string({ error: 'is missing: set it to a private folder for the local sockets, or use `npm start`' })
     .refine(isAbsolute, 'must be an absolute path'),
-  WEBHOOK_ALLOW_CIDRS: z
-    .string()
-    .default('')
-    .transform((list) =>
-      list
-        .split(',')
-        .map((cidr) => cidr.trim())
-        .filter((cidr) => cidr !== ''),
-    )
-    .refine(
-      (cidrs) => cidrs.every((cidr) => ipaddr.isValidCIDR(cidr)),
-      'must be ranges separated by commas, like 10.0.0.0/8,fd00::/8',
-    ),
+  WEBHOOK_ALLOW_CIDRS: ranges(),
+  MODEL_ALLOW_CIDRS: ranges(),
   PARLEY_WEBHOOK_RETRY_SCALE: z.coerce
     .number({ error: RETRY_SCALE })
     .min(0.00001, RETRY_SCALE)
@@ -109,6 +115,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     carrierApiBase: Object.freeze(carriers.bases),
     webhookRetryScale: value.PARLEY_WEBHOOK_RETRY_SCALE,
     webhookAllowCidrs: Object.freeze(value.WEBHOOK_ALLOW_CIDRS),
+    modelAllowCidrs: Object.freeze(value.MODEL_ALLOW_CIDRS),
     metricsHost: value.PARLEY_METRICS_HOST,
     metricsPort: value.PARLEY_METRICS_PORT,
     logLevel: value.PARLEY_LOG_LEVEL,

@@ -11,6 +11,7 @@ export interface OperatorSettings {
   masterKeyHex: string | null;
   /** As the service has them; malformed ones are reported by whoever uses them. */
   webhookAllowCidrs: string[];
+  modelAllowCidrs: string[];
 }
 
 /** What a running service says of itself. */
@@ -28,6 +29,8 @@ export interface RuntimeFile {
   carrierApiBase?: Record<string, string>;
   /** As in WEBHOOK_ALLOW_CIDRS. */
   webhookAllowCidrs?: string;
+  /** As in MODEL_ALLOW_CIDRS. */
+  modelAllowCidrs?: string;
 }
 
 /** Throws a sentence for the operator when there is no database to be found. */
@@ -41,15 +44,19 @@ export function loadOperatorSettings(environment: Readonly<Record<string, string
     );
   }
   const { masterKeyFile = join(dataDir, 'master.key') } = runtime;
-  const cidrs = environment['WEBHOOK_ALLOW_CIDRS'] || runtime.webhookAllowCidrs || '';
   return {
     databaseUrl,
     masterKeyHex: environment['PARLEY_MASTER_KEY'] || readKeyFile(masterKeyFile),
-    webhookAllowCidrs: cidrs
-      .split(',')
-      .map((cidr) => cidr.trim())
-      .filter((cidr) => cidr !== ''),
+    webhookAllowCidrs: rangesOf(environment['WEBHOOK_ALLOW_CIDRS'] || runtime.webhookAllowCidrs),
+    modelAllowCidrs: rangesOf(environment['MODEL_ALLOW_CIDRS'] || runtime.modelAllowCidrs),
   };
+}
+
+function rangesOf(list = ''): string[] {
+  return list
+    .split(',')
+    .map((cidr) => cidr.trim())
+    .filter((cidr) => cidr !== '');
 }
 
 /** Empty when no service runs on the folder. Throws on a file that cannot be read. */

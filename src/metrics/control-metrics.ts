@@ -30,12 +30,17 @@ export interface ControlMetrics {
   placementAnswered(outcome: string, seconds: number): void;
   callEnded(status: string, endedReason: string): void;
   webhookAttempted(attempt: WebhookAttempt): void;
+  /** `by`: who read the call; `none`: the analysis failed. */
+  callAnalysed(by: 'heuristic' | 'model' | 'none', secondsAfterEnd: number): void;
+  /** One question to a language model: `ok`, or the kind of fault. */
+  modelAsked(outcome: string, seconds: number): void;
   families(): Promise<MetricFamily[]>;
   close(): void;
 }
 
 const REQUEST_BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WEBHOOK_BOUNDS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 3, 10, 60, 600, 3_600, 43_200];
+const ANALYSIS_BOUNDS_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 90, 120, 300];
 const LOOP_DELAY_RESOLUTION_MS = 10;
 
 export function createControlMetrics(): ControlMetrics {
@@ -89,6 +94,30 @@ export function createControlMetrics(): ControlMetrics {
     buckets: WEBHOOK_BOUNDS_SECONDS,
     registers,
   });
+  const analyses = new Counter({
+    name: 'parley_analyses_total',
+    help: 'Calls analysed, by who read them',
+    labelNames: ['by'],
+    registers,
+  });
+  const analysisSeconds = new Histogram({
+    name: 'parley_analysis_latency_seconds',
+    help: 'From the end of a call to its analysis',
+    buckets: ANALYSIS_BOUNDS_SECONDS,
+    registers,
+  });
+  const modelQuestions = new Counter({
+    name: 'parley_analysis_model_requests_total',
+    help: 'Questions to chat endpoints, by outcome',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const modelSeconds = new Histogram({
+    name: 'parley_analysis_model_duration_seconds',
+    help: 'One question to a chat endpoint',
+    buckets: ANALYSIS_BOUNDS_SECONDS,
+    registers,
+  });
   const loopDelay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS });
   loopDelay.enable();
 
@@ -106,6 +135,14 @@ export function createControlMetrics(): ControlMetrics {
       attempts.inc({ outcome });
       attemptSeconds.observe(seconds);
       if (sinceEventSeconds !== null) deliverySeconds.observe(Math.max(0, sinceEventSeconds));
+    },
+    callAnalysed(by, secondsAfterEnd) {
+      analyses.inc({ by });
+      analysisSeconds.observe(secondsAfterEnd);
+    },
+    modelAsked(outcome, seconds) {
+      modelQuestions.inc({ outcome });
+      modelSeconds.observe(seconds);
     },
     async families() {
       const json = (await registers[0]!.getMetricsAsJSON()) as MetricObjectWithValues<MetricValue<string>>[];

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { gauge, type MetricFamily } from '../../media/contract/metrics.ts';
+import { countOwed } from '../analysis/analysis-jobs.ts';
 import type { Queryable } from '../store/database.ts';
 
 const LIMIT_MS = 2_000;
@@ -31,11 +32,12 @@ export async function databaseFamilies(deps: { database: Queryable; clock: Clock
     deps.database.query<{ status: string; count: number }>(READ_LIVE, [LIVE]),
     deps.database.query<{ pending: number; oldest_seconds: number }>(READ_BACKLOG),
     deps.database.query<Record<'dead' | (typeof DISABLED_REASONS)[number], number>>(READ_RECEIVERS),
+    countOwed(deps.database),
   ]).catch(() => null);
   const rows = await Promise.race([read, tooLate]);
   cancel();
   if (rows === null) return [gauge('parley_database_up', UP_HELP, 0)];
-  const [live, [backlog], [receivers]] = rows;
+  const [live, [backlog], [receivers], owed] = rows;
   const counts = new Map(live.map(({ status, count }) => [status, count]));
   const took = (deps.clock.nowMs() - beganAtMs) / 1000;
   return [
@@ -55,6 +57,8 @@ export async function databaseFamilies(deps: { database: Queryable; clock: Clock
       'Age of the oldest webhook not yet delivered',
       Math.max(0, backlog?.oldest_seconds ?? 0),
     ),
+    gauge('parley_analysis_pending', 'Calls that are over and not yet analysed, of the whole cluster', owed.count),
+    gauge('parley_analysis_oldest_pending_seconds', 'How long the oldest of them has waited', owed.oldestSeconds),
     gauge('parley_webhook_dead_deliveries', 'Webhooks given up in the last 30 days', receivers?.dead ?? 0),
     {
       ...gauge('parley_webhook_endpoints_disabled', 'Webhook URLs that are switched off, by reason', 0),

@@ -6,6 +6,8 @@
 import ipaddr from 'ipaddr.js';
 
 export interface AddressGuard {
+  /** The operator's setting that allows more, for what is told. */
+  readonly setting: string;
   /** Null when `address` (a literal IPv4 or IPv6 address) may be dialled; else why not, for a person. */
   refusal(address: string): string | null;
   /** True when the operator named a range that holds it; only there is plain http spoken. */
@@ -18,21 +20,22 @@ type Range = [Address, number];
 /** RFC 4291 §2.5.5.1, deprecated: `::7f00:1` is 127.0.0.1 to some stacks, and ipaddr.js calls it unicast. */
 const IPV4_COMPATIBLE = ipaddr.parseCIDR('::/96');
 
-/** `allowCidrs` as in WEBHOOK_ALLOW_CIDRS; a malformed one throws. */
-export function createAddressGuard(allowCidrs: readonly string[]): AddressGuard {
-  const allowed = allowCidrs.map(parseRange);
+/** `allowCidrs` as in WEBHOOK_ALLOW_CIDRS, or in another `setting` of its kind; a malformed one throws. */
+export function createAddressGuard(allowCidrs: readonly string[], setting = 'WEBHOOK_ALLOW_CIDRS'): AddressGuard {
+  const allowed = allowCidrs.map((cidr) => parseRange(cidr, setting));
 
   const isAllowed = (address: Address): boolean =>
     allowed.some(([base, bits]) => address.kind() === base.kind() && address.match([base, bits] as never));
 
   return {
+    setting,
     refusal(text) {
       const address = parseAddress(text);
       if (address === null) return `${text} is not an address`;
       if (isAllowed(address)) return null;
       const range = rangeOf(address);
       if (range === 'unicast') return null;
-      return `${text} lies in a private or reserved range (${range}); to allow it, add its range to WEBHOOK_ALLOW_CIDRS`;
+      return `${text} lies in a private or reserved range (${range}); to allow it, add its range to ${setting}`;
     },
     isAllowedByOperator(text) {
       const address = parseAddress(text);
@@ -59,10 +62,10 @@ function rangeOf(address: Address): string {
   return address.range();
 }
 
-function parseRange(cidr: string): Range {
+function parseRange(cidr: string, setting: string): Range {
   try {
     return ipaddr.parseCIDR(cidr);
   } catch {
-    throw new Error(`WEBHOOK_ALLOW_CIDRS holds ${cidr}, which is not a range like 10.0.0.0/8 or fd00::/8`);
+    throw new Error(`${setting} holds ${cidr}, which is not a range like 10.0.0.0/8 or fd00::/8`);
   }
 }

@@ -21,7 +21,7 @@ export interface GuardedClientOptions {
   ca?: string;
 }
 
-/** Status and headers decide; a body that does not come within this is not waited for. */
+/** Status and headers decide; a body that does not come within this is not waited for, unless the request says otherwise. */
 const BODY_WAIT_MS = 1_000;
 /** While the kernel has not taken the whole request, look again after this. */
 const FLUSH_POLL_MS = 10;
@@ -118,10 +118,10 @@ class Exchange {
       },
       onResponseStart: (_controller, status, headers) => this.#headersCame(status, headers),
       onResponseData: (_controller, chunk) => this.#bodyCame(chunk),
-      onResponseEnd: () => this.#answered(),
+      onResponseEnd: () => this.#answered(true),
       onResponseError: (_controller, error) => {
         // An answer that breaks off after its headers is an answer.
-        if (this.#answer !== null) this.#answered();
+        if (this.#answer !== null) this.#answered(false);
         else if (error instanceof RefusedAddress) this.#end({ kind: 'refused', reason: error.message });
         else this.fail(failureReason(error));
       },
@@ -174,7 +174,8 @@ class Exchange {
       // An answer may come before the request is wholly written.
       responseMs: now - (this.#writtenAtMs ?? now),
     };
-    this.#timers.push(this.#options.clock.after(BODY_WAIT_MS, () => this.#answered()));
+    const bodyMs = this.#request.limits.bodyMs ?? BODY_WAIT_MS;
+    this.#timers.push(this.#options.clock.after(bodyMs, () => this.#answered(false)));
   }
 
   #bodyCame(chunk: Buffer): void {
@@ -182,11 +183,12 @@ class Exchange {
     const taken = chunk.subarray(0, Math.max(0, room));
     this.#chunks.push(Buffer.from(taken));
     this.#bodyBytes += taken.length;
-    if (taken.length < chunk.length) this.#answered();
+    if (taken.length < chunk.length) this.#answered(false);
   }
 
-  #answered(): void {
-    if (this.#answer !== null) this.#end({ ...this.#answer, body: Buffer.concat(this.#chunks).toString('utf8') });
+  #answered(isBodyWhole: boolean): void {
+    if (this.#answer === null) return;
+    this.#end({ ...this.#answer, body: Buffer.concat(this.#chunks).toString('utf8'), isBodyWhole });
   }
 
   #limit(afterMs: number, reason: string): () => void {

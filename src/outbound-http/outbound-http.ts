@@ -19,6 +19,8 @@ export interface OutboundLimits {
   responseMs: number;
   /** Everything up to the answer's headers, for receivers that accept a connection but read slowly. */
   totalMs: number;
+  /** From the headers to the end of the body. Default 1 s: for most, status and headers decide. */
+  bodyMs?: number;
   /** The rest of the answer is not read; the connection is closed. */
   maxResponseBytes: number;
 }
@@ -32,6 +34,8 @@ export type OutboundResult =
       retryAfter: string | null;
       /** At most `maxResponseBytes`. */
       body: string;
+      /** False: it was longer, took too long, or broke off. */
+      isBodyWhole?: boolean;
       /** From the request being fully written to the headers. */
       responseMs: number;
     }

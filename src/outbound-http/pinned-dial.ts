@@ -6,7 +6,7 @@ import { lookup } from 'node:dns/promises';
 import net from 'node:net';
 import tls from 'node:tls';
 import type { AddressGuard } from './address-guard.ts';
-import { literalAddressOf, PLAIN_HTTP_PROBLEM } from './target-url.ts';
+import { literalAddressOf, plainHttpProblem } from './target-url.ts';
 
 /** All addresses of a name, in order of preference. */
 export type ResolveName = (hostname: string) => Promise<readonly string[]>;
@@ -36,7 +36,7 @@ export async function checkedAddresses(
       throw new RefusedAddress(literal === null ? `${url.hostname} leads to ${address}: ${refusal}` : refusal);
     }
     if (url.protocol === 'http:' && !guard.isAllowedByOperator(address)) {
-      throw new RefusedAddress(`the URL ${PLAIN_HTTP_PROBLEM}`);
+      throw new RefusedAddress(`the URL ${plainHttpProblem(guard)}`);
     }
   }
   return addresses;

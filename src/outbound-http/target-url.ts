@@ -26,13 +26,14 @@ export function parseTargetUrl(text: string, guard: AddressGuard | null): Target
   if (guard !== null && literalAddress !== null) {
     const refusal = guard.refusal(literalAddress);
     if (refusal !== null) return refuse(`leads nowhere that may be reached: ${refusal}`);
-    if (url.protocol === 'http:' && !guard.isAllowedByOperator(literalAddress)) return refuse(PLAIN_HTTP_PROBLEM);
+    if (url.protocol === 'http:' && !guard.isAllowedByOperator(literalAddress)) return refuse(plainHttpProblem(guard));
   }
   return { ok: true, url, literalAddress };
 }
 
-export const PLAIN_HTTP_PROBLEM =
-  'must begin with https://; plain http is spoken only inside the ranges of WEBHOOK_ALLOW_CIDRS';
+export function plainHttpProblem(guard: AddressGuard): string {
+  return `must begin with https://; plain http is spoken only inside the ranges of ${guard.setting}`;
+}
 
 /** WHATWG URL has already turned `0x7f.1`, `2130706433` or full-width digits into dotted form, and puts IPv6 in brackets. */
 export function literalAddressOf(url: URL): string | null {

@@ -20,6 +20,8 @@ export interface RuntimeFacts {
   carrierApiBase: Readonly<Record<string, string>>;
   /** As in WEBHOOK_ALLOW_CIDRS: the command line judges addresses by the same ranges. */
   webhookAllowCidrs: string;
+  /** As in MODEL_ALLOW_CIDRS. */
+  modelAllowCidrs: string;
 }
 
 /** Readable by its owner alone: the database's address may hold a password. Returns its path. */

@@ -64,6 +64,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     metricsPort: settings.metricsPort,
     carrierApiBase: readCarrierBases({ ...process.env, ...options.controlEnv }).bases,
     webhookAllowCidrs: options.controlEnv?.['WEBHOOK_ALLOW_CIDRS'] ?? process.env['WEBHOOK_ALLOW_CIDRS'] ?? '',
+    modelAllowCidrs: options.controlEnv?.['MODEL_ALLOW_CIDRS'] ?? process.env['MODEL_ALLOW_CIDRS'] ?? '',
   });
 
   const output = options.childOutput === undefined ? {} : { output: options.childOutput };

@@ -1,6 +1,7 @@
 /** What the routes of calls answer, as zod schemas for the published document (see `openapi/shared-answers.ts`). */
 import { z } from 'zod';
 import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
+import { SENTIMENTS } from '../../analysis/findings.ts';
 import { CALL_PARTS } from '../../calls/call-log-delete.ts';
 import { time, uuid } from '../openapi/shared-answers.ts';
 
@@ -40,6 +41,8 @@ const recording = z
       .describe('One for each stream: more than one when the call came back after a fault of ours'),
   })
   .meta({ id: 'Recording' });
+
+const evidence = z.strictObject({ turnId: z.string(), quote: z.string() }).meta({ id: 'Evidence' });
 
 export const callAnswer = z
   .strictObject({
@@ -83,12 +86,16 @@ export const callAnswer = z
     transcript: z.string().nullable().describe('Only what was heard'),
     turns: z.array(turn),
     analysisStatus: partStatus,
-    summary: z.null(),
-    intent: z.null(),
-    intentConfidence: z.null(),
-    sentiment: z.null(),
-    successful: z.null(),
-    data: z.strictObject({}),
+    summary: z.string().nullable().describe('1 to 4 sentences'),
+    intent: z.string().nullable().describe("One of the agent's labels, or of the default list"),
+    intentConfidence: z.number().min(0).max(1).nullable(),
+    sentiment: z.enum(SENTIMENTS).nullable().describe('Of the caller'),
+    successful: z.boolean().nullable().describe('Null: not to be told from what was said'),
+    successReason: z.string().nullable(),
+    disposition: z.string().nullable().describe("The script's own word at its end"),
+    data: z.record(z.string(), z.unknown()).describe("What the script caught, and what fits the agent's schema"),
+    evidence: z.array(evidence).describe('Quotes that stand in the turns, letter for letter'),
+    analysisModel: z.string().nullable().describe('Who read the call: `parley-heuristic-1`, or a language model'),
     latency: z
       .record(z.string(), z.unknown())
       .nullable()

@@ -3,6 +3,7 @@
  * Every read names the workspace. `secret.*` metadata is for tools and never shown.
  */
 import type { RecordingFacts, Turn } from '../../../media/contract/conversation.ts';
+import type { Findings } from '../../analysis/findings.ts';
 import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
 import { readTurns } from '../../calls/call-turns.ts';
 import { readCall, readCalls } from '../../calls/live-call.ts';
@@ -129,12 +130,7 @@ export function viewOf(
     transcript: transcriptOf(turns),
     turns: turns.map((turn) => ({ ...turn, words: [] })),
     analysisStatus: call.analysisStatus,
-    summary: null,
-    intent: null,
-    intentConfidence: null,
-    sentiment: null,
-    successful: null,
-    data: {},
+    ...analysisView(call.analysis),
     latency: call.latency,
     quality: null,
     interruptions: {
@@ -147,6 +143,22 @@ export function viewOf(
     recovery: [],
     compliance: call.compliance,
     webhooks,
+  };
+}
+
+/** As the call log shows it (contract §13); the rest of it is in `analysis.completed` and `parley analysis show`. */
+function analysisView(findings: Findings | null): Record<string, unknown> {
+  return {
+    summary: findings?.summary ?? null,
+    intent: findings?.intent ?? null,
+    intentConfidence: findings?.intentConfidence ?? null,
+    sentiment: findings?.sentiment ?? null,
+    successful: findings?.successful ?? null,
+    successReason: findings?.successReason ?? null,
+    disposition: findings?.disposition ?? null,
+    data: findings?.data ?? {},
+    evidence: findings?.evidence ?? [],
+    analysisModel: findings?.model ?? null,
   };
 }
 

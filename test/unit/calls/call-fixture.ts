@@ -51,6 +51,7 @@ export function aCall(changes: Partial<LiveCall> = {}): LiveCall {
     recording: null,
     recordings: [],
     latency: null,
+    analysis: null,
     warnings: [],
     compliance: null,
     ringTimeoutSeconds: 30,

@@ -25,6 +25,7 @@ describe('the control process settings', () => {
       publicUrl: 'https://voice.example.com',
       carrierApiBase: { plivo: 'http://127.0.0.1:4010' },
       webhookAllowCidrs: [],
+      modelAllowCidrs: [],
       webhookRetryScale: 1,
       logLevel: 'info',
     });

@@ -25,6 +25,7 @@ function run(masterKeyFile: string | null): string {
     metricsPort: 9464,
     carrierApiBase: {},
     webhookAllowCidrs: '10.0.0.0/8, fd00::/8',
+    modelAllowCidrs: '192.168.1.0/24',
   });
 }
 
@@ -38,6 +39,7 @@ describe('runtime.json', () => {
       databaseUrl: DATABASE_URL,
       masterKeyHex: key,
       webhookAllowCidrs: ['10.0.0.0/8', 'fd00::/8'],
+      modelAllowCidrs: ['192.168.1.0/24'],
     });
   });
 

@@ -54,6 +54,7 @@ export function sampleCall(changes: Partial<CallRecord> = {}): CallRecord {
     analysisStatus: 'none',
     recording: null,
     recordings: [],
+    analysis: null,
     latency: null,
     warnings: [],
     compliance: null,

@@ -1,0 +1,234 @@
+/**
+ * Analyses calls that are over. Who ends a call rings; a sweep every 5 s finds what no ring told (a process that died, a database that
+ * was away). A job is a row (`analysis-jobs.ts`), so nothing here has to survive. Made and closed by `control.ts`.
+ */
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { CallEventBus } from '../api/call-event-bus.ts';
+import { isDatabaseAway } from '../calls/database-away.ts';
+import { readOwnCall } from '../calls/live-call.ts';
+import type { RecordCallEvent } from '../calls/transition.ts';
+import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
+import type { Database } from '../store/database.ts';
+import type { Sealer } from '../store/secrets.ts';
+import { analyse, type ModelToAsk } from './analyse.ts';
+import {
+  type AnalysisToStore,
+  CLAIM_MS,
+  type ClaimedJob,
+  claimJob,
+  type DueJob,
+  dueJobs,
+  extendClaim,
+  releaseJob,
+  settleJob,
+} from './analysis-jobs.ts';
+import type { AskDeps } from './ask-model.ts';
+import { readCallStory } from './call-story.ts';
+import { readChatEndpoint } from './model-endpoint.ts';
+import { createModelStates } from './model-state.ts';
+
+export interface AnalysisRunnerDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  random: () => number;
+  sealer: Pick<Sealer, 'open'>;
+  /** Guarded: model endpoints are addresses that users gave. Stays the caller's to close, after this. */
+  http: OutboundHttp;
+  bus: Pick<CallEventBus, 'publish'>;
+  recordCallEvent: RecordCallEvent;
+  bell: { ring(deliveryIds: readonly string[]): void };
+  observed?: AnalysisObserver;
+}
+
+export interface AnalysisObserver {
+  /** `by`: `heuristic`, `model`, or `none` when it failed. */
+  analysed(by: 'heuristic' | 'model' | 'none', secondsAfterEnd: number): void;
+  asked: NonNullable<AskDeps['asked']>;
+}
+
+export interface AnalysisRunner {
+  start(): void;
+  /** A call has ended, and its transaction is committed. Never throws and never waits. */
+  ring(callUuid: string, workspaceId: string): void;
+  /** Works until nothing is due; for tests. */
+  idle(): Promise<void>;
+  /** Endpoints that are left alone at the moment. */
+  openBreakers(): number;
+  /** Ends questions under way; their jobs stay. Idempotent. */
+  close(): Promise<void>;
+}
+
+export const SWEEP_EVERY_MS = 5_000;
+const SWEEP_LIMIT = 200;
+/** They wait for networks, not for the processor; a workspace whose model stalls leaves room for others. */
+const MOST_AT_ONCE = 64;
+const MOST_OF_A_WORKSPACE = 16;
+const TRY_AGAIN_MS = 5_000;
+const OVERDUE = 'the call had waited too long for a model to be asked';
+
+export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
+  const { database, clock } = deps;
+  const log = deps.log.child({ part: 'analysis' });
+  const states = createModelStates(clock);
+  const stopping = new AbortController();
+  const underWay = new Map<string, { workspaceId: string; done: Promise<void> }>();
+  const perWorkspace = new Map<string, number>();
+  let isLeftBehind = false;
+  let isAway = false;
+  let cancelSweep = (): void => {};
+  let sweeping: Promise<void> | null = null;
+  let closing: Promise<void> | null = null;
+
+  function offer(job: DueJob): void {
+    if (closing !== null || underWay.has(job.callUuid)) return;
+    const ofWorkspace = perWorkspace.get(job.workspaceId) ?? 0;
+    // Overdue ones ask no model, so they are never in the way for long.
+    if (!job.isOverdue && (underWay.size >= MOST_AT_ONCE || ofWorkspace >= MOST_OF_A_WORKSPACE)) {
+      isLeftBehind = true;
+      return;
+    }
+    perWorkspace.set(job.workspaceId, ofWorkspace + 1);
+    const done = work(job.callUuid).finally(() => {
+      underWay.delete(job.callUuid);
+      const left = (perWorkspace.get(job.workspaceId) ?? 1) - 1;
+      if (left === 0) perWorkspace.delete(job.workspaceId);
+      else perWorkspace.set(job.workspaceId, left);
+      if (!isLeftBehind || closing !== null) return;
+      isLeftBehind = false;
+      sweepNow();
+    });
+    underWay.set(job.callUuid, { workspaceId: job.workspaceId, done });
+  }
+
+  async function work(callUuid: string): Promise<void> {
+    try {
+      const job = await claimJob(database, callUuid, clock.epochMs());
+      if (job !== undefined) await runJob(job);
+    } catch (error) {
+      if (!isDatabaseAway(error))
+        log.error({ callUuid, err: error }, 'an analysis could not be stored; it is tried again');
+      await releaseJob(database, callUuid, clock.epochMs() + TRY_AGAIN_MS).catch(() => {});
+    }
+  }
+
+  async function runJob(job: ClaimedJob): Promise<void> {
+    const { callUuid } = job;
+    const analysis = job.isHopeless ? gaveUp('it could not be stored') : await findings(job);
+    if (analysis === null) {
+      // The service is being stopped: whoever comes next takes it.
+      await releaseJob(database, callUuid, clock.epochMs());
+      return;
+    }
+    const stored = await settleJob(deps, callUuid, analysis);
+    if (stored === null) return;
+    for (const event of stored.events) deps.bus.publish(event);
+    if (stored.deliveryIds.length > 0) deps.bell.ring(stored.deliveryIds);
+    const model = analysis.findings?.model;
+    const by = model === undefined ? 'none' : model.startsWith('parley-heuristic') ? 'heuristic' : 'model';
+    const endedEpochMs = stored.call.endedAt?.getTime() ?? clock.epochMs();
+    deps.observed?.analysed(by, Math.max(0, clock.epochMs() - endedEpochMs) / 1000);
+    if (analysis.problem !== null)
+      log.warn({ callUuid, problem: analysis.problem, by }, 'an analysis had to do without');
+  }
+
+  /** Null only when the service is being stopped. */
+  async function findings(job: ClaimedJob): Promise<AnalysisToStore | null> {
+    const call = await readOwnCall(database, job.callUuid);
+    if (call === undefined || call.analysisStatus === 'deleted') return gaveUp('it was deleted');
+    if (call.transcriptStatus === 'deleted') return gaveUp('the transcript was deleted before it was read');
+    const story = await readCallStory(database, call);
+    const { model, problem } = await modelFor(job);
+    const cancelExtension = keepClaim(job.callUuid);
+    try {
+      const { findings: found, warnings, modelFault } = await analyse(askDeps(), story, model);
+      if (stopping.signal.aborted && modelFault !== null) return null;
+      const late = problem === null ? [] : [`analysis_model_${problem.code}`];
+      return { findings: found, warnings: [...warnings, ...late], problem: modelFault ?? problem?.reason ?? null };
+    } catch (error) {
+      log.error({ callUuid: job.callUuid, err: error }, 'an analysis failed');
+      return gaveUp(error instanceof Error ? error.message : String(error));
+    } finally {
+      cancelExtension();
+    }
+  }
+
+  /** Null when there is none, when it is too late to ask it, or when its key cannot be opened. */
+  async function modelFor(
+    job: ClaimedJob,
+  ): Promise<{ model: ModelToAsk | null; problem: { code: string; reason: string } | null }> {
+    let endpoint: Awaited<ReturnType<typeof readChatEndpoint>>;
+    try {
+      endpoint = await readChatEndpoint(database, deps.sealer, job.workspaceId);
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      return { model: null, problem: { code: 'key_unreadable', reason: (error as Error).message } };
+    }
+    if (endpoint === null) return { model: null, problem: null };
+    if (job.modelBudgetMs === 0) return { model: null, problem: { code: 'overdue', reason: OVERDUE } };
+    const state = states.of(job.workspaceId, endpoint.version);
+    const deadlineAtMs = clock.nowMs() + job.modelBudgetMs;
+    return { model: { endpoint, state, deadlineAtMs, signal: stopping.signal }, problem: null };
+  }
+
+  function askDeps(): AskDeps {
+    const { http, random, observed } = deps;
+    return { http, clock, random, ...(observed === undefined ? {} : { asked: observed.asked }) };
+  }
+
+  function keepClaim(callUuid: string): () => void {
+    let cancel = (): void => {};
+    const again = (): void => {
+      cancel = clock.after(CLAIM_MS / 2, () => {
+        extendClaim(database, callUuid, clock.epochMs()).catch(() => {});
+        again();
+      });
+    };
+    again();
+    return () => cancel();
+  }
+
+  async function sweep(): Promise<void> {
+    try {
+      const due = await dueJobs(database, clock.epochMs(), SWEEP_LIMIT);
+      isAway = false;
+      if (due.length === SWEEP_LIMIT) isLeftBehind = true;
+      for (const job of due) offer(job);
+    } catch (error) {
+      if (!isAway) log.warn({ err: error }, 'analysis sweep: the database is away');
+      isAway = true;
+    }
+  }
+
+  function sweepNow(): void {
+    if (closing !== null || sweeping !== null) return;
+    cancelSweep();
+    sweeping = sweep().finally(() => {
+      sweeping = null;
+      if (closing === null) cancelSweep = clock.after(SWEEP_EVERY_MS, sweepNow);
+    });
+  }
+
+  async function close(): Promise<void> {
+    stopping.abort();
+    cancelSweep();
+    await sweeping;
+    await Promise.all([...underWay.values()].map(({ done }) => done));
+  }
+
+  return {
+    start: sweepNow,
+    ring: (callUuid, workspaceId) => offer({ callUuid, workspaceId, isOverdue: false }),
+    async idle() {
+      await sweeping;
+      while (underWay.size > 0) await Promise.all([...underWay.values()].map(({ done }) => done));
+    },
+    openBreakers: () => states.openCount(),
+    close: () => (closing ??= close()),
+  };
+}
+
+function gaveUp(problem: string): AnalysisToStore {
+  return { findings: null, warnings: [], problem };
+}

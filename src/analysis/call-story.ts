@@ -1,0 +1,85 @@
+/**
+ * All that an analysis may know of a call, read in three statements: who spoke to whom about what, what the script noted, how it
+ * ended. Called by the runner and the command line. `secret.*` metadata is not in it, and nothing of it is an instruction.
+ */
+import type { AgentAnalysis, AgentDefinition } from '../../media/contract/agent-definition.ts';
+import type { Turn } from '../../media/contract/conversation.ts';
+import { fillPlaceholders } from '../../media/contract/placeholders.ts';
+import type { CallRecord } from '../calls/call-record.ts';
+import { readTurns } from '../calls/call-turns.ts';
+import { publicMetadata, secondsBetween } from '../calls/shown-fields.ts';
+import type { Queryable } from '../store/database.ts';
+import { labelsOf } from './findings.ts';
+
+export interface CallStory {
+  agentName: string;
+  /** What the agent was told to do, placeholders filled; null for an agent without a script. */
+  script: string | null;
+  language: string | null;
+  /** Intents to choose from, `other` last. */
+  labels: readonly string[];
+  settings: AgentAnalysis;
+  channel: 'phone' | 'web';
+  direction: 'outbound' | 'inbound';
+  /** Of the other side, as far as it is known. */
+  name: string;
+  status: string;
+  endedReason: string;
+  hangupBy: string | null;
+  talkSeconds: number | null;
+  /** Only turns that were heard, in order. */
+  turns: readonly Turn[];
+  /** What the script calls its own end; null when it did not get there. */
+  disposition: string | null;
+  /** What the script caught. */
+  variables: Readonly<Record<string, string>>;
+}
+
+export async function readCallStory(database: Queryable, call: CallRecord): Promise<CallStory> {
+  const [turns, versions, ends] = await Promise.all([
+    readTurns(database, call.callUuid),
+    database.query<{ definition: AgentDefinition }>(
+      'SELECT definition FROM agent_versions WHERE agent_id = $1 AND version = $2',
+      [call.agentId, call.agentVersion],
+    ),
+    database.query<{ disposition: string | null }>(
+      `SELECT data ->> 'disposition' AS disposition FROM call_events
+        WHERE call_uuid = $1 AND kind = 'end.asked' AND data ->> 'disposition' IS NOT NULL ORDER BY id LIMIT 1`,
+      [call.callUuid],
+    ),
+  ]);
+  return storyOf(call, turns, versions[0]?.definition ?? null, ends[0]?.disposition ?? null);
+}
+
+/** Pure. */
+export function storyOf(
+  call: CallRecord,
+  turns: readonly Turn[],
+  agent: AgentDefinition | null,
+  disposition: string | null,
+): CallStory {
+  const scripted = agent?.kind === 'scripted' ? agent : null;
+  const metadata = publicMetadata(call.metadata);
+  const placeholder = (key: string): string | undefined => {
+    if (key === 'customer_name' && call.name !== '') return call.name;
+    const value = Object.hasOwn(metadata, key) ? metadata[key] : scripted?.defaults?.[key];
+    return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
+  };
+  return {
+    agentName: agent?.name ?? 'The agent',
+    script: scripted === null ? null : fillPlaceholders(scripted.script, placeholder).text,
+    language: scripted?.language ?? null,
+    labels: labelsOf(scripted?.intents),
+    settings: scripted?.analysis ?? {},
+    channel: call.channel,
+    direction: call.direction,
+    name: call.name,
+    status: call.status,
+    endedReason: call.endedReason ?? 'unknown',
+    hangupBy: call.hangupBy,
+    talkSeconds: secondsBetween(call.answeredAt, call.endedAt),
+    turns: turns.filter((turn) => turn.heardText.trim() !== ''),
+    disposition,
+    variables: call.checkpoint?.variables ?? {},
+  };
+}
