@@ -28,9 +28,20 @@ export type ToPipeline<Port = unknown> =
       format: CallSetup['format'];
     };
 
+export interface UtteranceBegun {
+  turnId: string;
+  text: string;
+  stepId: string | null;
+  /** Ms, of the transcript, and of this stream. */
+  startMs: number;
+  startStreamMs: number;
+}
+
 export type FromPipeline =
   | { type: 'ready' }
   | { type: 'call.live'; callUuid: string; event: LiveEvent }
+  /** An utterance begins to be heard. Should the thread die in it, this and the block's `heardChars` are all that is left of its turn. */
+  | { type: 'call.speaking'; callUuid: string; utterance: UtteranceBegun }
   | { type: 'call.checkpoint'; callUuid: string; checkpoint: Checkpoint }
   | { type: 'call.end'; callUuid: string; reason: EndedReason; disposition: string | null; error: string | null }
   | { type: 'call.closed'; callUuid: string }

@@ -6,7 +6,7 @@
  * Barge-in is one number: the pipeline raises `generation`; the I/O thread, at its next tick, sends the carrier's clear,
  * drops what is queued of older generations, settles the playhead and stores the number in `appliedGeneration`.
  * No frame of an older generation is ever sent after that.
- * `sentSeq`, `playedSeq` and `streamMs` are stored plainly, once a frame: whole words, each with one writer, seen by the other
+ * `sentSeq`, `playedSeq`, `streamMs` and `heardChars` are stored plainly, once a frame: whole words, each with one writer, seen by the other
  * thread at the latest with the ring's next atomic store. What decides (the generations) is atomic.
  */
 import { frameBytesOf, type LegFormat } from '../contract/audio-format.ts';
@@ -24,6 +24,7 @@ const SENT_SEQ = 2;
 const PLAYED_SEQ = 3;
 const STREAM_MS = 4;
 const UNDERRUN_FRAMES = 5;
+const HEARD_CHARS = 6;
 
 /** 2 s of a browser's sound: after a stall of its network all that was kept back comes at once. */
 const WEB_UPLINK_FRAMES = 100;
@@ -120,6 +121,15 @@ export class CallBlock {
 
   set streamMs(value: number) {
     this.#words[STREAM_MS] = value;
+  }
+
+  /** Pipeline: of the text that it is saying, the characters that were heard to their end. What was heard outlives who said it. */
+  get heardChars(): number {
+    return Atomics.load(this.#words, HEARD_CHARS);
+  }
+
+  set heardChars(value: number) {
+    this.#words[HEARD_CHARS] = value;
   }
 
   /** Frames that were due while an utterance ran and its ring was empty. */

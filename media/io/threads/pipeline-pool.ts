@@ -12,7 +12,8 @@ import type { Checkpoint, LiveEvent, Turn } from '../../contract/conversation.ts
 import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
 import { type ControlAction, type ControlOutcome, controlRefused } from '../../contract/live-control.ts';
 import type { SessionCommand } from '../../contract/session-command.ts';
-import type { FromPipeline } from '../../contract/thread-messages.ts';
+import type { FromPipeline, UtteranceBegun } from '../../contract/thread-messages.ts';
+import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
 import type { ScoringHost } from './scoring-host.ts';
 
@@ -84,6 +85,10 @@ class Call implements PlacedCall {
   readonly pool: Pool;
   host: PipelineThreadHost | null = null;
   checkpoint: Checkpoint | null;
+  /** What it shares with the thread that it is on, or was. */
+  block: SharedArrayBuffer | null = null;
+  /** Its agent's open turn, as far as the thread has told. */
+  utterance: UtteranceBegun | null = null;
   /** Number of the last turn that was told: a thread may die between a turn and its checkpoint. */
   toldTurns = 0;
   moves = 0;
@@ -105,6 +110,29 @@ class Call implements PlacedCall {
     if (toldTurns === 0) return checkpoint;
     const from = checkpoint ?? { stepId: null, variables: {}, misses: 0, visits: {}, nextTurnNumber: 1, atMs: 0 };
     return { ...from, nextTurnNumber: Math.max(from.nextTurnNumber, toldTurns + 1) };
+  }
+
+  tellLive(event: LiveEvent): void {
+    if (event.type === 'turn') {
+      this.toldTurns = Math.max(this.toldTurns, numberOf(event.turn));
+      if (event.turn.turnId === this.utterance?.turnId) this.utterance = null;
+    }
+    this.listener.live(event);
+  }
+
+  /** The thread died while the agent spoke: its turn is told with what was heard of it. Nothing happens when it did not speak. */
+  closeUtterance(): void {
+    const { utterance, block, setup } = this;
+    this.utterance = null;
+    // A tone has no words, and is no turn.
+    if (utterance === null || utterance.text === '' || block === null) return;
+    const { turnId, text, stepId, startMs, startStreamMs } = utterance;
+    const { streamMs, heardChars } = CallBlock.attach(block, blockShapeOf(setup));
+    const endMs = Math.max(startMs, startMs + streamMs - startStreamMs);
+    this.tellLive({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs, turnId });
+    const heardText = text.slice(0, heardChars);
+    const turn: Turn = { turnId, role: 'agent', startMs, endMs, text, heardText, interrupted: true, kind: 'speech' };
+    this.tellLive({ type: 'turn', turn: stepId === null ? turn : { ...turn, stepId } });
   }
 
   fed(): void {
@@ -222,6 +250,7 @@ class Pool implements PipelinePool {
   #giveTo(host: PipelineThreadHost, call: Call, block: SharedArrayBuffer): void {
     const { callUuid } = call.setup;
     call.host = host;
+    call.block = block;
     host.calls.add(callUuid);
     host.post({ type: 'call.start', setup: { ...call.setup, checkpoint: call.resumeFrom() }, call: block });
     if (call.isHeld) host.post({ type: 'call.command', callUuid, command: { type: 'hold', held: true } });
@@ -276,8 +305,10 @@ class Pool implements PipelinePool {
     if (call === undefined) return;
     switch (message.type) {
       case 'call.live':
-        if (message.event.type === 'turn') call.toldTurns = Math.max(call.toldTurns, numberOf(message.event.turn));
-        call.listener.live(message.event);
+        call.tellLive(message.event);
+        break;
+      case 'call.speaking':
+        call.utterance = message.utterance;
         break;
       case 'call.checkpoint':
         call.checkpoint = message.checkpoint;
@@ -325,6 +356,7 @@ class Pool implements PipelinePool {
   #move(call: Call | undefined, lostAtMs: number, successor: PipelineThreadHost | null): void {
     if (call === undefined) return;
     call.host = null;
+    call.closeUtterance();
     if (call.isStopping) {
       this.settle(call, false);
       return;

@@ -11,7 +11,7 @@ import { Bell } from '../../rings/bell.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
 /** A healthy thread beats each 100 ms; the caller hears a stall as soon as the downlink ring (120 to 250 ms) is empty. */
-const HEARTBEAT_LIMIT_MS = 700;
+const HEARTBEAT_LIMIT_MS = 600;
 const START_LIMIT_MS = 30_000;
 const WATCH_MS = 50;
 /** Our own loop was away for so long: then it was not the thread that was silent. */

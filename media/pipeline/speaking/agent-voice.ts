@@ -115,7 +115,9 @@ export class AgentVoice implements SpeakerListener {
 
   pump(): void {
     this.#speaker.pump();
-    if (this.#tellsWords && this.#speaker.audible) this.#tellWords();
+    if (!this.#speaker.audible) return;
+    this.#deps.call.heardChars = this.#speaker.heardChars;
+    if (this.#tellsWords) this.#tellWords();
   }
 
   pause(): void {

@@ -92,14 +92,15 @@ export class RenderedSpeech {
     this.#changed();
   }
 
-  /** The text whose words were heard to their end before `playheadMs`. */
-  heardText(playheadMs: number): string {
+  /** End, in the text, of the last word that was heard to its end before `playheadMs`. */
+  heardChars(playheadMs: number): number {
     let charEnd = 0;
-    for (const word of this.words) {
-      if (word.endMs > playheadMs) break;
-      charEnd = word.charEnd;
-    }
-    return this.text.slice(0, charEnd);
+    for (let i = 0; i < this.words.length && this.words[i]!.endMs <= playheadMs; i++) charEnd = this.words[i]!.charEnd;
+    return charEnd;
+  }
+
+  heardText(playheadMs: number): string {
+    return this.text.slice(0, this.heardChars(playheadMs));
   }
 
   /** End, in the text, of the last word that had begun to be heard at `playheadMs`. */

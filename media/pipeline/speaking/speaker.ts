@@ -107,6 +107,10 @@ export class Speaker {
     return this.#playedFrames() * FRAME_MS;
   }
 
+  get heardChars(): number {
+    return this.speech?.heardChars(this.playheadMs) ?? 0;
+  }
+
   get heardText(): string {
     return this.speech?.heardText(this.playheadMs) ?? '';
   }

@@ -1,7 +1,9 @@
 // A pipeline thread that does as the digits pressed say: 1 throws, 2 spins, 3 exits, 4 runs out of memory, 5 ends the call,
-// 6 falls silent. With rings (`STUB_RINGS`, the built folder `dist/media/rings`) it echoes what it hears.
+// 6 falls silent, 7 begins to say something, of which six characters were heard. With rings (`STUB_RINGS`, the built folder `dist/media/rings`) it echoes what it hears.
 import { parentPort, workerData } from 'node:worker_threads';
 
+/** Of the call's block (`media/rings/call-block.ts`). */
+const HEARD_CHARS_WORD = 6;
 const calls = new Map();
 let beats = true;
 const rings = process.env.STUB_RINGS ? await import(`${process.env.STUB_RINGS}/call-block.js`) : null;
@@ -16,8 +18,9 @@ parentPort.on('message', (message) => {
       break;
     case 'call.start': {
       const setup = message.setup;
-      calls.set(setup.callUuid, { block: rings?.CallBlock.attach(message.call, setup.format) ?? null, seq: 0 });
-      const step = setup.checkpoint === null ? 'begun' : `resumed ${setup.checkpoint.stepId}`;
+      calls.set(setup.callUuid, { memory: message.call, block: rings?.CallBlock.attach(message.call, setup.format) ?? null, seq: 0 });
+      const { checkpoint: from } = setup;
+      const step = from === null ? 'begun' : `resumed ${from.stepId} with turn ${from.nextTurnNumber}`;
       const event = { type: 'step', stepId: `${workerData.threadIndex} ${step}`, atMs: 0 };
       parentPort.postMessage({ type: 'call.live', callUuid: setup.callUuid, event });
       const checkpoint = { stepId: 's1', variables: {}, misses: 0, visits: {}, nextTurnNumber: 2, atMs: 0 };
@@ -50,6 +53,11 @@ function obey(digit, callUuid) {
     parentPort.postMessage(end);
   }
   if (digit === '6') beats = false;
+  if (digit === '7') {
+    const utterance = { turnId: 't4', text: 'Hello there.', stepId: 's1', startMs: 9000, startStreamMs: 4000 };
+    new Int32Array(calls.get(callUuid).memory)[HEARD_CHARS_WORD] = 6;
+    parentPort.postMessage({ type: 'call.speaking', callUuid, utterance });
+  }
 }
 
 function echo() {

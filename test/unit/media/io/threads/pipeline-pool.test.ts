@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
 import { systemClock } from '../../../../../media/contract/clock.ts';
+import type { LiveEvent, Turn } from '../../../../../media/contract/conversation.ts';
 import type { CallSetup } from '../../../../../media/contract/link-messages.ts';
 import {
   createPipelinePool,
@@ -34,8 +35,11 @@ function setupOf(callUuid: string): CallSetup {
 
 class Watcher implements PlacedCallListener {
   readonly seen: string[] = [];
-  live(event: { type: string; stepId?: string }): void {
+  readonly turns: Turn[] = [];
+  block: CallBlock | null = null;
+  live(event: LiveEvent): void {
     this.seen.push(event.type === 'step' ? `step ${event.stepId}` : event.type);
+    if (event.type === 'turn') this.turns.push(event.turn);
   }
   checkpoint(): void {
     this.seen.push('checkpoint');
@@ -72,7 +76,9 @@ async function makePool(threads: number): Promise<void> {
 
 function place(callUuid: string): { call: PlacedCall; watcher: Watcher } {
   const watcher = new Watcher();
-  return { call: pool.place(setupOf(callUuid), CallBlock.create(MULAW_8K).memory, watcher), watcher };
+  const block = CallBlock.create(MULAW_8K);
+  watcher.block = block;
+  return { call: pool.place(setupOf(callUuid), block.memory, watcher), watcher };
 }
 
 async function until(condition: () => boolean, what: string, withinMs = 12_000): Promise<void> {
@@ -115,13 +121,38 @@ describe('the pipeline pool', () => {
       await until(() => second.watcher.seen.filter((one) => one === 'checkpoint').length === 2, 'the move', 18_000);
       for (const { watcher } of [first, second]) {
         expect(watcher.seen).toContain('moved');
-        expect(watcher.seen.some((one) => /^step \d+ resumed s1$/.test(one))).toBe(true);
+        expect(watcher.seen.some((one) => /^step \d+ resumed s1 with turn 2$/.test(one))).toBe(true);
         expect(watcher.seen).not.toContain('lost');
       }
       first.call.stop();
       await until(() => first.watcher.seen.includes('closed'), 'the close');
     },
   );
+
+  test('of what a thread was saying when it died, the words that were heard are a turn, and the next one has a number of its own', async () => {
+    await makePool(1);
+    const { call, watcher } = place('one');
+    await until(() => watcher.seen.includes('checkpoint'), 'the call');
+    call.digit('7');
+    call.digit('3');
+    watcher.block!.streamMs = 4_700;
+    await until(() => watcher.seen.filter((one) => one === 'checkpoint').length === 2, 'the move');
+    expect(watcher.turns).toEqual([
+      {
+        turnId: 't4',
+        role: 'agent',
+        startMs: 9_000,
+        endMs: 9_700,
+        text: 'Hello there.',
+        heardText: 'Hello ',
+        interrupted: true,
+        kind: 'speech',
+        stepId: 's1',
+      },
+    ]);
+    const resumed = expect.stringMatching(/^step \d+ resumed s1 with turn 5$/);
+    expect(watcher.seen.slice(2)).toEqual(['speech', 'turn', 'moved', resumed, 'checkpoint']);
+  });
 
   test('a call that has killed three threads is lost; the one beside it goes on', async () => {
     await makePool(2);
