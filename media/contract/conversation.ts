@@ -38,6 +38,8 @@ export interface Checkpoint {
   misses: number;
   visits: Record<string, number>;
   nextTurnNumber: number;
+  /** An operator has silenced the agent; absent when not. */
+  muted?: true;
   /** Ms of media stream that lay before this checkpoint. */
   atMs: number;
 }

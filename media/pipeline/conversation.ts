@@ -104,7 +104,10 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
 
   start(uplink: Uplink): void {
     this.#uplink = uplink;
-    this.#tell({ type: 'start', atMs: this.#deps.transcript.nowMs, checkpoint: this.#setup.checkpoint });
+    const { checkpoint } = this.#setup;
+    this.#tell({ type: 'start', atMs: this.#deps.transcript.nowMs, checkpoint });
+    // Before a frame of it was made.
+    if (checkpoint?.muted === true) this.#mute();
   }
 
   /** After the uplink was drained: deadlines, playback, what waits for it. */
@@ -119,7 +122,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     if (this.#ended) return;
     if (this.#queuedTexts.length > 0) this.#sayQueued();
     if (!this.#operatorSpeaks && !this.#muted) this.#tickScript();
-    if (this.#deps.transcript.checkpointDue) this.#deps.transcript.checkpoint(this.#script.snapshot());
+    this.#checkpoint();
   }
 
   #tickScript(): void {
@@ -170,7 +173,6 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
 
   /** The leg is over: closes what is open with what was heard of it. */
   close(): void {
-    const { transcript } = this.#deps;
     this.#voice.silence(false);
     if (this.#turn !== null) {
       const turn = this.#turn;
@@ -182,7 +184,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
       }
     }
     this.#ended = true;
-    if (transcript.checkpointDue) transcript.checkpoint(this.#script.snapshot());
+    this.#checkpoint();
   }
 
   // ── What comes up the line ────────────────────────────────────────────────────────────────────────────
@@ -333,6 +335,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   #mute(): void {
     if (this.#muted) return;
     this.#muted = true;
+    this.#deps.transcript.oweCheckpoint();
     if (this.#onceSettled === 'resume') this.#onceSettled = 'nothing';
     this.#voice.pause();
   }
@@ -340,6 +343,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   #unmute(): void {
     if (!this.#muted) return;
     this.#muted = false;
+    this.#deps.transcript.oweCheckpoint();
     if (!this.#voice.active) this.#tell({ type: 'hold', atMs: this.#deps.transcript.nowMs });
     else if (this.#voice.settled) this.#voice.resume();
     else this.#onceSettled = 'resume';
@@ -591,13 +595,20 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     );
   }
 
+  #checkpoint(): void {
+    const { transcript } = this.#deps;
+    if (!transcript.checkpointDue) return;
+    const script = this.#script.snapshot();
+    transcript.checkpoint(this.#muted ? { ...script, muted: true } : script);
+  }
+
   #finish(reason: EndedReason, disposition: string | null, error: string | null): void {
     if (this.#ended) return;
     this.#voice.silence(false);
     this.#turn?.close();
     this.#turn = null;
     this.#ended = true;
-    if (this.#deps.transcript.checkpointDue) this.#deps.transcript.checkpoint(this.#script.snapshot());
+    this.#checkpoint();
     this.#deps.end(reason, disposition, error);
   }
 }

@@ -70,6 +70,13 @@ export class Transcript {
     const turnId = `t${this.reserveAgentTurn()}`;
     this.#reservedAgentTurn = null;
     this.#agentTurn = { turnId, handedOverAtMs: atMs, text, stepId };
+    this.#call.heardChars = 0;
+    const startStreamMs = this.#call.streamMs;
+    this.#send({
+      type: 'call.speaking',
+      callUuid: this.#callUuid,
+      utterance: { turnId, text, stepId, startMs: this.at(startStreamMs), startStreamMs },
+    });
     if (!this.#firstAudioTold) {
       this.#firstAudioTold = true;
       const answerToFirstWordMs = Math.max(0, Math.round(this.#clock.epochMs() - this.#answeredAtEpochMs));
@@ -153,11 +160,16 @@ export class Transcript {
     this.#turn(whole);
   }
 
-  /** Sends a checkpoint if a turn has ended since the last one. */
-  checkpoint(script: Pick<Checkpoint, 'stepId' | 'variables' | 'misses' | 'visits'>): void {
+  /** What a successor has to know has changed without a turn. */
+  oweCheckpoint(): void {
+    this.#checkpointDue = true;
+  }
+
+  /** Sends a checkpoint if one is owed: a turn has ended since the last one. */
+  checkpoint(conversation: Omit<Checkpoint, 'nextTurnNumber' | 'atMs'>): void {
     if (!this.#checkpointDue) return;
     this.#checkpointDue = false;
-    const checkpoint: Checkpoint = { ...script, nextTurnNumber: this.#nextTurnNumber, atMs: this.nowMs };
+    const checkpoint: Checkpoint = { ...conversation, nextTurnNumber: this.#nextTurnNumber, atMs: this.nowMs };
     this.#send({ type: 'call.checkpoint', callUuid: this.#callUuid, checkpoint });
   }
 

@@ -132,7 +132,7 @@ export const callOperations: readonly Operation[] = [
     id: 'controlCall',
     summary: 'Steer a call that runs',
     description:
-      'Answered when the call has done it, within 3 s. Each action is in the events of the call and in the audit log, without its words or digits. Only for an answered call of a scripted agent; a mute is forgotten when a fault of ours moves the call.',
+      'Answered when the call has done it, within 3 s. Each action is in the events of the call and in the audit log, without its words or digits. Only for an answered call of a scripted agent; a mute outlasts a fault of ours that moves the call.',
     scope: 'calls:write',
     body: controlBody,
     answers: { 200: json('It is done.', controlAnswer, RATE_HEADERS) },

@@ -156,6 +156,28 @@ describe('a muted agent', () => {
   });
 });
 
+test('a mute is in the next checkpoint, and whoever goes on from it stays silent until it is lifted', async () => {
+  await started();
+  await call.agentFinishes(GREETING);
+  control({ type: 'mute_agent' });
+  await call.run(40);
+  const checkpoint = call.checkpoints.at(-1)!;
+  expect(checkpoint.muted).toBe(true);
+  control({ type: 'unmute_agent' });
+  await call.run(40);
+  expect(call.checkpoints.at(-1)).not.toHaveProperty('muted');
+  call.close();
+
+  call = await fakeCall({ checkpoint });
+  call.start();
+  await call.run(20_000);
+  expect(call.leg.sent).toEqual([]);
+  expect(call.story()).toEqual([]);
+  control({ type: 'unmute_agent' });
+  await call.agentFinishes(`Sorry, I lost you for a moment. ${QUESTION}`);
+  expect(call.checkpoints.at(-1)).not.toHaveProperty('muted');
+});
+
 test('a call that this thread does not know refuses', async () => {
   await started();
   expect(call.registry.control('call-2', { type: 'mute_agent' })).toEqual({ done: false, why: 'not_here' });
