@@ -1,15 +1,17 @@
 /**
  * The agent and the callees that fault runs are made of: a short conversation in the cheapest voice, whose questions can be asked twice, so
- * that a caller who lost the agent for a moment can answer again.
+ * that a caller who lost the agent for a moment can answer again. All of them want the same answer: a callee who hears only that somebody
+ * speaks can hold the conversation too, and twenty of them cost less than one that listens for words.
  */
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import type { PersonaInput } from '../carrier-emulator/persona.ts';
 
 /** In the order in which a whole conversation has them. */
-export const INTENTS = ['confirmed', 'early', 'nothing_else'] as const;
+export const INTENTS = ['confirmed', 'early', 'reminded'] as const;
 /** Not a part of the conversation: the caller did not catch the question and has it asked again. */
 export const ASKED_AGAIN = 'asked_again';
 
+const ANSWER = 'yes please';
 const again = (goto: string) => ({ intent: ASKED_AGAIN, phrases: ['pardon'], goto });
 
 export const conversationAgent: ScriptedAgent = {
@@ -25,19 +27,19 @@ export const conversationAgent: ScriptedAgent = {
       id: 'ask',
       say: 'Can you still come at three in the afternoon?',
       expect: 'yesno',
-      replies: [{ intent: 'confirmed', phrases: ['yes', 'yes please'], goto: 'early' }, again('ask')],
+      replies: [{ intent: 'confirmed', phrases: ['yes', ANSWER], goto: 'early' }, again('ask')],
     },
     {
       id: 'early',
-      say: 'Please come ten minutes early and bring your insurance card.',
-      expect: 'open',
-      replies: [{ intent: 'early', phrases: ['okay thank you', 'thank you'], goto: 'more' }, again('early')],
+      say: 'Can you come ten minutes early, and bring your insurance card?',
+      expect: 'yesno',
+      replies: [{ intent: 'early', phrases: ['yes', ANSWER], goto: 'remind' }, again('early')],
     },
     {
-      id: 'more',
-      say: 'Do you have another question?',
+      id: 'remind',
+      say: 'Shall we remind you by a message on the day before?',
       expect: 'yesno',
-      replies: [{ intent: 'nothing_else', phrases: ['no', 'no thank you'], goto: 'bye' }, again('more')],
+      replies: [{ intent: 'reminded', phrases: ['yes', ANSWER], goto: 'bye' }, again('remind')],
     },
     { id: 'bye', say: 'Thank you and goodbye.', end: { reason: 'agent_hangup' } },
   ],
@@ -61,24 +63,33 @@ export const briefAgent: ScriptedAgent = {
     ),
 };
 
-/** A callee who answers each question as often as it is asked. */
-export function talkingCallee(number: string): PersonaInput {
+/** A callee who listens for the first question, and answers it as often as it is asked. */
+export function listeningCallee(number: string): PersonaInput {
   const answer = (hears: string[], says: string) => ({ hears, says, repeats: true, afterMs: 300 });
+  return {
+    ...calleeAt(number),
+    listens: [
+      answer(['three in the afternoon', 'can you still come'], ANSWER),
+      { hears: ['did not understand'], saysAgain: true, repeats: true },
+      // What came before it was not understood, or cut off.
+      answer(['are you still there'], 'pardon'),
+    ],
+    otherwise: { says: 'pardon', times: 20 },
+  };
+}
+
+/** A callee who gives the one answer whenever the agent has spoken and is silent for a second. No recogniser works for it. */
+export function agreeingCallee(number: string): PersonaInput {
+  return { ...calleeAt(number), listens: [], otherwise: { says: ANSWER, times: 100 }, patienceMs: 1_000 };
+}
+
+function calleeAt(number: string) {
   return {
     kind: 'speaking',
     name: `talks at ${number}`,
     number,
     ringMs: 200,
     voice: 'slt',
-    listens: [
-      answer(['three in the afternoon', 'can you still come'], 'yes please'),
-      answer(['insurance card', 'ten minutes early'], 'okay thank you'),
-      answer(['another question'], 'no thank you'),
-      { hears: ['did not understand'], saysAgain: true, repeats: true },
-      // What came before it was not understood, or cut off.
-      answer(['are you still there'], 'pardon'),
-    ],
-    otherwise: { says: 'pardon', times: 20 },
     hangsUpAfterSilenceMs: 30_000,
-  };
+  } as const;
 }

@@ -7,19 +7,23 @@ import type { Database } from '../../src/store/database.ts';
 import type { CallEntry } from '../harness/call-client.ts';
 import type { Gateway } from '../harness/gateway.ts';
 import { busiestThread, killThread, type ThreadDeath } from '../harness/thread-faults.ts';
-import { ASKED_AGAIN } from './conversation-agent.ts';
+import { faultsIn } from './transcript-check.ts';
 
 export interface ThreadDeathReport {
   death: ThreadDeath;
   calls: number;
   /** Not ended by the agent's own goodbye. */
   lost: string[];
-  /** What is wrong with a transcript: a turn's number that is missing, an intent that never came; beside it what the callee heard. */
+  /** What is wrong with a transcript (`transcript-check.ts`), with the whole of it. */
   holes: string[];
   /** Calls whose carrier opened a second stream: the socket should have stayed. */
   reconnected: number;
   /** One for each call that was moved. */
   gapsMs: number[];
+  /** Answers that the callees gave, and how many of them were understood. */
+  answers: { spoken: number; understood: number };
+  /** What the calls were warned of, by code. */
+  warnings: Record<string, number>;
 }
 
 export interface ThreadDeathOptions {
@@ -29,6 +33,8 @@ export interface ThreadDeathOptions {
   death: ThreadDeath;
   /** Intents that a whole conversation has, in order. */
   intents: readonly string[];
+  /** Calls begin so far apart, in one after the other's time: callers do not all speak at once. */
+  spacingMs: number;
   /** From the answer of the last call to the death. */
   afterMs: number;
 }
@@ -38,7 +44,12 @@ const END_LIMIT_MS = 120_000;
 
 export async function runThreadDeath(options: ThreadDeathOptions): Promise<ThreadDeathReport> {
   const { gateway, database, numbers, death, intents } = options;
-  const callUuids = await Promise.all(numbers.map((number) => place(gateway, number)));
+  const callUuids = await Promise.all(
+    numbers.map(async (number, at) => {
+      await wait(at * options.spacingMs);
+      return place(gateway, number);
+    }),
+  );
   await untilAll(callUuids, ANSWER_LIMIT_MS, async () => {
     const rows = await database.query<{ call_uuid: string }>(
       `SELECT DISTINCT call_uuid FROM call_events WHERE kind = 'media.started' AND call_uuid = ANY ($1::uuid[])`,
@@ -55,10 +66,21 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
       gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null, END_LIMIT_MS),
     ),
   );
-  const recoveries = await database.query<{ gap: number }>(
-    `SELECT (data ->> 'gapMs')::float AS gap FROM call_events WHERE kind = 'recovery' AND call_uuid = ANY ($1::uuid[])`,
+  const events = await database.query<{ call_uuid: string; kind: string; data: Record<string, unknown> }>(
+    `SELECT call_uuid, kind, data FROM call_events
+      WHERE kind IN ('recovery', 'speech', 'warning') AND call_uuid = ANY ($1::uuid[])`,
     [callUuids],
   );
+  const agentBegan = (callUuid: string): string[] =>
+    events
+      .filter(({ call_uuid, kind }) => call_uuid === callUuid && kind === 'speech')
+      .filter(({ data }) => data['who'] === 'agent' && data['phase'] === 'start')
+      .map(({ data }) => String(data['turnId']));
+  const warnings: Record<string, number> = {};
+  for (const { kind, data } of events) {
+    const code = String(data['code']);
+    if (kind === 'warning') warnings[code] = (warnings[code] ?? 0) + 1;
+  }
   const emulated = await gateway.emulator.calls();
   const lastTo = (number: string) => emulated.findLast((call) => number.endsWith(call.to));
   return {
@@ -67,22 +89,23 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
     lost: entries
       .filter((entry) => `${entry.status}/${entry.endedReason}` !== 'completed/agent_hangup')
       .map((entry) => `${entry.callUuid} ${entry.status}/${entry.endedReason}`),
-    holes: entries.flatMap((entry, at) =>
-      holesIn(entry, intents).map((hole) => `${hole}; heard there: ${JSON.stringify(lastTo(numbers[at]!)?.heard)}`),
-    ),
+    holes: entries.flatMap(({ callUuid, turns }, at) => {
+      const spoken = lastTo(numbers[at]!)?.said.length ?? 0;
+      const faults = faultsIn(turns, { intents, agentBegan: agentBegan(callUuid), spoken, deaths: 1 });
+      return faults.map((fault) => `${callUuid} ${fault}: ${JSON.stringify(turns.map(shortened))}`);
+    }),
     reconnected: numbers.filter((number) => lastTo(number)?.streams.length !== 1).length,
-    gapsMs: recoveries.map((row) => row.gap),
+    gapsMs: events.filter(({ kind }) => kind === 'recovery').map(({ data }) => Number(data['gapMs'])),
+    answers: {
+      spoken: numbers.reduce((sum, number) => sum + (lastTo(number)?.said.length ?? 0), 0),
+      understood: entries.reduce((sum, { turns }) => sum + turns.filter((turn) => turn.intent !== undefined).length, 0),
+    },
+    warnings,
   };
 }
 
-function holesIn({ callUuid, turns }: CallEntry, intents: readonly string[]): string[] {
-  const holes: string[] = [];
-  const ids = turns.map((turn) => turn.turnId).join(' ');
-  if (ids !== turns.map((_, at) => `t${at + 1}`).join(' ')) holes.push(`${callUuid} has the turns ${ids}`);
-  const heard = turns.map((turn) => turn.intent).filter((intent) => intent !== undefined && intent !== ASKED_AGAIN);
-  const once = heard.filter((intent, at) => intent !== heard[at - 1]);
-  if (once.join(' ') !== intents.join(' ')) holes.push(`${callUuid} has the intents ${heard.join(' ')}`);
-  return holes;
+function shortened({ turnId, role, text, intent }: CallEntry['turns'][number]): string {
+  return `${turnId} ${role} "${text}"${intent === undefined ? '' : ` (${intent})`}`;
 }
 
 async function place(gateway: Gateway, number: string): Promise<string> {

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { openDatabase } from '../../src/store/database.ts';
 import { startGateway } from '../harness/gateway.ts';
 import { INSPECTABLE, THREAD_DEATHS } from '../harness/thread-faults.ts';
-import { conversationAgent, INTENTS, talkingCallee } from './conversation-agent.ts';
+import { agreeingCallee, conversationAgent, INTENTS } from './conversation-agent.ts';
 import { percentile } from './percentile.ts';
 import { runThreadDeath, type ThreadDeathReport } from './thread-deaths.ts';
+
+const SPACING_MS = 250;
 
 export interface ThreadScenarioOptions {
   conversations: number;
@@ -22,7 +24,7 @@ export async function runThreadScenario({ conversations, say }: ThreadScenarioOp
   const gateway = await startGateway({
     dataDir,
     agent: conversationAgent,
-    personas: numbers.map(talkingCallee),
+    personas: numbers.map((number) => agreeingCallee(number)),
     settings: { PARLEY_PIPELINE_THREADS: '1' },
     concurrentCalls: conversations * 2,
     callsPerSecond: conversations,
@@ -44,7 +46,8 @@ export async function runThreadScenario({ conversations, say }: ThreadScenarioOp
         numbers,
         death,
         intents: INTENTS,
-        // In the middle: the first question is being asked or answered.
+        spacingMs: SPACING_MS,
+        // In the middle: the first call is at its second question, the last one has just begun.
         afterMs: 4_000,
       });
       reports.push(report);
@@ -59,12 +62,14 @@ export async function runThreadScenario({ conversations, say }: ThreadScenarioOp
   return reports.every((report) => report.lost.length + report.holes.length + report.reconnected === 0);
 }
 
-function lineOf({ death, calls, lost, holes, reconnected, gapsMs }: ThreadDeathReport): string {
+function lineOf(report: ThreadDeathReport): string {
+  const { death, calls, lost, holes, reconnected, gapsMs, answers, warnings } = report;
   const gaps = [...gapsMs].sort((a, b) => a - b).map((gap) => Math.round(gap));
   return [
     death.padEnd(14),
     `${calls} conversations, ${lost.length} lost, ${holes.length} with a hole, ${reconnected} reconnected, ${gaps.length} moved;`,
     `gap p50 ${percentile(gaps, 0.5)} ms, p95 ${percentile(gaps, 0.95)} ms, longest ${percentile(gaps, 1)} ms`,
-    `[${gaps.join(' ')}]`,
+    `[${gaps.join(' ')}]; ${answers.understood} of ${answers.spoken} answers understood,`,
+    `warnings ${JSON.stringify(warnings)}`,
   ].join(' ');
 }

@@ -63,8 +63,36 @@ const LINE_NUMBER = '+14155550100';
 const DRAIN_LIMIT_MS = 5_000;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const emulator = await startEmulatorProcess(options.personas, options.keepAudio);
-  const receiver = await startWebhookReceiver();
+  // The newest first: what was started is stopped, however far the start has come.
+  const stops: (() => unknown)[] = [];
+  const stop = async (): Promise<void> => {
+    for (let one = stops.pop(); one !== undefined; one = stops.pop()) await one();
+  };
+  try {
+    const emulator = await startEmulatorProcess(options.personas, options.keepAudio);
+    stops.push(() => emulator.stop());
+    const receiver = await startWebhookReceiver();
+    stops.push(() => receiver.close());
+    const service = await startServiceFor(options, emulator);
+    stops.push(() => service.stop(DRAIN_LIMIT_MS));
+    const made = await makeWorkspace(service, emulator, receiver, options);
+    return {
+      service,
+      emulator,
+      receiver,
+      ...made,
+      client: new CallClient(service.publicUrl, made.apiKey),
+      recordingFile: (callUuid) =>
+        withDatabase(service, async (database) => (await recordingFiles(database, callUuid))[0] ?? null),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startServiceFor(options: GatewayOptions, emulator: EmulatorProcess): Promise<Service> {
   const port = await freePort(options.preferredPort);
   const settings = loadServiceSettings({
     PARLEY_LOG_LEVEL: 'warn',
@@ -76,39 +104,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     PUBLIC_URL: `http://127.0.0.1:${port}`,
     PARLEY_DATA_DIR: options.dataDir,
   });
-  let service: Service;
-  try {
-    service = await startService({
-      settings,
-      controlEnv: {
-        CARRIER_API_BASE_PLIVO: emulator.apiBase,
-        WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32',
-        ...options.controlEnv,
-      },
-      volatileDatabase: options.volatileDatabase ?? false,
-      log: options.log,
-      ...(options.childOutput === undefined ? {} : { childOutput: options.childOutput }),
-    });
-  } catch (error) {
-    receiver.close();
-    await emulator.stop();
-    throw error;
-  }
-  const made = await makeWorkspace(service, emulator, receiver, options);
-  return {
-    service,
-    emulator,
-    receiver,
-    ...made,
-    client: new CallClient(service.publicUrl, made.apiKey),
-    recordingFile: (callUuid) =>
-      withDatabase(service, async (database) => (await recordingFiles(database, callUuid))[0] ?? null),
-    async stop() {
-      await service.stop(DRAIN_LIMIT_MS);
-      receiver.close();
-      await emulator.stop();
+  return startService({
+    settings,
+    controlEnv: {
+      CARRIER_API_BASE_PLIVO: emulator.apiBase,
+      WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32',
+      ...options.controlEnv,
     },
-  };
+    volatileDatabase: options.volatileDatabase ?? false,
+    log: options.log,
+    ...(options.childOutput === undefined ? {} : { childOutput: options.childOutput }),
+  });
 }
 
 async function withDatabase<Result>(service: Service, work: (database: Database) => Promise<Result>): Promise<Result> {

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { briefAgent, INTENTS, talkingCallee } from '../../bench/chaos/conversation-agent.ts';
+import { briefAgent, INTENTS, listeningCallee } from '../../bench/chaos/conversation-agent.ts';
 import { runThreadDeath } from '../../bench/chaos/thread-deaths.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { INSPECTABLE, THREAD_DEATHS } from '../../bench/harness/thread-faults.ts';
@@ -25,7 +25,7 @@ describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under
     gateway = await startGateway({
       dataDir,
       agent: briefAgent,
-      personas: NUMBERS.map(talkingCallee),
+      personas: NUMBERS.map((number) => listeningCallee(number)),
       settings: { PARLEY_PIPELINE_THREADS: '1' },
       volatileDatabase: true,
       log: () => {},
@@ -55,6 +55,7 @@ describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under
         numbers: NUMBERS,
         death,
         intents: INTENTS.slice(0, 1),
+        spacingMs: 0,
         afterMs: 500,
       });
       expect(report).toMatchObject({ lost: [], holes: [], reconnected: 0 });
