@@ -50,6 +50,7 @@ import { createMediaReports } from './metrics/media-reports.ts';
 import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
 import { createAddressGuard } from './outbound-http/address-guard.ts';
 import { createGuardedClient } from './outbound-http/guarded-client.ts';
+import { systemResolver } from './outbound-http/pinned-dial.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { createSealer } from './store/secrets.ts';
 import { createDialClearance } from './suppressions/dial-clearance.ts';
@@ -88,7 +89,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     onIdleError: (error) => log.warn({ err: error }, 'the database dropped a connection'),
   });
   const sealer = createSealer(config.masterKeyHex);
-  const http = createGuardedClient({ guard: createAddressGuard(config.webhookAllowCidrs), clock });
+  const addressGuard = createAddressGuard(config.webhookAllowCidrs);
+  const http = createGuardedClient({ guard: addressGuard, clock });
   const runId = randomUUID();
   const limitStores = openLimitStores({ database, redisUrl: config.redisUrl, clock, log });
   const overload = watchOverload(clock);
@@ -214,6 +216,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     admission,
     bus,
     webhookBell: webhooks.bell,
+    webhookAddress: { guard: addressGuard, resolveName: systemResolver },
     instance: runId,
     checks: {
       database: () => databaseAnswers(database),

@@ -19,6 +19,9 @@ export interface Principal {
   /** The workspace's slug, what a body calls `enterprise`. */
   slug: string;
   scopes: readonly Scope[];
+  /** What the key is bound to; a key that it makes is too. */
+  allowedCidrs: readonly string[];
+  expiresAt: Date | null;
   requestRate: { perSecond: number; burst: number };
 }
 
@@ -123,6 +126,8 @@ export function createAuthenticator(deps: {
           workspaceId: row.workspace_id,
           slug: row.slug,
           scopes: row.scopes,
+          allowedCidrs: row.allowed_cidrs,
+          expiresAt: row.expires_at,
           requestRate: { perSecond: row.api_requests_per_second, burst: row.api_burst },
         },
       };

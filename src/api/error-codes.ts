@@ -7,6 +7,7 @@ import { CALL_ERROR_CODES } from './calls/error-codes.ts';
 import type { CodeFacts } from './code-facts.ts';
 import { EMBED_CODES } from './embed/error-codes.ts';
 import { LEAD_CODES } from './leads/error-codes.ts';
+import { SETTING_CODES } from './settings/error-codes.ts';
 import { SUPPRESSION_CODES } from './suppressions/error-codes.ts';
 import { WEBHOOK_ERROR_CODES } from './webhooks/error-codes.ts';
 
@@ -20,8 +21,8 @@ const DEFINITIONS = {
   },
   insufficient_scope: {
     status: 403,
-    message: 'The API key lacks a scope',
-    meaning: 'Make a key with the scope that `details` names.',
+    message: 'The API key lacks the scope …',
+    meaning: 'The message ends with the name of the scope: use a key that has it.',
   },
   auth_rate_limit: {
     status: 429,
@@ -169,6 +170,7 @@ const DEFINITIONS = {
   ...SUPPRESSION_CODES,
   ...WEBHOOK_ERROR_CODES,
   ...EMBED_CODES,
+  ...SETTING_CODES,
   not_found: { status: 404, message: 'Not found', meaning: 'There is no such path.' },
   method_not_allowed: {
     status: 405,

@@ -44,7 +44,10 @@ export function createGuard(deps: { authenticator: Authenticator; limitStore: Li
     const { principal } = answer;
     if (!principal.scopes.includes(scope)) {
       if (specified) throw new Refusal('unauthorized');
-      throw new Refusal('insufficient_scope', { details: [{ field: 'Authorization', issue: `needs ${scope}` }] });
+      throw new Refusal('insufficient_scope', {
+        message: `The API key lacks the scope ${scope}`,
+        details: [{ field: 'Authorization', issue: `needs ${scope}` }],
+      });
     }
     const rate = principal.requestRate;
     const taken = await takeFromRate(deps.limitStore, rateNames.apiKey(principal.keyId), rate);

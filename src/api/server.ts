@@ -13,9 +13,12 @@ import { purgeLimits } from '../limits/postgres-store.ts';
 import type { AnsweredRequest } from '../metrics/control-metrics.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
 import type { WebhookBell } from '../webhooks/outbox.ts';
+import { purgePastCredentials } from '../workspaces/lines.ts';
+import { registerAgents } from './agents/agent-routes.ts';
 import { registerAudit } from './audit/audit-route.ts';
 import { createAuthenticator } from './authentication.ts';
 import type { CallEventBus } from './call-event-bus.ts';
+import { registerCallingSettings } from './calling-settings/calling-setting-routes.ts';
 import { registerCalls } from './calls/call-routes.ts';
 import { type CallControlDeps, registerCallControl } from './calls/control-route.ts';
 import { registerCallDelete } from './calls/delete-route.ts';
@@ -23,22 +26,28 @@ import { registerCallEvents } from './calls/event-routes.ts';
 import { registerCallList } from './calls/list-route.ts';
 import { registerTranscript } from './calls/transcript-route.ts';
 import type { CursorCodec } from './cursor.ts';
-import { registerDirectory } from './directory-routes.ts';
 import { registerEmbedSession } from './embed/session-route.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
+import { registerErrorCodes } from './error-codes-route.ts';
 import { createGuard } from './guard.ts';
 import { type ReadinessCheck, registerHealth } from './health-routes.ts';
+import { registerKeys } from './keys/key-routes.ts';
 import { registerLeadCall } from './leads/call-route.ts';
 import { registerLeadImports } from './leads/import-routes.ts';
 import { registerLeads } from './leads/lead-routes.ts';
 import { registerLimits } from './limits/limits-route.ts';
 import { registerOpenApi } from './openapi/openapi-routes.ts';
+import { createOperatorGuard } from './operator/operator-guard.ts';
+import { registerWorkspaces } from './operator/workspace-routes.ts';
 import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
 import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
+import { registerPhoneNumbers } from './phone-numbers/phone-number-routes.ts';
 import { requestIdOf } from './request-id.ts';
 import { registerSuppressions } from './suppressions/suppression-routes.ts';
+import { registerWebhookSettings, type WebhookSettingDeps } from './webhook-settings/webhook-setting-routes.ts';
 import { registerWebhooks } from './webhooks/webhook-routes.ts';
 import { registerWidget } from './widget/widget-routes.ts';
+import { registerWidgetKeys } from './widget-keys/widget-key-routes.ts';
 
 export interface ApiDeps extends PlacingDeps {
   clock: Clock;
@@ -49,6 +58,7 @@ export interface ApiDeps extends PlacingDeps {
   issueSession(request: SessionRequest): Promise<IssueAnswer>;
   bus: Pick<CallEventBus, 'subscribe'>;
   webhookBell: WebhookBell;
+  webhookAddress: WebhookSettingDeps['webhookAddress'];
   checks: Readonly<Record<string, ReadinessCheck>>;
   /** Names this run of control, for whoever wants to know that an address leads to it. */
   instance: string;
@@ -79,6 +89,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   });
   app.setValidatorCompiler(validatorCompiler);
   app.decorateRequest('principal', null as never);
+  app.decorateRequest('operatorKeyId', null);
   acceptJsonOnly(app);
   frameAnswers(app, deps.log);
   app.addHook('onResponse', async (request, reply) => {
@@ -103,7 +114,8 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
     );
   });
 
-  const guard = createGuard({ authenticator: createAuthenticator(deps), limitStore: deps.limitStore });
+  const authenticator = createAuthenticator(deps);
+  const guard = createGuard({ authenticator, limitStore: deps.limitStore });
   registerOutboundCall(app, guard, deps);
   registerCalls(app, guard, deps);
   registerCallEvents(app, guard, deps);
@@ -113,12 +125,19 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerSuppressions(app, guard, deps);
   registerCallList(app, guard, deps);
   registerWebhooks(app, guard, deps);
+  registerWebhookSettings(app, guard, deps);
   registerTranscript(app, guard, deps);
   registerCallDelete(app, guard, deps);
   registerCallControl(app, guard, deps);
   registerLimits(app, guard, deps);
   registerAudit(app, guard, deps);
-  registerDirectory(app, guard, deps);
+  registerErrorCodes(app);
+  registerAgents(app, guard, deps);
+  registerPhoneNumbers(app, guard, deps);
+  registerKeys(app, guard, deps);
+  registerCallingSettings(app, guard, deps);
+  registerWidgetKeys(app, guard, deps);
+  registerWorkspaces(app, createOperatorGuard({ ...deps, authenticator }), deps);
   registerEmbedSession(app, deps);
   registerHealth(app, deps);
   registerOpenApi(app, deps);
@@ -148,10 +167,12 @@ function purgeHourly(app: FastifyInstance, deps: Pick<ApiDeps, 'clock' | 'databa
   let cancel = (): void => {};
   const again = (): void => {
     cancel = deps.clock.after(PURGE_EVERY_MS, () => {
-      Promise.all([purgeIdempotencyKeys(deps.database), purgeLimits(deps.database)]).catch((error: unknown) => {
+      const { database } = deps;
+      const purges = [purgeIdempotencyKeys(database), purgeLimits(database), purgePastCredentials(database)];
+      Promise.all(purges).catch((error: unknown) => {
         deps.log.warn(
           { err: error },
-          'old idempotency keys and limits could not be removed; the next hour tries again',
+          'old idempotency keys, limits and credentials could not be removed; the next hour tries again',
         );
       });
       again();

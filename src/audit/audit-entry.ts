@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 
-/** Who did it: an API key by its public id, a person at the command line, a part of the service itself. */
-export type AuditActor = `key:${string}` | `cli:${string}` | `system:${string}`;
+/** Who did it: an API key or an operator's key by its public id, a person at the command line, a part of the service itself. */
+export type AuditActor = `key:${string}` | `operator:${string}` | `cli:${string}` | `system:${string}`;
 
 /** Who asked for a change, and from where; the same for all that one request changes. */
 export interface ChangedBy {

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 const SECRET_NAME =
   /secret|token|password|passphrase|credential|authorization|cookie|signature|sealed|private|api_?key$|master_?key|(^|_)pin$/i;
 const SECRET_TEXT =
-  /sv_live_[0-9A-Za-z]{8}_[0-9A-Za-z]+|whsec_[A-Za-z0-9+/=_-]+|\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/g;
+  /sv_(?:live|oper)_[0-9A-Za-z]{8}_[0-9A-Za-z]+|whsec_[A-Za-z0-9+/=_-]+|\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/g;
 const BLANK = '[secret]';
 const MOST_CHARACTERS = 16_384;
 const DEEPEST = 16;

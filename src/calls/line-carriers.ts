@@ -1,6 +1,7 @@
 /**
- * The carrier of a call's line, with that line's credentials. While the database is away the last known one serves, so that
- * a live call can still be hung up. Used by callbacks, claims, hang-ups and look-ups. A web session has no line.
+ * The carrier of a call's line, with the credentials that the call was placed with, though the line may have others by now. While
+ * the database is away the last known one serves, so that a live call can still be hung up. Used by callbacks, claims, hang-ups
+ * and look-ups. A web session has no line.
  */
 import type { Carrier } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
@@ -10,7 +11,7 @@ import { isDatabaseAway } from './database-away.ts';
 
 export interface LineCarriers {
   /** Rejects when the line has no credentials, or they do not open under this master key. */
-  of(call: { lineId: string | null; carrier: string }): Promise<Carrier>;
+  of(call: { lineId: string | null; carrier: string; lineCredentialsVersion?: number | null }): Promise<Carrier>;
 }
 
 export interface LineCarriersDeps {
@@ -23,14 +24,16 @@ export interface LineCarriersDeps {
 export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
   const known = new Map<string, { sealed: Buffer; carrier: Carrier }>();
   return {
-    async of({ lineId, carrier: name }) {
+    async of({ lineId, carrier: name, lineCredentialsVersion = null }) {
       if (lineId === null) return WEB_CARRIER;
-      const last = known.get(lineId);
+      const key = `${lineId} ${lineCredentialsVersion ?? ''}`;
+      const last = known.get(key);
       let sealed: Buffer | null | undefined;
       try {
         const rows = await deps.database.query<{ credentials_sealed: Buffer | null }>(
-          'SELECT credentials_sealed FROM phone_lines WHERE id = $1',
-          [lineId],
+          `SELECT coalesce(p.sealed, l.credentials_sealed) AS credentials_sealed
+           FROM phone_lines l LEFT JOIN past_line_credentials p ON p.line_id = l.id AND p.version = $2 WHERE l.id = $1`,
+          [lineId, lineCredentialsVersion],
         );
         sealed = rows[0]?.credentials_sealed;
       } catch (error) {
@@ -42,7 +45,7 @@ export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
       }
       if (last?.sealed.equals(sealed)) return last.carrier;
       const carrier = deps.registry.carrierFor(name, JSON.parse(deps.open(sealed)) as Record<string, string>);
-      known.set(lineId, { sealed, carrier });
+      known.set(key, { sealed, carrier });
       return carrier;
     },
   };

@@ -28,6 +28,8 @@ export interface LiveCall extends CallRecord {
   /** An operator asked for its end at the command line, which has no way to the carrier: the service that runs carries it out. */
   endAskedAt: Date | null;
   mediaTokenUsedAt: Date | null;
+  /** Of the line's credentials, as the call was placed with; null: the line's current ones. */
+  lineCredentialsVersion: number | null;
   /** `notes` and `source` of the lead, for placeholders. */
   leadValues: Record<string, string> | null;
 }
@@ -87,6 +89,7 @@ const COLUMNS: Record<Exclude<keyof LiveCall, 'enterprise'>, string> = {
   ending: 'ending',
   endAskedAt: 'end_asked_at',
   mediaTokenUsedAt: 'media_token_used_at',
+  lineCredentialsVersion: 'line_credentials_version',
   leadValues: 'lead_values',
 };
 

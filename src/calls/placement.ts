@@ -268,8 +268,8 @@ async function insertCall(
     `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, to_number, from_number, name, metadata,
                         idempotency_key, request_id, status, carrier, created_at, dialed_at, deadline_at,
                         ring_timeout_seconds, max_duration_seconds, late_acceptance, idempotency_path,
-                        lead_id, lead_values, compliance)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'dialing', $12, $13, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+                        lead_id, lead_values, compliance, line_credentials_version)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'dialing', $12, $13, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
     [
       callUuid,
       call.workspaceId,
@@ -292,6 +292,7 @@ async function insertCall(
       call.lead?.id ?? null,
       call.lead === null ? null : JSON.stringify(call.lead.values),
       JSON.stringify(compliance),
+      call.line.credentialsVersion ?? null,
     ],
   );
   await appendCallLog(tx, callUuid, [{ kind: 'status', data: { status: 'dialing' }, atEpochMs: nowEpochMs }]);

@@ -1,11 +1,18 @@
-/** `parley agent …`: import a checked definition from a file, list agents. */
+/** `parley agent …`: import a checked definition from a file, list and show agents, go back to a version, take one out of use. */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { setAgentLine } from '../suppressions/calling-policy.ts';
-import { importAgent, listAgents } from '../workspaces/agents.ts';
+import {
+  activateAgentVersion,
+  deleteAgent,
+  importAgent,
+  listAgents,
+  listAgentVersions,
+  readAgent,
+} from '../workspaces/agents.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
-import { type CommandIo, given, table } from './command-io.ts';
+import { type CommandIo, dateText, given, table, wholeNumber } from './command-io.ts';
 
 export function addAgentCommands(program: Command, io: CommandIo): void {
   const agent = program.command('agent').description('agents of a workspace');
@@ -37,6 +44,45 @@ export function addAgentCommands(program: Command, io: CommandIo): void {
       const agents = await listAgents(io.database(), { slug });
       const rows = agents.map((one) => [one.id, one.name, one.direction, String(one.version)]);
       io.print(agents, table(['AGENT', 'NAME', 'DIRECTION', 'VERSION'], rows, `'${slug}' has no agents.`));
+    });
+
+  agent
+    .command('show <slug> <agent-id>')
+    .description('the definition, as `import` takes it')
+    .option('--agent-version <number>', 'another than the current one', wholeNumber)
+    .action(async (slug: string, agentId: string, options: { agentVersion?: number }) => {
+      const found = await readAgent(io.database(), { slug, agentId, version: options.agentVersion });
+      io.print(found, [JSON.stringify(found.definition, null, 2)]);
+    });
+
+  agent
+    .command('versions <slug> <agent-id>')
+    .description('what was stored, newest first')
+    .action(async (slug: string, agentId: string) => {
+      const versions = await listAgentVersions(io.database(), { slug, agentId });
+      const rows = versions.map((one) => [
+        String(one.version),
+        one.isCurrent ? 'current' : '',
+        dateText(one.createdAt),
+      ]);
+      io.print(versions, table(['VERSION', '', 'STORED'], rows, ''));
+    });
+
+  agent
+    .command('activate <slug> <agent-id> <version>')
+    .description('new calls use this version again; calls that run keep theirs')
+    .action(async (slug: string, agentId: string, version: string) => {
+      const wanted = { slug, agentId, version: wholeNumber(version), by: io.by() };
+      const changed = await activateAgentVersion(io.database(), wanted);
+      io.print(changed, [`Agent ${agentId} is at version ${changed.version}.`]);
+    });
+
+  agent
+    .command('delete <slug> <agent-id>')
+    .description('take it out of use; calls that run go on')
+    .action(async (slug: string, agentId: string) => {
+      await deleteAgent(io.database(), { slug, agentId, by: io.by() });
+      io.print({ agentId }, [`Agent ${agentId} takes no more calls.`]);
     });
 }
 

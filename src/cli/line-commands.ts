@@ -4,7 +4,14 @@
  */
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { addLine, CARRIER_CREDENTIALS, listLines, setLineCredentials, setLineLimits } from '../workspaces/lines.ts';
+import {
+  addLine,
+  CARRIER_CREDENTIALS,
+  listLines,
+  removeLine,
+  setLineCredentials,
+  setLineLimits,
+} from '../workspaces/lines.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { type CommandIo, given, table, wholeNumber } from './command-io.ts';
 
@@ -60,6 +67,14 @@ export function addLineCommands(program: Command, io: CommandIo): void {
       const changed = await setLineLimits(io.database(), { slug, lineId, limits, by: io.by() });
       const { concurrentCalls, callsPerSecond } = changed.limits;
       io.print(changed, [`${changed.number}: ${concurrentCalls} calls at once, ${callsPerSecond} new a second`]);
+    });
+
+  line
+    .command('remove <slug> <line-id>')
+    .description('place no more calls from it; calls that run go on, and its credentials are gone a day later')
+    .action(async (slug: string, lineId: string) => {
+      await removeLine(io.database(), { slug, lineId, by: io.by() });
+      io.print({ lineId }, [`Line ${lineId} is removed.`]);
     });
 
   line

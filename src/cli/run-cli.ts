@@ -14,6 +14,7 @@ import { addKeyCommands } from './key-commands.ts';
 import { addLeadCommands } from './lead-commands.ts';
 import { addLimitCommands } from './limit-commands.ts';
 import { addLineCommands } from './line-commands.ts';
+import { addOperatorCommands } from './operator-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 import { addWidgetCommands } from './widget-commands.ts';
@@ -33,6 +34,7 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
   const io = createCommandIo(terminal, wantsJson);
   addWorkspaceCommands(program, io);
   addKeyCommands(program, io);
+  addOperatorCommands(program, io);
   addAgentCommands(program, io);
   addLineCommands(program, io);
   addCallCommands(program, io);

@@ -22,7 +22,12 @@ export function addWidgetCommands(program: Command, io: CommandIo): void {
     .requiredOption('--name <name>', 'what people call it')
     .option('--allow <origin...>', 'https://example.com, https://*.example.com, http://localhost:3000')
     .action(async (slug: string, options: { name: string; allow?: string[] }) => {
-      const made = await createWidgetKey(io.database(), { slug, name: options.name, allow: options.allow ?? [] });
+      const made = await createWidgetKey(io.database(), {
+        slug,
+        name: options.name,
+        allow: options.allow ?? [],
+        by: io.by(),
+      });
       io.print(made, [made.publicKey, originsText(made)]);
     });
 
@@ -39,7 +44,7 @@ export function addWidgetCommands(program: Command, io: CommandIo): void {
     .command('allow <publicKey> <origins...>')
     .description('let pages of these origins use the key')
     .action(async (publicKey: string, origins: string[]) => {
-      const key = await changeOrigins(io.database(), { publicKey, allow: origins, deny: [] });
+      const key = await changeOrigins(io.database(), { publicKey, allow: origins, deny: [], by: io.by() });
       io.print(key, [originsText(key)]);
     });
 
@@ -47,7 +52,7 @@ export function addWidgetCommands(program: Command, io: CommandIo): void {
     .command('deny <publicKey> <origins...>')
     .description('take origins off the list; running sessions go on')
     .action(async (publicKey: string, origins: string[]) => {
-      const key = await changeOrigins(io.database(), { publicKey, allow: [], deny: origins });
+      const key = await changeOrigins(io.database(), { publicKey, allow: [], deny: origins, by: io.by() });
       io.print(key, [originsText(key)]);
     });
 
@@ -56,7 +61,11 @@ export function addWidgetCommands(program: Command, io: CommandIo): void {
       .command(`${state} <publicKey>`)
       .description(state === 'enable' ? 'switch the key on' : 'switch the key off for now')
       .action(async (publicKey: string) => {
-        const key = await setWidgetKeyEnabled(io.database(), { publicKey, enabled: state === 'enable' });
+        const key = await setWidgetKeyEnabled(io.database(), {
+          publicKey,
+          enabled: state === 'enable',
+          by: io.by(),
+        });
         io.print(key, [`${key.publicKey} is ${stateText(key)}.`]);
       });
   }
@@ -65,7 +74,7 @@ export function addWidgetCommands(program: Command, io: CommandIo): void {
     .command('revoke <publicKey>')
     .description('switch the key off for good')
     .action(async (publicKey: string) => {
-      const key = await revokeWidgetKey(io.database(), { publicKey });
+      const key = await revokeWidgetKey(io.database(), { publicKey, by: io.by() });
       io.print(key, [`${key.publicKey} is ${stateText(key)}.`]);
     });
 
@@ -82,7 +91,7 @@ export function addWidgetCommands(program: Command, io: CommandIo): void {
         sessionSeconds: seconds,
         webhooks: webhooks === undefined ? undefined : webhooks === 'on',
       });
-      const settings = await setWebSettings(io.database(), { slug, settings: wanted });
+      const settings = await setWebSettings(io.database(), { slug, settings: wanted, by: io.by() });
       io.print(settings, [
         `'${slug}': web sessions of at most ${settings.sessionSeconds} s; call events ${settings.webhooks ? 'on' : 'off'}`,
       ]);

@@ -26,7 +26,7 @@ export interface CarrierCheckDeps {
 export async function checkCarriers(deps: CarrierCheckDeps): Promise<CheckResult[]> {
   const lines = await deps.database.query<LineRow>(
     `SELECT l.id, w.slug, l.number, l.carrier, l.credentials_sealed
-     FROM phone_lines l JOIN workspaces w ON w.id = l.workspace_id ORDER BY w.slug, l.id`,
+     FROM phone_lines l JOIN workspaces w ON w.id = l.workspace_id WHERE l.deleted_at IS NULL ORDER BY w.slug, l.id`,
   );
   if (lines.length === 0) {
     return [

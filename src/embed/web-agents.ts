@@ -19,7 +19,7 @@ export async function findWebAgent(
   const rows = await database.query<WebAgent>(
     `SELECT a.id AS "agentId", v.version, v.definition
        FROM agents a JOIN agent_versions v ON v.agent_id = a.id AND v.version = a.current_version
-      WHERE a.workspace_id = $1 AND a.id = $2 AND a.direction IN ('web', 'any')`,
+      WHERE a.workspace_id = $1 AND a.id = $2 AND a.direction IN ('web', 'any') AND a.deleted_at IS NULL`,
     [scope.workspaceId, scope.agentId],
   );
   return rows[0];

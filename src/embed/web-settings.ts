@@ -1,5 +1,7 @@
 /** How a workspace's web sessions are, as the operator reads and sets it. How many there may be is among the workspace's limits. */
-import type { Queryable } from '../store/database.ts';
+import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { Database } from '../store/database.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 
@@ -9,13 +11,19 @@ export interface WebSettings {
   webhooks: boolean;
 }
 
+const COLUMNS = 'web_session_seconds AS "sessionSeconds", web_webhooks AS webhooks';
 const LEAST_SECONDS = 60;
 const MOST_SECONDS = 7_200;
 
 /** Changes what is given; without anything it only reads. */
 export async function setWebSettings(
-  database: Queryable,
-  args: { slug: string; settings: Partial<WebSettings> },
+  database: Database,
+  args: {
+    slug: string;
+    settings: Partial<WebSettings>;
+    by?: ChangedBy;
+    expect?: ((current: WebSettings) => void) | undefined;
+  },
 ): Promise<WebSettings> {
   const { id } = await findWorkspace(database, args.slug);
   const { sessionSeconds, webhooks } = args.settings;
@@ -25,10 +33,18 @@ export async function setWebSettings(
       `A session may last ${LEAST_SECONDS} to ${MOST_SECONDS} s, not ${sessionSeconds}.`,
     );
   }
-  const [row] = await database.query<WebSettings>(
-    `UPDATE workspaces SET web_session_seconds = coalesce($2, web_session_seconds), web_webhooks = coalesce($3, web_webhooks)
-      WHERE id = $1 RETURNING web_session_seconds AS "sessionSeconds", web_webhooks AS webhooks`,
-    [id, sessionSeconds ?? null, webhooks ?? null],
-  );
-  return row!;
+  return database.transaction(async (tx) => {
+    const [before] = await tx.query<WebSettings>(`SELECT ${COLUMNS} FROM workspaces WHERE id = $1 FOR UPDATE`, [id]);
+    args.expect?.(before!);
+    if (sessionSeconds === undefined && webhooks === undefined) return before!;
+    const [after] = await tx.query<WebSettings>(
+      `UPDATE workspaces SET web_session_seconds = coalesce($2, web_session_seconds), web_webhooks = coalesce($3, web_webhooks)
+        WHERE id = $1 RETURNING ${COLUMNS}`,
+      [id, sessionSeconds ?? null, webhooks ?? null],
+    );
+    const by = args.by ?? BY_OPERATOR;
+    const target = `workspace:${id}`;
+    await recordAudit(tx, { workspaceId: id, by, action: 'workspace.web_changed', target, before, after });
+    return after!;
+  });
 }

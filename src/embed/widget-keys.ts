@@ -3,7 +3,9 @@
  * session reads them. A key is no secret: it stands in web pages, and what guards it is the list of origins.
  */
 import { randomBytes } from 'node:crypto';
-import type { Queryable } from '../store/database.ts';
+import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { Database, Queryable } from '../store/database.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { readAllowEntry } from './origin.ts';
@@ -31,16 +33,21 @@ const COLUMNS = `k.public_key AS "publicKey", k.name, k.allowed_origins AS "allo
 
 /** `allow`: origins as typed; throws an `OperatorError` at the first that is none. */
 export async function createWidgetKey(
-  database: Queryable,
-  args: { slug: string; name: string; allow: readonly string[] },
+  database: Database,
+  args: { slug: string; name: string; allow: readonly string[]; by?: ChangedBy },
 ): Promise<WidgetKey> {
-  const { id } = await findWorkspace(database, args.slug);
+  const allowedOrigins = entriesOf(args.allow);
+  const name = checkedName(args.name);
   const publicKey = `pk_${randomBytes(ID_BYTES).toString('base64url').replace(/[-_]/g, '0')}`;
-  const [row] = await database.query<WidgetKey>(
-    `INSERT INTO widget_keys AS k (public_key, workspace_id, name, allowed_origins) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
-    [publicKey, id, args.name, entriesOf(args.allow)],
-  );
-  return row!;
+  return database.transaction(async (tx) => {
+    const { id } = await findWorkspace(tx, args.slug);
+    const [row] = await tx.query<WidgetKey>(
+      `INSERT INTO widget_keys AS k (public_key, workspace_id, name, allowed_origins) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
+      [publicKey, id, name, allowedOrigins],
+    );
+    await audit(tx, id, args.by, 'widget_key.created', publicKey, null, row!);
+    return row!;
+  });
 }
 
 export async function listWidgetKeys(database: Queryable, args: { slug: string }): Promise<WidgetKey[]> {
@@ -51,43 +58,74 @@ export async function listWidgetKeys(database: Queryable, args: { slug: string }
   );
 }
 
+/** Which key; `slug`: only of this workspace. The operator's commands name the key alone. */
+export interface WidgetKeyNamed {
+  publicKey: string;
+  slug?: string;
+  by?: ChangedBy;
+  /** Throws when what is there is not what the editor has seen. */
+  expect?: ((current: WidgetKey) => void) | undefined;
+}
+
+export async function readWidgetKey(
+  database: Queryable,
+  args: { publicKey: string; slug: string },
+): Promise<WidgetKey> {
+  const key = (await listWidgetKeys(database, args)).find(({ publicKey }) => publicKey === args.publicKey);
+  if (key === undefined) throw unknownKey(args.publicKey);
+  return key;
+}
+
+/** Changes what is given; the list of origins, as typed, is replaced whole. */
+export async function changeWidgetKey(
+  database: Database,
+  args: WidgetKeyNamed & { change: { name?: string; enabled?: boolean; allow?: readonly string[] } },
+): Promise<WidgetKey> {
+  const { name, enabled, allow } = args.change;
+  const after = {
+    name: name === undefined ? null : checkedName(name),
+    allow: allow === undefined ? null : entriesOf(allow),
+  };
+  return change(database, args, 'widget_key.changed', (tx) =>
+    tx.query<WidgetKey>(
+      `UPDATE widget_keys k SET name = coalesce($2, name), enabled = coalesce($3, enabled),
+         allowed_origins = coalesce($4::text[], allowed_origins)
+       WHERE public_key = $1 AND revoked_at IS NULL RETURNING ${COLUMNS}`,
+      [args.publicKey, after.name, enabled ?? null, after.allow],
+    ),
+  );
+}
+
 /** Adds and takes away origins; both as typed. */
 export async function changeOrigins(
-  database: Queryable,
-  args: { publicKey: string; allow: readonly string[]; deny: readonly string[] },
+  database: Database,
+  args: WidgetKeyNamed & { allow: readonly string[]; deny: readonly string[] },
 ): Promise<WidgetKey> {
-  return changed(
-    await database.query<WidgetKey>(
+  const [allow, deny] = [entriesOf(args.allow), entriesOf(args.deny)];
+  return change(database, args, 'widget_key.changed', (tx) =>
+    tx.query<WidgetKey>(
       `UPDATE widget_keys k SET allowed_origins = ARRAY(
           SELECT DISTINCT one FROM unnest(k.allowed_origins || $2::text[]) AS one WHERE NOT (one = ANY ($3::text[])) ORDER BY one)
         WHERE public_key = $1 RETURNING ${COLUMNS}`,
-      [args.publicKey, entriesOf(args.allow), entriesOf(args.deny)],
+      [args.publicKey, allow, deny],
     ),
-    args.publicKey,
   );
 }
 
-export async function setWidgetKeyEnabled(
-  database: Queryable,
-  args: { publicKey: string; enabled: boolean },
+export function setWidgetKeyEnabled(
+  database: Database,
+  args: WidgetKeyNamed & { enabled: boolean },
 ): Promise<WidgetKey> {
-  return changed(
-    await database.query<WidgetKey>(
-      `UPDATE widget_keys k SET enabled = $2 WHERE public_key = $1 AND revoked_at IS NULL RETURNING ${COLUMNS}`,
-      [args.publicKey, args.enabled],
-    ),
-    args.publicKey,
-  );
+  return changeWidgetKey(database, { ...args, change: { enabled: args.enabled } });
 }
 
 /** For good. Sessions that run go on; new ones and their tokens are refused at once. */
-export async function revokeWidgetKey(database: Queryable, args: { publicKey: string }): Promise<WidgetKey> {
-  return changed(
-    await database.query<WidgetKey>(
+export function revokeWidgetKey(database: Database, args: WidgetKeyNamed): Promise<WidgetKey> {
+  return change(database, args, 'widget_key.revoked', (tx) =>
+    tx.query<WidgetKey>(
       `UPDATE widget_keys k SET revoked_at = coalesce(revoked_at, now()) WHERE public_key = $1 RETURNING ${COLUMNS}`,
       [args.publicKey],
     ),
-    args.publicKey,
   );
 }
 
@@ -105,15 +143,60 @@ export async function findActiveWidgetKey(
   return rows[0];
 }
 
-function changed(rows: readonly WidgetKey[], publicKey: string): WidgetKey {
-  const [row] = rows;
-  if (row === undefined) {
-    throw new OperatorError(
-      'not_found',
-      `There is no widget key '${publicKey}', or it is revoked; see: parley widget list <slug>`,
+/** Holds the row from reading to writing, so that the audit's `before` is what the change replaces. */
+async function change(
+  database: Database,
+  args: WidgetKeyNamed,
+  action: string,
+  work: (tx: Queryable) => Promise<WidgetKey[]>,
+): Promise<WidgetKey> {
+  return database.transaction(async (tx) => {
+    const [held] = await tx.query<WidgetKey & { workspaceId: string }>(
+      `SELECT ${COLUMNS}, k.workspace_id AS "workspaceId" FROM widget_keys k JOIN workspaces w ON w.id = k.workspace_id
+       WHERE k.public_key = $1 AND ($2::text IS NULL OR w.slug = $2) FOR UPDATE OF k`,
+      [args.publicKey, args.slug ?? null],
     );
-  }
-  return row;
+    if (held === undefined) throw unknownKey(args.publicKey);
+    const { workspaceId, ...before } = held;
+    args.expect?.(before);
+    const [after] = await work(tx);
+    if (after === undefined) throw unknownKey(args.publicKey);
+    await audit(tx, workspaceId, args.by, action, args.publicKey, before, after);
+    return after;
+  });
+}
+
+function audit(
+  tx: Queryable,
+  workspaceId: string,
+  by: ChangedBy = BY_OPERATOR,
+  action: string,
+  publicKey: string,
+  before: WidgetKey | null,
+  after: WidgetKey,
+): Promise<void> {
+  const target = `widget_key:${publicKey}`;
+  return recordAudit(tx, { workspaceId, by, action, target, before: before && shown(before), after: shown(after) });
+}
+
+const shown = ({ name, allowedOrigins, enabled, revokedAt }: WidgetKey): object => ({
+  name,
+  allowedOrigins,
+  enabled,
+  revokedAt,
+});
+
+function unknownKey(publicKey: string): OperatorError {
+  return new OperatorError(
+    'not_found',
+    `There is no widget key '${publicKey}', or it is revoked; see: parley widget list <slug>`,
+  );
+}
+
+function checkedName(name: string): string {
+  if (name.trim() === '' || name.length > 120)
+    throw new OperatorError('invalid', 'The name must have 1 to 120 characters.');
+  return name;
 }
 
 function entriesOf(typed: readonly string[]): string[] {

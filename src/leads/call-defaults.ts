@@ -15,7 +15,7 @@ const READ = `
   WITH agent AS (
     SELECT coalesce($2::uuid, p.default_agent_id, CASE WHEN o.count = 1 THEN o.only::uuid END) AS id, p.default_line_id
     FROM (SELECT count(*), min(id::text) AS only FROM agents
-          WHERE workspace_id = $1 AND direction IN ('outbound', 'any')) AS o
+          WHERE workspace_id = $1 AND direction IN ('outbound', 'any') AND deleted_at IS NULL) AS o
     LEFT JOIN calling_policies p ON p.workspace_id = $1
   )
   SELECT agent.id AS "agentId",
@@ -23,7 +23,7 @@ const READ = `
          l.count = 0 AS "noLine"
   FROM agent
   CROSS JOIN (SELECT count(*), min(id::text) AS only FROM phone_lines
-              WHERE workspace_id = $1 AND credentials_sealed IS NOT NULL) AS l
+              WHERE workspace_id = $1 AND credentials_sealed IS NOT NULL AND deleted_at IS NULL) AS l
   LEFT JOIN agents a ON a.workspace_id = $1 AND a.id = agent.id`;
 
 /** What is given comes back; whether it exists, `findTargets` checks. */

@@ -199,7 +199,7 @@ export async function knownAgents(
 ): Promise<Set<string>> {
   if (agentIds.length === 0) return new Set();
   const rows = await database.query<{ id: string }>(
-    'SELECT id FROM agents WHERE workspace_id = $1 AND id = ANY($2::uuid[])',
+    'SELECT id FROM agents WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND deleted_at IS NULL',
     [workspaceId, [...new Set(agentIds)]],
   );
   return new Set(rows.map(({ id }) => id));

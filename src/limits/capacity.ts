@@ -44,7 +44,7 @@ export async function readCapacity(database: Queryable, workspaceId: string): Pr
   const lines = await database.query<Capacity['lines'][number]>(
     `SELECT id, number, max_concurrent_calls AS "limit", max_calls_per_second AS "perSecond",
             limits_in_use('calls:' || workspace_id || ':' || id, '', clock_timestamp()) AS "inUse"
-     FROM phone_lines WHERE workspace_id = $1 ORDER BY id`,
+     FROM phone_lines WHERE workspace_id = $1 AND deleted_at IS NULL ORDER BY id`,
     [workspaceId],
   );
   const { limit, inUse, reservedForPhone, perSecond, webLimit, webInUse, requestsPerSecond, burst } = workspace;

@@ -89,11 +89,15 @@ export async function changeCallingSettings(
   workspaceId: string,
   change: Partial<CallingSettings>,
   by: ChangedBy,
+  /** Throws when what is there is not what the editor has seen. */
+  expect?: (current: CallingSettings) => void,
 ): Promise<CallingSettings> {
   return database.transaction(async (tx) => {
+    await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [workspaceId]);
     await mustBeOfWorkspace(tx, 'agents', 'agent', workspaceId, change.defaultAgentId);
     await mustBeOfWorkspace(tx, 'phone_lines', 'line', workspaceId, change.defaultLineId);
     const before = await readCallingSettings(tx, workspaceId);
+    expect?.(before);
     const after = { ...before, ...change };
     await tx.query(
       `INSERT INTO calling_policies AS p (workspace_id, version, guard_calls, guard_leads, default_agent_id, default_line_id,
@@ -149,7 +153,7 @@ async function mustBeOfWorkspace(
   id: string | null | undefined,
 ): Promise<void> {
   if (id === undefined || id === null) return;
-  const sql = `SELECT 1 AS one FROM ${table} WHERE workspace_id = $1 AND id = $2`;
+  const sql = `SELECT 1 AS one FROM ${table} WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL`;
   if (UUID.test(id) && (await tx.query(sql, [workspaceId, id])).length > 0) return;
   throw new OperatorError('not_found', `The workspace has no ${what} '${id}'; see: parley ${what} list`);
 }

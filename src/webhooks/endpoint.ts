@@ -128,6 +128,11 @@ export async function readEndpoint(db: Queryable, workspaceId: string): Promise<
   return rows[0] ?? null;
 }
 
+/** What an editor changes of it, to tell whether somebody else did meanwhile. */
+export function endpointState({ url, events, disabledAt, previousSecretUntil }: WebhookEndpoint): object {
+  return { url, events, enabled: disabledAt === null, previousSecretUntil };
+}
+
 /** What a console shows above everything else; null when all is well. */
 export function noticeOf(endpoint: Pick<WebhookEndpoint, 'disabledAt' | 'disabledReason'>): string | null {
   const { disabledAt, disabledReason } = endpoint;

@@ -3,6 +3,8 @@
  * `src/api/authentication.ts`. The checksum rejects typing errors and guesses without a query, and lets scanners match.
  *
  *   sv_live_ │ 8 base62: public id │ _ │ 32 base62: secret │ 6 base62: CRC-32 of all before it
+ *
+ * An operator's key is the same with `sv_oper_`: neither is ever taken for the other.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -14,24 +16,30 @@ export interface ApiKeyParts {
 }
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PREFIX = 'sv_live_';
+/** Whose key: a workspace's, or an operator's of the whole service. */
+export type KeyKind = 'live' | 'oper';
+
 const ID_CHARACTERS = 8;
 const SECRET_CHARACTERS = 32;
 const CHECKSUM_CHARACTERS = 6;
-const KEY = /^sv_live_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
+const KEY = /^sv_(live|oper)_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
-export function makeApiKey(random: (bytes: number) => Uint8Array = randomBytes): ApiKeyParts & { text: string } {
+export function makeApiKey(
+  random: (bytes: number) => Uint8Array = randomBytes,
+  kind: KeyKind = 'live',
+): ApiKeyParts & { text: string } {
   const keyId = randomBase62(ID_CHARACTERS, random);
   const secret = randomBase62(SECRET_CHARACTERS, random);
-  const start = `${PREFIX}${keyId}_${secret}`;
+  const start = `sv_${kind}_${keyId}_${secret}`;
   return { keyId, secret, text: start + checksumOf(start) };
 }
 
-/** Null when the text is no key or its checksum is wrong. */
-export function parseApiKey(text: string): ApiKeyParts | null {
+/** Null when the text is no key of this kind or its checksum is wrong. */
+export function parseApiKey(text: string, wanted: KeyKind = 'live'): ApiKeyParts | null {
   const match = KEY.exec(text);
   if (match === null) return null;
-  const [, keyId = '', secret = '', checksum = ''] = match;
+  const [, kind, keyId = '', secret = '', checksum = ''] = match;
+  if (kind !== wanted) return null;
   return checksum === checksumOf(text.slice(0, -CHECKSUM_CHARACTERS)) ? { keyId, secret } : null;
 }
 

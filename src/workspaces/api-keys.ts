@@ -1,6 +1,7 @@
 /**
- * API keys of a workspace (contract §7): at most five live ones, each shown once. Used by the command line and the demo.
- * Only the id and the secret's SHA-256 are stored; the text is returned by `createApiKey` and `rotateApiKey`, never again.
+ * API keys of a workspace (contract §7): at most five live ones, each shown once. Used by the command line, the settings API and
+ * the demo. Only the id and the secret's SHA-256 are stored; the text is returned by `createApiKey` and `rotateApiKey`, never again.
+ * A key that makes, rotates or widens another gives no more than it has itself (`Grantor`).
  */
 import ipaddr from 'ipaddr.js';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
@@ -18,6 +19,8 @@ export const SCOPES = [
   'webhooks:write',
   'agents:read',
   'audit:read',
+  'settings:read',
+  'settings:write',
   'bench',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -38,6 +41,13 @@ export interface NewApiKey extends ApiKey {
   text: string;
 }
 
+/** The key that asks for another one; absent: the operator does. */
+export interface Grantor {
+  scopes: readonly Scope[];
+  allowedCidrs: readonly string[];
+  expiresAt: Date | null;
+}
+
 const MOST_LIVE_KEYS = 5;
 const ROTATION_SECONDS = { preset: 24 * 3600, least: 60, most: 7 * 24 * 3600 };
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
@@ -53,6 +63,7 @@ export async function createApiKey(
     allowedCidrs?: readonly string[];
     expiresAt?: Date | null;
     by?: ChangedBy;
+    grantor?: Grantor | undefined;
   },
 ): Promise<NewApiKey> {
   const scopes = checkScopes(args.scopes);
@@ -61,6 +72,7 @@ export async function createApiKey(
     if (!ipaddr.isValidCIDR(cidr))
       throw new OperatorError('invalid', `'${cidr}' is no address range like 203.0.113.0/24.`);
   }
+  mayGrant(args.grantor, { scopes, allowedCidrs: cidrs, expiresAt: args.expiresAt ?? null });
   if (args.name.trim() === '') throw new OperatorError('invalid', 'The key needs a name, to know it by.');
   return database.transaction(async (tx) => {
     const workspaceId = await lockWorkspace(tx, args.slug);
@@ -104,7 +116,13 @@ export async function revokeApiKey(
 /** A second key like the first, which stays valid for `overlapSeconds` (24 h; 60 s to 7 days). */
 export async function rotateApiKey(
   database: Database,
-  args: { slug: string; keyId: string; overlapSeconds?: number; by?: ChangedBy },
+  args: {
+    slug: string;
+    keyId: string;
+    overlapSeconds?: number | undefined;
+    by?: ChangedBy;
+    grantor?: Grantor | undefined;
+  },
 ): Promise<{ created: NewApiKey; replaced: ApiKey }> {
   const overlap = args.overlapSeconds ?? ROTATION_SECONDS.preset;
   if (!(overlap >= ROTATION_SECONDS.least && overlap <= ROTATION_SECONDS.most)) {
@@ -120,7 +138,8 @@ export async function rotateApiKey(
       [workspaceId, args.keyId],
     );
     if (old === undefined) throw unknownKey(args);
-    const created = await insertKey(tx, workspaceId, { ...old, expiresAt: null });
+    mayGrant(args.grantor, { ...old, expiresAt: args.grantor?.expiresAt ?? null });
+    const created = await insertKey(tx, workspaceId, { ...old, expiresAt: args.grantor?.expiresAt ?? null });
     const [replaced] = await tx.query<ApiKey>(
       `UPDATE api_keys SET expires_at = least(expires_at, now() + $2 * interval '1 second') WHERE key_id = $1 RETURNING ${COLUMNS}`,
       [args.keyId, overlap],
@@ -163,6 +182,39 @@ async function insertKey(
     [made.keyId, workspaceId, key.name, sha256Of(made.secret), [...key.scopes], [...key.allowedCidrs], key.expiresAt],
   );
   return { ...row!, text: made.text };
+}
+
+/** Else whoever has a key that may make keys has every scope, from every address, for ever. */
+function mayGrant(grantor: Grantor | undefined, wanted: Grantor): void {
+  if (grantor === undefined) return;
+  const beyond = wanted.scopes.filter((scope) => !grantor.scopes.includes(scope));
+  if (beyond.length > 0) {
+    throw new OperatorError(
+      'refused',
+      `A key gives only scopes that it has itself; this one lacks ${beyond.join(', ')}.`,
+    );
+  }
+  const { allowedCidrs, expiresAt } = grantor;
+  const isBound =
+    allowedCidrs.length === 0 ||
+    (wanted.allowedCidrs.length > 0 &&
+      wanted.allowedCidrs.every((inner) => allowedCidrs.some((outer) => isWithin(inner, outer))));
+  if (!isBound) {
+    throw new OperatorError(
+      'refused',
+      `This key is bound to ${allowedCidrs.join(', ')}; one that it makes must be too.`,
+    );
+  }
+  if (expiresAt !== null && (wanted.expiresAt === null || wanted.expiresAt > expiresAt)) {
+    throw new OperatorError('refused', `This key ends at ${expiresAt.toISOString()}; one that it makes ends no later.`);
+  }
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  const [innerAddress, innerBits] = ipaddr.parseCIDR(inner);
+  const [outerAddress, outerBits] = ipaddr.parseCIDR(outer);
+  if (innerAddress.kind() !== outerAddress.kind() || innerBits < outerBits) return false;
+  return innerAddress.match(outerAddress, outerBits);
 }
 
 /** What the audit keeps of a key: never its text. */

@@ -1,6 +1,7 @@
 /**
  * Phone lines of a workspace and the carrier credentials behind them, which are stored sealed and never shown. Used by the
- * command line and the demo. Which settings a carrier needs is listed here, so that a missing one shows before a call does.
+ * command line, the settings API and the demo. Which settings a carrier needs is listed here, so that a missing one shows before
+ * a call does. What is replaced or removed is kept for the calls that were placed with it, and for a day.
  */
 import { v7 as uuidv7 } from 'uuid';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
@@ -8,7 +9,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 import { OperatorError } from './operator-error.ts';
-import { checkLimit, findWorkspace } from './workspaces.ts';
+import { checkLimit, findWorkspace, type LimitCaps, mustBeWithin, readCaps } from './workspaces.ts';
 
 export interface PhoneLine {
   id: string;
@@ -59,8 +60,10 @@ export async function addLine(
     slug: string;
     number: string;
     carrier: string;
-    credentials?: Record<string, string>;
-    limits?: Partial<LineLimits>;
+    credentials?: Record<string, string> | undefined;
+    limits?: Partial<LineLimits> | undefined;
+    /** Asked for by the workspace itself: no limit above what the operator allows it. */
+    withinCaps?: boolean;
     by?: ChangedBy;
   },
 ): Promise<PhoneLine> {
@@ -71,17 +74,20 @@ export async function addLine(
   if (args.credentials !== undefined) checkCredentials(args.carrier, args.credentials);
   for (const [name, value] of Object.entries(args.limits ?? {})) checkLimit(name, value);
   const workspace = await findWorkspace(database, args.slug);
-  const [same] = await database.query<{ id: string }>(
-    'SELECT id FROM phone_lines WHERE workspace_id = $1 AND number = $2 AND carrier = $3',
-    [workspace.id, args.number, args.carrier],
-  );
-  if (same !== undefined) {
-    throw new OperatorError(
-      'exists',
-      `${args.number} at ${args.carrier} is line ${same.id} already. Change its credentials with: parley line credentials`,
-    );
-  }
   return database.transaction(async (tx) => {
+    // Two at once must not both find none.
+    await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [workspace.id]);
+    const [same] = await tx.query<{ id: string }>(
+      'SELECT id FROM phone_lines WHERE workspace_id = $1 AND number = $2 AND carrier = $3 AND deleted_at IS NULL',
+      [workspace.id, args.number, args.carrier],
+    );
+    if (same !== undefined) {
+      throw new OperatorError(
+        'exists',
+        `${args.number} at ${args.carrier} is line ${same.id} already; change its credentials instead.`,
+      );
+    }
+    if (args.withinCaps === true) await mustBeWithinCaps(tx, workspace.id, args.limits ?? {});
     const [row] = await tx.query<Row>(
       `INSERT INTO phone_lines (id, workspace_id, number, carrier, credentials_sealed, max_concurrent_calls, max_calls_per_second)
        VALUES ($1, $2, $3, $4, $5, coalesce($6, 10), coalesce($7, 1)) RETURNING ${COLUMNS}`,
@@ -104,13 +110,22 @@ export async function addLine(
 export async function setLineCredentials(
   database: Database,
   sealer: Sealer,
-  args: { slug: string; lineId: string; credentials: Record<string, string>; by?: ChangedBy },
+  args: {
+    slug: string;
+    lineId: string;
+    credentials: Record<string, string>;
+    by?: ChangedBy;
+    expect?: ((current: PhoneLine) => void) | undefined;
+  },
 ): Promise<PhoneLine> {
   return database.transaction(async (tx) => {
     const { line, workspaceId } = await lockedLine(tx, args);
+    args.expect?.(line);
     checkCredentials(line.carrier, args.credentials);
+    await keepCredentials(tx, line.id);
     const [row] = await tx.query<Row>(
-      `UPDATE phone_lines SET credentials_sealed = $2 WHERE id = $1 RETURNING ${COLUMNS}`,
+      `UPDATE phone_lines SET credentials_sealed = $2, credentials_version = credentials_version + 1
+       WHERE id = $1 RETURNING ${COLUMNS}`,
       [line.id, sealer.seal(JSON.stringify(args.credentials))],
     );
     const changed = toLine(row!);
@@ -119,14 +134,60 @@ export async function setLineCredentials(
   });
 }
 
+/** No call is placed from it any more and it is in no list; its live calls go on. Its credentials go with the day. */
+export async function removeLine(
+  database: Database,
+  args: {
+    slug: string;
+    lineId: string;
+    by?: ChangedBy;
+    expect?: ((current: PhoneLine) => void) | undefined;
+  },
+): Promise<void> {
+  await database.transaction(async (tx) => {
+    const { line, workspaceId } = await lockedLine(tx, args);
+    args.expect?.(line);
+    const used = await tx.query('SELECT 1 AS one FROM calling_policies WHERE default_line_id = $1', [line.id]);
+    if (used.length > 0) {
+      throw new OperatorError('refused', "It is the workspace's default line for leads; choose another one first.");
+    }
+    await tx.query('UPDATE agents SET line_id = NULL WHERE line_id = $1', [line.id]);
+    await keepCredentials(tx, line.id);
+    await tx.query('UPDATE phone_lines SET deleted_at = now(), credentials_sealed = NULL WHERE id = $1', [line.id]);
+    await audit(tx, workspaceId, args.by, 'line.removed', line.id, shown(line), null);
+  });
+}
+
+/** For calls that were placed with them; a call cannot be live for a day. */
+async function keepCredentials(tx: Queryable, lineId: string): Promise<void> {
+  await tx.query(
+    `INSERT INTO past_line_credentials (line_id, version, sealed)
+     SELECT id, credentials_version, credentials_sealed FROM phone_lines WHERE id = $1 AND credentials_sealed IS NOT NULL`,
+    [lineId],
+  );
+}
+
+export async function purgePastCredentials(database: Queryable): Promise<void> {
+  await database.query(`DELETE FROM past_line_credentials WHERE replaced_at < now() - interval '1 day'`);
+}
+
 /** Changes what is given; nothing given shows what there is. */
 export async function setLineLimits(
   database: Database,
-  args: { slug: string; lineId: string; limits: Partial<LineLimits>; by?: ChangedBy },
+  args: {
+    slug: string;
+    lineId: string;
+    limits: Partial<LineLimits>;
+    withinCaps?: boolean;
+    by?: ChangedBy;
+    expect?: ((current: PhoneLine) => void) | undefined;
+  },
 ): Promise<PhoneLine> {
   for (const [name, value] of Object.entries(args.limits)) checkLimit(name, value);
   return database.transaction(async (tx) => {
     const { line, workspaceId } = await lockedLine(tx, args);
+    args.expect?.(line);
+    if (args.withinCaps === true) await mustBeWithinCaps(tx, workspaceId, args.limits);
     if (Object.keys(args.limits).length === 0) return line;
     const [row] = await tx.query<Row>(
       `UPDATE phone_lines SET max_concurrent_calls = coalesce($2, max_concurrent_calls),
@@ -145,10 +206,22 @@ export async function listLines(database: Queryable, args: { slug: string }): Pr
 }
 
 export async function listLinesOf(database: Queryable, workspaceId: string): Promise<PhoneLine[]> {
-  const rows = await database.query<Row>(`SELECT ${COLUMNS} FROM phone_lines WHERE workspace_id = $1 ORDER BY id`, [
-    workspaceId,
-  ]);
+  const rows = await database.query<Row>(
+    `SELECT ${COLUMNS} FROM phone_lines WHERE workspace_id = $1 AND deleted_at IS NULL ORDER BY id`,
+    [workspaceId],
+  );
   return rows.map(toLine);
+}
+
+export async function readLine(database: Queryable, args: { slug: string; lineId: string }): Promise<PhoneLine> {
+  const line = (await listLines(database, args)).find(({ id }) => id === args.lineId.toLowerCase());
+  if (line === undefined) throw unknownLine(args);
+  return line;
+}
+
+async function mustBeWithinCaps(tx: Queryable, workspaceId: string, limits: Partial<LineLimits>): Promise<void> {
+  const caps: LimitCaps = await readCaps(tx, workspaceId);
+  mustBeWithin(caps, limits);
 }
 
 /** Held until the change is written, so that the audit's `before` is what it replaces. */
@@ -158,16 +231,17 @@ async function lockedLine(
 ): Promise<{ line: PhoneLine; workspaceId: string }> {
   const { id } = await findWorkspace(tx, args.slug);
   const [row] = UUID.test(args.lineId)
-    ? await tx.query<Row>(`SELECT ${COLUMNS} FROM phone_lines WHERE workspace_id = $1 AND id = $2 FOR UPDATE`, [
-        id,
-        args.lineId,
-      ])
+    ? await tx.query<Row>(
+        `SELECT ${COLUMNS} FROM phone_lines WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE`,
+        [id, args.lineId],
+      )
     : [];
   if (row !== undefined) return { line: toLine(row), workspaceId: id };
-  throw new OperatorError(
-    'not_found',
-    `Workspace '${args.slug}' has no line '${args.lineId}'; see: parley line list ${args.slug}`,
-  );
+  throw unknownLine(args);
+}
+
+function unknownLine({ slug, lineId }: { slug: string; lineId: string }): OperatorError {
+  return new OperatorError('not_found', `Workspace '${slug}' has no line '${lineId}'; see: parley line list ${slug}`);
 }
 
 /** What the audit keeps of a line. */

@@ -52,13 +52,22 @@ export interface AddressCheck {
 export async function setWebhook(
   database: Database,
   sealer: Sealer,
-  args: { slug: string; url: string; by?: ChangedBy; check?: AddressCheck },
+  args: {
+    slug: string;
+    url: string;
+    by?: ChangedBy;
+    check?: AddressCheck;
+    /** Throws when what is there is not what the editor has seen. */
+    expect?: ((current: WebhookEndpoint | null) => void) | undefined;
+  },
 ): Promise<WebhookWithSecret> {
   const problem = args.check === undefined ? null : await problemOfTarget(args.url.trim(), args.check);
   if (problem !== null) throw new OperatorError('invalid', `The webhook URL ${problem}.`);
   return database.transaction(async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
+    await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR UPDATE', [id]);
     const before = await readEndpoint(tx, id);
+    args.expect?.(before);
     const { secret } = await setEndpoint(tx, sealer, id, args.url).catch((error: unknown) => {
       throw isSentenceForOperator(error) ? new OperatorError('invalid', error.message) : error;
     });

@@ -11,8 +11,12 @@ export interface Workspace {
   name: string;
   apiEnabled: boolean;
   limits: WorkspaceLimits;
+  caps: LimitCaps;
   createdAt: Date;
 }
+
+/** The most that a workspace may set its own limits to. */
+export type LimitCaps = Omit<WorkspaceLimits, 'reservedPhoneCalls'>;
 
 export interface WorkspaceLimits {
   concurrentCalls: number;
@@ -27,7 +31,7 @@ export interface WorkspaceLimits {
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const COLUMNS = `id, slug, name, api_enabled, max_concurrent_calls, max_calls_per_second, api_requests_per_second,
-  api_burst, max_web_sessions, reserved_phone_calls, created_at`;
+  api_burst, max_web_sessions, reserved_phone_calls, limit_caps, created_at`;
 
 interface Row {
   id: string;
@@ -40,6 +44,7 @@ interface Row {
   api_burst: number;
   max_web_sessions: number;
   reserved_phone_calls: number;
+  limit_caps: LimitCaps;
   created_at: Date;
 }
 
@@ -56,6 +61,7 @@ const toWorkspace = (row: Row): Workspace => ({
     webSessions: row.max_web_sessions,
     reservedPhoneCalls: row.reserved_phone_calls,
   },
+  caps: row.limit_caps,
   createdAt: row.created_at,
 });
 
@@ -118,19 +124,32 @@ export async function setApiEnabled(
   });
 }
 
-/** Changes what is given; 0 is a limit too, and lets nothing through. Nothing given: shows what there is. */
+/**
+ * Changes what is given; 0 is a limit too, and lets nothing through. Nothing given: shows what there is. The operator's change is
+ * also the cap of what the workspace may set by itself; with `withinCaps` it is the workspace that asks.
+ */
 export async function setWorkspaceLimits(
   database: Database,
-  args: { slug: string; limits: Partial<WorkspaceLimits>; by?: ChangedBy },
+  args: {
+    slug: string;
+    limits: Partial<WorkspaceLimits>;
+    withinCaps?: boolean;
+    by?: ChangedBy;
+    expect?: ((current: Workspace) => void) | undefined;
+  },
 ): Promise<Workspace> {
   for (const [name, value] of Object.entries(args.limits)) checkLimit(name, value);
   if (Object.keys(args.limits).length === 0) return findWorkspace(database, args.slug);
   return database.transaction(async (tx) => {
     const before = await lockedWorkspace(tx, args.slug);
+    args.expect?.(before);
+    const { reservedPhoneCalls: _reserved, ...capped } = args.limits;
+    if (args.withinCaps === true) mustBeWithin(before.caps, capped);
     const limits = { ...before.limits, ...args.limits };
+    const caps = args.withinCaps === true ? before.caps : { ...before.caps, ...capped };
     const [row] = await tx.query<Row>(
       `UPDATE workspaces SET max_concurrent_calls = $2, max_calls_per_second = $3, api_requests_per_second = $4,
-         api_burst = $5, max_web_sessions = $6, reserved_phone_calls = $7
+         api_burst = $5, max_web_sessions = $6, reserved_phone_calls = $7, limit_caps = $8::jsonb
        WHERE id = $1 RETURNING ${COLUMNS}`,
       [
         before.id,
@@ -140,6 +159,7 @@ export async function setWorkspaceLimits(
         limits.apiBurst,
         limits.webSessions,
         limits.reservedPhoneCalls,
+        JSON.stringify(caps),
       ],
     );
     await audit(tx, before.id, args.by, 'workspace.limits_changed', before.limits, limits);
@@ -163,6 +183,23 @@ function audit(
   after: unknown,
 ): Promise<void> {
   return recordAudit(tx, { workspaceId, by, action, target: `workspace:${workspaceId}`, before, after });
+}
+
+export async function readCaps(tx: Queryable, workspaceId: string): Promise<LimitCaps> {
+  const [row] = await tx.query<{ caps: LimitCaps }>('SELECT limit_caps AS caps FROM workspaces WHERE id = $1', [
+    workspaceId,
+  ]);
+  return row!.caps;
+}
+
+/** Throws `refused`, naming the first limit that is above what the operator allows. */
+export function mustBeWithin(caps: LimitCaps, limits: Partial<LimitCaps>): void {
+  for (const [name, value] of Object.entries(limits)) {
+    const most = caps[name as keyof LimitCaps];
+    if (value > most) {
+      throw new OperatorError('refused', `${name} may be at most ${most}; the operator of the service can allow more.`);
+    }
+  }
 }
 
 export function checkLimit(name: string, value: number | undefined): void {

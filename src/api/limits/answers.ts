@@ -23,3 +23,20 @@ export const limitsAnswer = z
     ),
   })
   .meta({ id: 'Limits' });
+
+const caps = {
+  concurrentCalls: z.int().describe('Calls at once, phone and web together'),
+  callsPerSecond: z.int().describe('New calls a second'),
+  apiRequestsPerSecond: z.int().describe('Of each key'),
+  apiBurst: z.int().describe('Of each key'),
+  webSessions: z.int().describe('Web sessions at once'),
+};
+export const limitSettingsAnswer = z
+  .strictObject({
+    limits: z.strictObject({
+      ...caps,
+      reservedPhoneCalls: z.int().describe('Of the calls, never given to web sessions'),
+    }),
+    caps: z.strictObject(caps).describe('The most that the operator allows'),
+  })
+  .meta({ id: 'LimitSettings' });

@@ -41,7 +41,12 @@ export function buildDocument(publicUrl: string): Json {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key, `sv_live_…`, made by `parley key create`.',
+          description: 'An API key, `sv_live_…`, made by `parley key create` or POST /api/developer/keys.',
+        },
+        operatorKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: "An operator's key, `sv_oper_…`, made by `parley operator create` and nowhere else.",
         },
       },
     },
@@ -61,8 +66,8 @@ function describe(operation: Operation, schemas: Json): Json {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    description: scope === null ? operation.description : `${operation.description}\n\nThe key needs \`${scope}\`.`,
-    security: scope === null ? [] : [{ apiKey: [] }],
+    description: `${operation.description}${needs(scope)}`,
+    security: scope === null ? [] : [scope === 'operator' ? { operatorKey: [] } : { apiKey: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null
       ? {}
@@ -79,6 +84,11 @@ function describe(operation: Operation, schemas: Json): Json {
         }),
     responses,
   };
+}
+
+function needs(scope: Operation['scope']): string {
+  if (scope === null) return '';
+  return scope === 'operator' ? "\n\nTakes an operator's key." : `\n\nThe key needs \`${scope}\`.`;
 }
 
 function parametersOf({ params, query, headers }: Operation, schemas: Json): Json[] {

@@ -12,6 +12,8 @@ export const TAGS = {
   Leads: 'People to call, and numbers that must not be called.',
   Webhooks: 'What became of the events that were sent, and sending them again.',
   Directory: 'What a client must know before its first call.',
+  Settings: 'The settings of the application: agents, lines, keys, web pages, limits.',
+  Operator: "Workspaces and their API access, with an operator's key.",
   Web: 'Voice on web pages.',
   Service: 'For probes and people.',
 } as const;
@@ -34,8 +36,8 @@ export interface Operation {
   tag: Tag;
   summary: string;
   description: string;
-  /** Null: for anybody. */
-  scope: Scope | null;
+  /** Null: for anybody. `operator`: no workspace key will do. */
+  scope: Scope | 'operator' | null;
   /** An operation of the specification: errors have two keys. */
   specified: boolean;
   headers: Readonly<Record<string, string>>;

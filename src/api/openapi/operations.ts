@@ -3,17 +3,24 @@
  * to the routes that exist, to the codes that they really answer and to the bodies that they really send. Carrier callbacks are not
  * in it: they are the carrier's protocol, not ours.
  */
+import { agentOperations } from '../agents/operations.ts';
 import { auditOperations } from '../audit/operations.ts';
+import { callingSettingOperations } from '../calling-settings/operations.ts';
 import { callOperations } from '../calls/operations.ts';
-import { directoryOperations } from '../directory-operations.ts';
 import { embedOperations } from '../embed/operations.ts';
+import { errorCodeOperations } from '../error-codes-route.ts';
+import { keyOperations } from '../keys/operations.ts';
 import { leadOperations } from '../leads/operations.ts';
 import { limitOperations } from '../limits/operations.ts';
+import { operatorOperations } from '../operator/operations.ts';
 import { outboundCallOperations } from '../outbound-call/operations.ts';
+import { phoneNumberOperations } from '../phone-numbers/operations.ts';
 import { serviceOperations } from '../service-operations.ts';
 import { suppressionOperations } from '../suppressions/operations.ts';
+import { webhookSettingOperations } from '../webhook-settings/operations.ts';
 import { webhookOperations } from '../webhooks/operations.ts';
 import { widgetOperations } from '../widget/operations.ts';
+import { widgetKeyOperations } from '../widget-keys/operations.ts';
 import type { Operation } from './operation.ts';
 
 export const OPERATIONS: readonly Operation[] = [
@@ -22,9 +29,16 @@ export const OPERATIONS: readonly Operation[] = [
   ...leadOperations,
   ...suppressionOperations,
   ...webhookOperations,
+  ...webhookSettingOperations,
   ...limitOperations,
   ...auditOperations,
-  ...directoryOperations,
+  ...agentOperations,
+  ...phoneNumberOperations,
+  ...keyOperations,
+  ...callingSettingOperations,
+  ...widgetKeyOperations,
+  ...operatorOperations,
+  ...errorCodeOperations,
   ...widgetOperations,
   ...embedOperations,
   ...serviceOperations,

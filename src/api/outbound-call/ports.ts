@@ -15,7 +15,14 @@ export interface NewCall {
   workspaceId: string;
   enterprise: string;
   agent: { id: string; version: number; definition: AgentDefinition };
-  line: { id: string; number: string; carrier: string; credentials: Record<string, string> };
+  /** The call is ended, and its callbacks are checked, with the credentials of this version, whatever the line gets later. */
+  line: {
+    id: string;
+    number: string;
+    carrier: string;
+    credentials: Record<string, string>;
+    credentialsVersion?: number;
+  };
   /** E.164. */
   to: string;
   name: string;

@@ -11,6 +11,7 @@ interface Row {
   number: string;
   carrier: string;
   credentials_sealed: Buffer | null;
+  credentials_version: number;
   agent_id: string | null;
   direction: string;
   version: number;
@@ -19,11 +20,11 @@ interface Row {
 
 const READ = `
   SELECT EXISTS (SELECT 1 FROM phone_lines WHERE workspace_id = $1 AND credentials_sealed IS NOT NULL) AS any_credentials,
-         l.id AS line_id, l.number, l.carrier, l.credentials_sealed,
+         l.id AS line_id, l.number, l.carrier, l.credentials_sealed, l.credentials_version,
          a.id AS agent_id, a.direction, a.current_version AS version, v.definition
   FROM (SELECT 1) AS one
-  LEFT JOIN phone_lines l ON l.workspace_id = $1 AND l.id = $2
-  LEFT JOIN agents a ON a.workspace_id = $1 AND a.id = $3
+  LEFT JOIN phone_lines l ON l.workspace_id = $1 AND l.id = $2 AND l.deleted_at IS NULL
+  LEFT JOIN agents a ON a.workspace_id = $1 AND a.id = $3 AND a.deleted_at IS NULL
   LEFT JOIN agent_versions v ON v.agent_id = a.id AND v.version = a.current_version`;
 
 export async function findTargets(
@@ -43,6 +44,7 @@ export async function findTargets(
       number: row.number,
       carrier: row.carrier,
       credentials: JSON.parse(deps.sealer.open(row.credentials_sealed)) as Record<string, string>,
+      credentialsVersion: row.credentials_version,
     },
     agent: { id: row.agent_id, version: row.version, definition: row.definition },
   };

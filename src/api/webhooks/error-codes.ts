@@ -5,7 +5,7 @@ export const WEBHOOK_ERROR_CODES = {
   webhook_not_set: {
     status: 404,
     message: 'No webhook URL',
-    meaning: 'The workspace has no webhook URL; the operator sets it: parley webhook set.',
+    meaning: 'The workspace has no webhook URL; set it: PUT /api/developer/webhooks, or parley webhook set.',
   },
   webhook_disabled: {
     status: 409,

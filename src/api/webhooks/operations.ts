@@ -14,9 +14,9 @@ export const webhookOperations: readonly Operation[] = [
     route: '/api/developer/webhooks',
     id: 'readWebhook',
     summary: 'The webhook URL and its state',
-    description: 'Its secret is shown once, to the operator who sets the URL.',
+    description: 'Its secret is shown once, to whoever sets the URL.',
     scope: 'calls:read',
-    answers: { 200: json('The URL.', endpointAnswer, RATE_HEADERS) },
+    answers: { 200: json('The URL.', endpointAnswer, { ...RATE_HEADERS, ETag: 'Of this state, for If-Match' }) },
     errors: ['webhook_not_set', ...KEYED],
   },
   {

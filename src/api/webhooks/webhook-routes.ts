@@ -1,6 +1,6 @@
 /**
  * `/api/developer/webhooks` and below (contract §6): the URL's state, what became of deliveries, sending again, a test. The rules
- * are `src/webhooks`; the command line runs the same functions. The URL and its secret are the operator's to set.
+ * are `src/webhooks`; the command line runs the same functions. Setting it is `src/api/webhook-settings`.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { Database } from '../../store/database.ts';
 import { DELIVERY_STATES, listDeliveries, readDelivery } from '../../webhooks/delivery-log.ts';
-import { noticeOf, readEndpoint } from '../../webhooks/endpoint.ts';
+import { readEndpoint } from '../../webhooks/endpoint.ts';
 import { switchEndpoint } from '../../webhooks/endpoint-changes.ts';
 import { ALL_EVENTS } from '../../webhooks/events.ts';
 import type { WebhookBell } from '../../webhooks/outbox.ts';
@@ -24,6 +24,7 @@ import type { CursorCodec, CursorScope } from '../cursor.ts';
 import type { ErrorCode } from '../error-codes.ts';
 import type { Guard } from '../guard.ts';
 import { Refusal } from '../refusal.ts';
+import { shownEndpoint, webhookTag } from '../webhook-settings/webhook-setting-routes.ts';
 
 export interface WebhookRouteDeps {
   database: Database;
@@ -79,11 +80,15 @@ export function registerWebhooks(plain: FastifyInstance, guard: Guard, deps: Web
   const readable = { onRequest: guard('calls:read') };
   const writable = { onRequest: guard('webhooks:write') };
 
-  app.get('/api/developer/webhooks', readable, (request) => shownEndpoint(database, request.principal.workspaceId));
+  app.get('/api/developer/webhooks', readable, async (request, reply) => {
+    const endpoint = await presentEndpoint(database, request.principal.workspaceId);
+    reply.header('etag', webhookTag(endpoint));
+    return shownEndpoint(endpoint);
+  });
 
   app.post('/api/developer/webhooks/enable', writable, async (request) => {
     await switchEndpoint(database, { ...askedBy(request), enabled: true });
-    return await shownEndpoint(database, request.principal.workspaceId);
+    return shownEndpoint(await presentEndpoint(database, request.principal.workspaceId));
   });
 
   const listed = { ...readable, schema: { querystring: deliveriesQuery } };
@@ -149,9 +154,8 @@ async function shownDelivery(database: Database, workspaceId: string, deliveryId
   return delivery;
 }
 
-async function shownEndpoint(database: Database, workspaceId: string) {
+async function presentEndpoint(database: Database, workspaceId: string) {
   const endpoint = await readEndpoint(database, workspaceId);
   if (endpoint === null) throw new Refusal('webhook_not_set');
-  const { id: _id, url, ...rest } = endpoint;
-  return { url, enabled: endpoint.disabledAt === null, notice: noticeOf(endpoint), ...rest };
+  return endpoint;
 }

@@ -11,6 +11,7 @@ import { controlCall } from '../../../src/calls/live-control.ts';
 import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
+import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
@@ -147,6 +148,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
       admission: { state: () => fixture.admission },
       bus,
       checks: { database: async () => 'ok' },
+      webhookAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
       webhookBell: { ring: (ids) => void fixture.rung.push(...ids) },
       instance: 'run-1',
     }),

@@ -184,7 +184,7 @@ describe('every route of a call', () => {
         403,
         {
           success: false,
-          message: 'The API key lacks a scope',
+          message: 'The API key lacks the scope calls:read',
           code: 'insufficient_scope',
           requestId: 'r-7',
           details: [{ field: 'Authorization', issue: 'needs calls:read' }],

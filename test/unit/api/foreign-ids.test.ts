@@ -12,7 +12,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../../src/api/openapi/operation.ts';
 import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
-import { type ApiFixture, createApiFixture, type Tenant } from './api-fixture.ts';
+import { createWidgetKey } from '../../../src/embed/widget-keys.ts';
+import { importAgent } from '../../../src/workspaces/agents.ts';
+import { createApiKey } from '../../../src/workspaces/api-keys.ts';
+import { addLine } from '../../../src/workspaces/lines.ts';
+import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
 
 let api: ApiFixture;
 let folder: string;
@@ -44,6 +48,16 @@ const KINDS: Record<string, Kind> = {
   callUuid: { make: async (tenant) => (await delivery(tenant)).callUuid, ...uuid },
   leadId: { make: lead, ...uuid },
   agentId: { make: async (tenant) => (await finishedCall(tenant)) && tenant.agentId, ...uuid },
+  // What a path names may be taken away by the operation, so it is a thing of its own each time.
+  'path:agentId': { make: agent, ...uuid },
+  'path:lineId': { make: line, ...uuid },
+  'path:publicKey': { make: widgetKey, unknown: () => `pk_${uuidv4().replaceAll('-', '')}` },
+  'path:keyId': { make: apiKey, unknown: () => uuidv4().replaceAll('-', '').slice(0, 8) },
+  // Not an id of its own: it names a version of the agent before it.
+  'path:version': { make: async () => '1', unknown: () => '2' },
+  lineId: { make: async (tenant) => tenant.lineId, ...uuid },
+  defaultAgentId: { make: async (tenant) => tenant.agentId, ...uuid },
+  defaultLineId: { make: async (tenant) => tenant.lineId, ...uuid },
   from: { make: async (tenant) => (await finishedCall(tenant)) && tenant.lineId, ...uuid },
   enterprise: { make: async (tenant) => tenant.slug, unknown: () => 'nobody-here' },
   deliveryId: { make: async (tenant) => (await delivery(tenant)).deliveryId, ...uuid },
@@ -58,7 +72,7 @@ const KINDS: Record<string, Kind> = {
 const CSV = 'phone\n+14155550125\n';
 
 /** Fields that look like ids and are the client's own words. */
-const OWN_WORDS = new Set(['body:externalId']);
+const OWN_WORDS = new Set(['body:externalId', 'path:version']);
 const LOOKS_LIKE_ID = /(^|[a-z])(Ids?|Uuids?|ID|UUID)$|^(id|ids|from|enterprise)$/;
 
 /** For fields that a body must have. */
@@ -67,6 +81,10 @@ const SAMPLES: Record<string, unknown> = {
   phone: '+14155550124',
   name: 'Asha',
   action: 'mute_agent',
+  definition: { kind: 'tone', name: 'Tone', direction: 'any', toneHz: 440 },
+  limits: { concurrentCalls: 3 },
+  authId: 'MA1',
+  authToken: 'another',
 };
 
 interface Cell {
@@ -77,7 +95,7 @@ interface Cell {
 }
 
 function cells(): Cell[] {
-  return OPERATIONS.filter((operation) => operation.scope !== null).flatMap((operation) => {
+  return OPERATIONS.filter(({ scope }) => scope !== null && scope !== 'operator').flatMap((operation) => {
     const fields: [Where, string][] = [
       ...Object.keys(operation.params?.shape ?? {}).map((name): [Where, string] => ['path', name]),
       ...Object.keys(operation.query?.shape ?? {}).map((name): [Where, string] => ['query', name]),
@@ -86,9 +104,11 @@ function cells(): Cell[] {
     return fields
       .filter(([where, name]) => where === 'path' || `${where}:${name}` in KINDS || LOOKS_LIKE_ID.test(name))
       .filter(([where, name]) => !OWN_WORDS.has(`${where}:${name}`) && !isTime(operation, where, name))
-      .map(([where, field]) => ({ operation, where, field, kind: KINDS[`${where}:${field}`] ?? KINDS[field] ?? null }));
+      .map(([where, field]) => ({ operation, where, field, kind: kindOf(where, field) }));
   });
 }
+
+const kindOf = (where: Where, field: string): Kind | null => KINDS[`${where}:${field}`] ?? KINDS[field] ?? null;
 
 /** `from` of a period. */
 function isTime(operation: Operation, where: Where, name: string): boolean {
@@ -129,7 +149,7 @@ async function ask({ operation, where, field }: Cell, id: string): Promise<Answe
   const { acme } = api;
   let url = operation.route;
   for (const name of Object.keys(operation.params?.shape ?? {})) {
-    const value = where === 'path' && name === field ? id : await KINDS[name]!.make(acme);
+    const value = where === 'path' && name === field ? id : await kindOf('path', name)!.make(acme);
     url = url.replace(`:${name}`, encodeURIComponent(value));
   }
   const query = new URLSearchParams(where === 'query' ? { [field]: id } : {});
@@ -169,13 +189,14 @@ async function ask({ operation, where, field }: Cell, id: string): Promise<Answe
 async function rowsOf(tenant: Tenant): Promise<string> {
   const tables = await api.database.query<{ name: string }>(
     `SELECT c.table_name AS name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
-      WHERE c.table_schema = 'public' AND c.column_name = 'workspace_id' AND t.table_type = 'BASE TABLE' AND c.table_name <> 'api_keys' ORDER BY 1`,
+      WHERE c.table_schema = 'public' AND c.column_name = 'workspace_id' AND t.table_type = 'BASE TABLE' ORDER BY 1`,
   );
   expect(tables.length).toBeGreaterThan(5);
   const digest = createHash('sha256');
   for (const { name } of tables) {
     const [row] = await api.database.query<{ text: string | null }>(
-      `SELECT string_agg(t::text, E'\\n' ORDER BY t::text) AS text FROM ${name} t WHERE workspace_id = $1`,
+      `SELECT string_agg(line, E'\\n' ORDER BY line) AS text
+         FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS line FROM ${name} t WHERE workspace_id = $1) AS rows`,
       [tenant.workspaceId],
     );
     digest.update(`${name} ${row?.text}\n`);
@@ -214,6 +235,26 @@ describe('an id of another workspace', () => {
     }
   });
 });
+
+async function agent(tenant: Tenant): Promise<string> {
+  const definition = { kind: 'tone', name: 'Spare', direction: 'any', toneHz: 440 };
+  return (await importAgent(api.database, { slug: tenant.slug, definition })).id;
+}
+
+async function line(tenant: Tenant): Promise<string> {
+  const wanted = { slug: tenant.slug, number: number.unknown(), carrier: 'plivo' };
+  return (await addLine(api.database, SEALER, wanted)).id;
+}
+
+async function widgetKey(tenant: Tenant): Promise<string> {
+  return (await createWidgetKey(api.database, { slug: tenant.slug, name: 'spare', allow: [] })).publicKey;
+}
+
+/** A workspace has five live ones at most. */
+async function apiKey(tenant: Tenant): Promise<string> {
+  await api.database.query(`DELETE FROM api_keys WHERE name = 'spare' AND workspace_id = $1`, [tenant.workspaceId]);
+  return (await createApiKey(api.database, { slug: tenant.slug, name: 'spare', scopes: ['calls:read'] })).keyId;
+}
 
 async function finishedCall(tenant: Tenant): Promise<string> {
   const path = join(folder, `${uuidv4()}.ogg`);

@@ -435,6 +435,7 @@ describe('a placed call', () => {
           number: '+14155550100',
           carrier: 'plivo',
           credentials: { authId: 'MA0', authToken: 'token-canary' },
+          credentialsVersion: 1,
         },
         by: { actor: `key:${api.acme.keyId}`, ip: '127.0.0.1', requestId: 'r-1' },
         to: '+14155550123',

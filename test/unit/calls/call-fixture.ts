@@ -61,6 +61,7 @@ export function aCall(changes: Partial<LiveCall> = {}): LiveCall {
     ending: null,
     endAskedAt: null,
     mediaTokenUsedAt: null,
+    lineCredentialsVersion: null,
     leadValues: null,
     ...changes,
   };

@@ -1,0 +1,22 @@
+/** What the routes of phone numbers answer, as zod schemas for the published document. */
+import { z } from 'zod';
+import { time, uuid, wholeList } from '../openapi/shared-answers.ts';
+
+export const phoneNumberAnswer = z
+  .strictObject({
+    id: uuid.describe('For `from`'),
+    number: z.string(),
+    carrier: z.string(),
+    hasCredentials: z.boolean().describe('They are write-only'),
+    limits: z.strictObject({ concurrentCalls: z.int(), callsPerSecond: z.int() }),
+    createdAt: time,
+  })
+  .meta({ id: 'PhoneNumber' });
+
+export const phoneNumbersAnswer = wholeList(phoneNumberAnswer).meta({ id: 'PhoneNumbers' });
+export const storedPhoneNumberAnswer = z
+  .strictObject({ success: z.literal(true), phoneNumber: phoneNumberAnswer })
+  .meta({ id: 'StoredPhoneNumber' });
+export const deletedPhoneNumberAnswer = z
+  .strictObject({ success: z.literal(true), lineId: uuid })
+  .meta({ id: 'DeletedPhoneNumber' });

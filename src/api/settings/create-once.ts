@@ -1,0 +1,59 @@
+/**
+ * Makes a thing once per `Idempotency-Key`: the answer is stored in the transaction that makes the thing, so that a process which
+ * dies between the two does not make it twice. It may hold a secret that is shown once, so it is stored sealed. Without the header the
+ * work only runs.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Database } from '../../store/database.ts';
+import { finishIdempotent, type IdempotencyScope } from '../../store/idempotency-keys.ts';
+import type { Sealer } from '../../store/secrets.ts';
+import { isTooDeep } from '../outbound-call/canonical-json.ts';
+import { type Answer, answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
+import { sendStored } from '../outbound-call/stored-answer.ts';
+import { Refusal } from '../refusal.ts';
+
+export interface CreateOnceDeps {
+  database: Database;
+  log: Logger;
+  sealer: Sealer;
+}
+
+export async function createOnce<Made>(
+  deps: CreateOnceDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  args: {
+    /** Uses this database; what its one transaction returns is what it returns. */
+    run(database: Database): Promise<Made>;
+    answer(made: Made): { status: number; body: unknown; headers?: Record<string, string> };
+  },
+): Promise<FastifyReply> {
+  const body = request.body ?? null;
+  if (isTooDeep(body)) throw new Refusal('invalid_json');
+  const key = idempotencyKeyOf(request.headers['idempotency-key']);
+  const path = request.url.split('?', 1)[0] ?? '';
+  const { workspaceId } = request.principal;
+  const scope = key === null ? null : { workspaceId, methodPath: `${request.method} ${path}`, key };
+  const sealed = (made: Made): Answer => {
+    const { status, body: shown, headers = {} } = args.answer(made);
+    const text = deps.sealer.seal(JSON.stringify(shown)).toString('base64');
+    return { status, body: text, headers, callUuid: null, outcomeUnknown: false };
+  };
+  const database = scope === null ? deps.database : finishing(deps.database, scope, sealed);
+  const stored = await answerOnce(deps, scope, body, async () => sealed(await args.run(database)));
+  return sendStored(reply, { ...stored, body: deps.sealer.open(Buffer.from(stored.body, 'base64')) });
+}
+
+function finishing<Made>(database: Database, scope: IdempotencyScope, answer: (made: Made) => Answer): Database {
+  return {
+    query: (sql, parameters) => database.query(sql, parameters),
+    close: () => database.close(),
+    transaction: (work) =>
+      database.transaction(async (tx) => {
+        const made = await work(tx);
+        await finishIdempotent(tx, scope, answer(made as unknown as Made), null);
+        return made;
+      }),
+  };
+}
