@@ -11,6 +11,8 @@ import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { makeWebAccess } from '../../bench/live-client/web-access.ts';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { FLITE_RATE_HZ, loadFliteVoice } from '../../media/engines/local/flite-voice.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { SupervisedChild } from '../../src/supervisor/supervised-child.ts';
 import {
   hasChromium,
   launch,
@@ -20,12 +22,13 @@ import {
   visit,
   writeMicrophoneFile,
 } from './support/chromium.ts';
-import { type Line, startLine } from './support/tcp-proxy.ts';
+import { startLine } from './support/tcp-proxy.ts';
 
 const EVERY_MS = 7_000;
 /** A busy machine hears a word at its second or third saying. */
 const LIMIT_MS = 90_000;
 const TEST_MS = 120_000;
+const RESUME_WINDOW_MS = 30_000;
 
 const agent = {
   kind: 'scripted',
@@ -69,12 +72,12 @@ async function speechFile(): Promise<string> {
   return writeMicrophoneFile('yes-please', samples, FLITE_RATE_HZ);
 }
 
-describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
+describe.skipIf(!hasChromium)('a visitor and an agent that listens', { timeout: TEST_MS }, () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-browser-'));
   let gateway: Gateway;
   let browser: Browser;
   let site: Site;
-  let line: Line;
+  let database: Database;
   let access: { publicKey: string; agentId: string };
 
   beforeAll(async () => {
@@ -85,6 +88,7 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
         dataDir,
         agent: { ...agent, direction: 'any' },
         personas: [],
+        settings: { PARLEY_MEDIA_PROCESSES: '2', PARLEY_PIPELINE_THREADS: '1' },
         volatileDatabase: true,
         log: () => {},
       }),
@@ -95,82 +99,145 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
       agent,
       site.url,
     );
-    line = await startLine(service.publicUrl);
+    database = openDatabase({ connectionString: service.databaseUrl, maxConnections: 1, onIdleError: () => {} });
   });
   afterAll(async () => {
     await browser?.close();
-    line?.close();
     site?.close();
+    await database?.close();
     await gateway?.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
 
+  let pages = 0;
+
   async function call(attributes: string, base = gateway.service.publicUrl): Promise<Visit> {
-    site.html = `<!doctype html><title>t</title><button id="talk">Talk</button><script async src="${base}/embed.js"
-      data-public-key="${access.publicKey}" data-agent-id="${access.agentId}" data-ui="custom" data-trigger="#talk" ${attributes}></script>`;
-    const visitor = await visit(browser, site.url);
-    await visitor.page.evaluate(
-      'window.words = []; window.clicked = 0; ServiceVoice.on("transcript", (one) => words.push(one)); 0',
+    const path = `/${++pages}`;
+    site.pages.set(
+      path,
+      `<!doctype html><title>t</title><button id="talk">Talk</button><script async src="${base}/embed.js"
+      data-public-key="${access.publicKey}" data-agent-id="${access.agentId}" data-ui="custom" data-trigger="#talk" ${attributes}></script>`,
     );
+    const visitor = await visit(browser, site.url + path);
+    await visitor.page.evaluate('window.words = []; ServiceVoice.on("transcript", (one) => words.push(one)); 0');
     await visitor.page.click('#talk');
     return visitor;
   }
 
-  type Words = { role: string; turnId: string; text?: string; final: boolean }[];
-  const finals = async ({ page }: Visit): Promise<Words> =>
-    ((await page.evaluate('words')) as Words).filter((one) => one.final);
+  interface Words {
+    role: string;
+    turnId: string;
+    text?: string;
+    final: boolean;
+  }
+  const finals = async ({ page }: Visit): Promise<Words[]> =>
+    ((await page.evaluate('words')) as Words[]).filter((one) => one.final);
 
   const until = (visitor: Visit, what: string): Promise<unknown> =>
     visitor.page.waitForFunction(what, undefined, { timeout: LIMIT_MS });
+  const isOver = 'told.at(-1).status === "disconnected"';
+  const agentSpeaks = 'words.some((one) => one.role === "agent")';
 
-  it.each(['', 'data-codec="pcm"'])(
-    'are through with each other in Opus or PCM (%s)',
-    {
-      timeout: TEST_MS,
-    },
-    async (attributes) => {
-      const visitor = await call(attributes);
-      await until(visitor, 'told.at(-1).status === "disconnected"');
-      expect((await visitor.statuses()).at(-1)).toMatchObject({ reason: 'agent_hangup', callUuid: expect.any(String) });
-      const said = await finals(visitor);
-      const agentSaid = said
-        .filter(({ role }) => role === 'agent')
-        .map(({ text }) => text)
-        .join(' ');
-      expect(agentSaid).toContain('Very good. Shall I go on?');
-      expect(agentSaid).toContain('I am glad that we talked. Goodbye.');
-      expect(said.filter(({ role }) => role === 'user').map(({ text }) => text)).toContain('yes please');
-      expect(visitor.errors).toEqual([]);
-      await visitor.close();
-    },
-  );
-
-  it('go on as the same call after 5 s without a line, with one transcript', { timeout: TEST_MS }, async () => {
-    const visitor = await call('', line.url);
-    await until(visitor, 'words.some((one) => one.role === "agent")');
-    line.mode = 'refuse';
-    line.reset();
-    await visitor.page.waitForTimeout(5_000);
-    line.mode = 'through';
-    await until(visitor, 'told.at(-1).status === "disconnected"');
+  /** The page's lines, one a turn, are those of the call log: none is missing, doubled or different. */
+  async function expectOneTranscript(visitor: Visit): Promise<void> {
     const told = await visitor.statuses();
-    expect(told.map(({ status }) => status)).toEqual([
-      'connecting',
-      'connected',
-      'connecting',
-      'connected',
-      'disconnected',
-    ]);
-    expect(new Set(told.slice(1).map(({ callUuid }) => callUuid)).size).toBe(1);
-    const said = await finals(visitor);
-    expect(new Set(said.map(({ turnId, role }) => `${role} ${turnId}`)).size).toBe(said.length);
-    const entry = await gateway.client.waitFor(
-      told[1]!.callUuid!,
-      'the end',
-      ({ status }) => status === 'completed',
-      LIMIT_MS,
+    expect(told.at(-1)).toMatchObject({ status: 'disconnected', reason: 'agent_hangup' });
+    const callUuids = new Set(told.slice(1).map(({ callUuid }) => callUuid));
+    expect(callUuids.size).toBe(1);
+    const [callUuid] = callUuids;
+    const entry = await gateway.client.waitFor(callUuid!, 'the end', ({ status }) => status === 'completed', LIMIT_MS);
+    const all: Words[] = await visitor.page.evaluate('words');
+    const shown = new Map<string, string>();
+    for (const { role, turnId, text, final } of all) {
+      if (!shown.has(turnId)) shown.set(turnId, '(no final words came)');
+      if (final) shown.set(turnId, `${role}: ${text}`);
+    }
+    const lines = [...shown].map(([turnId, line]) => `${turnId} ${line}`).filter((line) => !line.endsWith(': '));
+    expect(lines).toEqual(
+      entry.turns
+        .filter(({ heardText }) => heardText !== '')
+        .map(({ turnId, role, heardText }) => `${turnId} ${role}: ${heardText}`),
     );
-    for (const { text, role } of said) if (role === 'user' && text) expect(entry.transcript).toContain(text);
+  }
+
+  const words = (told: { status: string }[]): string[] => told.map(({ status }) => status);
+  const ONCE_LOST = ['connecting', 'connected', 'connecting', 'connected', 'disconnected'];
+
+  describe.concurrent('one after the other', () => {
+    it.sequential.each(['', 'data-codec="pcm"'])(
+      'are through with each other in Opus or PCM (%s)',
+      async (attributes) => {
+        const visitor = await call(attributes);
+        await until(visitor, isOver);
+        const said = await finals(visitor);
+        const agentSaid = said
+          .filter(({ role }) => role === 'agent')
+          .map(({ text }) => text)
+          .join(' ');
+        expect(agentSaid).toContain('Very good. Shall I go on?');
+        expect(agentSaid).toContain('I am glad that we talked. Goodbye.');
+        expect(said.filter(({ role }) => role === 'user').map(({ text }) => text)).toContain('yes please');
+        expect(visitor.errors).toEqual([]);
+        await expectOneTranscript(visitor);
+        await visitor.close();
+      },
+    );
+
+    it.sequential('go on as the same call after 5 s without a line', async () => {
+      const line = await startLine(gateway.service.publicUrl);
+      const visitor = await call('', line.url);
+      await until(visitor, agentSpeaks);
+      line.mode = 'refuse';
+      line.reset();
+      await visitor.page.waitForTimeout(5_000);
+      line.mode = 'through';
+      await until(visitor, isOver);
+      expect(words(await visitor.statuses())).toEqual(ONCE_LOST);
+      await expectOneTranscript(visitor);
+      await visitor.close();
+      line.close();
+    });
+  });
+
+  it.concurrent('go on as the same call after a black hole of 20 s', async () => {
+    const line = await startLine(gateway.service.publicUrl);
+    const visitor = await call('', line.url);
+    await until(visitor, agentSpeaks);
+    line.mode = 'hole';
+    await visitor.page.waitForTimeout(20_000);
+    line.mode = 'through';
+    await until(visitor, isOver);
+    expect(words(await visitor.statuses())).toEqual(ONCE_LOST);
+    await expectOneTranscript(visitor);
+    await visitor.close();
+    line.close();
+  });
+
+  it('go on as the same call when its media process is killed, and again when all of them are', async () => {
+    const visitor = await call('');
+    await until(visitor, agentSpeaks);
+    const { callUuid } = (await visitor.statuses()).find(({ status }) => status === 'connected')!;
+    const claim = async (): Promise<{ epoch: number; media: SupervisedChild }> => {
+      const [row] = await database.query<{ epoch: number; id: string }>(
+        'SELECT epoch, owner_media_id AS id FROM calls WHERE call_uuid = $1',
+        [callUuid],
+      );
+      return { epoch: row!.epoch, media: gateway.service.media[Number(/\d+$/.exec(row!.id)![0])]! };
+    };
+    const { media: owner } = await claim();
+    for (const victims of [[owner], gateway.service.media]) {
+      const before = await claim();
+      // What the page has seen is in the log: a turn that control was never told of would be spoken anew.
+      const seen = (await finals(visitor)).length;
+      await gateway.client.waitFor(callUuid!, 'its turns', ({ turns }) => turns.length >= seen, LIMIT_MS);
+      for (const child of victims) process.kill(child.pid()!, 'SIGKILL');
+      await expect.poll(async () => (await claim()).epoch, { timeout: RESUME_WINDOW_MS }).toBe(before.epoch + 1);
+      const said = (await finals(visitor)).length;
+      await until(visitor, `words.filter((one) => one.final).length > ${said + 1}`);
+      expect((await visitor.statuses()).at(-1)).toEqual({ status: 'connected', callUuid });
+    }
+    await until(visitor, isOver);
+    await expectOneTranscript(visitor);
     await visitor.close();
   });
 });

@@ -17,6 +17,8 @@ export interface Site {
   url: string;
   /** What `/` answers from now on. */
   html: string;
+  /** What other paths answer, for tests that share the site and run side by side. */
+  pages: Map<string, string>;
   headers: Record<string, string>;
   close(): void;
 }
@@ -25,12 +27,14 @@ export interface Site {
 export async function startSite(): Promise<Site> {
   const server: Server = createServer((request, response) => {
     if (request.url === '/other') return response.end('<!doctype html><title>Elsewhere</title>');
-    return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...site.headers }).end(site.html);
+    const html = site.pages.get(request.url ?? '') ?? site.html;
+    return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...site.headers }).end(html);
   });
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
   const site: Site = {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
     html: '',
+    pages: new Map(),
     headers: {},
     close: () => void server.close(),
   };

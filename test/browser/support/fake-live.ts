@@ -18,6 +18,8 @@ export interface FakeSession {
   /** Of the microphone, since the session began. */
   packets: Buffer[];
   resumes: number;
+  /** Of the sockets that it had. */
+  closeCodes: number[];
   codec: { input: string; output: string };
   send(message: object): void;
   /** An utterance of a tone, at most 200 ms ahead of real time. Resolves when all was sent, or it was cut. */
@@ -133,6 +135,7 @@ export async function startFakeLive(): Promise<FakeLive> {
       received: [],
       packets: [],
       resumes: -1,
+      closeCodes: [],
       codec: { input: '', output: '' },
       send: (message) => socket.readyState === socket.OPEN && socket.send(JSON.stringify(message)),
       async say(durationMs) {
@@ -202,6 +205,7 @@ export async function startFakeLive(): Promise<FakeLive> {
         socket = next;
         old?.close(4409);
         session.resumes++;
+        next.on('close', (code) => session.closeCodes.push(code));
         next.on('message', (data: Buffer, isBinary: boolean) => {
           if (isBinary) {
             session.packets.push(data);
