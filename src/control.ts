@@ -66,6 +66,8 @@ export interface Control {
 }
 
 const DATABASE_CONNECTIONS = 20;
+/** Of deliveries alone, so that a rush of calls does not hold up the word of those that ended. */
+const WEBHOOK_CONNECTIONS = 6;
 /** Transactions of media messages at once; the rest of the connections is for requests, callbacks and timers. */
 const MEDIA_TRANSACTIONS = 6;
 /** Under way at once: a carrier that hangs keeps a placement for 5 s, and one workspace may not keep more than half of them. */
@@ -83,11 +85,14 @@ const REQUESTS_LIMIT_MS = 3_000;
 /** The database is there and migrated. */
 export async function startControl(config: Config, clock: Clock, log: Logger): Promise<Control> {
   const { publicUrl } = config;
-  const database = openDatabase({
-    connectionString: config.databaseUrl,
-    maxConnections: DATABASE_CONNECTIONS,
-    onIdleError: (error) => log.warn({ err: error }, 'the database dropped a connection'),
-  });
+  const connect = (maxConnections: number): Database =>
+    openDatabase({
+      connectionString: config.databaseUrl,
+      maxConnections,
+      onIdleError: (error) => log.warn({ err: error }, 'the database dropped a connection'),
+    });
+  const database = connect(DATABASE_CONNECTIONS);
+  const webhookDatabase = connect(WEBHOOK_CONNECTIONS);
   const sealer = createSealer(config.masterKeyHex);
   const addressGuard = createAddressGuard(config.webhookAllowCidrs);
   const http = createGuardedClient({ guard: addressGuard, clock });
@@ -98,7 +103,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const metrics = createControlMetrics();
   const mediaReports = createMediaReports(clock);
   const webhooks = await startWebhooks({
-    db: database,
+    db: webhookDatabase,
     databaseUrl: config.databaseUrl,
     redisUrl: config.redisUrl,
     sealer,
@@ -117,6 +122,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const pool = createMediaPool({ database, clock, log });
   const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
   const shared = { database, clock, log, publicUrl };
+  const { callTimerScale: timerScale } = config;
   const transitions = observeEnds(
     (call) => {
       metrics.callEnded(call.status, call.endedReason ?? 'none');
@@ -126,6 +132,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     },
     createTransitions({
       ...shared,
+      timerScale,
       bus,
       recordCallEvent,
       bell: webhooks.bell,
@@ -148,7 +155,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     bell: webhooks.bell,
     observed: { analysed: metrics.callAnalysed, asked: metrics.modelAsked },
   });
-  const reaper = createReaper({ ...shared, transitions, lineCarriers, deeds });
+  const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, deeds });
   const messages = createMediaMessages({ ...shared, bus, bell: webhooks.bell, transitions, recordCallEvent });
   let draining = false;
   const embed = createEmbed({
@@ -280,6 +287,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     overload.close();
     embed.close();
     limitStores.close();
+    await webhookDatabase.close();
     await database.close();
   }
   const control: Control = {

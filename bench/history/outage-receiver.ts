@@ -8,9 +8,11 @@ import { isVerified } from '../demo/webhook-receiver.ts';
 import type { ReceivedRequest } from './history.ts';
 
 export interface OutageReceiver {
-  url: string;
+  /** To be followed by a path. */
+  origin: string;
   received: readonly ReceivedRequest[];
-  setSecret(secret: string): void;
+  /** Of the requests to this path; those to another are held to be forged. */
+  setSecret(path: string, secret: string): void;
   /** `hang`: requests that come now are never answered. */
   setMode(mode: 'well' | 'refuse' | 'fail' | 'hang'): Promise<void>;
   close(): Promise<void>;
@@ -21,7 +23,7 @@ const HOST = '127.0.0.1';
 export async function startOutageReceiver(): Promise<OutageReceiver> {
   const received: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
-  let secret = '';
+  const secrets = new Map<string, string>();
   let mode: 'well' | 'refuse' | 'fail' | 'hang' = 'well';
   const server: Server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -32,7 +34,7 @@ export async function startOutageReceiver(): Promise<OutageReceiver> {
       received.push({
         id: String(request.headers['webhook-id'] ?? ''),
         body,
-        verified: isVerified(secret, request.headers, body),
+        verified: isVerified(secrets.get(request.url ?? '') ?? '', request.headers, body),
         attempt: Number(request.headers['x-delivery-attempt']),
         answered,
       });
@@ -52,11 +54,9 @@ export async function startOutageReceiver(): Promise<OutageReceiver> {
   await listen(0);
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${HOST}:${port}/hooks`,
+    origin: `http://${HOST}:${port}`,
     received,
-    setSecret(value) {
-      secret = value;
-    },
+    setSecret: (path, secret) => void secrets.set(path, secret),
     async setMode(next) {
       const wasAway = mode === 'refuse';
       mode = next;

@@ -1,6 +1,6 @@
 /**
- * Runs of the real service under a nemesis, on one queue: for each seed, clients place calls while processes are killed and the receiver
- * fails; at the end all that is owed is waited for, and each seed's history is judged. Called by `main.ts` and, small, by the test.
+ * Runs of the real service under a nemesis, on one queue: for each seed, clients place calls, and more are ended in the database, while
+ * processes are killed and the receiver fails; at the end all that is owed is waited for, and each seed's history is judged. Called by `main.ts` and, small, by the test.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,23 +8,27 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { BY_OPERATOR } from '../../src/audit/audit-entry.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createSealer } from '../../src/store/secrets.ts';
+import { createSealer, type Sealer } from '../../src/store/secrets.ts';
 import { setWebhook, subscribeWebhook } from '../../src/workspaces/webhooks.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { NO_REDIS, type OwnRedis, startOwnRedis } from '../harness/redis-server.ts';
 import { createRandom } from '../harness/seeded-random.ts';
+import { createTenants } from '../webhooks/load.ts';
 import { faultsOfHistory } from './checker.ts';
 import type { History, StoredEvent } from './history.ts';
 import { drawSchedule, type ScheduledStrike } from './nemesis.ts';
 import { type OutageReceiver, startOutageReceiver } from './outage-receiver.ts';
+import { terminateCalls } from './terminations.ts';
 import { historyAgent, historyPersonas, type Placed, placeCalls } from './workload.ts';
 
 export interface HistoryOptions {
   queue: 'postgres' | 'redis';
   seeds: readonly number[];
-  /** For each seed. */
+  /** For each seed: placed by clients, through carrier, media and all. */
   calls: number;
   callsPerSecond: number;
+  /** For each seed: written straight into the database, spread over the same time; four events each. */
+  terminations: number;
   log(line: string): void;
 }
 
@@ -42,12 +46,16 @@ interface SeedRun {
   seed: number;
   strikes: ScheduledStrike[];
   placing: Promise<Placed>;
+  terminating: Promise<string[]>;
 }
 
 /** The fifth pause of the schedule is 30 min: so long outages are not needed to see late attempts. */
 const RETRY_SCALE = '0.02';
-/** A callback that died with control is made up for by the timers of the call: 20 s dialling, 30 s ringing, 45 s a lost owner. */
+/** A callback that died with control or media is made up for by the timers of the call; a media process's lease takes 30 s all the same. */
+const TIMER_SCALE = '0.1';
 const OWED_WITHIN_MS = 120_000;
+const PATH = '/hooks';
+const OPT_IN = ['call.ringing', 'call.answered'] as const;
 const MANY = 10_000;
 
 export async function runHistory(options: HistoryOptions): Promise<SeedReport[]> {
@@ -62,18 +70,32 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
     concurrentCalls: MANY,
     callsPerSecond: MANY,
     settings: { PARLEY_LOG_LEVEL: 'silent' },
-    controlEnv: { PARLEY_WEBHOOK_RETRY_SCALE: RETRY_SCALE, ...(redis === null ? {} : { REDIS_URL: redis.url }) },
+    controlEnv: {
+      PARLEY_WEBHOOK_RETRY_SCALE: RETRY_SCALE,
+      PARLEY_CALL_TIMER_SCALE: TIMER_SCALE,
+      ...(redis === null ? {} : { REDIS_URL: redis.url }),
+    },
     log: options.log,
   });
   const database = openDatabase({
     connectionString: gateway.service.databaseUrl,
-    maxConnections: 2,
+    maxConnections: 6,
     onIdleError: () => {},
   });
   try {
-    await listenTo(gateway, database, receiver);
+    const sealer = createSealer(gateway.service.masterKeyHex);
+    await listenTo(gateway, { database, sealer, receiver });
+    const tenants = await createTenants(database, sealer, {
+      prefix: 'seed',
+      count: options.seeds.length,
+      urlOf: (index) => `${receiver.origin}/${index}`,
+    });
+    for (const [index, tenant] of tenants.entries()) {
+      receiver.setSecret(`/${index}`, tenant.webhookSecret);
+      await subscribeWebhook(database, { slug: tenant.slug, events: [...OPT_IN], by: BY_OPERATOR });
+    }
     const runs: SeedRun[] = [];
-    for (const seed of options.seeds) {
+    for (const [index, seed] of options.seeds.entries()) {
       const random = createRandom(seed);
       const lengthMs = (options.calls / options.callsPerSecond) * 1_000;
       const strikes = drawSchedule(random, { lengthMs, hasQueueServer: redis !== null });
@@ -83,14 +105,20 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
         seed,
         random,
       });
-      runs.push({ seed, placing, strikes });
+      const terminating = terminateCalls(database, tenants[index]!, { count: options.terminations, seed, lengthMs });
+      runs.push({ seed, placing, terminating, strikes });
       // A client whose placement was cut off repeats for up to a minute: the next seed does not wait for it.
       await Promise.all([strikeAll(strikes, { gateway, receiver, redis }), wait(lengthMs)]);
     }
     const placed = await Promise.all(runs.map(({ placing }) => placing));
+    const terminated = await Promise.all(runs.map(({ terminating }) => terminating));
     await allDone(database);
     const stored = await readStored(database);
-    return runs.map((run, index) => judge(run, placed[index]!, stored, receiver));
+    return runs.map((run, index) => {
+      const { callUuids, refusedWith } = placed[index]!;
+      const told = new Set([...callUuids, ...terminated[index]!]);
+      return judge(run, { callUuids: told, refusedWith }, stored, receiver);
+    });
   } finally {
     await database.close();
     await gateway.stop();
@@ -100,14 +128,14 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
   }
 }
 
-async function listenTo(gateway: Gateway, database: Database, receiver: OutageReceiver): Promise<void> {
+async function listenTo(
+  gateway: Gateway,
+  { database, sealer, receiver }: { database: Database; sealer: Sealer; receiver: OutageReceiver },
+): Promise<void> {
   const slug = gateway.enterprise;
-  const { secret } = await setWebhook(database, createSealer(gateway.service.masterKeyHex), {
-    slug,
-    url: receiver.url,
-  });
-  receiver.setSecret(secret ?? '');
-  await subscribeWebhook(database, { slug, events: ['call.ringing', 'call.answered'], by: BY_OPERATOR });
+  const { secret } = await setWebhook(database, sealer, { slug, url: `${receiver.origin}${PATH}` });
+  receiver.setSecret(PATH, secret ?? '');
+  await subscribeWebhook(database, { slug, events: [...OPT_IN], by: BY_OPERATOR });
 }
 
 async function strikeAll(

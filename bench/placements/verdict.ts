@@ -37,6 +37,10 @@ export function faultsOfRun(
   for (const { planned, callUuids, httpStatus } of outcomes) {
     const rung = byNumber.get(planned.number.slice(1)) ?? [];
     const name = `${planned.number} (${planned.way}, ${planned.idempotencyKey === null ? 'no key' : 'with key'})`;
+    // Refused before a call existed (contract §2, step 12), and a client without a key does not ask again.
+    const isRefused = httpStatus === 503 && planned.idempotencyKey === null && callUuids.size === 0;
+    if (isRefused && rung.length > 0) faults.push(`${name} was dialled although its client was told 503`);
+    if (isRefused) continue;
     const expected = WAYS[planned.way].dials ? 1 : 0;
     if (rung.length > 1) faults.push(`${name} was dialled ${rung.length} times`);
     if (rung.length < expected) faults.push(`${name} was never dialled; the last answer was ${httpStatus}`);

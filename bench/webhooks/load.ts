@@ -10,9 +10,11 @@ import { addLine } from '../../src/workspaces/lines.ts';
 import { createWorkspace } from '../../src/workspaces/workspaces.ts';
 
 export interface Tenant {
+  slug: string;
   workspaceId: string;
   agentId: string;
   lineId: string;
+  webhookSecret: string;
 }
 
 export async function createTenants(
@@ -30,8 +32,8 @@ export async function createTenants(
       [agentId, workspaceId],
     );
     const line = await addLine(database, sealer, { slug, number: '+14155550100', carrier: 'plivo' });
-    await setEndpoint(database, sealer, workspaceId, args.urlOf(index));
-    tenants.push({ workspaceId, agentId, lineId: line.id });
+    const { secret } = await setEndpoint(database, sealer, workspaceId, args.urlOf(index));
+    tenants.push({ slug, workspaceId, agentId, lineId: line.id, webhookSecret: secret });
   }
   return tenants;
 }

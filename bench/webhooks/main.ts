@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- webhooks [--seconds 20] [--redis redis://…]`: from the commit of an event to its first request at the receiver, at
- * 50 events a second to 50 receivers; then with 50 more receivers that answer, and with 50 more that hang, under the same load.
- * The machine's own noise (lateness of a 5 ms timer) stands beside each phase.
+ * `npm run bench -- webhooks [--rounds 5] [--seconds 10] [--kinds alone,answer,hang] [--redis redis://…]`: from the commit of an event to
+ * its first request at the receiver, at 50 events a second to 50 receivers. Beside them stand nobody, 50 more receivers that answer, or
+ * 50 more that hang, under the same load; these blocks alternate, each with fresh receivers beside, so that all kinds share the
+ * machine's moods and every block that hangs is in the worst of it: before the breakers open.
  */
 import { fork } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,31 +23,31 @@ import { createTenants, endCall, type Tenant } from './load.ts';
 import type { ToParent } from './receivers.ts';
 
 const TENANTS = 50;
-const SETTLE_MS = 2_000;
-/** Of what a phase measures nothing: connections and plans are made. */
-const WARM_UP_MS = 3_000;
+/** Of what a block measures nothing: connections and plans are made, and what hangs begins to time out. */
+const WARM_UP_MS = 4_000;
+/** What is under way when a block ends takes 3 s at most. */
+const SETTLE_MS = 3_500;
 const TIMER_MS = 5;
+const RESAMPLES = 2_000;
 
-interface Phase {
-  name: string;
-  others: 'none' | 'answer' | 'hang';
-  seconds: number;
-}
+type Kind = 'alone' | 'answer' | 'hang';
 
 interface Sent {
-  phase: string;
+  kind: Kind;
   eventId: string;
   committedAtEpochMs: number;
 }
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '20' }, redis: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '10' },
+    kinds: { type: 'string', default: 'answer,hang' },
+    redis: { type: 'string' },
+  },
+});
 const seconds = Number(values.seconds);
-const phases: Phase[] = [
-  { name: '50 receivers', others: 'none', seconds },
-  { name: '+ 50 that answer', others: 'answer', seconds },
-  { name: '+ 50 that hang', others: 'hang', seconds: 2 * seconds },
-  { name: '+ 50 that answer, again', others: 'answer', seconds },
-];
+const kinds = values.kinds.split(',') as Kind[];
 
 const dataDir = 'data/bench/webhooks';
 mkdirSync(dataDir, { recursive: true });
@@ -64,15 +65,15 @@ const told = <Type extends ToParent['type']>(type: Type): Promise<Extract<ToPare
 const { port } = await told('listening');
 
 await migrate(postgres.connectionString);
-const database = openDatabase({
-  connectionString: postgres.connectionString,
-  maxConnections: 16,
-  onIdleError: () => {},
-});
+const open = (maxConnections: number) =>
+  openDatabase({ connectionString: postgres.connectionString, maxConnections, onIdleError: () => {} });
+// As `src/control.ts` has them: of the calls, and of the deliveries.
+const database = open(20);
+const webhookDatabase = open(6);
 const sealer = createSealer('ab'.repeat(32));
 const http = createGuardedClient({ guard: createAddressGuard(['127.0.0.0/8']), clock: systemClock });
 const webhooks = await startWebhooks({
-  db: database,
+  db: webhookDatabase,
   databaseUrl: postgres.connectionString,
   redisUrl: values.redis ?? null,
   sealer,
@@ -81,23 +82,23 @@ const webhooks = await startWebhooks({
   random: Math.random,
   logger: pino({ level: 'error' }),
 });
-const run = Date.now().toString(36);
-const tenantsOf = (kind: string, path: string): Promise<Tenant[]> =>
-  createTenants(database, sealer, {
-    prefix: `${kind}-${run}`,
+let folders = 0;
+const tenantsOf = (path: 'ok' | 'hang'): Promise<Tenant[]> => {
+  const folder = `b${folders++}`;
+  return createTenants(database, sealer, {
+    prefix: folder,
     count: TENANTS,
-    urlOf: (index) => `http://127.0.0.1:${port}/${path}/${kind}/${index}`,
+    urlOf: (index) => `http://127.0.0.1:${port}/${path}/${folder}/${index}`,
   });
-const measured = await tenantsOf('measured', 'ok');
-const others = { none: [], answer: await tenantsOf('answer', 'ok'), hang: await tenantsOf('hang', 'hang') };
-
+};
+const measured = await tenantsOf('ok');
 const sent: Sent[] = [];
-const lateness = new Map<string, number[]>();
+const lateness = new Map<Kind, number[]>(kinds.map((kind) => [kind, []]));
+const cpu = new Map<Kind, number>(kinds.map((kind) => [kind, 0]));
 
-async function runPhase(phase: Phase): Promise<void> {
-  process.stderr.write(`${phase.name}: ${phase.seconds} s\n`);
-  const late: number[] = [];
-  lateness.set(phase.name, late);
+async function runBlock(kind: Kind): Promise<void> {
+  const others = kind === 'alone' ? [] : await tenantsOf(kind === 'answer' ? 'ok' : 'hang');
+  const late = lateness.get(kind)!;
   let timerAtMs = performance.now();
   const timer = setInterval(() => {
     late.push(Math.max(0, performance.now() - timerAtMs - TIMER_MS));
@@ -105,59 +106,90 @@ async function runPhase(phase: Phase): Promise<void> {
   }, TIMER_MS);
   const deps = { database, clock: systemClock, ring: webhooks.bell.ring };
   const beganAtMs = performance.now();
+  const cpuBefore = process.cpuUsage();
   const writes: Promise<void>[] = [];
   // Each receiver once a second, spread evenly; an absolute schedule, so that a slow write is not followed by fewer.
-  for (let turn = 0; turn < phase.seconds * TENANTS; turn++) {
+  for (let turn = 0; turn < (WARM_UP_MS / 1_000 + seconds) * TENANTS; turn++) {
     const dueAtMs = beganAtMs + (turn * 1_000) / TENANTS;
     const waitMs = dueAtMs - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     const index = turn % TENANTS;
     const write = endCall(deps, measured[index]!).then((event) => {
-      if (dueAtMs - beganAtMs >= WARM_UP_MS) sent.push({ phase: phase.name, ...event });
+      if (dueAtMs - beganAtMs >= WARM_UP_MS) sent.push({ kind, ...event });
     });
     writes.push(write);
-    const other = others[phase.others][index];
+    const other = others[index];
     if (other !== undefined) writes.push(endCall(deps, other).then(() => {}));
   }
   await Promise.all(writes);
   clearInterval(timer);
+  const used = process.cpuUsage(cpuBefore);
+  cpu.set(kind, cpu.get(kind)! + (used.user + used.system) / 1_000);
+  // Whoever hangs is out of the next block's way.
+  await database.query(
+    `UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'gone' WHERE workspace_id = ANY ($1)`,
+    [others.map(({ workspaceId }) => workspaceId)],
+  );
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
 }
 
-for (const phase of phases) await runPhase(phase);
-await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+for (let round = 0; round < Number(values.rounds); round++) {
+  process.stderr.write(`round ${round + 1} of ${values.rounds}\n`);
+  for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) await runBlock(kind);
+}
 receivers.send('arrivals');
 const { arrivals } = await told('arrivals');
 const arrivedAt = new Map(arrivals);
 
 const at = (sorted: readonly number[], share: number): number =>
-  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN) * 10) / 10;
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+const rounded = (ms: number): number => Math.round(ms * 10) / 10;
 const ascending = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b);
-const report = phases.map(({ name }) => {
-  const events = sent.filter((one) => one.phase === name);
-  const times = ascending(
-    events.flatMap(({ eventId, committedAtEpochMs }) => {
-      const arrivedAtEpochMs = arrivedAt.get(eventId);
-      return arrivedAtEpochMs === undefined ? [] : [arrivedAtEpochMs - committedAtEpochMs];
-    }),
-  );
-  const noise = ascending(lateness.get(name) ?? []);
+const timesOf = (kind: Kind): number[] =>
+  sent.flatMap((one) => {
+    const arrivedAtEpochMs = one.kind === kind ? arrivedAt.get(one.eventId) : undefined;
+    return arrivedAtEpochMs === undefined ? [] : [arrivedAtEpochMs - one.committedAtEpochMs];
+  });
+const report = kinds.map((kind) => {
+  const times = ascending(timesOf(kind));
+  const noise = ascending(lateness.get(kind)!);
+  const events = sent.filter((one) => one.kind === kind).length;
   return {
-    phase: name,
-    events: events.length,
-    missing: events.length - times.length,
-    p50Ms: at(times, 0.5),
-    p90Ms: at(times, 0.9),
-    p99Ms: at(times, 0.99),
-    maxMs: at(times, 1),
-    timerLateP99Ms: at(noise, 0.99),
+    beside: kind,
+    events,
+    missing: events - times.length,
+    p50Ms: rounded(at(times, 0.5)),
+    p90Ms: rounded(at(times, 0.9)),
+    p99Ms: rounded(at(times, 0.99)),
+    maxMs: rounded(at(times, 1)),
+    timerLateP99Ms: rounded(at(noise, 0.99)),
+    cpuMsASecond: Math.round(cpu.get(kind)! / (Number(values.rounds) * (seconds + WARM_UP_MS / 1_000))),
   };
 });
 console.log('commit → first request at the receiver, 50 events a second to the measured receivers');
 console.table(report);
+
+/** How far a p99 of so many samples is from the true one: both kinds drawn again and again from what was seen. */
+function ratioOfP99(kind: Kind, base: Kind): { ratio: number; from: number; to: number } {
+  const [above, below] = [timesOf(kind), timesOf(base)];
+  const drawn = (times: readonly number[]): number =>
+    at(ascending(times.map(() => times[Math.floor(Math.random() * times.length)]!)), 0.99);
+  const ratios = ascending(Array.from({ length: RESAMPLES }, () => drawn(above) / drawn(below)));
+  const ratio = at(ascending(above), 0.99) / at(ascending(below), 0.99);
+  return { ratio, from: at(ratios, 0.025), to: at(ratios, 0.975) };
+}
+const percent = (ratio: number): string => `${ratio >= 1 ? '+' : ''}${((ratio - 1) * 100).toFixed(1)} %`;
+const comparisons = kinds.includes('hang') ? kinds.filter((kind) => kind !== 'hang') : [];
+for (const base of comparisons) {
+  const { ratio, from, to } = ratioOfP99('hang', base);
+  console.log(`p99 beside 50 that hang against ${base}: ${percent(ratio)} (95 %: ${percent(from)} to ${percent(to)})`);
+}
+mkdirSync('data/bench', { recursive: true });
 writeFileSync('data/bench/webhooks.json', JSON.stringify(report, null, 2));
 
 await webhooks.close();
 await http.close();
+await webhookDatabase.close();
 await database.close();
 receivers.kill();
 await postgres.stop();

@@ -70,12 +70,16 @@ function findAmongNewest(database: Queryable, search: CallSearch, isNarrowed: bo
 
 function findByIndex(database: Database, search: CallSearch): Promise<Found[]> {
   const sql = new Parameters();
-  const conditions = [...documentConditions(sql, search), ...numberConditions(sql, search.filters)];
+  const documents = documentConditions(sql, search, loose);
+  const conditions = [...documents, ...numberConditions(sql, search.filters)];
   // The workspace is in the document too. Where that is looked up, the column must not lure the planner to another index.
   if (hasNumbers(search.filters)) conditions.push(`workspace_id = ${sql.put(search.workspaceId)}`);
   const matching = `WITH matching AS MATERIALIZED (SELECT workspace_id, created_at, call_uuid FROM call_search WHERE ${conditions.join(' AND ')})`;
   const wanted = `workspace_id = ${sql.put(search.workspaceId)} AND ${timeCondition(sql, search)}`;
-  const page = selectPage(sql, search, 'matching', wanted);
+  const page =
+    search.filters.q === undefined
+      ? selectPage(sql, search, 'matching', wanted)
+      : selectChecked(sql, search, `SELECT created_at, call_uuid FROM matching WHERE ${wanted}`);
   return database.transaction(async (tx) => {
     // It knows nothing of what it costs to read a document from where long values lie.
     await tx.query('SET LOCAL enable_seqscan = off');
@@ -86,6 +90,17 @@ function findByIndex(database: Database, search: CallSearch): Promise<Found[]> {
 function selectPage(sql: Parameters, search: CallSearch, from: string, where: string): string {
   return `${PLAN_EACH_TIME} SELECT call_uuid AS "callUuid", ${MICROS}::text AS "createdAtMicros" FROM ${from} AS found WHERE ${where}
      ORDER BY created_at DESC, call_uuid DESC LIMIT ${sql.put(search.limit + 1)}`;
+}
+
+/**
+ * What the index found by words alone, newest first, each held to its document until the page is full. The subquery in the condition
+ * keeps the planner from asking it of all before they are in order.
+ */
+function selectChecked(sql: Parameters, search: CallSearch, candidates: string): string {
+  const check = documentConditions(sql, search).join(' AND ');
+  const from = `(${candidates} ORDER BY created_at DESC, call_uuid DESC OFFSET 0)`;
+  const where = `(SELECT ${check} FROM call_search AS checked WHERE checked.call_uuid = found.call_uuid)`;
+  return selectPage(sql, search, from, where);
 }
 
 function timeCondition(sql: Parameters, { filters, after }: CallSearch): string {
@@ -101,12 +116,24 @@ function timeCondition(sql: Parameters, { filters, after }: CallSearch): string 
   return conditions.join(' AND ');
 }
 
-function documentConditions(sql: Parameters, { workspaceId, filters }: CallSearch): string[] {
+function documentConditions(
+  sql: Parameters,
+  { workspaceId, filters }: CallSearch,
+  read: (words: string) => string = (words) => words,
+): string[] {
   if (!needsDocument(filters)) return [];
   const facets = `${sql.put(facetQuery(workspaceId, filters))}::tsquery`;
-  const words =
-    filters.q === undefined ? '' : ` && websearch_to_tsquery('simple', ${sql.put(wordsOf(filters.q))}::text)`;
-  return [`document @@ (${facets}${words})`];
+  if (filters.q === undefined) return [`document @@ ${facets}`];
+  const words = `websearch_to_tsquery('simple', ${sql.put(wordsOf(filters.q))}::text)`;
+  return [`document @@ (${facets} && ${read(words)})`];
+}
+
+/**
+ * A phrase as its words in any order. The index does not know the order of words, so PostgreSQL would read the document of each call
+ * that has them. Where something is excluded it stays as it is: to exclude more than was asked for would lose calls.
+ */
+function loose(words: string): string {
+  return `CASE WHEN ${words}::text ~ '!' THEN ${words} ELSE regexp_replace(${words}::text, ''' <(-|[0-9]+)> ''', ''' & ''', 'g')::tsquery END`;
 }
 
 function hasNumbers({ minDuration, maxDuration, mouthToEarP95Gte }: CallFilters): boolean {

@@ -53,9 +53,9 @@ export interface Change {
   settled: 'accepted' | 'failed' | null;
 }
 
-/** Works on a private copy; never touches `call`. */
-export function observe(call: LiveCall, observation: Observation, nowEpochMs: number): Change {
-  const draft = new Draft(call, nowEpochMs);
+/** Works on a private copy; never touches `call`. `timerScale`: see `timers.ts`. */
+export function observe(call: LiveCall, observation: Observation, nowEpochMs: number, timerScale = 1): Change {
+  const draft = new Draft(call, nowEpochMs, timerScale);
   const late = isTerminal(call.status);
   switch (observation.type) {
     case 'submission.accepted':
@@ -93,7 +93,7 @@ export function observe(call: LiveCall, observation: Observation, nowEpochMs: nu
       draft.mediaStopped(observation);
       break;
     case 'finish':
-      if (late || (observation.ifDue !== undefined && !isDue(call, observation.ifDue, nowEpochMs))) {
+      if (late || (observation.ifDue !== undefined && !isDue(call, observation.ifDue, nowEpochMs, timerScale))) {
         draft.recordLate(observation);
       } else {
         draft.record(observation).finish(observation);
@@ -106,13 +106,15 @@ export function observe(call: LiveCall, observation: Observation, nowEpochMs: nu
 class Draft {
   readonly call: LiveCall;
   readonly now: Date;
+  readonly #timerScale: number;
   readonly #patch: CallPatch = {};
   readonly #log: Change['log'] = [];
   readonly #deeds = new Set<Deed>();
   #finished = false;
   #settled: Change['settled'] = null;
 
-  constructor(call: LiveCall, nowEpochMs: number) {
+  constructor(call: LiveCall, nowEpochMs: number, timerScale: number) {
+    this.#timerScale = timerScale;
     this.call = { ...call };
     this.now = new Date(nowEpochMs);
   }
@@ -147,7 +149,7 @@ class Draft {
   }
 
   change(): Change {
-    this.set({ deadlineAt: nextDeadline(this.call, this.now.getTime()) });
+    this.set({ deadlineAt: nextDeadline(this.call, this.now.getTime(), this.#timerScale) });
     return {
       patch: this.#patch,
       log: this.#log,

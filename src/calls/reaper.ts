@@ -23,6 +23,8 @@ export interface ReaperDeps {
   transitions: Transitions;
   lineCarriers: LineCarriers;
   deeds: Pick<Deeds, 'hangUpOnce'>;
+  /** See `timers.ts`; default 1. */
+  timerScale?: number;
 }
 
 export interface Reaper {
@@ -116,7 +118,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     try {
       const call = await readOwnCall(database, callUuid);
       if (call === undefined) return;
-      const timer = dueTimer(call, clock.epochMs(), passedEpochMs(call));
+      const timer = dueTimer(call, clock.epochMs(), passedEpochMs(call), deps.timerScale);
       try {
         if (timer !== null) await act(call, timer);
       } finally {
@@ -214,7 +216,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     const deadlineAt = await database.transaction(async (tx) => {
       const call = await lockCall(tx, callUuid);
       if (call === undefined) return null;
-      const next = nextDeadline(call, clock.epochMs());
+      const next = nextDeadline(call, clock.epochMs(), deps.timerScale);
       await patchCall(tx, callUuid, { deadlineAt: next });
       return next;
     });

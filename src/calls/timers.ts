@@ -2,6 +2,7 @@
  * Every timer of a call, pure: which are running is a function of the row alone, so a restart loses none of them.
  * `nextDeadline` is what each transaction writes into `deadline_at`; `dueTimer` is what the reaper acts on.
  * A timer that is over and could not be settled (the carrier is away, say) comes again after `RETRY_MS`.
+ * `scale` shortens, for fault runs, what waits for a carrier's word: `PARLEY_CALL_TIMER_SCALE` of `src/config`.
  */
 
 import type { LiveCall } from './live-call.ts';
@@ -30,6 +31,8 @@ export const ORPHAN_LIMIT_MS = 12_000;
 /** The same for a web session: a visitor may come back for 30 s (contract §9), and needs some to be served. */
 export const WEB_ORPHAN_LIMIT_MS = 33_000;
 export const RETRY_MS = 5_000;
+/** A carrier of a fault run has spoken within this, however small the scale. */
+const LEAST_SCALED_MS = 8_000;
 
 export type TimerKind =
   /** At the command line. */
@@ -53,32 +56,39 @@ export interface Timer {
 }
 
 /** The running timers, the most decisive first: of several that are over, the reaper acts on the first. */
-export function timersOf(call: LiveCall): Timer[] {
+export function timersOf(call: LiveCall, scale = 1): Timer[] {
   if (isTerminal(call.status)) return [];
   const { endAskedAt } = call;
   const isAsked = endAskedAt !== null && call.ending === null;
   return [
     ...(isAsked ? [{ kind: 'end_asked' as const, atEpochMs: endAskedAt.getTime() }] : []),
-    ...timersOfState(call),
+    ...timersOfState(call, scale),
   ];
 }
 
-function timersOfState(call: LiveCall): Timer[] {
-  if (call.status === 'in_progress') return timersOfTalk(call);
+function scaled(ms: number, scale: number): number {
+  return Math.max(Math.min(ms, LEAST_SCALED_MS), ms * scale);
+}
+
+function timersOfState(call: LiveCall, scale: number): Timer[] {
+  if (call.status === 'in_progress') return timersOfTalk(call, scale);
   const dialedAt = (call.dialedAt ?? call.createdAt).getTime();
   if (call.status === 'ringing') {
-    return [{ kind: 'ring', atEpochMs: (call.ringingAt?.getTime() ?? dialedAt) + call.ringTimeoutSeconds * 1000 }];
+    const ringMs = scaled(call.ringTimeoutSeconds * 1000, scale);
+    return [{ kind: 'ring', atEpochMs: (call.ringingAt?.getTime() ?? dialedAt) + ringMs }];
   }
   if (call.status === 'queued') return [];
   if (call.submission === 'accepted') {
-    return [{ kind: 'dialing', atEpochMs: (call.submissionAt?.getTime() ?? dialedAt) + DIALING_MS }];
+    return [{ kind: 'dialing', atEpochMs: (call.submissionAt?.getTime() ?? dialedAt) + scaled(DIALING_MS, scale) }];
   }
-  const timers: Timer[] = [{ kind: 'submission_unknown', atEpochMs: dialedAt + SUBMISSION_UNKNOWN_MS }];
-  if (call.submission === null) timers.push({ kind: 'placement_lost', atEpochMs: dialedAt + PLACEMENT_LOST_MS });
+  const timers: Timer[] = [{ kind: 'submission_unknown', atEpochMs: dialedAt + scaled(SUBMISSION_UNKNOWN_MS, scale) }];
+  if (call.submission === null) {
+    timers.push({ kind: 'placement_lost', atEpochMs: dialedAt + scaled(PLACEMENT_LOST_MS, scale) });
+  }
   return timers;
 }
 
-function timersOfTalk(call: LiveCall): Timer[] {
+function timersOfTalk(call: LiveCall, scale: number): Timer[] {
   const answeredAt = (call.answeredAt ?? call.createdAt).getTime();
   const claimed = call.epoch > 0;
   const timers: Timer[] = [];
@@ -90,8 +100,10 @@ function timersOfTalk(call: LiveCall): Timer[] {
     call.ending?.atEpochMs ?? Number.POSITIVE_INFINITY,
   );
   if (closingSince !== Number.POSITIVE_INFINITY) {
-    timers.push({ kind: 'closing_limit', atEpochMs: closingSince + CLOSING_LIMIT_MS });
-    if (call.channel === 'phone') timers.push({ kind: 'closing_lookup', atEpochMs: closingSince + CLOSING_LOOKUP_MS });
+    timers.push({ kind: 'closing_limit', atEpochMs: closingSince + scaled(CLOSING_LIMIT_MS, scale) });
+    if (call.channel === 'phone') {
+      timers.push({ kind: 'closing_lookup', atEpochMs: closingSince + scaled(CLOSING_LOOKUP_MS, scale) });
+    }
     return timers;
   }
   timers.push({
@@ -113,20 +125,25 @@ function timersOfTalk(call: LiveCall): Timer[] {
  * `nowEpochMs` when the wall clock was set forward since the call began: leases are written anew by the clock of now, the other timers
  * begin at what the row says of the past.
  */
-export function dueTimer(call: LiveCall, nowEpochMs: number, passedEpochMs: number = nowEpochMs): TimerKind | null {
+export function dueTimer(
+  call: LiveCall,
+  nowEpochMs: number,
+  passedEpochMs: number = nowEpochMs,
+  scale = 1,
+): TimerKind | null {
   const isLeases = ({ kind }: Timer): boolean => kind === 'orphan_limit' || kind === 'orphan_lookup';
-  const due = timersOf(call).find((timer) => timer.atEpochMs <= (isLeases(timer) ? nowEpochMs : passedEpochMs));
+  const due = timersOf(call, scale).find((timer) => timer.atEpochMs <= (isLeases(timer) ? nowEpochMs : passedEpochMs));
   return due?.kind ?? null;
 }
 
-export function isDue(call: LiveCall, kind: TimerKind, nowEpochMs: number): boolean {
-  return timersOf(call).some((timer) => timer.kind === kind && timer.atEpochMs <= nowEpochMs);
+export function isDue(call: LiveCall, kind: TimerKind, nowEpochMs: number, scale = 1): boolean {
+  return timersOf(call, scale).some((timer) => timer.kind === kind && timer.atEpochMs <= nowEpochMs);
 }
 
 /** When the reaper must look at the call next; null once it is terminal. Never in the past. */
-export function nextDeadline(call: LiveCall, nowEpochMs: number): Date | null {
+export function nextDeadline(call: LiveCall, nowEpochMs: number, scale = 1): Date | null {
   let next = Number.POSITIVE_INFINITY;
-  for (const { atEpochMs } of timersOf(call)) {
+  for (const { atEpochMs } of timersOf(call, scale)) {
     next = Math.min(next, atEpochMs > nowEpochMs ? atEpochMs : nowEpochMs + RETRY_MS);
   }
   return next === Number.POSITIVE_INFINITY ? null : new Date(next);

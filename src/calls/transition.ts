@@ -31,6 +31,8 @@ export interface TransitionDeps {
   recordCallEvent: RecordCallEvent;
   bell: { ring(deliveryIds: readonly string[]): void };
   publicUrl: string;
+  /** See `timers.ts`; default 1. */
+  timerScale?: number;
   /**
    * What else follows from a change, in its transaction: the lead, an opt-out. Told of every observation, the late ones too.
    * Returns ids of webhook deliveries.
@@ -71,7 +73,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
         if (before === undefined) return 'unknown_call';
         if (options.epoch !== undefined && options.epoch !== before.epoch) return 'stale_epoch';
         const nowEpochMs = deps.clock.epochMs();
-        const change = observe(before, observation, nowEpochMs);
+        const change = observe(before, observation, nowEpochMs, deps.timerScale);
         const call: LiveCall = { ...before, ...change.patch };
         if (change.finished && call.answeredAt !== null && (await hasTurns(tx, callUuid))) {
           change.patch.transcriptStatus = 'ready';

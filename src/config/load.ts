@@ -26,6 +26,8 @@ export interface Config {
   modelAllowCidrs: readonly string[];
   /** Stretches the pauses between webhook attempts: 1, or less in fault runs that cannot wait three days. */
   webhookRetryScale: number;
+  /** Stretches how long a call waits for its carrier's word: 1, or less in fault runs, where many words are lost. */
+  callTimerScale: number;
   /** Where `/metrics` is served; port 0: nowhere. */
   metricsHost: string;
   metricsPort: number;
@@ -51,7 +53,8 @@ const ranges = () =>
       'must be ranges separated by commas, like 10.0.0.0/8,fd00::/8',
     );
 
-const RETRY_SCALE = 'must be a number from 0.00001 to 1 (leave it out in service)';
+const SCALE = 'must be a number from 0.00001 to 1 (leave it out in service)';
+const scale = () => z.coerce.number({ error: SCALE }).min(0.00001, SCALE).max(1, SCALE).default(1);
 const METRICS_PORT = 'must be a port, or 0 for no metrics';
 
 const schema = z.object({
@@ -74,11 +77,8 @@ const schema = z.object({
     .refine(isAbsolute, 'must be an absolute path'),
   WEBHOOK_ALLOW_CIDRS: ranges(),
   MODEL_ALLOW_CIDRS: ranges(),
-  PARLEY_WEBHOOK_RETRY_SCALE: z.coerce
-    .number({ error: RETRY_SCALE })
-    .min(0.00001, RETRY_SCALE)
-    .max(1, RETRY_SCALE)
-    .default(1),
+  PARLEY_WEBHOOK_RETRY_SCALE: scale(),
+  PARLEY_CALL_TIMER_SCALE: scale(),
   PARLEY_METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   PARLEY_METRICS_PORT: z.coerce
     .number({ error: METRICS_PORT })
@@ -114,6 +114,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     runDir: value.PARLEY_RUN_DIR,
     carrierApiBase: Object.freeze(carriers.bases),
     webhookRetryScale: value.PARLEY_WEBHOOK_RETRY_SCALE,
+    callTimerScale: value.PARLEY_CALL_TIMER_SCALE,
     webhookAllowCidrs: Object.freeze(value.WEBHOOK_ALLOW_CIDRS),
     modelAllowCidrs: Object.freeze(value.MODEL_ALLOW_CIDRS),
     metricsHost: value.PARLEY_METRICS_HOST,

@@ -17,8 +17,9 @@ interface AdmitRow {
 
 /**
  * One rate alone, the most frequent ask: a single statement on a single row. It does not wait for the function's locks, so a name
- * is either asked for alone or together with others, never both (`limit-names.ts`). The second half reads the old row where the
- * first half was refused; it may be a moment older than what refused it, which only shifts the advice by that moment.
+ * is either asked for alone or together with others, never both (`limit-names.ts`). Where the first half was refused, the second half
+ * reads the row that refused it: without the lock it would see the row as it stood when the statement began, before those that
+ * took meanwhile, and advise too little.
  */
 const TAKE_ONE = `
   WITH taken AS (
@@ -31,8 +32,8 @@ const TAKE_ONE = `
   )
   SELECT true AS taken, (extract(epoch FROM tat - clock_timestamp()) * 1000000)::bigint::text AS tat_us FROM taken
   UNION ALL
-  SELECT false, (extract(epoch FROM tat - clock_timestamp()) * 1000000)::bigint::text FROM rate_limits
-  WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM taken)`;
+  SELECT false, (extract(epoch FROM tat - clock_timestamp()) * 1000000)::bigint::text FROM (
+    SELECT tat FROM rate_limits WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM taken) FOR NO KEY UPDATE) AS refusing`;
 
 const ADMIT = 'SELECT * FROM limits_admit($1, $2, $3, $4, $5, $6, $7)';
 

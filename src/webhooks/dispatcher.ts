@@ -12,6 +12,8 @@ export interface DispatcherDeps {
   store: DeliveryStore;
   clock: Clock;
   logger: Logger;
+  /** See `DeliveryDeps.retryScale`; default 1. */
+  retryScale?: number;
   attempt(id: string): Promise<AttemptResult>;
   /** A receiver has nothing left in memory; what the sweep could not hand over may come now. */
   onDrained(endpointId: string): void;
@@ -36,6 +38,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (lane === undefined) {
       lane = createEndpointLane({
         clock: deps.clock,
+        retryScale: deps.retryScale ?? 1,
         attempt: deps.attempt,
         onDrained: () => deps.onDrained(endpointId),
       });

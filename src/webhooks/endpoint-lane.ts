@@ -15,6 +15,8 @@ export const LANE_CAPACITY = 400;
 
 export interface LaneDeps {
   clock: Clock;
+  /** Shortens the pause between probes, as it does those between attempts; default 1. */
+  retryScale?: number;
   /** Never rejects. */
   attempt(id: string): Promise<AttemptResult>;
   /** Nothing waits any more, and nothing runs. */
@@ -32,6 +34,7 @@ export interface EndpointLane {
 
 export function createEndpointLane(deps: LaneDeps): EndpointLane {
   const { clock } = deps;
+  const probeEveryMs = PROBE_EVERY_MS * (deps.retryScale ?? 1);
   const waiting = new Set<string>();
   /** True: offered again while it ran, so look once more (its turn may have come in between). */
   const running = new Map<string, boolean>();
@@ -83,7 +86,7 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
     if (result === 'delivered') straightFailures = 0;
     if (result === 'failed') {
       straightFailures++;
-      probeAtMs = clock.nowMs() + PROBE_EVERY_MS;
+      probeAtMs = clock.nowMs() + probeEveryMs;
     }
     const again = running.get(id) === true;
     running.delete(id);

@@ -28,8 +28,9 @@ export interface WebhookDeps {
   random: () => number;
   logger: Logger;
   /**
-   * True: who commits an event also starts its first attempt, without waiting for the queue, whose ring then finds nothing left to
-   * do. False: the ring alone starts it, so that a test sees the queue at work. Default true.
+   * True: who commits an event starts its first attempt, and the queue rings for what comes later; should this process die in
+   * between, the first sweep of the next one finds the row. False: the queue rings for first attempts too, so that a test sees it at
+   * work. Default true.
    */
   startsAtOnce?: boolean;
   /** See `DeliveryDeps.retryScale`. */
@@ -54,10 +55,12 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
   // Rings may come while the bell is still being made, so nothing below may need what is made after it.
   let bell: QueueBell | null = null;
   let sweep: Sweep | null = null;
+  const retryScale = deps.retryScale ?? 1;
   const dispatcher = createDispatcher({
     store,
     clock,
     logger,
+    retryScale,
     attempt: (id) =>
       attemptDelivery(
         {
@@ -66,7 +69,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
           clock,
           random: deps.random,
           logger,
-          retryScale: deps.retryScale ?? 1,
+          retryScale,
           ...(deps.observed === undefined ? {} : { observed: deps.observed }),
           onRetry: (delivery, afterMs) => bell?.ringLater(delivery.id, afterMs),
           onNext: (delivery) => dispatcher.offer([delivery]),
@@ -100,8 +103,8 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
   return {
     bell: {
       ring(deliveryIds) {
-        if (deps.startsAtOnce !== false) void dispatcher.offerIds(deliveryIds);
-        bell?.ring(deliveryIds);
+        if (deps.startsAtOnce === false) bell?.ring(deliveryIds);
+        else void dispatcher.offerIds(deliveryIds);
       },
     },
     close() {

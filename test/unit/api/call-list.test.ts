@@ -255,6 +255,9 @@ describe('a search of the call log', () => {
     expect(await found('cancel appointment')).toEqual(['Bela']);
     expect(await found('"early appointment"')).toEqual(['Asha Rao']);
     expect(await found('"much please"')).toEqual([]);
+    expect(await found('appointment -"early music"')).toEqual(['Asha Rao']);
+    expect(await found('book -"music early"')).toEqual(['Asha Rao', 'Bela']);
+    expect(await found('"early appointment" or "early music"')).toEqual(['Asha Rao', 'Bela']);
     expect(await found('cancel or thank')).toEqual(['Asha Rao', 'Bela']);
     expect(await found('appointment -cancel')).toEqual(['Asha Rao']);
     expect(await found('-cancel')).toEqual(['Asha Rao']);

@@ -21,8 +21,19 @@ export function holdStoreToItsPort(open: () => LimitStore): void {
     );
     const taken = answers.flatMap((answer) => (answer.ok ? [answer.remaining] : []));
     expect(taken.toSorted()).toEqual([0, 1, 2, 3]);
-    // What PostgreSQL advises may be a moment older than what refused: fewer had taken then.
     for (const answer of answers) if (!answer.ok) expect([1, 2]).toContain(answer.retryAfterSeconds);
+  });
+
+  it('shows each of 36 refused in a race of 40 what refused it: four takers ahead, not fewer', async () => {
+    const ask = rateAsk(fresh(), { perSecond: 0.1, burst: 4 });
+    const began = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => open().admit({ rates: [ask], slots: [], holder: '', ttlMs: 0 })),
+    );
+    const tookUs = (performance.now() - began) * 1_000;
+    const refused = answers.filter((answer) => !answer.ok);
+    expect(refused).toHaveLength(36);
+    for (const { tatsUs } of refused) expect(tatsUs[0]).toBeGreaterThanOrEqual(4 * ask.periodUs - tookUs - 1_000);
   });
 
   it('refuses everything at 0 a second', async () => {

@@ -39,6 +39,8 @@ describe('faultsOfRun', () => {
       ends(1),
       /2 call ids/,
     ],
+    ['refused with 503 and never dialled', outcome('accepted', 503, []), [], new Map(), null],
+    ['told 503, and dialled', outcome('accepted', 503, []), [rung('Busy Line')], new Map(), /dialled although .* 503/],
     ['no end', outcome('accepted', 200), [rung('Busy Line')], new Map(), /has no end/],
     ['two ends', outcome('accepted', 200), [rung('Busy Line')], ends(2), /2 terminal events/],
   ])('%s', (_what, one, dialled, ended, expected) => {
