@@ -132,8 +132,11 @@ const link = createControlLink({
     else if (message.type === 'stop' && message.superseded === true) registry.superseded(message.callUuid);
     else if (message.type === 'stop') registry.stop(message.callUuid, message.reason);
     else if (message.type === 'control') registry.control(message.controlId, message.callUuid, message.action);
+    else if (message.type === 'tool.answer')
+      registry.toolAnswered(message.callUuid, message.toolCallId, message.answer);
     else if (message.type === 'drain') drainAndExit('control asks for it');
   },
+  controlRestarted: () => registry.controlRestarted(),
 });
 const registry = new CallRegistry({
   capacityCalls: config.capacityCalls,

@@ -54,6 +54,7 @@ import { systemResolver } from './outbound-http/pinned-dial.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { createSealer } from './store/secrets.ts';
 import { createDialClearance } from './suppressions/dial-clearance.ts';
+import { createToolExecutor } from './tools/tool-executor.ts';
 import { recordCallEvent } from './webhooks/outbox.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
@@ -129,6 +130,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       limitStores.callEnded(call);
       if (call.analysisStatus === 'pending') analysis.ring(call.callUuid, call.workspaceId);
       embed.callEnded(call);
+      tools.callEnded(call.callUuid);
     },
     createTransitions({
       ...shared,
@@ -156,7 +158,15 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     observed: { analysed: metrics.callAnalysed, asked: metrics.modelAsked },
   });
   const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, deeds });
-  const messages = createMediaMessages({ ...shared, bus, bell: webhooks.bell, transitions, recordCallEvent });
+  const tools = createToolExecutor({
+    http,
+    sealer,
+    clock,
+    log,
+    answer: pool.toolAnswered,
+    observed: metrics.toolUsed,
+  });
+  const messages = createMediaMessages({ ...shared, bus, bell: webhooks.bell, transitions, recordCallEvent, tools });
   let draining = false;
   const embed = createEmbed({
     ...shared,
@@ -184,6 +194,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
     releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
     metricsReported: mediaReports.reported,
+    toolCancelled: tools.cancel,
     orphanOthers: (mediaId, calls) => orphanOthers(database, clock, mediaId, calls),
   });
 
@@ -263,6 +274,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       'Chat endpoints that failed too often just now',
       analysis.openBreakers(),
     ),
+    gauge('parley_tool_calls_running', 'Requests of custom tools under way', tools.running()),
+    gauge('parley_tool_breakers_open', 'Tools that are not asked because they failed too often', tools.openBreakers()),
     counter('parley_link_stale_messages_total', 'Messages of media refused for their old epoch', messages.staleCount()),
   ];
 
@@ -278,6 +291,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await modelHttp.close();
     await analysis.close();
     await reaper.close();
+    await tools.close();
     await linkServer.close();
     await metricsServer?.close();
     metrics.close();

@@ -3,6 +3,8 @@
  * and is held equal to these types by the compiler. One version of a definition never changes; a call keeps the version it began with.
  */
 
+import type { ToolDefinition } from './tools.ts';
+
 export type AgentDirection = 'outbound' | 'inbound' | 'web' | 'any';
 /** Sets how patient turn taking is after a step's question. */
 export type Expectation = 'open' | 'yesno' | 'digits' | 'spelling' | 'none';
@@ -19,11 +21,15 @@ export interface ScriptedReply {
 }
 
 export interface ScriptedToolUse {
+  /** One of the agent's `tools`. */
   name: string;
+  /** May hold placeholders and variables; turned into the types that the tool's `parameters` ask for. */
   arguments?: Record<string, string>;
+  /** Said at once, while the tool is at work. */
   saying?: string;
   goto: string;
-  onError: string;
+  /** Where to go when it fails. Absent: `fallback.goto`. */
+  onError?: string;
 }
 
 export interface ScriptedEnd {
@@ -84,6 +90,7 @@ export interface ScriptedAgent {
   /** Labels that an analysis chooses from; absent: the default list (contract §6). */
   intents?: string[];
   analysis?: AgentAnalysis;
+  tools?: ToolDefinition[];
 }
 
 /** Speaks a steady tone and listens to nothing: the bench measures sockets with it, not engines. */

@@ -1,5 +1,7 @@
 /** What a conversation leaves behind, and what can be seen of it while it runs. Times are ms since the media stream began. */
 
+import type { ToolFailure } from './tools.ts';
+
 export interface Turn {
   /** `t1`, `t2`, … in the order in which they began. */
   turnId: string;
@@ -42,6 +44,8 @@ export interface Checkpoint {
   muted?: true;
   /** Ms of media stream that lay before this checkpoint. */
   atMs: number;
+  /** Uses of tools that were begun; `waiting`: the last of them has no result yet, and whoever goes on asks for it again. */
+  tools?: { begun: number; waiting: boolean };
 }
 
 /** Shown as it happens (server-sent events, the demo); stored with the call. */
@@ -55,8 +59,19 @@ export type LiveEvent =
   | { type: 'turn'; turn: Turn }
   | { type: 'latency'; latency: TurnLatency }
   | { type: 'step'; stepId: string; atMs: number }
+  | { type: 'tool'; phase: 'start'; toolCallId: string; name: string; atMs: number }
+  | ({ type: 'tool'; phase: 'end'; toolCallId: string; name: string; atMs: number } & ToolUseFacts)
   | { type: 'recovery'; what: string; gapMs: number; atMs: number }
   | { type: 'warning'; code: string; message: string; atMs: number };
+
+/** How a use of a tool ended. Neither what was asked nor what was answered. */
+export interface ToolUseFacts {
+  outcome: 'ok' | 'failed' | 'cancelled';
+  code: ToolFailure | null;
+  /** Of HTTP, where there was an answer. */
+  status: number | null;
+  ms: number;
+}
 
 export interface RecordingFacts {
   /** Absolute path of the finished file. */

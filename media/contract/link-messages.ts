@@ -10,6 +10,7 @@ import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from './conve
 import type { ControlAction, ControlOutcome } from './live-control.ts';
 import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from './live-session.ts';
 import type { MetricFamily } from './metrics.ts';
+import type { ToolAnswer, ToolAsk } from './tools.ts';
 
 /** Everything that a call needs from its start, so that it can go on while control or the database is away. */
 export interface CallSetup {
@@ -71,6 +72,8 @@ export type ToMedia =
   | { type: 'stop'; callUuid: string; reason: EndedReason | null; superseded?: boolean }
   /** Answered by `controlled` with the same id. Never repeated: an action that may have happened is not asked for again. */
   | { type: 'control'; controlId: string; callUuid: string; action: ControlAction }
+  /** To a `tool.call`; may come twice, or too late. */
+  | { type: 'tool.answer'; callUuid: string; toolCallId: string; answer: ToolAnswer }
   | { type: 'drain' };
 
 export type ToControl =
@@ -107,6 +110,10 @@ export type ToControl =
     }
   | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: LiveEvent }
   | { type: 'checkpoint'; callUuid: string; epoch: number; checkpoint: Checkpoint }
+  /** Make the tool's request, once, however often this is said. Said again when control is another run than before. */
+  | { type: 'tool.call'; callUuid: string; epoch: number; ask: ToolAsk }
+  /** Nobody waits for it any more. */
+  | { type: 'tool.cancel'; callUuid: string; epoch: number; toolCallId: string }
   /** The agent has said its last word, and it was played: control hangs up at the carrier. */
   | {
       type: 'agent.ended';

@@ -4,6 +4,7 @@ import type { Checkpoint, LiveEvent, RecordingFacts } from './conversation.ts';
 import type { CallSetup } from './link-messages.ts';
 import type { ControlAction, ControlOutcome } from './live-control.ts';
 import type { SessionCommand } from './session-command.ts';
+import type { ToolAnswer, ToolAsk } from './tools.ts';
 
 /** `Port` is a `MessagePort` of `node:worker_threads`, which this leaf may not import. */
 export type ToPipeline<Port = unknown> =
@@ -15,6 +16,7 @@ export type ToPipeline<Port = unknown> =
   /** Answered by `call.controlled`. */
   | { type: 'call.control'; callUuid: string; controlId: string; action: ControlAction }
   | { type: 'call.command'; callUuid: string; command: SessionCommand }
+  | { type: 'call.tool.answer'; callUuid: string; toolCallId: string; answer: ToolAnswer }
   /** The leg is over. The pipeline closes the open turn, sends what is left and answers `call.closed`. */
   | { type: 'call.stop'; callUuid: string }
   /** What was asked for by `scoring.attach` is not to be had. */
@@ -46,6 +48,9 @@ export type FromPipeline =
   | { type: 'call.end'; callUuid: string; reason: EndedReason; disposition: string | null; error: string | null }
   | { type: 'call.closed'; callUuid: string }
   | { type: 'call.controlled'; callUuid: string; controlId: string; outcome: ControlOutcome }
+  /** Answered by `call.tool.answer`. `atPage`: by the page of a web session, within `timeoutMs`. */
+  | { type: 'call.tool'; callUuid: string; ask: ToolAsk; atPage: boolean; timeoutMs: number }
+  | { type: 'call.tool.cancel'; callUuid: string; toolCallId: string }
   /** Have the windows in this memory scored (`media/engines/local/voice-windows.ts`); sent once, when the first call wants it. */
   | { type: 'scoring.attach'; shape: unknown; memory: SharedArrayBuffer }
   | { type: 'heartbeat'; calls: number };

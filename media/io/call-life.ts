@@ -12,6 +12,7 @@ import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused }
 import type { NegotiatedAudio } from '../contract/live-session.ts';
 import { placeholderText } from '../contract/placeholders.ts';
 import type { SessionCommand } from '../contract/session-command.ts';
+import { type ToolAnswer, type ToolAsk, toolFailed } from '../contract/tools.ts';
 import type { CallBlock } from '../rings/call-block.ts';
 import type { CallLeg } from './call-leg.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
@@ -59,6 +60,8 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
   #isStopped = false;
   #isHandedOver = false;
   #hasAgentEnded = false;
+  /** Asked of control and not answered. */
+  readonly #toolAsks = new Map<string, ToolAsk>();
   #faults = 0;
   #cancelLimit: () => void = () => {};
 
@@ -143,6 +146,18 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     } else {
       this.#placed.control(controlId, action);
     }
+  }
+
+  /** Control's word on a tool. */
+  toolAnswered(toolCallId: string, answer: ToolAnswer): void {
+    this.#toolAsks.delete(toolCallId);
+    this.#placed?.toolAnswered(toolCallId, answer);
+  }
+
+  /** Control is another run than before, and may know nothing of what it was asked. */
+  controlRestarted(): void {
+    const { callUuid, epoch } = this.setup;
+    for (const ask of this.#toolAsks.values()) this.#options.toControl({ type: 'tool.call', callUuid, epoch, ask });
   }
 
   controlled(controlId: string, outcome: ControlOutcome): void {
@@ -235,6 +250,23 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     if (event.type === 'latency' && this.#latencies.length < MOST_LATENCIES) this.#latencies.push(event.latency);
     const { callUuid, epoch } = this.setup;
     this.#options.toControl({ type: 'live', callUuid, epoch, atEpochMs: this.#options.clock.epochMs(), event });
+  }
+
+  toolAsked(ask: ToolAsk, { atPage, timeoutMs }: { atPage: boolean; timeoutMs: number }): void {
+    const { callUuid, epoch } = this.setup;
+    if (!atPage) {
+      this.#toolAsks.set(ask.toolCallId, ask);
+      this.#options.toControl({ type: 'tool.call', callUuid, epoch, ask });
+    } else if (this.#leg?.toolAsked?.(ask, timeoutMs) !== true) {
+      this.toolAnswered(ask.toolCallId, toolFailed('unsupported', 'There is no page.'));
+    }
+  }
+
+  toolCancelled(toolCallId: string): void {
+    const { callUuid, epoch } = this.setup;
+    if (this.#toolAsks.delete(toolCallId)) {
+      this.#options.toControl({ type: 'tool.cancel', callUuid, epoch, toolCallId });
+    } else this.#leg?.toolCancelled?.(toolCallId);
   }
 
   checkpoint(checkpoint: Checkpoint): void {

@@ -9,6 +9,7 @@ import type { Clock } from '../contract/clock.ts';
 import type { RecordingFacts } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
 import { type ControlAction, controlRefused } from '../contract/live-control.ts';
+import type { ToolAnswer } from '../contract/tools.ts';
 import { CallLife } from './call-life.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { FrameClock } from './frame-clock.ts';
@@ -120,6 +121,15 @@ export class CallRegistry {
     const life = this.#lives.get(callUuid);
     if (life !== undefined) life.control(controlId, action);
     else this.#options.toControl({ type: 'controlled', controlId, outcome: controlRefused('not_here') });
+  }
+
+  toolAnswered(callUuid: string, toolCallId: string, answer: ToolAnswer): void {
+    this.#lives.get(callUuid)?.toolAnswered(toolCallId, answer);
+  }
+
+  /** Another run of control: what the one before was asked and has not answered is asked of it. */
+  controlRestarted(): void {
+    for (const life of this.#lives.values()) life.controlRestarted();
   }
 
   /** Of a stream that an earlier run of this process carried, control is told just the same: the call's row knows it. */

@@ -29,6 +29,8 @@ export interface ControlLinkOptions {
   /** Said first on every connection. */
   hello(): Extract<ToControl, { type: 'hello' }>;
   receive(message: Exclude<ToMedia, { type: 'claim.answer' }>): void;
+  /** Control is another run than before: what it was asked, and had not answered, it may not know. */
+  controlRestarted?(): void;
 }
 
 export interface ControlLink {
@@ -79,6 +81,7 @@ class Link implements ControlLink {
       capacity: SPOOL_MESSAGES,
       write: (line) => this.#write(line),
       receive: (message) => this.#receive(message),
+      peerRestarted: () => options.controlRestarted?.(),
     });
     this.#connect();
     this.#ackRegularly();

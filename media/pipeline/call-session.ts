@@ -60,6 +60,10 @@ export function createCallSession(
       textToSpeech,
       greetings,
       transcript,
+      tools: {
+        ask: (ask, where) => send({ type: 'call.tool', callUuid, ask, ...where }),
+        cancel: (toolCallId) => send({ type: 'call.tool.cancel', callUuid, toolCallId }),
+      },
       ringIo,
       web: setup.web === undefined ? null : { encoder: deps.frameEncoder ?? null },
       end: (reason, disposition, error) => send({ type: 'call.end', callUuid, reason, disposition, error }),
@@ -97,6 +101,9 @@ export function createCallSession(
     control: (action) => conversation.control(action),
     command(command) {
       conversation.command(command);
+    },
+    toolAnswered(toolCallId, answer) {
+      conversation.toolAnswered(toolCallId, answer);
     },
     stop() {
       if (stopped) return;

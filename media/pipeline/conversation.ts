@@ -13,10 +13,13 @@ import type { SpeechToText } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
 import type { SessionCommand } from '../contract/session-command.ts';
+import type { ToolAnswer } from '../contract/tools.ts';
 import { CallerTurn, type CallerTurnListener } from './caller-turn.ts';
 import { PhraseBook, wordsOf } from './scripted/phrase-match.ts';
 import { BRIDGE, type ScriptAction, type ScriptEvent, ScriptMachine } from './scripted/script-machine.ts';
 import { AgentVoice, type AgentVoiceDeps, type AgentVoiceListener } from './speaking/agent-voice.ts';
+import type { ToolPort } from './tools/tool-port.ts';
+import { ToolUses } from './tools/tool-uses.ts';
 import type { ReplyAnchor } from './transcript.ts';
 import { BargeIn, bargeInOutcome } from './turn-taking/barge-in.ts';
 import { INTERRUPTION_PATIENCE, patienceFor } from './turn-taking/patience.ts';
@@ -27,6 +30,7 @@ import { PRE_ROLL_MS, type Uplink, type UplinkSink } from './uplink/uplink.ts';
 
 export interface ConversationDeps extends AgentVoiceDeps {
   speechToText: SpeechToText;
+  tools: ToolPort;
   /** Called once: the agent has said its last word, or cannot go on. */
   end: (reason: EndedReason, disposition: string | null, error: string | null) => void;
 }
@@ -40,6 +44,8 @@ const KEYS_AFTER_MS = 2_000;
 const MOST_KEYS = 64;
 /** Texts that an operator has asked for and that wait to be said. */
 const MOST_QUEUED_TEXTS = 5;
+/** A tool's result waits so long at most for a caller who talks on. */
+const RESULT_WAITS_MS = 8_000;
 /** Failures of the recogniser in a row that end the call. */
 const MOST_RECOGNISER_FAILURES = 3;
 
@@ -55,6 +61,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   readonly #setup: CallSetup;
   readonly #script: ScriptMachine;
   readonly #voice: AgentVoice;
+  readonly #tools: ToolUses;
   readonly #taker: TurnTaker;
   readonly #bargeIn = new BargeIn();
   /** One object for all ticks. */
@@ -73,6 +80,10 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   /** Typed while the agent spoke and was not to be interrupted. */
   #typed: string | null = null;
   #anchor: ReplyAnchor | null = null;
+  /** Of a caller who has had no word since a tool was asked. */
+  #owedAnchor: ReplyAnchor | null = null;
+  /** A tool's result waits for the caller to finish since then; NaN: none does. */
+  #resultSinceMs = Number.NaN;
   #keys = '';
   #keysByMs = Number.POSITIVE_INFINITY;
   #recogniserFailures = 0;
@@ -94,6 +105,15 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
       maxDurationMs: Math.min(setup.maxDurationMs, ownLimitMs),
     });
     this.#voice = new AgentVoice(deps, agent.voice, voiceFormatOf(setup.outputFormat ?? setup.format), this);
+    this.#tools = new ToolUses({
+      callUuid: setup.callUuid,
+      definitions: agent.tools ?? [],
+      port: deps.tools,
+      clock: deps.clock,
+      transcript: deps.transcript,
+      resumed: setup.checkpoint?.tools ?? null,
+      hasPage: setup.web !== undefined,
+    });
     this.#taker = new TurnTaker(this, patienceFor('open'));
   }
 
@@ -120,9 +140,30 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     if (this.#onceSettled !== 'nothing' && this.#voice.settled) this.#settled();
     if (nowMs >= this.#keysByMs) this.#keysDone();
     if (this.#ended) return;
+    this.#tools.tick();
     if (this.#queuedTexts.length > 0) this.#sayQueued();
-    if (!this.#operatorSpeaks && !this.#muted) this.#tickScript();
+    if (!this.#operatorSpeaks && !this.#muted) {
+      this.#tellToolResult(nowMs);
+      this.#tickScript();
+    }
     this.#checkpoint();
+  }
+
+  toolAnswered(toolCallId: string, answer: ToolAnswer): void {
+    if (!this.#ended) this.#tools.answered(toolCallId, answer);
+  }
+
+  /** When the agent is silent, and so is the caller. */
+  #tellToolResult(nowMs: number): void {
+    if (!this.#tools.hasResult || this.#voice.active || this.#waiting !== null) return;
+    if (Number.isNaN(this.#resultSinceMs)) this.#resultSinceMs = nowMs;
+    if (this.#turn !== null && nowMs - this.#resultSinceMs < RESULT_WAITS_MS) return;
+    this.#resultSinceMs = Number.NaN;
+    const answer = this.#tools.take();
+    if (answer === null) return;
+    const { transcript } = this.#deps;
+    transcript.oweCheckpoint();
+    this.#tell({ type: 'tool', atMs: transcript.nowMs, answer });
   }
 
   #tickScript(): void {
@@ -183,6 +224,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
         this.#record(turn, sense === 'acknowledge' && turn.duringSpeech ? 'backchannel' : 'speech');
       }
     }
+    this.#tools.cancel();
     this.#ended = true;
     this.#checkpoint();
   }
@@ -374,6 +416,14 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
       case 'say':
         this.#say(action);
         break;
+      case 'tool':
+        this.#owedAnchor = this.#anchor;
+        this.#tools.begin(action.name, action.arguments, () => {
+          // Before the request: whoever goes on after a death asks for the same use, and not for another.
+          transcript.oweCheckpoint();
+          this.#checkpoint();
+        });
+        break;
       case 'end':
         this.#finish(action.reason, action.disposition, action.error);
         break;
@@ -381,7 +431,9 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   }
 
   #say({ text, stepId, purpose, interruptible }: Extract<ScriptAction, { type: 'say' }>): void {
-    this.#voice.say({ text, stepId, interruptible, isGreeting: purpose === 'greeting', anchor: this.#anchor });
+    const anchor = this.#anchor ?? this.#owedAnchor;
+    this.#owedAnchor = null;
+    this.#voice.say({ text, stepId, interruptible, isGreeting: purpose === 'greeting', anchor });
     if (this.#turn === null) return;
     if (interruptible) {
       this.#weigh(this.#turn);
@@ -479,7 +531,8 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
       this.#tell({ type: 'heard', atMs, text: turn.text });
     } else if (sense === 'hold') {
       this.#record(turn, 'speech');
-      this.#tell({ type: 'hold', atMs });
+      // Whoever waits for a tool already gives them their moment.
+      if (!this.#tools.waiting) this.#tell({ type: 'hold', atMs });
     } else if (sense === 'acknowledge' && turn.duringSpeech && !turn.cutAgent) {
       this.#record(turn, 'backchannel');
     } else if (turn.cutAgent || (sense !== 'nothing' && turn.spokenMs >= SHORTEST_UNCLEAR_MS)) {
@@ -598,8 +651,12 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
   #checkpoint(): void {
     const { transcript } = this.#deps;
     if (!transcript.checkpointDue) return;
-    const script = this.#script.snapshot();
-    transcript.checkpoint(this.#muted ? { ...script, muted: true } : script);
+    const { begun, waiting } = this.#tools.snapshot();
+    transcript.checkpoint({
+      ...this.#script.snapshot(),
+      ...(begun > 0 ? { tools: { begun, waiting } } : {}),
+      ...(this.#muted ? { muted: true as const } : {}),
+    });
   }
 
   #finish(reason: EndedReason, disposition: string | null, error: string | null): void {
@@ -607,6 +664,7 @@ export class Conversation implements UplinkSink, TurnListener, CallerTurnListene
     this.#voice.silence(false);
     this.#turn?.close();
     this.#turn = null;
+    this.#tools.cancel();
     this.#ended = true;
     this.#checkpoint();
     this.#deps.end(reason, disposition, error);

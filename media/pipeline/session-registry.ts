@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
 import type { SessionCommand } from '../contract/session-command.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
+import type { ToolAnswer } from '../contract/tools.ts';
 import type { Session } from './session.ts';
 
 export class SessionRegistry {
@@ -58,13 +59,11 @@ export class SessionRegistry {
   }
 
   pressed(callUuid: string, key: string): void {
-    const session = this.#byCall.get(callUuid);
-    if (session === undefined || !this.#live.includes(session)) return;
-    try {
-      session.pressed(key);
-    } catch (error) {
-      this.#failed(session, error);
-    }
+    this.#tell(callUuid, (session) => session.pressed(key));
+  }
+
+  toolAnswered(callUuid: string, toolCallId: string, answer: ToolAnswer): void {
+    this.#tell(callUuid, (session) => session.toolAnswered(toolCallId, answer));
   }
 
   /** Refused for a call that this thread does not know, or whose session has failed. */
@@ -80,13 +79,7 @@ export class SessionRegistry {
   }
 
   command(callUuid: string, command: SessionCommand): void {
-    const session = this.#byCall.get(callUuid);
-    if (session === undefined || !this.#live.includes(session)) return;
-    try {
-      session.command(command);
-    } catch (error) {
-      this.#failed(session, error);
-    }
+    this.#tell(callUuid, (session) => session.command(command));
   }
 
   /** Always answered with `call.closed`, also for a call that this thread does not know or that has failed. */
@@ -103,6 +96,16 @@ export class SessionRegistry {
     }
     this.#ended.delete(callUuid);
     this.#send({ type: 'call.closed', callUuid });
+  }
+
+  #tell(callUuid: string, what: (session: Session) => void): void {
+    const session = this.#byCall.get(callUuid);
+    if (session === undefined || !this.#live.includes(session)) return;
+    try {
+      what(session);
+    } catch (error) {
+      this.#failed(session, error);
+    }
   }
 
   #failed(session: Session, error: unknown): void {

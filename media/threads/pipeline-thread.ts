@@ -120,6 +120,9 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
       if (starting.has(message.callUuid)) starting.get(message.callUuid)!.commands.push(message.command);
       else registry.command(message.callUuid, message.command);
       break;
+    case 'call.tool.answer':
+      registry.toolAnswered(message.callUuid, message.toolCallId, message.answer);
+      break;
     case 'call.stop':
       starting.delete(message.callUuid);
       registry.stop(message.callUuid);

@@ -4,26 +4,17 @@
  */
 import { z } from 'zod';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { LONGEST_LINE, LONGEST_TEXT, line, text, variable } from './schema-parts.ts';
+import { tool, toolName } from './tool-schema.ts';
 
 /** Voices of the local engine. */
 export const VOICES = ['slt', 'rms', 'awb', 'kal16'] as const;
 export const MAX_DURATION_SECONDS = { least: 30, most: 14_400 };
 
-const LONGEST_TEXT = 20_000;
-const LONGEST_LINE = 2_000;
 const STEP_ID = /^[A-Za-z0-9_-]{1,64}$/;
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
-const text = (longest: number) =>
-  z
-    .string()
-    .min(1, 'must not be empty')
-    .max(longest, `must have at most ${longest} characters`)
-    .refine((value) => !value.includes('\u0000'), 'must not hold a NUL character');
-const line = text(LONGEST_LINE);
 const label = text(120);
 const stepId = z.string().regex(STEP_ID, 'must be 1 to 64 letters, digits, _ or -');
-const variable = z.string().regex(VARIABLE, 'must be a letter or _ and then letters, digits, _, . or -, 64 at most');
 const direction = z.enum(['outbound', 'inbound', 'web', 'any']);
 const maxDurationSeconds = z
   .int()
@@ -39,11 +30,11 @@ const reply = z.strictObject({
 });
 
 const toolUse = z.strictObject({
-  name: label,
+  name: toolName,
   arguments: z.record(z.string(), z.string()).exactOptional(),
   saying: line.exactOptional(),
   goto: stepId,
-  onError: stepId,
+  onError: stepId.exactOptional(),
 });
 
 const step = z.strictObject({
@@ -84,6 +75,7 @@ const scripted = z.strictObject({
   defaults: z.record(variable, z.string().max(LONGEST_LINE)).exactOptional(),
   intents: z.array(label).max(50, 'must hold at most 50 labels').exactOptional(),
   analysis: analysis.exactOptional(),
+  tools: z.array(tool).max(50, 'must hold at most 50 tools').exactOptional(),
 });
 
 const tone = z.strictObject({

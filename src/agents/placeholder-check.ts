@@ -3,12 +3,7 @@ import type { PathPart, Report } from './faults.ts';
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
-export function checkSpoken(
-  text: string,
-  at: readonly PathPart[],
-  report: Report,
-  options: { secretsAllowed: boolean } = { secretsAllowed: false },
-): void {
+export function checkSpoken(text: string, at: readonly PathPart[], report: Report): void {
   const rest = text.replace(/\{\{([^{}]*)\}\}/g, (whole, inside: string) => {
     const key = (inside.split('|')[0] ?? '').trim();
     if (!KEY.test(key)) {
@@ -16,8 +11,8 @@ export function checkSpoken(
         at,
         `'${whole}' is no placeholder; write {{key}} or {{key | fallback}}, the key of letters, digits, _, . and -`,
       );
-    } else if (key.startsWith('secret.') && !options.secretsAllowed) {
-      report(at, `'${whole}' would be spoken; secret.* keys are for tools only`);
+    } else if (key.startsWith('secret.')) {
+      report(at, `'${whole}' would be spoken or written down; secret.* keys are for the headers of tools only`);
     }
     return '';
   });

@@ -10,6 +10,7 @@ import type { Lexicon } from './lexicon.ts';
 import { checkPhrase, phraseKey } from './phrase-check.ts';
 import { checkSpoken } from './placeholder-check.ts';
 import { checkWays, waitsForAnswer } from './script-ways.ts';
+import { checkTools } from './tool-check.ts';
 
 export function checkScript(agent: ScriptedAgent, lexicon: Lexicon): AgentFault[] {
   const faults: AgentFault[] = [];
@@ -32,6 +33,7 @@ export function checkScript(agent: ScriptedAgent, lexicon: Lexicon): AgentFault[
   agent.steps.forEach((step, index) => {
     checkStep(step, ['steps', index], lexicon, report);
   });
+  checkTools(agent, report);
   checkWays(agent, report);
   return faults;
 }
@@ -42,7 +44,7 @@ function checkStep(step: ScriptedStep, at: readonly PathPart[], lexicon: Lexicon
     checkSpoken(line, typeof step.say === 'string' ? [...at, 'say'] : [...at, 'say', index], report);
   });
   for (const [name, value] of Object.entries(step.tool?.arguments ?? {})) {
-    checkSpoken(value, [...at, 'tool', 'arguments', name], report, { secretsAllowed: true });
+    checkSpoken(value, [...at, 'tool', 'arguments', name], report);
   }
   if (step.tool?.saying !== undefined) checkSpoken(step.tool.saying, [...at, 'tool', 'saying'], report);
   if (step.end !== undefined) checkEnd(step, at, report);

@@ -33,7 +33,9 @@ export function checkWays(agent: ScriptedAgent, report: Report): void {
     });
     if (step.tool !== undefined) {
       targets.push({ from: index, to: step.tool.goto, at: ['steps', index, 'tool', 'goto'] });
-      targets.push({ from: index, to: step.tool.onError, at: ['steps', index, 'tool', 'onError'] });
+      if (step.tool.onError === undefined) {
+        targets.push({ from: index, to: agent.fallback.goto, at: ['fallback', 'goto'] });
+      } else targets.push({ from: index, to: step.tool.onError, at: ['steps', index, 'tool', 'onError'] });
     }
   });
   for (const target of targets) {

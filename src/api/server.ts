@@ -44,6 +44,7 @@ import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
 import { registerPhoneNumbers } from './phone-numbers/phone-number-routes.ts';
 import { requestIdOf } from './request-id.ts';
 import { registerSuppressions } from './suppressions/suppression-routes.ts';
+import { registerTools } from './tools/tool-routes.ts';
 import { registerWebhookSettings, type WebhookSettingDeps } from './webhook-settings/webhook-setting-routes.ts';
 import { registerWebhooks } from './webhooks/webhook-routes.ts';
 import { registerWidget } from './widget/widget-routes.ts';
@@ -130,6 +131,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerCallDelete(app, guard, deps);
   registerCallControl(app, guard, deps);
   registerLimits(app, guard, deps);
+  registerTools(app, guard, deps);
   registerAudit(app, guard, deps);
   registerErrorCodes(app);
   registerAgents(app, guard, deps);

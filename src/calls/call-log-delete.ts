@@ -79,6 +79,7 @@ const REMOVERS: Record<CallPart, (tx: Queryable, call: LiveCall) => Promise<Call
   },
   async events(tx, call) {
     await tx.query('DELETE FROM call_events WHERE call_uuid = $1', [call.callUuid]);
+    await tx.query('DELETE FROM tool_calls WHERE call_uuid = $1', [call.callUuid]);
     return {};
   },
   async metadata(_tx, call) {

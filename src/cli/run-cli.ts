@@ -15,7 +15,9 @@ import { addLeadCommands } from './lead-commands.ts';
 import { addLimitCommands } from './limit-commands.ts';
 import { addLineCommands } from './line-commands.ts';
 import { addOperatorCommands } from './operator-commands.ts';
+import { addSecretCommands } from './secret-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
+import { addToolCommands } from './tool-commands.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 import { addWidgetCommands } from './widget-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
@@ -44,6 +46,8 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
   addLimitCommands(program, io);
   addAuditCommands(program, io);
   addWidgetCommands(program, io);
+  addSecretCommands(program, io);
+  addToolCommands(program, io);
   addDoctorCommand(program, io);
   program
     .command('migrate')

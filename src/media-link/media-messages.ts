@@ -17,6 +17,8 @@ import { recordingEventFields } from '../calls/recording-event.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import type { RecordCallEvent, Transitions } from '../calls/transition.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import type { ToolExecutor } from '../tools/tool-executor.ts';
+import { settleToolUse } from '../tools/tool-log.ts';
 
 export type CallMessage = Extract<ToControl, { callUuid: string; epoch: number }>;
 type LiveMessage = Extract<CallMessage, { type: 'live' }>;
@@ -28,6 +30,7 @@ export interface MediaMessagesDeps {
   bus: Pick<CallEventBus, 'publish'>;
   transitions: Transitions;
   recordCallEvent: RecordCallEvent;
+  tools: Pick<ToolExecutor, 'claim'>;
   bell: { ring(deliveryIds: readonly string[]): void };
   publicUrl: string;
 }
@@ -92,9 +95,26 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
       if (turns.length > 0 && isTerminal(call.status)) {
         await tx.query('SELECT call_search_write(c) FROM calls c WHERE c.call_uuid = $1', [call.callUuid]);
       }
+      const deliveryIds = await storeToolUses(tx, call, messages);
       const byMessage = new Map(stored.map((message, index) => [message, events[index]!]));
-      return { events: messages.map((message) => byMessage.get(message) ?? shownOnly(message)) };
+      return { events: messages.map((message) => byMessage.get(message) ?? shownOnly(message)), deliveryIds };
     });
+  }
+
+  /** The uses of tools that ended, and a webhook for each that failed. */
+  async function storeToolUses(tx: Queryable, call: LiveCall, messages: readonly LiveMessage[]): Promise<string[]> {
+    const deliveryIds: string[] = [];
+    for (const { event, atEpochMs } of messages) {
+      if (event.type !== 'tool' || event.phase !== 'end') continue;
+      const { toolCallId, name, outcome, code, status, ms } = event;
+      const { callUuid, workspaceId, agentId } = call;
+      const use = { callUuid, workspaceId, agentId, toolCallId, name, startedAtEpochMs: atEpochMs - ms };
+      await settleToolUse(tx, use, { outcome, code, status, ms });
+      if (outcome !== 'failed') continue;
+      const tool = { toolCallId, name, error: code, status, ms };
+      deliveryIds.push(...(await deps.recordCallEvent(tx, call, 'tool.failed', { tool }, clock)));
+    }
+    return deliveryIds;
   }
 
   async function handleOne(message: Exclude<CallMessage, LiveMessage>): Promise<void> {
@@ -128,6 +148,18 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
           await patchCall(tx, callUuid, { checkpoint: message.checkpoint });
           return { events: [] };
         });
+      case 'tool.call': {
+        let start = (): void => {};
+        await onOwnedCall(message, async (tx, call) => {
+          start = await deps.tools.claim(tx, call, message.ask);
+          return { events: [] };
+        });
+        start();
+        return;
+      }
+      case 'tool.cancel':
+        // Done when it was read.
+        return;
       case 'agent.ended': {
         const reason: EndedReason = isEndedReason(message.reason) ? message.reason : 'internal_error';
         const error =
@@ -263,6 +295,10 @@ function patchOf(call: LiveCall, messages: readonly LiveMessage[]): CallPatch {
     } else if (event.type === 'warning') {
       const warnings = patch.warnings ?? call.warnings;
       if (!warnings.includes(event.code)) patch.warnings = [...warnings, event.code];
+    } else if (event.type === 'tool' && event.phase === 'end' && event.outcome === 'failed') {
+      // What the call log finds such calls by.
+      const warnings = patch.warnings ?? call.warnings;
+      if (!warnings.includes('tool.failed')) patch.warnings = [...warnings, 'tool.failed'];
     } else if (event.type === 'turn' && isTerminal(call.status)) patch.transcriptStatus = 'ready';
   }
   return patch;

@@ -26,6 +26,8 @@ export interface MediaPeerDeps {
   releaseLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
   /** The process's figures for operators. */
   metricsReported?(mediaId: string, families: readonly MetricFamily[]): void;
+  /** The call does not wait for its tool any more. */
+  toolCancelled?(toolCallId: string): void;
   /** A new run of this process: the calls of the one before, other than these, have no owner any more. */
   orphanOthers(mediaId: string, liveCalls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
 }
@@ -169,6 +171,11 @@ export class MediaPeer implements MediaMember {
       case 'controlled':
         this.#inbox.skip(number);
         this.#deps.pool.controlled(message.controlId, message.outcome);
+        return;
+      case 'tool.cancel':
+        // At once, and before what waits for the database: it has to reach the request.
+        this.#inbox.skip(number);
+        this.#deps.toolCancelled?.(message.toolCallId);
         return;
       case 'claim': {
         const answer = (): void => this.#answerClaim(message.requestId, message.claim, number);

@@ -9,6 +9,7 @@ import { type LegFormat, MULAW_8K } from '../../media/contract/audio-format.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ToMedia } from '../../media/contract/link-messages.ts';
 import type { ControlAction, ControlOutcome } from '../../media/contract/live-control.ts';
+import type { ToolAnswer } from '../../media/contract/tools.ts';
 import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
 import type { MediaCommands } from '../calls/deeds.ts';
 import type { LiveCall } from '../calls/live-call.ts';
@@ -50,6 +51,8 @@ export interface MediaPool extends MediaCommands {
   control(call: LiveCall, action: ControlAction): Promise<ControlOutcome | 'unanswered'>;
   /** A process has answered. */
   controlled(controlId: string, outcome: ControlOutcome): void;
+  /** A tool's answer, to who carries the call. A process that is away gets it when it comes back. */
+  toolAnswered(ownerMediaId: string | null, callUuid: string, toolCallId: string, answer: ToolAnswer): void;
   /** Step 12 of contract §2: is there a connected process that takes calls and has room? */
   hasRoom(): boolean;
   /** The call has gone to another process: the one that had it lets go. */
@@ -111,6 +114,10 @@ export function createMediaPool(deps: { database: Database; clock: Clock; log: L
       });
     },
     controlled: (controlId, outcome) => asked.get(controlId)?.(outcome),
+    toolAnswered(ownerMediaId, callUuid, toolCallId, answer) {
+      const owner = ownerMediaId === null ? undefined : byId.get(ownerMediaId);
+      if (owner !== undefined) send(owner, { type: 'tool.answer', callUuid, toolCallId, answer });
+    },
     superseded(callUuid, ownerMediaId) {
       const owner = byId.get(ownerMediaId);
       if (owner !== undefined) send(owner, { type: 'stop', callUuid, reason: null, superseded: true });

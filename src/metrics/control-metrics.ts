@@ -34,6 +34,8 @@ export interface ControlMetrics {
   callAnalysed(by: 'heuristic' | 'model' | 'none', secondsAfterEnd: number): void;
   /** One question to a language model: `ok`, or the kind of fault. */
   modelAsked(outcome: string, seconds: number): void;
+  /** `outcome`: ok, or the failure's code. */
+  toolUsed(outcome: string, seconds: number): void;
   families(): Promise<MetricFamily[]>;
   close(): void;
 }
@@ -118,6 +120,18 @@ export function createControlMetrics(): ControlMetrics {
     buckets: ANALYSIS_BOUNDS_SECONDS,
     registers,
   });
+  const toolUses = new Counter({
+    name: 'parley_tool_calls_total',
+    help: 'Uses of custom tools that control carried out, by outcome',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const toolSeconds = new Histogram({
+    name: 'parley_tool_call_duration_seconds',
+    help: 'From the request of a tool to its answer',
+    buckets: REQUEST_BOUNDS_SECONDS,
+    registers,
+  });
   const loopDelay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS });
   loopDelay.enable();
 
@@ -143,6 +157,10 @@ export function createControlMetrics(): ControlMetrics {
     modelAsked(outcome, seconds) {
       modelQuestions.inc({ outcome });
       modelSeconds.observe(seconds);
+    },
+    toolUsed(outcome, seconds) {
+      toolUses.inc({ outcome });
+      toolSeconds.observe(seconds);
     },
     async families() {
       const json = (await registers[0]!.getMetricsAsJSON()) as MetricObjectWithValues<MetricValue<string>>[];

@@ -89,7 +89,17 @@ class Exchange {
   }
 
   start(): void {
-    const { connectMs, totalMs } = this.#request.limits;
+    const { signal, limits } = this.#request;
+    if (signal !== undefined) {
+      const abort = (): void => this.fail('it was called off');
+      if (signal.aborted) {
+        abort();
+        return;
+      }
+      signal.addEventListener('abort', abort, { once: true });
+      this.#timers.push(() => signal.removeEventListener('abort', abort));
+    }
+    const { connectMs, totalMs } = limits;
     this.#cancelConnectLimit = this.#limit(connectMs, `no connection within ${connectMs} ms`);
     this.#limit(totalMs, `the request was not taken within ${totalMs} ms`);
     this.#client.dispatch(

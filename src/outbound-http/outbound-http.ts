@@ -10,6 +10,8 @@ export interface OutboundRequest {
   /** Sent as these bytes. */
   body: Buffer;
   limits: OutboundLimits;
+  /** Aborted: the request is torn down and ends as `failed`. */
+  signal?: AbortSignal;
 }
 
 export interface OutboundLimits {

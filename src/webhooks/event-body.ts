@@ -111,6 +111,8 @@ function fieldsOf(call: CallRecord, facts: EventFacts): Body {
       return failedFields(call);
     case 'recording.ready':
       return { recordingStatus: call.recordingStatus };
+    case 'tool.failed':
+      return {};
     case 'analysis.completed':
       return { analysisStatus: call.analysisStatus };
   }

@@ -13,7 +13,7 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 
 /** Sent to those who asked, so that an exhaustive `switch` in an old receiver stays safe. */
-export const OPT_IN_EVENTS = ['call.ringing', 'call.answered', 'lead.updated'] as const;
+export const OPT_IN_EVENTS = ['call.ringing', 'call.answered', 'tool.failed', 'lead.updated'] as const;
 
 /** Sent when somebody asks for one, subscribed or not; tried once. */
 export const TEST_EVENT = 'webhook.test';
@@ -22,9 +22,9 @@ export const ALL_EVENTS = [...WEBHOOK_EVENTS, ...OPT_IN_EVENTS, TEST_EVENT] as c
 
 export type OptInEvent = (typeof OPT_IN_EVENTS)[number];
 /** Of one call: in its order, with its fields. */
-export type CallEventName = (typeof WEBHOOK_EVENTS)[number] | Extract<OptInEvent, `call.${string}`>;
+export type CallEventName = (typeof WEBHOOK_EVENTS)[number] | Extract<OptInEvent, `call.${string}` | 'tool.failed'>;
 /** Of a workspace, outside any call. */
-export type WorkspaceEventName = Exclude<OptInEvent, `call.${string}`> | typeof TEST_EVENT;
+export type WorkspaceEventName = Exclude<OptInEvent, CallEventName> | typeof TEST_EVENT;
 
 export function isOptIn(event: string): event is OptInEvent {
   return (OPT_IN_EVENTS as readonly string[]).includes(event);

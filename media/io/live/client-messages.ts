@@ -22,7 +22,8 @@ export type ClientMessage =
   | { type: 'audio.mute'; muted: boolean }
   | { type: 'user.text'; text: string; interrupt: boolean }
   | { type: 'context.update' }
-  | { type: 'tool.result'; toolCallId: string }
+  /** `error`: it failed, for this reason; null: `result` is its result. */
+  | { type: 'tool.result'; toolCallId: string; result: unknown; error: string | null }
   | { type: 'dtmf'; digits: string }
   | { type: 'playback.position'; utterance: number; playedMs: number }
   | { type: 'interrupt' }
@@ -39,6 +40,7 @@ export type ReadMessage =
 
 const MOST_TEXT_CHARACTERS = 2_000;
 const MOST_NAME_CHARACTERS = 120;
+const MOST_ERROR_CHARACTERS = 200;
 const METADATA = { keys: 50, valueCharacters: 2_000, totalBytes: 8 * 1024 };
 const METADATA_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 /** Not a visitor's to say: secrets of tools, and what the service itself knows. */
@@ -104,8 +106,10 @@ const READERS: {
     return typeof fields['text'] === 'string' ? { type: 'context.update' } : '`text` must be a string';
   },
   'tool.result'(fields) {
-    const { toolCallId } = fields as { toolCallId?: unknown };
-    return typeof toolCallId === 'string' ? { type: 'tool.result', toolCallId } : '`toolCallId` must be a string';
+    const { toolCallId, result = null, error = null } = fields as Record<'toolCallId' | 'result' | 'error', unknown>;
+    if (typeof toolCallId !== 'string') return '`toolCallId` must be a string';
+    if (error !== null && typeof error !== 'string') return '`error` must be a string';
+    return { type: 'tool.result', toolCallId, result, error: error?.slice(0, MOST_ERROR_CHARACTERS) ?? null };
   },
   dtmf(fields) {
     const { digits } = fields as { digits?: unknown };

@@ -18,6 +18,7 @@ import {
   type WebSetup,
 } from '../../contract/live-session.ts';
 import type { SessionCommand } from '../../contract/session-command.ts';
+import { type ToolAnswer, type ToolAsk, toolFailed } from '../../contract/tools.ts';
 import type { CallBlock } from '../../rings/call-block.ts';
 import type { CallLeg } from '../call-leg.ts';
 import type { FrameClock, FrameClockClient } from '../frame-clock.ts';
@@ -41,6 +42,7 @@ export interface LiveLegListener {
   fed(): void;
   digit(digit: string): void;
   command(command: SessionCommand): void;
+  toolAnswered(toolCallId: string, answer: ToolAnswer): void;
   recovered(gapMs: number): void;
   /** Exactly once; see `LegListener`. */
   over(why: LegEnd, durationMs: number, detail: string): void;
@@ -82,6 +84,8 @@ export class LiveLeg implements CallLeg, FrameClockClient {
   #clearReason: 'barge_in' | 'interrupt' | 'held' = 'barge_in';
   #draining: { reason: EndedReason; sinceMs: number } | null = null;
   #peerCloseCode = 0;
+  /** Tools that the page was asked for. */
+  readonly #toolCalls = new Set<string>();
 
   constructor(options: LiveLegOptions) {
     const { clock, setup } = options;
@@ -175,6 +179,19 @@ export class LiveLeg implements CallLeg, FrameClockClient {
 
   live(event: LiveEvent): void {
     if (this.#phase !== 'over') this.#teller.live(event);
+  }
+
+  toolAsked(ask: ToolAsk, timeoutMs: number): boolean {
+    if (this.#phase === 'over') return false;
+    // A thread that goes on for a dead one asks again; the page is at it already.
+    if (this.#toolCalls.has(ask.toolCallId)) return true;
+    this.#toolCalls.add(ask.toolCallId);
+    this.#teller.toolCall(ask, timeoutMs);
+    return true;
+  }
+
+  toolCancelled(toolCallId: string): void {
+    this.#toolCalls.delete(toolCallId);
   }
 
   /** The agent has said its last word: what the browser still has may be played. */
@@ -305,9 +322,14 @@ export class LiveLeg implements CallLeg, FrameClockClient {
       case 'dtmf':
         for (const digit of message.digits) listener.digit(digit);
         break;
-      case 'tool.result':
-        this.#teller.warn('unknown_tool_call', 'No tool call of this id waits for a result');
+      case 'tool.result': {
+        const { toolCallId, result, error } = message;
+        if (!this.#toolCalls.delete(toolCallId)) {
+          this.#teller.warn('unknown_tool_call', 'No tool call of this id waits for a result');
+        } else if (error === null) listener.toolAnswered(toolCallId, { ok: true, status: null, result });
+        else listener.toolAnswered(toolCallId, toolFailed('client_error', error));
         break;
+      }
     }
   }
 

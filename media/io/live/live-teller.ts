@@ -9,6 +9,7 @@ import type { EndedReason } from '../../contract/call-outcome.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { LiveEvent, Turn, TurnLatency } from '../../contract/conversation.ts';
 import type { NegotiatedAudio } from '../../contract/live-session.ts';
+import type { ToolAsk } from '../../contract/tools.ts';
 import { MessageLog } from './message-log.ts';
 
 export interface TellerOptions {
@@ -164,10 +165,19 @@ export class LiveTeller {
         this.#pendingLatency = { latency: event.latency, untilMs: this.#options.clock.nowMs() + HEARD_WITHIN_MS };
         if (turnIdOf(this.#heardTurn) === event.latency.turnId) this.#tellLatency();
         break;
+      case 'tool': {
+        const { type, phase, name, toolCallId } = event;
+        this.#keep({ type, phase, name, toolCallId });
+        break;
+      }
       case 'warning':
         this.warn(event.code, event.message);
         break;
     }
+  }
+
+  toolCall({ toolCallId, name, arguments: args }: ToolAsk, timeoutMs: number): void {
+    this.#keep({ type: 'tool.call', toolCallId, name, arguments: args, timeoutMs });
   }
 
   turn(turn: Turn): void {

@@ -13,6 +13,7 @@ import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
 import { type ControlAction, type ControlOutcome, controlRefused } from '../../contract/live-control.ts';
 import type { SessionCommand } from '../../contract/session-command.ts';
 import type { FromPipeline, UtteranceBegun } from '../../contract/thread-messages.ts';
+import type { ToolAnswer, ToolAsk } from '../../contract/tools.ts';
 import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
 import type { ScoringHost } from './scoring-host.ts';
@@ -43,6 +44,9 @@ export interface PlacedCallListener {
   checkpoint(checkpoint: Checkpoint): void;
   ended(reason: EndedReason, disposition: string | null, error: string | null): void;
   controlled(controlId: string, outcome: ControlOutcome): void;
+  /** The agent uses a tool. Asked again, under the same id, by a thread that goes on where another died. */
+  toolAsked(ask: ToolAsk, where: { atPage: boolean; timeoutMs: number }): void;
+  toolCancelled(toolCallId: string): void;
   /** The pipeline has said its last about this call: after `stop`, or because it cannot go on (`lost` true). */
   closed(lost: boolean): void;
   /** The thread died at `lostAtMs`; a new block for its successor, or null when the leg is over. */
@@ -56,6 +60,8 @@ export interface PlacedCall {
   /** The listener's `controlled` follows, unless the thread dies. */
   control(controlId: string, action: ControlAction): void;
   command(command: SessionCommand): void;
+  /** Lost where no thread carries the call: the next one asks again. */
+  toolAnswered(toolCallId: string, answer: ToolAnswer): void;
   /** `closed` follows. */
   stop(): void;
 }
@@ -152,6 +158,10 @@ class Call implements PlacedCall {
   command(command: SessionCommand): void {
     if (command.type === 'hold') this.isHeld = command.held;
     this.host?.post({ type: 'call.command', callUuid: this.setup.callUuid, command });
+  }
+
+  toolAnswered(toolCallId: string, answer: ToolAnswer): void {
+    this.host?.post({ type: 'call.tool.answer', callUuid: this.setup.callUuid, toolCallId, answer });
   }
 
   stop(): void {
@@ -319,6 +329,12 @@ class Pool implements PipelinePool {
         break;
       case 'call.controlled':
         call.listener.controlled(message.controlId, message.outcome);
+        break;
+      case 'call.tool':
+        call.listener.toolAsked(message.ask, message);
+        break;
+      case 'call.tool.cancel':
+        call.listener.toolCancelled(message.toolCallId);
         break;
       case 'call.closed':
         this.settle(call, !call.isStopping);

@@ -4,17 +4,21 @@
  *
  *   saying ──said──► (next step | listening | end)        interrupted ──► listening
  *   listening ──heard──► reply's step │ ──unclear──► fallback │ ──tick──► idle prompt, then inactivity
+ *   a step with a tool: asks for it at once ──► saying · waiting ──tick──► filler ──tool──► goto │ onError
  *
  * It ends at most once, says nothing after that, and never throws on any order of events: a definition that has passed the
  * import check cannot reach the `internal_error` endings, which stand for one that has not.
  */
-import type { Expectation, ScriptedAgent, ScriptedStep } from '../../contract/agent-definition.ts';
+import type { Expectation, ScriptedAgent, ScriptedStep, ScriptedToolUse } from '../../contract/agent-definition.ts';
 import { type EndedReason, isEndedReason } from '../../contract/call-outcome.ts';
 import type { Checkpoint } from '../../contract/conversation.ts';
 import { fillPlaceholders } from '../../contract/placeholders.ts';
+import { toolValues } from '../../contract/tool-values.ts';
+import { SORRY, type ToolAnswer, type ToolDefinition } from '../../contract/tools.ts';
 import { PhraseBook, type ReplyMatch } from './phrase-match.ts';
+import { ToolWait } from './tool-wait.ts';
 
-export type SayPurpose = 'greeting' | 'step' | 'fallback' | 'idle';
+export type SayPurpose = 'greeting' | 'step' | 'fallback' | 'idle' | 'filler';
 
 export type ScriptEvent =
   | { type: 'start'; atMs: number; checkpoint: Checkpoint | null }
@@ -28,6 +32,8 @@ export type ScriptEvent =
   /** The caller asked for a moment: wait, and let the idle prompts run. */
   | { type: 'hold'; atMs: number }
   | { type: 'caller'; atMs: number; speaking: boolean }
+  /** The result of the tool that was asked for, told when nothing is being said. */
+  | { type: 'tool'; atMs: number; answer: ToolAnswer }
   | { type: 'tick'; atMs: number };
 
 export type ScriptAction =
@@ -35,6 +41,8 @@ export type ScriptAction =
   /** Holds from now on, while the agent speaks too. `asked` is false while the greeting goes before the question. */
   | { type: 'listen'; stepId: string | null; book: PhraseBook; expect: Expectation; asked: boolean }
   | { type: 'say'; stepId: string | null; purpose: SayPurpose; text: string; interruptible: boolean }
+  /** Before what the step says: the tool works meanwhile. One at a time. */
+  | { type: 'tool'; name: string; arguments: Record<string, string> }
   | { type: 'warning'; code: string; message: string }
   | { type: 'end'; reason: EndedReason; disposition: string | null; error: string | null };
 
@@ -50,6 +58,7 @@ const PROMPT_AFTER_SOUND_MS = 1_500;
 export const BRIDGE = 'Sorry, I lost you for a moment.';
 const FALLBACK_COUNTER = '#fallback';
 const IDLE_COUNTER = '#idle';
+const SORRY_COUNTER = '#sorry';
 
 const NOTHING: readonly ScriptAction[] = Object.freeze([]);
 const NO_PHRASES = new PhraseBook([]);
@@ -67,9 +76,12 @@ export class ScriptMachine {
   readonly #maxDurationMs: number;
   readonly #steps = new Map<string, ScriptedStep>();
   readonly #books = new Map<string, PhraseBook>();
+  readonly #tools = new Map<string, ToolDefinition>();
   readonly #warnedKeys = new Set<string>();
 
   #phase: 'new' | 'saying' | 'listening' | 'ended' = 'new';
+  /** A tool is at work; the script stands at its step until the result is told. */
+  #wait: ToolWait | null = null;
   #purpose: SayPurpose = 'greeting';
   /** Null until the greeting has been said. */
   #stepId: string | null = null;
@@ -80,6 +92,8 @@ export class ScriptMachine {
   #silentSinceMs = 0;
   /** End of what was last played, prompts too. */
   #playedUntilMs = 0;
+  /** End of the agent's last sound; unlike the two above it knows nothing of what the caller says. */
+  #agentSoundAtMs = 0;
   #callerSpeaking = false;
   #callerSoundAtMs = Number.NEGATIVE_INFINITY;
 
@@ -87,6 +101,7 @@ export class ScriptMachine {
     this.#agent = options.agent;
     this.#placeholders = options.placeholders;
     this.#maxDurationMs = options.maxDurationMs;
+    for (const tool of options.agent.tools ?? []) this.#tools.set(tool.name, tool);
     for (const step of options.agent.steps) {
       this.#steps.set(step.id, step);
       this.#books.set(step.id, new PhraseBook(step.replies ?? []));
@@ -129,6 +144,8 @@ export class ScriptMachine {
       this.#callerSoundAtMs = event.atMs;
       return NOTHING;
     }
+    if (event.type === 'said' || event.type === 'interrupted' || event.type === 'hold')
+      this.#agentSoundAtMs = event.atMs;
     const out: ScriptAction[] = [];
     if (event.type === 'start') {
       this.#start(event.atMs, event.checkpoint, out);
@@ -146,10 +163,16 @@ export class ScriptMachine {
         this.#listenSince(event.atMs);
         break;
       case 'heard':
-        this.#heard(event.atMs, event.text, out);
+        // Written down, and no answer: the tool's comes first.
+        if (this.#wait !== null) this.#listenSince(event.atMs);
+        else this.#heard(event.atMs, event.text, out);
         break;
       case 'unclear':
-        this.#missed(event.atMs, out);
+        if (this.#wait !== null) this.#listenSince(event.atMs);
+        else this.#missed(event.atMs, out);
+        break;
+      case 'tool':
+        this.#toolDone(event.atMs, event.answer, out);
         break;
     }
     return out;
@@ -162,12 +185,13 @@ export class ScriptMachine {
       this.#variables = { ...checkpoint.variables };
       this.#visits = { ...checkpoint.visits };
       const stepId = checkpoint.stepId ?? this.#firstStepId();
-      this.#enter(stepId, out, { bridge: BRIDGE, misses: checkpoint.misses, again: checkpoint.stepId !== null });
+      const again = checkpoint.stepId !== null;
+      this.#enter(stepId, atMs, out, { text: BRIDGE, resumes: { misses: checkpoint.misses, again } });
       return;
     }
     const greeting = this.#fill(this.#agent.greeting, out);
     if (greeting === '') {
-      this.#enter(this.#firstStepId(), out);
+      this.#enter(this.#firstStepId(), atMs, out);
       return;
     }
     const first = this.#steps.get(this.#firstStepId());
@@ -191,13 +215,14 @@ export class ScriptMachine {
       return;
     }
     if (this.#stepId === null) {
-      this.#enter(this.#firstStepId(), out);
+      this.#enter(this.#firstStepId(), atMs, out);
       return;
     }
+    if (this.#wait !== null) return;
     const step = this.#steps.get(this.#stepId)!;
-    if (step.end !== undefined || step.tool !== undefined || expectationOf(step) === 'none') {
+    if (step.end !== undefined || expectationOf(step) === 'none') {
       const next = this.#leave(step, out);
-      if (next !== null) this.#enter(next, out);
+      if (next !== null) this.#enter(next, atMs, out);
     }
   }
 
@@ -211,7 +236,7 @@ export class ScriptMachine {
     for (const [name, value] of Object.entries(match.reply.set ?? {})) {
       this.#variables[name] = caughtValue(value, text, match);
     }
-    this.#enter(match.reply.goto ?? this.#stepId ?? this.#firstStepId(), out);
+    this.#enter(match.reply.goto ?? this.#stepId ?? this.#firstStepId(), atMs, out);
   }
 
   /** Nothing in the grammar fits: the next fallback line, or its step after too many. */
@@ -221,7 +246,7 @@ export class ScriptMachine {
       const firstStepId = this.#firstStepId();
       const first = this.#steps.get(firstStepId);
       if (first === undefined || first.say !== undefined) {
-        this.#enter(firstStepId, out);
+        this.#enter(firstStepId, atMs, out);
         return;
       }
       this.#stepId = firstStepId;
@@ -229,7 +254,7 @@ export class ScriptMachine {
     this.#misses++;
     const { say, after, goto } = this.#agent.fallback;
     const line = this.#misses >= after ? '' : this.#fill(this.#pick(say, FALLBACK_COUNTER), out);
-    if (line === '') this.#enter(goto, out);
+    if (line === '') this.#enter(goto, atMs, out);
     else this.#say('fallback', line, true, out);
   }
 
@@ -245,6 +270,7 @@ export class ScriptMachine {
     }
     if (this.#phase !== 'listening') return NOTHING;
     if (this.#callerSpeaking && atMs - this.#callerSoundAtMs < LONGEST_CALLER_SPEECH_MS) return NOTHING;
+    if (this.#wait !== null) return this.#tickWaiting(this.#wait, atMs);
     const { promptAfterMs, say, endAfterMs } = this.#agent.idle;
     if (atMs - this.#silentSinceMs >= endAfterMs) {
       const out: ScriptAction[] = [];
@@ -260,8 +286,42 @@ export class ScriptMachine {
     return out;
   }
 
-  /** Goes to a step, and on through steps that neither speak nor wait. */
-  #enter(firstId: string, out: ScriptAction[], resume?: { bridge: string; misses: number; again: boolean }): void {
+  #tickWaiting(wait: ToolWait, atMs: number): readonly ScriptAction[] {
+    const filler = wait.fillerAt(atMs, { agentEndMs: this.#agentSoundAtMs, callerEndMs: this.#callerSoundAtMs });
+    if (filler === null) return NOTHING;
+    const out: ScriptAction[] = [];
+    const line = this.#fill(filler, out);
+    this.#agentSoundAtMs = atMs;
+    if (line !== '') this.#say('filler', line, true, out);
+    return out;
+  }
+
+  #toolDone(atMs: number, answer: ToolAnswer, out: ScriptAction[]): void {
+    const wait = this.#wait;
+    if (wait === null) return;
+    this.#wait = null;
+    const { name, goto, onError = this.#agent.fallback.goto } = wait.use;
+    const definition = this.#tools.get(name) ?? { name };
+    for (const [key, value] of Object.entries(toolValues(definition, answer))) {
+      if (value === null) delete this.#variables[key];
+      else this.#variables[key] = value;
+    }
+    if (answer.ok) {
+      this.#enter(goto, atMs, out);
+      return;
+    }
+    const isSilent = this.#steps.get(onError)?.say === undefined || wait.use.onError === undefined;
+    const sorry = definition.speakOnError ?? (isSilent ? [SORRY] : []);
+    this.#enter(onError, atMs, out, { text: this.#fill(this.#pick(sorry, SORRY_COUNTER), out) });
+  }
+
+  /** Goes to a step, and on through steps that neither speak nor wait. `lead` is said before what the first of them says. */
+  #enter(
+    firstId: string,
+    atMs: number,
+    out: ScriptAction[],
+    lead: { text: string; resumes?: { misses: number; again: boolean } } = { text: '' },
+  ): void {
     let stepId = firstId;
     for (let hops = 0; hops < MOST_SILENT_STEPS; hops++) {
       const step = this.#steps.get(stepId);
@@ -270,22 +330,27 @@ export class ScriptMachine {
         this.#end('internal_error', null, `script goes to the unknown step '${stepId}'`, out);
         return;
       }
-      const repeats = resume !== undefined && hops === 0;
+      const resumes = hops === 0 ? lead.resumes : undefined;
       this.#stepId = stepId;
       this.#phase = 'listening';
-      this.#misses = repeats ? resume.misses : 0;
-      const visit = (this.#visits[stepId] ?? 0) + (repeats && resume.again ? 0 : 1);
+      this.#misses = resumes?.misses ?? 0;
+      const visit = (this.#visits[stepId] ?? 0) + (resumes?.again === true ? 0 : 1);
       this.#visits[stepId] = visit;
       out.push({ type: 'step', stepId });
       const expect = expectationOf(step);
-      out.push({ type: 'listen', stepId, book: this.#books.get(stepId) ?? NO_PHRASES, expect, asked: true });
-      const line = this.#fill(variantOf(step.say, visit), out);
-      const text = repeats ? `${resume.bridge} ${line}`.trim() : line;
+      // While a tool works, words of the step after it are understood, and written down.
+      const bookId = step.tool === undefined ? stepId : step.tool.goto;
+      out.push({ type: 'listen', stepId, book: this.#books.get(bookId) ?? NO_PHRASES, expect, asked: true });
+      if (step.tool !== undefined) this.#ask(step, step.tool, atMs, out);
+      const own = this.#fill(variantOf(step.say, visit), out);
+      const line = step.tool?.saying === undefined ? own : `${own} ${this.#fill(step.tool.saying, out)}`.trim();
+      const text = hops === 0 ? `${lead.text} ${line}`.trim() : line;
       if (text !== '') {
         this.#say('step', text, step.end === undefined && (step.interruptible ?? true), out);
         return;
       }
-      if (step.end === undefined && step.tool === undefined && expect !== 'none') return;
+      if (step.tool !== undefined) return;
+      if (step.end === undefined && expect !== 'none') return;
       const next = this.#leave(step, out);
       if (next === null) return;
       stepId = next;
@@ -305,16 +370,17 @@ export class ScriptMachine {
       this.#end(reason, step.end.disposition ?? null, null, out);
       return null;
     }
-    if (step.tool !== undefined) {
-      const message = `Step '${step.id}' uses the tool '${step.tool.name}'; tools are not served yet, so it goes to '${step.tool.onError}'.`;
-      out.push({ type: 'warning', code: 'tool_unavailable', message });
-      return step.tool.onError;
-    }
     if (step.goto !== undefined) return step.goto;
     const message = `Step '${step.id}' expects nothing and leads nowhere; the call ends.`;
     out.push({ type: 'warning', code: 'script_dead_end', message });
     this.#end('agent_hangup', null, null, out);
     return null;
+  }
+
+  #ask(step: ScriptedStep, use: ScriptedToolUse, atMs: number, out: ScriptAction[]): void {
+    this.#wait = new ToolWait(step, use, this.#tools.get(use.name), atMs);
+    const filled = Object.entries(use.arguments ?? {}).map(([name, value]) => [name, this.#fill(value, out)]);
+    out.push({ type: 'tool', name: use.name, arguments: Object.fromEntries(filled) });
   }
 
   #say(purpose: SayPurpose, text: string, interruptible: boolean, out: ScriptAction[]): void {
@@ -325,6 +391,7 @@ export class ScriptMachine {
 
   #end(reason: EndedReason, disposition: string | null, error: string | null, out: ScriptAction[]): void {
     this.#phase = 'ended';
+    this.#wait = null;
     out.push({ type: 'end', reason, disposition, error });
   }
 

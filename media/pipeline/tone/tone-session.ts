@@ -91,6 +91,7 @@ export function createToneSession(deps: ToneSessionDeps, setup: CallSetup, agent
     pressed() {},
     control: () => controlRefused('unsupported'),
     command() {},
+    toolAnswered() {},
     stop() {
       ended = true;
       encoder?.close();

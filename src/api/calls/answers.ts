@@ -1,6 +1,7 @@
 /** What the routes of calls answer, as zod schemas for the published document (see `openapi/shared-answers.ts`). */
 import { z } from 'zod';
 import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
+import { TOOL_FAILURES } from '../../../media/contract/tools.ts';
 import { SENTIMENTS } from '../../analysis/findings.ts';
 import { CALL_PARTS } from '../../calls/call-log-delete.ts';
 import { time, uuid } from '../openapi/shared-answers.ts';
@@ -24,6 +25,21 @@ const turn = z
     words: z.array(z.unknown()),
   })
   .meta({ id: 'Turn' });
+
+const toolUse = z
+  .strictObject({
+    name: z.string(),
+    ms: z.int().nullable().describe('From the ask to the result; null while it is at work'),
+    status: z.int().nullable().describe('Of HTTP, where there was an answer'),
+    outcome: z.enum(['ok', 'failed', 'cancelled']).nullable(),
+    error: z.enum(TOOL_FAILURES).nullable(),
+    toolCallId: z.string(),
+    startedAt: time,
+  })
+  .meta({
+    id: 'ToolUse',
+    description: 'A use of a custom tool. Neither what was asked nor what was answered is kept.',
+  });
 
 const recording = z
   .strictObject({
@@ -102,7 +118,7 @@ export const callAnswer = z
       .describe('Spreads in ms from the end of the last sound of the caller'),
     quality: z.null(),
     interruptions: z.strictObject({ byUser: z.int(), falseBargeIns: z.int() }),
-    tools: z.array(z.unknown()),
+    tools: z.array(toolUse),
     cost: z.null(),
     warnings: z.array(z.string()),
     recovery: z.array(z.unknown()),

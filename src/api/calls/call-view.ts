@@ -9,6 +9,7 @@ import { readTurns } from '../../calls/call-turns.ts';
 import { readCall, readCalls } from '../../calls/live-call.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
 import type { Queryable } from '../../store/database.ts';
+import { type ToolUseView, toolUsesOf, withToolMs } from '../../tools/tool-log.ts';
 import { transcriptOf } from '../../webhooks/transcript.ts';
 
 export interface CallScope {
@@ -28,30 +29,33 @@ interface ViewDeps {
 export async function readCallView(deps: ViewDeps, scope: CallScope): Promise<CallView | undefined> {
   const call = await readCall(deps.database, scope.workspaceId, scope.callUuid);
   if (call === undefined) return undefined;
-  const [turns, webhooks] = await Promise.all([
+  const [turns, webhooks, tools] = await Promise.all([
     readTurns(deps.database, call.callUuid),
     countWebhooks(deps.database, call.callUuid),
+    toolUsesOf(deps.database, [call.callUuid]),
   ]);
-  return viewOf(call, turns, webhooks, deps.publicUrl);
+  return viewOf(call, turns, webhooks, deps.publicUrl, tools.get(call.callUuid));
 }
 
-/** In the order of the ids; what the workspace does not have is left out. Three queries, however many calls. */
+/** In the order of the ids; what the workspace does not have is left out. Four queries, however many calls. */
 export async function readCallViews(
   deps: ViewDeps,
   workspaceId: string,
   callUuids: readonly string[],
 ): Promise<CallView[]> {
   if (callUuids.length === 0) return [];
-  const [calls, turns, webhooks] = await Promise.all([
+  const [calls, turns, webhooks, tools] = await Promise.all([
     readCalls(deps.database, workspaceId, callUuids),
     turnsByCall(deps.database, callUuids),
     webhooksByCall(deps.database, callUuids),
+    toolUsesOf(deps.database, callUuids),
   ]);
   const byId = new Map(calls.map((call) => [call.callUuid, call]));
   return callUuids.flatMap((callUuid) => {
     const call = byId.get(callUuid);
     if (call === undefined) return [];
-    return [viewOf(call, turns.get(callUuid) ?? [], webhooks.get(callUuid) ?? NO_WEBHOOKS, deps.publicUrl)];
+    const counts = webhooks.get(callUuid) ?? NO_WEBHOOKS;
+    return [viewOf(call, turns.get(callUuid) ?? [], counts, deps.publicUrl, tools.get(callUuid))];
   });
 }
 
@@ -95,6 +99,7 @@ export function viewOf(
   turns: readonly Turn[],
   webhooks: { delivered: number; pending: number },
   publicUrl: string,
+  tools: readonly ToolUseView[] = [],
 ): CallView {
   return {
     callUuid: call.callUuid,
@@ -131,13 +136,13 @@ export function viewOf(
     turns: turns.map((turn) => ({ ...turn, words: [] })),
     analysisStatus: call.analysisStatus,
     ...analysisView(call.analysis),
-    latency: call.latency,
+    latency: withToolMs(call.latency, tools),
     quality: null,
     interruptions: {
       byUser: turns.filter((turn) => turn.role === 'agent' && turn.interrupted).length,
       falseBargeIns: 0,
     },
-    tools: [],
+    tools: [...tools],
     cost: null,
     warnings: call.warnings,
     recovery: [],

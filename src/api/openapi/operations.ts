@@ -17,6 +17,7 @@ import { outboundCallOperations } from '../outbound-call/operations.ts';
 import { phoneNumberOperations } from '../phone-numbers/operations.ts';
 import { serviceOperations } from '../service-operations.ts';
 import { suppressionOperations } from '../suppressions/operations.ts';
+import { toolOperations } from '../tools/operations.ts';
 import { webhookSettingOperations } from '../webhook-settings/operations.ts';
 import { webhookOperations } from '../webhooks/operations.ts';
 import { widgetOperations } from '../widget/operations.ts';
@@ -39,6 +40,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...widgetKeyOperations,
   ...operatorOperations,
   ...errorCodeOperations,
+  ...toolOperations,
   ...widgetOperations,
   ...embedOperations,
   ...serviceOperations,

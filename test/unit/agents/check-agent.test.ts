@@ -161,7 +161,7 @@ describe('the check of an agent', () => {
     [
       'a secret that would be spoken',
       (a) => (a.steps[1].say = '{{secret.pin}}'),
-      /^steps\[1\]\.say: .* secret\.\* keys are for tools only$/,
+      /^steps\[1\]\.say: .* secret\.\* keys are for the headers of tools only$/,
     ],
     [
       'an idle end before its prompt',

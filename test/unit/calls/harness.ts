@@ -143,7 +143,14 @@ export async function createHarness(): Promise<Harness> {
     deeds,
     reaper,
     pool,
-    messages: createMediaMessages({ ...shared, bus, bell, transitions, recordCallEvent }),
+    messages: createMediaMessages({
+      ...shared,
+      bus,
+      bell,
+      transitions,
+      recordCallEvent,
+      tools: { claim: async () => () => {} },
+    }),
     streamTokens: createStreamTokens(MASTER_KEY),
     placement: {
       ...shared,

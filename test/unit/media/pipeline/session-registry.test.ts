@@ -26,6 +26,7 @@ function session(callUuid: string, change: Partial<Session> = {}): Session & { t
     pressed() {},
     control: () => CONTROL_DONE,
     command() {},
+    toolAnswered() {},
     stop() {
       made.stops++;
     },

@@ -78,6 +78,7 @@ function make(change: Partial<CallSetup> = {}) {
     fed: () => heard.fed++,
     digit: (digit) => heard.log.push(`digit ${digit}`),
     command: (command) => heard.log.push(JSON.stringify(command)),
+    toolAnswered: (toolCallId, answer) => heard.log.push(`tool ${toolCallId} ${JSON.stringify(answer)}`),
     recovered: () => {},
     over: (why, durationMs) => heard.log.push(`over ${why} ${durationMs}`),
   };

@@ -50,6 +50,8 @@ class Watcher implements PlacedCallListener {
   controlled(controlId: string): void {
     this.seen.push(`controlled ${controlId}`);
   }
+  toolAsked(): void {}
+  toolCancelled(): void {}
   closed(lost: boolean): void {
     this.seen.push(lost ? 'lost' : 'closed');
   }

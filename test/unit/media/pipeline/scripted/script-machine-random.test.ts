@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ScriptedAgent, ScriptedStep } from '../../../../../media/contract/agent-definition.ts';
+import { toolFailed } from '../../../../../media/contract/tools.ts';
 import { type ScriptEvent, ScriptMachine } from '../../../../../media/pipeline/scripted/script-machine.ts';
 import { sampleAgent } from '../../../../support/sample-agent.ts';
 
@@ -66,12 +67,14 @@ type Stroke = {
 const strokes: fc.Arbitrary<Stroke[]> = fc.array(
   fc.record({
     waitMs: fc.integer({ min: 0, max: 12_000 }),
-    event: fc.constantFrom('said', 'interrupted', 'heard', 'unclear', 'hold', 'caller'),
+    event: fc.constantFrom('said', 'interrupted', 'heard', 'unclear', 'hold', 'caller', 'tool'),
     text: fc.constantFrom('', 'yes', 'no', 'four two', 'my name is ann', 'bananas'),
     speaking: fc.boolean(),
   }),
   { maxLength: 30 },
 );
+
+const FAILED = toolFailed('timeout', 'No answer.');
 
 test('10,000 random agents and event orders: never a throw, never two ends, never deaf and dumb for longer than the idle time', () => {
   fc.assert(
@@ -99,7 +102,9 @@ test('10,000 random agents and event orders: never a throw, never two ends, neve
         if (event === 'said') saying = false;
         if (event === 'heard') feed({ type: 'heard', atMs, text });
         else if (event === 'caller') feed({ type: 'caller', atMs, speaking });
-        else feed({ type: event, atMs });
+        else if (event === 'tool') {
+          feed({ type: 'tool', atMs, answer: speaking ? { ok: true, status: 200, result: text } : FAILED });
+        } else feed({ type: event, atMs });
       }
       // From here on nobody says a word; what the agent says is played within 2 s.
       const quietSinceMs = atMs;
