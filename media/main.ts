@@ -100,6 +100,7 @@ const recorder = createRecorderHost({
   clock,
   log,
   finished: (stream, recording, error) => registry.recorded(stream, recording, error),
+  keyWanted: (stream) => link.send({ type: 'recording.key', stream }),
 });
 let isOddTick = false;
 const frameClock: FrameClock = new FrameClock({
@@ -134,6 +135,7 @@ const link = createControlLink({
     else if (message.type === 'control') registry.control(message.controlId, message.callUuid, message.action);
     else if (message.type === 'tool.answer')
       registry.toolAnswered(message.callUuid, message.toolCallId, message.answer);
+    else if (message.type === 'recording.key') recorder.key(message.stream, message.fate);
     else if (message.type === 'drain') drainAndExit('control asks for it');
   },
   controlRestarted: () => registry.controlRestarted(),

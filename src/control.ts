@@ -51,8 +51,16 @@ import { type MetricsServer, startMetricsServer } from './metrics/metrics-server
 import { createAddressGuard } from './outbound-http/address-guard.ts';
 import { createGuardedClient } from './outbound-http/guarded-client.ts';
 import { systemResolver } from './outbound-http/pinned-dial.ts';
+import { nodeIdOf } from './recordings/local-copies.ts';
+import { assertKeysOpen, fateOfRecording } from './recordings/recording-keys.ts';
+import { createRecordingLinks } from './recordings/recording-links.ts';
+import { openRecordings, recordingFamilies } from './recordings/recordings.ts';
+import { renderInThread } from './recordings/renditions.ts';
+import { createShelf } from './recordings/shelf.ts';
+import { createRetentionPurge } from './retention/retention-purge.ts';
 import { type Database, openDatabase } from './store/database.ts';
-import { createSealer } from './store/secrets.ts';
+import { createSealer, type Sealer } from './store/secrets.ts';
+import { builtEntry } from './supervisor/built-entry.ts';
 import { createDialClearance } from './suppressions/dial-clearance.ts';
 import { createToolExecutor } from './tools/tool-executor.ts';
 import { recordCallEvent } from './webhooks/outbox.ts';
@@ -95,6 +103,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const database = connect(DATABASE_CONNECTIONS);
   const webhookDatabase = connect(WEBHOOK_CONNECTIONS);
   const sealer = createSealer(config.masterKeyHex);
+  await refuseOtherKey(database, sealer);
   const addressGuard = createAddressGuard(config.webhookAllowCidrs);
   const http = createGuardedClient({ guard: addressGuard, clock });
   const runId = randomUUID();
@@ -122,7 +131,24 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const bus = createCallEventBus();
   const pool = createMediaPool({ database, clock, log });
   const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
-  const shared = { database, clock, log, publicUrl };
+  const links = createRecordingLinks(config.masterKeyHex, publicUrl, clock);
+  const shared = { database, clock, log, publicUrl, sealer, links };
+  const recordings = openRecordings({
+    ...shared,
+    settings: config.recordings,
+    dataDir: config.dataDir,
+    render: renderInThread(() => builtEntry('media/threads/render-thread.js')),
+  });
+  const node = nodeIdOf(config.dataDir);
+  const shelf = createShelf({
+    ...shared,
+    store: recordings.stores.current,
+    node,
+    bus,
+    bell: webhooks.bell,
+    recordCallEvent,
+  });
+  const purge = createRetentionPurge({ ...shared, eraser: recordings.eraser });
   const { callTimerScale: timerScale } = config;
   const transitions = observeEnds(
     (call) => {
@@ -150,7 +176,6 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const analysis = createAnalysisRunner({
     ...shared,
     bus,
-    sealer,
     http: modelHttp,
     random: Math.random,
     recordCallEvent,
@@ -166,12 +191,17 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     answer: pool.toolAnswered,
     observed: metrics.toolUsed,
   });
-  const messages = createMediaMessages({ ...shared, bus, bell: webhooks.bell, transitions, recordCallEvent, tools });
+  const messages = createMediaMessages({
+    ...shared,
+    bus,
+    transitions,
+    tools,
+    recordings: { node, nudge: shelf.nudge },
+  });
   let draining = false;
   const embed = createEmbed({
     ...shared,
     bus,
-    sealer,
     masterKeyHex: config.masterKeyHex,
     limits: createEmbedLimits({ ...limitStores, database, clock }),
     resumeFrom,
@@ -191,6 +221,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       claim.carrier === 'web'
         ? embed.claimSession(mediaId, claim)
         : claimStream({ ...shared, bus, lineCarriers }, mediaId, claim),
+    recordingFate: (stream) => fateOfRecording(database, sealer, stream),
     renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
     releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
     metricsReported: mediaReports.reported,
@@ -220,7 +251,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   };
   const app = createApiServer({
     ...shared,
-    sealer,
+    sounds: recordings.sounds,
+    eraser: recordings.eraser,
     limitStore: limitStores.store,
     cursors: createCursorCodec(config.masterKeyHex),
     placeCall: (call) => timePlacement(metrics, clock, () => placeCall(placement, call)),
@@ -293,6 +325,9 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await reaper.close();
     await tools.close();
     await linkServer.close();
+    await shelf.close();
+    await purge.close();
+    await recordings.close();
     await metricsServer?.close();
     metrics.close();
     await webhooks.close();
@@ -315,7 +350,12 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       port: config.metricsPort,
       log,
       text: async () => {
-        const own = [...(await metrics.families()), ...(await databaseFamilies(shared)), ...linkFamilies()];
+        const own = [
+          ...(await metrics.families()),
+          ...(await databaseFamilies(shared)),
+          ...linkFamilies(),
+          ...(await recordingFamilies(database, shelf.figures, purge.figures)),
+        ];
         return metricsText(new Map([['control', own], ...mediaReports.current()]));
       },
     });
@@ -329,7 +369,19 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   reaper.start();
   imports.start();
   analysis.start();
+  shelf.start();
+  purge.start();
   return control;
+}
+
+/** Rejects with what the operator should do; the database is closed then. */
+async function refuseOtherKey(database: Database, sealer: Sealer): Promise<void> {
+  try {
+    await assertKeysOpen(database, sealer);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
 
 async function databaseAnswers(database: Database): Promise<string> {

@@ -6,8 +6,10 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { systemClock } from '../../media/contract/clock.ts';
 import { readCallViews } from '../../src/api/calls/call-view.ts';
 import { type CallPlace, searchCalls } from '../../src/calls/call-log-search.ts';
+import { createRecordingLinks } from '../../src/recordings/recording-links.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { startEmbeddedPostgres } from '../../src/supervisor/postgres/embedded-postgres.ts';
@@ -47,10 +49,12 @@ const database = openDatabase({
   onIdleError: () => {},
 });
 
+const links = createRecordingLinks('ab'.repeat(32), 'https://voice.example.com', systemClock);
+
 async function page(one: Case, after: CallPlace | null): Promise<number> {
   const { workspaceId } = one.tenant;
   const found = await searchCalls(database, { workspaceId, filters: one.filters, after, limit: PAGE_CALLS });
-  const data = await readCallViews({ database, publicUrl: 'https://voice.example.com' }, workspaceId, found.callUuids);
+  const data = await readCallViews({ database, links }, workspaceId, found.callUuids);
   JSON.stringify({ data, nextCursor: found.next });
   return data.length;
 }

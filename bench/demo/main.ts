@@ -94,12 +94,12 @@ async function tellCall(gateway: Gateway, story: Story, callUuid: string): Promi
     ({ answeredAt, recording }) => answeredAt === null || ['ready', 'failed'].includes(recording?.status ?? ''),
     RECORD_LIMIT_MS,
   );
-  const recordingPath = await gateway.recordingFile(callUuid);
-  story.line('record', `recording ${entry.recording?.status}: ${recordingPath ?? '-'}`);
+  const recording = await gateway.recording(callUuid);
+  story.line('record', `recording ${entry.recording?.status}: ${recordingText(entry, recording)}`);
   await Promise.race([following, new Promise((done) => setTimeout(done, LAST_EVENTS_MS))]);
   told.abort();
 
-  showEntry(story, entry, recordingPath);
+  showEntry(story, entry, recording);
   const emulated = (await gateway.emulator.calls()).findLast((call) => call.to.endsWith(CALLEE_NUMBER.slice(1)));
   if (!emulated) return ['the carrier emulator knows nothing of the call'];
   const clear = emulated.clears[0];
@@ -118,7 +118,7 @@ async function tellCall(gateway: Gateway, story: Story, callUuid: string): Promi
       `${Math.max(0, Math.round(clear.lastAgentSampleAtEpochMs - decidedAtEpochMs))} ms, give or take a 20 ms frame`,
     );
   }
-  return faultsOf({ entry, recordingPath, webhook, emulated });
+  return faultsOf({ entry, recording, webhook, emulated });
 }
 
 function answerToFirstWord(emulated: {
@@ -130,11 +130,19 @@ function answerToFirstWord(emulated: {
   return `${Math.round(firstAgentSoundAtEpochMs - answeredAtEpochMs)} ms at the callee's ear`;
 }
 
-function showEntry(story: Story, entry: CallEntry, recordingPath: string | null): void {
+function recordingText({ recording }: CallEntry, fetched: Buffer | null): string {
+  if (fetched === null) return '-';
+  return `${recording?.durationSeconds} s, ${Math.round(fetched.length / 1024)} kB, sealed at rest`;
+}
+
+function showEntry(story: Story, entry: CallEntry, recording: Buffer | null): void {
   story.heading('The call log entry');
   story.figure('status', `${entry.status}, ${entry.endedReason}, hung up by ${entry.hangupBy}`);
   story.figure('duration', `${entry.durationSeconds} s`);
-  story.figure('recording', recordingPath ?? '-');
+  story.figure('recording', recordingText(entry, recording));
+  // Signed, for a day: a player opens it as it is.
+  story.figure('listen', entry.recording?.url ?? '-');
+  story.figure('keep it', `npx parley recording get ${entry.callUuid} --output call.ogg`);
   story.heading('Transcript (only what was heard)');
   for (const line of (entry.transcript ?? '').split('\n')) story.figure('', line);
 }

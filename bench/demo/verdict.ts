@@ -1,20 +1,23 @@
 /** Did the conversation really happen? Each line is checked against what was recorded, none against what was printed. */
-import { statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import type { CallEntry } from '../harness/call-client.ts';
 import type { EmulatedCall } from '../harness/emulator-process.ts';
 import type { ReceivedWebhook } from './webhook-receiver.ts';
 
 export interface Evidence {
   entry: CallEntry;
-  recordingPath: string | null;
+  /** As it was fetched at its address. */
+  recording: Buffer | null;
   webhook: ReceivedWebhook;
   emulated: EmulatedCall;
 }
 
 /** Faults in plain words; empty when all of it happened. */
-export function faultsOf({ entry, recordingPath, webhook, emulated }: Evidence): string[] {
+export function faultsOf({ entry, recording, webhook, emulated }: Evidence): string[] {
   const intents = entry.turns.filter((turn) => turn.role === 'user').map((turn) => turn.intent);
-  const path = recordingPath ?? '';
+  const sha256 = createHash('sha256')
+    .update(recording ?? '')
+    .digest('hex');
   const checks: [boolean, string][] = [
     [entry.status === 'completed', `the call ended as ${entry.status}/${entry.endedReason}, not completed`],
     [intents.includes('confirmed'), `the callee's “yes” was not recognised (intents: ${intents.join(', ')})`],
@@ -26,10 +29,8 @@ export function faultsOf({ entry, recordingPath, webhook, emulated }: Evidence):
     [webhook.event === 'call.completed', `the first webhook was ${webhook.event}`],
     [webhook.verified, "the webhook's signature did not verify"],
     [typeof webhook.body['transcript'] === 'string', 'the webhook has no transcript'],
-    [
-      path !== '' && statSync(path, { throwIfNoEntry: false })?.isFile() === true,
-      `no recording at ${path || '(no path)'}`,
-    ],
+    [recording?.subarray(0, 4).toString('latin1') === 'OggS', 'no recording could be fetched'],
+    [sha256 === entry.recording?.sha256, 'the recording that was fetched is not the one that the call log tells of'],
   ];
   return checks.filter(([held]) => !held).map(([, fault]) => fault);
 }

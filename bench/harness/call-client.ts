@@ -26,6 +26,7 @@ export interface CallEntry {
   recording: {
     status: string;
     url?: string | null;
+    sha256?: string | null;
     durationSeconds?: number | null;
     parts?: unknown[];
   } | null;

@@ -3,10 +3,9 @@
  * workspace with an agent, a line and a key. The demo, the end-to-end tests and bench scenarios all stand on it.
  */
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import { recordingFiles } from '../../src/calls/call-log-files.ts';
 import { loadServiceSettings } from '../../src/config/service-settings.ts';
 import { createWidgetKey } from '../../src/embed/widget-keys.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { createSealer } from '../../src/store/secrets.ts';
 import { type Service, startService } from '../../src/supervisor/service.ts';
 import { importAgent } from '../../src/workspaces/agents.ts';
@@ -53,8 +52,8 @@ export interface Gateway {
   lineId: string;
   /** Of the web origins; null when there are none. */
   publicKey: string | null;
-  /** Where the call's first recording lies; null when there is none. */
-  recordingFile(callUuid: string): Promise<string | null>;
+  /** A recording as a client fetches it; `query` like `variant=mono&part=2`. Null when there is none. */
+  recording(callUuid: string, query?: string): Promise<Buffer | null>;
   stop(): Promise<void>;
 }
 
@@ -82,8 +81,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       receiver,
       ...made,
       client: new CallClient(service.publicUrl, made.apiKey),
-      recordingFile: (callUuid) =>
-        withDatabase(service, async (database) => (await recordingFiles(database, callUuid))[0] ?? null),
+      async recording(callUuid, query = '') {
+        const url = `${service.publicUrl}/api/developer/calls/${callUuid}/recording?${query}`;
+        const answer = await fetch(url, { headers: { authorization: `Bearer ${made.apiKey}` } });
+        if (answer.status === 404) return null;
+        if (!answer.ok) throw new Error(`the recording of ${callUuid} was answered with ${answer.status}`);
+        return Buffer.from(await answer.arrayBuffer());
+      },
       stop,
     };
   } catch (error) {
@@ -115,15 +119,6 @@ async function startServiceFor(options: GatewayOptions, emulator: EmulatorProces
     log: options.log,
     ...(options.childOutput === undefined ? {} : { childOutput: options.childOutput }),
   });
-}
-
-async function withDatabase<Result>(service: Service, work: (database: Database) => Promise<Result>): Promise<Result> {
-  const database = openDatabase({ connectionString: service.databaseUrl, maxConnections: 1, onIdleError: () => {} });
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
-  }
 }
 
 /** A fresh workspace each time, so that one data folder serves many demos. */

@@ -29,6 +29,8 @@ export interface CallSetup {
   answeredAtEpochMs: number;
   maxDurationMs: number;
   record: boolean;
+  /** The data key of this stream's recording, 64 hexadecimal digits. Never logged, never on a disk. */
+  recordingKeyHex?: string;
   checkpoint: Checkpoint | null;
   /** What the leg hears. */
   format: LegFormat;
@@ -50,6 +52,9 @@ export interface ClaimRequest {
   /** With `carrier` "web": a socket at `/ws/live`; `token` is a session's or a resume token. */
   live?: LiveKnock;
 }
+
+/** What became of a recording whose key media asks for. `settled`: stored already, or erased; what is left of it here is to go. `unknown`: keep it, and say why. */
+export type RecordingFate = { kind: 'open'; keyHex: string } | { kind: 'settled' } | { kind: 'unknown'; why: string };
 
 export type ClaimAnswer =
   | { ok: true; setup: CallSetup }
@@ -74,6 +79,8 @@ export type ToMedia =
   | { type: 'control'; controlId: string; callUuid: string; action: ControlAction }
   /** To a `tool.call`; may come twice, or too late. */
   | { type: 'tool.answer'; callUuid: string; toolCallId: string; answer: ToolAnswer }
+  /** Answers `recording.key`. */
+  | { type: 'recording.key'; stream: { callUuid: string; epoch: number }; fate: RecordingFate }
   | { type: 'drain' };
 
 export type ToControl =
@@ -98,6 +105,8 @@ export type ToControl =
   | { type: 'metrics'; families: MetricFamily[] }
   | { type: 'claim'; requestId: number; claim: ClaimRequest }
   | { type: 'controlled'; controlId: string; outcome: ControlOutcome }
+  /** An earlier run left the recording of this stream unfinished. */
+  | { type: 'recording.key'; stream: { callUuid: string; epoch: number } }
   | { type: 'media.started'; callUuid: string; epoch: number; carrierCallId: string; streamId: string }
   /** Of a web session, when its audio is negotiated and at each resume: what goes into its rows. Null: as before. */
   | {

@@ -1,7 +1,7 @@
 /** I/O thread ⇄ pipeline and recorder threads, by postMessage: rare messages only. Audio travels in the rings of `media/rings`. */
 import type { EndedReason } from './call-outcome.ts';
 import type { Checkpoint, LiveEvent, RecordingFacts } from './conversation.ts';
-import type { CallSetup } from './link-messages.ts';
+import type { CallSetup, RecordingFate } from './link-messages.ts';
 import type { ControlAction, ControlOutcome } from './live-control.ts';
 import type { SessionCommand } from './session-command.ts';
 import type { ToolAnswer, ToolAsk } from './tools.ts';
@@ -55,6 +55,8 @@ export type FromPipeline =
   | { type: 'scoring.attach'; shape: unknown; memory: SharedArrayBuffer }
   | { type: 'heartbeat'; calls: number };
 
+export type { RecordingFate };
+
 /** What comes through a record ring, where that is not what the recording is kept in. */
 export interface RecordedDirections {
   received: CallSetup['format'];
@@ -71,11 +73,17 @@ export type ToRecorder =
       format: CallSetup['format'];
       directions?: RecordedDirections;
       ring: SharedArrayBuffer;
+      /** The recording's data key, 64 hexadecimal digits; without one nothing is written. */
+      keyHex: string;
     }
   /** The stream lasted `durationMs`; both channels are padded to it. */
-  | { type: 'close'; callUuid: string; epoch: number; durationMs: number };
+  | { type: 'close'; callUuid: string; epoch: number; durationMs: number }
+  /** Answers `key.wanted`. */
+  | { type: 'key'; callUuid: string; epoch: number; fate: RecordingFate };
 
 export type FromRecorder =
   | { type: 'ready' }
+  /** A left-over recording was found, and only control knows its key. */
+  | { type: 'key.wanted'; callUuid: string; epoch: number }
   /** Also of a recording that an earlier run of the process left behind, which this one never opened. */
   | { type: 'finished'; callUuid: string; epoch: number; recording: RecordingFacts | null; error: string | null };

@@ -6,14 +6,16 @@ import type { Logger } from 'pino';
 import type { OpusCodec } from '../audio/opus-codec.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { FromRecorder } from '../contract/thread-messages.ts';
+import type { WriteAt } from '../sealed/sealed-writer.ts';
 import { type FinishOrder, factsOfFinished, finishRecording, NothingReadable } from './finish-recording.ts';
-import { setAside, type WriteAt } from './segment-files.ts';
+import { setAside } from './segment-files.ts';
 
 /** A file that is finished already, whose facts are reported once more. */
 export interface ToldAgain {
   callUuid: string;
   epoch: number;
   folder: string;
+  dataKey: Uint8Array;
   earlierFile: string;
 }
 
@@ -61,7 +63,7 @@ export function createFinishQueue(deps: FinishQueueDeps): FinishQueue {
     try {
       const recording =
         'earlierFile' in order
-          ? await factsOfFinished(order.earlierFile, pause)
+          ? await factsOfFinished(order.earlierFile, order.dataKey, pause)
           : await finishRecording(order, { codec: deps.codec, write: deps.write, pause });
       deps.report({ type: 'finished', callUuid, epoch, recording, error: null });
     } catch (error) {

@@ -1,10 +1,11 @@
 /**
- * Turns the segments of a recording that is over into one Ogg/Opus file: encode, sync, read back and check, rename, remove the segments.
+ * Turns the segments of a recording that is over into one Ogg/Opus file, sealed like them: encode, sync, read back and check, rename, remove
+ * the segments.
  * Called by the recorder's queue, one recording at a time. It works in steps of 200 ms of sound and asks `pause` after each, so
  * that the rings are drained in between. Until the rename nothing that exists is touched: it may die anywhere and be done again.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { decodeMulaw } from '../audio/g711.ts';
@@ -13,14 +14,9 @@ import { createOggOpusWriter, OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-wri
 import { MAX_OPUS_PACKET_BYTES, type OpusCodec } from '../audio/opus-codec.ts';
 import type { LegFormat } from '../contract/audio-format.ts';
 import type { RecordingFacts } from '../contract/conversation.ts';
-import {
-  instantBytesOf,
-  listSegments,
-  type Segment,
-  SegmentReader,
-  type WriteAt,
-  writeFully,
-} from './segment-files.ts';
+import { SealedReader } from '../sealed/sealed-reader.ts';
+import { SealedWriter, type WriteAt } from '../sealed/sealed-writer.ts';
+import { instantBytesOf, listSegments, type Segment, SegmentReader } from './segment-files.ts';
 
 export interface FinishDeps {
   codec: OpusCodec;
@@ -32,8 +28,9 @@ export interface FinishDeps {
 export interface FinishOrder {
   callUuid: string;
   epoch: number;
-  /** The folder of segments; the finished file is `<folder>.ogg`. */
+  /** The folder of segments; the finished file is `<folder>.sealed`. */
   folder: string;
+  dataKey: Uint8Array;
   /** Length of the whole; null takes what the segments hold. */
   totalSamples: number | null;
 }
@@ -49,24 +46,24 @@ const BITS_PER_SEC: Record<LegFormat['rateHz'], number> = { 8000: 32000, 16000: 
 const COMPLEXITY = 1;
 const PACKET_MS = 20;
 const PACKETS_PER_STEP = 10;
-const READ_BACK_BYTES = 65536;
 
 /** Rejects with `NothingReadable`, or when the disk refuses or the file read back is not what was meant; segments are kept then. */
 export async function finishRecording(order: FinishOrder, deps: FinishDeps): Promise<RecordingFacts> {
-  const path = `${order.folder}.ogg`;
-  const found = listSegments(order.folder);
+  const { dataKey } = order;
+  const path = `${order.folder}.sealed`;
+  const found = listSegments(order.folder, dataKey);
   if (found === null) throw new NothingReadable(`no readable segment in ${order.folder}`);
   const { format, segments } = found;
   const totalSamples = order.totalSamples ?? found.totalSamples;
   const soundTicks = (totalSamples * OGG_TICKS_PER_SECOND) / format.rateHz;
   // A crash between rename and removal: the file is there and whole.
-  let facts = existsSync(path) ? await readBack(path, soundTicks, deps.pause).catch(() => null) : null;
+  let facts = existsSync(path) ? await readBack(path, dataKey, soundTicks, deps.pause).catch(() => null) : null;
   if (facts === null) {
     const temporaryPath = `${path}.part`;
     try {
-      await encode({ temporaryPath, callUuid: order.callUuid, format, segments, totalSamples, soundTicks }, deps);
+      await encode({ ...order, temporaryPath, format, segments, totalSamples, soundTicks }, deps);
       await syncPath(temporaryPath);
-      facts = await readBack(temporaryPath, soundTicks, deps.pause);
+      facts = await readBack(temporaryPath, dataKey, soundTicks, deps.pause);
       await rename(temporaryPath, path);
       await syncPath(dirname(path));
     } catch (error) {
@@ -79,13 +76,18 @@ export async function finishRecording(order: FinishOrder, deps: FinishDeps): Pro
 }
 
 /** Checks a finished file and tells its facts. Rejects when it is damaged. */
-export function factsOfFinished(path: string, pause: () => Promise<void>): Promise<RecordingFacts> {
-  return readBack(path, null, pause);
+export function factsOfFinished(
+  path: string,
+  dataKey: Uint8Array,
+  pause: () => Promise<void>,
+): Promise<RecordingFacts> {
+  return readBack(path, dataKey, null, pause);
 }
 
 interface EncodeOrder {
   temporaryPath: string;
   callUuid: string;
+  dataKey: Uint8Array;
   format: LegFormat;
   segments: readonly Segment[];
   totalSamples: number;
@@ -108,7 +110,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
   });
   const fd = openSync(order.temporaryPath, 'w', 0o600);
   try {
-    let writtenBytes = 0;
+    const sealed = new SealedWriter(order.dataKey, fd, write);
     const ogg = createOggOpusWriter({
       channels: 2,
       preSkipTicks: encoder.lookaheadTicks,
@@ -116,10 +118,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
       serial: serialOf(order.callUuid),
       vendor: 'parley',
       comments: { TITLE: order.callUuid, CHANNEL_LEFT: 'caller', CHANNEL_RIGHT: 'agent' },
-      write(page) {
-        writeFully(write, fd, page, 0, page.length, writtenBytes);
-        writtenBytes += page.length;
-      },
+      write: (page) => sealed.add(page),
     });
     const lookaheadSamples = Math.ceil((encoder.lookaheadTicks * format.rateHz) / OGG_TICKS_PER_SECOND);
     const packets = Math.ceil((totalSamples + lookaheadSamples) / packetSamples);
@@ -134,6 +133,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
       await pause();
     }
     ogg.finish(order.soundTicks);
+    sealed.finish();
   } finally {
     encoder.close();
     reader.close();
@@ -146,20 +146,26 @@ function toLinear(format: LegFormat, raw: Uint8Array, linear: Int16Array): void 
   else for (let i = 0; i < linear.length; i++) linear[i] = raw[2 * i]! | (raw[2 * i + 1]! << 8);
 }
 
-/** Checks every page, and the length unless it is null, and hashes what was checked. Rejects with an `OggError` or an `Error`. */
-async function readBack(path: string, soundTicks: number | null, pause: () => Promise<void>): Promise<RecordingFacts> {
+/** Checks every page, and the length unless it is null, and hashes what was checked. Rejects with a `SealBroken`, an `OggError` or an `Error`. */
+async function readBack(
+  path: string,
+  dataKey: Uint8Array,
+  soundTicks: number | null,
+  pause: () => Promise<void>,
+): Promise<RecordingFacts> {
   const ogg = new OggOpusReader();
   const hash = createHash('sha256');
-  const piece = new Uint8Array(READ_BACK_BYTES);
   let sizeBytes = 0;
   const fd = openSync(path, 'r');
   try {
-    for (;;) {
-      const got = readSync(fd, piece, 0, piece.length, sizeBytes);
-      if (got === 0) break;
-      ogg.push(piece.subarray(0, got));
-      hash.update(piece.subarray(0, got));
-      sizeBytes += got;
+    const sealed = await SealedReader.open(dataKey, statSync(path).size, async (start, end) => {
+      const piece = new Uint8Array(end - start);
+      return piece.subarray(0, readSync(fd, piece, 0, piece.length, start));
+    });
+    for await (const piece of sealed.all()) {
+      ogg.push(piece);
+      hash.update(piece);
+      sizeBytes += piece.length;
       await pause();
     }
   } finally {
@@ -185,7 +191,7 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** The same recording makes the same file, byte for byte, however often it is made. */
+/** The same recording makes the same sound file, byte for byte, however often it is made; sealed it differs each time. */
 function serialOf(callUuid: string): number {
   return createHash('sha256').update(callUuid).digest().readUInt32LE(0);
 }

@@ -3,18 +3,20 @@
  * finishing when the call is over. Made by the recorder thread's entry, which passes on the I/O thread's messages.
  * One absolute tick of 100 ms drains all calls, without allocation per frame.
  * A disk that fails costs a recording, never a call: the ring is drained all the same, the fault is logged once and reported.
+ * Every byte that it writes is sealed with the recording's own key, which control hands out; what an earlier run left is finished when its
+ * key has come.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { LegFormat } from '../contract/audio-format.ts';
-import type { RecordedDirections } from '../contract/thread-messages.ts';
+import type { RecordingFate, ToRecorder } from '../contract/thread-messages.ts';
 import type { FrameRing } from '../rings/frame-ring.ts';
 import { attachRecordRing } from '../rings/record-ring.ts';
 import { createFinishQueue, type FinishQueueDeps } from './finish-queue.ts';
 import { createLegDecoder, type LegDecoder } from './leg-decoder.ts';
 import { findPlace, ownerOf } from './recording-folders.ts';
-import { OWN_STILL_MS, scanForLeftOvers } from './salvage.ts';
+import { type LeftOver, OWN_STILL_MS, scanForLeftOvers } from './salvage.ts';
 import { SegmentWriter } from './segment-files.ts';
 import { Timeline } from './timeline.ts';
 
@@ -28,21 +30,19 @@ export interface RecorderThreadData {
   logLevel: string;
 }
 
+type OpenOrder = Omit<Extract<ToRecorder, { type: 'open' }>, 'type'>;
+
 export interface RecorderDeps extends Omit<RecorderThreadData, 'logLevel'>, FinishQueueDeps {}
 
 export interface Recorder {
-  /** Begins to record the call's stream of this epoch (1 is the first); a second `open` of one that is open is ignored. Never throws: a fault is told at `finished`. */
-  open(
-    callUuid: string,
-    format: LegFormat,
-    ring: SharedArrayBuffer,
-    epoch?: number,
-    directions?: RecordedDirections,
-  ): void;
+  /** Begins to record a stream of a call; a second `open` of one that is open is ignored. Never throws: a fault is told at `finished`. */
+  open(order: OpenOrder): void;
   /** The call is over: takes what is left in the ring, pads to `durationMs`, and queues the file for finishing. */
-  close(callUuid: string, durationMs: number, epoch?: number): void;
-  /** Queues what earlier runs left unfinished. Resolves when it is queued. */
+  close(callUuid: string, durationMs: number, epoch: number): void;
+  /** Asks for the keys of what earlier runs left unfinished. Resolves when it has asked. */
   salvage(): Promise<void>;
+  /** The key of a left-over recording, or what else became of it. One that was not asked for is ignored. */
+  key(callUuid: string, epoch: number, fate: RecordingFate): void;
   /** Resolves when nothing is left to finish. */
   idle(): Promise<void>;
   /** Ends the tick and closes the files; open calls' segments stay for a later run to finish. Idempotent. */
@@ -55,10 +55,13 @@ const AHEAD_MS = 30_000;
 /** A call in which nothing comes for so long is written on as silence. */
 const UNMOVED_MS = 8000;
 
+const KEY_HEX = /^[0-9a-f]{64}$/;
+
 interface Recording {
   callUuid: string;
   epoch: number;
   folder: string;
+  dataKey: Uint8Array;
   /** The call's last finished file, when this recording begins anew. */
   earlierFile: string | null;
   ring: FrameRing;
@@ -82,6 +85,8 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   const byStream = new Map<string, Recording>();
   /** The same recordings; the tick walks an array. */
   const recordings: Recording[] = [];
+  /** Whose key was asked for, by call and epoch. */
+  const leftOvers = new Map<string, LeftOver>();
   let isStopped = false;
   let nextTickAtMs = clock.nowMs() + TICK_MS;
   let cancelTick = clock.after(TICK_MS, tick);
@@ -134,19 +139,15 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     return queue.holds(folder) || recordings.some((other) => other.folder === folder);
   }
 
-  function open(
-    callUuid: string,
-    format: LegFormat,
-    memory: SharedArrayBuffer,
-    epoch = 1,
-    { received, played }: RecordedDirections = { received: format, played: format },
-  ): void {
+  function open({ callUuid, epoch, format, ring: memory, keyHex, directions }: OpenOrder): void {
     if (isStopped || byStream.has(keyOf(callUuid, epoch))) return;
+    const { received, played } = directions ?? { received: format, played: format };
     const nowMs = clock.nowMs();
     const recording: Recording = {
       callUuid,
       epoch,
       folder: '',
+      dataKey: Buffer.from(keyHex, 'hex'),
       earlierFile: null,
       ring: attachRecordRing(memory, received, played),
       decoders: [createLegDecoder(received, format, deps.codec), createLegDecoder(played, format, deps.codec)],
@@ -159,6 +160,8 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       log: log.child({ callUuid }),
     };
     try {
+      if (!KEY_HEX.test(keyHex))
+        throw new Error('control gave no key for this recording, and nothing is written in the clear');
       beginWriting(recording, format);
     } catch (error) {
       fail(recording, error);
@@ -168,12 +171,12 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   }
 
   function beginWriting(recording: Recording, format: LegFormat): void {
-    const { callUuid, epoch } = recording;
+    const { callUuid, epoch, dataKey } = recording;
     const owner = ownerOf(deps.mediaId, deps.runId, epoch);
-    const place = findPlace(recordingsDir, { callUuid, epoch, format, owner }, clock.epochMs(), isInUse);
+    const place = findPlace(recordingsDir, { callUuid, epoch, format, owner, dataKey }, clock.epochMs(), isInUse);
     recording.folder = place.folder;
     recording.earlierFile = place.earlierFile;
-    const writer = new SegmentWriter(place.folder, format, owner, place.firstSample, deps.write, (error) => {
+    const writer = new SegmentWriter({ ...place, format, owner, dataKey }, deps.write, (error) => {
       if (byStream.get(keyOf(callUuid, epoch)) === recording) fail(recording, error);
       else recording.log.warn({ err: error, folder: place.folder }, 'a segment could not be synced after the call');
     });
@@ -186,7 +189,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     recording.openedStreamMs = recording.timeline.newestMs;
   }
 
-  function close(callUuid: string, durationMs: number, epoch = 1): void {
+  function close(callUuid: string, durationMs: number, epoch: number): void {
     const recording = byStream.get(keyOf(callUuid, epoch));
     if (recording === undefined) {
       reportFailure({ callUuid, epoch }, 'the call was not being recorded');
@@ -198,17 +201,17 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     drain(recording, nowMs);
     closeDecoders(recording);
     logWhatWasLost(recording);
-    const { folder, earlierFile, timeline } = recording;
+    const { folder, dataKey, earlierFile, timeline } = recording;
     if (earlierFile !== null && recording.fault === null && timeline.counters.placedFrames === 0) {
       // A former thread had finished this call and died before it was heard: it is opened and closed again, with nothing to add.
       rmSync(folder, { recursive: true, force: true });
-      queue.add({ callUuid, epoch, folder, earlierFile });
+      queue.add({ callUuid, epoch, folder, dataKey, earlierFile });
       return;
     }
     const statedMs = Math.min(Math.max(0, durationMs || 0), latestPlausibleMs(recording, nowMs));
     const totalSamples = finishTimeline(recording, statedMs);
     if (recording.fault !== null) reportFailure(recording, recording.fault.message);
-    else if (totalSamples > 0) queue.add({ callUuid, epoch, folder, totalSamples });
+    else if (totalSamples > 0) queue.add({ callUuid, epoch, folder, dataKey, totalSamples });
     else {
       rmSync(folder, { recursive: true, force: true });
       reportFailure(recording, 'the stream ended before it held any sound');
@@ -234,12 +237,38 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   async function salvage(): Promise<void> {
     const { ready, youngFolders } = await scanForLeftOvers(recordingsDir, deps, clock.epochMs(), isInUse);
     if (isStopped) return;
-    for (const { callUuid, epoch, folder } of ready) {
-      if (isInUse(folder)) continue;
-      log.info({ callUuid, epoch, folder }, 'finishing a recording that an earlier run left behind');
-      queue.add({ callUuid, epoch, folder, totalSamples: null });
+    for (const leftOver of ready) {
+      if (isInUse(leftOver.folder)) continue;
+      const { callUuid, epoch } = leftOver;
+      leftOvers.set(keyOf(callUuid, epoch), leftOver);
+      deps.report({ type: 'key.wanted', callUuid, epoch });
     }
-    if (youngFolders > 0) cancelRescan = clock.after(OWN_STILL_MS, rescan);
+    cancelRescan();
+    // An answer may be lost with a control that is replaced: what still waits is asked for again.
+    if (youngFolders > 0 || leftOvers.size > 0) cancelRescan = clock.after(OWN_STILL_MS, rescan);
+  }
+
+  function key(callUuid: string, epoch: number, fate: RecordingFate): void {
+    const leftOver = leftOvers.get(keyOf(callUuid, epoch));
+    if (isStopped || leftOver === undefined) return;
+    const { folder, finishedFile } = leftOver;
+    if (isInUse(folder)) return;
+    leftOvers.delete(keyOf(callUuid, epoch));
+    if (fate.kind === 'settled') {
+      log.info({ callUuid, epoch }, 'what is left of a recording that is stored or was erased goes');
+      rmSync(folder, { recursive: true, force: true });
+      if (finishedFile !== null) rmSync(finishedFile, { force: true });
+    } else if (fate.kind === 'unknown') {
+      log.warn({ callUuid, epoch, folder, why: fate.why }, 'a left-over recording cannot be finished; it is kept');
+    } else {
+      log.info({ callUuid, epoch, folder }, 'finishing a recording that an earlier run left behind');
+      const dataKey = Buffer.from(fate.keyHex, 'hex');
+      queue.add(
+        finishedFile === null
+          ? { callUuid, epoch, folder, dataKey, totalSamples: null }
+          : { callUuid, epoch, folder, dataKey, earlierFile: finishedFile },
+      );
+    }
   }
 
   function rescan(): void {
@@ -262,7 +291,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     byStream.clear();
   }
 
-  return { open, close, salvage, stop, idle: () => queue.idle() };
+  return { open, close, salvage, key, stop, idle: () => queue.idle() };
 }
 
 function closeDecoders({ decoders }: Recording): void {

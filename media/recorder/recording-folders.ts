@@ -1,6 +1,6 @@
 /**
- * Where a recording lies: `recordings/<yyyy-mm-dd>/<callUuid>/` with its segments while it runs, `<callUuid>.ogg` beside it when it
- * is finished; `<callUuid>.2`, `.3`, … for a call's later streams, by their epoch. The day is the UTC day on which the stream began.
+ * Where a recording lies: `recordings/<yyyy-mm-dd>/<callUuid>/` with its segments while it runs, `<callUuid>.sealed` beside it when it
+ * is finished, until control has taken it to the store; `<callUuid>.2`, `.3`, … for a call's later streams, by their epoch. The day is the UTC day on which the stream began.
  * The file `owner` in a folder says `<media id> <run id> <epoch>`: what wrote it, and which of the call's streams it is.
  */
 import { existsSync } from 'node:fs';
@@ -21,6 +21,7 @@ export interface StreamToRecord {
   epoch: number;
   format: LegFormat;
   owner: string;
+  dataKey: Uint8Array;
 }
 
 export function ownerOf(mediaId: string, runId: string, epoch: number): string {
@@ -33,7 +34,7 @@ const DAY_MS = 86_400_000;
 /** The folder that a former thread with the same `owner` was writing, or a fresh one. Throws on an id that is no file name. */
 export function findPlace(
   recordingsDir: string,
-  { callUuid, epoch, format, owner }: StreamToRecord,
+  { callUuid, epoch, format, owner, dataKey }: StreamToRecord,
   nowEpochMs: number,
   isInUse: (folder: string) => boolean,
 ): RecordingPlace {
@@ -44,14 +45,14 @@ export function findPlace(
     for (let stream = epoch; ; stream++) {
       const folder = join(recordingsDir, day, stream === 1 ? callUuid : `${callUuid}.${stream}`);
       const isThere = existsSync(folder);
-      const isFinished = existsSync(`${folder}.ogg`);
+      const isFinished = existsSync(`${folder}.sealed`);
       if (!isThere && !isFinished) {
         fresh = folder;
         break;
       }
-      if (isFinished && !isThere) earlierFile = `${folder}.ogg`;
+      if (isFinished && !isThere) earlierFile = `${folder}.sealed`;
       if (!isThere || isInUse(folder) || readOwner(folder) !== owner) continue;
-      const found = listSegments(folder);
+      const found = listSegments(folder, dataKey);
       if (found === null) return { folder, firstSample: 0, earlierFile };
       if (found.format.codec !== format.codec || found.format.rateHz !== format.rateHz) continue;
       return { folder, firstSample: found.totalSamples, earlierFile: null };

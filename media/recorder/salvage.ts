@@ -3,18 +3,23 @@
  * Called by the recorder at its start; looks, and touches nothing. A folder is taken when an earlier run of our process slot wrote it (its
  * `owner` begins with our media id) and it has been still for `OWN_STILL_MS`, or when it is anybody's and has been still for
  * `FOREIGN_STILL_MS`: live recordings are appended to each second. What our own run's former thread wrote, the I/O thread opens again.
+ * A finished file that lies still for `UNTAKEN_STILL_MS` was perhaps never told of: control takes each away once it has it in the store.
  */
+import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readOwner } from './segment-files.ts';
 
 export const OWN_STILL_MS = 15_000;
 export const FOREIGN_STILL_MS = 3_600_000;
+const UNTAKEN_STILL_MS = 120_000;
 
 export interface LeftOver {
   callUuid: string;
   epoch: number;
+  /** Of its segments; gone already when the file is finished. */
   folder: string;
+  finishedFile: string | null;
 }
 
 export interface SalvageScan {
@@ -26,6 +31,7 @@ export interface SalvageScan {
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** A call's id, and a number where a call had more than one stream. */
 const RECORDING = /^([0-9A-Za-z-]{1,64})(?:\.(\d+))?$/;
+const FINISHED = /^([0-9A-Za-z-]{1,64})(?:\.(\d+))?\.sealed$/;
 
 /** Folders under `recordingsDir` that can be finished now. A folder that cannot be read is passed over. */
 export async function scanForLeftOvers(
@@ -46,11 +52,34 @@ export async function scanForLeftOvers(
       const [ownerId, ownerRun, ownerEpoch] = owner?.split(' ') ?? [];
       const isOurs = ownerId === mediaId && ownerRun !== runId;
       const epoch = Number(ownerEpoch ?? number ?? 1);
-      if (stillMs >= (isOurs ? OWN_STILL_MS : FOREIGN_STILL_MS)) scan.ready.push({ callUuid, epoch, folder });
+      if (stillMs >= (isOurs ? OWN_STILL_MS : FOREIGN_STILL_MS))
+        scan.ready.push({ callUuid, epoch, folder, finishedFile: null });
       else if (isOurs) scan.youngFolders++;
     }
+    scan.ready.push(...(await untakenFiles(join(recordingsDir, day), nowEpochMs, isInUse)));
   }
   return scan;
+}
+
+async function untakenFiles(
+  dayFolder: string,
+  nowEpochMs: number,
+  isInUse: (folder: string) => boolean,
+): Promise<LeftOver[]> {
+  const found: LeftOver[] = [];
+  for (const name of await readdir(dayFolder).catch(() => [])) {
+    const [, callUuid, number] = FINISHED.exec(name) ?? [];
+    const finishedFile = join(dayFolder, name);
+    const folder = finishedFile.slice(0, -'.sealed'.length);
+    if (callUuid === undefined || isInUse(folder) || existsSync(folder)) continue;
+    const changedAt = await stat(finishedFile).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Number.POSITIVE_INFINITY,
+    );
+    if (nowEpochMs - changedAt < UNTAKEN_STILL_MS) continue;
+    found.push({ callUuid, epoch: Number(number ?? 1), folder, finishedFile });
+  }
+  return found;
 }
 
 async function foldersIn(path: string): Promise<string[]> {

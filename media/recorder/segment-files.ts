@@ -1,8 +1,9 @@
 /**
- * A running recording on disk: one folder a call, in it files of 10 s of interleaved stereo in the leg's codec, each a WAV of its own
- * (`000000.wav` holds seconds 0 to 10, `000001.wav` 10 to 20, …). The recorder appends each second; a crash of the process loses
- * what was not yet appended (at most 5 s), a power cut at most the segment that was not yet synced (10 s) as well.
- * A header states the full 10 s from the start; what a segment really holds, its size says. The file `owner` names who writes.
+ * A running recording on disk: one folder a call, in it sealed files of 10 s of interleaved stereo in the leg's codec, a chunk a second
+ * (`000000.sealed`, `000001.sealed`, …). The recorder appends each second; a crash of the process loses what was not yet appended (at
+ * most 5 s), a power cut at most the segment that was not yet synced (10 s) as well. A chunk that was cut in the middle is left out,
+ * every earlier one reads. A recorder that goes on with a folder begins a new segment: no chunk's number is used twice.
+ * The file `owner` names who writes; nothing in a folder says who was called.
  */
 import {
   close,
@@ -19,20 +20,28 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { readWavHeader, WAV_HEADER_BYTES, writeWavHeader } from '../audio/wav.ts';
 import { type LegFormat, silenceByteOf } from '../contract/audio-format.ts';
+import {
+  chunkCountOf,
+  chunkStartOf,
+  createSeal,
+  openSeal,
+  SEAL_TAG_BYTES,
+  SEALED_HEADER_BYTES,
+  type Seal,
+} from '../sealed/sealed-file.ts';
+import { type WriteAt, writeFully } from '../sealed/sealed-writer.ts';
 
-export const SEGMENT_SECONDS = 10;
-const SEGMENT_NAME = /^(\d{6})\.wav$/;
+const SEGMENT_SECONDS = 10;
+const SEGMENT_NAME = /^(\d{6})\.sealed$/;
 const OWNER_NAME = 'owner';
 
-/** `fs.writeSync` in use; tests pass a full disk. */
-export type WriteAt = (fd: number, bytes: Uint8Array, start: number, lengthBytes: number, position: number) => number;
-
 export interface Segment {
-  index: number;
   path: string;
-  /** Whole samples of both channels that the file holds. */
+  seal: Seal;
+  /** Where in the recording it begins. */
+  firstSample: number;
+  /** Whole samples of both channels that can be read, the damaged ones before the last good one counted. */
   samples: number;
 }
 
@@ -41,68 +50,52 @@ export function instantBytesOf(format: LegFormat): number {
   return format.codec === 'mulaw' ? 2 : 4;
 }
 
-export function segmentSamplesOf(format: LegFormat): number {
-  return SEGMENT_SECONDS * format.rateHz;
-}
-
-/** Writes until all is written: a disk may take less than it was given. */
-export function writeFully(
-  write: WriteAt,
-  fd: number,
-  bytes: Uint8Array,
-  start: number,
-  lengthBytes: number,
-  position: number,
-): void {
-  let done = 0;
-  while (done < lengthBytes) {
-    const wrote = write(fd, bytes, start + done, lengthBytes - done, position + done);
-    if (wrote <= 0) throw new Error(`the disk took no more than ${done} of ${lengthBytes} bytes`);
-    done += wrote;
-  }
+export interface SegmentPlace {
+  folder: string;
+  format: LegFormat;
+  owner: string;
+  dataKey: Uint8Array;
+  /** Above 0: goes on after what the folder already holds. */
+  firstSample: number;
 }
 
 export class SegmentWriter {
-  readonly #folder: string;
-  readonly #format: LegFormat;
+  readonly #place: SegmentPlace;
   readonly #write: WriteAt;
   readonly #onSyncError: (error: Error) => void;
   readonly #instantBytes: number;
-  readonly #segmentBytes: number;
+  readonly #chunkBytes: number;
+  #seal: Seal | null = null;
   #fd = -1;
-  #writtenBytes: number;
+  #nextSegment: number;
+  #nextSample: number;
+  #chunk = 0;
+  #position = 0;
 
-  /** Creates the folder and its parents. `firstSample` above 0 goes on after what the folder already holds. */
-  constructor(
-    folder: string,
-    format: LegFormat,
-    owner: string,
-    firstSample: number,
-    write: WriteAt,
-    onSyncError: (error: Error) => void,
-  ) {
-    this.#folder = folder;
-    this.#format = format;
+  /** Creates the folder and its parents. */
+  constructor(place: SegmentPlace, write: WriteAt, onSyncError: (error: Error) => void) {
+    this.#place = place;
     this.#write = write;
     this.#onSyncError = onSyncError;
-    this.#instantBytes = instantBytesOf(format);
-    this.#segmentBytes = segmentSamplesOf(format) * this.#instantBytes;
-    this.#writtenBytes = firstSample * this.#instantBytes;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(join(folder, OWNER_NAME), owner, { mode: 0o600 });
+    this.#instantBytes = instantBytesOf(place.format);
+    this.#chunkBytes = place.format.rateHz * this.#instantBytes;
+    this.#nextSample = place.firstSample;
+    mkdirSync(place.folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(place.folder, OWNER_NAME), place.owner, { mode: 0o600 });
+    this.#nextSegment = 1 + Math.max(-1, ...segmentNumbersIn(place.folder));
   }
 
   /** Appends the first `lengthBytes` of `bytes`. Throws what the disk throws; the writer is of no more use then. */
   append(bytes: Uint8Array, lengthBytes: number): void {
-    let start = 0;
-    while (start < lengthBytes) {
-      const inSegment = this.#writtenBytes % this.#segmentBytes;
-      if (this.#fd === -1) this.#openSegment(Math.floor(this.#writtenBytes / this.#segmentBytes));
-      const piece = Math.min(lengthBytes - start, this.#segmentBytes - inSegment);
-      writeFully(this.#write, this.#fd, bytes, start, piece, WAV_HEADER_BYTES + inSegment);
-      start += piece;
-      this.#writtenBytes += piece;
-      if (inSegment + piece === this.#segmentBytes) this.close();
+    for (let start = 0; start < lengthBytes; start += this.#chunkBytes) {
+      const length = Math.min(this.#chunkBytes, lengthBytes - start);
+      if (this.#seal === null) this.#openSegment();
+      const sealed = this.#seal!.seal(this.#chunk++, bytes.subarray(start, start + length));
+      writeFully(this.#write, this.#fd, sealed, 0, sealed.length, this.#position);
+      this.#position += sealed.length;
+      this.#nextSample += length / this.#instantBytes;
+      // Only the last chunk of a segment may be short.
+      if (this.#chunk === SEGMENT_SECONDS || length < this.#chunkBytes) this.close();
     }
   }
 
@@ -111,6 +104,7 @@ export class SegmentWriter {
     const fd = this.#fd;
     if (fd === -1) return;
     this.#fd = -1;
+    this.#seal = null;
     fsync(fd, (syncError) => {
       close(fd, (closeError) => {
         const error = syncError ?? closeError ?? null;
@@ -119,15 +113,15 @@ export class SegmentWriter {
     });
   }
 
-  #openSegment(index: number): void {
-    const path = join(this.#folder, `${String(index).padStart(6, '0')}.wav`);
-    const isNew = this.#writtenBytes % this.#segmentBytes === 0;
-    this.#fd = openSync(path, isNew ? 'w' : 'r+', 0o600);
-    if (!isNew) return;
-    const header = new Uint8Array(WAV_HEADER_BYTES);
-    const { codec, rateHz } = this.#format;
-    writeWavHeader(header, { codec, rateHz, channels: 2, dataBytes: this.#segmentBytes });
-    writeFully(this.#write, this.#fd, header, 0, WAV_HEADER_BYTES, 0);
+  #openSegment(): void {
+    const { folder, format, dataKey } = this.#place;
+    const path = join(folder, `${String(this.#nextSegment++).padStart(6, '0')}.sealed`);
+    this.#fd = openSync(path, 'w', 0o600);
+    const sound = { format, firstSample: this.#nextSample };
+    this.#seal = createSeal(dataKey, { chunkBytes: this.#chunkBytes, sound });
+    this.#chunk = 0;
+    this.#position = SEALED_HEADER_BYTES;
+    writeFully(this.#write, this.#fd, this.#seal.header, 0, SEALED_HEADER_BYTES, 0);
   }
 }
 
@@ -141,25 +135,26 @@ export function readOwner(folder: string): string | null {
 }
 
 /**
- * The folder's segments in order, and their format; null when none holds a readable header. A segment whose header is
- * damaged or differs from the others' is left out: its ten seconds become silence.
+ * The folder's segments in order, and their format; null when none holds a header that fits the key. A segment whose header is
+ * damaged or differs from the others' is left out: its seconds become silence.
  */
-export function listSegments(folder: string): { format: LegFormat; segments: Segment[]; totalSamples: number } | null {
+export function listSegments(
+  folder: string,
+  dataKey: Uint8Array,
+): { format: LegFormat; segments: Segment[]; totalSamples: number } | null {
   let format: LegFormat | null = null;
   const segments: Segment[] = [];
   let totalSamples = 0;
   for (const name of readdirSync(folder).sort()) {
-    const index = SEGMENT_NAME.exec(name)?.[1];
-    if (index === undefined) continue;
+    if (!SEGMENT_NAME.test(name)) continue;
     const path = join(folder, name);
-    const found = readFormat(path);
-    if (found === null || (format !== null && (found.codec !== format.codec || found.rateHz !== format.rateHz)))
-      continue;
-    format ??= found;
-    const dataBytes = statSync(path).size - WAV_HEADER_BYTES;
-    const samples = Math.min(Math.floor(dataBytes / instantBytesOf(format)), segmentSamplesOf(format));
-    segments.push({ index: Number(index), path, samples });
-    totalSamples = Number(index) * segmentSamplesOf(format) + samples;
+    const found = readSegment(path, dataKey);
+    if (found === null) continue;
+    const { format: itsFormat, ...segment } = found;
+    if (format !== null && (itsFormat.codec !== format.codec || itsFormat.rateHz !== format.rateHz)) continue;
+    format ??= itsFormat;
+    segments.push(segment);
+    totalSamples = Math.max(totalSamples, segment.firstSample + segment.samples);
   }
   return format === null ? null : { format, segments, totalSamples };
 }
@@ -170,7 +165,7 @@ export function listSegments(folder: string): { format: LegFormat; segments: Seg
  */
 export function setAside(folder: string): string | null {
   const names = readdirSync(folder).filter((name) => SEGMENT_NAME.test(name));
-  if (names.every((name) => statSync(join(folder, name)).size <= WAV_HEADER_BYTES)) {
+  if (names.every((name) => statSync(join(folder, name)).size <= SEALED_HEADER_BYTES)) {
     rmSync(folder, { recursive: true, force: true });
     return null;
   }
@@ -179,49 +174,67 @@ export function setAside(folder: string): string | null {
   return kept;
 }
 
-function readFormat(path: string): LegFormat | null {
-  const header = new Uint8Array(WAV_HEADER_BYTES);
+function segmentNumbersIn(folder: string): number[] {
+  return readdirSync(folder).flatMap((name) => {
+    const number = SEGMENT_NAME.exec(name)?.[1];
+    return number === undefined ? [] : [Number(number)];
+  });
+}
+
+function readSegment(path: string, dataKey: Uint8Array): (Segment & { format: LegFormat }) | null {
   const fd = openSync(path, 'r');
   try {
-    readSync(fd, header, 0, WAV_HEADER_BYTES, 0);
+    const header = readPiece(fd, 0, SEALED_HEADER_BYTES);
+    const seal = openSeal(dataKey, header);
+    if (seal.sound === null) return null;
+    const { format, firstSample } = seal.sound;
+    const fileBytes = statSync(path).size;
+    // From the end, so that a torn tail is cut off; damage in the middle keeps its place.
+    let samples = 0;
+    for (let chunk = chunkCountOf(fileBytes, seal.chunkBytes) - 1; chunk >= 0 && samples === 0; chunk--) {
+      const plain = seal.open(chunk, readChunk(fd, chunk, seal.chunkBytes));
+      if (plain === null) continue;
+      samples = (chunk * seal.chunkBytes + plain.length) / instantBytesOf(format);
+    }
+    return { path, seal, firstSample, samples: Math.floor(samples), format };
+  } catch {
+    return null;
   } finally {
     closeSync(fd);
   }
-  const shape = readWavHeader(header);
-  if (shape === null || shape.channels !== 2) return null;
-  if (![8000, 16000, 24000, 48000].includes(shape.rateHz)) return null;
-  return { codec: shape.codec, rateHz: shape.rateHz as LegFormat['rateHz'] };
 }
 
-/** Reads a folder's segments as one stretch of sound; what is missing within it is silence. */
+function readChunk(fd: number, chunk: number, chunkBytes: number): Uint8Array {
+  return readPiece(fd, chunkStartOf(chunk, chunkBytes), chunkBytes + SEAL_TAG_BYTES);
+}
+
+function readPiece(fd: number, position: number, lengthBytes: number): Uint8Array {
+  const piece = new Uint8Array(lengthBytes);
+  return piece.subarray(0, readSync(fd, piece, 0, lengthBytes, position));
+}
+
+/** Reads a folder's segments as one stretch of sound; what is missing within it, or does not open, is silence. */
 export class SegmentReader {
-  readonly #segments = new Map<number, Segment>();
+  readonly #segments: readonly Segment[];
   readonly #format: LegFormat;
-  #openIndex = -1;
+  #openSegment: Segment | null = null;
+  #openChunk = -1;
+  #plain: Uint8Array | null = null;
   #fd = -1;
 
   constructor(segments: readonly Segment[], format: LegFormat) {
-    for (const segment of segments) this.#segments.set(segment.index, segment);
+    this.#segments = segments;
     this.#format = format;
   }
 
   /** Fills the first `samples` (of both channels, interleaved) of `target` with what begins at `fromSample`. */
   read(fromSample: number, samples: number, target: Uint8Array): void {
     const instantBytes = instantBytesOf(this.#format);
-    const segmentSamples = segmentSamplesOf(this.#format);
     target.fill(silenceByteOf(this.#format), 0, samples * instantBytes);
-    let done = 0;
-    while (done < samples) {
-      const at = fromSample + done;
-      const index = Math.floor(at / segmentSamples);
-      const inSegment = at - index * segmentSamples;
-      const piece = Math.min(samples - done, segmentSamples - inSegment);
-      const there = Math.min(piece, (this.#segments.get(index)?.samples ?? 0) - inSegment);
-      if (there > 0) {
-        const position = WAV_HEADER_BYTES + inSegment * instantBytes;
-        readSync(this.#open(index), target, done * instantBytes, there * instantBytes, position);
-      }
-      done += piece;
+    for (const segment of this.#segments) {
+      const start = Math.max(fromSample, segment.firstSample);
+      const end = Math.min(fromSample + samples, segment.firstSample + segment.samples);
+      if (start < end) this.#copy(segment, start, end, target, (start - fromSample) * instantBytes);
     }
   }
 
@@ -229,15 +242,36 @@ export class SegmentReader {
   close(): void {
     if (this.#fd !== -1) closeSync(this.#fd);
     this.#fd = -1;
-    this.#openIndex = -1;
+    this.#openSegment = null;
+    this.#openChunk = -1;
   }
 
-  #open(index: number): number {
-    if (this.#openIndex !== index) {
-      this.close();
-      this.#fd = openSync(this.#segments.get(index)!.path, 'r');
-      this.#openIndex = index;
+  #copy(segment: Segment, start: number, end: number, target: Uint8Array, to: number): void {
+    const instantBytes = instantBytesOf(this.#format);
+    const { chunkBytes } = segment.seal;
+    let at = (start - segment.firstSample) * instantBytes;
+    let targetAt = to;
+    for (const until = (end - segment.firstSample) * instantBytes; at < until; ) {
+      const chunk = Math.floor(at / chunkBytes);
+      const inChunk = at - chunk * chunkBytes;
+      const length = Math.min(until - at, chunkBytes - inChunk);
+      const plain = this.#chunk(segment, chunk);
+      if (plain !== null) target.set(plain.subarray(inChunk, inChunk + length), targetAt);
+      at += length;
+      targetAt += length;
     }
-    return this.#fd;
+  }
+
+  #chunk(segment: Segment, chunk: number): Uint8Array | null {
+    if (this.#openSegment !== segment) {
+      this.close();
+      this.#fd = openSync(segment.path, 'r');
+      this.#openSegment = segment;
+    }
+    if (this.#openChunk !== chunk) {
+      this.#plain = segment.seal.open(chunk, readChunk(this.#fd, chunk, segment.seal.chunkBytes));
+      this.#openChunk = chunk;
+    }
+    return this.#plain;
   }
 }

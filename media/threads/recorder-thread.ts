@@ -34,9 +34,9 @@ const recorder = createRecorder({
 });
 
 parent.on('message', (message: ToRecorder) => {
-  if (message.type === 'open') {
-    recorder.open(message.callUuid, message.format, message.ring, message.epoch, message.directions);
-  } else recorder.close(message.callUuid, message.durationMs, message.epoch);
+  if (message.type === 'open') recorder.open(message);
+  else if (message.type === 'key') recorder.key(message.callUuid, message.epoch, message.fate);
+  else recorder.close(message.callUuid, message.durationMs, message.epoch);
 });
 
 log.debug({ opus: codec.implementation }, 'recorder ready');

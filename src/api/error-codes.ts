@@ -7,12 +7,14 @@ import { CALL_ERROR_CODES } from './calls/error-codes.ts';
 import type { CodeFacts } from './code-facts.ts';
 import { EMBED_CODES } from './embed/error-codes.ts';
 import { LEAD_CODES } from './leads/error-codes.ts';
+import { RECORDING_CODES } from './recordings/error-codes.ts';
 import { SETTING_CODES } from './settings/error-codes.ts';
 import { SUPPRESSION_CODES } from './suppressions/error-codes.ts';
 import { WEBHOOK_ERROR_CODES } from './webhooks/error-codes.ts';
 
 const DEFINITIONS = {
   ...CALL_ERROR_CODES,
+  ...RECORDING_CODES,
   unauthorized: {
     status: 401,
     message: 'Authentication failed (Unauthorized)',

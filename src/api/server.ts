@@ -11,6 +11,7 @@ import type { IssueAnswer, SessionRequest } from '../embed/issue-session.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { purgeLimits } from '../limits/postgres-store.ts';
 import type { AnsweredRequest } from '../metrics/control-metrics.ts';
+import type { RecordingEraser } from '../recordings/erase-recordings.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
 import type { WebhookBell } from '../webhooks/outbox.ts';
 import { purgePastCredentials } from '../workspaces/lines.ts';
@@ -42,6 +43,7 @@ import { registerWorkspaces } from './operator/workspace-routes.ts';
 import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
 import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
 import { registerPhoneNumbers } from './phone-numbers/phone-number-routes.ts';
+import { type RecordingRouteDeps, registerRecordings } from './recordings/recording-routes.ts';
 import { requestIdOf } from './request-id.ts';
 import { registerSuppressions } from './suppressions/suppression-routes.ts';
 import { registerTools } from './tools/tool-routes.ts';
@@ -52,6 +54,8 @@ import { registerWidgetKeys } from './widget-keys/widget-key-routes.ts';
 
 export interface ApiDeps extends PlacingDeps {
   clock: Clock;
+  sounds: RecordingRouteDeps['sounds'];
+  eraser: RecordingEraser;
   cursors: CursorCodec;
   limitStore: LimitStore;
   controlCall: CallControlDeps['controlCall'];
@@ -119,6 +123,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   const guard = createGuard({ authenticator, limitStore: deps.limitStore });
   registerOutboundCall(app, guard, deps);
   registerCalls(app, guard, deps);
+  registerRecordings(app, guard, deps);
   registerCallEvents(app, guard, deps);
   registerLeads(app, guard, deps);
   registerLeadCall(app, guard, deps);

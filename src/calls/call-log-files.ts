@@ -1,12 +1,12 @@
-/** Where the recordings of a call lie. For whoever runs the service (command line, demo); never in an answer of the API. */
+/** Where the recordings of a call lie, sealed. For whoever runs the service (command line); never in an answer of the API. */
+import { readRecordings } from '../recordings/recording-rows.ts';
 import type { Queryable } from '../store/database.ts';
-import type { StreamRecording } from './call-record.ts';
 
-/** Absolute paths, one for each stream of the call, in order. Empty: no recording, or none yet. */
-export async function recordingFiles(database: Queryable, callUuid: string): Promise<string[]> {
-  const [row] = await database.query<{ recordings: StreamRecording[] }>(
-    'SELECT recordings FROM calls WHERE call_uuid = $1',
-    [callUuid],
-  );
-  return (row?.recordings ?? []).map((recording) => recording.path);
+/** One for each stream of the call, in order, like `disk 2026/11/21/<callUuid>/1.sealed`. Empty: no recording, or none yet. */
+export async function recordingPlaces(database: Queryable, callUuid: string): Promise<string[]> {
+  const rows = await readRecordings(database, callUuid);
+  return rows.flatMap(({ state, store, objectKey, spoolPath }) => {
+    if (state === 'stored') return [`${store} ${objectKey}`];
+    return state === 'spooled' ? [`waits on this disk for its store: ${spoolPath}`] : [];
+  });
 }

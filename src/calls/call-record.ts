@@ -1,7 +1,8 @@
 /** A row of `calls` as the code sees it, and how to read one. Every read by a client's id names the workspace too. */
 import type { CallStatus, EndedReason, Fault, HangupBy } from '../../media/contract/call-outcome.ts';
-import type { Checkpoint, RecordingFacts } from '../../media/contract/conversation.ts';
+import type { Checkpoint } from '../../media/contract/conversation.ts';
 import type { Findings } from '../analysis/findings.ts';
+import type { SoundFacts } from '../recordings/recording-rows.ts';
 
 export type PartStatus = 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
 
@@ -12,7 +13,7 @@ export interface CallCompliance {
   window: string | null;
 }
 
-export type StreamRecording = RecordingFacts & { epoch: number };
+export type StreamRecording = SoundFacts & { epoch: number };
 
 export interface CallRecord {
   callUuid: string;
@@ -64,7 +65,7 @@ export interface CallRecord {
   transcriptStatus: PartStatus;
   analysisStatus: PartStatus;
   /** The first of `recordings`. */
-  recording: RecordingFacts | null;
+  recording: SoundFacts | null;
   /** One for each stream that the call had and that could be recorded, by epoch. */
   recordings: StreamRecording[];
   latency: Record<string, unknown> | null;

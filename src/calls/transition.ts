@@ -6,6 +6,7 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import { oweAnalysis } from '../analysis/owe-analysis.ts';
 import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
+import type { RecordingLinks } from '../recordings/recording-links.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { settleIdempotency } from '../store/idempotency-keys.ts';
 import type { CallEventName } from '../webhooks/events.ts';
@@ -30,9 +31,9 @@ export interface TransitionDeps {
   bus: Pick<CallEventBus, 'publish'>;
   recordCallEvent: RecordCallEvent;
   bell: { ring(deliveryIds: readonly string[]): void };
-  publicUrl: string;
   /** See `timers.ts`; default 1. */
   timerScale?: number;
+  links: RecordingLinks;
   /**
    * What else follows from a change, in its transaction: the lead, an opt-out. Told of every observation, the late ones too.
    * Returns ids of webhook deliveries.
@@ -121,7 +122,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
     const extra = event === 'call.completed' ? {} : { sipReason: call.ending?.carrierCause ?? null };
     const ids = await deps.recordCallEvent(tx, call, event, extra, deps.clock);
     if (call.recordingStatus !== 'ready') return ids;
-    const recordingFields = recordingEventFields(deps.publicUrl, call);
+    const recordingFields = recordingEventFields(deps.links, call);
     // The recording was finished first, but the terminal event has the lowest sequence.
     return [...ids, ...(await deps.recordCallEvent(tx, call, 'recording.ready', recordingFields, deps.clock))];
   }

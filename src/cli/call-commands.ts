@@ -1,9 +1,11 @@
-/** `parley call …`: the call log for whoever runs the service. Unlike the API it says where recordings lie. */
+/** `parley call …`: the call log for whoever runs the service. Unlike the API it says where recordings lie (sealed: `parley recording get`). */
 import type { Command } from 'commander';
-import { CALL_PARTS, type CallPart, deleteCallParts } from '../calls/call-log-delete.ts';
-import { recordingFiles } from '../calls/call-log-files.ts';
+import { systemClock } from '../../media/contract/clock.ts';
+import { deleteCallParts } from '../calls/call-log-delete.ts';
+import { recordingPlaces } from '../calls/call-log-files.ts';
 import type { CallFilters } from '../calls/call-log-query.ts';
 import { searchCalls } from '../calls/call-log-search.ts';
+import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
 import { readTurns } from '../calls/call-turns.ts';
 import { askForEnd } from '../calls/end-call.ts';
 import { type LiveCall, readCall, readCalls } from '../calls/live-call.ts';
@@ -74,11 +76,11 @@ export function addCallCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string, callId: string) => {
       const { call: found } = await findCall(io, slug, callId);
       const [files, turns] = await Promise.all([
-        recordingFiles(io.database(), found.callUuid),
+        recordingPlaces(io.database(), found.callUuid),
         readTurns(io.database(), found.callUuid),
       ]);
       const transcript = transcriptOf(turns);
-      io.print({ ...shown(found), transcript, recordingFiles: files }, [
+      io.print({ ...shown(found), transcript, recordings: files }, [
         `${found.callUuid}  ${found.direction}, ${found.fromNumber} to ${found.toNumber} (${found.name})`,
         `made ${dateText(found.createdAt)}, answered ${dateText(found.answeredAt)}, ended ${dateText(found.endedAt)}`,
         `${found.status}${found.endedReason === null ? '' : `: ${found.endedReason}, hung up by ${found.hangupBy ?? 'nobody'}`}; talk ${secondsText(found)}`,
@@ -111,9 +113,13 @@ export function addCallCommands(program: Command, io: CommandIo): void {
       const parts = partsOf(options.kind);
       const { workspaceId, call: found } = await findCall(io, slug, callId);
       const { callUuid } = found;
-      const outcome = await deleteCallParts(io.database(), { workspaceId, callUuid, parts, by: io.by() });
+      const deps = { database: io.database(), clock: systemClock, eraser: io.recordings().eraser };
+      const outcome = await deleteCallParts(deps, { workspaceId, callUuid, parts, by: io.by() });
       if (outcome === 'live') {
         throw new OperatorError('refused', `The call has not ended; first: parley call hangup ${slug} ${callUuid}`);
+      }
+      if (outcome === 'held') {
+        throw new OperatorError('refused', `The call is under legal hold; see: parley retention holds ${slug}`);
       }
       io.print({ callUuid, deleted: parts }, [`Deleted of ${callUuid}: ${parts.join(', ')}.`]);
     });

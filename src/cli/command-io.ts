@@ -2,10 +2,15 @@
  * What every command gets: the database and the sealer, opened when first asked for, and a way to print. A command gives
  * values and says how people read them; `--json` prints the values as they are.
  */
+import { pino } from 'pino';
+import { systemClock } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { loadOperatorSettings, type OperatorSettings } from '../config/operator-settings.ts';
+import { openRecordings, type Recordings } from '../recordings/recordings.ts';
+import { renderInThread } from '../recordings/renditions.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { createSealer, type Sealer } from '../store/secrets.ts';
+import { builtEntry } from '../supervisor/built-entry.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 
 /** The process's edges, so that tests can stand in for them. */
@@ -22,6 +27,8 @@ export interface CommandIo {
   settings(): OperatorSettings;
   database(): Database;
   sealer(): Sealer;
+  /** Stored recordings: reading wants the master key, erasing does not. */
+  recordings(): Recordings;
   /** Who sits at this command line, for the audit: the name that the system knows the person by, before any sudo. */
   by(): ChangedBy;
   /** `lines` are for people; `value` is for `--json`. */
@@ -42,6 +49,7 @@ export class ExitCode extends Error {
 export function createCommandIo(terminal: Terminal, wantsJson: () => boolean): CommandIo {
   let settings: OperatorSettings | undefined;
   let database: Database | undefined;
+  let recordings: Recordings | undefined;
   const io: CommandIo = {
     terminal,
     settings() {
@@ -66,6 +74,21 @@ export function createCommandIo(terminal: Terminal, wantsJson: () => boolean): C
       }
       return createSealer(masterKeyHex);
     },
+    recordings() {
+      const { dataDir, recordings: stored } = io.settings();
+      if (stored.faults.length > 0)
+        throw new OperatorError('invalid', `Settings at fault:\n${stored.faults.join('\n')}`);
+      recordings ??= openRecordings({
+        database: io.database(),
+        clock: systemClock,
+        log: pino({ level: 'silent' }),
+        sealer: { seal: (plain) => io.sealer().seal(plain), open: (sealed) => io.sealer().open(sealed) },
+        settings: stored.settings,
+        dataDir,
+        render: renderInThread(() => builtEntry('media/threads/render-thread.js')),
+      });
+      return recordings;
+    },
     by() {
       const { SUDO_USER, USER, LOGNAME } = terminal.environment;
       return { actor: `cli:${(SUDO_USER ?? USER ?? LOGNAME ?? 'operator').slice(0, 64) || 'operator'}` };
@@ -73,7 +96,10 @@ export function createCommandIo(terminal: Terminal, wantsJson: () => boolean): C
     print(value, lines) {
       terminal.write(wantsJson() ? `${JSON.stringify(value, null, 2)}\n` : lines.map((line) => `${line}\n`).join(''));
     },
-    close: async () => database?.close(),
+    async close() {
+      await recordings?.close();
+      await database?.close();
+    },
   };
   return io;
 }

@@ -5,6 +5,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import type { StoreSettings } from '../recordings/open-stores.ts';
+import { readRecordingSettings } from './recording-settings.ts';
 
 export interface Config {
   databaseUrl: string;
@@ -31,6 +33,8 @@ export interface Config {
   /** Where `/metrics` is served; port 0: nowhere. */
   metricsHost: string;
   metricsPort: number;
+  /** Where recordings are stored. */
+  recordings: StoreSettings;
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -100,9 +104,10 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
   );
   const parsed = schema.safeParse(given);
   const carriers = readCarrierBases(given);
-  if (!parsed.success || carriers.faults.length > 0) {
+  const recordings = readRecordingSettings(given);
+  if (!parsed.success || carriers.faults.length > 0 || recordings.faults.length > 0) {
     const faults = (parsed.error?.issues ?? []).map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
-    throw new Error(`Settings at fault:\n${[...faults, ...carriers.faults].join('\n')}`);
+    throw new Error(`Settings at fault:\n${[...faults, ...carriers.faults, ...recordings.faults].join('\n')}`);
   }
   const value = parsed.data;
   return Object.freeze({
@@ -119,6 +124,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     modelAllowCidrs: Object.freeze(value.MODEL_ALLOW_CIDRS),
     metricsHost: value.PARLEY_METRICS_HOST,
     metricsPort: value.PARLEY_METRICS_PORT,
+    recordings: Object.freeze(recordings.settings),
     logLevel: value.PARLEY_LOG_LEVEL,
   });
 }

@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readRecordingSettings } from './recording-settings.ts';
 
 export interface OperatorSettings {
   databaseUrl: string;
@@ -12,6 +13,10 @@ export interface OperatorSettings {
   /** As the service has them; malformed ones are reported by whoever uses them. */
   webhookAllowCidrs: string[];
   modelAllowCidrs: string[];
+  /** Absolute. */
+  dataDir: string;
+  /** As the environment says; malformed ones are reported by whoever uses them. */
+  recordings: ReturnType<typeof readRecordingSettings>;
 }
 
 /** What a running service says of itself. */
@@ -49,6 +54,8 @@ export function loadOperatorSettings(environment: Readonly<Record<string, string
     masterKeyHex: environment['PARLEY_MASTER_KEY'] || readKeyFile(masterKeyFile),
     webhookAllowCidrs: rangesOf(environment['WEBHOOK_ALLOW_CIDRS'] || runtime.webhookAllowCidrs),
     modelAllowCidrs: rangesOf(environment['MODEL_ALLOW_CIDRS'] || runtime.modelAllowCidrs),
+    dataDir,
+    recordings: readRecordingSettings(environment),
   };
 }
 

@@ -16,7 +16,9 @@ import { type LiveCall, lockCall, patchCall, readOwnCall } from '../calls/live-c
 import { isTerminal } from '../calls/state-machine.ts';
 import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
 import { keepPromise } from '../limits/slot-admission.ts';
+import { issueRecordingKey } from '../recordings/recording-keys.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import type { Sealer } from '../store/secrets.ts';
 import { isAllowed } from './origin.ts';
 import { isResumeToken, type ResumeKeys, type ResumeToken } from './resume-keys.ts';
 import type { SessionClaims, SessionTokens } from './session-token.ts';
@@ -28,6 +30,7 @@ export interface ClaimSessionDeps {
   clock: Clock;
   log: Logger;
   bus: Pick<CallEventBus, 'publish'>;
+  sealer: Sealer;
   tokens: SessionTokens;
   resumeKeys: ResumeKeys;
   ownOrigin: string;
@@ -94,13 +97,13 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     if (made === 'token_used') return refused(made, 'the session token was used before');
     if (made === 'concurrency_limit') return refused(made, 'too many sessions');
     for (const event of made.events) bus.publish(event);
-    return { ok: true, setup: setupOf(made.call, agent, said.origin, null, null) };
+    return { ok: true, setup: setupOf(made, agent, said.origin, null, null) };
   }
 
   async function makeCall(
     tx: Queryable,
     given: { mediaId: string; said: SessionClaims; agent: WebAgent; workspaceId: string; address: string },
-  ): Promise<{ call: LiveCall; events: Awaited<ReturnType<typeof appendCallLog>> }> {
+  ): Promise<{ call: LiveCall; recordingKeyHex: string; events: Awaited<ReturnType<typeof appendCallLog>> }> {
     const { mediaId, said, agent, workspaceId, address } = given;
     const callUuid = said.jti;
     const nowEpochMs = clock.epochMs();
@@ -137,7 +140,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       { kind: 'status', data: { status: 'in_progress' }, atEpochMs: nowEpochMs },
       { kind: 'media.claimed', data: { mediaId, epoch: call.epoch }, atEpochMs: nowEpochMs },
     ]);
-    return { call, events };
+    return { call, events, recordingKeyHex: await issueRecordingKey(tx, deps.sealer, call) };
   }
 
   async function resume(mediaId: string, token: ResumeToken, knock: LiveKnock): Promise<ClaimAnswer> {
@@ -180,6 +183,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
         before,
         call,
         events,
+        recordingKeyHex: await issueRecordingKey(tx, deps.sealer, call),
         turns: turns.map(({ turn }) => turn),
         checkpoint: await deps.resumeFrom(tx, call),
       };
@@ -192,11 +196,11 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     log.info({ callUuid: won.call.callUuid, epoch: won.call.epoch }, 'a web session goes on in another process');
     const agent = { agentId: won.call.agentId, version: won.call.agentVersion, definition };
     const resumed = { audio: session.audio, turns: won.turns };
-    return { ok: true, setup: setupOf(won.call, agent, session.origin, won.checkpoint, resumed) };
+    return { ok: true, setup: setupOf(won, agent, session.origin, won.checkpoint, resumed) };
   }
 
   function setupOf(
-    call: LiveCall,
+    { call, recordingKeyHex }: { call: LiveCall; recordingKeyHex: string },
     { definition }: WebAgent,
     origin: string,
     checkpoint: Checkpoint | null,
@@ -216,6 +220,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       answeredAtEpochMs: (call.answeredAt ?? new Date(nowEpochMs)).getTime(),
       maxDurationMs: call.maxDurationSeconds * 1000,
       record: true,
+      recordingKeyHex,
       checkpoint,
       // Until the client has said what it wants.
       format: MULAW_8K,

@@ -65,6 +65,7 @@ export function createEmbed(deps: EmbedDeps): Embed {
       clock,
       log,
       bus,
+      sealer: deps.sealer,
       tokens,
       resumeKeys: createResumeKeys(masterKeyHex),
       ownOrigin,

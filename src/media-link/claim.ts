@@ -14,7 +14,9 @@ import type { LineCarriers } from '../calls/line-carriers.ts';
 import { type LiveCall, lockCall, patchCall, readOwnCall } from '../calls/live-call.ts';
 import { sha256OfToken } from '../calls/stream-token.ts';
 import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
+import { issueRecordingKey } from '../recordings/recording-keys.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import type { Sealer } from '../store/secrets.ts';
 
 export interface ClaimDeps {
   database: Database;
@@ -23,6 +25,7 @@ export interface ClaimDeps {
   bus: Pick<CallEventBus, 'publish'>;
   lineCarriers: LineCarriers;
   publicUrl: string;
+  sealer: Sealer;
 }
 
 const REFUSED = {
@@ -71,7 +74,8 @@ export async function claimStream(deps: ClaimDeps, mediaId: string, claim: Claim
     });
     const data = { mediaId, epoch: call.epoch };
     const events = await appendCallLog(tx, call.callUuid, [{ kind: 'media.claimed', data, atEpochMs: nowEpochMs }]);
-    return { call, events, checkpoint: await resumeFrom(tx, call) };
+    const recordingKeyHex = await issueRecordingKey(tx, deps.sealer, call);
+    return { call, events, recordingKeyHex, checkpoint: await resumeFrom(tx, call) };
   });
   if (won === null) return REFUSED.used;
   for (const event of won.events) bus.publish(event);
@@ -91,6 +95,7 @@ export async function claimStream(deps: ClaimDeps, mediaId: string, claim: Claim
       answeredAtEpochMs: (call.answeredAt ?? new Date(nowEpochMs)).getTime(),
       maxDurationMs: call.maxDurationSeconds * 1000,
       record: true,
+      recordingKeyHex: won.recordingKeyHex,
       checkpoint: won.checkpoint,
       format: MULAW_8K,
     },

@@ -13,9 +13,9 @@ import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
 import { appendCallLog } from '../calls/call-log.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
 import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
-import { recordingEventFields } from '../calls/recording-event.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import type { RecordCallEvent, Transitions } from '../calls/transition.ts';
+import { writeToldRecording } from '../recordings/told-recording.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
 import { settleToolUse } from '../tools/tool-log.ts';
@@ -32,7 +32,8 @@ export interface MediaMessagesDeps {
   recordCallEvent: RecordCallEvent;
   tools: Pick<ToolExecutor, 'claim'>;
   bell: { ring(deliveryIds: readonly string[]): void };
-  publicUrl: string;
+  /** This node's disk, on which media has finished a recording; and the shelf that takes it to the store. */
+  recordings: { node: string; nudge(): void };
 }
 
 export interface MediaMessages {
@@ -187,40 +188,28 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
       }
       case 'recording':
         // The recording of a stream that was lost is finished after the call has come back elsewhere.
-        return onOwnedCall(message, (tx, call) => storeRecording(tx, call, message), true);
+        return storeRecording(message);
     }
   }
 
-  async function storeRecording(
-    tx: Queryable,
-    call: LiveCall,
-    message: Extract<CallMessage, { type: 'recording' }>,
-  ): Promise<{ events: CallEvent[]; deliveryIds: string[] }> {
-    const { recording, error, epoch } = message;
-    if (call.recordings.some((known) => known.epoch === epoch)) return { events: [], deliveryIds: [] };
-    if (call.recordingStatus === 'deleted') {
-      // It was still being finished when it was deleted.
-      if (recording !== null) await rm(recording.path, { force: true });
-      return { events: [], deliveryIds: [] };
-    }
-    const recordings =
-      recording === null
-        ? call.recordings
-        : [...call.recordings, { ...recording, epoch }].sort((a, b) => a.epoch - b.epoch);
-    const recordingStatus = recordings.length === 0 ? ('failed' as const) : ('ready' as const);
-    const patch = { recordingStatus, recordings, recording: recordings[0] ?? null };
-    await patchCall(tx, call.callUuid, patch);
-    const data =
-      recording === null
-        ? { status: 'failed', error, epoch }
-        : { status: 'ready', durationMs: recording.durationMs, sizeBytes: recording.sizeBytes, epoch };
-    if (recording === null) log.warn({ callUuid: call.callUuid, error }, 'the call could not be recorded');
-    const events = await appendCallLog(tx, call.callUuid, [{ kind: 'recording', data, atEpochMs: clock.epochMs() }]);
-    // Before the terminal event it waits: that one has the lowest sequence, and takes this one along.
-    if (recording === null || !isTerminal(call.status)) return { events, deliveryIds: [] };
-    const changed: LiveCall = { ...call, ...patch };
-    const fields = recordingEventFields(deps.publicUrl, changed);
-    return { events, deliveryIds: await deps.recordCallEvent(tx, changed, 'recording.ready', fields, clock) };
+  /** It is told of as ready by the shelf, which makes sure of it first. */
+  async function storeRecording(message: Extract<CallMessage, { type: 'recording' }>): Promise<void> {
+    const { callUuid, error } = message;
+    if (message.recording === null) log.warn({ callUuid, error }, 'the call could not be recorded');
+    let next = { shelve: false, superfluous: null as string | null };
+    await onOwnedCall(
+      message,
+      async (tx, call) => {
+        const at = { node: deps.recordings.node, nowEpochMs: clock.epochMs() };
+        const told = await writeToldRecording(tx, call, message, at);
+        next = told.next;
+        return { events: told.events };
+      },
+      true,
+    );
+    // It was still being finished when it was erased, or it is stored already.
+    if (next.superfluous !== null) await rm(next.superfluous, { force: true });
+    if (next.shelve) deps.recordings.nudge();
   }
 
   return {

@@ -5,7 +5,13 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import { ReliableLink } from '../../media/contract/link.ts';
-import type { ClaimAnswer, ClaimRequest, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
+import type {
+  ClaimAnswer,
+  ClaimRequest,
+  RecordingFate,
+  ToControl,
+  ToMedia,
+} from '../../media/contract/link-messages.ts';
 import type { MetricFamily } from '../../media/contract/metrics.ts';
 import { isDatabaseAway } from '../calls/database-away.ts';
 import { type Gate, Inbox } from './inbox.ts';
@@ -21,6 +27,8 @@ export interface MediaPeerDeps {
   pool: MediaPool;
   messages: MediaMessages;
   claim(mediaId: string, claim: ClaimRequest): Promise<ClaimAnswer>;
+  /** Of a recording that an earlier run of the process left unfinished. */
+  recordingFate(stream: { callUuid: string; epoch: number }): Promise<RecordingFate>;
   renewLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
   /** The process is gone: the leases of what it carried end now. */
   releaseLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
@@ -177,6 +185,16 @@ export class MediaPeer implements MediaMember {
         this.#inbox.skip(number);
         this.#deps.toolCancelled?.(message.toolCallId);
         return;
+      case 'recording.key': {
+        this.#inbox.skip(number);
+        const { stream } = message;
+        // Media asks again for what stays unanswered.
+        const answered = this.#deps
+          .recordingFate(stream)
+          .then((fate) => void this.send({ type: 'recording.key', stream, fate }));
+        this.#try(answered, 'media was not told what became of a recording');
+        return;
+      }
       case 'claim': {
         const answer = (): void => this.#answerClaim(message.requestId, message.claim, number);
         if (this.mediaId === '') this.#claimsOfStranger.push(answer);

@@ -107,7 +107,7 @@ describe('a conversation with a callee who agrees, interrupts and says goodbye',
   });
 
   test('the recording holds the caller left and the agent right, as long as the far end says', async () => {
-    const recording = await decodeRecording((await gateway.recordingFile(entry.callUuid))!);
+    const recording = await decodeRecording((await gateway.recording(entry.callUuid))!);
     expect(Math.abs(recording.durationMs - emulated.recordingMs!)).toBeLessThanOrEqual(100);
     if (!canDictate()) return;
     const greeting = agent.greeting

@@ -1,5 +1,5 @@
 /** A call steered while it runs, through the real processes: the API's control actions, the command line's hang-up, the deletion. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -29,6 +29,12 @@ afterAll(async () => {
   await gateway.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });
+
+/** Everything of the call's recording on the disk: stored, converted, on its way. */
+function filesOf(callUuid: string): string[] {
+  const paths = readdirSync(join(dataDir, 'recordings'), { recursive: true }).map(String);
+  return paths.filter((path) => path.includes(callUuid) && path.endsWith('.sealed'));
+}
 
 async function ask(
   method: string,
@@ -92,10 +98,11 @@ test('a live call says what it is told, presses keys, falls silent, is ended at 
   expect((await gateway.emulator.calls()).at(-1)).toMatchObject({ digits: '12#', protocolFaults: [] });
 
   await client.waitFor(callUuid, 'the recording', ({ recording }) => recording?.status === 'ready', 20_000);
-  const path = (await gateway.recordingFile(callUuid))!;
-  expect(existsSync(path)).toBe(true);
+  expect((await gateway.recording(callUuid, 'variant=caller&format=wav'))!.subarray(0, 4).toString()).toBe('RIFF');
+  expect(filesOf(callUuid)).toHaveLength(2);
   expect((await ask('GET', '?q=%22colleague+of+mine%22')).body['data']).toMatchObject([{ callUuid }]);
   expect((await ask('DELETE', `${callUuid}?kind=all`)).status).toBe(200);
-  expect(existsSync(path)).toBe(false);
+  expect(await gateway.recording(callUuid)).toBeNull();
+  expect(filesOf(callUuid)).toEqual([]);
   expect((await ask('GET', '?q=%22colleague+of+mine%22')).body['data']).toEqual([]);
 });

@@ -153,7 +153,7 @@ describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
       hangupBy: 'agent',
     });
     expect(entry.transcript).toContain('Customer: yes please');
-    const recording = await decodeRecording((await gateway.recordingFile(callUuid))!);
+    const recording = await decodeRecording((await gateway.recording(callUuid))!);
     expect(loudness([recording.left])).toBeGreaterThan(100);
     expect(loudness([recording.right])).toBeGreaterThan(300);
     const webhook = await gateway.receiver.waitFor((one) => one.callUuid === callUuid, 10_000);

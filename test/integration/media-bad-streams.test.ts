@@ -65,6 +65,7 @@ describe.each(kinds)('a media process on %s', (kind) => {
       answeredAtEpochMs: Date.now(),
       maxDurationMs: 600_000,
       record: true,
+      recordingKeyHex: '5e'.repeat(32),
       checkpoint: null,
       format: MULAW_8K,
     };

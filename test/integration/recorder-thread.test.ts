@@ -8,7 +8,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { FromRecorder, ToRecorder } from '../../media/contract/thread-messages.ts';
 import type { RecorderThreadData } from '../../media/recorder/recorder.ts';
 import { PLAYED, RECEIVED } from '../../media/rings/record-ring.ts';
-import { createCaller, decodeRecording, sendTone, toneDbfs } from '../unit/media/recorder/recording-harness.ts';
+import {
+  createCaller,
+  decodeRecording,
+  KEY_HEX,
+  sendTone,
+  toneDbfs,
+} from '../unit/media/recorder/recording-harness.ts';
 
 const THREAD = new URL('../../dist/media/threads/recorder-thread.js', import.meta.url);
 const CALL = '018f2f6e-2222-7000-8000-000000000001';
@@ -44,7 +50,12 @@ async function startThread(dataDir: string, runId = 'run-1') {
   const worker = new Worker(THREAD, { workerData });
   workers.push(worker);
   const messages: FromRecorder[] = [];
-  worker.on('message', (message: FromRecorder) => messages.push(message));
+  worker.on('message', (message: FromRecorder) => {
+    messages.push(message);
+    // As control answers.
+    if (message.type === 'key.wanted')
+      worker.postMessage({ ...message, type: 'key', fate: { kind: 'open', keyHex: KEY_HEX } });
+  });
   await within('ready', 10_000, () => messages.find(({ type }) => type === 'ready'));
   return {
     worker,
@@ -76,14 +87,21 @@ describe('recorder thread', () => {
     const dataDir = newDataDir();
     const thread = await startThread(dataDir);
     const caller = createCaller();
-    thread.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory });
+    thread.post({
+      type: 'open',
+      callUuid: CALL,
+      epoch: 1,
+      format: caller.format,
+      ring: caller.memory,
+      keyHex: KEY_HEX,
+    });
     await talk(caller, 0, 20_000);
     thread.post({ type: 'close', callUuid: CALL, epoch: 1, durationMs: 20_007 });
     const { recording, error } = await thread.finished(CALL);
     expect(error).toBeNull();
     expect(recording).toMatchObject({ durationMs: 20_007, channels: 2, rateHz: 8000 });
-    expect(statSync(recording!.path).size).toBe(recording!.sizeBytes);
-    const sound = decodeRecording(recording!.path);
+    expect(statSync(recording!.path).size).toBeGreaterThan(recording!.sizeBytes);
+    const sound = await decodeRecording(recording!.path);
     expect(sound.left.length).toBe(20_007 * 8);
     expectTones(sound);
     expect(caller.ring.droppedFrames).toBe(0);
@@ -93,11 +111,11 @@ describe('recorder thread', () => {
     const dataDir = newDataDir();
     const first = await startThread(dataDir);
     const caller = createCaller();
-    first.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory });
+    first.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory, keyHex: KEY_HEX });
     await talk(caller, 0, 24_000);
     // 24 s were sent: the first 19 s, at least, must come to the disk by themselves.
-    const secondSegment = join(dataDir, 'recordings', dayIn(dataDir), CALL, '000001.wav');
-    await within('19 s on disk', 5000, () => (sizeOf(secondSegment) >= 44 + 9 * 16_000 ? true : undefined));
+    const secondSegment = join(dataDir, 'recordings', dayIn(dataDir), CALL, '000001.sealed');
+    await within('19 s on disk', 5000, () => (sizeOf(secondSegment) > 64 + 9 * 16_000 ? true : undefined));
     await first.worker.terminate();
     const folder = join(secondSegment, '..');
     for (const name of [...readdirSync(folder), '.']) utimesSync(join(folder, name), 1, 1);
@@ -105,25 +123,25 @@ describe('recorder thread', () => {
     const { recording, error } = await next.finished(CALL);
     expect(error).toBeNull();
     expect(recording!.durationMs).toBeGreaterThanOrEqual(19_000);
-    expectTones(decodeRecording(recording!.path));
+    expectTones(await decodeRecording(recording!.path));
   });
 
   it('goes on with a call in a thread that replaces one that was terminated', async () => {
     const dataDir = newDataDir();
     const first = await startThread(dataDir);
     const caller = createCaller();
-    first.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory });
+    first.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory, keyHex: KEY_HEX });
     await talk(caller, 0, 12_000);
     await within('an empty ring', 5000, () => (caller.ring.queuedFrames === 0 ? true : undefined));
     await first.worker.terminate();
     await talk(caller, 12_000, 12_500);
     const next = await startThread(dataDir);
-    next.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory });
+    next.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory, keyHex: KEY_HEX });
     await talk(caller, 12_500, 20_000);
     next.post({ type: 'close', callUuid: CALL, epoch: 1, durationMs: 20_000 });
     const { recording } = await next.finished(CALL);
     expect(recording!.durationMs).toBe(20_000);
-    const { left } = decodeRecording(recording!.path);
+    const { left } = await decodeRecording(recording!.path);
     expect(toneDbfs(left.subarray(0, 7 * 8000), 8000, CALLER_HZ)).toBeGreaterThan(-15);
     expect(toneDbfs(left.subarray(12 * 8000), 8000, CALLER_HZ)).toBeGreaterThan(-15);
   });
@@ -144,12 +162,12 @@ describe('recorder thread', () => {
     const calls = Array.from({ length: 20 }, (_, i) => CALL.slice(0, -2) + String(10 + i));
     for (const callUuid of calls) {
       const caller = createCaller();
-      thread.post({ type: 'open', callUuid, epoch: 1, format: caller.format, ring: caller.memory });
+      thread.post({ type: 'open', callUuid, epoch: 1, format: caller.format, ring: caller.memory, keyHex: KEY_HEX });
       sendTone(caller, RECEIVED, 29_000, CALLER_HZ);
     }
     for (const callUuid of calls) thread.post({ type: 'close', callUuid, epoch: 1, durationMs: 29_500 });
     for (const callUuid of calls) expect((await thread.finished(callUuid)).recording?.durationMs).toBe(29_500);
-    expect(segmentsIn(dataDir)).toEqual([]);
+    expect(segmentsIn(dataDir)).toHaveLength(20);
   });
 });
 
@@ -164,7 +182,7 @@ function sizeOf(path: string): number {
 function segmentsIn(dataDir: string): string[] {
   return readdirSync(join(dataDir, 'recordings'), { recursive: true })
     .map(String)
-    .filter((path) => path.endsWith('.wav'))
+    .filter((path) => path.endsWith('.sealed'))
     .sort()
     .map((path) => join(dataDir, 'recordings', path));
 }

@@ -1,5 +1,4 @@
 /** A finished recording as sound: both channels decoded, for tests that listen. */
-import { readFileSync } from 'node:fs';
 import { readOggOpus } from '../../media/audio/ogg-opus-reader.ts';
 import { loadOpusCodec } from '../../media/audio/opus-codec.ts';
 import { createResampler } from '../../media/audio/resampler.ts';
@@ -15,11 +14,12 @@ const RATE_HZ = 16000;
 const TICKS_PER_SAMPLE = 48000 / RATE_HZ;
 const LONGEST_PACKET_SAMPLES = (RATE_HZ * 120) / 1000;
 
-export async function decodeRecording(path: string): Promise<DecodedRecording> {
+/** `file`: Ogg/Opus in stereo. */
+export async function decodeRecording(file: Uint8Array): Promise<DecodedRecording> {
   const decoder = loadOpusCodec().createDecoder({ rateHz: RATE_HZ, channels: 2 });
   const packets: Int16Array[] = [];
   const room = new Int16Array(LONGEST_PACKET_SAMPLES * 2);
-  const facts = readOggOpus(readFileSync(path), (bytes, start, lengthBytes) => {
+  const facts = readOggOpus(file, (bytes, start, lengthBytes) => {
     const samples = decoder.decode(bytes, start, lengthBytes, room);
     if (samples < 0) throw new Error('a packet of the recording does not decode');
     packets.push(room.slice(0, samples * 2));

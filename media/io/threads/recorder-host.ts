@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { LegFormat } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { RecordingFacts } from '../../contract/conversation.ts';
-import type { FromRecorder, RecordedDirections, ToRecorder } from '../../contract/thread-messages.ts';
+import type { FromRecorder, RecordedDirections, RecordingFate, ToRecorder } from '../../contract/thread-messages.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
 const FIRST_RESTART_MS = 50;
@@ -25,6 +25,8 @@ export interface RecorderHostOptions {
   log: Logger;
   /** Also for a stream that was never opened here: an earlier run of this process had recorded it, and the thread finished it. */
   finished(stream: RecordedStream, recording: RecordingFacts | null, error: string | null): void;
+  /** The thread found a recording that an earlier run left; `key` answers. */
+  keyWanted?(stream: RecordedStream): void;
 }
 
 /** One stream of a call: each has a recording of its own. */
@@ -38,7 +40,14 @@ export interface RecorderHost {
   readonly openRecordings: number;
   /** Threads that died, since the start. */
   readonly deaths: number;
-  open(stream: RecordedStream, format: LegFormat, ring: SharedArrayBuffer, directions?: RecordedDirections): void;
+  open(
+    stream: RecordedStream & { recordingKeyHex?: string },
+    format: LegFormat,
+    ring: SharedArrayBuffer,
+    directions?: RecordedDirections,
+  ): void;
+  /** What control says of a left-over recording. */
+  key(stream: RecordedStream, fate: RecordingFate): void;
   /** `finished` follows, once. Nothing happens when it was not opened. */
   close(stream: RecordedStream, durationMs: number): void;
   /** Ends the thread; recordings that are still open are given up without a word. */
@@ -83,6 +92,7 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
           isReady = true;
           settle?.resolve();
         } else if (message.type === 'finished') finish(message, message.recording, message.error);
+        else options.keyWanted?.({ callUuid: message.callUuid, epoch: message.epoch });
       },
       died: (why, wasClosed) => {
         if (wasClosed || stopped) return;
@@ -129,6 +139,7 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
         epoch,
         format,
         ring,
+        keyHex: stream.recordingKeyHex ?? '',
         ...(directions === undefined ? {} : { directions }),
       } as const;
       recordings.set(keyOf(stream), { opened, closing: null, deaths: 0 });
@@ -140,6 +151,9 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
       if (recording === undefined || recording.closing !== null) return;
       recording.closing = { type: 'close', callUuid, epoch, durationMs };
       worker.post(recording.closing);
+    },
+    key({ callUuid, epoch }, fate) {
+      if (!stopped) worker.post({ type: 'key', callUuid, epoch, fate } satisfies ToRecorder);
     },
     async stop() {
       if (stopped) return;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
 import { TOOL_FAILURES } from '../../../media/contract/tools.ts';
 import { SENTIMENTS } from '../../analysis/findings.ts';
-import { CALL_PARTS } from '../../calls/call-log-delete.ts';
+import { CALL_PARTS } from '../../calls/call-parts.ts';
 import { time, uuid } from '../openapi/shared-answers.ts';
 
 const partStatus = z.enum(['none', 'pending', 'ready', 'failed', 'deleted']);
@@ -44,8 +44,8 @@ const toolUse = z
 const recording = z
   .strictObject({
     status: partStatus,
-    url: z.url().nullable().describe('Wants the API key'),
-    urlExpiresAt: z.null(),
+    url: z.url().nullable().describe('Signed; needs no key while it lives'),
+    urlExpiresAt: time.nullable(),
     format: z.literal('ogg_opus').nullable(),
     channels: z.int().nullable().describe('Left: the caller; right: the agent'),
     sampleRate: z.int().nullable(),
@@ -53,7 +53,16 @@ const recording = z
     sizeBytes: z.int().nullable(),
     sha256: z.string().nullable(),
     parts: z
-      .array(z.strictObject({ url: z.url(), durationSeconds: z.number(), sizeBytes: z.int(), sha256: z.string() }))
+      .array(
+        z.strictObject({
+          url: z.url(),
+          urlExpiresAt: time,
+          durationSeconds: z.number(),
+          sizeBytes: z.int(),
+          sha256: z.string(),
+          variants: z.strictObject({ mono: z.url(), caller: z.url(), agent: z.url() }),
+        }),
+      )
       .describe('One for each stream: more than one when the call came back after a fault of ours'),
   })
   .meta({ id: 'Recording' });

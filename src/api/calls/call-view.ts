@@ -7,7 +7,10 @@ import type { Findings } from '../../analysis/findings.ts';
 import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
 import { readTurns } from '../../calls/call-turns.ts';
 import { readCall, readCalls } from '../../calls/live-call.ts';
+import { shownRecordings } from '../../calls/recording-event.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
+import type { RecordingLinks } from '../../recordings/recording-links.ts';
+import type { SoundForm } from '../../recordings/sound-form.ts';
 import type { Queryable } from '../../store/database.ts';
 import { type ToolUseView, toolUsesOf, withToolMs } from '../../tools/tool-log.ts';
 import { transcriptOf } from '../../webhooks/transcript.ts';
@@ -21,8 +24,7 @@ export type CallView = Record<string, unknown>;
 
 interface ViewDeps {
   database: Queryable;
-  /** No slash at its end. */
-  publicUrl: string;
+  links: RecordingLinks;
 }
 
 /** Undefined when the workspace has no such call. */
@@ -34,7 +36,7 @@ export async function readCallView(deps: ViewDeps, scope: CallScope): Promise<Ca
     countWebhooks(deps.database, call.callUuid),
     toolUsesOf(deps.database, [call.callUuid]),
   ]);
-  return viewOf(call, turns, webhooks, deps.publicUrl, tools.get(call.callUuid));
+  return viewOf(call, turns, webhooks, deps.links, tools.get(call.callUuid));
 }
 
 /** In the order of the ids; what the workspace does not have is left out. Four queries, however many calls. */
@@ -55,7 +57,7 @@ export async function readCallViews(
     const call = byId.get(callUuid);
     if (call === undefined) return [];
     const counts = webhooks.get(callUuid) ?? NO_WEBHOOKS;
-    return [viewOf(call, turns.get(callUuid) ?? [], counts, deps.publicUrl, tools.get(callUuid))];
+    return [viewOf(call, turns.get(callUuid) ?? [], counts, deps.links, tools.get(callUuid))];
   });
 }
 
@@ -98,7 +100,7 @@ export function viewOf(
   call: CallRecord,
   turns: readonly Turn[],
   webhooks: { delivered: number; pending: number },
-  publicUrl: string,
+  links: RecordingLinks,
   tools: readonly ToolUseView[] = [],
 ): CallView {
   return {
@@ -130,7 +132,7 @@ export function viewOf(
     endedAt: call.endedAt,
     ringSeconds: ringSeconds(call),
     durationSeconds: secondsBetween(call.answeredAt, call.endedAt),
-    recording: recordingView(call, publicUrl),
+    recording: recordingView(call, links),
     transcriptStatus: call.transcriptStatus,
     transcript: transcriptOf(turns),
     turns: turns.map((turn) => ({ ...turn, words: [] })),
@@ -170,7 +172,7 @@ function analysisView(findings: Findings | null): Record<string, unknown> {
 interface RecordingView {
   status: PartStatus;
   url: string | null;
-  urlExpiresAt: null;
+  urlExpiresAt: string | null;
   format: RecordingFacts['format'] | null;
   channels: number | null;
   sampleRate: number | null;
@@ -178,28 +180,40 @@ interface RecordingView {
   sizeBytes: number | null;
   sha256: string | null;
   /** One for each stream of the call, in order: more than one when it came back after a fault of ours. */
-  parts: { url: string; durationSeconds: number; sizeBytes: number; sha256: string }[];
+  parts: {
+    url: string;
+    urlExpiresAt: string;
+    durationSeconds: number;
+    sizeBytes: number;
+    sha256: string;
+    variants: { mono: string; caller: string; agent: string };
+  }[];
 }
 
-/** The address wants the API key, so it does not expire. Where the file lies is for whoever runs the service: `parley call show`. */
-function recordingView(call: CallRecord, publicUrl: string): RecordingView {
+/** Addresses are signed anew each time the entry is read. Where the file lies is for whoever runs the service: `parley recording list`. */
+function recordingView(call: CallRecord, links: RecordingLinks): RecordingView {
   const facts = call.recordingStatus === 'ready' ? call.recording : null;
-  const url = `${publicUrl}/api/developer/calls/${call.callUuid}/recording`;
+  const shown = facts === null ? [] : shownRecordings(links, call);
+  const urlOf = (part: number, variant: SoundForm['variant']): string =>
+    shown.find((one) => one.part === part && one.variant === variant)?.url ?? '';
+  const urlExpiresAt = shown[0]?.urlExpiresAt ?? null;
   return {
     status: call.recordingStatus,
-    url: facts === null ? null : url,
-    urlExpiresAt: null,
+    url: shown[0]?.url ?? null,
+    urlExpiresAt,
     format: facts?.format ?? null,
     channels: facts?.channels ?? null,
     sampleRate: facts?.rateHz ?? null,
     durationSeconds: facts === null ? null : facts.durationMs / 1000,
     sizeBytes: facts?.sizeBytes ?? null,
     sha256: facts?.sha256 ?? null,
-    parts: call.recordings.map(({ durationMs, sizeBytes, sha256 }, at) => ({
-      url: at === 0 ? url : `${url}?part=${at + 1}`,
+    parts: (facts === null ? [] : call.recordings).map(({ durationMs, sizeBytes, sha256 }, at) => ({
+      url: urlOf(at + 1, 'stereo'),
+      urlExpiresAt: urlExpiresAt ?? '',
       durationSeconds: durationMs / 1000,
       sizeBytes,
       sha256,
+      variants: { mono: urlOf(at + 1, 'mono'), caller: urlOf(at + 1, 'caller'), agent: urlOf(at + 1, 'agent') },
     })),
   };
 }

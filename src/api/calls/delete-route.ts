@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { CALL_PARTS, deleteCallParts } from '../../calls/call-log-delete.ts';
-import type { Database } from '../../store/database.ts';
+import { type DeleteDeps, deleteCallParts } from '../../calls/call-log-delete.ts';
+import { CALL_PARTS } from '../../calls/call-parts.ts';
 import type { Guard } from '../guard.ts';
 import { Refusal } from '../refusal.ts';
 import { callParams } from './call-routes.ts';
@@ -16,7 +16,7 @@ export const deleteQuery = z.object({
     .meta({ description: `\`${CALL_PARTS.join('`, `')}\`, several separated by commas, or \`all\`` }),
 });
 
-export function registerCallDelete(plain: FastifyInstance, guard: Guard, deps: { database: Database }): void {
+export function registerCallDelete(plain: FastifyInstance, guard: Guard, deps: DeleteDeps): void {
   const app = plain.withTypeProvider<ZodTypeProvider>();
   const options = { onRequest: guard('calls:write'), schema: { params: callParams, querystring: deleteQuery } };
   app.delete('/api/developer/calls/:callUuid', options, async (request) => {
@@ -25,9 +25,10 @@ export function registerCallDelete(plain: FastifyInstance, guard: Guard, deps: {
     const parts = CALL_PARTS.filter((part) => kind.includes('all') || kind.includes(part));
     const { workspaceId, keyId } = request.principal;
     const by = { actor: `key:${keyId}` as const, ip: request.ip, requestId: request.id };
-    const outcome = await deleteCallParts(deps.database, { workspaceId, callUuid, parts, by });
+    const outcome = await deleteCallParts(deps, { workspaceId, callUuid, parts, by });
     if (outcome === 'unknown_call') throw new Refusal('call_not_found');
     if (outcome === 'live') throw new Refusal('call_live');
+    if (outcome === 'held') throw new Refusal('legal_hold');
     return { success: true, callUuid, deleted: parts };
   });
 }

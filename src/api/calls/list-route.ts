@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { type CallPlace, searchCalls } from '../../calls/call-log-search.ts';
+import type { RecordingLinks } from '../../recordings/recording-links.ts';
 import type { Database } from '../../store/database.ts';
 import type { CursorCodec, CursorScope } from '../cursor.ts';
 import type { Guard } from '../guard.ts';
@@ -11,7 +12,7 @@ import { listQuery, readListQuery } from './list-query.ts';
 export interface CallListDeps {
   database: Database;
   cursors: CursorCodec;
-  publicUrl: string;
+  links: RecordingLinks;
 }
 
 export function registerCallList(plain: FastifyInstance, guard: Guard, deps: CallListDeps): void {

@@ -11,7 +11,7 @@ import {
   hangupAnswer,
   transcriptAnswer,
 } from './answers.ts';
-import { callParams, recordingQuery } from './call-routes.ts';
+import { callParams } from './call-routes.ts';
 import { controlBody } from './control-route.ts';
 import { deleteQuery } from './delete-route.ts';
 import { listQuery } from './list-query.ts';
@@ -68,20 +68,6 @@ export const callOperations: readonly Operation[] = [
   {
     ...call,
     method: 'get',
-    route: '/api/developer/calls/:callUuid/recording',
-    id: 'readRecording',
-    summary: 'The recording of a call',
-    description: 'Ogg/Opus in stereo: the caller left, the agent right.',
-    scope: 'calls:read',
-    query: recordingQuery,
-    answers: {
-      200: { description: 'The file.', content: { 'audio/ogg': z.file() }, headers: RATE_HEADERS },
-    },
-    errors: ['recording_not_ready', 'invalid_request', ...OF_CALL],
-  },
-  {
-    ...call,
-    method: 'get',
     route: '/api/developer/calls/:callUuid/transcript',
     id: 'readTranscript',
     summary: 'The transcript of a call',
@@ -105,11 +91,11 @@ export const callOperations: readonly Operation[] = [
     id: 'deleteCall',
     summary: 'Delete parts of a call for good',
     description:
-      'Recording, transcript and analysis then say `deleted`. `metadata` is what was known of the person: name, number, metadata; in stored webhook bodies too. Times and outcome stay. Repeating it is fine.',
+      'Recording, transcript and analysis then say `deleted`. `metadata` is what was known of the person: name, number, metadata; in stored webhook bodies too. Times and outcome stay. Keys of recordings go first, so that no copy can be read any more. Repeating it is fine.',
     scope: 'calls:write',
     query: deleteQuery,
     answers: { 200: json('They are gone.', deletedAnswer, RATE_HEADERS) },
-    errors: ['call_live', 'invalid_request', ...OF_CALL, ...BODY],
+    errors: ['call_live', 'legal_hold', 'invalid_request', ...OF_CALL, ...BODY],
   },
   {
     ...call,

@@ -15,6 +15,7 @@ import { limitOperations } from '../limits/operations.ts';
 import { operatorOperations } from '../operator/operations.ts';
 import { outboundCallOperations } from '../outbound-call/operations.ts';
 import { phoneNumberOperations } from '../phone-numbers/operations.ts';
+import { recordingOperations } from '../recordings/operations.ts';
 import { serviceOperations } from '../service-operations.ts';
 import { suppressionOperations } from '../suppressions/operations.ts';
 import { toolOperations } from '../tools/operations.ts';
@@ -27,6 +28,7 @@ import type { Operation } from './operation.ts';
 export const OPERATIONS: readonly Operation[] = [
   ...outboundCallOperations,
   ...callOperations,
+  ...recordingOperations,
   ...leadOperations,
   ...suppressionOperations,
   ...webhookOperations,

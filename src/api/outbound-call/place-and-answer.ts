@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import type { ChangedBy } from '../../audit/audit-entry.ts';
 import { readCallLimits } from '../../limits/capacity.ts';
+import type { RecordingLinks } from '../../recordings/recording-links.ts';
 import type { Database } from '../../store/database.ts';
 import { acceptedAnswer } from '../../store/idempotency-keys.ts';
 import type { Sealer } from '../../store/secrets.ts';
@@ -26,6 +27,7 @@ export interface PlacingDeps {
   placeCall: PlaceCall;
   /** No slash at its end. */
   publicUrl: string;
+  links: RecordingLinks;
 }
 
 export interface AskedCall {

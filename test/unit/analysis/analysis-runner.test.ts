@@ -227,7 +227,7 @@ describe('an answered call without a model', () => {
   it('one whose analysis was deleted while it waited tells nulls, and stays deleted', async () => {
     const callUuid = await endedCall();
     const { workspaceId } = await h.call(callUuid);
-    await deleteCallParts(h.database, { workspaceId, callUuid, parts: ['analysis'], by: BY_OPERATOR });
+    await deleteCallParts(h.deletion, { workspaceId, callUuid, parts: ['analysis'], by: BY_OPERATOR });
     start();
     await ring(callUuid);
     await runner.idle();
@@ -244,10 +244,10 @@ describe('an answered call without a model', () => {
     const call = await h.call(callUuid);
     expect(call.analysis?.evidence).toHaveLength(1);
     const request = { workspaceId: call.workspaceId, callUuid, by: BY_OPERATOR };
-    await deleteCallParts(h.database, { ...request, parts: ['transcript'] });
+    await deleteCallParts(h.deletion, { ...request, parts: ['transcript'] });
     expect((await h.call(callUuid)).analysis).toMatchObject({ intent: 'voicemail', evidence: [] });
     expect(await body(callUuid)).toMatchObject({ transcript: null, analysis: { intent: 'voicemail', evidence: [] } });
-    await deleteCallParts(h.database, { ...request, parts: ['analysis'] });
+    await deleteCallParts(h.deletion, { ...request, parts: ['analysis'] });
     expect((await h.call(callUuid)).analysis).toBeNull();
   });
 });

@@ -1,8 +1,13 @@
 /** A whole API server on a fresh database, with placement, admission and policy that a test sets. Used by the tests beside it. */
+import { mkdtempSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
+import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import type { ControlAction, ControlOutcome } from '../../../media/contract/live-control.ts';
+import { renderSound } from '../../../media/recorder/render-sound.ts';
 import { type CallEventBus, createCallEventBus } from '../../../src/api/call-event-bus.ts';
 import { createCursorCodec } from '../../../src/api/cursor.ts';
 import type { NewCall, Placement } from '../../../src/api/outbound-call/ports.ts';
@@ -12,6 +17,8 @@ import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
+import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
+import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
@@ -35,6 +42,9 @@ export interface Tenant {
 export interface ApiFixture {
   app: FastifyInstance;
   database: Database;
+  /** Stored recordings, on a disk of the fixture's own. */
+  recordings: Recordings;
+  dataDir: string;
   connectionString: string;
   bus: CallEventBus;
   /** Of the server; the database has its own. */
@@ -88,11 +98,23 @@ export async function createApiFixture(): Promise<ApiFixture> {
       hasRoom: () => fixture.admission === 'open',
     });
   const bus = createCallEventBus();
+  const dataDir = mkdtempSync(join(tmpdir(), 'parley-api-'));
   const clock = new VirtualClock(Date.now());
   const logLines: string[] = [];
+  const recordings = openRecordings({
+    database,
+    clock,
+    log: pino({ level: 'silent' }),
+    sealer: SEALER,
+    settings: { kind: 'disk', s3: null },
+    dataDir,
+    render: async (order) => void renderSound(order, loadOpusCodec(), writeSync),
+  });
   const undescribed = new Set<string>();
   const fixture: ApiFixture = {
     database,
+    recordings,
+    dataDir,
     connectionString: test.connectionString,
     bus,
     clock,
@@ -113,6 +135,9 @@ export async function createApiFixture(): Promise<ApiFixture> {
       clock,
       log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
       sealer: SEALER,
+      links: createRecordingLinks(MASTER_KEY_HEX, 'http://127.0.0.1:8080', clock),
+      sounds: recordings.sounds,
+      eraser: recordings.eraser,
       limitStore: createMemoryLimitStore(clock),
       cursors: createCursorCodec(MASTER_KEY_HEX),
       publicUrl: 'http://127.0.0.1:8080',
@@ -188,6 +213,8 @@ export async function createApiFixture(): Promise<ApiFixture> {
       await fixture.app.close();
       embed?.close();
       if (undescribed.size > 0) throw new Error(`Not as /openapi.json says:\n${[...undescribed].join('\n')}`);
+      await recordings.close();
+      rmSync(dataDir, { recursive: true, force: true });
       await database.close();
       await test.close();
     },

@@ -1,21 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { LightMyRequestResponse } from 'fastify';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
-import { type ApiFixture, createApiFixture, type Tenant } from './api-fixture.ts';
+import { putStored, toneFile } from '../../support/sealed-recording.ts';
+import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
+
+const SOUND = toneFile(1);
 
 let api: ApiFixture;
-let folder: string;
 beforeAll(async () => {
   api = await createApiFixture();
-  folder = mkdtempSync(join(tmpdir(), 'parley-calls-'));
 });
 afterAll(async () => {
   await api.close();
-  rmSync(folder, { recursive: true });
 });
 
 const get = (path: string, tenant: Tenant = api.acme, headers = {}): Promise<LightMyRequestResponse> =>
@@ -32,9 +29,7 @@ const turn = (number: number, role: string, text: string, heardText = text, inte
     interrupted,
   });
 
-async function finishedCall(): Promise<{ callUuid: string; path: string }> {
-  const path = join(folder, `${uuidv4()}.ogg`);
-  writeFileSync(path, 'OggS-sound');
+async function finishedCall(): Promise<{ callUuid: string; objectKey: string }> {
   const callUuid = await api.insertCall(api.acme, {
     status: 'completed',
     ended_reason: 'agent_hangup',
@@ -46,16 +41,6 @@ async function finishedCall(): Promise<{ callUuid: string; path: string }> {
     answered_at: '2026-11-21T10:00:03.5Z',
     ended_at: '2026-11-21T10:00:13.72Z',
     metadata: JSON.stringify({ plan: 'gold', 'secret.token': 'metadata-canary' }),
-    recording_status: 'ready',
-    recording: JSON.stringify({
-      path,
-      format: 'ogg_opus',
-      channels: 2,
-      rateHz: 8000,
-      durationMs: 10_220,
-      sizeBytes: 10,
-      sha256: 'ab',
-    }),
     transcript_status: 'ready',
     latency: JSON.stringify({ answerToFirstWordMs: 240 }),
   });
@@ -76,16 +61,18 @@ async function finishedCall(): Promise<{ callUuid: string; path: string }> {
     `INSERT INTO call_events (call_uuid, kind, data) VALUES ($1, 'status', '{"status":"dialing"}')`,
     [callUuid],
   );
-  return { callUuid, path };
+  const into = { database: api.database, sealer: SEALER, store: api.recordings.stores.current };
+  const { objectKey } = await putStored(into, { callUuid, plain: SOUND });
+  return { callUuid, objectKey };
 }
 
 describe('the call log entry', () => {
   it('of a finished call has what the contract lists, heard words only, and no secret metadata', async () => {
-    const { callUuid } = await finishedCall();
+    const { callUuid, objectKey } = await finishedCall();
     const answer = await get(`/api/developer/calls/${callUuid.toUpperCase()}`);
     expect(answer.statusCode).toBe(200);
     expect(answer.body).not.toContain('canary');
-    expect(answer.body).not.toContain(folder);
+    for (const place of [api.dataDir, objectKey]) expect(answer.body).not.toContain(place);
     expect(answer.json()).toMatchObject({
       callUuid,
       enterprise: 'acme',
@@ -107,11 +94,14 @@ describe('the call log entry', () => {
       webhooks: { delivered: 0, pending: 0 },
       recording: {
         status: 'ready',
-        url: `http://127.0.0.1:8080/api/developer/calls/${callUuid}/recording`,
+        url: expect.stringContaining(
+          `http://127.0.0.1:8080/api/developer/recordings/${callUuid}?variant=stereo&format=ogg&part=1&expires=`,
+        ),
+        urlExpiresAt: new Date(Math.ceil((api.clock.epochMs() + 86_400_000) / 1000) * 1000).toISOString(),
         format: 'ogg_opus',
         channels: 2,
         sampleRate: 8000,
-        durationSeconds: 10.22,
+        durationSeconds: 1,
       },
     });
     expect(answer.json().turns).toHaveLength(3);
@@ -201,26 +191,6 @@ describe('every route of a call', () => {
         { code: 'invalid_call_id', details: [{ field: 'callUuid', issue: 'must be a UUID' }] },
       ]);
       expect((await get(`/api/developer/calls/${uuidv4()}${path}`)).statusCode).toBe(404);
-    }
-  });
-});
-
-describe('the recording', () => {
-  it('is streamed whole, as Ogg, to who has the key', async () => {
-    const { callUuid } = await finishedCall();
-    const answer = await get(`/api/developer/calls/${callUuid}/recording`);
-    expect([answer.statusCode, answer.body]).toEqual([200, 'OggS-sound']);
-    expect(answer.headers).toMatchObject({ 'content-type': 'audio/ogg; codecs=opus', 'content-length': '10' });
-  });
-
-  it('that is not there, pending or deleted from disk gives 404 recording_not_ready, not 500', async () => {
-    const none = await api.insertCall(api.acme);
-    const pending = await api.insertCall(api.acme, { recording_status: 'pending' });
-    const lost = await finishedCall();
-    rmSync(lost.path);
-    for (const callUuid of [none, pending, lost.callUuid]) {
-      const answer = await get(`/api/developer/calls/${callUuid}/recording`);
-      expect([answer.statusCode, answer.json().code]).toEqual([404, 'recording_not_ready']);
     }
   });
 });

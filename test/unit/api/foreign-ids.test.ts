@@ -4,9 +4,6 @@
  * OPERATIONS, so a new route is in the matrix by itself; one that takes an id of a kind that is not known here fails.
  */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -16,17 +13,17 @@ import { createWidgetKey } from '../../../src/embed/widget-keys.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
+import { putStored, toneFile } from '../../support/sealed-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
 
+const SOUND = toneFile(1);
+
 let api: ApiFixture;
-let folder: string;
 beforeAll(async () => {
   api = await createApiFixture();
-  folder = mkdtempSync(join(tmpdir(), 'parley-foreign-'));
 });
 afterAll(async () => {
   await api.close();
-  rmSync(folder, { recursive: true });
 });
 
 type Where = 'path' | 'query' | 'body';
@@ -257,27 +254,17 @@ async function apiKey(tenant: Tenant): Promise<string> {
 }
 
 async function finishedCall(tenant: Tenant): Promise<string> {
-  const path = join(folder, `${uuidv4()}.ogg`);
-  writeFileSync(path, 'OggS-sound');
-  const recording = {
-    path,
-    format: 'ogg_opus',
-    channels: 2,
-    rateHz: 8000,
-    durationMs: 1_000,
-    sizeBytes: 10,
-    sha256: 'ab',
-  };
   const callUuid = await api.insertCall(tenant, {
     status: 'completed',
     ended_reason: 'agent_hangup',
     answered_at: '2026-11-21T10:00:00Z',
     ended_at: '2026-11-21T10:00:10Z',
     transcript_status: 'ready',
-    recording_status: 'ready',
-    recording,
-    recordings: JSON.stringify([{ ...recording, epoch: 1 }]),
   });
+  await putStored(
+    { database: api.database, sealer: SEALER, store: api.recordings.stores.current },
+    { callUuid, plain: SOUND },
+  );
   const turn = {
     turnId: 't1',
     role: 'user',

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
-import { CALL_PARTS, deleteCallParts } from '../../../src/calls/call-log-delete.ts';
+import { deleteCallParts } from '../../../src/calls/call-log-delete.ts';
 import { searchCalls } from '../../../src/calls/call-log-search.ts';
+import { CALL_PARTS } from '../../../src/calls/call-parts.ts';
 import { askForEnd } from '../../../src/calls/end-call.ts';
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
 import { createHarness, type Harness } from './harness.ts';
@@ -66,7 +67,7 @@ describe('what media still tells of a deleted call', () => {
     await h.messages.handle([said(callUuid, 't1', 'marimba')]);
     await ended(callUuid);
     const { workspaceId } = await h.call(callUuid);
-    expect(await deleteCallParts(h.database, { workspaceId, callUuid, parts: CALL_PARTS, by: BY_OPERATOR })).toBe(
+    expect(await deleteCallParts(h.deletion, { workspaceId, callUuid, parts: CALL_PARTS, by: BY_OPERATOR })).toBe(
       'deleted',
     );
     await h.messages.handle([said(callUuid, 't2', 'marimba')]);
@@ -80,7 +81,7 @@ describe('what media still tells of a deleted call', () => {
     const callUuid = await talkingCall(h);
     await ended(callUuid);
     const { workspaceId } = await h.call(callUuid);
-    await deleteCallParts(h.database, { workspaceId, callUuid, parts: ['recording'], by: BY_OPERATOR });
+    await deleteCallParts(h.deletion, { workspaceId, callUuid, parts: ['recording'], by: BY_OPERATOR });
     const path = join(folder, 'late.ogg');
     writeFileSync(path, 'OggS');
     const facts = {

@@ -1,4 +1,7 @@
 /** The life of calls on a real database, with a scripted carrier, a virtual clock and media that only takes notes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
@@ -18,7 +21,11 @@ import { createFairQueue } from '../../../src/limits/fair-queue.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createMediaMessages, type MediaMessages } from '../../../src/media-link/media-messages.ts';
 import { createMediaPool, type MediaMember, type MediaPool } from '../../../src/media-link/media-pool.ts';
+import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
+import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
+import { createShelf, type Shelf } from '../../../src/recordings/shelf.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { createSealer, type Sealer } from '../../../src/store/secrets.ts';
 import { createDialClearance } from '../../../src/suppressions/dial-clearance.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
@@ -43,6 +50,13 @@ export interface Harness {
   messages: MediaMessages;
   streamTokens: StreamTokens;
   placement: PlacementDeps;
+  sealer: Sealer;
+  /** Stored recordings, on a disk of the harness's own. */
+  recordings: Recordings;
+  shelf: Shelf;
+  dataDir: string;
+  /** For what removes parts of calls. */
+  deletion: { database: Database; clock: VirtualClock; eraser: Recordings['eraser'] };
   /** Commands that the one media process `media-1` got. */
   toMedia: ToMedia[];
   member: MediaMember;
@@ -112,7 +126,17 @@ export async function createHarness(): Promise<Harness> {
   const bus = createCallEventBus();
   const rung: string[] = [];
   const bell = { ring: (ids: readonly string[]): void => void rung.push(...ids) };
-  const shared = { database, clock, log, publicUrl: PUBLIC_URL };
+  const sealer = createSealer(MASTER_KEY);
+  const links = createRecordingLinks(MASTER_KEY, PUBLIC_URL, clock);
+  const dataDir = mkdtempSync(join(tmpdir(), 'parley-calls-'));
+  const shared = { database, clock, log, publicUrl: PUBLIC_URL, sealer, links };
+  const recordings = openRecordings({
+    ...shared,
+    settings: { kind: 'disk', s3: null },
+    dataDir,
+    render: () => Promise.reject(new Error('nothing is converted here')),
+  });
+  const { eraser } = recordings;
   const transitions = createTransitions({
     ...shared,
     bus: {
@@ -126,6 +150,14 @@ export async function createHarness(): Promise<Harness> {
     follow: createLeadFollower({ clock }),
     perform: deeds.perform,
     deadlineMoved: () => {},
+  });
+  const shelf = createShelf({
+    ...shared,
+    store: recordings.stores.current,
+    node: 'node-1',
+    bus,
+    bell,
+    recordCallEvent,
   });
   const limits = createPostgresStore(database);
   const turns = (slots: number) =>
@@ -146,11 +178,15 @@ export async function createHarness(): Promise<Harness> {
     messages: createMediaMessages({
       ...shared,
       bus,
-      bell,
       transitions,
-      recordCallEvent,
+      recordings: { node: 'node-1', nudge() {} },
       tools: { claim: async () => () => {} },
     }),
+    sealer,
+    recordings,
+    shelf,
+    dataDir,
+    deletion: { database, clock, eraser },
     streamTokens: createStreamTokens(MASTER_KEY),
     placement: {
       ...shared,
@@ -207,6 +243,9 @@ export async function createHarness(): Promise<Harness> {
     },
     async close() {
       await reaper.close();
+      await shelf.close();
+      await recordings.close();
+      rmSync(dataDir, { recursive: true, force: true });
       await database.close();
       await close();
     },

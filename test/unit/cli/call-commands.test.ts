@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
+import { putStored } from '../../support/sealed-recording.ts';
+import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
 
 let api: ApiFixture;
 let connectionString: string;
@@ -14,7 +15,11 @@ afterAll(() => api.close());
 async function parley(...words: string[]): Promise<{ code: number; out: string; err: string }> {
   const ran = { code: -1, out: '', err: '' };
   ran.code = await runCli(words, {
-    environment: { DATABASE_URL: connectionString, PARLEY_MASTER_KEY: 'ab'.repeat(32) },
+    environment: {
+      DATABASE_URL: connectionString,
+      PARLEY_MASTER_KEY: 'ab'.repeat(32),
+      PARLEY_DATA_DIR: api.dataDir,
+    },
     write: (text) => {
       ran.out += text;
     },
@@ -64,22 +69,21 @@ describe('parley call', () => {
   });
 
   it('shows a call with its transcript and, unlike the API, where its recording lies', async () => {
-    const recordings = JSON.stringify([{ path: '/data/recordings/one.ogg', epoch: 1 }]);
     const callUuid = await api.insertCall(api.acme, {
       ...DONE,
-      recording_status: 'ready',
-      recordings,
       metadata: { 'secret.pin': 'canary', plan: 'gold' },
     });
     await api.database.query(
       `INSERT INTO call_turns VALUES ($1, 't1', 1, '{"role":"user","text":"x","heardText":"good morning"}')`,
       [callUuid],
     );
+    const into = { database: api.database, sealer: SEALER, store: api.recordings.stores.current };
+    const { objectKey } = await putStored(into, { callUuid });
     const { out } = await parley('call', 'show', 'acme', callUuid);
-    expect(out).toContain('/data/recordings/one.ogg');
+    expect(out).toContain(`disk ${objectKey}`);
     expect(out).toContain('Customer: good morning');
     expect(JSON.parse((await parley('--json', 'call', 'show', 'acme', callUuid)).out)).toMatchObject({
-      recordingFiles: ['/data/recordings/one.ogg'],
+      recordings: [`disk ${objectKey}`],
       metadata: { plan: 'gold' },
     });
     for (const id of [callUuid, 'call-1']) {

@@ -20,6 +20,7 @@ let server: LinkServer;
 let pool: MediaPool;
 let handled: CallMessage[];
 let claims: string[];
+const fates: { callUuid: string; epoch: number }[] = [];
 let renewed: number;
 let released: { mediaId: string; calls: readonly { callUuid: string; epoch: number }[] }[];
 let orphaned: { mediaId: string; live: string[] }[];
@@ -93,6 +94,10 @@ function start(runId = 'control-1'): LinkServer {
       claims.push(mediaId);
       if (databaseAway) throw new Error('away');
       return { ok: false, httpStatus: 409, why: 'used' };
+    },
+    async recordingFate(stream) {
+      fates.push(stream);
+      return { kind: 'open', keyHex: '5e'.repeat(32) };
     },
     async renewLeases() {
       renewed++;

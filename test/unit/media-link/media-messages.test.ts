@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LiveEvent, RecordingFacts, Turn } from '../../../media/contract/conversation.ts';
+import type { LiveEvent, Turn } from '../../../media/contract/conversation.ts';
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
+import { factsOf, keyOfRecording, writeSealed } from '../../support/sealed-recording.ts';
 import { createHarness, type Harness, PUBLIC_URL } from '../calls/harness.ts';
 import { talkingCall } from '../calls/talk.ts';
 
@@ -38,22 +41,25 @@ const stopped = (callUuid: string, epoch = 1): CallMessage => ({
     { turnId: 't4', eouMs: 310, sttMs: 360, ttsMs: 500, agentMs: 620 },
   ],
 });
-const facts: RecordingFacts = {
-  path: '/data/r.ogg',
+const PLAIN = Buffer.from('OggS and what follows');
+/** As the recorder leaves it: a sealed file on the disk, and what it says of it. */
+async function recording(callUuid: string, epoch = 1): Promise<CallMessage> {
+  const path = join(h.dataDir, 'recordings', '2026-11-21', `${callUuid}.${epoch}.sealed`);
+  writeSealed(path, await keyOfRecording(h.database, h.sealer, { callUuid, epoch }), PLAIN);
+  return { type: 'recording', callUuid, epoch, recording: factsOf(path, PLAIN, 4_010), error: null };
+}
+async function recorded(callUuid: string, epoch = 1): Promise<void> {
+  await h.messages.handle([await recording(callUuid, epoch)]);
+  await h.shelf.sweep();
+}
+const facts = {
   format: 'ogg_opus',
   channels: 2,
-  rateHz: 48_000,
+  rateHz: 8_000,
   durationMs: 4_010,
-  sizeBytes: 12_345,
-  sha256: 'ab',
+  sizeBytes: PLAIN.length,
+  sha256: createHash('sha256').update(PLAIN).digest('hex'),
 };
-const recording = (callUuid: string, epoch = 1): CallMessage => ({
-  type: 'recording',
-  callUuid,
-  epoch,
-  recording: facts,
-  error: null,
-});
 const carrierEnded = (callUuid: string) =>
   h.transitions.apply(callUuid, {
     type: 'carrier.ended',
@@ -188,26 +194,40 @@ describe('what media says of a call', () => {
     const callUuid = await talkingCall(h);
     await h.messages.handle([stopped(callUuid)]);
     await carrierEnded(callUuid);
-    await h.messages.handle([recording(callUuid)]);
-    await h.messages.handle([recording(callUuid)]);
+    const message = await recording(callUuid);
+    await h.messages.handle([message]);
+    expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'pending' });
+    expect(await h.webhooks(callUuid)).toEqual(['call.completed']);
+    await h.messages.handle([message]);
+    expect(await h.shelf.sweep()).toBe(1);
+    await h.messages.handle([message]);
+    expect(await h.shelf.sweep()).toBe(0);
     expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready']);
     expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', recording: facts });
     const [event] = await h.database.query<{ body: string }>(
       `SELECT body FROM webhook_events WHERE call_uuid = $1 AND event = 'recording.ready'`,
       [callUuid],
     );
-    expect(JSON.parse(event!.body).recording).toMatchObject({
-      url: `${PUBLIC_URL}/api/developer/calls/${callUuid}/recording`,
+    const told = JSON.parse(event!.body);
+    expect(told.recording).toMatchObject({
+      url: expect.stringContaining(`${PUBLIC_URL}/api/developer/recordings/${callUuid}?`),
+      urlExpiresAt: new Date(Math.ceil(h.clock.epochMs() / 1000) * 1000 + 86_400_000).toISOString(),
       durationSeconds: 4,
-      sha256: 'ab',
+      sha256: facts.sha256,
     });
-    expect(event!.body).not.toContain('/data/r.ogg');
+    expect(told.recordings.map((one: { variant: string }) => one.variant)).toEqual([
+      'stereo',
+      'mono',
+      'caller',
+      'agent',
+    ]);
+    expect(event!.body).not.toContain('.sealed');
   });
 
   test('a recording that is ready before the call is over waits: the terminal event has sequence 1', async () => {
     const callUuid = await talkingCall(h);
     await h.messages.handle([stopped(callUuid)]);
-    await h.messages.handle([recording(callUuid)]);
+    await recorded(callUuid);
     expect(await h.webhooks(callUuid)).toEqual([]);
     await carrierEnded(callUuid);
     expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready']);
@@ -225,7 +245,7 @@ describe('what media says of a call', () => {
       { type: 'checkpoint', callUuid, epoch: 1, checkpoint },
       { type: 'agent.ended', callUuid, epoch: 1, reason: 'agent_hangup', disposition: null, error: null },
       stopped(callUuid),
-      recording(callUuid, 3),
+      { type: 'recording', callUuid, epoch: 3, recording: null, error: 'no' },
     ];
     for (const message of stale) await h.messages.handle([message]);
     expect({ call: await h.call(callUuid), log: await h.log(callUuid) }).toEqual(before);
@@ -236,10 +256,10 @@ describe('what media says of a call', () => {
   test('a call with two streams has two recordings in their order, whichever is finished first, and says so twice', async () => {
     const callUuid = await talkingCall(h);
     await h.database.query('UPDATE calls SET epoch = 3 WHERE call_uuid = $1', [callUuid]);
-    await h.messages.handle([recording(callUuid, 3)]);
+    await recorded(callUuid, 3);
     await h.transitions.apply(callUuid, { type: 'finish', reason: 'user_hangup', hangupBy: 'caller' });
-    await h.messages.handle([recording(callUuid, 1)]);
-    await h.messages.handle([recording(callUuid, 1)]);
+    await recorded(callUuid, 1);
+    await recorded(callUuid, 1);
     expect(await h.call(callUuid)).toMatchObject({
       recordingStatus: 'ready',
       recordings: [
@@ -252,8 +272,8 @@ describe('what media says of a call', () => {
       'SELECT body FROM webhook_events WHERE call_uuid = $1 ORDER BY sequence DESC LIMIT 1',
       [callUuid],
     );
-    const url = `${PUBLIC_URL}/api/developer/calls/${callUuid}/recording`;
-    expect(JSON.parse(event!.body).recordings.map((one: { url: string }) => one.url)).toEqual([url, `${url}?part=2`]);
+    const told = JSON.parse(event!.body).recordings.filter((one: { variant: string }) => one.variant === 'stereo');
+    expect(told.map((one: { part: number }) => one.part)).toEqual([1, 2]);
   });
 
   test("a recording is expected from the stream's start, and of a call whose media died it is failed", async () => {
@@ -261,7 +281,7 @@ describe('what media says of a call', () => {
     expect((await h.call(callUuid)).recordingStatus).toBe('pending');
     await h.transitions.apply(callUuid, { type: 'finish', reason: 'node_lost', hangupBy: 'platform' });
     expect((await h.call(callUuid)).recordingStatus).toBe('failed');
-    await h.messages.handle([recording(callUuid)]);
+    await recorded(callUuid);
     expect((await h.call(callUuid)).recordingStatus).toBe('ready');
   });
 

@@ -17,13 +17,16 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { rmsDbfs } from '../../../../media/audio/levels.ts';
 import type { OpusCodec } from '../../../../media/audio/opus-codec.ts';
-import { readWavHeader } from '../../../../media/audio/wav.ts';
 import type { Clock } from '../../../../media/contract/clock.ts';
+import { listSegments } from '../../../../media/recorder/segment-files.ts';
 import { PLAYED, RECEIVED } from '../../../../media/rings/record-ring.ts';
+import { openSeal } from '../../../../media/sealed/sealed-file.ts';
+import { readSealed } from '../../../support/sealed-recording.ts';
 import {
   codec,
   createCaller,
   createHarness,
+  DATA_KEY,
   decodeRecording,
   sendTone,
   soundsIn,
@@ -34,6 +37,8 @@ const CALL = '018f2f6e-1111-7000-8000-000000000001';
 /** Of opus-tools; not needed, but asked where it is. */
 const independentJudge = 'opusinfo';
 const hasOpusinfo = spawnSync(independentJudge, ['--version']).error === undefined;
+/** One second of mu-law stereo, sealed. */
+const CHUNK = 16_000 + 16;
 const CALLER_HZ = 437;
 const AGENT_HZ = 1203;
 
@@ -73,7 +78,23 @@ async function finishedFile(made: Harness) {
   await made.recorder.idle();
   const { recording, error } = made.finished.at(-1)!;
   expect(error).toBeNull();
-  return { ...decodeRecording(recording!.path), recording: recording! };
+  return { ...(await decodeRecording(recording!.path)), recording: recording! };
+}
+
+function damage(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  bytes[at] = bytes[at]! ^ 0x10;
+  writeFileSync(path, bytes);
+}
+
+/** Bits a byte: 8 for what cannot be told from chance. */
+function entropyOf(bytes: Uint8Array): number {
+  const counts = new Float64Array(256);
+  for (const byte of bytes) counts[byte]!++;
+  return counts.reduce(
+    (sum, count) => (count === 0 ? sum : sum - (count / bytes.length) * Math.log2(count / bytes.length)),
+    0,
+  );
 }
 
 describe('recorder', () => {
@@ -95,18 +116,18 @@ describe('recorder', () => {
     expect(recording).toMatchObject({ format: 'ogg_opus', channels: 2, rateHz: 8000, durationMs: 12_345 });
   });
 
-  it('tells the file’s own path, size and SHA-256, and leaves neither segments nor temporary files', async () => {
+  it('tells the file’s own path, size and SHA-256 of the sound file, and leaves neither segments nor temporary files', async () => {
     const made = harness();
     const caller = createCaller();
     made.recorder.open(CALL, caller.format, caller.memory);
     talk(made, caller, 0, 1000, bothTones);
     made.recorder.close(CALL, 1000);
     const { recording } = await finishedFile(made);
-    const file = readFileSync(recording.path);
-    expect(recording.path).toBe(join(made.day(), `${CALL}.ogg`));
+    const file = await readSealed(recording.path, DATA_KEY);
+    expect(recording.path).toBe(join(made.day(), `${CALL}.sealed`));
     expect(recording.sizeBytes).toBe(file.length);
     expect(recording.sha256).toBe(createHash('sha256').update(file).digest('hex'));
-    expect(readdirSync(made.day())).toEqual([`${CALL}.ogg`]);
+    expect(readdirSync(made.day())).toEqual([`${CALL}.sealed`]);
   });
 
   it.runIf(hasOpusinfo)('passes opusinfo (opus-tools, where installed) without a warning', async () => {
@@ -116,7 +137,9 @@ describe('recorder', () => {
     talk(made, caller, 0, 3000, bothTones);
     made.recorder.close(CALL, 2995);
     const { recording } = await finishedFile(made);
-    const { stdout, stderr } = spawnSync(independentJudge, [recording.path], { encoding: 'utf8' });
+    const plain = join(made.dataDir, 'plain.ogg');
+    writeFileSync(plain, await readSealed(recording.path, DATA_KEY));
+    const { stdout, stderr } = spawnSync(independentJudge, [plain], { encoding: 'utf8' });
     expect(stdout).toContain('Playback length: 0m:02.995s');
     expect(stdout + stderr).not.toMatch(/warning|error/i);
   });
@@ -166,17 +189,51 @@ describe('recorder', () => {
     expect(rmsDbfs(right, 1100 * 8, 1300 * 8)).toBeLessThan(-60);
   });
 
-  it('appends segments of 10 s that are WAV files of their own while the call runs', () => {
+  it('appends sealed segments of 10 s, a chunk a second, while the call runs', () => {
     const made = harness();
     const caller = createCaller();
     made.recorder.open(CALL, caller.format, caller.memory);
     talk(made, caller, 0, 26_000, bothTones);
     const folder = join(made.day(), CALL);
-    expect(readdirSync(folder)).toEqual(['000000.wav', '000001.wav', '000002.wav', 'owner']);
-    const first = readFileSync(join(folder, '000000.wav'));
-    expect(first.length).toBe(44 + 160_000);
-    expect(readWavHeader(first)).toEqual({ codec: 'mulaw', rateHz: 8000, channels: 2, dataBytes: 160_000 });
-    expect(statSync(join(folder, '000002.wav')).size).toBeGreaterThanOrEqual(44 + 16_000);
+    expect(readdirSync(folder)).toEqual(['000000.sealed', '000001.sealed', '000002.sealed', 'owner']);
+    const second = readFileSync(join(folder, '000001.sealed'));
+    expect(second.length).toBe(64 + 10 * CHUNK);
+    const { chunkBytes, sound } = openSeal(DATA_KEY, second);
+    expect([chunkBytes, sound]).toEqual([16_000, { format: caller.format, firstSample: 80_000 }]);
+    expect(statSync(join(folder, '000002.sealed')).size).toBeGreaterThanOrEqual(64 + CHUNK);
+  });
+
+  it('writes no sound, no silence and no header that a player knows, from the first byte on, nor a word that names anybody', async () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory);
+    talk(made, caller, 0, 12_000, (atMs) => (atMs < 6000 ? [0, null] : bothTones()));
+    const files = () =>
+      readdirSync(join(made.dataDir, 'recordings'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => ({ name: entry.name, bytes: readFileSync(join(entry.parentPath, entry.name)) }));
+    const seen = files();
+    made.recorder.close(CALL, 12_000);
+    await made.recorder.idle();
+    seen.push(...files());
+    expect(seen.length).toBeGreaterThan(2);
+    for (const { name, bytes } of seen) {
+      for (const mark of ['RIFF', 'OggS', 'OpusHead', 'Opus', 'caller', 'agent', '+1415']) {
+        expect(bytes.includes(mark), `${name} holds ${mark}`).toBe(false);
+      }
+      if (name.endsWith('.sealed')) expect(entropyOf(bytes.subarray(64)), name).toBeGreaterThan(7.9);
+    }
+  });
+
+  it('records nothing at all without a key, and says why', async () => {
+    const made = harness();
+    const caller = createCaller();
+    made.recorder.open(CALL, caller.format, caller.memory, 1, undefined, '');
+    talk(made, caller, 0, 6000, bothTones);
+    made.recorder.close(CALL, 6000);
+    await made.recorder.idle();
+    expect(made.finished[0]).toMatchObject({ recording: null, error: expect.stringContaining('no key') });
+    expect(existsSync(join(made.dataDir, 'recordings'))).toBe(false);
   });
 
   it('has all but the last 5 s on disk at any time', () => {
@@ -187,9 +244,9 @@ describe('recorder', () => {
     for (let seconds = 0; seconds < 23; seconds++) {
       talk(made, caller, seconds * 1000, seconds * 1000 + 1000, bothTones);
       const bytes = readdirSync(folder)
-        .filter((name) => name.endsWith('.wav'))
-        .reduce((sum, name) => sum + statSync(join(folder, name)).size - 44, 0);
-      expect(bytes / 16_000).toBeGreaterThanOrEqual(seconds + 1 - 5.1);
+        .filter((name) => name.endsWith('.sealed'))
+        .reduce((sum, name) => sum + statSync(join(folder, name)).size - 64, 0);
+      expect(bytes / CHUNK).toBeGreaterThanOrEqual(seconds + 1 - 5.1);
     }
   });
 
@@ -199,7 +256,7 @@ describe('recorder', () => {
     made.recorder.open(CALL, caller.format, caller.memory);
     talk(made, caller, 0, 1000, bothTones);
     made.clock.advanceMs(60_000);
-    expect(statSync(join(made.day(), CALL, '000004.wav')).size).toBe(44 + 160_000);
+    expect(statSync(join(made.day(), CALL, '000004.sealed')).size).toBe(64 + 10 * CHUNK);
     talk(made, caller, 61_000, 62_000, bothTones);
     made.recorder.close(CALL, 62_000);
     const { left } = await finishedFile(made);
@@ -282,9 +339,9 @@ describe('recorder', () => {
     }
     await made.recorder.idle();
     const files = made.finished.map(({ recording }) => recording!.path);
-    expect(files).toEqual([join(made.day(), `${CALL}.ogg`), join(made.day(), `${CALL}.2.ogg`)]);
-    expect(toneDbfs(decodeRecording(files[0]!).left.subarray(2000), 8000, 500)).toBeGreaterThan(-15);
-    expect(toneDbfs(decodeRecording(files[1]!).left.subarray(2000), 8000, 900)).toBeGreaterThan(-15);
+    expect(files).toEqual([join(made.day(), `${CALL}.sealed`), join(made.day(), `${CALL}.2.sealed`)]);
+    expect(toneDbfs((await decodeRecording(files[0]!)).left.subarray(2000), 8000, 500)).toBeGreaterThan(-15);
+    expect(toneDbfs((await decodeRecording(files[1]!)).left.subarray(2000), 8000, 900)).toBeGreaterThan(-15);
   });
 });
 
@@ -367,7 +424,7 @@ describe('recorder on a bad disk', () => {
     const made = harness({
       write: (fd, bytes, start, length, position) => {
         const wrote = writeSync(fd, bytes, start, length, position);
-        if (finishing && position > 2000) writeSync(fd, Uint8Array.of(0xbd), 0, 1, position + 40);
+        if (finishing && position === 64) writeSync(fd, Uint8Array.of(0xbd), 0, 1, position + 4000);
         return wrote;
       },
     });
@@ -377,7 +434,7 @@ describe('recorder on a bad disk', () => {
     made.recorder.close(CALL, 3000);
     finishing = true;
     await made.recorder.idle();
-    expect(made.finished[0]!.error).toMatch(/wrong checksum/);
+    expect(made.finished[0]!.error).toMatch(/chunk 0 of 1 is damaged/);
     expect(readdirSync(made.day())).toEqual([CALL]);
   });
 });
@@ -408,7 +465,7 @@ describe('recorder after a death', () => {
     expect(recording.durationMs).toBeGreaterThanOrEqual(22_000);
     expect(toneDbfs(left, 8000, CALLER_HZ)).toBeGreaterThan(-15);
     expect(toneDbfs(right, 8000, AGENT_HZ)).toBeGreaterThan(-15);
-    expect(readdirSync(next.day())).toEqual([`${CALL}.ogg`]);
+    expect(readdirSync(next.day())).toEqual([`${CALL}.sealed`]);
   });
 
   it('keeps the streams of one call apart: the one that died at epoch 2 is finished beside the one of epoch 3 that runs', async () => {
@@ -425,29 +482,37 @@ describe('recorder after a death', () => {
     next.recorder.close(CALL, 20_000, 3);
     await next.recorder.idle();
     expect(next.finished.map(({ epoch, recording }) => [epoch, recording?.path.split('/').at(-1)])).toEqual([
-      [2, `${CALL}.2.ogg`],
-      [3, `${CALL}.3.ogg`],
+      [2, `${CALL}.2.sealed`],
+      [3, `${CALL}.3.sealed`],
     ]);
   });
 
-  it('reads a segment that was cut in the middle of a sample up to its last whole one', async () => {
+  it('cuts off a chunk that was torn, and reads every chunk before it', async () => {
     const { dead, folder } = died(27_000);
-    truncateSync(join(folder, '000002.wav'), 44 + 12_345);
+    for (const [cut, samples] of [
+      [64 + 2 * CHUNK, 2],
+      [64 + 2 * CHUNK - 1, 1],
+      [64 + CHUNK + 12_345, 1],
+      [64 + CHUNK - 16, 0],
+    ] as const) {
+      truncateSync(join(folder, '000002.sealed'), cut);
+      expect(listSegments(folder, DATA_KEY)!.totalSamples, String(cut)).toBe(160_000 + samples * 8000);
+    }
     const { left } = await finishedFile(await restarted(dead.dataDir));
-    expect(left.length).toBe(160_000 + 6172);
+    expect(left.length).toBe(160_000);
   });
 
-  it('makes silence of a segment with a damaged header, of a missing one and of a missing end, and moves nothing', async () => {
+  it('makes silence of a segment with a damaged header, of a damaged chunk and of a missing end, and moves nothing', async () => {
     const { dead, folder } = died(47_000);
-    const header = readFileSync(join(folder, '000001.wav'));
-    header[8] = 0;
-    writeFileSync(join(folder, '000001.wav'), header);
-    truncateSync(join(folder, '000002.wav'), 44 + 80_000);
+    damage(join(folder, '000001.sealed'), 8);
+    damage(join(folder, '000000.sealed'), 64 + 4 * CHUNK + 77);
+    truncateSync(join(folder, '000002.sealed'), 64 + 5 * CHUNK);
     const { left, right } = await finishedFile(await restarted(dead.dataDir));
     for (const samples of [left, right]) {
       expect(soundsIn(samples, 8000).map(([start, end]) => [Math.round(start / 1000), Math.round(end / 1000)])).toEqual(
         [
-          [0, 10],
+          [0, 4],
+          [5, 10],
           [20, 25],
           [30, 43],
         ],
@@ -455,9 +520,43 @@ describe('recorder after a death', () => {
     }
   });
 
+  it('sets a folder aside whose key is another one: nothing of it is read and nothing removed', async () => {
+    const { dead, folder } = died(12_000);
+    const next = harness({ dataDir: dead.dataDir, runId: 'run-2', fate: { kind: 'open', keyHex: '77'.repeat(32) } });
+    next.clock.advanceMs(20_000);
+    await next.recorder.salvage();
+    await next.recorder.idle();
+    expect(next.finished[0]).toMatchObject({ recording: null, error: expect.stringContaining('no readable segment') });
+    expect(readdirSync(`${folder}.unreadable`)).toContain('000000.sealed');
+  });
+
+  it('removes what is left of a recording that was erased meanwhile, and keeps one that control knows nothing of', async () => {
+    for (const [fate, left] of [
+      [{ kind: 'settled' }, []],
+      [{ kind: 'unknown', why: 'the database knows no such recording' }, [CALL]],
+    ] as const) {
+      const { dead } = died(12_000);
+      const next = harness({ dataDir: dead.dataDir, runId: 'run-2', fate });
+      next.clock.advanceMs(20_000);
+      await next.recorder.salvage();
+      await next.recorder.idle();
+      expect(next.finished).toEqual([]);
+      expect(readdirSync(next.day())).toEqual(left);
+    }
+  });
+
+  it('tells once more of a finished file that nobody has fetched for two minutes: who was told has perhaps died', async () => {
+    const { dead } = died(12_000);
+    const first = (await restarted(dead.dataDir)).finished[0]!.recording!;
+    expect((await restarted(dead.dataDir, 60_000, 'run-3')).finished).toEqual([]);
+    expect((await restarted(dead.dataDir, 180_000, 'run-4')).finished[0]!.recording).toEqual(first);
+  });
+
   it('sets a folder aside, unharmed, in which no segment can be read, and removes one that never held sound', async () => {
     const { dead, folder } = died(12_000);
-    writeFileSync(join(folder, '000000.wav'), 'nonsense'.repeat(100));
+    for (const name of ['000000', '000001'])
+      if (existsSync(join(folder, `${name}.sealed`)))
+        writeFileSync(join(folder, `${name}.sealed`), 'nonsense'.repeat(100));
     const empty = join(dead.day(), CALL.replace('0001', '0002'));
     mkdirSync(empty);
     writeFileSync(join(empty, 'owner'), 'media-0 run-1');
@@ -523,7 +622,7 @@ describe('recorder after a death', () => {
     expect(next.finished.length).toBe(1);
     expect(left.length).toBe(12_000 * 8);
     expect(soundsIn(right, 8000).length).toBe(1);
-    expect(readdirSync(next.day())).toEqual([`${CALL}.ogg`]);
+    expect(readdirSync(next.day())).toEqual([`${CALL}.sealed`]);
   });
 
   it('tells the facts of a file again that a former thread had finished, and makes no second file of silence', async () => {
@@ -538,18 +637,15 @@ describe('recorder after a death', () => {
     next.recorder.close(CALL, 3000);
     await next.recorder.idle();
     expect(next.finished).toEqual([{ type: 'finished', callUuid: CALL, epoch: 1, recording, error: null }]);
-    expect(readdirSync(next.day())).toEqual([`${CALL}.ogg`]);
+    expect(readdirSync(next.day())).toEqual([`${CALL}.sealed`]);
   });
 
   it('takes a file that was finished, but whose segments were not yet removed, as it is', async () => {
     const { dead, folder } = died(12_000);
+    const { dead: again, folder: sameAgain } = died(12_000);
     const first = await finishedFile(await restarted(dead.dataDir));
     mkdirSync(folder);
-    writeFileSync(join(folder, 'owner'), 'media-0 run-1');
-    const samples = first.left.length;
-    const { dead: again, folder: sameAgain } = died(12_000);
-    writeFileSync(join(folder, '000000.wav'), readFileSync(join(sameAgain, '000000.wav')));
-    expect(statSync(join(folder, '000000.wav')).size).toBe(44 + samples * 2);
+    for (const name of readdirSync(sameAgain)) writeFileSync(join(folder, name), readFileSync(join(sameAgain, name)));
     utimesSync(first.recording.path, 1, 1);
     const next = await restarted(dead.dataDir, 20_000, 'run-3');
     expect(next.finished[0]!.recording).toEqual(first.recording);
@@ -558,7 +654,7 @@ describe('recorder after a death', () => {
     again.recorder.stop();
   });
 
-  it('makes the same file, byte for byte, of the same segments', async () => {
+  it('makes the same sound file, byte for byte, of the same segments', async () => {
     const hashes: string[] = [];
     for (let i = 0; i < 2; i++)
       hashes.push((await finishedFile(await restarted(died(12_000).dead.dataDir))).recording.sha256);
@@ -659,7 +755,7 @@ describe('recorder while it encodes', () => {
   });
 });
 
-it('allocates less than 16 bytes a frame while it drains 20 calls, ticks and disk included', () => {
+it('allocates less than 32 bytes a frame, most of them for a cipher a second, while it drains 20 calls, ticks and disk included', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const made = harness({ write: (_fd, _bytes, _start, lengthBytes) => lengthBytes });
@@ -691,5 +787,5 @@ it('allocates less than 16 bytes a frame while it drains 20 calls, ticks and dis
   });
   expect(callers.every(({ ring }) => ring.droppedFrames === 0)).toBe(true);
   // The least of five: compiling in the background counts as heap too.
-  expect(Math.min(...bytesPerFrame)).toBeLessThan(16);
+  expect(Math.min(...bytesPerFrame)).toBeLessThan(32);
 });

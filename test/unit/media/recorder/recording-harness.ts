@@ -1,5 +1,5 @@
 /** A recorder on a virtual clock and a folder of its own, calls that send tones, and an ear for the finished file. */
-import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,24 +8,29 @@ import { encodeMulaw } from '../../../../media/audio/g711.ts';
 import { type OggOpusFacts, readOggOpus } from '../../../../media/audio/ogg-opus-reader.ts';
 import { loadOpusCodec, type OpusRateHz } from '../../../../media/audio/opus-codec.ts';
 import { type LegFormat, MULAW_8K } from '../../../../media/contract/audio-format.ts';
-import type { FromRecorder } from '../../../../media/contract/thread-messages.ts';
-import { createRecorder, type RecorderDeps } from '../../../../media/recorder/recorder.ts';
+import type { FromRecorder, RecordedDirections, RecordingFate } from '../../../../media/contract/thread-messages.ts';
+import { createRecorder, type Recorder, type RecorderDeps } from '../../../../media/recorder/recorder.ts';
 import type { FrameRing } from '../../../../media/rings/frame-ring.ts';
 import { createRecordRing } from '../../../../media/rings/record-ring.ts';
+import { readSealed } from '../../../support/sealed-recording.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 export const codec = loadOpusCodec();
+/** Of every recording of these tests. */
+export const KEY_HEX = '5e'.repeat(32);
+export const DATA_KEY = Buffer.from(KEY_HEX, 'hex');
 export type Finished = Extract<FromRecorder, { type: 'finished' }>;
 export type LogLine = { level: number; msg: string } & Record<string, unknown>;
 
-export function createHarness(overrides: Partial<RecorderDeps> = {}) {
+export function createHarness(overrides: Partial<RecorderDeps> & { fate?: RecordingFate } = {}) {
+  const { fate = { kind: 'open', keyHex: KEY_HEX } } = overrides;
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'parley-recorder-'));
   // Files carry the machine's own times, with fractions: the virtual wall clock starts just after them.
   const clock = new VirtualClock(Date.now() + 1);
   const finished: Finished[] = [];
   const logLines: LogLine[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => logLines.push(JSON.parse(line) as LogLine) });
-  const recorder = createRecorder({
+  const recorder: Recorder = createRecorder({
     dataDir,
     mediaId: 'media-0',
     runId: 'run-1',
@@ -35,6 +40,8 @@ export function createHarness(overrides: Partial<RecorderDeps> = {}) {
     write: writeSync,
     report: (message) => {
       if (message.type === 'finished') finished.push(message);
+      // As control answers; before `salvage` has told that it asked.
+      else if (message.type === 'key.wanted') recorder.key(message.callUuid, message.epoch, fate);
     },
     letOthersRun: () => nextTurn(),
     ...overrides,
@@ -42,7 +49,19 @@ export function createHarness(overrides: Partial<RecorderDeps> = {}) {
   return {
     dataDir,
     clock,
-    recorder,
+    recorder: {
+      ...recorder,
+      open: (
+        callUuid: string,
+        format: LegFormat,
+        ring: SharedArrayBuffer,
+        epoch = 1,
+        directions?: RecordedDirections,
+        keyHex = KEY_HEX,
+      ) =>
+        recorder.open({ callUuid, epoch, format, ring, keyHex, ...(directions === undefined ? {} : { directions }) }),
+      close: (callUuid: string, durationMs: number, epoch = 1) => recorder.close(callUuid, durationMs, epoch),
+    },
     finished,
     logLines,
     day: () => join(dataDir, 'recordings', new Date(clock.epochMs()).toISOString().slice(0, 10)),
@@ -80,13 +99,14 @@ export function sendTone(
   return ring.tryWrite(bytes, 0, bytes.length, direction, ++sent[direction], atMs);
 }
 
-export function decodeRecording(path: string): {
+/** `path`: a sealed file under `DATA_KEY`. */
+export async function decodeRecording(path: string): Promise<{
   left: Int16Array;
   right: Int16Array;
   facts: OggOpusFacts;
   rateHz: number;
-} {
-  const file = readFileSync(path);
+}> {
+  const file = await readSealed(path, DATA_KEY);
   const channels: [number[], number[]] = [[], []];
   const scratch = new Int16Array(5760 * 2);
   const rateHz = readOggOpus(file).inputRateHz;

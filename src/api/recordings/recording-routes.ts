@@ -1,0 +1,141 @@
+/**
+ * Recordings over HTTP. `GET /api/developer/calls/{callUuid}/recording` wants the API key and redirects to a signed address (contract §13);
+ * `GET /api/developer/recordings/{callUuid}` is that address: no key, ranges, for players and downloads.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { readCall } from '../../calls/live-call.ts';
+import { RecordingKeyLost } from '../../recordings/recording-keys.ts';
+import { REDIRECT_LIFE_MS, type RecordingLinks, type RecordingTarget } from '../../recordings/recording-links.ts';
+import { StoreFault } from '../../recordings/recording-store.ts';
+import { RenderingBusy } from '../../recordings/renditions.ts';
+import type { SoundFile, SoundFiles } from '../../recordings/sound-files.ts';
+import { FORMATS, STORED_FORM, VARIANTS } from '../../recordings/sound-form.ts';
+import type { Database } from '../../store/database.ts';
+import { callParams } from '../calls/call-routes.ts';
+import type { Guard } from '../guard.ts';
+import { Refusal } from '../refusal.ts';
+import { rangeOf } from './byte-range.ts';
+
+export interface RecordingRouteDeps {
+  database: Database;
+  links: RecordingLinks;
+  sounds: SoundFiles;
+}
+
+export const recordingQuery = z.object({
+  variant: z.enum(VARIANTS).default(STORED_FORM.variant).meta({
+    description:
+      '`stereo` has the caller left and the agent right, `mono` both in one; `caller` and `agent` one of them alone',
+  }),
+  format: z.enum(FORMATS).default(STORED_FORM.format).meta({ description: '`ogg` is Ogg/Opus, `wav` 16-bit PCM' }),
+  part: z.coerce.number().int().min(1).max(1000).default(1).meta({ description: 'Which of `recording.parts`' }),
+});
+
+export const linkQuery = recordingQuery.extend({
+  expires: z.coerce.number().int().min(0).max(1e11).meta({ description: 'Unix seconds' }),
+  signature: z.string().max(100).meta({ description: 'Of everything else in the address' }),
+});
+
+const BUSY_RETRY_SECONDS = 5;
+
+export function registerRecordings(plain: FastifyInstance, guard: Guard, deps: RecordingRouteDeps): void {
+  const app = plain.withTypeProvider<ZodTypeProvider>();
+
+  const keyed = { onRequest: guard('calls:read'), schema: { params: callParams, querystring: recordingQuery } };
+  app.get('/api/developer/calls/:callUuid/recording', keyed, async (request, reply) => {
+    const { callUuid } = request.params;
+    const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
+    if (call === undefined) throw new Refusal('call_not_found');
+    const { part } = request.query;
+    if (call.recordings[part - 1] === undefined) throw new Refusal('recording_not_ready');
+    return reply.redirect(deps.links.sign({ ...request.query, callUuid }, REDIRECT_LIFE_MS).url, 302);
+  });
+
+  // Fastify's own HEAD would tell a length of 0.
+  const open = { schema: { params: callParams, querystring: linkQuery }, exposeHeadRoute: false };
+  const address = { method: ['GET' as const, 'HEAD' as const], url: '/api/developer/recordings/:callUuid' };
+  app.route({
+    ...open,
+    ...address,
+    async handler(request, reply) {
+      const { expires, signature, ...form } = request.query;
+      const target = { ...form, callUuid: request.params.callUuid };
+      const verdict = deps.links.check(target, expires, signature);
+      if (verdict === 'bad') throw new Refusal('link_invalid');
+      if (verdict === 'expired') throw new Refusal('link_expired');
+      const sound = await attempt(() => deps.sounds.open(target));
+      if (sound === null) throw new Refusal('recording_not_ready');
+      return send(request, reply, target, sound);
+    },
+  });
+}
+
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { callUuid, variant, format, part }: RecordingTarget,
+  sound: SoundFile,
+): Promise<FastifyReply> {
+  const etag = sound.sha256 === null ? null : `"${sound.sha256}"`;
+  const ifRange = request.headers['if-range'];
+  const isSame = ifRange === undefined || ifRange === etag;
+  const range = isSame ? rangeOf(request.headers.range, sound.sizeBytes) : 'whole';
+  if (range === 'unsatisfiable') {
+    await sound.close();
+    throw new Refusal('range_not_satisfiable', { headers: { 'content-range': `bytes */${sound.sizeBytes}` } });
+  }
+  const { start, end } = range === 'whole' ? { start: 0, end: sound.sizeBytes } : range;
+  const name = `${callUuid}${part === 1 ? '' : `.${part}`}${variant === 'stereo' ? '' : `.${variant}`}.${format}`;
+  reply.code(range === 'whole' ? 200 : 206).headers({
+    'content-type': sound.contentType,
+    'content-length': end - start,
+    'accept-ranges': 'bytes',
+    'content-disposition': `inline; filename="${name}"`,
+    // An address with a signature in it must not reach another site.
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'private, no-store',
+    'x-content-type-options': 'nosniff',
+    ...(etag === null ? {} : { etag }),
+    ...(range === 'whole' ? {} : { 'content-range': `bytes ${start}-${end - 1}/${sound.sizeBytes}` }),
+  });
+  if (request.method === 'HEAD') {
+    await sound.close();
+    return reply.send();
+  }
+  const pieces = sound.range(start, end);
+  // Before the first line of the answer, so that a fault can still be told.
+  const first = await attempt(async () => pieces.next()).catch(async (error: unknown) => {
+    await sound.close();
+    reply.removeHeader('content-length').removeHeader('etag').removeHeader('content-range');
+    throw error;
+  });
+  return reply.send(Readable.from(streamed(first, pieces, sound), { objectMode: false }));
+}
+
+async function* streamed(
+  first: IteratorResult<Buffer, void>,
+  pieces: AsyncGenerator<Buffer, void, undefined>,
+  sound: SoundFile,
+): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    if (first.done !== true) yield first.value;
+    yield* pieces;
+  } finally {
+    await sound.close();
+  }
+}
+
+async function attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoreFault)
+      throw new Refusal('recording_store_unavailable', { retryAfterSeconds: BUSY_RETRY_SECONDS });
+    if (error instanceof RenderingBusy) throw new Refusal('recording_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS });
+    if (error instanceof RecordingKeyLost) throw new Refusal('recording_unreadable');
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Addresses of recordings that need no API key: signed, for one call, one form of one part, and until one time. The API redirects to one
+ * that lives five minutes; webhooks and the call log tell one that lives a day (contract §11). Pure.
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { SoundForm } from './sound-form.ts';
+
+/** What a link leads to. */
+export interface RecordingTarget extends SoundForm {
+  callUuid: string;
+  /** From 1; more than one when the call came back after a fault of ours. */
+  part: number;
+}
+
+export interface SignedLink {
+  url: string;
+  expiresAt: Date;
+}
+
+export interface RecordingLinks {
+  sign(target: RecordingTarget, lifeMs: number): SignedLink;
+  check(target: RecordingTarget, expires: number, signature: string): 'good' | 'expired' | 'bad';
+}
+
+/** For who was just authenticated. */
+export const REDIRECT_LIFE_MS = 300_000;
+/** For who was told. */
+export const TOLD_LIFE_MS = 86_400_000;
+
+/** `publicUrl` has no slash at its end. */
+export function createRecordingLinks(
+  masterKeyHex: string,
+  publicUrl: string,
+  clock: Pick<Clock, 'epochMs'>,
+): RecordingLinks {
+  const key = Buffer.from(hkdfSync('sha256', Buffer.from(masterKeyHex, 'hex'), '', 'parley recording link', 32));
+  const signatureOf = ({ callUuid, part, variant, format }: RecordingTarget, expires: number): Buffer =>
+    createHmac('sha256', key)
+      .update(JSON.stringify([callUuid, part, variant, format, expires]))
+      .digest();
+
+  return {
+    sign(target, lifeMs) {
+      const expires = Math.ceil((clock.epochMs() + lifeMs) / 1000);
+      const query = new URLSearchParams({
+        variant: target.variant,
+        format: target.format,
+        part: String(target.part),
+        expires: String(expires),
+        signature: signatureOf(target, expires).toString('base64url'),
+      });
+      return {
+        url: `${publicUrl}/api/developer/recordings/${target.callUuid}?${query}`,
+        expiresAt: new Date(expires * 1000),
+      };
+    },
+    check(target, expires, signature) {
+      const wanted = signatureOf(target, expires);
+      const given = Buffer.from(signature, 'base64url');
+      if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return 'bad';
+      return expires * 1000 > clock.epochMs() ? 'good' : 'expired';
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * A recording as bytes to hand out, in any form and any range, decrypted piece by piece. Called by the API and the command line; whoever
+ * calls has checked that the asker may have it. Nothing plain is written anywhere.
+ */
+import { open, stat } from 'node:fs/promises';
+import { type ReadRange, SealedReader } from '../../media/sealed/sealed-reader.ts';
+import type { Database } from '../store/database.ts';
+import type { Sealer } from '../store/secrets.ts';
+import type { Stores } from './open-stores.ts';
+import { openRecordingKey } from './recording-keys.ts';
+import type { RecordingTarget } from './recording-links.ts';
+import { type RecordingRow, readRecordings } from './recording-rows.ts';
+import type { Renditions } from './renditions.ts';
+import { CONTENT_TYPES, isStored } from './sound-form.ts';
+
+export interface SoundFile {
+  contentType: string;
+  sizeBytes: number;
+  /** Of the whole file; null for a form that was made when asked for. */
+  sha256: string | null;
+  /** Bytes `[start, end)`. Rejects with `SealBroken` where it is damaged, `StoreFault` when the store is away. */
+  range(start: number, end: number): AsyncGenerator<Buffer, void, undefined>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface SoundFilesDeps {
+  database: Database;
+  sealer: Sealer;
+  stores: Stores;
+  renditions: Renditions;
+}
+
+export interface SoundFiles {
+  /** Null: there is none (yet, or any more). Rejects with `RecordingKeyLost`, `SealBroken`, `StoreFault` or `RenderingBusy`. */
+  open(target: RecordingTarget): Promise<SoundFile | null>;
+}
+
+export function createSoundFiles({ database, sealer, stores, renditions }: SoundFilesDeps): SoundFiles {
+  async function storedRow({ callUuid, part }: RecordingTarget): Promise<RecordingRow | null> {
+    const rows = (await readRecordings(database, callUuid)).filter(({ state }) => state === 'stored');
+    return rows[part - 1] ?? null;
+  }
+
+  function storedRange(row: RecordingRow): ReadRange {
+    const store = stores.of(row.store);
+    return (start, end) => store.read(row.objectKey ?? '', start, end);
+  }
+
+  async function openForm(row: RecordingRow, target: RecordingTarget, dataKey: Buffer): Promise<SoundFile> {
+    const path = await renditions.obtain({
+      callUuid: row.callUuid,
+      epoch: row.epoch,
+      form: target,
+      dataKey,
+      source: () => storedRange(row)(0, row.sealedBytes ?? 0),
+    });
+    const { size } = await stat(path);
+    const file = await open(path, 'r');
+    try {
+      const sealed = await SealedReader.open(dataKey, size, async (start, end) => {
+        const bytes = new Uint8Array(end - start);
+        return bytes.subarray(0, (await file.read(bytes, 0, bytes.length, start)).bytesRead);
+      });
+      return {
+        contentType: CONTENT_TYPES[target.format],
+        sizeBytes: sealed.plainBytes,
+        sha256: null,
+        range: (start, end) => sealed.range(start, end),
+        close: () => file.close(),
+      };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  return {
+    async open(target) {
+      const row = await storedRow(target);
+      if (row === null || row.keySealed === null) return null;
+      const dataKey = openRecordingKey(sealer, row.keySealed);
+      if (!isStored(target)) {
+        const made = await openForm(row, target, dataKey);
+        // Erased while it was being made: what was made must not outlive it.
+        if ((await storedRow(target)) !== null) return made;
+        await made.close();
+        await renditions.forget(row.callUuid);
+        return null;
+      }
+      const sealed = await SealedReader.open(dataKey, row.sealedBytes ?? 0, storedRange(row));
+      return {
+        contentType: CONTENT_TYPES[target.format],
+        sizeBytes: sealed.plainBytes,
+        sha256: row.facts?.sha256 ?? null,
+        range: (start, end) => sealed.range(start, end),
+        close: async () => {},
+      };
+    },
+  };
+}

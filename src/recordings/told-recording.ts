@@ -1,0 +1,74 @@
+/**
+ * What media says of a recording, written down: it lies finished on this node's disk, or it failed. From here the shelf takes it to the
+ * store; `recording.ready` waits for that. Called in the transaction of the message, on the locked call; may come twice.
+ */
+import type { RecordingFacts } from '../../media/contract/conversation.ts';
+import type { CallEvent } from '../api/call-event-bus.ts';
+import { appendCallLog } from '../calls/call-log.ts';
+import { type LiveCall, patchCall } from '../calls/live-call.ts';
+import type { Queryable } from '../store/database.ts';
+import { lockRecordings, patchRecording } from './recording-rows.ts';
+
+export interface ToldRecording {
+  epoch: number;
+  recording: RecordingFacts | null;
+  error: string | null;
+}
+
+export interface Told {
+  events: CallEvent[];
+  /** `shelve`: there is something for the shelf. `superfluous`: the file at this path is to go. */
+  next: { shelve: boolean; superfluous: string | null };
+}
+
+export const RECORDING_FAILED = 'recording_failed';
+
+/** `node` names the disk that the file lies on. */
+export async function writeToldRecording(
+  tx: Queryable,
+  call: LiveCall,
+  told: ToldRecording,
+  at: { node: string; nowEpochMs: number },
+): Promise<Told> {
+  const { epoch, recording, error } = told;
+  const rows = await lockRecordings(tx, call.callUuid);
+  const row = rows.find((one) => one.epoch === epoch);
+  const nothing = { events: [], next: { shelve: false, superfluous: null } };
+  if (row === undefined || row.state === 'erased' || row.state === 'stored') {
+    return { ...nothing, next: { shelve: false, superfluous: recording?.path ?? null } };
+  }
+  if (row.state === 'spooled') return { ...nothing, next: { shelve: true, superfluous: null } };
+  if (recording === null) {
+    await patchRecording(tx, row, { state: 'failed', lastError: error });
+    return { ...nothing, events: await markFailed(tx, call, { epoch, error, nowEpochMs: at.nowEpochMs }) };
+  }
+  const { path, ...facts } = recording;
+  await patchRecording(tx, row, {
+    state: 'spooled',
+    facts,
+    spoolNode: at.node,
+    spoolPath: path,
+    attempts: 0,
+    nextAt: new Date(at.nowEpochMs),
+    lastError: null,
+  });
+  if (call.recordingStatus === 'failed' || call.recordingStatus === 'none') {
+    await patchCall(tx, call.callUuid, { recordingStatus: 'pending' });
+  }
+  return { events: [], next: { shelve: true, superfluous: null } };
+}
+
+/** The call says so in its status, its warnings and its log; another stream of it may still come. The rows are locked. */
+export async function markFailed(
+  tx: Queryable,
+  call: LiveCall,
+  { epoch, error, nowEpochMs }: { epoch: number; error: string | null; nowEpochMs: number },
+): Promise<CallEvent[]> {
+  const others = (await lockRecordings(tx, call.callUuid)).filter((row) => row.epoch !== epoch);
+  const isComing = others.some(({ state }) => state === 'spooled' || state === 'recording');
+  const warnings = call.warnings.includes(RECORDING_FAILED) ? call.warnings : [...call.warnings, RECORDING_FAILED];
+  const recordingStatus = call.recordings.length > 0 ? 'ready' : isComing ? 'pending' : 'failed';
+  await patchCall(tx, call.callUuid, { recordingStatus, warnings });
+  const data = { status: 'failed', error, epoch };
+  return appendCallLog(tx, call.callUuid, [{ kind: 'recording', data, atEpochMs: nowEpochMs }]);
+}

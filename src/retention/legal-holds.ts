@@ -1,0 +1,88 @@
+/** Legal holds: while one lives, nothing of the call (or of any call of the workspace) is removed, by the purge or by anybody's request. Audited. */
+import { v7 as uuidv7 } from 'uuid';
+import type { ChangedBy } from '../audit/audit-entry.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { Database, Queryable } from '../store/database.ts';
+import { OperatorError } from '../workspaces/operator-error.ts';
+
+export interface LegalHold {
+  id: string;
+  /** Null: every call of the workspace. */
+  callUuid: string | null;
+  reason: string;
+  placedBy: string;
+  placedAt: Date;
+}
+
+const LONGEST_REASON = 500;
+
+/** Throws an `OperatorError`. */
+export async function placeHold(
+  database: Database,
+  hold: { workspaceId: string; callUuid: string | null; reason: string; by: ChangedBy; at: Date },
+): Promise<LegalHold> {
+  const { workspaceId, callUuid, by, at } = hold;
+  const reason = hold.reason.trim();
+  if (reason === '' || reason.length > LONGEST_REASON) {
+    throw new OperatorError('invalid', `A hold needs a reason of up to ${LONGEST_REASON} characters.`);
+  }
+  return database.transaction(async (tx) => {
+    if (callUuid !== null) {
+      // Locked, so that a purge that is under way is over, or sees the hold.
+      const found = await tx.query('SELECT 1 AS one FROM calls WHERE workspace_id = $1 AND call_uuid = $2 FOR UPDATE', [
+        workspaceId,
+        callUuid,
+      ]);
+      if (found.length === 0) throw new OperatorError('not_found', `The workspace has no call '${callUuid}'.`);
+    }
+    const id = uuidv7();
+    await tx.query(
+      'INSERT INTO legal_holds (id, workspace_id, call_uuid, reason, placed_by, placed_at) VALUES ($1, $2, $3, $4, $5, $6)',
+      [id, workspaceId, callUuid, reason, by.actor, at],
+    );
+    const target = callUuid === null ? `workspace:${workspaceId}` : `call:${callUuid}`;
+    await recordAudit(tx, {
+      workspaceId,
+      by,
+      action: 'legal_hold.placed',
+      target,
+      before: null,
+      after: { id, reason },
+    });
+    return { id, callUuid, reason, placedBy: by.actor, placedAt: at };
+  });
+}
+
+/** Throws an `OperatorError` when there is no such hold that lives. */
+export async function releaseHold(
+  database: Database,
+  { workspaceId, id, by, at }: { workspaceId: string; id: string; by: ChangedBy; at: Date },
+): Promise<void> {
+  await database.transaction(async (tx) => {
+    const [released] = await tx.query<{ callUuid: string | null }>(
+      `UPDATE legal_holds SET released_at = $3, released_by = $4
+        WHERE workspace_id = $1 AND id = $2 AND released_at IS NULL RETURNING call_uuid AS "callUuid"`,
+      [workspaceId, id, at, by.actor],
+    );
+    if (released === undefined) throw new OperatorError('not_found', `No hold '${id}' lives in this workspace.`);
+    const target = released.callUuid === null ? `workspace:${workspaceId}` : `call:${released.callUuid}`;
+    await recordAudit(tx, { workspaceId, by, action: 'legal_hold.released', target, before: { id }, after: null });
+  });
+}
+
+export function listHolds(database: Queryable, workspaceId: string): Promise<LegalHold[]> {
+  return database.query<LegalHold>(
+    `SELECT id, call_uuid AS "callUuid", reason, placed_by AS "placedBy", placed_at AS "placedAt"
+       FROM legal_holds WHERE workspace_id = $1 AND released_at IS NULL ORDER BY id`,
+    [workspaceId],
+  );
+}
+
+/** The call's row is locked. */
+export async function isHeld(tx: Queryable, call: { workspaceId: string; callUuid: string }): Promise<boolean> {
+  const found = await tx.query(
+    'SELECT 1 AS one FROM legal_holds WHERE workspace_id = $1 AND (call_uuid IS NULL OR call_uuid = $2) AND released_at IS NULL LIMIT 1',
+    [call.workspaceId, call.callUuid],
+  );
+  return found.length > 0;
+}
