@@ -194,7 +194,9 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const messages = createMediaMessages({
     ...shared,
     bus,
+    bell: webhooks.bell,
     transitions,
+    recordCallEvent,
     tools,
     recordings: { node, nudge: shelf.nudge },
   });

@@ -178,7 +178,9 @@ export async function createHarness(): Promise<Harness> {
     messages: createMediaMessages({
       ...shared,
       bus,
+      bell,
       transitions,
+      recordCallEvent,
       recordings: { node: 'node-1', nudge() {} },
       tools: { claim: async () => () => {} },
     }),
