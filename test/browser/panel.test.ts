@@ -53,6 +53,20 @@ describe.skipIf(!hasChromium)('the panel', () => {
     await visitor.close();
   });
 
+  it('begins each call with an open microphone, and says so, whatever the one before ended with', async () => {
+    const visitor = await rig.open(rig.script('data-ui="custom" data-panel="overlay"'), { init: OPEN_ROOTS });
+    const { page } = visitor;
+    await page.evaluate('ServiceVoice.start()');
+    const mute = page.getByRole('button', { name: 'Mute the microphone' });
+    await mute.click();
+    expect(await mute.getAttribute('aria-pressed')).toBe('true');
+    await page.evaluate('ServiceVoice.end()');
+    await page.evaluate('ServiceVoice.start()');
+    expect(await mute.getAttribute('aria-pressed')).toBe('false');
+    expect(await mute.textContent()).toBe('Mute');
+    await visitor.close();
+  });
+
   it('says what went wrong and the way out, and offers another try', async () => {
     const visitor = await rig.open(rig.script('data-ui="custom" data-panel="overlay"'), { init: OPEN_ROOTS });
     rig.live.refusals.push({ status: 403, code: 'origin_not_allowed' });

@@ -70,4 +70,22 @@ describe.skipIf(!hasChromium)('the embed script is served', () => {
     expect(await bad.page.evaluate('typeof window.ServiceVoice')).toBe('undefined');
     await bad.close();
   });
+
+  it('with a talk page that only the websites of its key may hold in a frame', async () => {
+    const talk = `${rig.live.url}/talk/pk_1/0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11`;
+    const framed = async (framedBy: string[]): Promise<boolean> => {
+      rig.live.framedBy = framedBy;
+      const visitor = await rig.open(`<iframe src="${talk}" allow="microphone; autoplay"></iframe>`, {
+        waitForApi: false,
+      });
+      const isShown = (await visitor.page.frameLocator('iframe').locator('html').getAttribute('lang')) === 'en';
+      const hasPage = isShown && (await visitor.page.frameLocator('iframe').locator('#talk').count()) === 1;
+      await visitor.close();
+      return hasPage;
+    };
+    expect(await framed(['https://*.example.com'])).toBe(false);
+    expect(await framed(['https://*.example.com', rig.site.url])).toBe(true);
+    rig.live.framedBy = [];
+    expect((await get('/embed/doctor')).headers.get('content-security-policy')).toContain("frame-ancestors 'self'");
+  });
 });

@@ -82,6 +82,8 @@ export function createOverlay(host: PanelHost): Overlay {
     if (event.status === 'connecting') {
       phase(true, event.reason === 'resuming' ? 'Reconnecting…' : 'Connecting…');
       if (event.reason !== 'resuming') {
+        // A call begins with an open microphone, whatever the one before ended with.
+        muted(false);
         spoken = createCaptions();
         shown.clear();
         captions.replaceChildren();
@@ -108,6 +110,12 @@ export function createOverlay(host: PanelHost): Overlay {
       if (dialog.open) go.focus();
       if (event.status === 'disconnected') timer = later(ENDED_SHOWN_MS, hide);
     }
+  }
+
+  function muted(now: boolean): void {
+    isMuted = now;
+    mute.setAttribute('aria-pressed', String(now));
+    mute.lastChild!.textContent = now ? 'Muted' : 'Mute';
   }
 
   function level({ who, level: rms }: LevelEvent): void {
@@ -143,9 +151,7 @@ export function createOverlay(host: PanelHost): Overlay {
   });
 
   mute.addEventListener('click', () => {
-    isMuted = !isMuted;
-    mute.setAttribute('aria-pressed', String(isMuted));
-    mute.lastChild!.textContent = isMuted ? 'Muted' : 'Mute';
+    muted(!isMuted);
     host.mute(isMuted);
   });
   subtitles.addEventListener('click', () => {

@@ -4,11 +4,16 @@
  */
 import type { WidgetFiles } from './widget-files.ts';
 
-/** The microphone is ours; nothing else is needed, and nobody else's page may hold ours in a frame. */
-export function pageHeaders(publicUrl: string): Record<string, string> {
+/**
+ * The microphone is ours and nothing else is needed. `framedBy`: the origins, in the stored form of a widget key's list, whose pages may
+ * hold this one in a frame, beside our own.
+ */
+export function pageHeaders(publicUrl: string, framedBy: readonly string[] = []): Record<string, string> {
+  // A policy knows no IPv6 address (CSP 3, host-source).
+  const ancestors = ["'self'", ...framedBy.filter((origin) => !origin.includes('['))].join(' ');
   const socket = publicUrl.replace(/^http/, 'ws');
   return {
-    'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ${socket}; img-src data:; media-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
+    'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ${socket}; img-src data:; media-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`,
     'permissions-policy': 'microphone=(self), autoplay=(self), camera=(), geolocation=()',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',

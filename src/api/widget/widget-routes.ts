@@ -4,6 +4,8 @@
  * which has its hash in its name, never change.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { findActiveWidgetKey } from '../../embed/widget-keys.ts';
+import type { Queryable } from '../../store/database.ts';
 import { packageRoot } from '../../supervisor/built-entry.ts';
 import { Refusal } from '../refusal.ts';
 import { doctorPage, pageHeaders, talkPage } from './pages.ts';
@@ -15,7 +17,12 @@ const PUBLIC_KEY = /^[A-Za-z0-9_-]{1,128}$/;
 const AGENT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const VERSION_FILE = /^(\d+\.\d+\.\d+)\.js$/;
 
-export function registerWidget(app: FastifyInstance, { publicUrl }: { publicUrl: string }): void {
+export interface WidgetDeps {
+  publicUrl: string;
+  database: Queryable;
+}
+
+export function registerWidget(app: FastifyInstance, { publicUrl, database }: WidgetDeps): void {
   let loaded: WidgetFiles | null = null;
   const files = (): WidgetFiles => {
     loaded ??= loadWidgetFiles(packageRoot());
@@ -50,10 +57,12 @@ export function registerWidget(app: FastifyInstance, { publicUrl }: { publicUrl:
   app.get<{ Params: { publicKey: string; agentId: string } }>('/talk/:publicKey/:agentId', async (request, reply) => {
     const { publicKey, agentId } = request.params;
     if (!PUBLIC_KEY.test(publicKey) || !AGENT_ID.test(agentId)) throw new Refusal('not_found');
-    return sendPage(reply, publicUrl, talkPage(files(), { publicKey, agentId }));
+    // Of a key that nobody knows the page says itself what is wrong.
+    const key = await findActiveWidgetKey(database, publicKey);
+    return sendPage(reply, pageHeaders(publicUrl, key?.allowedOrigins), talkPage(files(), { publicKey, agentId }));
   });
 
-  app.get('/embed/doctor', async (_request, reply) => sendPage(reply, publicUrl, doctorPage(files())));
+  app.get('/embed/doctor', async (_request, reply) => sendPage(reply, pageHeaders(publicUrl), doctorPage(files())));
 }
 
 function found(file: WidgetFile | undefined): WidgetFile {
@@ -79,6 +88,6 @@ function send(request: FastifyRequest, reply: FastifyReply, file: WidgetFile, ca
   return reply.send(file.bytes);
 }
 
-function sendPage(reply: FastifyReply, publicUrl: string, html: string): FastifyReply {
-  return reply.headers(pageHeaders(publicUrl)).type('text/html; charset=utf-8').send(html);
+function sendPage(reply: FastifyReply, headers: Record<string, string>, html: string): FastifyReply {
+  return reply.headers(headers).type('text/html; charset=utf-8').send(html);
 }

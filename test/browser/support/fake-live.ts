@@ -7,6 +7,7 @@ import Fastify from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import { registerWidget } from '../../../src/api/widget/widget-routes.ts';
+import type { Queryable } from '../../../src/store/database.ts';
 
 type Message = Record<string, unknown> & { type: string };
 
@@ -46,6 +47,8 @@ export interface FakeLive {
   refuseSockets: boolean;
   /** Closes the next socket right after the upgrade with these. */
   closeNext: { code: string; close: number } | null;
+  /** Of every widget key. */
+  framedBy: string[];
   waitFor<Value>(what: string, of: () => Value | undefined | null | false): Promise<Value>;
   /** Resolves when this number has not changed for 300 ms. */
   waitForRest(what: string, of: () => number): Promise<void>;
@@ -74,6 +77,7 @@ export async function startFakeLive(): Promise<FakeLive> {
     offers: { input: ['opus', 'pcm_s16le'], output: ['opus', 'pcm_s16le'] },
     refuseSockets: false,
     closeNext: null,
+    framedBy: [],
     async waitFor(what, of) {
       const untilMs = Date.now() + WAIT_MS;
       for (;;) {
@@ -240,7 +244,8 @@ export async function startFakeLive(): Promise<FakeLive> {
     return session;
   }
 
-  registerWidget(app, { publicUrl: 'http://127.0.0.1' });
+  const database = { query: async () => [{ allowedOrigins: fake.framedBy }] } as unknown as Queryable;
+  registerWidget(app, { publicUrl: 'http://127.0.0.1', database });
   await app.listen({ host: '127.0.0.1', port: 0 });
   fake.url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   app.server.on('upgrade', (request, socket, head) => {

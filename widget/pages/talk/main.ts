@@ -23,6 +23,14 @@ interface ServiceVoice {
 const HINT_AFTER_MS = 1_500;
 const STATES: Record<string, string> = { listening: 'Listening', thinking: 'Thinking', speaking: 'Speaking' };
 
+/** Why a call was over, where it was not the agent's doing. */
+const ENDS: Record<string, string> = {
+  user_hangup: 'You hung up.',
+  inactivity: 'Nobody had spoken for a while.',
+  max_duration_reached: 'It had lasted as long as a call may.',
+  api_hangup: 'The service ended it.',
+};
+
 /** `embed.js` may load before this page's own script or after it: calls until then are kept. */
 function serviceVoice(): ServiceVoice {
   const holder = window as unknown as { ServiceVoice?: ServiceVoice };
@@ -66,6 +74,12 @@ function build(main: HTMLElement): void {
     more.textContent = `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, '0')}`;
   }
 
+  function muted(now: boolean): void {
+    isMuted = now;
+    mute.setAttribute('aria-pressed', String(now));
+    mute.lastChild!.textContent = now ? 'Muted' : 'Mute';
+  }
+
   function told(event: StatusEvent): void {
     isLive = event.status === 'connecting' || event.status === 'connected';
     clearInterval(timer);
@@ -80,6 +94,8 @@ function build(main: HTMLElement): void {
     more.setAttribute('role', event.status === 'error' ? 'alert' : 'presentation');
     if (event.status === 'connecting') {
       const isBack = event.reason === 'resuming';
+      // A call begins with an open microphone, whatever the one before ended with.
+      if (!isBack) muted(false);
       if (!isBack) transcript.clear();
       now.textContent = isBack ? 'Reconnecting' : 'Connecting';
       more.textContent = isBack ? 'The line was lost. The call goes on where it was.' : '';
@@ -96,7 +112,7 @@ function build(main: HTMLElement): void {
       connectedAtMs = 0;
       network.textContent = '';
       now.textContent = event.status === 'error' ? 'That did not work' : 'The call has ended';
-      more.textContent = event.message ?? (event.reason === 'user_hangup' ? 'You hung up.' : 'The agent hung up.');
+      more.textContent = event.message ?? ENDS[event.reason ?? ''] ?? 'The agent hung up.';
       if (event.code === 'mic_denied' || event.code === 'mic_missing' || event.code === 'network') {
         more.append(' ', element('a', { href: '/embed/doctor' }, 'Check this device'));
       }
@@ -122,9 +138,7 @@ function build(main: HTMLElement): void {
   });
   call.addEventListener('click', () => (isLive ? voice.end() : voice.start()));
   mute.addEventListener('click', () => {
-    isMuted = !isMuted;
-    mute.setAttribute('aria-pressed', String(isMuted));
-    mute.lastChild!.textContent = isMuted ? 'Muted' : 'Mute';
+    muted(!isMuted);
     voice.mute(isMuted);
   });
   form.addEventListener('submit', (event) => {
