@@ -17,7 +17,6 @@ export const SEALED_HEADER_BYTES = 64;
 export const SEAL_TAG_BYTES = 16;
 /** Of finished files: what a range request has to decrypt at least. Segments have chunks of one second. */
 export const FILE_CHUNK_BYTES = 65_536;
-export const DATA_KEY_BYTES = 32;
 
 /** What the header says. `sound` is of segments: what they are made of, and where in the recording they begin. */
 export interface SealedShape {

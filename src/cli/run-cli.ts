@@ -15,6 +15,8 @@ import { addLeadCommands } from './lead-commands.ts';
 import { addLimitCommands } from './limit-commands.ts';
 import { addLineCommands } from './line-commands.ts';
 import { addOperatorCommands } from './operator-commands.ts';
+import { addRecordingCommands } from './recording-commands.ts';
+import { addRetentionCommands } from './retention-commands.ts';
 import { addSecretCommands } from './secret-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addToolCommands } from './tool-commands.ts';
@@ -45,6 +47,8 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
   addWebhookCommands(program, io);
   addLimitCommands(program, io);
   addAuditCommands(program, io);
+  addRecordingCommands(program, io);
+  addRetentionCommands(program, io);
   addWidgetCommands(program, io);
   addSecretCommands(program, io);
   addToolCommands(program, io);

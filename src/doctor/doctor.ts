@@ -1,6 +1,7 @@
 /** `parley doctor`, whole: every check, all at once, in one order. Changes nothing; owns and closes what it opens. */
 import { createPlivoCarrier } from '../carriers/plivo/plivo-carrier.ts';
 import { createCarrierRegistry } from '../carriers/registry.ts';
+import { readRecordingSettings } from '../config/recording-settings.ts';
 import { openDatabase } from '../store/database.ts';
 import { createSealer } from '../store/secrets.ts';
 import { checkCarriers } from './carrier-checks.ts';
@@ -9,6 +10,7 @@ import { checkDatabase } from './database-checks.ts';
 import { type DoctorSettings, loadDoctorSettings } from './doctor-settings.ts';
 import { checkDisk, checkMasterKey, checkMediaParts, checkNode, checkOpenFiles } from './machine-checks.ts';
 import { checkPorts, checkPublicUrl, checkService, runningInstance } from './network-checks.ts';
+import { checkRecordingStore, checkWaitingRecordings } from './recording-checks.ts';
 
 export interface DoctorDeps {
   environment: Readonly<Record<string, string | undefined>>;
@@ -40,6 +42,7 @@ export async function examine(deps: DoctorDeps): Promise<CheckResult[]> {
     runCheck('database', () => checkStored(settings, instance !== null)),
     runCheck('master key', async () => checkMasterKey(settings, environment)),
     runCheck('disk', () => checkDisk(settings.dataDir)),
+    runCheck('recording store', () => checkRecordingStore(readRecordingSettings(environment), settings.dataDir)),
     ...machine,
   ];
   return [ok('settings', 'every setting can be read'), ...(await Promise.all(groups)).flat()];
@@ -56,7 +59,12 @@ async function checkStored(settings: DoctorSettings, isRunning: boolean): Promis
   try {
     const results = await checkDatabase(database, isRunning);
     const usable = results.every(({ name, level }) => level === 'ok' || name.startsWith('clock'));
-    return usable ? [...results, ...(await checkCarriers({ database, sealer, registry }))] : results;
+    if (!usable) return results;
+    return [
+      ...results,
+      ...(await checkCarriers({ database, sealer, registry })),
+      ...(await checkWaitingRecordings(database)),
+    ];
   } finally {
     await database.close();
   }

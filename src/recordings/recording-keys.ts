@@ -31,7 +31,7 @@ export async function issueRecordingKey(
 }
 
 /** Throws `RecordingKeyLost`. */
-export function openRecordingKey(sealer: Sealer, keySealed: Buffer): Buffer {
+export function openRecordingKey(sealer: Pick<Sealer, 'open'>, keySealed: Buffer): Buffer {
   try {
     return Buffer.from(sealer.open(keySealed), 'hex');
   } catch {

@@ -40,7 +40,7 @@ export function lockRecordings(tx: Queryable, callUuid: string): Promise<Recordi
   return tx.query<RecordingRow>(`${SELECT} WHERE call_uuid = $1 ORDER BY epoch FOR UPDATE`, [callUuid]);
 }
 
-/** The newest of a workspace, or of all. */
+/** The newest of a workspace, or of all: for whoever runs the service. */
 export function listRecordings(
   database: Queryable,
   { workspaceId, limit }: { workspaceId: string | null; limit: number },

@@ -100,8 +100,9 @@ export function createS3Store(settings: S3Settings, limits = { answerMs: ANSWER_
       assertObjectName(key);
       const answer = await send({ method: 'GET', key, headers: { range: `bytes=${start}-${end - 1}` } });
       if (answer.status !== 206 && answer.status !== 200) throw refused('did not give a recording', answer);
-      // A server may ignore the range and send all.
-      const bytes = answer.status === 200 ? answer.bytes.subarray(start, end) : answer.bytes;
+      // A server may ignore the range and send all, or the end of it.
+      const from = answer.status === 200 ? start : 0;
+      const bytes = answer.bytes.subarray(from, from + end - start);
       if (bytes.length !== end - start) {
         throw new StoreFault(
           `the object store ${place} gave ${bytes.length} bytes of ${key} instead of ${end - start}`,

@@ -4,12 +4,10 @@
  * A store that is down, slow or full is tried again with growing pauses, for ever: the file stays on the disk until it is verified.
  * A file that is itself damaged or gone ends in `failed` with a warning on the call.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import { SealBroken } from '../../media/sealed/sealed-file.ts';
-import { SealedReader } from '../../media/sealed/sealed-reader.ts';
 import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
 import { appendCallLog } from '../calls/call-log.ts';
 import { type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
@@ -18,6 +16,7 @@ import { isTerminal } from '../calls/state-machine.ts';
 import type { RecordCallEvent } from '../calls/transition.ts';
 import type { Database } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
+import { compareSealed } from './compare-sealed.ts';
 import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';
 import type { RecordingLinks } from './recording-links.ts';
 import { lockRecordings, patchRecording, type RecordingRow, readRecordings } from './recording-rows.ts';
@@ -128,7 +127,7 @@ export function createShelf(deps: ShelfDeps): Shelf {
     if (found === null) throw new SpoolDamaged(`the finished recording is gone from the disk (${path})`);
     const file = await open(path, 'r');
     try {
-      await compare(row, dataKey, found.size, async (start, end) => {
+      await compareSealed(row.facts, dataKey, found.size, async (start, end) => {
         const bytes = new Uint8Array(end - start);
         return bytes.subarray(0, (await file.read(bytes, 0, bytes.length, start)).bytesRead);
       });
@@ -151,7 +150,7 @@ export function createShelf(deps: ShelfDeps): Shelf {
   ): Promise<void> {
     const size = await store.size(objectKey);
     if (size !== sealedBytes) throw new Error(`${store.place} holds ${size} bytes of a recording of ${sealedBytes}`);
-    await compare(row, dataKey, sealedBytes, (start, end) => store.read(objectKey, start, end));
+    await compareSealed(row.facts, dataKey, sealedBytes, (start, end) => store.read(objectKey, start, end));
   }
 
   async function settle(row: RecordingRow, objectKey: string, sealedBytes: number): Promise<void> {
@@ -276,25 +275,4 @@ export function createShelf(deps: ShelfDeps): Shelf {
       await running;
     },
   };
-}
-
-/** Decrypts all of it and compares size and SHA-256 with what media measured. Rejects with `SealBroken` or as `read` does. */
-async function compare(
-  { facts }: RecordingRow,
-  dataKey: Uint8Array,
-  sealedBytes: number,
-  read: (start: number, end: number) => Promise<Uint8Array>,
-): Promise<void> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  const sealed = await SealedReader.open(dataKey, sealedBytes, read);
-  for await (const piece of sealed.all()) {
-    hash.update(piece);
-    sizeBytes += piece.length;
-  }
-  const expected = Buffer.from(facts?.sha256 ?? '', 'hex');
-  const found = hash.digest();
-  if (sizeBytes !== facts?.sizeBytes || expected.length !== found.length || !timingSafeEqual(expected, found)) {
-    throw new SealBroken('it is not the file that was recorded');
-  }
 }

@@ -2,7 +2,7 @@
  * Processes of the real service die under calls: a media process (the carrier brings its calls back to another), control, the
  * database; and the whole service is stopped in order. What is checked is each call's one end, its transcript and what the far end saw.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import type { CallEntry } from '../../bench/harness/call-client.ts';
 import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { decodeRecording } from '../support/recording-audio.ts';
 
 const RECORDED_AFTER_MS = 4_500;
 let gateway: Gateway;
@@ -20,6 +21,8 @@ let database: Database;
 let nextNumber = 0;
 /** A call that came back to another process, for the look at its recordings later on. */
 let lostAndBack = '';
+/** How long its first stream lasted, by the far end. */
+let lostForMs = 0;
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-process-death-'));
 
 beforeAll(async () => {
@@ -133,6 +136,8 @@ describe('under calls that talk', () => {
     for (const { far } of all.filter((one) => !back.includes(one))) expect(far.streams).toHaveLength(1);
     await expectOneEndEach(calls);
     lostAndBack = back[0]!.entry.callUuid;
+    const [first] = back[0]!.far.streams;
+    lostForMs = first!.closedAtEpochMs! - first!.openedAtEpochMs;
   });
 
   test('control is killed: the streams stay, nothing that was said is lost, each call ends once', async () => {
@@ -165,6 +170,34 @@ describe('under calls that talk', () => {
       60_000,
     );
     expect(whole.recording?.status).toBe('ready');
+    const lost = await decodeRecording((await gateway.recording(lostAndBack, 'part=1'))!);
+    expect(lostForMs - lost.durationMs).toBeLessThan(10_000);
+    expect(lost.durationMs).toBeGreaterThan(1_000);
+    // The agent has been counting from the first second on.
+    expect(Math.max(...lost.right.map(Math.abs))).toBeGreaterThan(1_000);
+    expect((await gateway.recording(lostAndBack, 'part=2'))!.subarray(0, 4).toString()).toBe('OggS');
+  });
+
+  test('nothing audible of these calls lies on the disk, and nothing at all of one that is erased', async () => {
+    const found = filesOf('');
+    expect(found.length).toBeGreaterThan(20);
+    for (const mark of ['OggS', 'OpusHead', 'RIFF']) {
+      expect(
+        found.filter((path) => readFileSync(path).includes(mark)),
+        mark,
+      ).toEqual([]);
+    }
+    expect(filesOf(lostAndBack).length).toBeGreaterThanOrEqual(2);
+    const answer = await fetch(`${gateway.service.publicUrl}/api/developer/calls/${lostAndBack}?kind=recording`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${gateway.apiKey}` },
+    });
+    expect(answer.status).toBe(200);
+    expect(filesOf(lostAndBack)).toEqual([]);
+    const keys = await database.query('SELECT 1 FROM call_recordings WHERE call_uuid = $1 AND key_sealed IS NOT NULL', [
+      lostAndBack,
+    ]);
+    expect(keys).toEqual([]);
   });
 
   test('the service is told to stop: a new call gets 503 within 100 ms, live calls finish, each ends once', async () => {
@@ -184,6 +217,14 @@ describe('under calls that talk', () => {
     await stopped;
   });
 });
+
+/** Files of recordings whose path has `part` in it. */
+function filesOf(part: string): string[] {
+  return readdirSync(join(dataDir, 'recordings'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => path.includes(part));
+}
 
 async function untilReady(): Promise<void> {
   for (const untilMs = performance.now() + 30_000; performance.now() < untilMs; await wait(100)) {

@@ -2,11 +2,13 @@
  * Greetings rendered while the phone rings, so that the agent's first word need not wait for a voice engine. In memory for this
  * thread, and on disk for the others and for the next start: `<directory>/<sha-256 of text, voice and codec>.speech`, written to a temporary
  * file and renamed. A call that begins while its greeting still renders plays from the rendering itself. Both are bounded; the oldest go.
- * The text itself is not in the file: greetings hold names.
+ * Greetings hold names: neither the text nor anything audible is in the file. It is sealed under a key made of the text itself, so that who
+ * does not know what was said cannot find out by listening.
  *
- *   file:  {"version":1,"frameBytes":160,"frames":N,"words":[[charStart,charEnd,startMs,endMs],…]}\n  N × frameBytes of audio
+ *   file:  nonce (12) │ tag (16) │ AES-256-GCM of
+ *          {"version":1,"frameBytes":160,"frames":N,"words":[[charStart,charEnd,startMs,endMs],…]}\n  N × frameBytes of audio
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -16,7 +18,7 @@ import { RenderedSpeech } from './rendered-speech.ts';
 import { type RenderRequest, renderSpeech } from './speech-renderer.ts';
 
 /** Raise when rendering or the file's layout changes: old files are then not found. */
-const VERSION = 1;
+const VERSION = 2;
 const MOST_IN_MEMORY = 128;
 const MOST_ON_DISK = 1_000;
 const PRUNE_EVERY_WRITES = 64;
@@ -78,14 +80,14 @@ export class GreetingCache {
   }
 
   async #fill(key: string, request: RenderRequest, speech: RenderedSpeech): Promise<void> {
-    if (await this.#load(key, speech)) return;
+    if (await this.#load(key, request, speech)) return;
     await this.#render(request, speech);
     if (speech.error !== null) {
       if (this.#memory.get(key) === speech) this.#memory.delete(key);
       return;
     }
     try {
-      await this.#save(key, speech);
+      await this.#save(key, request, speech);
     } catch (error) {
       this.#options.logger.warn(
         { err: error },
@@ -114,13 +116,13 @@ export class GreetingCache {
     });
   }
 
-  async #load(key: string, speech: RenderedSpeech): Promise<boolean> {
-    let file: Buffer;
-    try {
-      file = await readFile(join(this.#options.directory, key + SUFFIX));
-    } catch {
-      return false;
-    }
+  async #load(key: string, request: RenderRequest, speech: RenderedSpeech): Promise<boolean> {
+    const path = join(this.#options.directory, key + SUFFIX);
+    const file = await readFile(path).then(
+      (sealed) => opened(request, sealed),
+      () => null,
+    );
+    if (file === null) return false;
     const headerEnd = file.indexOf(0x0a);
     const header = headerEnd < 0 ? null : parseHeader(file.toString('utf8', 0, headerEnd));
     if (header === null || header.version !== VERSION || header.frameBytes !== speech.frameBytes) return false;
@@ -133,7 +135,7 @@ export class GreetingCache {
     return true;
   }
 
-  async #save(key: string, speech: RenderedSpeech): Promise<void> {
+  async #save(key: string, request: RenderRequest, speech: RenderedSpeech): Promise<void> {
     const { directory } = this.#options;
     const header: FileHeader = {
       version: VERSION,
@@ -145,7 +147,8 @@ export class GreetingCache {
     const temporary = join(directory, `.${key}.${randomUUID()}.tmp`);
     await mkdir(directory, { recursive: true, mode: 0o700 });
     try {
-      await writeFile(temporary, Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), audio]), { mode: 0o600 });
+      const plain = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), audio]);
+      await writeFile(temporary, sealed(request, plain), { mode: 0o600 });
       await rename(temporary, join(directory, key + SUFFIX));
     } catch (error) {
       await rm(temporary, { force: true });
@@ -166,6 +169,38 @@ export class GreetingCache {
     }
     aged.sort((a, b) => a.writtenAtEpochMs - b.writtenAtEpochMs);
     for (const { path } of aged.slice(0, aged.length - MOST_ON_DISK)) await rm(path, { force: true });
+  }
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The name of a file is a digest too: this one must not be got from it. */
+function sealingKeyOf({ text, voice, format }: RenderRequest): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify(['parley greeting', VERSION, text, voice, format.codec, format.rateHz]))
+    .digest();
+}
+
+/** The nonce is made of what is sealed: another rendering of the same text has another. */
+function sealed(request: RenderRequest, plain: Buffer): Buffer {
+  const key = sealingKeyOf(request);
+  const nonce = createHmac('sha256', key).update(plain).digest().subarray(0, NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+}
+
+/** Null: damaged, or not ours. */
+function opened(request: RenderRequest, file: Buffer): Buffer | null {
+  if (file.length < NONCE_BYTES + TAG_BYTES) return null;
+  const body = file.subarray(NONCE_BYTES + TAG_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', sealingKeyOf(request), file.subarray(0, NONCE_BYTES));
+  decipher.setAuthTag(file.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(body), decipher.final()]);
+  } catch {
+    return null;
   }
 }
 

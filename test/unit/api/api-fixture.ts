@@ -17,6 +17,7 @@ import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
+import type { StoreSettings } from '../../../src/recordings/open-stores.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
@@ -75,7 +76,8 @@ const MASTER_KEY_HEX = 'ab'.repeat(32);
 export const SEALER = createSealer(MASTER_KEY_HEX);
 const CREDENTIALS = { authId: 'MA0', authToken: 'token-canary' };
 
-export async function createApiFixture(): Promise<ApiFixture> {
+/** `store`: where recordings lie; default a folder of the fixture's own. */
+export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3: null }): Promise<ApiFixture> {
   const test = await createTestDatabase();
   const database = openDatabase({ connectionString: test.connectionString, maxConnections: 12, onIdleError: () => {} });
   const slots = createPostgresStore(database);
@@ -106,7 +108,7 @@ export async function createApiFixture(): Promise<ApiFixture> {
     clock,
     log: pino({ level: 'silent' }),
     sealer: SEALER,
-    settings: { kind: 'disk', s3: null },
+    settings: store,
     dataDir,
     render: async (order) => void renderSound(order, loadOpusCodec(), writeSync),
   });

@@ -1,0 +1,52 @@
+/** The recordings' store: can it be reached, written to and read from with these settings, and is anything waiting for it? */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStores, type StoreSettings } from '../recordings/open-stores.ts';
+import type { Queryable } from '../store/database.ts';
+import { type CheckResult, fail, ok, warn } from './check.ts';
+
+/** Writes, reads and removes one small object. */
+export async function checkRecordingStore(
+  { settings, faults }: { settings: StoreSettings; faults: readonly string[] },
+  dataDir: string,
+): Promise<CheckResult[]> {
+  if (faults.length > 0) {
+    const detail = faults.map((fault) => fault.trim()).join('; ');
+    return [fail('recording store', detail, 'Correct the environment; the service does not start with it.')];
+  }
+  const stores = openStores(settings, dataDir);
+  const { current } = stores;
+  const folder = mkdtempSync(join(tmpdir(), 'parley-doctor-'));
+  const key = `doctor/${randomUUID()}`;
+  try {
+    const text = 'parley doctor';
+    writeFileSync(join(folder, 'probe'), text);
+    await current.put(key, join(folder, 'probe'));
+    const back = Buffer.from(await current.read(key, 0, text.length)).toString();
+    if (back !== text) throw new Error(`${current.place} gave back something else than was put`);
+    return [ok('recording store', `${current.kind}: ${current.place} takes, gives and removes`)];
+  } catch (error) {
+    const way = 'Until it works recordings wait on the disk of the service; nothing is lost.';
+    return [fail('recording store', error instanceof Error ? error.message : String(error), way)];
+  } finally {
+    await current.remove(key).catch(() => false);
+    await stores.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export async function checkWaitingRecordings(database: Queryable): Promise<CheckResult[]> {
+  const [row] = await database.query<{ waiting: number; error: string | null }>(
+    `SELECT count(*)::int AS waiting, max(last_error) AS error FROM call_recordings WHERE state = 'spooled' AND attempts > 0`,
+  );
+  if (row === undefined || row.waiting === 0) return [ok('recordings', 'none waits for its store')];
+  return [
+    warn(
+      'recordings',
+      `${row.waiting} wait on a disk for their store: ${row.error}`,
+      'They go by themselves when it works again.',
+    ),
+  ];
+}
