@@ -4,6 +4,9 @@ import type { Checkpoint } from '../../media/contract/conversation.ts';
 import type { Findings } from '../analysis/findings.ts';
 import type { SoundFacts } from '../recordings/recording-rows.ts';
 
+/** In `warnings`: nothing was recorded, or it was lost. */
+export const RECORDING_FAILED = 'recording_failed';
+
 export type PartStatus = 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
 
 /** What allowed the dial. */

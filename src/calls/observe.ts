@@ -5,7 +5,7 @@
  */
 import { type CallStatus, ENDED_REASONS, type EndedReason, type HangupBy } from '../../media/contract/call-outcome.ts';
 import type { CarrierEnd } from '../carriers/carrier.ts';
-import type { CallRecord } from './call-record.ts';
+import { type CallRecord, RECORDING_FAILED } from './call-record.ts';
 import type { CallPatch, Ending, LiveCall } from './live-call.ts';
 import { fittingReason, isTerminal, mayMove, rankOf } from './state-machine.ts';
 import { isDue, nextDeadline, type TimerKind } from './timers.ts';
@@ -325,8 +325,9 @@ class Draft {
     });
     if (this.call.submission === 'unknown') this.#settled = 'failed';
     // Of a call that ends without its media's last word, no recording can be expected; one that comes still counts.
-    if (this.call.recordingStatus === 'pending' && this.call.mediaStoppedAt === null)
-      this.set({ recordingStatus: 'failed' });
+    if (this.call.recordingStatus === 'pending' && this.call.mediaStoppedAt === null) {
+      this.set({ recordingStatus: 'failed', warnings: [...this.call.warnings, RECORDING_FAILED] });
+    }
     if (this.call.epoch > 0 && this.call.mediaStoppedAt === null) this.deed('stop_media');
     this.#finished = true;
     this.#log.push({ kind: 'status', data: { status: to, endedReason: reason, hangupBy: ending.hangupBy, fault } });

@@ -10,6 +10,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import { SealBroken } from '../../media/sealed/sealed-file.ts';
 import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
 import { appendCallLog } from '../calls/call-log.ts';
+import { RECORDING_FAILED } from '../calls/call-record.ts';
 import { type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
 import { recordingEventFields } from '../calls/recording-event.ts';
 import { isTerminal } from '../calls/state-machine.ts';
@@ -190,7 +191,8 @@ export function createShelf(deps: ShelfDeps): Shelf {
     const recordings = [...call.recordings.filter((one) => one.epoch !== epoch), { ...facts, epoch }].sort(
       (a, b) => a.epoch - b.epoch,
     );
-    const patch = { recordingStatus: 'ready' as const, recordings, recording: recordings[0] ?? null };
+    const warnings = call.warnings.filter((code) => code !== RECORDING_FAILED);
+    const patch = { recordingStatus: 'ready' as const, recordings, recording: recordings[0] ?? null, warnings };
     await patchCall(tx, call.callUuid, patch);
     const { durationMs, sizeBytes } = facts;
     const data = { status: 'ready', durationMs, sizeBytes, epoch };

@@ -5,6 +5,7 @@
 import type { RecordingFacts } from '../../media/contract/conversation.ts';
 import type { CallEvent } from '../api/call-event-bus.ts';
 import { appendCallLog } from '../calls/call-log.ts';
+import { RECORDING_FAILED } from '../calls/call-record.ts';
 import { type LiveCall, patchCall } from '../calls/live-call.ts';
 import type { Queryable } from '../store/database.ts';
 import { lockRecordings, patchRecording } from './recording-rows.ts';
@@ -20,8 +21,6 @@ export interface Told {
   /** `shelve`: there is something for the shelf. `superfluous`: the file at this path is to go. */
   next: { shelve: boolean; superfluous: string | null };
 }
-
-export const RECORDING_FAILED = 'recording_failed';
 
 /** `node` names the disk that the file lies on. */
 export async function writeToldRecording(

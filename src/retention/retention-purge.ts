@@ -92,7 +92,7 @@ export function createRetentionPurge(deps: PurgeDeps): RetentionPurge {
          LEFT JOIN retention_rules a ON a.workspace_id = c.workspace_id AND a.agent_id = c.agent_id AND a.kind = $1
          LEFT JOIN retention_rules w ON w.workspace_id = c.workspace_id AND w.agent_id IS NULL AND w.kind = $1
         WHERE c.ended_at <= $2::timestamptz - make_interval(days => coalesce(a.days, w.days, ${DEFAULT_RETENTION_DAYS}))
-          AND c.ended_at IS NOT NULL AND NOT ($1 = ANY (c.purged_kinds))
+          AND c.ended_at IS NOT NULL AND cardinality(c.purged_kinds) < 5 AND NOT ($1 = ANY (c.purged_kinds))
           AND ($3::uuid IS NULL OR c.workspace_id = $3) AND ($4::uuid IS NULL OR c.call_uuid > $4)
           AND NOT EXISTS (SELECT 1 FROM legal_holds h WHERE h.workspace_id = c.workspace_id
                              AND (h.call_uuid IS NULL OR h.call_uuid = c.call_uuid) AND h.released_at IS NULL)

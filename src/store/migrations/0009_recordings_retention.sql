@@ -72,7 +72,7 @@ CREATE INDEX purge_receipts_call ON purge_receipts (call_uuid);
 
 -- Which kinds are gone, so that the hourly look finds only what is still to go.
 ALTER TABLE calls ADD COLUMN purged_kinds text[] NOT NULL DEFAULT '{}';
-CREATE INDEX calls_ended ON calls (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX calls_to_purge ON calls (ended_at) WHERE ended_at IS NOT NULL AND cardinality(purged_kinds) < 5;
 CREATE INDEX idempotency_keys_call ON idempotency_keys (call_uuid) WHERE call_uuid IS NOT NULL;
 
 -- Down Migration

@@ -280,9 +280,9 @@ describe('what media says of a call', () => {
     const callUuid = await talkingCall(h);
     expect((await h.call(callUuid)).recordingStatus).toBe('pending');
     await h.transitions.apply(callUuid, { type: 'finish', reason: 'node_lost', hangupBy: 'platform' });
-    expect((await h.call(callUuid)).recordingStatus).toBe('failed');
+    expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'failed', warnings: ['recording_failed'] });
     await recorded(callUuid);
-    expect((await h.call(callUuid)).recordingStatus).toBe('ready');
+    expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', warnings: [] });
   });
 
   test('a checkpoint is stored whole', async () => {
