@@ -172,7 +172,7 @@ describe('under calls that talk', () => {
     expect(whole.recording?.status).toBe('ready');
     const lost = await decodeRecording((await gateway.recording(lostAndBack, 'part=1'))!);
     expect(lostForMs - lost.durationMs).toBeLessThan(10_000);
-    expect(lost.durationMs).toBeGreaterThan(1_000);
+    expect(lost.durationMs).toBeGreaterThanOrEqual(1_000);
     // The agent has been counting from the first second on.
     expect(Math.max(...lost.right.map(Math.abs))).toBeGreaterThan(1_000);
     expect((await gateway.recording(lostAndBack, 'part=2'))!.subarray(0, 4).toString()).toBe('OggS');
