@@ -7,16 +7,26 @@ import { type ControlAction, type ControlOutcome, controlRefused } from '../cont
 import type { SessionCommand } from '../contract/session-command.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { ToolAnswer } from '../contract/tools.ts';
+import { Suspect } from '../rings/suspect.ts';
 import type { Session } from './session.ts';
+
+interface LiveSession {
+  session: Session;
+  callNumber: number;
+  /** For its input, since all were. */
+  wasTicked: boolean;
+}
 
 export class SessionRegistry {
   readonly #logger: Logger;
   readonly #send: (message: FromPipeline) => void;
-  readonly #live: Session[] = [];
+  readonly #suspect: Suspect;
+  readonly #live: LiveSession[] = [];
   readonly #byCall = new Map<string, Session>();
   readonly #ended = new Set<string>();
 
-  constructor(logger: Logger, send: (message: FromPipeline) => void) {
+  constructor(logger: Logger, send: (message: FromPipeline) => void, suspect = new Suspect()) {
+    this.#suspect = suspect;
     this.#logger = logger;
     this.#send = send;
   }
@@ -37,7 +47,7 @@ export class SessionRegistry {
   start(session: Session): void {
     if (this.#byCall.has(session.callUuid)) return;
     this.#byCall.set(session.callUuid, session);
-    this.#live.push(session);
+    this.#live.push({ session, callNumber: Suspect.numberOf(session.callUuid), wasTicked: false });
     try {
       session.start();
     } catch (error) {
@@ -45,17 +55,21 @@ export class SessionRegistry {
     }
   }
 
-  /** After a ring of the bell only the calls that have input; at each 20 ms `all`. */
+  /** After a ring of the bell only the calls that have input; at each 20 ms `all` that were not ticked for theirs since the last time. */
   tick(all: boolean): void {
     for (let i = this.#live.length - 1; i >= 0; i--) {
-      const session = this.#live[i]!;
-      if (!all && !session.hasInput) continue;
+      const live = this.#live[i]!;
+      const isDue = live.session.hasInput || (all && !live.wasTicked);
+      live.wasTicked = isDue && !all;
+      if (!isDue) continue;
+      this.#suspect.working(live.callNumber);
       try {
-        session.tick();
+        live.session.tick();
       } catch (error) {
-        this.#failed(session, error);
+        this.#failed(live.session, error);
       }
     }
+    this.#suspect.idle();
   }
 
   pressed(callUuid: string, key: string): void {
@@ -69,7 +83,7 @@ export class SessionRegistry {
   /** Refused for a call that this thread does not know, or whose session has failed. */
   control(callUuid: string, action: ControlAction): ControlOutcome {
     const session = this.#byCall.get(callUuid);
-    if (session === undefined || !this.#live.includes(session)) return controlRefused('not_here');
+    if (session === undefined || !this.#isLive(session)) return controlRefused('not_here');
     try {
       return session.control(action);
     } catch (error) {
@@ -100,12 +114,18 @@ export class SessionRegistry {
 
   #tell(callUuid: string, what: (session: Session) => void): void {
     const session = this.#byCall.get(callUuid);
-    if (session === undefined || !this.#live.includes(session)) return;
+    if (session === undefined || !this.#isLive(session)) return;
+    this.#suspect.working(Suspect.numberOf(callUuid));
     try {
       what(session);
     } catch (error) {
       this.#failed(session, error);
     }
+    this.#suspect.idle();
+  }
+
+  #isLive(session: Session): boolean {
+    return this.#live.some((live) => live.session === session);
   }
 
   #failed(session: Session, error: unknown): void {
@@ -117,7 +137,7 @@ export class SessionRegistry {
   }
 
   #forget(session: Session): void {
-    const at = this.#live.indexOf(session);
+    const at = this.#live.findIndex((live) => live.session === session);
     if (at >= 0) this.#live.splice(at, 1);
   }
 }

@@ -30,6 +30,7 @@ import { createToneSession, toneLoop } from '../pipeline/tone/tone-session.ts';
 import { listenRateOf } from '../pipeline/uplink/uplink.ts';
 import { Bell } from '../rings/bell.ts';
 import { blockShapeOf, CallBlock } from '../rings/call-block.ts';
+import { Suspect } from '../rings/suspect.ts';
 
 interface Engines {
   speechToText: Readonly<Record<8000 | 16000, SpeechToText>>;
@@ -41,6 +42,7 @@ export interface PipelineThreadData {
   dataDir: string;
   ioBell: SharedArrayBuffer;
   pipelineBell: SharedArrayBuffer;
+  suspect: SharedArrayBuffer;
   logLevel?: string;
 }
 
@@ -66,7 +68,11 @@ const logger = pino(
 const ioBell = new Bell(data.ioBell);
 const pipelineBell = new Bell(data.pipelineBell);
 const ringIo = (): void => ioBell.ring();
-const registry = new SessionRegistry(logger, (message: FromPipeline) => parent.postMessage(message));
+const registry = new SessionRegistry(
+  logger,
+  (message: FromPipeline) => parent.postMessage(message),
+  new Suspect(data.suspect),
+);
 const send = (message: FromPipeline): void => registry.send(message);
 const tones = new Map<string, Uint8Array>();
 /** Calls whose session is being made, each with its start (a call may be stopped and started anew meanwhile) and with what it was asked. */

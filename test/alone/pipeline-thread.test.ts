@@ -67,6 +67,7 @@ beforeAll(async () => {
     dataDir,
     ioBell: ioBell.memory,
     pipelineBell: pipelineBell.memory,
+    suspect: new SharedArrayBuffer(4),
     logLevel: 'silent',
   });
   thread.on('message', (message: FromPipeline) => {

@@ -2,7 +2,8 @@
  * The pipeline threads of a media process: W that carry calls and one warm spare. A call goes to the thread with the fewest. When a
  * thread dies, its calls move to the spare, each from its last checkpoint and on a new block (the socket stays, the caller
  * hears a gap), and a new spare is started. Without a spare they wait for a new thread rather than join calls that are well: one of
- * them may be the cause. A call that was on three dying threads in a row is ended.
+ * them may be the cause. A call in whose work three threads in a row died is ended, and so is one that was moved eight times, whoever's
+ * work it was: each of them within a minute of the one before.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
@@ -18,7 +19,10 @@ import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
 import type { ScoringHost } from './scoring-host.ts';
 
-const MOST_MOVES_A_CALL = 2;
+/** A thread that dies three times in the work for one call: it is the call. */
+const MOST_DEATHS_IN_ITS_WORK = 3;
+/** Whoever is only beside them when threads die is moved longer; somewhen there has to be an end of it. */
+const MOST_MOVES_A_CALL = 8;
 /** A call that lived so long on its new thread starts counting anew. */
 const MOVES_FORGOTTEN_MS = 60_000;
 const FIRST_RESTART_MS = 100;
@@ -98,6 +102,7 @@ class Call implements PlacedCall {
   /** Number of the last turn that was told: a thread may die between a turn and its checkpoint. */
   toldTurns = 0;
   moves = 0;
+  deathsInItsWork = 0;
   movedAtMs = 0;
   isStopping = false;
   /** A successor must be told too. */
@@ -366,10 +371,11 @@ class Pool implements PipelinePool {
       if (!this.#closed) this.#startThread();
     });
     if (!host.isReady) this.#restartMs = Math.min(this.#restartMs * 2, LONGEST_RESTART_MS);
-    for (const callUuid of [...host.calls]) this.#move(this.#calls.get(callUuid), lostAtMs, successor);
+    for (const callUuid of [...host.calls])
+      this.#move(this.#calls.get(callUuid), host.suspect.is(callUuid), lostAtMs, successor);
   }
 
-  #move(call: Call | undefined, lostAtMs: number, successor: PipelineThreadHost | null): void {
+  #move(call: Call | undefined, isSuspect: boolean, lostAtMs: number, successor: PipelineThreadHost | null): void {
     if (call === undefined) return;
     call.host = null;
     call.closeUtterance();
@@ -377,9 +383,15 @@ class Pool implements PipelinePool {
       this.settle(call, false);
       return;
     }
-    if (lostAtMs - call.movedAtMs > MOVES_FORGOTTEN_MS) call.moves = 0;
+    if (lostAtMs - call.movedAtMs > MOVES_FORGOTTEN_MS) {
+      call.moves = 0;
+      call.deathsInItsWork = 0;
+    }
     call.movedAtMs = lostAtMs;
-    const block = ++call.moves > MOST_MOVES_A_CALL ? null : call.listener.moved(lostAtMs);
+    call.moves++;
+    if (isSuspect) call.deathsInItsWork++;
+    const isTooMuch = call.deathsInItsWork >= MOST_DEATHS_IN_ITS_WORK || call.moves > MOST_MOVES_A_CALL;
+    const block = isTooMuch ? null : call.listener.moved(lostAtMs);
     if (block === null) this.settle(call, true);
     else if (successor === null) this.#queue(call, block);
     else this.#giveTo(successor, call, block);

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../contract/clock.ts';
 import type { FromPipeline, ToPipeline } from '../../contract/thread-messages.ts';
 import { Bell } from '../../rings/bell.ts';
+import { Suspect } from '../../rings/suspect.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
 /** A healthy thread beats each 100 ms; the caller hears a stall as soon as the downlink ring (120 to 250 ms) is empty. */
@@ -38,6 +39,8 @@ export class PipelineThreadHost {
   isReady = false;
   /** Frames were written for it since its bell was rung. */
   isFed = false;
+  /** For whom it works, or worked when it died. */
+  readonly suspect = new Suspect();
   readonly #options: PipelineThreadOptions;
   readonly #bell = new Bell();
   readonly #worker: WatchedWorker;
@@ -51,7 +54,12 @@ export class PipelineThreadHost {
     this.#worker = startWatchedWorker({
       url: options.url,
       name: `pipeline-${options.threadIndex}`,
-      workerData: { ...options.workerData, threadIndex: options.threadIndex, pipelineBell: this.#bell.memory },
+      workerData: {
+        ...options.workerData,
+        threadIndex: options.threadIndex,
+        pipelineBell: this.#bell.memory,
+        suspect: this.suspect.memory,
+      },
       memory: MEMORY,
       message: (message) => this.#onMessage(message as FromPipeline),
       died: (why, wasClosed) => {

@@ -142,55 +142,6 @@ describe('the frame clock', () => {
     expect(client.servedAtMs.length).toBe(before + 1);
   });
 
-  test('from 64 clients on it sleeps from tick to tick and handles input once between two, and serves each 50 times a second', () => {
-    const clock = new VirtualClock();
-    const order: string[] = [];
-    let afterInput: (() => void) | null = null;
-    const frameClock = new FrameClock({
-      clock,
-      pace: {
-        busyClients: 64,
-        afterInput(run) {
-          afterInput = run;
-          return () => {
-            afterInput = null;
-          };
-        },
-        sleep(ms) {
-          order.push('sleep');
-          clock.advanceMs(ms);
-        },
-      },
-      afterTick: () => order.push('tick'),
-      clientFailed: () => {},
-    });
-    const clients = Array.from({ length: 64 }, () => new Client());
-    for (const client of clients.slice(1)) frameClock.add(client);
-    clock.advanceMs(100);
-    expect(order).toEqual(new Array(50).fill('tick'));
-    frameClock.add(clients[0]!);
-    order.length = 0;
-    // The timer that was set before is the last one.
-    clock.advanceMs(2);
-    for (let turns = 0; turns < 500; turns++) {
-      order.push('input');
-      afterInput!();
-    }
-    expect(clock.pendingTimers).toBe(0);
-    expect(order.slice(1)).toEqual(Array.from({ length: 500 }, () => ['input', 'sleep', 'tick']).flat());
-    expect(clock.nowMs()).toBe(1_102);
-    for (const client of clients) {
-      const servedAtMs = client.servedAtMs.filter((atMs) => atMs > 102);
-      expect(servedAtMs.length).toBe(50);
-      for (let i = 1; i < 50; i++) expect(servedAtMs[i]! - servedAtMs[i - 1]!).toBe(20);
-    }
-    frameClock.remove(clients[0]!);
-    afterInput!();
-    expect(clock.pendingTimers).toBe(1);
-    for (const client of clients) frameClock.remove(client);
-    expect(clock.pendingTimers).toBe(0);
-  });
-
   test('afterTick runs once a wake-up, not once a client', () => {
     const { clock, frameClock, ticksAtMs } = make();
     for (let i = 0; i < 100; i++) frameClock.add(new Client());

@@ -1,5 +1,6 @@
 // A pipeline thread that does as the digits pressed say: 1 throws, 2 spins, 3 exits, 4 runs out of memory, 5 ends the call,
-// 6 falls silent, 7 begins to say something, of which six characters were heard. With rings (`STUB_RINGS`, the built folder `dist/media/rings`) it echoes what it hears.
+// 6 falls silent, 7 begins to say something, of which six characters were heard.
+// While it obeys the first six it works for the call that was pressed (`media/rings/suspect.ts`). With rings (`STUB_RINGS`, the built folder `dist/media/rings`) it echoes what it hears.
 import { parentPort, workerData } from 'node:worker_threads';
 
 /** Of the call's block (`media/rings/call-block.ts`). */
@@ -40,7 +41,22 @@ parentPort.on('message', (message) => {
   }
 });
 
+const suspect = new Int32Array(workerData.suspect);
+
+/** As `Suspect.numberOf`. */
+function numberOf(callUuid) {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < callUuid.length; i++) hash = Math.imul(hash ^ callUuid.charCodeAt(i), 0x01000193);
+  return hash | 1;
+}
+
 function obey(digit, callUuid) {
+  suspect[0] = numberOf(callUuid);
+  carryOut(digit, callUuid);
+  suspect[0] = 0;
+}
+
+function carryOut(digit, callUuid) {
   if (digit === '1') throw new Error('told to throw');
   if (digit === '2') for (;;);
   if (digit === '3') process.exit(3);

@@ -156,12 +156,16 @@ describe('the pipeline pool', () => {
     expect(watcher.seen.slice(2)).toEqual(['speech', 'turn', 'moved', resumed, 'checkpoint']);
   });
 
-  test('a call that has killed three threads is lost; the one beside it goes on', async () => {
+  test('a call in whose work three threads died is lost; those beside it on another thread, and on its own, go on', async () => {
     await makePool(2);
     const killer = place('killer');
     await until(() => killer.watcher.seen.includes('checkpoint'), 'the call');
     const bystander = place('bystander');
     await until(() => bystander.watcher.seen.includes('checkpoint'), 'the call beside it');
+    // On the killer's own thread: both have one call.
+    const neighbour = place('neighbour');
+    await until(() => neighbour.watcher.seen.includes('checkpoint'), 'the call on its thread');
+    expect(neighbour.watcher.seen[0]).toBe(killer.watcher.seen[0]);
     for (let deaths = 1; deaths <= 3; deaths++) {
       const begun = () => killer.watcher.seen.filter((one) => one === 'checkpoint').length;
       await until(() => begun() === deaths, `start number ${deaths}`);
@@ -169,6 +173,8 @@ describe('the pipeline pool', () => {
       await until(() => begun() === deaths + 1 || killer.watcher.seen.includes('lost'), 'the next');
     }
     expect(killer.watcher.seen.at(-1)).toBe('lost');
+    expect(neighbour.watcher.seen.filter((one) => one === 'moved').length).toBe(3);
+    expect(neighbour.watcher.seen).not.toContain('lost');
     expect(bystander.watcher.seen).not.toContain('moved');
     bystander.call.digit('5');
     await until(() => bystander.watcher.seen.includes('ended agent_hangup'), 'an answer');
