@@ -29,8 +29,8 @@ export class FarEnd {
   readonly frameBytes: number;
   /** The frames under way, for the recording of what was played. */
   readonly bytes: Uint8Array;
-  readonly #seqs = new Int32Array(CAPACITY_FRAMES);
-  readonly #endsAtMs = new Float64Array(CAPACITY_FRAMES);
+  /** Of each frame its number and when it ends; in one array, because two would have to be fetched. */
+  readonly #underWay = new Float64Array(CAPACITY_FRAMES * 2);
   #head = 0;
   #tail = 0;
   #playsUntilMs = Number.NEGATIVE_INFINITY;
@@ -72,8 +72,8 @@ export class FarEnd {
     }
     this.#playsUntilMs += FRAME_MS;
     const slot = this.#tail & (CAPACITY_FRAMES - 1);
-    this.#seqs[slot] = seq;
-    this.#endsAtMs[slot] = this.#playsUntilMs;
+    this.#underWay[slot * 2] = seq;
+    this.#underWay[slot * 2 + 1] = this.#playsUntilMs;
     const to = slot * this.frameBytes;
     for (let i = 0; i < this.frameBytes; i++) this.bytes[to + i] = source[start + i]!;
     this.#tail++;
@@ -84,8 +84,8 @@ export class FarEnd {
   takePlayed(nowMs: number): boolean {
     if (this.#head === this.#tail) return false;
     const slot = this.#head & (CAPACITY_FRAMES - 1);
-    const endsAtMs = this.#endsAtMs[slot]! + this.behindMs;
-    const seq = this.#seqs[slot]!;
+    const endsAtMs = this.#underWay[slot * 2 + 1]! + this.behindMs;
+    const seq = this.#underWay[slot * 2]!;
     if (endsAtMs > nowMs && seq > this.#acknowledgedSeq) return false;
     this.playedSeq = seq;
     this.playedAtMs = endsAtMs - FRAME_MS;
@@ -98,7 +98,7 @@ export class FarEnd {
   checkpointSent(): void {
     if (this.#checkpointTail - this.#checkpointHead >= CHECKPOINTS) this.#checkpointHead++;
     const slot = this.#checkpointTail++ & (CHECKPOINTS - 1);
-    this.#checkpointSeqs[slot] = this.#tail === 0 ? 0 : this.#seqs[(this.#tail - 1) & (CAPACITY_FRAMES - 1)]!;
+    this.#checkpointSeqs[slot] = this.#tail === 0 ? 0 : this.#underWay[((this.#tail - 1) & (CAPACITY_FRAMES - 1)) * 2]!;
     this.#checkpointEndsAtMs[slot] = this.#playsUntilMs;
   }
 
@@ -130,7 +130,7 @@ export class FarEnd {
 
   /** Frame numbers begin anew (another pipeline thread): what is under way plays on, but counts for no one's playhead. */
   renumber(): void {
-    for (let at = this.#head; at < this.#tail; at++) this.#seqs[at & (CAPACITY_FRAMES - 1)] = 0;
+    for (let at = this.#head; at < this.#tail; at++) this.#underWay[(at & (CAPACITY_FRAMES - 1)) * 2] = 0;
     this.#checkpointHead = this.#checkpointTail;
     this.#acknowledgedSeq = -1;
   }

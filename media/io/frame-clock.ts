@@ -2,8 +2,6 @@
  * The one clock of a media process: a tick every 2 ms, of an absolute schedule, ten slots, each call in one of them, so that
  * every call is served once in 20 ms and the sends are spread. `setInterval` drifts by 7 to 14 ms a second; this does not:
  * the next tick's time is counted from the start, never from now. It sleeps while there are no calls.
- * With many calls the thread sleeps from one tick to the next (`LoopPace`), and reads what has come meanwhile at one go: woken for each
- * message, a call costs half as much again.
  * After a stall each slot that was missed is served once, at most one round; older ticks are skipped and counted, because
  * a served call catches up by its own schedule (`playout.ts`).
  */
@@ -18,20 +16,8 @@ export interface FrameClockClient {
   service(nowMs: number): void;
 }
 
-/** How the thread waits between ticks when many calls wake it all the time anyway. */
-export interface LoopPace {
-  /** From so many clients on. */
-  busyClients: number;
-  /** Runs `run` once, when all input that waits now has been handled. Returns a function that cancels it. */
-  afterInput(run: () => void): () => void;
-  /** The thread stands still for so long; nothing comes in meanwhile. */
-  sleep(ms: number): void;
-}
-
 export interface FrameClockOptions {
   clock: Clock;
-  /** Without it every message wakes the thread. */
-  pace?: LoopPace;
   /** After the slots of one wake-up have run: bells are rung here, once for all calls. */
   afterTick(nowMs: number): void;
   clientFailed(client: FrameClockClient, error: unknown): void;
@@ -52,7 +38,6 @@ export class FrameClock {
   #tickNumber = 0;
   #cancel: (() => void) | null = null;
   readonly #onTimer = (): void => this.#wake();
-  readonly #onInputDone = (): void => this.#sleepAndWake();
 
   constructor(options: FrameClockOptions) {
     this.#options = options;
@@ -104,23 +89,8 @@ export class FrameClock {
   }
 
   #schedule(nowMs: number): void {
-    const { clock, pace } = this.#options;
-    if (pace !== undefined && this.#clients >= pace.busyClients) {
-      this.#cancel = pace.afterInput(this.#onInputDone);
-      return;
-    }
-    this.#cancel = clock.after(Math.max(this.#tickDueAtMs - nowMs, 0), this.#onTimer);
-  }
-
-  get #tickDueAtMs(): number {
-    return this.#startedAtMs + this.#tickNumber * TICK_MS;
-  }
-
-  #sleepAndWake(): void {
-    const { clock, pace } = this.#options;
-    const waitMs = this.#tickDueAtMs - clock.nowMs();
-    if (waitMs > 0) pace!.sleep(waitMs);
-    this.#wake();
+    const waitMs = this.#startedAtMs + this.#tickNumber * TICK_MS - nowMs;
+    this.#cancel = this.#options.clock.after(Math.max(waitMs, 0), this.#onTimer);
   }
 
   #wake(): void {
@@ -128,7 +98,7 @@ export class FrameClock {
     const nowMs = clock.nowMs();
     const dueTick = Math.floor((nowMs - this.#startedAtMs) / TICK_MS);
     if (dueTick >= this.#tickNumber) {
-      this.lateness.add(nowMs - this.#tickDueAtMs);
+      this.lateness.add(nowMs - (this.#startedAtMs + this.#tickNumber * TICK_MS));
       const behind = dueTick - this.#tickNumber + 1;
       if (behind > SLOTS) {
         this.skippedTicks += behind - SLOTS;
@@ -138,7 +108,7 @@ export class FrameClock {
         const slot = this.#slots[this.#tickNumber % SLOTS]!;
         this.#serve(slot, nowMs);
         if (slot.length > 0) {
-          this.sendLateness.add(clock.nowMs() - this.#tickDueAtMs, slot.length);
+          this.sendLateness.add(clock.nowMs() - (this.#startedAtMs + this.#tickNumber * TICK_MS), slot.length);
         }
         const again = this.#again[this.#tickNumber % SLOTS]!;
         this.#serve(again, nowMs);

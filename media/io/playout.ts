@@ -42,7 +42,12 @@ export class Playout {
   playedFrames = 0;
   /** Ms from the stream's begin to the first frame handed to the carrier; -1 before. */
   firstSentMs = -1;
-  readonly #options: PlayoutOptions;
+  // What each frame needs, at hand: the options would be one more object to fetch.
+  readonly #framesPerMessage: 1 | 3;
+  readonly #codec: MediaCodec;
+  readonly #send: (message: Uint8Array) => void;
+  readonly #record: FrameRing | null;
+  readonly #startedAtMs: number;
   readonly #farEnd: FarEnd;
   readonly #frameBytes: number;
   readonly #batch: Uint8Array;
@@ -54,7 +59,11 @@ export class Playout {
   #recordedUntilMs = 0;
 
   constructor(options: PlayoutOptions, block: CallBlock) {
-    this.#options = options;
+    this.#framesPerMessage = options.framesPerMessage;
+    this.#codec = options.codec;
+    this.#send = options.send;
+    this.#record = options.record;
+    this.#startedAtMs = options.startedAtMs;
     this.#block = block;
     this.#frameBytes = frameBytesOf(options.format);
     this.#farEnd = new FarEnd(options.record === null ? 0 : this.#frameBytes);
@@ -74,7 +83,7 @@ export class Playout {
   service(nowMs: number): void {
     if (this.#block.generation !== this.#generation) this.#applyGeneration(nowMs);
     this.#settlePlayed(nowMs);
-    if (this.#options.framesPerMessage === 3) this.#sendBatches(nowMs);
+    if (this.#framesPerMessage === 3) this.#sendBatches(nowMs);
     else this.#sendFrames(nowMs);
     this.#sendCheckpoint(nowMs);
   }
@@ -84,7 +93,7 @@ export class Playout {
    * would cost up to 20 of the 40 ms that the far end has left.
    */
   nextDueAtMs(nowMs: number): number {
-    if (this.#options.framesPerMessage === 1 || this.#block.downlink.queuedFrames < 3) return Number.POSITIVE_INFINITY;
+    if (this.#framesPerMessage === 1 || this.#block.downlink.queuedFrames < 3) return Number.POSITIVE_INFINITY;
     return nowMs + this.#farEnd.leadMs(nowMs) - BATCH_LEAD_MS;
   }
 
@@ -114,7 +123,7 @@ export class Playout {
   #applyGeneration(nowMs: number): void {
     const generation = this.#block.generation;
     this.#settlePlayed(nowMs);
-    if (this.#sentSinceClear > 0) this.#options.send(this.#options.codec.clearMessage());
+    if (this.#sentSinceClear > 0) this.#send(this.#codec.clearMessage());
     this.#sentSinceClear = 0;
     this.#sentSinceCheckpoint = 0;
     this.droppedFrames += this.#farEnd.clear(nowMs);
@@ -127,9 +136,9 @@ export class Playout {
     while (farEnd.takePlayed(nowMs)) {
       if (farEnd.playedSeq > 0) this.#block.playedSeq = farEnd.playedSeq;
       this.playedFrames++;
-      const record = this.#options.record;
+      const record = this.#record;
       if (record === null) continue;
-      const atMs = Math.max(farEnd.playedAtMs - this.#options.startedAtMs, this.#recordedUntilMs);
+      const atMs = Math.max(farEnd.playedAtMs - this.#startedAtMs, this.#recordedUntilMs);
       this.#recordedUntilMs = atMs + FRAME_MS;
       record.tryWrite(
         farEnd.bytes,
@@ -147,8 +156,8 @@ export class Playout {
     let limitMs = LEAD_MS;
     while (this.#farEnd.leadMs(nowMs) <= limitMs && !this.#farEnd.isFull && this.#hasCurrent(ring, nowMs)) {
       limitMs = REFILL_LEAD_MS;
-      const message = this.#options.codec.audioMessage(ring.bytes, ring.payloadStart, this.#frameBytes);
-      this.#options.send(message);
+      const message = this.#codec.audioMessage(ring.bytes, ring.payloadStart, this.#frameBytes);
+      this.#send(message);
       this.#count(ring.frameSeq, ring.bytes, ring.payloadStart, nowMs);
       ring.release();
     }
@@ -174,7 +183,7 @@ export class Playout {
         continue;
       }
       if (taken === 0) return;
-      this.#options.send(this.#options.codec.audioMessage(this.#batch, 0, taken * this.#frameBytes));
+      this.#send(this.#codec.audioMessage(this.#batch, 0, taken * this.#frameBytes));
       for (let i = 0; i < taken; i++) this.#count(this.#batchSeqs[i]!, this.#batch, i * this.#frameBytes, nowMs);
     }
   }
@@ -186,7 +195,7 @@ export class Playout {
       if (age === 0) return true;
       if (age > 0 && this.#block.generation !== this.#generation) {
         // Raised since `service` began. Only between messages, or `#sendBatches` would send what it has gathered.
-        if (this.#options.framesPerMessage === 3) return false;
+        if (this.#framesPerMessage === 3) return false;
         this.#applyGeneration(nowMs);
         continue;
       }
@@ -201,7 +210,7 @@ export class Playout {
     if (this.#sentSinceClear > 0 && dryMs > 0 && dryMs < LONGEST_UNDERRUN_MS) {
       for (let missedMs = 0; missedMs < dryMs; missedMs += FRAME_MS) this.#block.addUnderrun();
     }
-    if (this.firstSentMs < 0) this.firstSentMs = nowMs - this.#options.startedAtMs;
+    if (this.firstSentMs < 0) this.firstSentMs = nowMs - this.#startedAtMs;
     this.#block.sentSeq = seq;
     this.#sentSinceClear++;
     this.#sentSinceCheckpoint++;
@@ -214,6 +223,6 @@ export class Playout {
     if (this.#sentSinceCheckpoint < CHECKPOINT_EVERY_FRAMES && !isUtteranceEnd) return;
     this.#sentSinceCheckpoint = 0;
     this.#farEnd.checkpointSent();
-    this.#options.send(this.#options.codec.checkpointMessage(`g${this.#generation}-${this.#block.sentSeq}`));
+    this.#send(this.#codec.checkpointMessage(`g${this.#generation}-${this.#block.sentSeq}`));
   }
 }

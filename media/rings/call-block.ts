@@ -11,7 +11,7 @@
  */
 import { frameBytesOf, type LegFormat } from '../contract/audio-format.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
-import { FrameRing, frameRingBytes } from './frame-ring.ts';
+import { FrameRing, frameRingBytes, viewsOf } from './frame-ring.ts';
 
 const CONTROL_WORDS = 16;
 const CONTROL_BYTES = CONTROL_WORDS * 4;
@@ -61,9 +61,10 @@ export class CallBlock {
   private constructor(memory: SharedArrayBuffer, shape: BlockShape) {
     const uplinkBytes = uplinkBytesOf(shape);
     this.memory = memory;
-    this.#words = new Int32Array(memory, 0, CONTROL_WORDS);
-    this.uplink = new FrameRing(memory, CONTROL_BYTES, shape.uplinkFrames, frameBytesOf(shape.input));
-    this.downlink = new FrameRing(memory, CONTROL_BYTES + uplinkBytes, RING_FRAMES, frameBytesOf(shape.output));
+    const views = viewsOf(memory);
+    this.#words = views.words;
+    this.uplink = new FrameRing(views, CONTROL_BYTES, shape.uplinkFrames, frameBytesOf(shape.input));
+    this.downlink = new FrameRing(views, CONTROL_BYTES + uplinkBytes, RING_FRAMES, frameBytesOf(shape.output));
   }
 
   /** A format alone: the same both ways, as telephone legs have it. */

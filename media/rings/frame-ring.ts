@@ -24,6 +24,16 @@ export function frameRingBytes(slots: number, frameBytes: number): number {
   return HEADER_BYTES + slots * slotStrideBytes(frameBytes);
 }
 
+/** One pair for all that lies in a memory: each array is an object that has to be fetched, and two thousand calls' do not fit a cache. */
+export interface MemoryViews {
+  bytes: Uint8Array;
+  words: Int32Array;
+}
+
+export function viewsOf(memory: SharedArrayBuffer): MemoryViews {
+  return { bytes: new Uint8Array(memory), words: new Int32Array(memory) };
+}
+
 export class FrameRing {
   readonly slots: number;
   readonly frameBytes: number;
@@ -36,7 +46,8 @@ export class FrameRing {
   frameSeq = 0;
   atMs = 0;
   readonly #words: Int32Array;
-  readonly #slotWords: Int32Array;
+  readonly #headAt: number;
+  readonly #tailAt: number;
   readonly #slotsStart: number;
   readonly #strideBytes: number;
   /** The own count of the side that this object serves, and what it saw last of the other's. */
@@ -44,25 +55,26 @@ export class FrameRing {
   #tail: number;
 
   /** `byteOffset` must be a multiple of 4. */
-  constructor(memory: SharedArrayBuffer, byteOffset: number, slots: number, frameBytes: number) {
+  constructor(views: MemoryViews, byteOffset: number, slots: number, frameBytes: number) {
     this.slots = slots;
     this.frameBytes = frameBytes;
-    this.bytes = new Uint8Array(memory);
-    this.#words = new Int32Array(memory, byteOffset, HEADER_BYTES / 4);
-    this.#slotWords = new Int32Array(memory);
+    this.bytes = views.bytes;
+    this.#words = views.words;
+    this.#headAt = byteOffset / 4 + HEAD;
+    this.#tailAt = byteOffset / 4 + TAIL;
     this.#slotsStart = byteOffset + HEADER_BYTES;
     this.#strideBytes = slotStrideBytes(frameBytes);
-    this.#head = Atomics.load(this.#words, HEAD);
-    this.#tail = Atomics.load(this.#words, TAIL);
+    this.#head = Atomics.load(this.#words, this.#headAt);
+    this.#tail = Atomics.load(this.#words, this.#tailAt);
   }
 
   /** The writer is to read what a dead reader has left: from here on this object serves both sides. */
   takeOver(): void {
-    this.#tail = Atomics.load(this.#words, TAIL);
+    this.#tail = Atomics.load(this.#words, this.#tailAt);
   }
 
   get queuedFrames(): number {
-    return (Atomics.load(this.#words, HEAD) - Atomics.load(this.#words, TAIL)) | 0;
+    return (Atomics.load(this.#words, this.#headAt) - Atomics.load(this.#words, this.#tailAt)) | 0;
   }
 
   get freeFrames(): number {
@@ -71,7 +83,7 @@ export class FrameRing {
 
   /** Frames refused because the ring was full, since it was made. */
   get droppedFrames(): number {
-    return Atomics.load(this.#words, DROPPED) >>> 0;
+    return Atomics.load(this.#words, this.#headAt + DROPPED - HEAD) >>> 0;
   }
 
   /** Writer: copies `lengthBytes` (at most `frameBytes`) from `source`. False, and counted, when the ring is full. */
@@ -85,30 +97,30 @@ export class FrameRing {
   ): boolean {
     const head = this.#head;
     if (((head - this.#tail) | 0) >= this.slots) {
-      this.#tail = Atomics.load(this.#words, TAIL);
+      this.#tail = Atomics.load(this.#words, this.#tailAt);
       if (((head - this.#tail) | 0) >= this.slots) {
-        Atomics.add(this.#words, DROPPED, 1);
+        Atomics.add(this.#words, this.#headAt + DROPPED - HEAD, 1);
         return false;
       }
     }
     const start = this.#slotsStart + ((head >>> 0) % this.slots) * this.#strideBytes;
     const word = start >> 2;
     const length = Math.min(lengthBytes, this.frameBytes);
-    this.#slotWords[word] = length;
-    this.#slotWords[word + 1] = generation;
-    this.#slotWords[word + 2] = frameSeq;
-    this.#slotWords[word + 3] = atMs;
+    this.#words[word] = length;
+    this.#words[word + 1] = generation;
+    this.#words[word + 2] = frameSeq;
+    this.#words[word + 3] = atMs;
     const to = start + SLOT_HEADER_BYTES;
     for (let i = 0; i < length; i++) this.bytes[to + i] = source[sourceStart + i]!;
     this.#head = (head + 1) | 0;
-    Atomics.store(this.#words, HEAD, this.#head);
+    Atomics.store(this.#words, this.#headAt, this.#head);
     return true;
   }
 
   /** Reader: is there a frame? One atomic access at most, where `queuedFrames` takes two. */
   get hasFrame(): boolean {
     if (this.#head !== this.#tail) return true;
-    this.#head = Atomics.load(this.#words, HEAD);
+    this.#head = Atomics.load(this.#words, this.#headAt);
     return this.#head !== this.#tail;
   }
 
@@ -118,10 +130,10 @@ export class FrameRing {
     const tail = this.#tail;
     const start = this.#slotsStart + ((tail >>> 0) % this.slots) * this.#strideBytes;
     const word = start >> 2;
-    this.lengthBytes = this.#slotWords[word]!;
-    this.generation = this.#slotWords[word + 1]!;
-    this.frameSeq = this.#slotWords[word + 2]!;
-    this.atMs = this.#slotWords[word + 3]!;
+    this.lengthBytes = this.#words[word]!;
+    this.generation = this.#words[word + 1]!;
+    this.frameSeq = this.#words[word + 2]!;
+    this.atMs = this.#words[word + 3]!;
     this.payloadStart = start + SLOT_HEADER_BYTES;
     return true;
   }
@@ -129,6 +141,6 @@ export class FrameRing {
   /** Reader: gives the peeked frame's slot back. */
   release(): void {
     this.#tail = (this.#tail + 1) | 0;
-    Atomics.store(this.#words, TAIL, this.#tail);
+    Atomics.store(this.#words, this.#tailAt, this.#tail);
   }
 }

@@ -5,7 +5,7 @@
  * which the far end began to play it. Two seconds deep, so that a recorder that restarts loses nothing.
  */
 import { frameBytesOf, type LegFormat } from '../contract/audio-format.ts';
-import { FrameRing, frameRingBytes } from './frame-ring.ts';
+import { FrameRing, frameRingBytes, viewsOf } from './frame-ring.ts';
 
 export const RECEIVED = 0;
 export const PLAYED = 1;
@@ -23,5 +23,5 @@ export function createRecordRing(
 }
 
 export function attachRecordRing(memory: SharedArrayBuffer, format: LegFormat, played: LegFormat = format): FrameRing {
-  return new FrameRing(memory, 0, RECORD_RING_FRAMES, Math.max(frameBytesOf(format), frameBytesOf(played)));
+  return new FrameRing(viewsOf(memory), 0, RECORD_RING_FRAMES, Math.max(frameBytesOf(format), frameBytesOf(played)));
 }

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { FrameRing, frameRingBytes } from '../../../../media/rings/frame-ring.ts';
+import { FrameRing, frameRingBytes, viewsOf } from '../../../../media/rings/frame-ring.ts';
 
 const SLOTS = 4;
 
 function twoSides() {
   const memory = new SharedArrayBuffer(64 + frameRingBytes(SLOTS, 160));
-  return { memory, writer: new FrameRing(memory, 64, SLOTS, 160), reader: new FrameRing(memory, 64, SLOTS, 160) };
+  return {
+    memory,
+    writer: new FrameRing(viewsOf(memory), 64, SLOTS, 160),
+    reader: new FrameRing(viewsOf(memory), 64, SLOTS, 160),
+  };
 }
 
 function write(ring: FrameRing, seq: number): boolean {
@@ -51,8 +55,8 @@ describe('a ring between two threads', () => {
     const words = new Int32Array(memory, 64);
     words[0] = -2;
     words[16] = -2;
-    const writer = new FrameRing(memory, 64, SLOTS, 160);
-    const reader = new FrameRing(memory, 64, SLOTS, 160);
+    const writer = new FrameRing(viewsOf(memory), 64, SLOTS, 160);
+    const reader = new FrameRing(viewsOf(memory), 64, SLOTS, 160);
     for (let seq = 1; seq <= 4; seq++) expect(write(writer, seq)).toBe(true);
     expect(write(writer, 5)).toBe(false);
     expect(read(reader)).toEqual([1, 2, 3, 4]);
@@ -65,7 +69,7 @@ describe('a ring between two threads', () => {
     reader.release();
     reader.peek();
     reader.release();
-    const second = new FrameRing(memory, 64, SLOTS, 160);
+    const second = new FrameRing(viewsOf(memory), 64, SLOTS, 160);
     second.peek();
     expect(second.frameSeq).toBe(3);
     writer.takeOver();
