@@ -7,6 +7,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
 import { runChecks } from './check.mjs';
+import { leaksIn } from './suite-log.mjs';
 
 /** Debian packages that tests need: an independent recogniser with a model for free dictation, a browser, and a Redis to stop. */
 const DEBIAN_PACKAGES = [
@@ -45,14 +46,25 @@ if (only.length === 0) {
 ensureBuilt();
 const countsFile = join(root, 'dist', 'test-counts.json');
 rmSync(countsFile, { force: true });
+const suiteLog = join(root, 'dist', 'test-log.txt');
+rmSync(suiteLog, { force: true });
 const vitest = spawnSync(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...only], {
   cwd: root,
   stdio: ['ignore', 'inherit', 'inherit'],
-  env: { ...process.env, PARLEY_TEST_COUNTS: countsFile },
+  env: { ...process.env, PARLEY_TEST_COUNTS: countsFile, PARLEY_SUITE_LOG: suiteLog },
 });
 if (existsSync(countsFile)) {
   const counts = JSON.parse(readFileSync(countsFile, 'utf8'));
   for (const key of Object.keys(total)) total[key] += counts[key];
+}
+const logged = leaksIn(suiteLog);
+if (logged !== null) {
+  const { lines, leaks } = logged;
+  console.log(
+    `${leaks.length === 0 ? 'ok   ' : 'FAILED'} no planted secret in the ${lines} lines that Parley's processes logged`,
+  );
+  for (const leak of leaks.slice(0, 20)) console.log(`  ${leak}`);
+  total[leaks.length === 0 ? 'passed' : 'failed']++;
 }
 // A run that ended badly without a failed test (a crash, an unhandled error) is a failure all the same.
 if (vitest.status !== 0 && total.failed === 0) total.failed = 1;

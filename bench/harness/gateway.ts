@@ -18,6 +18,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../demo/webhook-rece
 import { CallClient } from './call-client.ts';
 import { type EmulatorProcess, startEmulatorProcess } from './emulator-process.ts';
 import { freePort } from './free-port.ts';
+import { keepLog, keepLogAndWarn, keepsLog } from './suite-log.ts';
 
 export interface GatewayOptions {
   dataDir: string;
@@ -99,7 +100,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 async function startServiceFor(options: GatewayOptions, emulator: EmulatorProcess): Promise<Service> {
   const port = await freePort(options.preferredPort);
   const settings = loadServiceSettings({
-    PARLEY_LOG_LEVEL: 'warn',
+    PARLEY_LOG_LEVEL: keepsLog ? 'info' : 'warn',
     HOST: '127.0.0.1',
     // Several gateways may stand on one machine.
     PARLEY_METRICS_PORT: '0',
@@ -117,8 +118,19 @@ async function startServiceFor(options: GatewayOptions, emulator: EmulatorProces
     },
     volatileDatabase: options.volatileDatabase ?? false,
     log: options.log,
-    ...(options.childOutput === undefined ? {} : { childOutput: options.childOutput }),
+    ...outputOf(options),
   });
+}
+
+function outputOf({ childOutput }: GatewayOptions): Pick<GatewayOptions, 'childOutput'> {
+  if (!keepsLog) return childOutput === undefined ? {} : { childOutput };
+  if (childOutput === undefined) return { childOutput: keepLogAndWarn };
+  return {
+    childOutput(text) {
+      keepLog(text);
+      childOutput(text);
+    },
+  };
 }
 
 /** A fresh workspace each time, so that one data folder serves many demos. */

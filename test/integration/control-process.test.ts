@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { keepLog } from '../../bench/harness/suite-log.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
 import { signV3 } from '../../src/carriers/plivo/signature-v3.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -64,7 +65,10 @@ function launch(): Control {
   const lines: string[] = [];
   for (const stream of [child.stdout!, child.stderr!]) {
     stream.setEncoding('utf8');
-    stream.on('data', (text: string) => void lines.push(...text.split('\n').filter((line) => line !== '')));
+    stream.on('data', (text: string) => {
+      keepLog(text);
+      lines.push(...text.split('\n').filter((line) => line !== ''));
+    });
   }
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   const ready = new Promise<void>((resolve, reject) => {

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keepLog } from '../../bench/harness/suite-log.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import { ReliableLink } from '../../media/contract/link.ts';
 import type { CallSetup, ClaimAnswer, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
@@ -105,6 +106,7 @@ describe.each(kinds)('a media process on %s', (kind) => {
     });
     let rest = '';
     media.stdout!.on('data', (data) => {
+      keepLog(String(data));
       const lines = (rest + data).split('\n');
       rest = lines.pop()!;
       for (const line of lines) log.push(JSON.parse(line));

@@ -48,7 +48,7 @@ const eats: PersonaInput = {
   number: '+14155550131',
   listens: [{ hears: ['which fruit'], says: 'banana please', afterMs: 400 }],
 };
-const refusal = 'to parameter 14155550133 of canary-of-the-carrier is invalid, see +14155550133';
+const refusal = 'to parameter 14155550133 of words-of-the-carrier is invalid, see +14155550133';
 const personas: PersonaInput[] = [
   eats,
   { ...quick, kind: 'silent', name: 'Busy', number: '+14155550132', outcome: 'busy' },
