@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { startGateway } from '../harness/gateway.ts';
+import { percentile } from '../harness/percentile.ts';
 import { cpuSeconds } from './cpu.ts';
-import { offer, percentile } from './offer.ts';
+import { offer } from './offer.ts';
 
 const { values } = parseArgs({
   options: {

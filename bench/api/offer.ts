@@ -52,9 +52,3 @@ export async function offer(options: OfferOptions): Promise<OfferedAnswer[]> {
   await pool.close();
   return answers;
 }
-
-/** `share` 0.5 is the median. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}

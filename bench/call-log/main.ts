@@ -13,6 +13,7 @@ import { createRecordingLinks } from '../../src/recordings/recording-links.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { startEmbeddedPostgres } from '../../src/supervisor/postgres/embedded-postgres.ts';
+import { percentile } from '../harness/percentile.ts';
 import { type Case, casesOf } from './cases.ts';
 import { generate, tenantsOf } from './generate.ts';
 import { measureInserts } from './insert-price.ts';
@@ -80,15 +81,14 @@ async function measure(cases: readonly Case[]): Promise<Measured[]> {
     }
   }
   return cases.map(({ tenant, ...one }, index) => {
-    const sorted = times[index]!.toSorted((a, b) => a - b);
-    const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)]!;
+    const own = times[index]!;
     return {
       ...one,
       callsInWorkspace: tenant.calls,
       found: found[index]!,
-      p50Ms: at(0.5),
-      p99Ms: at(0.99),
-      maxMs: sorted.at(-1)!,
+      p50Ms: percentile(own, 0.5),
+      p99Ms: percentile(own, 0.99),
+      maxMs: percentile(own, 1),
     };
   });
 }

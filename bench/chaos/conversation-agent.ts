@@ -48,7 +48,7 @@ export const conversationAgent: ScriptedAgent = {
 };
 
 /** One question only, for runs that have no time: its whole conversation is `INTENTS[0]`. */
-export const briefAgent: ScriptedAgent = {
+export const oneQuestionAgent: ScriptedAgent = {
   ...conversationAgent,
   greeting: 'Hello.',
   steps: conversationAgent.steps

@@ -10,13 +10,13 @@ import type { ScriptedAgent, ToneAgent } from '../../media/contract/agent-defini
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { importAgent } from '../../src/workspaces/agents.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
+import { percentile } from '../harness/percentile.ts';
 import { createRandom } from '../harness/seeded-random.ts';
 import { INSPECTABLE } from '../harness/thread-faults.ts';
 import { countingAgent } from './counting-agent.ts';
 import { gatherHistory, type History, type PlacementSeen } from './history.ts';
 import { checkHistory, type Violation } from './history-checker.ts';
 import { type NemesisStep, planNemesis, runNemesis } from './nemesis.ts';
-import { percentile } from './percentile.ts';
 import { personasOf, planWorkload, runWorkload, TALKS } from './workload.ts';
 
 export interface RandomScenarioOptions {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../src/store/database.ts';
 import { startGateway } from '../harness/gateway.ts';
+import { percentile } from '../harness/percentile.ts';
 import { INSPECTABLE, THREAD_DEATHS } from '../harness/thread-faults.ts';
 import { agreeingCallee, conversationAgent, INTENTS } from './conversation-agent.ts';
-import { percentile } from './percentile.ts';
 import { runThreadDeath, type ThreadDeathReport } from './thread-deaths.ts';
 
 const SPACING_MS = 250;

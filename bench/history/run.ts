@@ -10,6 +10,7 @@ import { BY_OPERATOR } from '../../src/audit/audit-entry.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createSealer, type Sealer } from '../../src/store/secrets.ts';
 import { setWebhook, subscribeWebhook } from '../../src/workspaces/webhooks.ts';
+import { briefAgent } from '../harness/brief-agent.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { NO_REDIS, type OwnRedis, startOwnRedis } from '../harness/redis-server.ts';
 import { createRandom } from '../harness/seeded-random.ts';
@@ -19,7 +20,7 @@ import type { History, StoredEvent } from './history.ts';
 import { drawSchedule, type ScheduledStrike } from './nemesis.ts';
 import { type OutageReceiver, startOutageReceiver } from './outage-receiver.ts';
 import { terminateCalls } from './terminations.ts';
-import { historyAgent, historyPersonas, type Placed, placeCalls } from './workload.ts';
+import { historyPersonas, type Placed, placeCalls } from './workload.ts';
 
 export interface HistoryOptions {
   queue: 'postgres' | 'redis';
@@ -65,7 +66,8 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
   const receiver = await startOutageReceiver();
   const gateway = await startGateway({
     dataDir,
-    agent: historyAgent,
+    // The answered calls end before it has said much.
+    agent: briefAgent(),
     personas: historyPersonas(),
     concurrentCalls: MANY,
     callsPerSecond: MANY,

@@ -3,24 +3,9 @@
  * repeat until they have an answer, through whatever is struck. Called by `run.ts`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import type { PersonaInput } from '../carrier-emulator/persona.ts';
 import type { Gateway } from '../harness/gateway.ts';
 import { placeAsClient } from '../placements/client.ts';
-
-/** The answered calls end before it has said much. */
-export const historyAgent: ScriptedAgent = {
-  kind: 'scripted',
-  name: 'Brief',
-  direction: 'outbound',
-  language: 'en-US',
-  voice: 'kal16',
-  script: 'Say one thing.',
-  greeting: 'Hello.',
-  steps: [{ id: 'bye', say: 'Goodbye.', end: { reason: 'agent_hangup' } }],
-  fallback: { say: ['Sorry?'], after: 2, goto: 'bye' },
-  idle: { promptAfterMs: 8000, say: ['Hello?'], endAfterMs: 20000 },
-};
 
 const ANSWERED_SHARE = 0.6;
 const PREFIX = { declined: '+14155520', answered: '+14155521' } as const;

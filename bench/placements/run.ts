@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { briefAgent } from '../harness/brief-agent.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { type PlacementOutcome, placeAsClient } from './client.ts';
 import { placementPersonas, planPlacements } from './plan.ts';
@@ -31,19 +31,6 @@ export interface RunReport {
   mostLateMs: number;
 }
 
-/** Nobody answers, so it never speaks. */
-const agent: ScriptedAgent = {
-  kind: 'scripted',
-  name: 'Nobody',
-  direction: 'outbound',
-  language: 'en-US',
-  voice: 'kal16',
-  script: 'Say nothing.',
-  greeting: 'Hello.',
-  steps: [{ id: 'bye', say: 'Goodbye.', end: { reason: 'agent_hangup' } }],
-  fallback: { say: ['Sorry?'], after: 2, goto: 'bye' },
-  idle: { promptAfterMs: 8000, say: ['Hello?'], endAfterMs: 20000 },
-};
 /** A cancellation that is under way, and the end of what still rings. */
 const RINGING_ENDS_MS = 12_000;
 const NO_LIMIT = 100_000;
@@ -52,7 +39,8 @@ export async function runPlacements(options: RunOptions): Promise<RunReport> {
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-placements-'));
   const gateway = await startGateway({
     dataDir,
-    agent,
+    // Nobody answers, so it never speaks.
+    agent: briefAgent(),
     personas: placementPersonas(),
     concurrentCalls: NO_LIMIT,
     callsPerSecond: NO_LIMIT,

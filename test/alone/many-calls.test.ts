@@ -7,23 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PersonaInput } from '../../bench/carrier-emulator/persona.ts';
+import { briefAgent } from '../../bench/harness/brief-agent.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
-import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import { openDatabase } from '../../src/store/database.ts';
-
-/** Short words in the cheapest voice: sixty of these talk, ten at a time. */
-const agent: ScriptedAgent = {
-  kind: 'scripted',
-  name: 'Brief',
-  direction: 'outbound',
-  language: 'en-US',
-  voice: 'kal16',
-  script: 'Say one thing.',
-  greeting: 'Hello.',
-  steps: [{ id: 'bye', say: 'This is a short call. Goodbye.', end: { reason: 'agent_hangup' } }],
-  fallback: { say: ['Sorry?'], after: 2, goto: 'bye' },
-  idle: { promptAfterMs: 8000, say: ['Hello?'], endAfterMs: 20000 },
-};
 
 const OUTCOMES = {
   busy: { persona: { outcome: 'busy' }, terminal: 'no_answer/busy' },
@@ -57,7 +43,8 @@ const dataDir = mkdtempSync(join(tmpdir(), 'parley-many-'));
 beforeAll(async () => {
   gateway = await startGateway({
     dataDir,
-    agent,
+    // Sixty of these talk, ten at a time.
+    agent: briefAgent('This is a short call. Goodbye.'),
     personas,
     concurrentCalls: 200,
     callsPerSecond: 200,

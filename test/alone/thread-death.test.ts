@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { briefAgent, INTENTS, listeningCallee } from '../../bench/chaos/conversation-agent.ts';
+import { INTENTS, listeningCallee, oneQuestionAgent } from '../../bench/chaos/conversation-agent.ts';
 import { runThreadDeath } from '../../bench/chaos/thread-deaths.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { INSPECTABLE, THREAD_DEATHS } from '../../bench/harness/thread-faults.ts';
@@ -24,7 +24,7 @@ describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under
     Object.assign(process.env, INSPECTABLE);
     gateway = await startGateway({
       dataDir,
-      agent: briefAgent,
+      agent: oneQuestionAgent,
       personas: NUMBERS.map((number) => listeningCallee(number)),
       settings: { PARLEY_PIPELINE_THREADS: '1' },
       volatileDatabase: true,
