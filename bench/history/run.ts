@@ -97,6 +97,7 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
       await subscribeWebhook(database, { slug: tenant.slug, events: [...OPT_IN], by: BY_OPERATOR });
     }
     const runs: SeedRun[] = [];
+    const beganAtMs = performance.now();
     for (const [index, seed] of options.seeds.entries()) {
       const random = createRandom(seed);
       const lengthMs = (options.calls / options.callsPerSecond) * 1_000;
@@ -114,7 +115,9 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
     }
     const placed = await Promise.all(runs.map(({ placing }) => placing));
     const terminated = await Promise.all(runs.map(({ terminating }) => terminating));
+    options.log(`${options.queue}: placed and terminated after ${secondsSince(beganAtMs)} s`);
     await allDone(database);
+    options.log(`${options.queue}: nothing is owed after ${secondsSince(beganAtMs)} s`);
     const stored = await readStored(database);
     return runs.map((run, index) => {
       const { callUuids, refusedWith } = placed[index]!;
@@ -128,6 +131,10 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
     await redis?.close();
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+function secondsSince(beganAtMs: number): number {
+  return Math.round((performance.now() - beganAtMs) / 1_000);
 }
 
 async function listenTo(

@@ -5,7 +5,7 @@
 import type { Database } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 import type { DisabledReason } from './endpoint.ts';
-import { noteFailure, noteSuccess } from './endpoint-health.ts';
+import { noteFailureSql, noteSuccess } from './endpoint-health.ts';
 import { TEST_EVENT } from './events.ts';
 
 /** Longer than an attempt can take (10 s to be taken, 3 s to be answered, 1 s of body, bookkeeping). */
@@ -96,14 +96,15 @@ export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore
       if (outcome.kind === 'delivered' && delivery.knownHealthy) {
         return { kept: (await db.query(FINISH_SQL, parameters)).length === 1, disabled: null };
       }
+      if (outcome.kind !== 'delivered' && delivery.event !== TEST_EVENT) {
+        const ofEndpoint = [delivery.endpointId, delivery.url, outcome.disableEndpoint];
+        const [noted] = await db.query<Noted>(FINISH_FAILED_SQL, [...parameters, ...ofEndpoint]);
+        return noted!;
+      }
       return await db.transaction(async (tx) => {
         // The endpoint's row first, as whoever switches it on does.
-        let disabled: DisabledReason | null = null;
         if (outcome.kind === 'delivered') await noteSuccess(tx, delivery, now);
-        else if (delivery.event !== TEST_EVENT) {
-          disabled = await noteFailure(tx, delivery, { isGone: outcome.disableEndpoint, now });
-        }
-        return { kept: (await tx.query(FINISH_SQL, parameters)).length === 1, disabled };
+        return { kept: (await tx.query(FINISH_SQL, parameters)).length === 1, disabled: null };
       });
     },
     async nextOfCall(delivery) {
@@ -173,6 +174,12 @@ const FINISH_SQL = `
   FROM ${UNHURRIED}
   WHERE disk.commits = 'off' AND d.id = $1 AND d.state = 'pending' AND (d.claimed_until = $2 OR $3 = 'delivered')
   RETURNING d.id`;
+
+/** The endpoint's row first, as whoever switches it on does: the count makes the second wait for the first. */
+const FINISH_FAILED_SQL = `
+  WITH judged AS (${noteFailureSql({ endpointId: '$12', url: '$13', now: '$9', isGone: '$14' })}),
+  noted AS (${FINISH_SQL.replace('FROM (', 'FROM (SELECT count(*) FROM judged) AS endpoint, (')})
+  SELECT EXISTS (SELECT 1 FROM noted) AS kept, (SELECT reason FROM judged) AS disabled`;
 
 const NEXT_OF_CALL_SQL = `
   SELECT d.id, d.endpoint_id AS "endpointId"

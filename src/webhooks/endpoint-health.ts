@@ -3,7 +3,6 @@
  * (contract §6). Called by the delivery store inside the transaction that notes an attempt.
  */
 import type { Queryable } from '../store/database.ts';
-import type { DisabledReason } from './endpoint.ts';
 
 /** Both must be reached: a receiver with little traffic gets its five days, one with much is not cut off by a bad minute. */
 const FAILING_FOR_DAYS = 5;
@@ -23,25 +22,19 @@ export async function noteSuccess(tx: Queryable, attempted: Attempted, now: Date
   );
 }
 
-/** `isGone`: it answered 410. Returns why the URL was switched off, when it was by this failure. */
-export async function noteFailure(
-  tx: Queryable,
-  attempted: Attempted,
-  { isGone, now }: { isGone: boolean; now: Date },
-): Promise<DisabledReason | null> {
-  const [row] = await tx.query<{ disabledAt: Date | null; failures: number; failingSince: Date }>(
-    `UPDATE webhook_endpoints SET failures_since_success = failures_since_success + 1,
-       failing_since = coalesce(failing_since, $3)
-     WHERE id = $1 AND url = $2
-     RETURNING disabled_at AS "disabledAt", failures_since_success AS failures, failing_since AS "failingSince"`,
-    [attempted.endpointId, attempted.url, now],
-  );
-  if (row === undefined || row.disabledAt !== null) return null;
-  const failingForMs = now.getTime() - row.failingSince.getTime();
-  const isFailing = row.failures >= FAILURES && failingForMs >= FAILING_FOR_DAYS * 24 * 3_600_000;
-  const reason: DisabledReason | null = isGone ? 'gone' : isFailing ? 'failing' : null;
-  if (reason === null) return null;
-  const sql = 'UPDATE webhook_endpoints SET disabled_at = $2, disabled_reason = $3 WHERE id = $1';
-  await tx.query(sql, [attempted.endpointId, now, reason]);
-  return reason;
+/**
+ * A failure as one statement, so that it can be a part of the one that notes the attempt: a receiver that hangs fails often. The arguments
+ * are places of parameters. Gives `reason`, why this failure switched the URL off, or null; no row when there is another URL by now.
+ */
+export function noteFailureSql(at: { endpointId: string; url: string; now: string; isGone: string }): string {
+  const switchesOff = `disabled_at IS NULL AND (${at.isGone}::boolean OR (failures_since_success + 1 >= ${FAILURES}
+    AND ${at.now}::timestamptz - failing_since >= interval '${FAILING_FOR_DAYS * 24} hours'))`;
+  return `
+    UPDATE webhook_endpoints SET failures_since_success = failures_since_success + 1,
+      failing_since = coalesce(failing_since, ${at.now}),
+      disabled_at = CASE WHEN ${switchesOff} THEN ${at.now} ELSE disabled_at END,
+      disabled_reason = CASE WHEN ${switchesOff} THEN CASE WHEN ${at.isGone}::boolean THEN 'gone' ELSE 'failing' END
+        ELSE disabled_reason END
+    WHERE id = ${at.endpointId} AND url = ${at.url}
+    RETURNING CASE WHEN disabled_at = ${at.now} THEN disabled_reason END AS reason`;
 }

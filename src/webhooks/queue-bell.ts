@@ -5,7 +5,8 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { WebhookBell } from './outbox.ts';
-import { type OpenQueue, openWebhookQueue } from './queue.ts';
+import { type OpenQueue, openWebhookQueue, type Ring } from './queue.ts';
+import { createRingCollector } from './ring-collector.ts';
 
 export interface QueueBellOptions {
   databaseUrl: string;
@@ -14,11 +15,14 @@ export interface QueueBellOptions {
   clock: Clock;
   logger: Logger;
   /** Called for each ring, in this or another process of the cluster; must not throw. */
-  onRing(deliveryId: string): void;
+  onRing(deliveryIds: readonly string[]): void;
 }
 
 export interface QueueBell extends WebhookBell {
-  /** A ring that comes after `afterMs`, even if this process is gone by then. */
+  /**
+   * A ring that comes after `afterMs` and up to a tenth later, together with others, even if this process is gone by then. One that dies
+   * within a fifth of `afterMs` leaves it to the sweep.
+   */
   ringLater(deliveryId: string, afterMs: number): void;
   /** True while rings are heard; else the sweep alone delivers. */
   isOpen(): boolean;
@@ -82,8 +86,8 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
     cancelCheck = clock.after(CHECK_EVERY_MS, check);
   }
 
-  function add(deliveryIds: readonly string[], delayMs: number): void {
-    if (queue === null || deliveryIds.length === 0 || underWay.size >= MOST_ADDS) return;
+  function add(rings: readonly Ring[]): void {
+    if (queue === null || closing !== null || underWay.size >= MOST_ADDS) return;
     const end = (error: unknown): void => {
       // Too late, or said by a queue that was given up meanwhile: no word on this one.
       if (!underWay.delete(cancelLimit)) return;
@@ -93,20 +97,24 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
     };
     const cancelLimit = clock.after(ADD_LIMIT_MS, () => end(new Error(`no answer within ${ADD_LIMIT_MS} ms`)));
     underWay.add(cancelLimit);
-    queue.add(deliveryIds, delayMs).then(
+    queue.add(rings).then(
       () => end(null),
       (error: unknown) => end(error),
     );
   }
 
+  const later = createRingCollector({ clock, onFull: add });
   check();
   await opening;
   return {
-    ring: (deliveryIds) => add(deliveryIds, 0),
-    ringLater: (deliveryId, afterMs) => add([deliveryId], Math.max(0, Math.ceil(afterMs))),
+    ring: (deliveryIds) => {
+      if (deliveryIds.length > 0) add([{ deliveryIds, delayMs: 0 }]);
+    },
+    ringLater: (deliveryId, afterMs) => later.put(deliveryId, afterMs),
     isOpen: () => queue?.isRunning() === true,
     close() {
       closing ??= (async () => {
+        later.flush();
         cancelCheck();
         await opening;
         forgetAdds();

@@ -1,6 +1,6 @@
 /**
- * BullMQ on PostgreSQL (schema `bullmq` of our database), or on Redis when REDIS_URL is set. A job says only "delivery X
- * is due" and is done as soon as the id is handed on. Opened and watched by `queue-bell.ts`.
+ * BullMQ on PostgreSQL (schema `bullmq` of our database), or on Redis when REDIS_URL is set. A job says only "these
+ * deliveries are due" and is done as soon as their ids are handed on. Opened and watched by `queue-bell.ts`.
  */
 import {
   createPostgresBackend,
@@ -19,23 +19,30 @@ export interface QueueOptions {
   databaseUrl: string;
   redisUrl: string | null;
   clock: Clock;
-  onRing(deliveryId: string): void;
+  onRing(deliveryIds: readonly string[]): void;
   /** Each fault of a connection; BullMQ goes on by itself. Called often while a server is away. */
   onTrouble(error: unknown): void;
 }
 
+/** Deliveries that fall due together. */
+export interface Ring {
+  deliveryIds: readonly string[];
+  delayMs: number;
+}
+
 export interface OpenQueue {
-  add(deliveryIds: readonly string[], delayMs: number): Promise<unknown>;
+  add(rings: readonly Ring[]): Promise<unknown>;
   /** False when the worker has given up; then open a new one. */
   isRunning(): boolean;
   /** Never rejects; bounded in time. */
   close(): Promise<void>;
 }
 
-type Ring = { deliveryId: string };
+/** A job of a former version has none; the sweep finds what it meant. */
+type Due = { deliveryIds?: string[] };
 type Part = { close(): Promise<unknown> };
 /** What this file uses of a queue, whichever store it lies on. */
-type AnyQueue = { addBulk(jobs: { name: string; data: Ring; opts: object }[]): Promise<unknown> };
+type AnyQueue = { addBulk(jobs: { name: string; data: Due; opts: object }[]): Promise<unknown> };
 type AnyWorker = { isRunning(): boolean };
 
 const QUEUE_NAME = 'webhooks';
@@ -85,16 +92,16 @@ async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQue
   }
   // BullMQ types the few methods of a pool that it uses more loosely than pg does.
   const connection = pool as unknown as PgPool;
-  const queue = new Queue<Ring, void, string, Ring, void, string, PostgresQueueBackend, PostgresConnectionOptions>(
+  const queue = new Queue<Due, void, string, Due, void, string, PostgresQueueBackend, PostgresConnectionOptions>(
     QUEUE_NAME,
     { connection },
     createPostgresBackend,
   );
   parts.push(queue);
   queue.on('error', options.onTrouble);
-  const worker = new Worker<Ring, void, string, PostgresQueueBackend, JobProgress, PostgresConnectionOptions>(
+  const worker = new Worker<Due, void, string, PostgresQueueBackend, JobProgress, PostgresConnectionOptions>(
     QUEUE_NAME,
-    async (job) => options.onRing(job.data.deliveryId),
+    async (job) => options.onRing(job.data.deliveryIds ?? []),
     { connection, concurrency: WORKER_CONCURRENCY },
     createPostgresBackend,
   );
@@ -113,13 +120,13 @@ async function onRedis(options: QueueOptions, redisUrl: string, parts: Part[]): 
     retryStrategy: (tries: number) => (over ? null : Math.min(tries * 200, CONNECT_TIMEOUT_MS)),
   };
   // Rings given while Redis is away must fail, not pile up in memory: the sweep has them.
-  const queue = new Queue<Ring>(QUEUE_NAME, {
+  const queue = new Queue<Due>(QUEUE_NAME, {
     connection: { ...shared, enableOfflineQueue: false },
     prefix: REDIS_PREFIX,
   });
   parts.push(queue);
   queue.on('error', options.onTrouble);
-  const worker = new Worker<Ring>(QUEUE_NAME, async (job) => options.onRing(job.data.deliveryId), {
+  const worker = new Worker<Due>(QUEUE_NAME, async (job) => options.onRing(job.data.deliveryIds ?? []), {
     connection: { ...shared, maxRetriesPerRequest: null },
     prefix: REDIS_PREFIX,
     concurrency: WORKER_CONCURRENCY,
@@ -137,13 +144,18 @@ async function onRedis(options: QueueOptions, redisUrl: string, parts: Part[]): 
 
 function opened(queue: AnyQueue, worker: AnyWorker, parts: Part[], clock: Clock): OpenQueue {
   return {
-    add: (deliveryIds, delayMs) =>
+    add: (rings) =>
       queue.addBulk(
-        deliveryIds.map((deliveryId) => ({
+        rings.map(({ deliveryIds, delayMs }) => ({
           name: 'due',
-          data: { deliveryId },
-          // One job an id and pause: a ring that is given twice while the first waits is one ring.
-          opts: { jobId: `${deliveryId}-${delayMs}`, delay: delayMs, removeOnComplete: true, removeOnFail: true },
+          data: { deliveryIds: [...deliveryIds] },
+          // One job of the same ids and pause: a ring that is given twice while the first waits is one ring.
+          opts: {
+            jobId: `${deliveryIds[0]}-${deliveryIds.length}-${delayMs}`,
+            delay: delayMs,
+            removeOnComplete: true,
+            removeOnFail: true,
+          },
         })),
       ),
     isRunning: () => worker.isRunning(),

@@ -301,6 +301,8 @@ describe('a search of the call log', () => {
       2507, 2007, 1507, 1007, 507, 7,
     ]);
     expect(second.nextCursor).toBeNull();
+    // Just as many as a page wants stand among the newest: there are more all the same.
+    expect((await list('?q=quirinius&limit=2', api.other)).nextCursor).not.toBeNull();
     expect((await list('?q=crowd&limit=200', api.other)).data).toHaveLength(200);
   });
 });

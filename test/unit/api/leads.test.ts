@@ -148,6 +148,24 @@ describe('POST /api/developer/leads', () => {
     expect([own.statusCode, own.json().lead.id === first.id]).toEqual([201, false]);
   });
 
+  it('keeps what an upsert does not say: notes, source, metadata, zone and consent', async () => {
+    const all = {
+      notes: 'n',
+      source: 's',
+      metadata: { a: 1 },
+      timezone: 'Europe/Berlin',
+      agentId: api.acme.agentId,
+      consent: { type: 'express_written' },
+    };
+    const first = await created({ externalId: 'crm-9', name: 'Asha', ...all });
+    const answer = await create({ externalId: 'crm-9', name: 'Bela' });
+    expect(answer.statusCode).toBe(200);
+    const { lead } = answer.json();
+    expect(lead).toEqual({ ...first, name: 'Bela', updatedAt: lead.updatedAt });
+    const [row] = await api.database.query<{ consent: object }>('SELECT consent FROM leads WHERE id = $1', [first.id]);
+    expect(row!.consent).toEqual({ type: 'express_written' });
+  });
+
   it('makes one lead of 12 parallel requests with one externalId, and of 12 with one Idempotency-Key', async () => {
     const upserts = await Promise.all(Array.from({ length: 12 }, () => create({ externalId: 'crm-8' })));
     expect(upserts.map(({ statusCode }) => statusCode).toSorted()).toEqual([...Array(11).fill(200), 201]);

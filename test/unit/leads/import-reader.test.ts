@@ -57,6 +57,21 @@ describe('a CSV file', () => {
     expect(ignoredColumns(text, 'csv')).toEqual(['Favourite colour']);
   });
 
+  it('does not let a stray quote swallow the rows up to the next one', () => {
+    const text = 'phone,name\n+1,"Asha\n+2,Bela\n+3,"Chen\n+4,Dana\n';
+    expect(given(text)).toEqual([
+      'broken_quoting',
+      { phone: '+2', name: 'Bela' },
+      'broken_quoting',
+      { phone: '+4', name: 'Dana' },
+    ]);
+    expect(csv('phone,name\n+1,"Asha\n+2,Bela",x\n+3,Chen\n').map(({ line, read }) => [line, read.ok])).toEqual([
+      [2, false],
+      [3, false],
+      [4, true],
+    ]);
+  });
+
   it('loses one row to a quote that is never closed, and none to a quote inside a cell', () => {
     const rows = csv('phone,name\n+1,a\n+2,"b\n+3,5" pipe\n+4,d\n+5,"two\nlines"\n+6,f\n');
     expect(rows.map(({ row, line, read }) => [row, line, read.ok ? read.given['name'] : read.fault.code])).toEqual([

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { NewCall } from '../../../src/api/outbound-call/ports.ts';
 import { placeCall } from '../../../src/calls/placement.ts';
+import { settleLead } from '../../../src/leads/lead-calls.ts';
 import { changeLead, deleteLead, type Lead, readLead, storeLeads } from '../../../src/leads/lead-store.ts';
 import { createPermitSigner } from '../../../src/suppressions/dial-permit.ts';
 import {
@@ -171,6 +172,18 @@ describe('a lead and its calls', () => {
     ]);
     expect(JSON.parse(event!.body)).toMatchObject({ event: 'call.no_answer', leadId: lead.id });
   });
+});
+
+test('an older call that is told of late changes nothing of a lead that was called again', async () => {
+  const lead = await aLead();
+  const first = await placed(ofLead(lead));
+  await end(first, 'busy');
+  const second = await placed(ofLead(lead));
+  const { status, lastCallUuid } = await reread(lead);
+  expect([status, lastCallUuid]).toEqual(['calling', second]);
+  const old = await h.call(first);
+  expect(await h.database.transaction((tx) => settleLead(tx, old, now()))).toBe(false);
+  expect(await reread(lead)).toMatchObject({ status: 'calling', lastCallUuid: second, callCount: 2 });
 });
 
 describe('the same call twice', () => {

@@ -34,8 +34,8 @@ describe('the bell on PostgreSQL', () => {
       redisUrl: null,
       clock: systemClock,
       logger,
-      onRing(id) {
-        rings.push(id);
+      onRing(ids) {
+        rings.push(...ids);
         for (const check of waiting) check();
       },
     });
