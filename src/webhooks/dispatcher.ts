@@ -23,11 +23,17 @@ export interface Dispatcher {
   offer(due: readonly DueDelivery[]): void;
   /** By ids alone; their receivers are looked up. Never rejects. */
   offerIds(ids: readonly string[]): Promise<void>;
+  /** The same for retries that fall due together: one after the other, so that no first attempt finds all of them before it. */
+  offerRetries(ids: readonly string[]): Promise<void>;
   /** Receivers whose lanes hold a sweep's worth already. */
   busy(): string[];
   /** Starts nothing more; resolves when no attempt runs. Idempotent. */
   close(): Promise<void>;
 }
+
+/** Between two retries of one ring; a long ring is over within the second. */
+const RETRY_GAP_MS = 20;
+const RETRIES_WITHIN_MS = 500;
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   // One lane a workspace at most: a breaker's memory is worth more than the few hundred bytes.
@@ -52,22 +58,44 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   let closed = false;
+  const waiting = new Set<() => void>();
+
+  async function lookUp(ids: readonly string[]): Promise<DueDelivery[]> {
+    if (closed) return [];
+    try {
+      const due = await deps.store.endpointsOf(ids);
+      return closed ? [] : due;
+    } catch (error) {
+      deps.logger.warn({ err: error }, 'rung webhook deliveries could not be read; the sweep will find them');
+      return [];
+    }
+  }
+
+  function offerLater(one: DueDelivery, afterMs: number): void {
+    const cancel = deps.clock.after(afterMs, () => {
+      waiting.delete(cancel);
+      offer([one]);
+    });
+    waiting.add(cancel);
+  }
+
   return {
     offer(due) {
       if (!closed) offer(due);
     },
     async offerIds(ids) {
-      if (closed) return;
-      try {
-        const due = await deps.store.endpointsOf(ids);
-        if (!closed) offer(due);
-      } catch (error) {
-        deps.logger.warn({ err: error }, 'rung webhook deliveries could not be read; the sweep will find them');
-      }
+      offer(await lookUp(ids));
+    },
+    async offerRetries(ids) {
+      const due = await lookUp(ids);
+      const gapMs = Math.min(RETRY_GAP_MS, RETRIES_WITHIN_MS / Math.max(1, due.length));
+      for (const [index, one] of due.entries()) offerLater(one, index * gapMs);
     },
     busy: () => [...lanes].filter(([, lane]) => lane.isBusy()).map(([endpointId]) => endpointId),
     async close() {
       closed = true;
+      for (const cancel of waiting) cancel();
+      waiting.clear();
       await Promise.all([...lanes.values()].map((lane) => lane.close()));
     },
   };

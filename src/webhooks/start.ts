@@ -83,7 +83,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
     redisUrl: deps.redisUrl,
     clock,
     logger,
-    onRing: (ids) => void dispatcher.offerIds(ids),
+    onRing: (ids) => void dispatcher.offerRetries(ids),
   });
   sweep = startSweep({ store, clock, logger, busy: dispatcher.busy, onDue: (due) => dispatcher.offer(due) });
   const purge = startPurge({ db: deps.db, clock, logger });

@@ -102,6 +102,34 @@ describe('the dispatcher', () => {
     expect(started.filter((id) => id.startsWith('good'))).toHaveLength(50);
   });
 
+  it('starts the retries of one ring 20 ms apart, a long ring within half a second, and none after it was closed', async () => {
+    const clock = new VirtualClock();
+    const started: number[] = [];
+    const dispatcher = createDispatcher({
+      store: {
+        endpointsOf: async (ids) => ids.map((id) => ({ id, endpointId: id })),
+      } as Partial<DeliveryStore> as DeliveryStore,
+      clock,
+      logger: pino({ level: 'silent' }),
+      attempt: () => {
+        started.push(clock.nowMs());
+        return Promise.resolve('failed');
+      },
+      onDrained: () => {},
+    });
+    await dispatcher.offerRetries(['a', 'b', 'c']);
+    clock.advanceMs(1_000);
+    expect(started).toEqual([0, 20, 40]);
+    await dispatcher.offerRetries(Array.from({ length: 100 }, (_none, index) => `d${index}`));
+    clock.advanceMs(500);
+    expect(started).toHaveLength(103);
+    await dispatcher.offerRetries(['e', 'f']);
+    await dispatcher.close();
+    clock.advanceMs(1_000);
+    expect(started).toHaveLength(103);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it('leaves to the sweep what could not be looked up', async () => {
     const dispatcher = createDispatcher({
       store: { endpointsOf: () => Promise.reject(new Error('away')) } as Partial<DeliveryStore> as DeliveryStore,
