@@ -47,6 +47,8 @@ const postgres = await startEmbeddedPostgres({ dataDir: `data/bench/call-log-${t
 const database = openDatabase({
   connectionString: postgres.connectionString,
   maxConnections: 4,
+  // An index of a million documents takes longer than any request may.
+  answerLimitMs: 900_000,
   onIdleError: () => {},
 });
 

@@ -2,7 +2,8 @@
  * `npm run bench -- webhooks [--rounds 5] [--seconds 10] [--kinds alone,answer,hang] [--redis redis://…]`: from the commit of an event to
  * its first request at the receiver, at 50 events a second to 50 receivers. Beside them stand nobody, 50 more receivers that answer, or
  * 50 more that hang, under the same load; these blocks alternate, each with fresh receivers beside, so that all kinds share the
- * machine's moods and every block that hangs is in the worst of it: before the breakers open.
+ * machine's moods and every block that hangs is in the worst of it: before the breakers open. `side-by-side.ts` runs two of it at once;
+ * `--volatile` takes the disk out of the comparison, where others write to it.
  */
 import { fork } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,6 +21,7 @@ import { startEmbeddedPostgres } from '../../src/supervisor/postgres/embedded-po
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
 import { startWebhooks } from '../../src/webhooks/start.ts';
 import { createTenants, endCall, type Tenant } from './load.ts';
+import { ascending, at, comparedP99 } from './percentiles.ts';
 import type { ToParent } from './receivers.ts';
 
 const TENANTS = 50;
@@ -28,7 +30,6 @@ const WARM_UP_MS = 4_000;
 /** What is under way when a block ends takes 3 s at most. */
 const SETTLE_MS = 3_500;
 const TIMER_MS = 5;
-const RESAMPLES = 2_000;
 
 type Kind = 'alone' | 'answer' | 'hang';
 
@@ -44,14 +45,16 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '10' },
     kinds: { type: 'string', default: 'answer,hang' },
     redis: { type: 'string' },
+    volatile: { type: 'boolean', default: false },
+    folder: { type: 'string', default: 'webhooks' },
   },
 });
 const seconds = Number(values.seconds);
 const kinds = values.kinds.split(',') as Kind[];
 
-const dataDir = 'data/bench/webhooks';
+const dataDir = `data/bench/${values.folder}`;
 mkdirSync(dataDir, { recursive: true });
-const postgres = await startEmbeddedPostgres({ dataDir, log: () => {} });
+const postgres = await startEmbeddedPostgres({ dataDir, volatile: values.volatile, log: () => {} });
 const receivers = fork(fileURLToPath(new URL('./receivers.js', import.meta.url)));
 const told = <Type extends ToParent['type']>(type: Type): Promise<Extract<ToParent, { type: Type }>> =>
   new Promise((resolve) => {
@@ -141,10 +144,7 @@ receivers.send('arrivals');
 const { arrivals } = await told('arrivals');
 const arrivedAt = new Map(arrivals);
 
-const at = (sorted: readonly number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 const rounded = (ms: number): number => Math.round(ms * 10) / 10;
-const ascending = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b);
 const timesOf = (kind: Kind): number[] =>
   sent.flatMap((one) => {
     const arrivedAtEpochMs = one.kind === kind ? arrivedAt.get(one.eventId) : undefined;
@@ -169,23 +169,13 @@ const report = kinds.map((kind) => {
 console.log('commit → first request at the receiver, 50 events a second to the measured receivers');
 console.table(report);
 
-/** How far a p99 of so many samples is from the true one: both kinds drawn again and again from what was seen. */
-function ratioOfP99(kind: Kind, base: Kind): { ratio: number; from: number; to: number } {
-  const [above, below] = [timesOf(kind), timesOf(base)];
-  const drawn = (times: readonly number[]): number =>
-    at(ascending(times.map(() => times[Math.floor(Math.random() * times.length)]!)), 0.99);
-  const ratios = ascending(Array.from({ length: RESAMPLES }, () => drawn(above) / drawn(below)));
-  const ratio = at(ascending(above), 0.99) / at(ascending(below), 0.99);
-  return { ratio, from: at(ratios, 0.025), to: at(ratios, 0.975) };
-}
-const percent = (ratio: number): string => `${ratio >= 1 ? '+' : ''}${((ratio - 1) * 100).toFixed(1)} %`;
 const comparisons = kinds.includes('hang') ? kinds.filter((kind) => kind !== 'hang') : [];
 for (const base of comparisons) {
-  const { ratio, from, to } = ratioOfP99('hang', base);
-  console.log(`p99 beside 50 that hang against ${base}: ${percent(ratio)} (95 %: ${percent(from)} to ${percent(to)})`);
+  console.log(`p99 beside 50 that hang against ${base}: ${comparedP99(timesOf('hang'), timesOf(base))}`);
 }
 mkdirSync('data/bench', { recursive: true });
-writeFileSync('data/bench/webhooks.json', JSON.stringify(report, null, 2));
+const times = Object.fromEntries(kinds.map((kind) => [kind, timesOf(kind)]));
+writeFileSync(`data/bench/${values.folder}.json`, JSON.stringify({ report, times }));
 
 await webhooks.close();
 await http.close();
