@@ -132,6 +132,16 @@ function holdsOnEveryQueue(loseQueue: () => Promise<unknown>): void {
     expect(arrived(callUuid)).toEqual([1, 2]);
   });
 
+  it('delivers by the sweep when the queue has lost everything, and is rung again', async () => {
+    await loseQueue();
+    const callUuid = await endCall();
+    await waitFor('the event', 8_000, () => arrived(callUuid).length === 1);
+    await waitFor('the bell', 20_000, bellIsHeard);
+  });
+}
+
+/** What falls due while it is away is also in `test/alone/webhook-history.test.ts`, on both queues; here it is the bell that must come back. */
+function losesNothingWithPostgres(): void {
   it('loses nothing when PostgreSQL is killed with 60 calls under way, and hears the bell again afterwards', async () => {
     const calls: Promise<string>[] = [];
     for (let index = 0; index < 60; index++) {
@@ -150,19 +160,12 @@ function holdsOnEveryQueue(loseQueue: () => Promise<unknown>): void {
     expect(logged.length).toBeLessThan(40);
     await waitFor('the bell', 20_000, bellIsHeard);
   });
-
-  it('delivers by the sweep when the queue has lost everything, and is rung again', async () => {
-    await loseQueue();
-    const callUuid = await endCall();
-    await waitFor('the event', 8_000, () => arrived(callUuid).length === 1);
-    await waitFor('the bell', 20_000, bellIsHeard);
-  });
 }
 
 /** The reference library of Standard Webhooks is the judge of each request that came. */
-function expectAllGenuine(): void {
+function expectAllGenuine(least: number): void {
   const judge = new Webhook(secret);
-  expect(receiver.requests.length).toBeGreaterThan(120);
+  expect(receiver.requests.length).toBeGreaterThanOrEqual(least);
   for (const { headers, body } of receiver.requests) {
     expect(judge.verify(body, headers as Record<string, string>)).toMatchObject({ id: headers['webhook-id'] });
   }
@@ -172,7 +175,8 @@ describe('delivery through a queue on PostgreSQL', () => {
   beforeAll(() => start(null));
   afterAll(() => webhooks?.close());
   holdsOnEveryQueue(() => db.query('DROP SCHEMA bullmq CASCADE'));
-  it('sent nothing that the standardwebhooks package refuses', expectAllGenuine);
+  losesNothingWithPostgres();
+  it('sent nothing that the standardwebhooks package refuses', () => expectAllGenuine(120));
 });
 
 const skipped = HAS_REDIS ? '' : ' (skipped: install redis-server)';
@@ -214,5 +218,5 @@ describe.skipIf(!HAS_REDIS)(`delivery through a queue on Redis${skipped}`, () =>
     await waitFor('the bell', 20_000, bellIsHeard);
   });
 
-  it('sent nothing that the standardwebhooks package refuses', expectAllGenuine);
+  it('sent nothing that the standardwebhooks package refuses', () => expectAllGenuine(12));
 });
