@@ -2,7 +2,7 @@
  * `npm run bench -- webhooks [--rounds 5] [--seconds 10] [--kinds alone,answer,hang] [--redis redis://…]`: from the commit of an event to
  * its first request at the receiver, at 50 events a second to 50 receivers. Beside them stand nobody, 50 more receivers that answer, or
  * 50 more that hang, under the same load; these blocks alternate, each with fresh receivers beside, so that all kinds share the
- * machine's moods and every block that hangs is in the worst of it: before the breakers open. `side-by-side.ts` runs two of it at once;
+ * machine's moods and every block that hangs is in the worst of it: before the breakers open. `bench/webhooks-beside` runs two of it at once;
  * `--volatile` takes the disk out of the comparison, where others write to it.
  */
 import { fork } from 'node:child_process';

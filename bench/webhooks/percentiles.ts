@@ -1,4 +1,4 @@
-/** Percentiles of what the webhook bench saw, and how sure a comparison of two p99 is. Pure; used by `main.ts` and `side-by-side.ts`. */
+/** Percentiles of what the webhook bench saw, and how sure a comparison of two p99 is. Pure; used by `main.ts` and `bench/webhooks-beside`. */
 
 const RESAMPLES = 2_000;
 

@@ -1,5 +1,5 @@
 /**
- * `node dist/bench/webhooks/side-by-side.js [--rounds 2] [--seconds 25]`: two gateways' deliveries at the same time, each with a database of
+ * `npm run bench -- webhooks-beside [--rounds 2] [--seconds 25] [--volatile]`: two gateways' deliveries at the same time, each with a database of
  * its own. Beside the measured receivers of one stand 50 that answer, beside those of the other 50 that hang. Whatever else the machine
  * does falls on both alike.
  */
@@ -7,12 +7,12 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { comparedP99 } from './percentiles.ts';
+import { comparedP99 } from '../webhooks/percentiles.ts';
 
 const KINDS = ['answer', 'hang'] as const;
 const given = process.argv.slice(2);
 const runs = KINDS.map((kind) =>
-  fork(fileURLToPath(new URL('./main.js', import.meta.url)), [
+  fork(fileURLToPath(new URL('../webhooks/main.js', import.meta.url)), [
     ...given,
     '--kinds',
     kind,
