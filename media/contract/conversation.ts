@@ -73,6 +73,23 @@ export interface ToolUseFacts {
   ms: number;
 }
 
+/** A stretch of a recording's channel with sound in it. */
+export interface SoundRun {
+  startMs: number;
+  endMs: number;
+  /** Of 15 ms. */
+  peakDbfs: number;
+}
+
+/** Where a recording has sound: what latencies of the waveform are read from. Times are ms of the recording. */
+export interface SoundMap {
+  durationMs: number;
+  /** Typical level of the line when nobody speaks. */
+  callerFloorDbfs: number;
+  caller: SoundRun[];
+  agent: SoundRun[];
+}
+
 export interface RecordingFacts {
   /** Absolute path of the finished file. */
   path: string;
