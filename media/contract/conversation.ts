@@ -99,4 +99,6 @@ export interface RecordingFacts {
   durationMs: number;
   sizeBytes: number;
   sha256: string;
+  /** Told once, with the recording that was just encoded; not part of what is kept of it. */
+  sound?: SoundMap;
 }

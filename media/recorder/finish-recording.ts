@@ -12,8 +12,9 @@ import { decodeMulaw } from '../audio/g711.ts';
 import { OggOpusReader } from '../audio/ogg-opus-reader.ts';
 import { createOggOpusWriter, OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import { MAX_OPUS_PACKET_BYTES, type OpusCodec } from '../audio/opus-codec.ts';
+import { SoundMeter, soundMapOf } from '../audio/sound-meter.ts';
 import type { LegFormat } from '../contract/audio-format.ts';
-import type { RecordingFacts } from '../contract/conversation.ts';
+import type { RecordingFacts, SoundMap } from '../contract/conversation.ts';
 import { SealedReader } from '../sealed/sealed-reader.ts';
 import { SealedWriter, type WriteAt } from '../sealed/sealed-writer.ts';
 import { instantBytesOf, listSegments, type Segment, SegmentReader } from './segment-files.ts';
@@ -57,11 +58,12 @@ export async function finishRecording(order: FinishOrder, deps: FinishDeps): Pro
   const totalSamples = order.totalSamples ?? found.totalSamples;
   const soundTicks = (totalSamples * OGG_TICKS_PER_SECOND) / format.rateHz;
   // A crash between rename and removal: the file is there and whole.
+  let sound: SoundMap | null = null;
   let facts = existsSync(path) ? await readBack(path, dataKey, soundTicks, deps.pause).catch(() => null) : null;
   if (facts === null) {
     const temporaryPath = `${path}.part`;
     try {
-      await encode({ ...order, temporaryPath, format, segments, totalSamples, soundTicks }, deps);
+      sound = await encode({ ...order, temporaryPath, format, segments, totalSamples, soundTicks }, deps);
       await syncPath(temporaryPath);
       facts = await readBack(temporaryPath, dataKey, soundTicks, deps.pause);
       await rename(temporaryPath, path);
@@ -72,7 +74,7 @@ export async function finishRecording(order: FinishOrder, deps: FinishDeps): Pro
     }
   }
   await rm(order.folder, { recursive: true, force: true });
-  return { ...facts, path };
+  return { ...facts, path, ...(sound === null ? {} : { sound }) };
 }
 
 /** Checks a finished file and tells its facts. Rejects when it is damaged. */
@@ -94,13 +96,15 @@ interface EncodeOrder {
   soundTicks: number;
 }
 
-async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): Promise<void> {
+/** Resolves with where there is sound in it. */
+async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): Promise<SoundMap> {
   const { format, totalSamples } = order;
   const packetSamples = (format.rateHz * PACKET_MS) / 1000;
   const stepSamples = packetSamples * PACKETS_PER_STEP;
   const raw = new Uint8Array(stepSamples * instantBytesOf(format));
   const linear = new Int16Array(stepSamples * 2);
   const packet = new Uint8Array(MAX_OPUS_PACKET_BYTES);
+  const meter = new SoundMeter(format.rateHz);
   const reader = new SegmentReader(order.segments, format);
   const encoder = codec.createEncoder({
     rateHz: format.rateHz,
@@ -125,6 +129,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
     for (let done = 0; done < packets; done += PACKETS_PER_STEP) {
       reader.read(done * packetSamples, stepSamples, raw);
       toLinear(format, raw, linear);
+      meter.push(linear, Math.max(0, Math.min(stepSamples, totalSamples - done * packetSamples)));
       const until = Math.min(PACKETS_PER_STEP, packets - done);
       for (let i = 0; i < until; i++) {
         const frame = linear.subarray(i * packetSamples * 2, (i + 1) * packetSamples * 2);
@@ -134,6 +139,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
     }
     ogg.finish(order.soundTicks);
     sealed.finish();
+    return soundMapOf(meter.loudness());
   } finally {
     encoder.close();
     reader.close();

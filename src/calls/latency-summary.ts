@@ -1,5 +1,12 @@
-/** The `latency` of a call log entry (contract §13) from the reply latencies that the pipeline measured, pure. */
-import type { TurnLatency } from '../../media/contract/conversation.ts';
+/**
+ * The `latency` of a call log entry (contract §13), pure: the stages that the pipeline measured of each reply, and above them the
+ * waveform's own answer once the recording is there. Called when media stops and when a recording is told.
+ *
+ *   caller's last sound │ eou │ stt │ tts (script and voice) │ transport │ first sound of the reply
+ *                       └──────────── stagesMs, by the pipeline's clock ─┘   mouthToEarMs, by the waveform, is the same stretch
+ */
+import type { SoundMap, Turn, TurnLatency } from '../../media/contract/conversation.ts';
+import { longestSilenceMs, turnGaps } from './turn-gaps.ts';
 
 export interface Spread {
   p50: number;
@@ -10,13 +17,85 @@ export interface Spread {
   count: number;
 }
 
-const STAGES = ['eouMs', 'sttMs', 'ttsMs', 'agentMs'] as const;
+/** One reply. Stages are ms and add up to `stagesMs`; `agentMs` is until the reply's first frame was handed to the carrier. */
+export interface ReplyLatency {
+  turnId: string;
+  eouMs: number;
+  sttMs: number;
+  ttsMs: number;
+  /** From there until the far end played it; null when it is not known when that was. */
+  transportMs: number | null;
+  agentMs: number;
+  stagesMs: number | null;
+  /** By the waveform; null where it has no value. */
+  mouthToEarMs: number | null;
+  /** The waveform's answer less the sum of the stages. */
+  differenceMs: number | null;
+}
 
-/** Null when no reply was measured. Each stage counts from the end of the caller's last sound; `turns` keeps the single values. */
-export function summariseLatencies(latencies: readonly TurnLatency[]): Record<string, unknown> | null {
+const STAGES = ['eouMs', 'sttMs', 'ttsMs', 'transportMs', 'agentMs', 'stagesMs'] as const;
+/** Further apart, the two turns are no question and answer. */
+const LONGEST_REPLY_MS = 60_000;
+
+/**
+ * Null when no reply was measured. Without a sound map `mouthToEarMs` is the sum of the stages and `method` says `pipeline`; with one it
+ * holds the waveform's values alone, and `differenceMs` says how far the two are apart.
+ */
+export function summariseLatencies(
+  latencies: readonly TurnLatency[],
+  turns: readonly Turn[],
+  sound: SoundMap | null = null,
+): Record<string, unknown> | null {
   if (latencies.length === 0) return null;
-  const spreads = STAGES.map((stage) => [stage, spreadOf(latencies.map((latency) => latency[stage]))] as const);
-  return { ...Object.fromEntries(spreads), method: 'pipeline', turns: latencies };
+  const replies = withWaveform(
+    latencies.map((latency) => stagesOf(latency, turns)),
+    turns,
+    sound,
+  );
+  const spread = (name: Exclude<keyof ReplyLatency, 'turnId'>): Spread | null =>
+    spreadOf(replies.flatMap((reply) => reply[name] ?? []));
+  const isMeasured = replies.some((reply) => reply.mouthToEarMs !== null);
+  const spreads = Object.fromEntries(STAGES.map((stage) => [stage, spread(stage)]));
+  return {
+    mouthToEarMs: isMeasured ? spread('mouthToEarMs') : spreads['stagesMs'],
+    ...spreads,
+    ...(isMeasured ? { differenceMs: spread('differenceMs') } : {}),
+    method: isMeasured ? 'waveform' : 'pipeline',
+    ...(sound === null ? {} : { longestSilenceMs: longestSilenceMs(sound) }),
+    turns: replies,
+  };
+}
+
+/** What media tells counts from the end of the caller's last sound; here each stage by itself. */
+function stagesOf({ turnId, eouMs, sttMs, ttsMs, agentMs }: TurnLatency, turns: readonly Turn[]): ReplyLatency {
+  const at = turns.findIndex((turn) => turn.turnId === turnId);
+  const caller = turns
+    .slice(0, Math.max(0, at))
+    .findLast((turn) => turn.role === 'user' && turn.kind !== 'backchannel');
+  const playedMs = caller === undefined ? Number.NaN : turns[at]!.startMs - caller.endMs;
+  const isPlausible = playedMs >= ttsMs && playedMs <= LONGEST_REPLY_MS;
+  return {
+    turnId,
+    eouMs,
+    sttMs: Math.max(0, sttMs - eouMs),
+    ttsMs: Math.max(0, ttsMs - sttMs),
+    transportMs: isPlausible ? playedMs - ttsMs : null,
+    agentMs,
+    stagesMs: isPlausible ? playedMs : null,
+    mouthToEarMs: null,
+    differenceMs: null,
+  };
+}
+
+function withWaveform(replies: ReplyLatency[], turns: readonly Turn[], sound: SoundMap | null): ReplyLatency[] {
+  if (sound === null) return replies;
+  const gaps = turnGaps(sound, turns, new Set(replies.map((reply) => reply.turnId)));
+  const byTurn = new Map(gaps.map((gap) => [gap.turnId, gap.mouthToEarMs]));
+  return replies.map((reply) => {
+    const mouthToEarMs = byTurn.get(reply.turnId) ?? null;
+    const isBoth = mouthToEarMs !== null && reply.stagesMs !== null;
+    return { ...reply, mouthToEarMs, differenceMs: isBoth ? mouthToEarMs - reply.stagesMs! : null };
+  });
 }
 
 /** Nearest-rank percentiles, whole milliseconds. */

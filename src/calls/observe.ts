@@ -248,7 +248,10 @@ class Draft {
     }
     const { latency, ...logged } = observation;
     this.set({ mediaStoppedAt: this.now });
-    if (latency !== null) this.set({ latency: { ...this.call.latency, ...latency } });
+    // The recording may have come first, and knows better.
+    if (latency !== null && this.call.latency?.['method'] !== 'waveform') {
+      this.set({ latency: { ...this.call.latency, ...latency } });
+    }
     if (this.call.status !== 'in_progress') {
       this.recordLate({ ...logged, latency: null });
       return;

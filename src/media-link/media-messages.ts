@@ -7,14 +7,16 @@ import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { ENDED_REASONS, type EndedReason, isEndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { LiveEvent, Turn } from '../../media/contract/conversation.ts';
+import type { LiveEvent, RecordingFacts, Turn } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
 import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
 import { appendCallLog } from '../calls/call-log.ts';
+import { readTurns } from '../calls/call-turns.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
 import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import type { RecordCallEvent, Transitions } from '../calls/transition.ts';
+import { writeWaveformLatency } from '../calls/waveform-latency.ts';
 import { writeToldRecording } from '../recordings/told-recording.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
@@ -180,7 +182,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
           type: 'media.stopped' as const,
           why,
           durationMs,
-          latency: summariseLatencies(message.latencies),
+          latency: summariseLatencies(message.latencies, await readTurns(database, callUuid)),
         };
         const applied = await transitions.apply(callUuid, observation, { epoch });
         if (typeof applied === 'string') refuse(message, applied);
@@ -195,14 +197,17 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   /** It is told of as ready by the shelf, which makes sure of it first. */
   async function storeRecording(message: Extract<CallMessage, { type: 'recording' }>): Promise<void> {
     const { callUuid, error } = message;
+    const { sound, ...facts } = message.recording ?? { sound: undefined };
+    const recording = message.recording === null ? null : (facts as RecordingFacts);
     if (message.recording === null) log.warn({ callUuid, error }, 'the call could not be recorded');
     let next = { shelve: false, superfluous: null as string | null };
     await onOwnedCall(
       message,
       async (tx, call) => {
         const at = { node: deps.recordings.node, nowEpochMs: clock.epochMs() };
-        const told = await writeToldRecording(tx, call, message, at);
+        const told = await writeToldRecording(tx, call, { epoch: message.epoch, recording, error }, at);
         next = told.next;
+        if (sound !== undefined) await writeWaveformLatency(tx, call, message.epoch, sound);
         return { events: told.events };
       },
       true,
