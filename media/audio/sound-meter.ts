@@ -120,6 +120,43 @@ export function soundMapOf({ left, right }: Loudness): SoundMap {
   };
 }
 
+/** A stretch of so many frames is 10 minutes: some 40 ms of work, after which others may run. */
+const STRETCH_FRAMES = 120_000;
+
+/** The same, with `pause` between stretches of 10 minutes, for calls that last for hours. */
+export async function soundMapInSteps({ left, right }: Loudness, pause: () => Promise<void>): Promise<SoundMap> {
+  const whole: SoundMap = {
+    durationMs: left.length * METER_FRAME_MS,
+    callerFloorDbfs: NOTHING_DBFS,
+    caller: [],
+    agent: [],
+  };
+  const floors: number[] = [];
+  for (let from = 0; from === 0 || from < left.length; from += STRETCH_FRAMES) {
+    const to = Math.min(from + STRETCH_FRAMES, left.length);
+    const map = soundMapOf({ left: left.subarray(from, to), right: right.subarray(from, to) });
+    append(whole.caller, map.caller, from * METER_FRAME_MS);
+    append(whole.agent, map.agent, from * METER_FRAME_MS);
+    floors.push(map.callerFloorDbfs);
+    await pause();
+  }
+  whole.callerFloorDbfs = floors.sort((a, b) => a - b)[Math.floor(floors.length / 2)]!;
+  return whole;
+}
+
+/** Sound that goes on over the seam is one run. */
+function append(runs: SoundRun[], more: readonly SoundRun[], seamMs: number): void {
+  for (const run of more) {
+    if (runs.length >= MOST_RUNS) return;
+    const moved = { ...run, startMs: run.startMs + seamMs, endMs: run.endMs + seamMs };
+    const last = runs.at(-1);
+    if (last !== undefined && run.startMs === 0 && seamMs - last.endMs <= METER_FRAME_MS) {
+      last.endMs = moved.endMs;
+      last.peakDbfs = Math.max(last.peakDbfs, moved.peakDbfs);
+    } else runs.push(moved);
+  }
+}
+
 function decibels(power: Float32Array): Float32Array {
   const db = new Float32Array(power.length);
   for (let i = 0; i < power.length; i++) {

@@ -12,7 +12,7 @@ import { decodeMulaw } from '../audio/g711.ts';
 import { OggOpusReader } from '../audio/ogg-opus-reader.ts';
 import { createOggOpusWriter, OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import { MAX_OPUS_PACKET_BYTES, type OpusCodec } from '../audio/opus-codec.ts';
-import { SoundMeter, soundMapOf } from '../audio/sound-meter.ts';
+import { SoundMeter, soundMapInSteps } from '../audio/sound-meter.ts';
 import type { LegFormat } from '../contract/audio-format.ts';
 import type { RecordingFacts, SoundMap } from '../contract/conversation.ts';
 import { SealedReader } from '../sealed/sealed-reader.ts';
@@ -139,7 +139,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
     }
     ogg.finish(order.soundTicks);
     sealed.finish();
-    return soundMapOf(meter.loudness());
+    return await soundMapInSteps(meter.loudness(), pause);
   } finally {
     encoder.close();
     reader.close();

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
-import { SoundMeter, soundMapOf } from '../../../media/audio/sound-meter.ts';
+import { SoundMeter, soundMapInSteps, soundMapOf } from '../../../media/audio/sound-meter.ts';
 import type { SoundMap, SoundRun, Turn } from '../../../media/contract/conversation.ts';
 import { longestSilenceMs, type TurnGap, turnGaps } from '../../../src/calls/turn-gaps.ts';
 import {
@@ -118,6 +118,22 @@ describe('the sound meter', () => {
     const agent = [[1_000, 3_000, 10_000]];
     expect(mapOf(tones(5_000, [[1_200, 3_200, 316]], agent)).caller).toEqual([]);
     expect(times(mapOf(tones(5_000, [[1_200, 1_800, 5_000]], agent)).caller)).toHaveLength(1);
+  });
+
+  it('of a long call is made in stretches of 10 minutes, with a pause after each; what goes on over a seam is one run', async () => {
+    const left = new Float32Array(150_000).fill(1e-7);
+    left.fill(0.01, 100, 300);
+    left.fill(0.01, 119_900, 120_100);
+    let pauses = 0;
+    const map = await soundMapInSteps({ left, right: new Float32Array(150_000) }, async () => void pauses++);
+    expect(pauses).toBe(2);
+    expect(map.durationMs).toBe(750_000);
+    expect(times(map.caller).map((run) => run.map((ms) => Math.round(ms / 10) * 10))).toEqual([
+      [500, 1_500],
+      [599_500, 600_500],
+    ]);
+    const short = { left: left.subarray(0, 1_000), right: left.subarray(0, 1_000) };
+    expect(await soundMapInSteps(short, async () => {})).toEqual(soundMapOf(short));
   });
 
   it('of four hours of talk keeps at most 5,000 runs a channel', () => {

@@ -224,6 +224,60 @@ describe('what media says of a call', () => {
     expect(event!.body).not.toContain('.sealed');
   });
 
+  describe('the sound map that comes with a recording', () => {
+    const latency = { turnId: 't3', eouMs: 300, sttMs: 350, ttsMs: 500, agentMs: 620 };
+    const talk = (callUuid: string): CallMessage[] => [
+      live(callUuid, { type: 'turn', turn: turn('t2', 'yes', { role: 'user', startMs: 1_500, endMs: 2_000 }) }),
+      live(callUuid, { type: 'latency', latency }),
+      live(callUuid, { type: 'turn', turn: turn('t3', 'Good', { startMs: 2_700, endMs: 3_500 }) }),
+    ];
+    const withSound = async (callUuid: string): Promise<CallMessage> => {
+      const message = (await recording(callUuid)) as Extract<CallMessage, { type: 'recording' }>;
+      const sound = {
+        durationMs: 4_000,
+        callerFloorDbfs: -60,
+        caller: [{ startMs: 1_500, endMs: 1_960, peakDbfs: -12 }],
+        agent: [{ startMs: 2_720, endMs: 3_500, peakDbfs: -12 }],
+      };
+      return { ...message, recording: { ...message.recording!, sound } };
+    };
+    const over = (callUuid: string): CallMessage => ({ ...stopped(callUuid), latencies: [latency] }) as CallMessage;
+    const measured = {
+      method: 'waveform',
+      mouthToEarMs: { p50: 760, p95: 760, count: 1 },
+      differenceMs: { p50: 60 },
+      longestSilenceMs: 760,
+      turns: [{ turnId: 't3', stagesMs: 700, mouthToEarMs: 760 }],
+    };
+
+    test('turns the pipeline’s latency into the waveform’s, and is not kept itself', async () => {
+      const callUuid = await talkingCall(h);
+      await h.messages.handle(talk(callUuid));
+      await h.messages.handle([over(callUuid)]);
+      expect((await h.call(callUuid)).latency).toMatchObject({ method: 'pipeline', mouthToEarMs: { p50: 700 } });
+      const message = await withSound(callUuid);
+      await h.messages.handle([message]);
+      await h.messages.handle([message]);
+      expect((await h.call(callUuid)).latency).toMatchObject(measured);
+      await h.shelf.sweep();
+      expect(JSON.stringify((await h.call(callUuid)).recordings)).not.toContain('callerFloorDbfs');
+      await carrierEnded(callUuid);
+      const [event] = await h.database.query<{ body: string }>(
+        `SELECT body FROM webhook_events WHERE call_uuid = $1 AND event = 'call.completed'`,
+        [callUuid],
+      );
+      expect(JSON.parse(event!.body)).toMatchObject({ latency: { mouthToEarMs: { p50: 760, p95: 760, max: 760 } } });
+    });
+
+    test('holds when media’s last word comes after it', async () => {
+      const callUuid = await talkingCall(h);
+      await h.messages.handle(talk(callUuid));
+      await h.messages.handle([await withSound(callUuid)]);
+      await h.messages.handle([over(callUuid)]);
+      expect((await h.call(callUuid)).latency).toMatchObject(measured);
+    });
+  });
+
   test('a recording that is ready before the call is over waits: the terminal event has sequence 1', async () => {
     const callUuid = await talkingCall(h);
     await h.messages.handle([stopped(callUuid)]);
