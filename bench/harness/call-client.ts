@@ -41,6 +41,11 @@ export interface CallEntry {
     interrupted: boolean;
     intent?: string;
   }[];
+  analysisStatus: string;
+  summary: string | null;
+  intent: string | null;
+  successful: boolean | null;
+  data: Record<string, unknown>;
   latency: Record<string, unknown> | null;
 }
 

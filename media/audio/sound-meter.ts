@@ -83,6 +83,9 @@ function grown(array: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
 
 /** The agent's channel holds what we made: its silence is silence, and what is above this can be heard. */
 const AGENT_LEAST_DBFS = -60;
+/** A bed of sounds under the agent's words is never louder; who talks without a pause has no floor at all. */
+const AGENT_MOST_DBFS = -30;
+const AGENT_FLOOR_RANK = 0.05;
 /** The caller's: below this nothing counts, however quiet the line. */
 const CALLER_LEAST_DBFS = -60;
 /** How far above the floor of the line sound has to be; more where the floor itself goes up and down. */
@@ -178,8 +181,8 @@ function smoothed(power: Float32Array): Float32Array {
 function agentLimitOf(db: Float32Array): number {
   const counts = new Uint32Array(BINS);
   for (let i = 0; i < db.length; i++) counts[binOf(db[i]!)]!++;
-  const floor = levelAtRank(counts, db.length * FLOOR_RANK);
-  return Math.max(AGENT_LEAST_DBFS, floor + MOST_MARGIN_DB);
+  const floor = levelAtRank(counts, db.length * AGENT_FLOOR_RANK);
+  return Math.max(AGENT_LEAST_DBFS, Math.min(floor + MOST_MARGIN_DB, AGENT_MOST_DBFS));
 }
 
 const BLOCK_FRAMES = 200;

@@ -11,6 +11,7 @@ import type { CallEntry } from '../../bench/harness/call-client.ts';
 import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import type { Spread } from '../../src/calls/latency-summary.ts';
 import { canDictate, dictate, heardShare } from '../support/dictation.ts';
 import { decodeRecording, resampleTo16k } from '../support/recording-audio.ts';
 
@@ -67,6 +68,9 @@ async function hold(number: string): Promise<{ entry: CallEntry; emulated: Emula
   return { entry, emulated: emulated! };
 }
 
+const isReadAndMeasured = ({ analysisStatus, latency }: CallEntry): boolean =>
+  analysisStatus === 'ready' && latency?.['method'] === 'waveform';
+
 const intentsOf = (entry: CallEntry) =>
   entry.turns.filter((turn) => turn.role === 'user' && turn.intent !== undefined).map((turn) => turn.intent);
 
@@ -106,6 +110,27 @@ describe('a conversation with a callee who agrees, interrupts and says goodbye',
     expect(webhook.body['transcript']).toBe(entry.transcript);
   });
 
+  test('it is read and told after its end, and its latency comes from the waveform, near the sum of the stages', async () => {
+    const read = await gateway.client.waitFor(
+      entry.callUuid,
+      'the analysis and the waveform',
+      isReadAndMeasured,
+      20_000,
+    );
+    expect(read).toMatchObject({ intent: 'confirmed', successful: true, analysisStatus: 'ready' });
+    expect(read.summary).toContain('yes please');
+    await gateway.receiver.waitFor(
+      ({ callUuid, event }) => callUuid === entry.callUuid && event === 'analysis.completed',
+      10_000,
+    );
+    const told = gateway.receiver.received().filter(({ callUuid }) => callUuid === entry.callUuid);
+    expect(told[0]?.event).toBe('call.completed');
+    expect(told.filter(({ event }) => event === 'analysis.completed')).toHaveLength(1);
+    const { turns, mouthToEarMs } = read.latency as { turns: { differenceMs: number | null }[]; mouthToEarMs: Spread };
+    expect(mouthToEarMs.count).toBeGreaterThanOrEqual(2);
+    for (const { differenceMs } of turns) expect(Math.abs(differenceMs ?? 0)).toBeLessThanOrEqual(300);
+  });
+
   test('the recording holds the caller left and the agent right, as long as the far end says', async () => {
     const recording = await decodeRecording((await gateway.recording(entry.callUuid))!);
     expect(Math.abs(recording.durationMs - emulated.recordingMs!)).toBeLessThanOrEqual(100);
@@ -126,4 +151,6 @@ test('the same callee with another answer to the same question gets another conv
   const { entry } = await hold('+14155550124');
   expect(intentsOf(entry).slice(0, 2)).toEqual(['cannot_come', 'thursday']);
   expect(entry.transcript).toContain('moved you to Thursday');
+  const read = await gateway.client.waitFor(entry.callUuid, 'the analysis', isReadAndMeasured, 20_000);
+  expect(read).toMatchObject({ intent: 'rescheduled', successful: true, data: { day: 'Thursday' } });
 });
