@@ -12,6 +12,7 @@ import type { PersonaInput } from '../carrier-emulator/persona.ts';
 import type { CallEntry } from '../harness/call-client.ts';
 import { freePort } from '../harness/free-port.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
+import { type BookingEndpoint, bookingAgent, startBookingEndpoint } from './booking.ts';
 import { narrateCallee, narrateGateway } from './narrate.ts';
 import { startPageServer } from './page-server.ts';
 import { type Story, tellStory } from './story.ts';
@@ -50,7 +51,12 @@ function curlFor(gateway: Gateway): string {
 }
 
 /** Places one call and tells it; returns what did not happen as it should. */
-async function holdConversation(gateway: Gateway, story: Story, placedAt: { ms: number | null }): Promise<string[]> {
+async function holdConversation(
+  gateway: Gateway,
+  booking: BookingEndpoint,
+  story: Story,
+  placedAt: { ms: number | null },
+): Promise<string[]> {
   story.heading('The call');
   const placed = await gateway.client.place({
     to: CALLEE_NUMBER,
@@ -65,7 +71,7 @@ async function holdConversation(gateway: Gateway, story: Story, placedAt: { ms: 
   if (placed.httpStatus !== 200 || !callUuid)
     return [`the placement was answered ${placed.httpStatus}: ${placed.body.message}`];
   story.line('placed', `POST /api/outbound-call answered 200, callUuid ${callUuid}`);
-  return tellCall(gateway, story, callUuid);
+  return tellCall(gateway, booking, story, callUuid);
 }
 
 /** The carrier was given our callback address, which holds our id of the call. */
@@ -74,7 +80,7 @@ function callUuidIn(answerUrl: string): string | undefined {
 }
 
 /** Tells a placed call to its end; returns what did not happen as it should. */
-async function tellCall(gateway: Gateway, story: Story, callUuid: string): Promise<string[]> {
+async function tellCall(gateway: Gateway, booking: BookingEndpoint, story: Story, callUuid: string): Promise<string[]> {
   const told = new AbortController();
   let decidedAtMs: number | null = null;
   const following = (async () => {
@@ -118,7 +124,8 @@ async function tellCall(gateway: Gateway, story: Story, callUuid: string): Promi
       `${Math.max(0, Math.round(clear.lastAgentSampleAtEpochMs - decidedAtEpochMs))} ms, give or take a 20 ms frame`,
     );
   }
-  return faultsOf({ entry, recording, webhook, emulated });
+  const bookings = booking.received.filter(({ body }) => body.call.callUuid === callUuid);
+  return faultsOf({ entry, recording, webhook, emulated, bookings });
 }
 
 function answerToFirstWord(emulated: {
@@ -153,16 +160,19 @@ async function main(): Promise<number> {
   const story = tellStory(() => (placedAt.ms === null ? null : (performance.now() - placedAt.ms) / 1000), write);
   story.heading('Parley: embedded PostgreSQL, control, a media process and a carrier emulator');
   const pagePort = await freePort(PREFERRED_PAGE_PORT);
+  const booking = await startBookingEndpoint();
   const gateway = await startGateway({
     dataDir: values['data-dir'],
-    agent: readJson<AgentDefinition>('demo/agent.json'),
+    agent: bookingAgent(readJson<AgentDefinition>('demo/agent.json'), booking.url),
     personas: readJson<PersonaInput[]>('carrier-emulator/personas/demo.json'),
     preferredPort: PREFERRED_PORT,
     webOrigins: [`http://localhost:${pagePort}`],
     log: (line) => story.line('', line),
   });
+  booking.setSecret(gateway.webhookSecret);
   const stop = async (code: number): Promise<never> => {
     await gateway.stop();
+    booking.close();
     process.exit(code);
   };
   process.once('SIGINT', () => void stop(130));
@@ -182,7 +192,7 @@ async function main(): Promise<number> {
     : null;
   if (page !== null) story.line('page', `open ${page.url} in a browser, once the first call is over`);
 
-  const faults = await holdConversation(gateway, story, placedAt).catch((error: Error) => [error.message]);
+  const faults = await holdConversation(gateway, booking, story, placedAt).catch((error: Error) => [error.message]);
   for (const fault of faults) story.failure(fault);
   story.heading(
     faults.length === 0 ? 'The conversation really happened.' : 'The conversation did not happen as it should.',
@@ -199,7 +209,7 @@ async function main(): Promise<number> {
     if (!callUuid) return;
     placedAt.ms = performance.now();
     story.heading('The next call');
-    tellCall(gateway, story, callUuid)
+    tellCall(gateway, booking, story, callUuid)
       .then((later) => later.forEach(story.failure))
       .catch((error: Error) => story.failure(error.message));
   });

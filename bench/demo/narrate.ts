@@ -37,6 +37,9 @@ export function narrateGateway(story: Story, event: CallEvent): void {
         `${ms(live.latency.agentMs)} after the callee's last sound (end of turn ${ms(live.latency.eouMs)})`,
       );
       break;
+    case 'tool':
+      story.line('tool', toolText(live));
+      break;
     case 'recovery':
     case 'warning':
       story.line(live.type, JSON.stringify(event.data));
@@ -48,6 +51,12 @@ export function narrateGateway(story: Story, event: CallEvent): void {
 function bargeInText(live: Extract<LiveEvent, { type: 'barge_in' }>): string {
   if (live.phase === 'pause') return 'the callee talks into it: the agent falls silent';
   return live.phase === 'commit' ? 'a real interruption: the agent yields' : 'only a murmur: the agent goes on';
+}
+
+function toolText(live: Extract<LiveEvent, { type: 'tool' }>): string {
+  if (live.phase === 'start') return `${live.name}: the client's endpoint is asked`;
+  const how = live.outcome === 'ok' ? `answered ${live.status}` : `${live.outcome}: ${live.code}`;
+  return `${live.name} ${how} after ${ms(live.ms)}`;
 }
 
 /** The callee's account, from the carrier emulator. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { CallEntry } from '../harness/call-client.ts';
 import type { EmulatedCall } from '../harness/emulator-process.ts';
+import type { BookingRequest } from './booking.ts';
 import type { ReceivedWebhook } from './webhook-receiver.ts';
 
 export interface Evidence {
@@ -10,10 +11,12 @@ export interface Evidence {
   recording: Buffer | null;
   webhook: ReceivedWebhook;
   emulated: EmulatedCall;
+  /** What the endpoint of the agent's tool got in this call. */
+  bookings: readonly BookingRequest[];
 }
 
 /** Faults in plain words; empty when all of it happened. */
-export function faultsOf({ entry, recording, webhook, emulated }: Evidence): string[] {
+export function faultsOf({ entry, recording, webhook, emulated, bookings }: Evidence): string[] {
   const intents = entry.turns.filter((turn) => turn.role === 'user').map((turn) => turn.intent);
   const sha256 = createHash('sha256')
     .update(recording ?? '')
@@ -26,6 +29,9 @@ export function faultsOf({ entry, recording, webhook, emulated }: Evidence): str
     [emulated.clears.length > 0, 'the carrier never got a clear'],
     [emulated.said.length >= 3, `the callee spoke ${emulated.said.length} times, not 3`],
     [emulated.protocolFaults.length === 0, `the carrier saw protocol faults: ${emulated.protocolFaults.join('; ')}`],
+    [bookings.length === 1, `the agent's tool was asked ${bookings.length} times, not once`],
+    [bookings.every(({ verified }) => verified), "the signature of a tool's request did not verify"],
+    [entry.transcript?.includes('Doctor Lee') === true, 'the agent did not say what its tool answered'],
     [webhook.event === 'call.completed', `the first webhook was ${webhook.event}`],
     [webhook.verified, "the webhook's signature did not verify"],
     [typeof webhook.body['transcript'] === 'string', 'the webhook has no transcript'],

@@ -47,6 +47,7 @@ export interface CallEntry {
   successful: boolean | null;
   data: Record<string, unknown>;
   latency: Record<string, unknown> | null;
+  tools: { name: string; ms: number | null; status: number | null; outcome: string | null; error: string | null }[];
 }
 
 const POLL_MS = 100;

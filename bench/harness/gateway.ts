@@ -55,6 +55,8 @@ export interface Gateway {
   publicKey: string | null;
   /** A recording as a client fetches it; `query` like `variant=mono&part=2`. Null when there is none. */
   recording(callUuid: string, query?: string): Promise<Buffer | null>;
+  /** Signs webhooks and requests of tools. */
+  webhookSecret: string;
   stop(): Promise<void>;
 }
 
@@ -139,7 +141,7 @@ async function makeWorkspace(
   emulator: EmulatorProcess,
   receiver: WebhookReceiver,
   options: GatewayOptions,
-): Promise<{ apiKey: string; enterprise: string; agentId: string; lineId: string; publicKey: string | null }> {
+): Promise<Pick<Gateway, 'apiKey' | 'enterprise' | 'agentId' | 'lineId' | 'publicKey' | 'webhookSecret'>> {
   const database = openDatabase({ connectionString: service.databaseUrl, maxConnections: 1, onIdleError: () => {} });
   const sealer = createSealer(service.masterKeyHex);
   const slug = `demo-${Date.now().toString(36)}`;
@@ -166,7 +168,7 @@ async function makeWorkspace(
     const allow = options.webOrigins ?? [];
     const widgetKey = allow.length === 0 ? null : await createWidgetKey(database, { slug, name: 'demo', allow });
     const publicKey = widgetKey?.publicKey ?? null;
-    return { apiKey: key.text, enterprise: slug, agentId: agent.id, lineId: line.id, publicKey };
+    return { apiKey: key.text, enterprise: slug, agentId: agent.id, lineId: line.id, publicKey, webhookSecret: secret };
   } finally {
     await database.close();
   }

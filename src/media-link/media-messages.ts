@@ -112,8 +112,8 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
       const { toolCallId, name, outcome, code, status, ms } = event;
       const { callUuid, workspaceId, agentId } = call;
       const use = { callUuid, workspaceId, agentId, toolCallId, name, startedAtEpochMs: atEpochMs - ms };
-      await settleToolUse(tx, use, { outcome, code, status, ms });
-      if (outcome !== 'failed') continue;
+      const isNews = await settleToolUse(tx, use, { outcome, code, status, ms });
+      if (!isNews || outcome !== 'failed') continue;
       const tool = { toolCallId, name, error: code, status, ms };
       deliveryIds.push(...(await deps.recordCallEvent(tx, call, 'tool.failed', { tool }, clock)));
     }

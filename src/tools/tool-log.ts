@@ -37,14 +37,19 @@ export async function claimToolUse(tx: Queryable, use: UseKey): Promise<boolean>
   return rows.length > 0;
 }
 
-/** What the agent got is the last word; a use that never came to control (a page's, an unknown tool) has its row from here. */
-export async function settleToolUse(tx: Queryable, use: UseKey, facts: ToolUseFacts): Promise<void> {
+/**
+ * What the agent got is the last word; a use that never came to control (a page's, an unknown tool) has its row from here. False: it
+ * was told before.
+ */
+export async function settleToolUse(tx: Queryable, use: UseKey, facts: ToolUseFacts): Promise<boolean> {
   const { outcome, code, status, ms } = facts;
-  await tx.query(
-    `INSERT INTO tool_calls (call_uuid, tool_call_id, workspace_id, agent_id, name, started_at, outcome, code, status, ms)
+  const rows = await tx.query(
+    `INSERT INTO tool_calls AS t (call_uuid, tool_call_id, workspace_id, agent_id, name, started_at, outcome, code, status, ms)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      ON CONFLICT (call_uuid, tool_call_id) DO UPDATE SET outcome = excluded.outcome, code = excluded.code,
-       status = excluded.status, ms = excluded.ms`,
+       status = excluded.status, ms = excluded.ms
+       WHERE t.outcome IS NULL
+     RETURNING 1 AS one`,
     [
       use.callUuid,
       use.toolCallId,
@@ -58,6 +63,7 @@ export async function settleToolUse(tx: Queryable, use: UseKey, facts: ToolUseFa
       ms,
     ],
   );
+  return rows.length > 0;
 }
 
 /** By call, in the order in which they began. */

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PersonaInput } from '../../bench/carrier-emulator/persona.ts';
+import { type BookingEndpoint, bookingAgent, startBookingEndpoint } from '../../bench/demo/booking.ts';
 import type { CallEntry } from '../../bench/harness/call-client.ts';
 import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
@@ -32,20 +33,24 @@ function declining(persona: PersonaInput): PersonaInput {
 }
 
 let gateway: Gateway;
+let booking: BookingEndpoint;
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-first-'));
 
 beforeAll(async () => {
+  booking = await startBookingEndpoint();
   gateway = await startGateway({
     dataDir,
-    agent,
+    agent: bookingAgent(agent, booking.url),
     personas: [dana, declining(dana)],
     volatileDatabase: true,
     log: () => {},
   });
+  booking.setSecret(gateway.webhookSecret);
 });
 
 afterAll(async () => {
   await gateway.stop();
+  booking.close();
   rmSync(dataDir, { recursive: true, force: true });
 });
 
@@ -104,6 +109,14 @@ describe('a conversation with a callee who agrees, interrupts and says goodbye',
     expect(emulated.protocolFaults).toEqual([]);
   });
 
+  test('a visit was booked by a tool in the middle of the call: one signed request, and its answer was said', () => {
+    const requests = booking.received.filter(({ body }) => body.call.callUuid === entry.callUuid);
+    expect(requests).toMatchObject([{ verified: true, body: { tool: 'book_visit', arguments: { day: 'Tuesday' } } }]);
+    expect(entry.transcript).toContain('You will see Doctor Lee.');
+    expect(entry.tools).toMatchObject([{ name: 'book_visit', status: 200, outcome: 'ok', error: null }]);
+    expect(entry.latency).toMatchObject({ toolMs: { count: 1 } });
+  });
+
   test('the webhook came once, in time, with a good signature and the heard transcript', async () => {
     const webhook = await gateway.receiver.waitFor(({ callUuid }) => callUuid === entry.callUuid, 10_000);
     expect(webhook).toMatchObject({ verified: true, event: 'call.completed' });
@@ -150,7 +163,10 @@ describe('a conversation with a callee who agrees, interrupts and says goodbye',
 test('the same callee with another answer to the same question gets another conversation', async () => {
   const { entry } = await hold('+14155550124');
   expect(intentsOf(entry).slice(0, 2)).toEqual(['cannot_come', 'thursday']);
-  expect(entry.transcript).toContain('moved you to Thursday');
+  // The day that was heard went to the tool, and the time that it answered was said.
+  const [, request] = booking.received;
+  expect(request).toMatchObject({ verified: true, body: { arguments: { day: 'Thursday' } } });
+  expect(entry.transcript).toContain('moved you to Thursday at four');
   const read = await gateway.client.waitFor(entry.callUuid, 'the analysis', isReadAndMeasured, 20_000);
   expect(read).toMatchObject({ intent: 'rescheduled', successful: true, data: { day: 'Thursday' } });
 });

@@ -3,6 +3,8 @@
  * recogniser, interrupts, is cut off, comes back, and outlives the media process. The client is `bench/live-client`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -53,7 +55,50 @@ const agent: ScriptedAgent = {
   idle: { promptAfterMs: 20_000, say: ['Are you there?'], endAfterMs: 60_000 },
 };
 
+/** Asks for an order, and then meets every bad endpoint in one go. */
+const ordersAgent = (base: string): ScriptedAgent => {
+  const said = (id: string, say: string, goto: string) => ({ id, say, expect: 'none' as const, goto });
+  const used = (id: string, name: string, goto: string, onError: string) => ({ id, tool: { name, goto, onError } });
+  return {
+    ...agent,
+    name: 'Order desk',
+    greeting: 'Hello.',
+    steps: [
+      {
+        id: 'ask',
+        say: 'Which order?',
+        expect: 'digits',
+        replies: [{ intent: 'order', phrases: ['<digits>'], set: { order: '$digits' }, goto: 'find' }],
+      },
+      {
+        id: 'find',
+        tool: { name: 'find', arguments: { order: '{{order}}' }, saying: 'Let me see.', goto: 'found', onError: 'bye' },
+      },
+      said('found', 'Order {{order}} comes on {{day}}.', 'slow'),
+      used('slow', 'slow', 'bye', 'slow_failed'),
+      said('slow_failed', 'It does not answer.', 'private'),
+      used('private', 'private', 'bye', 'private_failed'),
+      said('private_failed', 'It is not allowed.', 'moved'),
+      used('moved', 'moved', 'bye', 'moved_failed'),
+      said('moved_failed', 'It has moved.', 'page'),
+      used('page', 'page', 'page_told', 'bye'),
+      said('page_told', 'You look at {{tool.page.result.title}}.', 'bye'),
+      { id: 'bye', say: 'Goodbye.', end: { reason: 'agent_hangup' } },
+    ],
+    tools: [
+      { name: 'find', url: `${base}/find`, responseVariables: { day: '$.day' } },
+      { name: 'slow', url: `${base}/slow`, timeoutMs: 2_500, speakDuring: ['One moment.'] },
+      { name: 'private', url: 'https://10.1.2.3/orders' },
+      { name: 'moved', url: `${base}/moved` },
+      { kind: 'client', name: 'page' },
+    ],
+  };
+};
+
 let gateway: Gateway;
+let orders: WebAccess;
+let endpoint: Server;
+const asked: string[] = [];
 let web: WebAccess;
 let voice: VisitorVoice;
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-live-'));
@@ -66,11 +111,25 @@ beforeAll(async () => {
     agent,
     ORIGIN,
   );
+  endpoint = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url === '/find') response.end('{"day":"Thursday"}');
+    else if (request.url === '/moved') response.writeHead(307, { location: '/elsewhere' }).end();
+  });
+  await new Promise<void>((done) => endpoint.listen(0, '127.0.0.1', done));
+  const base = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}`;
+  orders = await makeWebAccess(
+    { baseUrl: service.publicUrl, databaseUrl: service.databaseUrl, enterprise },
+    ordersAgent(base),
+    ORIGIN,
+  );
   voice = await loadVisitorVoice();
 });
 
 afterAll(async () => {
   await gateway.stop();
+  endpoint.closeAllConnections();
+  endpoint.close();
   rmSync(dataDir, { recursive: true, force: true });
 });
 
@@ -178,6 +237,40 @@ describe.concurrent('a visitor', () => {
     const { callUuid } = await client.waitForType('session.ready');
     const entry = await gateway.client.waitFor(callUuid, 'the end', ({ status }) => status === 'completed', 10_000);
     expect(entry).toMatchObject({ endedReason: 'user_hangup', hangupBy: 'caller' });
+  });
+
+  test('who asks for an order is told what a tool answered; one that stalls, is forbidden or redirects is spoken of; a page answers for itself', async () => {
+    const client = await connect({ token: await orders.token() });
+    await said(client, 'Which order?');
+    client.send({ type: 'user.text', text: '42' });
+    const call = await client.waitForType('tool.call', 40_000);
+    expect(call).toMatchObject({ name: 'page', arguments: {}, timeoutMs: 10_000 });
+    client.send({ type: 'tool.result', toolCallId: call['toolCallId'], result: { title: 'pizza' } });
+    await client.waitForType('session.ended', 30_000);
+    expect(client.transcript).toEqual([
+      'agent: Hello.',
+      'agent: Which order?',
+      'user: 42',
+      'agent: Let me see.',
+      'agent: Order 42 comes on Thursday.',
+      'agent: One moment.',
+      'agent: It does not answer.',
+      'agent: It is not allowed.',
+      'agent: It has moved.',
+      'agent: You look at pizza.',
+      'agent: Goodbye.',
+    ]);
+    expect(asked).toEqual(['/find', '/slow', '/moved']);
+    const { callUuid } = await client.waitForType('session.ready');
+    const entry = await gateway.client.waitFor(callUuid, 'the end', ({ status }) => status === 'completed', 10_000);
+    expect(entry.tools.map(({ name, status, error }) => [name, status, error])).toEqual([
+      ['find', 200, null],
+      ['slow', null, 'timeout'],
+      ['private', null, 'refused'],
+      ['moved', 307, 'redirected'],
+      ['page', null, null],
+    ]);
+    expect(client.messages.filter(({ type }) => type === 'tool').length).toBe(10);
   });
 
   test('whose connection breaks in the middle of a sentence comes back: same call, one continuous transcript', async () => {

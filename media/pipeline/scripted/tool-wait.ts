@@ -1,12 +1,12 @@
 /**
  * What a scripted agent does while a tool is at work: it waits, and says something into the silence. Pure: the script machine asks it
- * at each tick. Nobody hears more than 2 s of nothing: fillers come after `speakAfterMs` of silence at first, and after 1.5 s of it from
+ * at each tick. Nobody hears more than 2 s of nothing: fillers come after `speakAfterMs` of silence at first, and after 1.3 s of it from
  * then on, and the voice needs its time to begin.
  */
 import type { ScriptedStep, ScriptedToolUse } from '../../contract/agent-definition.ts';
 import { FILLERS, TOOL_DEFAULTS, type ToolDefinition } from '../../contract/tools.ts';
 
-const NEXT_FILLER_AFTER_MS = 1_500;
+const NEXT_FILLER_AFTER_MS = 1_300;
 /** An answer that comes at once is not kept waiting by a filler, however long the caller has been silent already. */
 const FIRST_FILLER_NOT_BEFORE_MS = 300;
 
