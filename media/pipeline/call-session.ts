@@ -77,7 +77,7 @@ export function createCallSession(
     deps.voiceActivity,
     deps.resampler,
     clock,
-    conversation,
+    conversation.hearing,
     deps.opusDecoder,
   );
   let stopped = false;

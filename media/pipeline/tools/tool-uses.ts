@@ -20,6 +20,8 @@ import type { ToolPort } from './tool-port.ts';
 const MOST_AT_ONCE = 4;
 /** Beyond the tool's own time, which whoever carries it out keeps: the way there and back. */
 const LATE_MS = 500;
+/** A result waits so long at most for a caller who talks on. */
+const RESULT_WAITS_MS = 8_000;
 
 export interface ToolUsesDeps {
   callUuid: string;
@@ -46,6 +48,8 @@ export class ToolUses {
   readonly #open = new Map<string, OpenUse>();
   readonly #results: ToolResult[] = [];
   #begun: number;
+  /** Since when the oldest result waits to be taken; NaN: none does. */
+  #resultSinceMs = Number.NaN;
 
   constructor(deps: ToolUsesDeps) {
     this.#deps = deps;
@@ -108,13 +112,13 @@ export class ToolUses {
     }
   }
 
-  /** The oldest result that nobody has taken; null when there is none. */
-  take(): ToolResult | null {
+  /** The oldest result that nobody has taken; null when there is none, or when it waits for the caller to finish. */
+  take(nowMs: number, callerSpeaks: boolean): ToolResult | null {
+    if (this.#results.length === 0) return null;
+    if (Number.isNaN(this.#resultSinceMs)) this.#resultSinceMs = nowMs;
+    if (callerSpeaks && nowMs - this.#resultSinceMs < RESULT_WAITS_MS) return null;
+    this.#resultSinceMs = Number.NaN;
     return this.#results.shift() ?? null;
-  }
-
-  get hasResult(): boolean {
-    return this.#results.length > 0;
   }
 
   /** The call is over: what is under way is called off, and its result is that it was. */

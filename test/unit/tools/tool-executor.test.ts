@@ -17,7 +17,7 @@ import { toolFigures } from '../../../src/tools/tool-log.ts';
 import { subscribe } from '../../../src/webhooks/endpoint.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { orderAgent } from '../../support/order-agent.ts';
-import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../calls/harness.ts';
+import { createHarness, type Harness, MASTER_KEY } from '../calls/harness.ts';
 import { talkingCall } from '../calls/talk.ts';
 import { type Answer, startReceiver, type TestReceiver } from '../outbound-http/test-receiver.ts';
 
@@ -75,7 +75,6 @@ function startControl(): void {
     recordCallEvent,
     tools: executor,
     bell,
-    publicUrl: PUBLIC_URL,
   });
 }
 
@@ -259,7 +258,7 @@ describe('what is left of a use', () => {
     await ended(bad, { outcome: 'failed', code: 'timeout', status: null, ms: 10_010 });
     await ended(bad, { outcome: 'failed', code: 'timeout', status: null, ms: 10_010 });
 
-    const view = await readCallView({ database: h.database, publicUrl: PUBLIC_URL }, { workspaceId, callUuid: good });
+    const view = await readCallView({ database: h.database }, { workspaceId, callUuid: good });
     expect(view).toMatchObject({
       tools: [{ name: 'lookup_order', ms: 420, status: 200, outcome: 'ok', error: null }],
       latency: { toolMs: { p50: 420, p95: 420, count: 1 } },
@@ -268,7 +267,7 @@ describe('what is left of a use', () => {
     expect(await h.log(good)).toContainEqual(
       expect.objectContaining({ kind: 'tool', data: expect.objectContaining({ phase: 'end', ms: 420 }) }),
     );
-    const failed = await readCallView({ database: h.database, publicUrl: PUBLIC_URL }, { workspaceId, callUuid: bad });
+    const failed = await readCallView({ database: h.database }, { workspaceId, callUuid: bad });
     expect(failed).toMatchObject({ tools: [{ outcome: 'failed', error: 'timeout' }], warnings: ['tool.failed'] });
     const search = { workspaceId, filters: { toolErrored: true }, after: null, limit: 10 };
     expect((await searchCalls(h.database, search)).callUuids).toEqual([bad]);
@@ -296,7 +295,7 @@ describe('what is left of a use', () => {
     await ask(callUuid);
     await answered(callUuid);
     const [{ id: workspaceId } = { id: '' }] = await h.database.query<{ id: string }>('SELECT id FROM workspaces');
-    const view = () => readCallView({ database: h.database, publicUrl: PUBLIC_URL }, { workspaceId, callUuid });
+    const view = () => readCallView({ database: h.database }, { workspaceId, callUuid });
     expect(await view()).toMatchObject({ tools: [{ outcome: null, ms: null }] });
     await h.database.query(
       `UPDATE calls SET status = 'completed', ended_reason = 'user_hangup', ended_at = now() WHERE call_uuid = $1`,
