@@ -10,6 +10,7 @@ import { searchCalls } from '../../../src/calls/call-log-search.ts';
 import { createMediaMessages, type MediaMessages } from '../../../src/media-link/media-messages.ts';
 import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
 import { createGuardedClient } from '../../../src/outbound-http/guarded-client.ts';
+import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
 import { generateSigningSecret, listSecrets, removeSecret, setSecret } from '../../../src/tools/secrets.ts';
 import { createToolExecutor, type ToolExecutor } from '../../../src/tools/tool-executor.ts';
@@ -24,6 +25,7 @@ import { type Answer, startReceiver, type TestReceiver } from '../outbound-http/
 const CANARY = 'canary-9c1d7b40aa';
 const sealer = createSealer(MASTER_KEY);
 let h: Harness;
+let links: ReturnType<typeof createRecordingLinks>;
 let receiver: TestReceiver;
 let answer: Answer;
 let executor: ToolExecutor;
@@ -34,6 +36,7 @@ const found = (response: ServerResponse): void =>
 
 beforeAll(async () => {
   h = await createHarness();
+  links = createRecordingLinks(MASTER_KEY, 'http://voice.example.com', h.clock);
   receiver = await startReceiver((request, response, number) => answer(request, response, number));
   await setSecret(h.database, sealer, { slug: 'acme', name: 'SHOP_KEY', value: CANARY });
   await generateSigningSecret(h.database, sealer, { slug: 'acme' });
@@ -75,6 +78,7 @@ function startControl(): void {
     recordCallEvent,
     tools: executor,
     bell,
+    recordings: { node: 'test', nudge: () => {} },
   });
 }
 
@@ -258,7 +262,7 @@ describe('what is left of a use', () => {
     await ended(bad, { outcome: 'failed', code: 'timeout', status: null, ms: 10_010 });
     await ended(bad, { outcome: 'failed', code: 'timeout', status: null, ms: 10_010 });
 
-    const view = await readCallView({ database: h.database }, { workspaceId, callUuid: good });
+    const view = await readCallView({ database: h.database, links }, { workspaceId, callUuid: good });
     expect(view).toMatchObject({
       tools: [{ name: 'lookup_order', ms: 420, status: 200, outcome: 'ok', error: null }],
       latency: { toolMs: { p50: 420, p95: 420, count: 1 } },
@@ -267,7 +271,7 @@ describe('what is left of a use', () => {
     expect(await h.log(good)).toContainEqual(
       expect.objectContaining({ kind: 'tool', data: expect.objectContaining({ phase: 'end', ms: 420 }) }),
     );
-    const failed = await readCallView({ database: h.database }, { workspaceId, callUuid: bad });
+    const failed = await readCallView({ database: h.database, links }, { workspaceId, callUuid: bad });
     expect(failed).toMatchObject({ tools: [{ outcome: 'failed', error: 'timeout' }], warnings: ['tool.failed'] });
     const search = { workspaceId, filters: { toolErrored: true }, after: null, limit: 10 };
     expect((await searchCalls(h.database, search)).callUuids).toEqual([bad]);
@@ -295,7 +299,7 @@ describe('what is left of a use', () => {
     await ask(callUuid);
     await answered(callUuid);
     const [{ id: workspaceId } = { id: '' }] = await h.database.query<{ id: string }>('SELECT id FROM workspaces');
-    const view = () => readCallView({ database: h.database }, { workspaceId, callUuid });
+    const view = () => readCallView({ database: h.database, links }, { workspaceId, callUuid });
     expect(await view()).toMatchObject({ tools: [{ outcome: null, ms: null }] });
     await h.database.query(
       `UPDATE calls SET status = 'completed', ended_reason = 'user_hangup', ended_at = now() WHERE call_uuid = $1`,
