@@ -2,8 +2,8 @@
  * One call of a scripted agent: the map of both audio chains, top to bottom, and their life from start to stop. The pipeline thread makes
  * it, ticks it and stops it. It holds no policy: what sound and words mean is the conversation's business.
  *
- *   UPLINK    call.uplink ring → Uplink (gap fill → decode → voice gate) → Conversation ─┬─ TurnTaker
- *                                                                                        └─ CallerTurn → recogniser
+ *   UPLINK    call.uplink ring → Uplink (gap fill → decode → voice gate) → Hearing ─┬─ TurnTaker
+ *                                                                                   └─ CallerTurn → recogniser
  *   DOWNLINK  ScriptMachine → renderSpeech (voice engine → LegEncoder) → RenderedSpeech → Speaker → call.downlink ring
  */
 import type { Logger } from 'pino';

@@ -520,3 +520,47 @@ describe('what the page is told of the conversation', () => {
     expect(socket.of('transcript')).toMatchObject([{ turnId: 't1', text: 'Hello.', final: true, ordinal: 13 }]);
   });
 });
+
+describe('a tool of the page', () => {
+  const ask = { toolCallId: 'tc_1', name: 'open_page', arguments: { path: '/pricing' }, expiresAtEpochMs: 0 };
+
+  it('is asked for once, whoever asks again; its result and its error reach the agent, and a second one nobody', () => {
+    const { start, say, socket, leg, heard } = make();
+    start();
+    expect([leg.toolAsked(ask, 3_000), leg.toolAsked(ask, 3_000)]).toEqual([true, true]);
+    expect(socket.of('tool.call')).toMatchObject([
+      { toolCallId: 'tc_1', name: 'open_page', arguments: { path: '/pricing' }, timeoutMs: 3_000, ordinal: 1 },
+    ]);
+    say({ type: 'tool.result', toolCallId: 'tc_1', result: { ok: true } });
+    say({ type: 'tool.result', toolCallId: 'tc_1', result: { ok: true } });
+    leg.toolAsked({ ...ask, toolCallId: 'tc_2' }, 3_000);
+    say({ type: 'tool.result', toolCallId: 'tc_2', error: 'there is no such page' });
+    expect(heard.log.filter((line) => line.startsWith('tool'))).toEqual([
+      'tool tc_1 {"ok":true,"status":null,"result":{"ok":true}}',
+      'tool tc_2 {"ok":false,"code":"client_error","message":"there is no such page","status":null}',
+    ]);
+    expect(socket.of('warning')).toMatchObject([{ code: 'unknown_tool_call' }]);
+  });
+
+  it('that was called off is not waited for; wrong messages are told', () => {
+    const { start, say, socket, leg, heard } = make();
+    start();
+    leg.toolAsked(ask, 3_000);
+    leg.toolCancelled('tc_1');
+    say({ type: 'tool.result', toolCallId: 'tc_1', result: 1 });
+    say({ type: 'tool.result', toolCallId: 7 });
+    say({ type: 'tool.result', toolCallId: 'tc_1', error: {} });
+    expect(socket.of('warning').map(({ code }) => code)).toEqual(['unknown_tool_call', 'bad_message', 'bad_message']);
+    expect(heard.log.filter((line) => line.startsWith('tool'))).toEqual([]);
+  });
+
+  it('asked for while the connection is lost is asked for when it is back', () => {
+    const { start, say, socket, leg, open } = make();
+    start();
+    socket.close(1006, '');
+    leg.toolAsked(ask, 3_000);
+    const next = open();
+    say({ type: 'session.resume', lastOrdinal: 0 }, next);
+    expect(next.of('tool.call')).toMatchObject([{ toolCallId: 'tc_1' }]);
+  });
+});
