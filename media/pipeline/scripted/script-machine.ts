@@ -16,6 +16,7 @@ import { fillPlaceholders } from '../../contract/placeholders.ts';
 import { toolValues } from '../../contract/tool-values.ts';
 import { SORRY, type ToolAnswer, type ToolDefinition } from '../../contract/tools.ts';
 import { PhraseBook, type ReplyMatch } from './phrase-match.ts';
+import { caughtValue, expectationOf, valueIn, variantOf } from './step-reading.ts';
 import { ToolWait } from './tool-wait.ts';
 
 export type SayPurpose = 'greeting' | 'step' | 'fallback' | 'idle' | 'filler';
@@ -430,31 +431,4 @@ export class ScriptMachine {
   #valueOf(key: string): string | undefined {
     return valueIn(key, this.#variables, this.#placeholders, this.#agent.defaults);
   }
-}
-
-/** The first source that has the key itself (not by its prototype). */
-function valueIn(key: string, ...sources: (Readonly<Record<string, string>> | undefined)[]): string | undefined {
-  for (const source of sources) {
-    if (source !== undefined && Object.hasOwn(source, key)) return source[key];
-  }
-  return undefined;
-}
-
-/** What a step waits for when it does not say: an answer if it has replies, nothing if it only leads on. */
-function expectationOf(step: ScriptedStep): Expectation {
-  if (step.expect !== undefined) return step.expect;
-  return (step.replies?.length ?? 0) === 0 && step.goto !== undefined ? 'none' : 'open';
-}
-
-function variantOf(say: string | string[] | undefined, visit: number): string {
-  if (say === undefined) return '';
-  if (typeof say === 'string') return say;
-  return say.length === 0 ? '' : say[Math.max(0, visit - 1) % say.length]!;
-}
-
-function caughtValue(value: string, text: string, match: ReplyMatch): string {
-  if (value === '$heard') return text;
-  if (value === '$digits') return match.digits ?? '';
-  if (value === '$name') return match.name ?? '';
-  return value;
 }

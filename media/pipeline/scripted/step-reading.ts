@@ -1,0 +1,32 @@
+/** What a script's step means, read from its definition: its lines, what it waits for, the values of its variables. Pure; the machine asks. */
+import type { Expectation, ScriptedStep } from '../../contract/agent-definition.ts';
+import type { ReplyMatch } from './phrase-match.ts';
+
+/** The first source that has the key itself (not by its prototype). */
+export function valueIn(key: string, ...sources: (Readonly<Record<string, string>> | undefined)[]): string | undefined {
+  for (const source of sources) {
+    if (source !== undefined && Object.hasOwn(source, key)) return source[key];
+  }
+  return undefined;
+}
+
+/** What a step waits for when it does not say: an answer if it has replies, nothing if it only leads on. */
+export function expectationOf(step: ScriptedStep): Expectation {
+  if (step.expect !== undefined) return step.expect;
+  return (step.replies?.length ?? 0) === 0 && step.goto !== undefined ? 'none' : 'open';
+}
+
+/** What a step says on this visit: the lines of a list in turn. */
+export function variantOf(say: string | string[] | undefined, visit: number): string {
+  if (say === undefined) return '';
+  if (typeof say === 'string') return say;
+  return say.length === 0 ? '' : say[Math.max(0, visit - 1) % say.length]!;
+}
+
+/** A reply's `set`: what was heard, what a class caught, or the text itself. */
+export function caughtValue(value: string, text: string, match: ReplyMatch): string {
+  if (value === '$heard') return text;
+  if (value === '$digits') return match.digits ?? '';
+  if (value === '$name') return match.name ?? '';
+  return value;
+}
