@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
-const SOURCE_FOLDERS = ['src', 'media', 'bench', 'widget'];
+const SOURCE_FOLDERS = ['src', 'media', 'bench', 'widget', 'clients'];
 
 function run(command, args, what) {
   const started = Date.now();

@@ -13,9 +13,11 @@ const CHECKS = [
   { name: 'types', command: [bin('tsc'), '--noEmit', '-p', '.'] },
   { name: 'types of the widget', command: [bin('tsc'), '--noEmit', '-p', 'widget'] },
   { name: 'sizes of the widget', command: [process.execPath, 'scripts/build-widget.mjs', '--check'] },
+  { name: 'the client is what /openapi.json says', command: [process.execPath, 'scripts/build-client.mjs', '--check'] },
+  { name: 'types of the client by itself', command: [bin('tsc'), '--noEmit', '-p', 'clients/typescript'] },
   {
     name: 'import directions',
-    command: [bin('depcruise'), 'src', 'media', 'widget', 'bench', 'test'],
+    command: [bin('depcruise'), 'src', 'media', 'widget', 'bench', 'test', 'clients'],
     judge: enoughModules,
   },
   { name: 'dead code', command: [bin('knip'), '--no-progress'] },

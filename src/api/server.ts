@@ -45,7 +45,9 @@ import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
 import { registerPhoneNumbers } from './phone-numbers/phone-number-routes.ts';
 import { type RecordingRouteDeps, registerRecordings } from './recordings/recording-routes.ts';
 import { requestIdOf } from './request-id.ts';
+import { registerRetention } from './retention/retention-routes.ts';
 import { registerSuppressions } from './suppressions/suppression-routes.ts';
+import { registerToolSecrets } from './tool-secrets/secret-routes.ts';
 import { registerTools } from './tools/tool-routes.ts';
 import { registerWebhookSettings, type WebhookSettingDeps } from './webhook-settings/webhook-setting-routes.ts';
 import { registerWebhooks } from './webhooks/webhook-routes.ts';
@@ -142,6 +144,8 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerAgents(app, guard, deps);
   registerPhoneNumbers(app, guard, deps);
   registerKeys(app, guard, deps);
+  registerToolSecrets(app, guard, deps);
+  registerRetention(app, guard, deps);
   registerCallingSettings(app, guard, deps);
   registerWidgetKeys(app, guard, deps);
   registerWorkspaces(app, createOperatorGuard({ ...deps, authenticator }), deps);

@@ -45,6 +45,8 @@ export async function setRetention(
   scope: RetentionScope,
   change: Partial<Record<CallPart, number | null>>,
   by: ChangedBy,
+  /** Throws when what is there is not what the editor has seen. */
+  expect?: (current: Retention) => void,
 ): Promise<Retention> {
   for (const [kind, days] of Object.entries(change)) {
     if (!CALL_PARTS.includes(kind as CallPart))
@@ -54,8 +56,11 @@ export async function setRetention(
     }
   }
   return database.transaction(async (tx) => {
+    // Two editors at once: the second sees what the first has written.
+    await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [scope.workspaceId]);
     await assertAgent(tx, scope);
     const before = await readRetention(tx, scope);
+    expect?.(before);
     for (const [kind, days] of Object.entries(change)) {
       await tx.query(
         'DELETE FROM retention_rules WHERE workspace_id = $1 AND agent_id IS NOT DISTINCT FROM $2 AND kind = $3',

@@ -16,8 +16,10 @@ import { operatorOperations } from '../operator/operations.ts';
 import { outboundCallOperations } from '../outbound-call/operations.ts';
 import { phoneNumberOperations } from '../phone-numbers/operations.ts';
 import { recordingOperations } from '../recordings/operations.ts';
+import { retentionOperations } from '../retention/operations.ts';
 import { serviceOperations } from '../service-operations.ts';
 import { suppressionOperations } from '../suppressions/operations.ts';
+import { toolSecretOperations } from '../tool-secrets/operations.ts';
 import { toolOperations } from '../tools/operations.ts';
 import { webhookSettingOperations } from '../webhook-settings/operations.ts';
 import { webhookOperations } from '../webhooks/operations.ts';
@@ -39,6 +41,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...phoneNumberOperations,
   ...keyOperations,
   ...callingSettingOperations,
+  ...toolSecretOperations,
+  ...retentionOperations,
   ...widgetKeyOperations,
   ...operatorOperations,
   ...errorCodeOperations,

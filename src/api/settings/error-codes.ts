@@ -39,6 +39,7 @@ export const SETTING_CODES = {
     message: 'Widget key not found',
     meaning: 'The workspace has no such public key, or it is revoked.',
   },
+  secret_not_found: { status: 404, message: 'Secret not found', meaning: 'The workspace has no secret of this name.' },
   workspace_not_found: { status: 404, message: 'Workspace not found', meaning: 'There is no workspace of this name.' },
   operator_only: {
     status: 403,

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { Operation } from '../../../src/api/openapi/operation.ts';
 import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
 import { createWidgetKey } from '../../../src/embed/widget-keys.ts';
+import { setSecret } from '../../../src/tools/secrets.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
@@ -52,6 +53,7 @@ const KINDS: Record<string, Kind> = {
   'path:keyId': { make: apiKey, unknown: () => uuidv4().replaceAll('-', '').slice(0, 8) },
   // Not an id of its own: it names a version of the agent before it.
   'path:version': { make: async () => '1', unknown: () => '2' },
+  'path:name': { make: secret, unknown: () => `S${uuidv4().slice(0, 8)}` },
   lineId: { make: async (tenant) => tenant.lineId, ...uuid },
   defaultAgentId: { make: async (tenant) => tenant.agentId, ...uuid },
   defaultLineId: { make: async (tenant) => tenant.lineId, ...uuid },
@@ -69,7 +71,7 @@ const KINDS: Record<string, Kind> = {
 const CSV = 'phone\n+14155550125\n';
 
 /** Fields that look like ids and are the client's own words. */
-const OWN_WORDS = new Set(['body:externalId', 'path:version']);
+const OWN_WORDS = new Set(['body:externalId', 'path:version', 'path:name']);
 const LOOKS_LIKE_ID = /(^|[a-z])(Ids?|Uuids?|ID|UUID)$|^(id|ids|from|enterprise)$/;
 
 /** For fields that a body must have. */
@@ -82,6 +84,7 @@ const SAMPLES: Record<string, unknown> = {
   limits: { concurrentCalls: 3 },
   authId: 'MA1',
   authToken: 'another',
+  recording: 30,
 };
 
 interface Cell {
@@ -241,6 +244,12 @@ async function agent(tenant: Tenant): Promise<string> {
 async function line(tenant: Tenant): Promise<string> {
   const wanted = { slug: tenant.slug, number: number.unknown(), carrier: 'plivo' };
   return (await addLine(api.database, SEALER, wanted)).id;
+}
+
+async function secret(tenant: Tenant): Promise<string> {
+  const name = `S${uuidv4().slice(0, 8)}`;
+  await setSecret(api.database, SEALER, { slug: tenant.slug, name, value: 'x' });
+  return name;
 }
 
 async function widgetKey(tenant: Tenant): Promise<string> {

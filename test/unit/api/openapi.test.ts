@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../../src/api/error-codes.ts';
+import { buildDocument } from '../../../src/api/openapi/document.ts';
 import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 
@@ -43,6 +45,25 @@ describe('/openapi.json', () => {
     expect(errors ?? []).toEqual([]);
     expect(valid).toBe(true);
     expect(document.openapi).toBe('3.1.1');
+  });
+
+  it('is linted without a finding but two that are meant', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] });
+    const source = JSON.stringify(buildDocument('https://voice.acme-calls.net'));
+    const found = await lintFromString({ source, absoluteRef: '/openapi.json', config });
+    expect(found.map(({ ruleId, message }) => [ruleId, message])).toEqual([
+      // The second path is the specification's. A lead's id is a UUID, which `import` is not, so no request fits both.
+      [
+        'no-ambiguous-paths',
+        'Paths should resolve unambiguously. Found two ambiguous paths: `/api/developer/leads/import/{importId}` and `/api/developer/leads/{leadId}/call`.',
+      ],
+      // A recording is where the redirection leads; the operation itself has no other answer.
+      ['operation-2xx-response', 'Operation must have at least one `2XX` response.'],
+    ]);
+    expect(found[1]?.location[0]?.pointer).toContain('~1recording/get');
+    const faulty = source.replace('"operationId":"placeCall",', '');
+    const again = await lintFromString({ source: faulty, absoluteRef: '/openapi.json', config });
+    expect(again.map(({ ruleId }) => ruleId)).toContain('operation-operationId');
   });
 
   it('describes exactly the operations that the server has', () => {

@@ -260,6 +260,36 @@ describe('web pages', () => {
   });
 });
 
+describe('secrets for tools', () => {
+  it('go in, are listed by name, and never come out', async () => {
+    const stored = await ask('PUT', '/secrets/SHOP_KEY', { value: 'canary-of-tools' });
+    expect(stored.json()).toMatchObject({ success: true, secret: { name: 'SHOP_KEY' } });
+    const listed = await ask('GET', '/secrets');
+    expect(listed.json().data.map((one: { name: string }) => one.name)).toEqual(['SHOP_KEY']);
+    expect((await ask('PUT', '/secrets/A', { value: 'two\nlines' })).json().code).toBe('invalid_request');
+    expect((await ask('DELETE', '/secrets/SHOP_KEY', undefined, {}, api.other.key)).statusCode).toBe(404);
+    expect((await ask('DELETE', '/secrets/SHOP_KEY')).statusCode).toBe(200);
+    expect((await ask('DELETE', '/secrets/SHOP_KEY')).json().code).toBe('secret_not_found');
+    const rows = [...(await audited('secret.created')), ...(await audited('secret.removed'))];
+    expect(JSON.stringify([stored.body, listed.body, rows, api.logLines])).not.toContain('canary-of-tools');
+  });
+});
+
+describe('retention', () => {
+  it("is the workspace's by kind, an agent's where it has its own, and not overwritten by a second editor", async () => {
+    const before = await ask('GET', '/retention');
+    expect(before.json()).toMatchObject({ recording: 365, transcript: 365 });
+    const seen = { 'if-match': String(before.headers['etag']) };
+    expect((await ask('PATCH', '/retention', { recording: 30 }, seen)).json()).toMatchObject({ recording: 30 });
+    expect((await ask('PATCH', '/retention', { recording: 7 }, seen)).statusCode).toBe(412);
+    const path = `/agents/${api.acme.agentId}/retention`;
+    expect((await ask('PATCH', path, { recording: 1 })).json()).toMatchObject({ recording: 1, transcript: 365 });
+    expect((await ask('PATCH', path, { recording: null })).json()).toMatchObject({ recording: 30 });
+    expect((await ask('PATCH', '/retention', { recording: 3_651 })).json().code).toBe('invalid_request');
+    await ask('PATCH', '/retention', { recording: null });
+  });
+});
+
 describe('limits and calling settings', () => {
   it('a workspace lowers its limits and goes back up to the cap, never above', async () => {
     const lowered = await ask('PATCH', '/limit-settings', { concurrentCalls: 4 });
@@ -349,6 +379,7 @@ it('every change above stands in the audit with who asked', async () => {
       'workspace.web_changed',
       'workspace.limits_changed',
       'workspace.calling_changed',
+      'retention.changed',
       'workspace.created',
       'workspace.api_enabled',
     ]),

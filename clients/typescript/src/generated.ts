@@ -1,0 +1,2492 @@
+/**
+ * Made by `node scripts/build-client.mjs` of the service's own `/openapi.json`; not changed by hand. `npm run check` fails when it is stale.
+ */
+
+import type { OperationFacts } from './exchange.ts';
+
+export interface Placed {
+  success: true;
+  callUuid: string;
+  /** With Prefer: return=representation */
+  call?: Call;
+  /** With Prefer: return=representation */
+  limits?: { concurrencyLimit: number; concurrencyInUse: number; lineCps: number };
+}
+/** One entry of the call log. What is not known yet is null or empty, never absent. */
+export interface Call {
+  callUuid: string;
+  enterprise: string;
+  agentId: string;
+  agentVersion: number;
+  leadId: string | null;
+  campaignId: null;
+  channel: 'phone' | 'web';
+  direction: 'outbound' | 'inbound';
+  to: string;
+  /** The phone number record; null for a web session */
+  from: string | null;
+  fromNumber: string;
+  name: string;
+  metadata: { [key: string]: unknown };
+  status: 'queued' | 'dialing' | 'ringing' | 'in_progress' | 'completed' | 'no_answer' | 'failed';
+  endedReason:
+    | 'user_hangup'
+    | 'agent_hangup'
+    | 'operator_hangup'
+    | 'api_hangup'
+    | 'call_transferred'
+    | 'voicemail_detected'
+    | 'voicemail_left'
+    | 'ivr_reached'
+    | 'inactivity'
+    | 'max_duration_reached'
+    | 'operator_takeover'
+    | 'opt_out_requested'
+    | 'no_answer'
+    | 'busy'
+    | 'declined'
+    | 'rejected_as_spam'
+    | 'unreachable'
+    | 'canceled'
+    | 'queue_expired'
+    | 'blocked_suppressed'
+    | 'blocked_time_window'
+    | 'blocked_country'
+    | 'agent_unavailable'
+    | 'draining'
+    | 'invalid_number'
+    | 'carrier_rejected'
+    | 'carrier_auth'
+    | 'carrier_throttled'
+    | 'carrier_timeout'
+    | 'carrier_error'
+    | 'media_incompatible'
+    | 'no_media'
+    | 'stt_error'
+    | 'llm_error'
+    | 'tts_error'
+    | 'realtime_error'
+    | 'tool_error_fatal'
+    | 'node_lost'
+    | 'internal_error'
+    | 'submission_unknown'
+    | null;
+  hangupBy: 'caller' | 'agent' | 'operator' | 'carrier' | 'platform' | null;
+  fault: 'none' | 'client' | 'callee' | 'carrier' | 'provider' | 'platform' | null;
+  sipCode: number | null;
+  error: { code: string; message: string; provider: string | null; retryable: boolean } | null;
+  answeredBy: 'human' | 'machine' | 'ivr' | 'unknown' | null;
+  answeredByConfidence: null;
+  /** UTC, milliseconds */
+  createdAt: string;
+  dialedAt: string | null;
+  ringingAt: string | null;
+  answeredAt: string | null;
+  endedAt: string | null;
+  ringSeconds: number | null;
+  durationSeconds: number | null;
+  recording: Recording;
+  transcriptStatus: 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
+  /** Only what was heard */
+  transcript: string | null;
+  turns: Turn[];
+  analysisStatus: 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
+  /** 1 to 4 sentences */
+  summary: string | null;
+  /** One of the agent's labels, or of the default list */
+  intent: string | null;
+  intentConfidence: number | null;
+  /** Of the caller */
+  sentiment: 'positive' | 'neutral' | 'negative' | null;
+  /** Null: not to be told from what was said */
+  successful: boolean | null;
+  successReason: string | null;
+  /** The script's own word at its end */
+  disposition: string | null;
+  /** What the script caught, and what fits the agent's schema */
+  data: { [key: string]: unknown };
+  /** Quotes that stand in the turns, letter for letter */
+  evidence: Evidence[];
+  /** Who read the call: `parley-heuristic-1`, or a language model */
+  analysisModel: string | null;
+  /** Spreads in ms from the end of the last sound of the caller */
+  latency: { [key: string]: unknown } | null;
+  quality: null;
+  interruptions: { byUser: number; falseBargeIns: number };
+  tools: ToolUse[];
+  cost: null;
+  warnings: string[];
+  recovery: unknown[];
+  compliance: { permitId: string; window: string | null } | null;
+  webhooks: { delivered: number; pending: number };
+}
+export interface Recording {
+  status: 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
+  /** Signed; needs no key while it lives */
+  url: string | null;
+  urlExpiresAt: string | null;
+  format: 'ogg_opus' | null;
+  /** Left: the caller; right: the agent */
+  channels: number | null;
+  sampleRate: number | null;
+  durationSeconds: number | null;
+  sizeBytes: number | null;
+  sha256: string | null;
+  /** One for each stream: more than one when the call came back after a fault of ours */
+  parts: {
+    url: string;
+    /** UTC, milliseconds */
+    urlExpiresAt: string;
+    durationSeconds: number;
+    sizeBytes: number;
+    sha256: string;
+    variants: { mono: string; caller: string; agent: string };
+  }[];
+}
+export interface Turn {
+  turnId: string;
+  role: 'agent' | 'user';
+  /** Since the media stream began */
+  startMs: number;
+  endMs: number;
+  /** What the agent meant to say, or what was recognised of the caller */
+  text: string;
+  /** Only what was played */
+  heardText: string;
+  interrupted: boolean;
+  kind?: 'speech' | 'backchannel' | 'unclear';
+  intent?: string;
+  stepId?: string;
+  words: unknown[];
+}
+export interface Evidence {
+  turnId: string;
+  quote: string;
+}
+/** A use of a custom tool. Neither what was asked nor what was answered is kept. */
+export interface ToolUse {
+  name: string;
+  /** From the ask to the result; null while it is at work */
+  ms: number | null;
+  /** Of HTTP, where there was an answer */
+  status: number | null;
+  outcome: 'ok' | 'failed' | 'cancelled' | null;
+  error:
+    | 'unknown_tool'
+    | 'bad_arguments'
+    | 'missing_secret'
+    | 'refused'
+    | 'failed'
+    | 'timeout'
+    | 'redirected'
+    | 'http_error'
+    | 'too_large'
+    | 'bad_answer'
+    | 'circuit_open'
+    | 'busy'
+    | 'outcome_unknown'
+    | 'cancelled'
+    | 'unsupported'
+    | 'client_error'
+    | null;
+  toolCallId: string;
+  /** UTC, milliseconds */
+  startedAt: string;
+}
+/** Exactly two keys; the code is in X-Error-Code. */
+export interface ShortError {
+  success: false;
+  message: string;
+}
+export interface OutboundCall {
+  /** E.164 */ to: string;
+  /** See GET /api/developer/agents */
+  agentId: string;
+  /** The slug of the workspace */
+  enterprise: string;
+  /** See GET /api/developer/phone-numbers */
+  from: string;
+  name?: string | null;
+  metadata?: { [key: string]: JsonValue } | null;
+}
+export type JsonValue = __schema0;
+export type __schema0 = string | number | boolean | null | __schema0[] | { [key: string]: __schema0 };
+export interface Calls {
+  data: Call[];
+  /** Null on the last page */
+  nextCursor: string | null;
+}
+export interface Error {
+  success: false;
+  message: string;
+  code:
+    | 'transcript_not_ready'
+    | 'call_live'
+    | 'call_not_in_progress'
+    | 'action_not_possible'
+    | 'action_not_supported'
+    | 'control_unanswered'
+    | 'link_invalid'
+    | 'link_expired'
+    | 'range_not_satisfiable'
+    | 'recording_store_unavailable'
+    | 'recording_busy'
+    | 'recording_unreadable'
+    | 'legal_hold'
+    | 'unauthorized'
+    | 'insufficient_scope'
+    | 'auth_rate_limit'
+    | 'api_rate_limit'
+    | 'invalid_json'
+    | 'unsupported_media_type'
+    | 'body_too_large'
+    | 'bad_request'
+    | 'missing_fields'
+    | 'invalid_from'
+    | 'invalid_to'
+    | 'invalid_agentId'
+    | 'invalid_name'
+    | 'invalid_metadata'
+    | 'credentials_missing'
+    | 'agent_not_found'
+    | 'agent_not_outbound'
+    | 'blocked_suppressed'
+    | 'blocked_time_window'
+    | 'blocked_country'
+    | 'draining'
+    | 'overloaded'
+    | 'cps_limit'
+    | 'concurrency_limit'
+    | 'submission_unknown'
+    | 'internal_error'
+    | 'invalid_idempotency_key'
+    | 'request_in_progress'
+    | 'idempotency_state_unknown'
+    | 'idempotency_key_reused'
+    | 'invalid_call_id'
+    | 'invalid_request'
+    | 'invalid_cursor'
+    | 'call_not_found'
+    | 'recording_not_ready'
+    | 'invalid_lead_id'
+    | 'lead_not_found'
+    | 'lead_active_call'
+    | 'duplicate_call'
+    | 'do_not_contact'
+    | 'external_id_taken'
+    | 'invalid_phone'
+    | 'conflicting_phone_fields'
+    | 'invalid_notes'
+    | 'invalid_source'
+    | 'invalid_externalId'
+    | 'invalid_timezone'
+    | 'invalid_consent'
+    | 'import_not_found'
+    | 'invalid_import_id'
+    | 'unsupported_import_type'
+    | 'import_empty'
+    | 'import_too_many_rows'
+    | 'import_no_phone_column'
+    | 'import_duplicate_column'
+    | 'invalid_status'
+    | 'suppression_not_found'
+    | 'webhook_not_set'
+    | 'webhook_disabled'
+    | 'delivery_not_found'
+    | 'webhook_too_old'
+    | 'invalid_parent_origin'
+    | 'invalid_public_key'
+    | 'origin_not_allowed'
+    | 'embed_rate_limit'
+    | 'precondition_failed'
+    | 'already_exists'
+    | 'setting_refused'
+    | 'invalid_agent'
+    | 'agent_version_not_found'
+    | 'key_not_found'
+    | 'line_not_found'
+    | 'widget_key_not_found'
+    | 'secret_not_found'
+    | 'workspace_not_found'
+    | 'operator_only'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'carrier_throttled'
+    | 'no_answer'
+    | 'busy'
+    | 'declined'
+    | 'rejected_as_spam'
+    | 'unreachable'
+    | 'canceled'
+    | 'queue_expired'
+    | 'agent_unavailable'
+    | 'invalid_number'
+    | 'carrier_rejected'
+    | 'carrier_auth'
+    | 'carrier_timeout'
+    | 'carrier_error'
+    | 'media_incompatible'
+    | 'no_media'
+    | 'stt_error'
+    | 'llm_error'
+    | 'tts_error'
+    | 'realtime_error'
+    | 'tool_error_fatal'
+    | 'node_lost';
+  requestId: string;
+  details: { field: string; issue: string }[];
+}
+export interface CallEvents {
+  data: CallEvent[];
+}
+export interface CallEvent {
+  id: string;
+  /** UTC, milliseconds */
+  at: string;
+  kind: string;
+  data: { [key: string]: unknown };
+}
+export interface Transcript {
+  callUuid: string;
+  transcriptStatus: 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
+  transcript: string;
+  turns: Turn[];
+}
+export interface DeletedParts {
+  success: true;
+  callUuid: string;
+  deleted: ('recording' | 'transcript' | 'analysis' | 'events' | 'metadata')[];
+}
+export interface HangUp {
+  success: true;
+  callUuid: string;
+  status: 'queued' | 'dialing' | 'ringing' | 'in_progress' | 'completed' | 'no_answer' | 'failed';
+}
+export interface Controlled {
+  success: true;
+  callUuid: string;
+  action: string;
+}
+export type Control =
+  | {
+      /** The agent says `text` in its own voice; the conversation then goes on */ action: 'say';
+      text: string;
+      /** Cut what is being said, instead of waiting for its end */
+      interrupt?: boolean;
+    }
+  | {
+      /** The agent takes `text` as though the caller had said it */ action: 'inject';
+      text: string;
+    }
+  | {
+      /** The agent falls silent and answers nothing */ action: 'mute_agent';
+    }
+  | {
+      /** It goes on from the word at which it fell silent */ action: 'unmute_agent';
+    }
+  | {
+      /** Keys pressed towards the far end */ action: 'dtmf';
+      digits: string;
+    }
+  | {
+      /** Not served yet: 422 */ action: 'transfer' | 'takeover' | 'handback';
+    };
+export interface LeadCreated {
+  success: true;
+  lead: CreatedLead;
+}
+export interface CreatedLead {
+  id: string;
+  enterprise: string;
+  agentId: string | null;
+  name: string;
+  /** E.164 */
+  phone: string;
+  notes: string | null;
+  source: string | null;
+  /** Follows its calls */
+  status: 'new' | 'calling' | 'contacted' | 'no_answer' | 'failed' | 'do_not_contact';
+  metadata: { [key: string]: unknown };
+  externalId: string | null;
+  timezone: string | null;
+  lastCallUuid: string | null;
+  callCount: number;
+  /** The oldest lead with this number, if that is another */
+  duplicateOf: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+  /** UTC, milliseconds */
+  updatedAt: string;
+}
+/** One of `phone`, `phone_number` and `mobile` is required. */
+export interface NewLead {
+  /** The slug of the workspace */ enterprise: string;
+  phone?: string | null;
+  /** The same as `phone` */
+  phone_number?: string | null;
+  /** The same as `phone` */
+  mobile?: string | null;
+  /** See GET /api/developer/agents; needed before the lead is called */
+  agentId?: string | null;
+  /** For {{customer_name}}; `Customer` when there is none */
+  name?: string | null;
+  /** For {{notes}} */
+  notes?: string | null;
+  /** For {{source}} */
+  source?: string | null;
+  metadata?: { [key: string]: JsonValue } | null;
+  /** Yours. A second lead with it changes the first. */
+  externalId?: string | null;
+  /** IANA, such as America/Los_Angeles */
+  timezone?: string | null;
+  consent?: Consent | null;
+}
+export interface Consent {
+  /** Such as `express_written` */ type: string;
+  source?: string | null;
+  /** When it was given */
+  at?: string | null;
+  proofUrl?: string | null;
+}
+export interface Leads {
+  data: Lead[];
+  nextCursor: string | null;
+}
+export interface Lead {
+  id: string;
+  enterprise: string;
+  agentId: string | null;
+  name: string;
+  /** E.164 */
+  phone: string;
+  notes: string | null;
+  source: string | null;
+  /** Follows its calls */
+  status: 'new' | 'calling' | 'contacted' | 'no_answer' | 'failed' | 'do_not_contact';
+  metadata: { [key: string]: unknown };
+  externalId: string | null;
+  timezone: string | null;
+  lastCallUuid: string | null;
+  callCount: number;
+  /** The oldest lead with this number, if that is another */
+  duplicateOf: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+  /** UTC, milliseconds */
+  updatedAt: string;
+  consent: { type: string; source?: string | null; at?: string | null; proofUrl?: string | null } | null;
+}
+export interface LeadImportStarted {
+  success: true;
+  import: LeadImport;
+}
+export interface LeadImport {
+  id: string;
+  format: 'csv' | 'ndjson';
+  state: 'queued' | 'running' | 'completed' | 'failed';
+  totalRows: number;
+  /** Created, updated and failed */
+  processedRows: number;
+  createdCount: number;
+  /** Rows that changed the lead of their `externalId` */
+  updatedCount: number;
+  failedCount: number;
+  /** Columns that are no field of a lead */
+  ignoredColumns: string[];
+  error: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+}
+export interface LeadImportProgress {
+  success: true;
+  import: LeadImport;
+  errors: LeadImportError[];
+  /** For more errors */
+  nextCursor: string | null;
+}
+export interface LeadImportError {
+  /** From 1, without the header and blank lines */ row: number;
+  /** In the file, from 1 */
+  line: number;
+  field: string | null;
+  code: string;
+  message: string;
+}
+export interface OneLead {
+  success: true;
+  lead: Lead;
+}
+/** Only what is given changes; null clears. */
+export interface LeadChange {
+  phone?: string | null;
+  /** The same as `phone` */
+  phone_number?: string | null;
+  /** The same as `phone` */
+  mobile?: string | null;
+  /** See GET /api/developer/agents; needed before the lead is called */
+  agentId?: string | null;
+  /** For {{customer_name}}; `Customer` when there is none */
+  name?: string | null;
+  /** For {{notes}} */
+  notes?: string | null;
+  /** For {{source}} */
+  source?: string | null;
+  metadata?: { [key: string]: JsonValue } | null;
+  /** Yours. A second lead with it changes the first. */
+  externalId?: string | null;
+  /** IANA, such as America/Los_Angeles */
+  timezone?: string | null;
+  consent?: Consent | null;
+  /** The other states follow from calls. `new` lifts `do_not_contact`. */
+  status?: 'new' | 'do_not_contact';
+}
+export interface LeadDeleted {
+  success: true;
+  leadId: string;
+}
+export interface LeadCalled {
+  success: true;
+  callUuid: string;
+  /** With Prefer: return=representation */
+  call?: Call;
+  /** With Prefer: return=representation */
+  limits?: { concurrencyLimit: number; concurrencyInUse: number; lineCps: number };
+  leadId: string;
+}
+export interface LeadCall {
+  /** Default: the agent's line, then the workspace's */ from?: string | null;
+  /** Default: the lead's agent, then the workspace's */
+  agentId?: string | null;
+  /** Default: the lead's name */
+  name?: string | null;
+  /** Over the lead's own */
+  metadata?: { [key: string]: JsonValue } | null;
+}
+export interface Suppressions {
+  data: Suppression[];
+  nextCursor: string | null;
+  /** Raised by every change of the list; each permit to dial names it */
+  version: number;
+}
+export interface Suppression {
+  /** E.164 */ phone: string;
+  reason: string | null;
+  /** `call`: it was asked for in a call */
+  source: 'api' | 'operator' | 'call';
+  callUuid: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface Suppressed {
+  success: true;
+  added: number;
+  /** Were on the list before */
+  known: number;
+}
+/** `phone` for one number, or `phones` for up to 1,000. */
+export interface NewSuppression {
+  /** International form */ phone?: string;
+  phones?: string[];
+  reason?: string | null;
+}
+export interface Unsuppressed {
+  success: true;
+  phone: string;
+}
+export interface WebhookEndpoint {
+  url: string;
+  enabled: boolean;
+  /** What a person should know; null when all is well */
+  notice: string | null;
+  disabledAt: string | null;
+  disabledReason: 'gone' | 'failing' | 'operator' | null;
+  /** Opt-in events that are sent beside those that always are */
+  events: ('call.ringing' | 'call.answered' | 'tool.failed' | 'lead.updated')[];
+  lastSuccessAt: string | null;
+  /** The first failure since the last success */
+  failingSince: string | null;
+  failuresSinceSuccess: number;
+  /** Deliveries that are not over */
+  waiting: number;
+  /** Until when the secret before the last rotation signs too */
+  previousSecretUntil: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface WebhookDeliveries {
+  data: WebhookDelivery[];
+  nextCursor: string | null;
+}
+export interface WebhookDelivery {
+  id: string;
+  /** `webhook-id` of every attempt */
+  eventId: string;
+  event:
+    | 'call.completed'
+    | 'call.no_answer'
+    | 'call.failed'
+    | 'recording.ready'
+    | 'analysis.completed'
+    | 'call.ringing'
+    | 'call.answered'
+    | 'tool.failed'
+    | 'lead.updated'
+    | 'webhook.test';
+  callUuid: string | null;
+  sequence: number;
+  /** pending: before its first attempt; failed: will be tried again; dead: given up */
+  state: 'pending' | 'delivered' | 'failed' | 'dead';
+  attempts: number;
+  nextAttemptAt: string | null;
+  lastAttemptAt: string | null;
+  /** Null: no answer came */
+  lastStatus: number | null;
+  lastError: string | null;
+  deliveredAt: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface WebhookDeliveryDetail {
+  id: string;
+  /** `webhook-id` of every attempt */
+  eventId: string;
+  event:
+    | 'call.completed'
+    | 'call.no_answer'
+    | 'call.failed'
+    | 'recording.ready'
+    | 'analysis.completed'
+    | 'call.ringing'
+    | 'call.answered'
+    | 'tool.failed'
+    | 'lead.updated'
+    | 'webhook.test';
+  callUuid: string | null;
+  sequence: number;
+  /** pending: before its first attempt; failed: will be tried again; dead: given up */
+  state: 'pending' | 'delivered' | 'failed' | 'dead';
+  attempts: number;
+  nextAttemptAt: string | null;
+  lastAttemptAt: string | null;
+  /** Null: no answer came */
+  lastStatus: number | null;
+  lastError: string | null;
+  deliveredAt: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+  /** The newest 24, oldest first */
+  attemptLog: {
+    /** UTC, milliseconds */ at: string;
+    attempt: number;
+    /** Null: no answer came */
+    status: number | null;
+    error: string | null;
+    /** From the look-up of the name to the answer */
+    ms: number;
+  }[];
+}
+export interface WebhookSent {
+  success: true;
+  delivery: WebhookDeliveryDetail;
+}
+export interface WebhookReplay {
+  success: true;
+  /** Events that are being sent, the oldest first */
+  count: number;
+  /** More match: repeat with `from` at this time */
+  nextFrom: string | null;
+}
+export interface WebhookReplayRequest {
+  /** Events written at this time or later */ from?: string;
+  /** Events written before this time */
+  to?: string;
+  events?: (
+    | 'call.completed'
+    | 'call.no_answer'
+    | 'call.failed'
+    | 'recording.ready'
+    | 'analysis.completed'
+    | 'call.ringing'
+    | 'call.answered'
+    | 'tool.failed'
+    | 'lead.updated'
+    | 'webhook.test'
+  )[];
+  callUuids?: string[];
+  /** Only those whose delivery is in one of these states; without it all are sent again */
+  states?: ('pending' | 'delivered' | 'failed' | 'dead')[];
+}
+export interface WebhookWithSecret {
+  success: true;
+  webhook: WebhookEndpoint;
+  /** `whsec_…` with which every event is signed, this once (Standard Webhooks) */
+  secret: string;
+}
+export interface WebhookRequest {
+  /** https */ url: string;
+}
+export interface WebhookChange {
+  /** Opt-in events that are sent beside those that always are; the list is replaced whole */
+  events?: ('call.ringing' | 'call.answered' | 'tool.failed' | 'lead.updated')[];
+  /** On: what waits is sent. Off: events are kept. */
+  enabled?: boolean;
+}
+export interface Limits {
+  calls: {
+    /** At once, phone and web together */ limit: number;
+    inUse: number;
+    /** Of them, never given to web sessions */
+    reservedForPhone: number;
+    /** New calls */
+    perSecond: number;
+  };
+  webSessions: { limit: number; inUse: number };
+  /** Of each key */
+  api: { requestsPerSecond: number; burst: number };
+  lines: {
+    /** For `from` */ id: string;
+    number: string;
+    /** Calls at once */
+    limit: number;
+    inUse: number;
+    /** New calls */
+    perSecond: number;
+  }[];
+}
+export interface LimitSettings {
+  limits: {
+    /** Calls at once, phone and web together */ concurrentCalls: number;
+    /** New calls a second */
+    callsPerSecond: number;
+    /** Of each key */
+    apiRequestsPerSecond: number;
+    /** Of each key */
+    apiBurst: number;
+    /** Web sessions at once */
+    webSessions: number;
+    /** Of the calls, never given to web sessions */
+    reservedPhoneCalls: number;
+  };
+  /** The most that the operator allows */
+  caps: {
+    /** Calls at once, phone and web together */ concurrentCalls: number;
+    /** New calls a second */
+    callsPerSecond: number;
+    /** Of each key */
+    apiRequestsPerSecond: number;
+    /** Of each key */
+    apiBurst: number;
+    /** Web sessions at once */
+    webSessions: number;
+  };
+}
+/** 0 lets nothing through. */
+export interface LimitSettingsChange {
+  concurrentCalls?: number;
+  callsPerSecond?: number;
+  apiRequestsPerSecond?: number;
+  apiBurst?: number;
+  webSessions?: number;
+  reservedPhoneCalls?: number;
+}
+export interface Audit {
+  data: AuditRow[];
+  nextCursor: string | null;
+}
+export interface AuditRow {
+  /** Its number in the chain of the workspace, from 1 */ position: number;
+  /** UTC, milliseconds */
+  at: string;
+  /** `key:` and its public id, `cli:` and a name, or `system:` and a part */
+  actor: string;
+  action: string;
+  target: string;
+  ip: string | null;
+  requestId: string | null;
+  before: unknown;
+  after: unknown;
+  /** `hash` of the row before */
+  prevHash: string;
+  /** Over all of this row and `prevHash` */
+  hash: string;
+}
+export interface Agents {
+  data: Agent[];
+  nextCursor: null;
+}
+export interface Agent {
+  /** For `agentId` */ id: string;
+  name: string;
+  direction: 'outbound' | 'inbound' | 'web' | 'any';
+  version: number;
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface StoredAgent {
+  success: true;
+  agent: Agent;
+}
+export interface AgentRequest {
+  /** As docs/agents.md has it, tools included. Checked whole; all faults come with their paths. */
+  definition: { [key: string]: unknown };
+}
+export interface AgentDetail {
+  /** For `agentId` */ id: string;
+  name: string;
+  direction: 'outbound' | 'inbound' | 'web' | 'any';
+  /** That of `definition` */
+  version: number;
+  /** UTC, milliseconds */
+  createdAt: string;
+  latestVersion: number;
+  /** Of its calls of leads; null: the workspace's */
+  lineId: string | null;
+  /** As docs/agents.md has it */
+  definition: { [key: string]: unknown };
+}
+export interface AgentLineRequest {
+  /** Null: the workspace's default line */ lineId: string | null;
+}
+export interface DeletedAgent {
+  success: true;
+  agentId: string;
+}
+export interface AgentVersions {
+  data: AgentVersion[];
+  nextCursor: null;
+}
+export interface AgentVersion {
+  version: number;
+  /** What new calls use */
+  isCurrent: boolean;
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface PhoneNumbers {
+  data: PhoneNumber[];
+  nextCursor: null;
+}
+export interface PhoneNumber {
+  /** For `from` */ id: string;
+  number: string;
+  carrier: string;
+  /** They are write-only */
+  hasCredentials: boolean;
+  limits: { concurrentCalls: number; callsPerSecond: number };
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface StoredPhoneNumber {
+  success: true;
+  phoneNumber: PhoneNumber;
+}
+export interface NewPhoneNumber {
+  number: string;
+  carrier: 'plivo';
+  credentials?: TelephonyCredentials;
+  limits?: {
+    /** Calls at once */ concurrentCalls?: number;
+    /** New calls a second */
+    callsPerSecond?: number;
+  };
+}
+/** By carrier: plivo: authId, authToken. Stored sealed, never shown. */
+export type TelephonyCredentials = { [key: string]: string };
+export interface PhoneNumberChange {
+  limits: {
+    /** Calls at once */ concurrentCalls?: number;
+    /** New calls a second */
+    callsPerSecond?: number;
+  };
+}
+export interface DeletedPhoneNumber {
+  success: true;
+  lineId: string;
+}
+export interface ApiKeys {
+  data: ApiKey[];
+  nextCursor: null;
+}
+export interface ApiKey {
+  /** The eight public characters of the key */ keyId: string;
+  name: string;
+  scopes: (
+    | 'calls:write'
+    | 'calls:read'
+    | 'leads:write'
+    | 'leads:read'
+    | 'webhooks:write'
+    | 'agents:read'
+    | 'audit:read'
+    | 'settings:read'
+    | 'settings:write'
+    | 'bench'
+  )[];
+  /** Empty: from anywhere */
+  allowedCidrs: string[];
+  expiresAt: string | null;
+  revokedAt: string | null;
+  /** To the minute */
+  lastUsedAt: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface NewApiKey {
+  success: true;
+  key: ApiKey;
+  /** The key itself, this once: `sv_live_…` */
+  secret: string;
+}
+export interface NewApiKeyRequest {
+  name: string;
+  scopes: (
+    | 'calls:write'
+    | 'calls:read'
+    | 'leads:write'
+    | 'leads:read'
+    | 'webhooks:write'
+    | 'agents:read'
+    | 'audit:read'
+    | 'settings:read'
+    | 'settings:write'
+    | 'bench'
+  )[];
+  /** 203.0.113.0/24; none: anywhere */
+  allowedCidrs?: string[];
+  expiresAt?: string | null;
+}
+export interface RotatedApiKey {
+  success: true;
+  /** The new one */
+  key: ApiKey;
+  /** The old one, valid until `expiresAt` */
+  replaced: ApiKey;
+  /** The key itself, this once: `sv_live_…` */
+  secret: string;
+}
+export type RotateApiKeyRequest = {
+  /** For how long the old key stays valid; default a day */ overlapSeconds?: number;
+} | null;
+export interface RevokedApiKey {
+  success: true;
+  key: ApiKey;
+}
+export interface CallingSettings {
+  window: { start: string; end: string; days: number[]; timezone: string } | null;
+  allowedCountries: string[] | null;
+  blockedCountries: string[];
+  guardCalls: boolean;
+  guardLeads: boolean;
+  defaultAgentId: string | null;
+  defaultLineId: string | null;
+}
+export interface CallingSettingsChange {
+  /** Null: at any time */
+  window?: {
+    /** 09:00 */ start: string;
+    /** 20:00, within one day */
+    end: string;
+    /** 1 is Monday */
+    days: number[];
+    /** IANA, or `recipient`: that of the called person */
+    timezone: string;
+  } | null;
+  /** ISO 3166; null: any */
+  allowedCountries?: string[] | null;
+  blockedCountries?: string[];
+  /** Refuse a call while the same one is not over */
+  guardCalls?: boolean;
+  guardLeads?: boolean;
+  defaultAgentId?: string | null;
+  defaultLineId?: string | null;
+}
+export interface ToolSecrets {
+  data: ToolSecret[];
+  nextCursor: null;
+}
+export interface ToolSecret {
+  name: string;
+  /** UTC, milliseconds */
+  createdAt: string;
+  /** UTC, milliseconds */
+  updatedAt: string;
+}
+export interface StoredToolSecret {
+  success: true;
+  secret: ToolSecret;
+}
+export interface ToolSecretRequest {
+  /** Printable ASCII on one line, because it goes into a header */ value: string;
+}
+export interface DeletedToolSecret {
+  success: true;
+  name: string;
+}
+/** Days by kind, as they hold */
+export interface Retention {
+  recording: number;
+  transcript: number;
+  analysis: number;
+  events: number;
+  metadata: number;
+}
+/** Days by kind; 0: until the next purge after the call's end; null: as the next wider rule has it. */
+export interface RetentionChange {
+  recording?: number | null;
+  transcript?: number | null;
+  analysis?: number | null;
+  events?: number | null;
+  metadata?: number | null;
+}
+export interface WidgetKeys {
+  data: WidgetKey[];
+  nextCursor: null;
+}
+export interface WidgetKey {
+  /** No secret: it stands in web pages */ publicKey: string;
+  name: string;
+  /** Empty: no page may use it */
+  allowedOrigins: string[];
+  enabled: boolean;
+  revokedAt: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface StoredWidgetKey {
+  success: true;
+  widgetKey: WidgetKey;
+}
+export interface NewWidgetKey {
+  name: string;
+  /** https://example.com, https://*.example.com, http://localhost:3000; none: no page may use the key */
+  allowedOrigins?: string[];
+}
+export interface WidgetKeyChange {
+  name?: string;
+  enabled?: boolean;
+  /** https://example.com, https://*.example.com, http://localhost:3000; none: no page may use the key */
+  allowedOrigins?: string[];
+}
+export interface WebSettings {
+  /** The longest web session */ sessionSeconds: number;
+  /** Whether web sessions send call events */
+  webhooks: boolean;
+}
+export interface WebSettingsChange {
+  sessionSeconds?: number;
+  webhooks?: boolean;
+}
+export interface Workspaces {
+  data: Workspace[];
+  nextCursor: null;
+}
+export interface Workspace {
+  id: string;
+  /** What requests call `enterprise` */
+  slug: string;
+  name: string;
+  /** While false, every key of the workspace is refused and none can be made */
+  apiEnabled: boolean;
+  limits: {
+    concurrentCalls: number;
+    callsPerSecond: number;
+    apiRequestsPerSecond: number;
+    apiBurst: number;
+    webSessions: number;
+    reservedPhoneCalls: number;
+  };
+  /** The most that the workspace may set its limits to */
+  caps: {
+    concurrentCalls: number;
+    callsPerSecond: number;
+    apiRequestsPerSecond: number;
+    apiBurst: number;
+    webSessions: number;
+  };
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface StoredWorkspace {
+  success: true;
+  workspace: Workspace;
+}
+export interface NewWorkspace {
+  slug: string;
+  name: string;
+}
+export interface WorkspaceChange {
+  apiEnabled?: boolean;
+  /** Also the caps of what the workspace may set by itself */
+  limits?: LimitSettingsChange;
+}
+export interface ErrorCodes {
+  data: {
+    code:
+      | 'transcript_not_ready'
+      | 'call_live'
+      | 'call_not_in_progress'
+      | 'action_not_possible'
+      | 'action_not_supported'
+      | 'control_unanswered'
+      | 'link_invalid'
+      | 'link_expired'
+      | 'range_not_satisfiable'
+      | 'recording_store_unavailable'
+      | 'recording_busy'
+      | 'recording_unreadable'
+      | 'legal_hold'
+      | 'unauthorized'
+      | 'insufficient_scope'
+      | 'auth_rate_limit'
+      | 'api_rate_limit'
+      | 'invalid_json'
+      | 'unsupported_media_type'
+      | 'body_too_large'
+      | 'bad_request'
+      | 'missing_fields'
+      | 'invalid_from'
+      | 'invalid_to'
+      | 'invalid_agentId'
+      | 'invalid_name'
+      | 'invalid_metadata'
+      | 'credentials_missing'
+      | 'agent_not_found'
+      | 'agent_not_outbound'
+      | 'blocked_suppressed'
+      | 'blocked_time_window'
+      | 'blocked_country'
+      | 'draining'
+      | 'overloaded'
+      | 'cps_limit'
+      | 'concurrency_limit'
+      | 'submission_unknown'
+      | 'internal_error'
+      | 'invalid_idempotency_key'
+      | 'request_in_progress'
+      | 'idempotency_state_unknown'
+      | 'idempotency_key_reused'
+      | 'invalid_call_id'
+      | 'invalid_request'
+      | 'invalid_cursor'
+      | 'call_not_found'
+      | 'recording_not_ready'
+      | 'invalid_lead_id'
+      | 'lead_not_found'
+      | 'lead_active_call'
+      | 'duplicate_call'
+      | 'do_not_contact'
+      | 'external_id_taken'
+      | 'invalid_phone'
+      | 'conflicting_phone_fields'
+      | 'invalid_notes'
+      | 'invalid_source'
+      | 'invalid_externalId'
+      | 'invalid_timezone'
+      | 'invalid_consent'
+      | 'import_not_found'
+      | 'invalid_import_id'
+      | 'unsupported_import_type'
+      | 'import_empty'
+      | 'import_too_many_rows'
+      | 'import_no_phone_column'
+      | 'import_duplicate_column'
+      | 'invalid_status'
+      | 'suppression_not_found'
+      | 'webhook_not_set'
+      | 'webhook_disabled'
+      | 'delivery_not_found'
+      | 'webhook_too_old'
+      | 'invalid_parent_origin'
+      | 'invalid_public_key'
+      | 'origin_not_allowed'
+      | 'embed_rate_limit'
+      | 'precondition_failed'
+      | 'already_exists'
+      | 'setting_refused'
+      | 'invalid_agent'
+      | 'agent_version_not_found'
+      | 'key_not_found'
+      | 'line_not_found'
+      | 'widget_key_not_found'
+      | 'secret_not_found'
+      | 'workspace_not_found'
+      | 'operator_only'
+      | 'not_found'
+      | 'method_not_allowed'
+      | 'carrier_throttled'
+      | 'no_answer'
+      | 'busy'
+      | 'declined'
+      | 'rejected_as_spam'
+      | 'unreachable'
+      | 'canceled'
+      | 'queue_expired'
+      | 'agent_unavailable'
+      | 'invalid_number'
+      | 'carrier_rejected'
+      | 'carrier_auth'
+      | 'carrier_timeout'
+      | 'carrier_error'
+      | 'media_incompatible'
+      | 'no_media'
+      | 'stt_error'
+      | 'llm_error'
+      | 'tts_error'
+      | 'realtime_error'
+      | 'tool_error_fatal'
+      | 'node_lost';
+    status: number;
+    message: string;
+    meaning: string;
+  }[];
+}
+export interface Tools {
+  data: ToolFigures[];
+  nextCursor: null;
+}
+export interface ToolFigures {
+  name: string;
+  /** The last 100 at most; the figures are of these */
+  uses: number;
+  failed: number;
+  /** The call ended first */
+  cancelled: number;
+  /** From the ask to the result */
+  p50Ms: number | null;
+  p95Ms: number | null;
+  last: {
+    callUuid: string;
+    ms: number | null;
+    /** Of HTTP, where there was an answer */
+    status: number | null;
+    /** Null: at work */
+    outcome: 'ok' | 'failed' | 'cancelled' | null;
+    error:
+      | 'unknown_tool'
+      | 'bad_arguments'
+      | 'missing_secret'
+      | 'refused'
+      | 'failed'
+      | 'timeout'
+      | 'redirected'
+      | 'http_error'
+      | 'too_large'
+      | 'bad_answer'
+      | 'circuit_open'
+      | 'busy'
+      | 'outcome_unknown'
+      | 'cancelled'
+      | 'unsupported'
+      | 'client_error'
+      | null;
+    toolCallId: string;
+    /** UTC, milliseconds */
+    startedAt: string;
+  }[];
+}
+export interface EmbedVersions {
+  current: string;
+  versions: { version: string; src: string; integrity: string }[];
+}
+export interface EmbedSession {
+  /** JWT: opens one socket at /ws/live within 60 s */ token: string;
+}
+export interface EmbedSessionRequest {
+  /** The public widget key */ publicKey: string;
+  /** UUID of an agent for the web */
+  agentId: string;
+  /** `location.origin` of the page */
+  parentOrigin: string;
+}
+export interface Alive {
+  status: 'ok';
+  /** Another after each start of control */
+  instance: string;
+}
+/** `media` names the processes that are connected and the socket server that they run. */
+export interface Ready {
+  status: 'ok' | 'unavailable';
+  checks: { [key: string]: { ok: boolean; detail: string } };
+}
+/** What each operation takes and gives. */
+export interface Operations {
+  /**
+   * Call a phone number and hand the conversation to an agent.
+   *
+   * Answers as soon as the carrier has taken the call. Follow it by its events, read it from the call log, or wait for the webhook. A 500 with `submission_unknown` may ring: repeat it with the same Idempotency-Key only.
+   *
+   * The key needs `calls:write`.
+   */
+  placeCall: { input: { body: OutboundCall }; data: Placed };
+  /**
+   * The call log.
+   *
+   * Newest first. Several filters must all hold. A call is in the list from its placement on; its transcript is searched once it has ended.
+   *
+   * The key needs `calls:read`.
+   */
+  listCalls: {
+    input: {
+      /** The state of the call; several, separated by commas, mean any of them */ status?: string;
+      /** Why it ended; several, separated by commas, mean any of them */
+      endedReason?: string;
+      /** Whose fault the end was; several, separated by commas, mean any of them */
+      fault?: string;
+      /** The agent; several, separated by commas, mean any of them */
+      agentId?: string;
+      /** The lead; several, separated by commas, mean any of them */
+      leadId?: string;
+      /** The campaign; several, separated by commas, mean any of them */
+      campaignId?: string;
+      /** How the other side was reached; several, separated by commas, mean any of them */
+      channel?: string;
+      /** Who called; several, separated by commas, mean any of them */
+      direction?: string;
+      /** The number called, like %2B14155550123; several, separated by commas, mean any of them */
+      to?: string;
+      /** The phone number record, or its number; several, separated by commas, mean any of them */
+      from?: string;
+      /** Who answered; several, separated by commas, mean any of them */
+      answeredBy?: string;
+      /** What the analysis found; several, separated by commas, mean any of them */
+      intent?: string;
+      /** What the analysis found; several, separated by commas, mean any of them */
+      sentiment?: string;
+      /** What the analysis found */
+      successful?: 'true' | 'false';
+      /** It went on after a fault of ours */
+      hasRecovery?: 'true' | 'false';
+      /** A tool failed in it */
+      toolErrored?: 'true' | 'false';
+      /** At this time or later */
+      createdAfter?: string;
+      /** Before this time */
+      createdBefore?: string;
+      /** Seconds of talk, at least */
+      minDuration?: number;
+      /** Seconds of talk, at most */
+      maxDuration?: number;
+      /** 95th percentile from mouth to ear in ms, at least */
+      mouthToEarP95Gte?: number;
+      /** The `Idempotency-Key` of the request that made it; several, separated by commas, mean any of them */
+      idempotencyKey?: string;
+      /** For instance `metadata.plan=gold`; exact. Up to 10 of them */
+      'metadata.<key>'?: string;
+      /** Words of the transcript as heard, name, numbers or summary: all of them, `"a phrase"`, `or`, `-not` */
+      q?: string;
+      /** Calls on the page */
+      limit?: number;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+    };
+    data: Calls;
+  };
+  /**
+   * One entry of the call log.
+   *
+   * The call as it is now; while it runs, what is not known yet is null or empty.
+   *
+   * The key needs `calls:read`.
+   */
+  readCall: { input: { callUuid: string }; data: Call };
+  /**
+   * Delete parts of a call for good.
+   *
+   * Recording, transcript and analysis then say `deleted`. `metadata` is what was known of the person: name, number, metadata; in stored webhook bodies too. Times and outcome stay. Keys of recordings go first, so that no copy can be read any more. Repeating it is fine.
+   *
+   * The key needs `calls:write`.
+   */
+  deleteCall: {
+    input: {
+      callUuid: string;
+      /** `recording`, `transcript`, `analysis`, `events`, `metadata`, several separated by commas, or `all` */
+      kind?: string;
+    };
+    data: DeletedParts;
+  };
+  /**
+   * What happened in a call, in order.
+   *
+   * A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. It ends with the event `end`.
+   *
+   * The key needs `calls:read`.
+   */
+  readCallEvents: { input: { callUuid: string }; data: CallEvents };
+  /**
+   * The transcript of a call.
+   *
+   * What was heard so far. As JSON with its turns, as text with a line a turn, or as subtitles for the recording.
+   *
+   * The key needs `calls:read`.
+   */
+  readTranscript: {
+    input: {
+      callUuid: string;
+      /** `vtt` is WebVTT, for players */
+      format?: 'json' | 'txt' | 'vtt';
+    };
+    data: Transcript | string;
+  };
+  /**
+   * End a call.
+   *
+   * Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`.
+   *
+   * The key needs `calls:write`.
+   */
+  hangUp: { input: { callUuid: string }; data: HangUp };
+  /**
+   * Steer a call that runs.
+   *
+   * Answered when the call has done it, within 3 s. Each action is in the events of the call and in the audit log, without its words or digits. Only for an answered call of a scripted agent; a mute outlasts a fault of ours that moves the call.
+   *
+   * The key needs `calls:write`.
+   */
+  controlCall: { input: { callUuid: string; body: Control }; data: Controlled };
+  /**
+   * The recording of a call.
+   *
+   * Redirects to a signed address that lives five minutes and needs no key. Stored is Ogg/Opus in stereo; every other form is made of it when it is asked for, which takes a second or two.
+   *
+   * The key needs `calls:read`.
+   */
+  readRecording: {
+    input: {
+      callUuid: string;
+      /** `stereo` has the caller left and the agent right, `mono` both in one; `caller` and `agent` one of them alone */
+      variant?: 'stereo' | 'mono' | 'caller' | 'agent';
+      /** `ogg` is Ogg/Opus, `wav` 16-bit PCM */
+      format?: 'ogg' | 'wav';
+      /** Which of `recording.parts` */
+      part?: number;
+    };
+    data: ArrayBuffer;
+  };
+  /**
+   * A recording, at its signed address.
+   *
+   * The addresses in `recording.ready` and in the call log, and the one that `readRecording` redirects to. HEAD and single byte ranges are answered; no key is needed, so treat the address as a secret.
+   */
+  downloadRecording: {
+    input: {
+      callUuid: string;
+      /** `stereo` has the caller left and the agent right, `mono` both in one; `caller` and `agent` one of them alone */
+      variant?: 'stereo' | 'mono' | 'caller' | 'agent';
+      /** `ogg` is Ogg/Opus, `wav` 16-bit PCM */
+      format?: 'ogg' | 'wav';
+      /** Which of `recording.parts` */
+      part?: number;
+      /** Unix seconds */
+      expires?: number;
+      /** Of everything else in the address */
+      signature?: string;
+    };
+    data: ArrayBuffer;
+  };
+  /**
+   * Create a lead, or change the one with this externalId.
+   *
+   * The same number again makes another lead, whose `duplicateOf` names the oldest. The same `externalId` changes what is given of the lead that has it.
+   *
+   * The key needs `leads:write`.
+   */
+  createLead: { input: { body: NewLead }; data: LeadCreated };
+  /**
+   * Leads, newest first.
+   *
+   * In pages; filters are combined.
+   *
+   * The key needs `leads:read`.
+   */
+  listLeads: {
+    input: {
+      status?: 'new' | 'calling' | 'contacted' | 'no_answer' | 'failed' | 'do_not_contact';
+      source?: string;
+      agentId?: string;
+      phone?: string;
+      externalId?: string;
+      /** From then on */
+      createdAfter?: string;
+      /** Before then */
+      createdBefore?: string;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+      limit?: number;
+    };
+    data: Leads;
+  };
+  /**
+   * Import leads from a file of up to 10,000 rows.
+   *
+   * The body is the file itself, at most 10 MB: CSV with a header line, or one JSON object a line. It is looked through at once and stored row by row afterwards; a row that is wrong harms no other.
+   *
+   * The key needs `leads:write`.
+   */
+  importLeads: {
+    input: {
+      /** Of rows that name none */ agentId?: string;
+      /** Of rows that name none */
+      source?: string;
+      body: string;
+    };
+    data: LeadImportStarted;
+  };
+  /**
+   * How far an import is, and what was wrong in which row.
+   *
+   * Errors come in the order of the file, in pages.
+   *
+   * The key needs `leads:read`.
+   */
+  readLeadImport: {
+    input: {
+      importId: string;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+      limit?: number;
+    };
+    data: LeadImportProgress;
+  };
+  /**
+   * One lead.
+   *
+   * As it stands now.
+   *
+   * The key needs `leads:read`.
+   */
+  readLead: { input: { leadId: string }; data: OneLead };
+  /**
+   * Change what is given of a lead.
+   *
+   * null clears; the number can only be changed. `status` takes `new` and `do_not_contact`.
+   *
+   * The key needs `leads:write`.
+   */
+  changeLead: { input: { leadId: string; body: LeadChange }; data: OneLead };
+  /**
+   * Delete a lead.
+   *
+   * What it held of a person is gone. A call of it that is under way goes on.
+   *
+   * The key needs `leads:write`.
+   */
+  deleteLead: { input: { leadId: string }; data: LeadDeleted };
+  /**
+   * Call a lead now.
+   *
+   * As POST /api/outbound-call, to the number of the lead and with its name, notes, source and metadata for placeholders. The body may be empty. The status of the lead follows the call.
+   *
+   * The key needs `calls:write`.
+   */
+  callLead: { input: { leadId: string; body?: LeadCall }; data: LeadCalled };
+  /**
+   * The numbers that must not be dialled, newest first.
+   *
+   * In pages. With `phone`: whether this number is among them.
+   *
+   * The key needs `leads:read`.
+   */
+  listSuppressions: {
+    input: {
+      phone?: string;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+      limit?: number;
+    };
+    data: Suppressions;
+  };
+  /**
+   * Put numbers on the list.
+   *
+   * Holds for every call that begins after the answer. A number that is there already stays as it is.
+   *
+   * The key needs `leads:write`.
+   */
+  suppress: { input: { body: NewSuppression }; data: Suppressed };
+  /**
+   * Take a number off the list.
+   *
+   * Also one that came there by a call: have a reason.
+   *
+   * The key needs `leads:write`.
+   */
+  unsuppress: { input: { phone?: string }; data: Unsuppressed };
+  /**
+   * The webhook URL and its state.
+   *
+   * Its secret is shown once, to whoever sets the URL.
+   *
+   * The key needs `calls:read`.
+   */
+  readWebhook: { input: Record<never, never>; data: WebhookEndpoint };
+  /**
+   * Set the webhook URL.
+   *
+   * Makes a new secret, which the answer shows this once; the one before stops at once, for it belongs to another receiver. What waited goes to the new URL.
+   *
+   * The key needs `settings:write`.
+   */
+  setWebhook: { input: { body: WebhookRequest }; data: WebhookWithSecret };
+  /**
+   * Choose opt-in events, or switch the URL on or off.
+   *
+   * Neither makes a new secret.
+   *
+   * The key needs `webhooks:write`.
+   */
+  changeWebhook: { input: { body: WebhookChange }; data: WebhookEndpoint };
+  /**
+   * Switch the URL on and send what waits.
+   *
+   * Also what was given up since it began to fail. Without effect when it is on.
+   *
+   * The key needs `webhooks:write`.
+   */
+  enableWebhook: { input: Record<never, never>; data: WebhookEndpoint };
+  /**
+   * What became of webhooks.
+   *
+   * Newest first.
+   *
+   * The key needs `calls:read`.
+   */
+  listWebhookDeliveries: {
+    input: {
+      callUuid?: string;
+      event?:
+        | 'call.completed'
+        | 'call.no_answer'
+        | 'call.failed'
+        | 'recording.ready'
+        | 'analysis.completed'
+        | 'call.ringing'
+        | 'call.answered'
+        | 'tool.failed'
+        | 'lead.updated'
+        | 'webhook.test';
+      state?: 'pending' | 'delivered' | 'failed' | 'dead';
+      limit?: number;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+    };
+    data: WebhookDeliveries;
+  };
+  /**
+   * One delivery with its attempts.
+   *
+   * What the event said is in the call log.
+   *
+   * The key needs `calls:read`.
+   */
+  readWebhookDelivery: { input: { deliveryId: string }; data: WebhookDeliveryDetail };
+  /**
+   * Send one again.
+   *
+   * Under the same `webhook-id`, with a whole schedule of attempts before it.
+   *
+   * The key needs `webhooks:write`.
+   */
+  redeliverWebhook: { input: { deliveryId: string }; data: WebhookSent };
+  /**
+   * Send many again.
+   *
+   * All events of a time, of some kinds or calls, also those from before the URL was set; at most 10,000 at once. Under the same `webhook-id`: a receiver that remembers ids works off only what it missed.
+   *
+   * The key needs `webhooks:write`.
+   */
+  replayWebhooks: { input: { body: WebhookReplayRequest }; data: WebhookReplay };
+  /**
+   * Send a `webhook.test`.
+   *
+   * Tried once. Read the delivery for its outcome.
+   *
+   * The key needs `webhooks:write`.
+   */
+  testWebhook: { input: Record<never, never>; data: WebhookSent };
+  /**
+   * Make a new signing secret.
+   *
+   * For 24 h both sign, so that the receiver can be changed in between.
+   *
+   * The key needs `settings:write`.
+   */
+  rotateWebhookSecret: { input: Record<never, never>; data: WebhookWithSecret };
+  /**
+   * What the workspace and its lines may use, and use now.
+   *
+   * A change of a limit holds within a second.
+   *
+   * The key needs `calls:read`.
+   */
+  readLimits: { input: Record<never, never>; data: Limits };
+  /**
+   * The limits of the workspace and their caps.
+   *
+   * Limits of a line are with the line.
+   *
+   * The key needs `settings:read`.
+   */
+  readLimitSettings: { input: Record<never, never>; data: LimitSettings };
+  /**
+   * Change the workspace's limits within the operator's caps.
+   *
+   * Only those that are given. Live calls go on; a change holds within a second.
+   *
+   * The key needs `settings:write`.
+   */
+  changeLimitSettings: { input: { body: LimitSettingsChange }; data: LimitSettings };
+  /**
+   * Who changed what in the workspace, newest first.
+   *
+   * In pages. Rows are chained by their hashes and never change; `parley audit verify` checks the whole chain.
+   *
+   * The key needs `audit:read`.
+   */
+  listAudit: {
+    input: {
+      actor?: string;
+      action?: string;
+      target?: string;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+      limit?: number;
+    };
+    data: Audit;
+  };
+  /**
+   * The agents of the workspace.
+   *
+   * Their ids are what `agentId` wants.
+   *
+   * The key needs `agents:read`.
+   */
+  listAgents: { input: Record<never, never>; data: Agents };
+  /**
+   * Make an agent of a definition.
+   *
+   * The definition is checked whole; a faulty one is not stored, and `details` has each fault with its path.
+   *
+   * The key needs `settings:write`.
+   */
+  createAgent: { input: { body: AgentRequest }; data: StoredAgent };
+  /**
+   * An agent with its current definition.
+   *
+   * What the next call will use.
+   *
+   * The key needs `settings:read`.
+   */
+  readAgent: { input: { agentId: string }; data: AgentDetail };
+  /**
+   * Choose the line of an agent's calls of leads.
+   *
+   * For those that name none.
+   *
+   * The key needs `settings:write`.
+   */
+  setAgentLine: { input: { agentId: string; body: AgentLineRequest }; data: AgentDetail };
+  /**
+   * Take an agent out of use.
+   *
+   * It gets no new calls; its live calls go on, and the call log keeps its id.
+   *
+   * The key needs `settings:write`.
+   */
+  deleteAgent: { input: { agentId: string }; data: DeletedAgent };
+  /**
+   * The versions of an agent.
+   *
+   * Newest first. Each is kept as it was stored.
+   *
+   * The key needs `settings:read`.
+   */
+  listAgentVersions: { input: { agentId: string }; data: AgentVersions };
+  /**
+   * Store the next version of an agent.
+   *
+   * New calls use it at once; live calls keep the version that they began with.
+   *
+   * The key needs `settings:write`.
+   */
+  createAgentVersion: { input: { agentId: string; body: AgentRequest }; data: StoredAgent };
+  /**
+   * An agent with the definition of one version.
+   *
+   * Also of one that is not current.
+   *
+   * The key needs `settings:read`.
+   */
+  readAgentVersion: { input: { agentId: string; version: number }; data: AgentDetail };
+  /**
+   * Go back to a version.
+   *
+   * New calls use it at once. It keeps its number; the next one that is stored gets a number that none had.
+   *
+   * The key needs `settings:write`.
+   */
+  activateAgentVersion: { input: { agentId: string; version: number }; data: StoredAgent };
+  /**
+   * The phone numbers of the workspace.
+   *
+   * Their ids are what `from` wants.
+   *
+   * The key needs `agents:read`.
+   */
+  listPhoneNumbers: { input: Record<never, never>; data: PhoneNumbers };
+  /**
+   * Add a phone line.
+   *
+   * Credentials may follow later; until then no call can be placed from it. Its limits are at most those that the operator allows the workspace.
+   *
+   * The key needs `settings:write`.
+   */
+  createPhoneNumber: { input: { body: NewPhoneNumber }; data: StoredPhoneNumber };
+  /**
+   * A phone line.
+   *
+   * Whether it has credentials is shown, never which.
+   *
+   * The key needs `settings:read`.
+   */
+  readPhoneNumber: { input: { lineId: string }; data: PhoneNumber };
+  /**
+   * Change a line's limits.
+   *
+   * Holds within a second; live calls go on.
+   *
+   * The key needs `settings:write`.
+   */
+  changePhoneNumber: { input: { lineId: string; body: PhoneNumberChange }; data: StoredPhoneNumber };
+  /**
+   * Remove a line.
+   *
+   * No call is placed from it any more; its live calls go on. Its credentials are gone a day later.
+   *
+   * The key needs `settings:write`.
+   */
+  deletePhoneNumber: { input: { lineId: string }; data: DeletedPhoneNumber };
+  /**
+   * Set the telephony credentials of a line.
+   *
+   * Write-only. New calls use them; a live call is ended with those that it was placed with.
+   *
+   * The key needs `settings:write`.
+   */
+  setPhoneNumberCredentials: { input: { lineId: string; body: TelephonyCredentials }; data: StoredPhoneNumber };
+  /**
+   * The API keys of the workspace.
+   *
+   * Revoked and expired ones too, without their secrets.
+   *
+   * The key needs `settings:read`.
+   */
+  listKeys: { input: Record<never, never>; data: ApiKeys };
+  /**
+   * Make a key.
+   *
+   * Its text is in the answer and nowhere else. It has no scope, address range or life beyond that of the key that asks. A workspace has at most five live keys.
+   *
+   * The key needs `settings:write`.
+   */
+  createKey: { input: { body: NewApiKeyRequest }; data: NewApiKey };
+  /**
+   * Make a key like this one, which then ends.
+   *
+   * The old key stays valid for `overlapSeconds`, a minute to a week, so that its users can be changed in between.
+   *
+   * The key needs `settings:write`.
+   */
+  rotateKey: { input: { keyId: string; body?: RotateApiKeyRequest }; data: RotatedApiKey };
+  /**
+   * End a key.
+   *
+   * Holds within 2 s on every node, for the key that asks too. Revoking twice is fine.
+   *
+   * The key needs `settings:write`.
+   */
+  revokeKey: { input: { keyId: string }; data: RevokedApiKey };
+  /**
+   * When and where the workspace calls, and with which agent and line.
+   *
+   * Numbers that must not be called are suppressions.
+   *
+   * The key needs `settings:read`.
+   */
+  readCallingSettings: { input: Record<never, never>; data: CallingSettings };
+  /**
+   * Change when, where and with what the workspace calls.
+   *
+   * Only what is given. Every dial from now on follows it; live calls go on.
+   *
+   * The key needs `settings:write`.
+   */
+  changeCallingSettings: { input: { body: CallingSettingsChange }; data: CallingSettings };
+  /**
+   * The names of the workspace's secrets for tools.
+   *
+   * Never their values.
+   *
+   * The key needs `settings:read`.
+   */
+  listToolSecrets: { input: Record<never, never>; data: ToolSecrets };
+  /**
+   * Store or replace a secret.
+   *
+   * For `{{secret.NAME}}` in the headers of tools, from the next request on. `TOOL_SIGNING_SECRET` signs the requests of tools.
+   *
+   * The key needs `settings:write`.
+   */
+  setToolSecret: { input: { name: string; body: ToolSecretRequest }; data: StoredToolSecret };
+  /**
+   * Remove a secret.
+   *
+   * Tools that use it fail from the next request on.
+   *
+   * The key needs `settings:write`.
+   */
+  deleteToolSecret: { input: { name: string }; data: DeletedToolSecret };
+  /**
+   * For how long what is kept of calls is kept.
+   *
+   * 365 days where nothing else was set.
+   *
+   * The key needs `settings:read`.
+   */
+  readRetention: { input: Record<never, never>; data: Retention };
+  /**
+   * Change for how long it is kept.
+   *
+   * Only the kinds that are given. The next purge follows it, for calls that are over too; what is under a legal hold stays.
+   *
+   * The key needs `settings:write`.
+   */
+  changeRetention: { input: { body: RetentionChange }; data: Retention };
+  /**
+   * For how long what is kept of an agent's calls is kept.
+   *
+   * Its own rules, else the workspace's.
+   *
+   * The key needs `settings:read`.
+   */
+  readAgentRetention: { input: { agentId: string }; data: Retention };
+  /**
+   * Change for how long an agent's calls are kept.
+   *
+   * Null for a kind: the workspace's rule holds again.
+   *
+   * The key needs `settings:write`.
+   */
+  changeAgentRetention: { input: { agentId: string; body: RetentionChange }; data: Retention };
+  /**
+   * The public keys for web pages.
+   *
+   * With the origins that may use them.
+   *
+   * The key needs `settings:read`.
+   */
+  listWidgetKeys: { input: Record<never, never>; data: WidgetKeys };
+  /**
+   * Make a public key.
+   *
+   * Without an origin it is refused everywhere.
+   *
+   * The key needs `settings:write`.
+   */
+  createWidgetKey: { input: { body: NewWidgetKey }; data: StoredWidgetKey };
+  /**
+   * A public key.
+   *
+   * Revoked ones can be read too.
+   *
+   * The key needs `settings:read`.
+   */
+  readWidgetKey: { input: { publicKey: string }; data: WidgetKey };
+  /**
+   * Change name, switch or allowed origins.
+   *
+   * The list of origins is replaced whole. Sessions that run go on.
+   *
+   * The key needs `settings:write`.
+   */
+  changeWidgetKey: { input: { publicKey: string; body: WidgetKeyChange }; data: StoredWidgetKey };
+  /**
+   * Revoke a public key for good.
+   *
+   * New sessions and tokens are refused at once; sessions that run go on.
+   *
+   * The key needs `settings:write`.
+   */
+  revokeWidgetKey: { input: { publicKey: string }; data: StoredWidgetKey };
+  /**
+   * How web sessions are.
+   *
+   * How many there may be is among the limits.
+   *
+   * The key needs `settings:read`.
+   */
+  readWebSettings: { input: Record<never, never>; data: WebSettings };
+  /**
+   * Change how web sessions are.
+   *
+   * For sessions that begin from now on.
+   *
+   * The key needs `settings:write`.
+   */
+  changeWebSettings: { input: { body: WebSettingsChange }; data: WebSettings };
+  /**
+   * All workspaces of the service.
+   *
+   * With their switch for API access, limits and caps.
+   *
+   * Takes an operator's key.
+   */
+  listWorkspaces: { input: Record<never, never>; data: Workspaces };
+  /**
+   * Create a workspace.
+   *
+   * Its API access is off at first.
+   *
+   * Takes an operator's key.
+   */
+  createWorkspace: { input: { body: NewWorkspace }; data: StoredWorkspace };
+  /**
+   * A workspace.
+   *
+   * By its short name.
+   *
+   * Takes an operator's key.
+   */
+  readWorkspace: { input: { slug: string }; data: Workspace };
+  /**
+   * Switch API access on or off, and set limits with their caps.
+   *
+   * Off: every key of the workspace is refused within 2 s. A limit is at once the cap of what the workspace may set.
+   *
+   * Takes an operator's key.
+   */
+  changeWorkspace: { input: { slug: string; body: WorkspaceChange }; data: StoredWorkspace };
+  /**
+   * Make a workspace's key, such as its first.
+   *
+   * API access must be on. With `settings:write` it makes the others by itself.
+   *
+   * Takes an operator's key.
+   */
+  createWorkspaceKey: { input: { slug: string; body: NewApiKeyRequest }; data: NewApiKey };
+  /**
+   * Every X-Error-Code, its status and its meaning.
+   *
+   * The same list as in this document.
+   */
+  listErrorCodes: { input: Record<never, never>; data: ErrorCodes };
+  /**
+   * How the tools of an agent did.
+   *
+   * Each tool with its last 100 uses, newest first. Neither arguments nor answers are kept.
+   *
+   * The key needs `agents:read`.
+   */
+  readAgentTools: { input: { agentId: string }; data: Tools };
+  /**
+   * Versions of the embed script.
+   *
+   * Each with its address and its hash for Subresource Integrity.
+   */
+  embedVersions: { input: Record<never, never>; data: EmbedVersions };
+  /**
+   * A token for one conversation on a web page.
+   *
+   * Called by the page itself. The widget key and the Origin decide; the token opens one WebSocket at /ws/live within 60 s (docs/live-protocol.md).
+   */
+  createEmbedSession: { input: { body: EmbedSessionRequest }; data: EmbedSession };
+  /**
+   * The process answers.
+   *
+   * Depends on nothing else; for liveness probes.
+   */
+  alive: { input: Record<never, never>; data: Alive };
+  /**
+   * The service can take calls.
+   *
+   * Each check by name; for readiness probes and load balancers.
+   */
+  ready: { input: Record<never, never>; data: Ready };
+  /**
+   * The service can take calls.
+   *
+   * Each check by name; for readiness probes and load balancers.
+   */
+  healthy: { input: Record<never, never>; data: Ready };
+  /**
+   * This document.
+   *
+   * OpenAPI 3.1.
+   */
+  openapi: { input: Record<never, never>; data: { openapi: '3.1.1' } };
+}
+export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
+  placeCall: { method: 'POST', path: '/api/outbound-call', query: [], takesKey: true, hasBody: true },
+  listCalls: {
+    method: 'GET',
+    path: '/api/developer/calls',
+    query: [
+      'status',
+      'endedReason',
+      'fault',
+      'agentId',
+      'leadId',
+      'campaignId',
+      'channel',
+      'direction',
+      'to',
+      'from',
+      'answeredBy',
+      'intent',
+      'sentiment',
+      'successful',
+      'hasRecovery',
+      'toolErrored',
+      'createdAfter',
+      'createdBefore',
+      'minDuration',
+      'maxDuration',
+      'mouthToEarP95Gte',
+      'idempotencyKey',
+      'metadata.<key>',
+      'q',
+      'limit',
+      'cursor',
+    ],
+    takesKey: false,
+    hasBody: false,
+  },
+  readCall: { method: 'GET', path: '/api/developer/calls/{callUuid}', query: [], takesKey: false, hasBody: false },
+  deleteCall: {
+    method: 'DELETE',
+    path: '/api/developer/calls/{callUuid}',
+    query: ['kind'],
+    takesKey: false,
+    hasBody: false,
+  },
+  readCallEvents: {
+    method: 'GET',
+    path: '/api/developer/calls/{callUuid}/events',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  readTranscript: {
+    method: 'GET',
+    path: '/api/developer/calls/{callUuid}/transcript',
+    query: ['format'],
+    takesKey: false,
+    hasBody: false,
+  },
+  hangUp: {
+    method: 'POST',
+    path: '/api/developer/calls/{callUuid}/hangup',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  controlCall: {
+    method: 'POST',
+    path: '/api/developer/calls/{callUuid}/control',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  readRecording: {
+    method: 'GET',
+    path: '/api/developer/calls/{callUuid}/recording',
+    query: ['variant', 'format', 'part'],
+    takesKey: false,
+    hasBody: false,
+  },
+  downloadRecording: {
+    method: 'GET',
+    path: '/api/developer/recordings/{callUuid}',
+    query: ['variant', 'format', 'part', 'expires', 'signature'],
+    takesKey: false,
+    hasBody: false,
+  },
+  createLead: { method: 'POST', path: '/api/developer/leads', query: [], takesKey: true, hasBody: true },
+  listLeads: {
+    method: 'GET',
+    path: '/api/developer/leads',
+    query: ['status', 'source', 'agentId', 'phone', 'externalId', 'createdAfter', 'createdBefore', 'cursor', 'limit'],
+    takesKey: false,
+    hasBody: false,
+  },
+  importLeads: {
+    method: 'POST',
+    path: '/api/developer/leads/import',
+    query: ['agentId', 'source'],
+    takesKey: false,
+    hasBody: true,
+  },
+  readLeadImport: {
+    method: 'GET',
+    path: '/api/developer/leads/import/{importId}',
+    query: ['cursor', 'limit'],
+    takesKey: false,
+    hasBody: false,
+  },
+  readLead: { method: 'GET', path: '/api/developer/leads/{leadId}', query: [], takesKey: false, hasBody: false },
+  changeLead: { method: 'PATCH', path: '/api/developer/leads/{leadId}', query: [], takesKey: false, hasBody: true },
+  deleteLead: { method: 'DELETE', path: '/api/developer/leads/{leadId}', query: [], takesKey: false, hasBody: false },
+  callLead: { method: 'POST', path: '/api/developer/leads/{leadId}/call', query: [], takesKey: true, hasBody: true },
+  listSuppressions: {
+    method: 'GET',
+    path: '/api/developer/suppressions',
+    query: ['phone', 'cursor', 'limit'],
+    takesKey: false,
+    hasBody: false,
+  },
+  suppress: { method: 'POST', path: '/api/developer/suppressions', query: [], takesKey: false, hasBody: true },
+  unsuppress: {
+    method: 'DELETE',
+    path: '/api/developer/suppressions',
+    query: ['phone'],
+    takesKey: false,
+    hasBody: false,
+  },
+  readWebhook: { method: 'GET', path: '/api/developer/webhooks', query: [], takesKey: false, hasBody: false },
+  setWebhook: { method: 'PUT', path: '/api/developer/webhooks', query: [], takesKey: true, hasBody: true },
+  changeWebhook: { method: 'PATCH', path: '/api/developer/webhooks', query: [], takesKey: false, hasBody: true },
+  enableWebhook: { method: 'POST', path: '/api/developer/webhooks/enable', query: [], takesKey: false, hasBody: false },
+  listWebhookDeliveries: {
+    method: 'GET',
+    path: '/api/developer/webhooks/deliveries',
+    query: ['callUuid', 'event', 'state', 'limit', 'cursor'],
+    takesKey: false,
+    hasBody: false,
+  },
+  readWebhookDelivery: {
+    method: 'GET',
+    path: '/api/developer/webhooks/deliveries/{deliveryId}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  redeliverWebhook: {
+    method: 'POST',
+    path: '/api/developer/webhooks/deliveries/{deliveryId}/redeliver',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  replayWebhooks: { method: 'POST', path: '/api/developer/webhooks/replay', query: [], takesKey: false, hasBody: true },
+  testWebhook: { method: 'POST', path: '/api/developer/webhooks/test', query: [], takesKey: false, hasBody: false },
+  rotateWebhookSecret: {
+    method: 'POST',
+    path: '/api/developer/webhooks/rotate-secret',
+    query: [],
+    takesKey: true,
+    hasBody: false,
+  },
+  readLimits: { method: 'GET', path: '/api/developer/limits', query: [], takesKey: false, hasBody: false },
+  readLimitSettings: {
+    method: 'GET',
+    path: '/api/developer/limit-settings',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  changeLimitSettings: {
+    method: 'PATCH',
+    path: '/api/developer/limit-settings',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  listAudit: {
+    method: 'GET',
+    path: '/api/developer/audit',
+    query: ['actor', 'action', 'target', 'cursor', 'limit'],
+    takesKey: false,
+    hasBody: false,
+  },
+  listAgents: { method: 'GET', path: '/api/developer/agents', query: [], takesKey: false, hasBody: false },
+  createAgent: { method: 'POST', path: '/api/developer/agents', query: [], takesKey: true, hasBody: true },
+  readAgent: { method: 'GET', path: '/api/developer/agents/{agentId}', query: [], takesKey: false, hasBody: false },
+  setAgentLine: { method: 'PATCH', path: '/api/developer/agents/{agentId}', query: [], takesKey: false, hasBody: true },
+  deleteAgent: {
+    method: 'DELETE',
+    path: '/api/developer/agents/{agentId}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  listAgentVersions: {
+    method: 'GET',
+    path: '/api/developer/agents/{agentId}/versions',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  createAgentVersion: {
+    method: 'POST',
+    path: '/api/developer/agents/{agentId}/versions',
+    query: [],
+    takesKey: true,
+    hasBody: true,
+  },
+  readAgentVersion: {
+    method: 'GET',
+    path: '/api/developer/agents/{agentId}/versions/{version}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  activateAgentVersion: {
+    method: 'POST',
+    path: '/api/developer/agents/{agentId}/versions/{version}/activate',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  listPhoneNumbers: { method: 'GET', path: '/api/developer/phone-numbers', query: [], takesKey: false, hasBody: false },
+  createPhoneNumber: { method: 'POST', path: '/api/developer/phone-numbers', query: [], takesKey: true, hasBody: true },
+  readPhoneNumber: {
+    method: 'GET',
+    path: '/api/developer/phone-numbers/{lineId}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  changePhoneNumber: {
+    method: 'PATCH',
+    path: '/api/developer/phone-numbers/{lineId}',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  deletePhoneNumber: {
+    method: 'DELETE',
+    path: '/api/developer/phone-numbers/{lineId}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  setPhoneNumberCredentials: {
+    method: 'PUT',
+    path: '/api/developer/phone-numbers/{lineId}/credentials',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  listKeys: { method: 'GET', path: '/api/developer/keys', query: [], takesKey: false, hasBody: false },
+  createKey: { method: 'POST', path: '/api/developer/keys', query: [], takesKey: true, hasBody: true },
+  rotateKey: { method: 'POST', path: '/api/developer/keys/{keyId}/rotate', query: [], takesKey: true, hasBody: true },
+  revokeKey: { method: 'DELETE', path: '/api/developer/keys/{keyId}', query: [], takesKey: false, hasBody: false },
+  readCallingSettings: {
+    method: 'GET',
+    path: '/api/developer/calling-settings',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  changeCallingSettings: {
+    method: 'PATCH',
+    path: '/api/developer/calling-settings',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  listToolSecrets: { method: 'GET', path: '/api/developer/secrets', query: [], takesKey: false, hasBody: false },
+  setToolSecret: { method: 'PUT', path: '/api/developer/secrets/{name}', query: [], takesKey: false, hasBody: true },
+  deleteToolSecret: {
+    method: 'DELETE',
+    path: '/api/developer/secrets/{name}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  readRetention: { method: 'GET', path: '/api/developer/retention', query: [], takesKey: false, hasBody: false },
+  changeRetention: { method: 'PATCH', path: '/api/developer/retention', query: [], takesKey: false, hasBody: true },
+  readAgentRetention: {
+    method: 'GET',
+    path: '/api/developer/agents/{agentId}/retention',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  changeAgentRetention: {
+    method: 'PATCH',
+    path: '/api/developer/agents/{agentId}/retention',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  listWidgetKeys: { method: 'GET', path: '/api/developer/widget-keys', query: [], takesKey: false, hasBody: false },
+  createWidgetKey: { method: 'POST', path: '/api/developer/widget-keys', query: [], takesKey: true, hasBody: true },
+  readWidgetKey: {
+    method: 'GET',
+    path: '/api/developer/widget-keys/{publicKey}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  changeWidgetKey: {
+    method: 'PATCH',
+    path: '/api/developer/widget-keys/{publicKey}',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  revokeWidgetKey: {
+    method: 'DELETE',
+    path: '/api/developer/widget-keys/{publicKey}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  readWebSettings: { method: 'GET', path: '/api/developer/web-settings', query: [], takesKey: false, hasBody: false },
+  changeWebSettings: {
+    method: 'PATCH',
+    path: '/api/developer/web-settings',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  listWorkspaces: { method: 'GET', path: '/api/developer/workspaces', query: [], takesKey: false, hasBody: false },
+  createWorkspace: { method: 'POST', path: '/api/developer/workspaces', query: [], takesKey: false, hasBody: true },
+  readWorkspace: {
+    method: 'GET',
+    path: '/api/developer/workspaces/{slug}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  changeWorkspace: {
+    method: 'PATCH',
+    path: '/api/developer/workspaces/{slug}',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  createWorkspaceKey: {
+    method: 'POST',
+    path: '/api/developer/workspaces/{slug}/keys',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  listErrorCodes: { method: 'GET', path: '/api/developer/error-codes', query: [], takesKey: false, hasBody: false },
+  readAgentTools: {
+    method: 'GET',
+    path: '/api/developer/agents/{agentId}/tools',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  embedVersions: { method: 'GET', path: '/embed/versions.json', query: [], takesKey: false, hasBody: false },
+  createEmbedSession: { method: 'POST', path: '/api/embed/session', query: [], takesKey: false, hasBody: true },
+  alive: { method: 'GET', path: '/livez', query: [], takesKey: false, hasBody: false },
+  ready: { method: 'GET', path: '/readyz', query: [], takesKey: false, hasBody: false },
+  healthy: { method: 'GET', path: '/healthz', query: [], takesKey: false, hasBody: false },
+  openapi: { method: 'GET', path: '/openapi.json', query: [], takesKey: false, hasBody: false },
+};
