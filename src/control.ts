@@ -169,8 +169,10 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
     }),
   );
+  const modelCidrs = [...config.webhookAllowCidrs, ...config.modelAllowCidrs];
+  const modelGuard = createAddressGuard(modelCidrs, 'MODEL_ALLOW_CIDRS');
   const modelHttp = createGuardedClient({
-    guard: createAddressGuard([...config.webhookAllowCidrs, ...config.modelAllowCidrs], 'MODEL_ALLOW_CIDRS'),
+    guard: modelGuard,
     clock,
   });
   const analysis = createAnalysisRunner({
@@ -269,6 +271,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     bus,
     webhookBell: webhooks.bell,
     webhookAddress: { guard: addressGuard, resolveName: systemResolver },
+    modelAddress: { guard: modelGuard, resolveName: systemResolver },
     instance: runId,
     checks: {
       database: () => databaseAnswers(database),

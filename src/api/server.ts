@@ -37,6 +37,7 @@ import { registerLeadCall } from './leads/call-route.ts';
 import { registerLeadImports } from './leads/import-routes.ts';
 import { registerLeads } from './leads/lead-routes.ts';
 import { registerLimits } from './limits/limits-route.ts';
+import { type ModelEndpointDeps, registerModelEndpoint } from './model-endpoint/model-endpoint-routes.ts';
 import { registerOpenApi } from './openapi/openapi-routes.ts';
 import { createOperatorGuard } from './operator/operator-guard.ts';
 import { registerWorkspaces } from './operator/workspace-routes.ts';
@@ -66,6 +67,7 @@ export interface ApiDeps extends PlacingDeps {
   bus: Pick<CallEventBus, 'subscribe'>;
   webhookBell: WebhookBell;
   webhookAddress: WebhookSettingDeps['webhookAddress'];
+  modelAddress: ModelEndpointDeps['modelAddress'];
   checks: Readonly<Record<string, ReadinessCheck>>;
   /** Names this run of control, for whoever wants to know that an address leads to it. */
   instance: string;
@@ -145,6 +147,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerPhoneNumbers(app, guard, deps);
   registerKeys(app, guard, deps);
   registerToolSecrets(app, guard, deps);
+  registerModelEndpoint(app, guard, deps);
   registerRetention(app, guard, deps);
   registerCallingSettings(app, guard, deps);
   registerWidgetKeys(app, guard, deps);

@@ -307,6 +307,7 @@ export interface Error {
     | 'line_not_found'
     | 'widget_key_not_found'
     | 'secret_not_found'
+    | 'model_not_set'
     | 'workspace_not_found'
     | 'operator_only'
     | 'not_found'
@@ -1024,6 +1025,20 @@ export interface DeletedToolSecret {
   success: true;
   name: string;
 }
+export interface ModelEndpoint {
+  baseUrl: string;
+  model: string;
+  /** It is write-only */
+  hasKey: boolean;
+  /** UTC, milliseconds */
+  updatedAt: string;
+}
+export interface ModelEndpointRequest {
+  /** https://api.openai.com/v1 */ baseUrl: string;
+  model: string;
+  /** Write-only. Absent: the stored one stays, if the address does; null: the server wants none */
+  apiKey?: string | null;
+}
 /** Days by kind, as they hold */
 export interface Retention {
   recording: number;
@@ -1211,6 +1226,7 @@ export interface ErrorCodes {
       | 'line_not_found'
       | 'widget_key_not_found'
       | 'secret_not_found'
+      | 'model_not_set'
       | 'workspace_not_found'
       | 'operator_only'
       | 'not_found'
@@ -1948,6 +1964,30 @@ export interface Operations {
    */
   deleteToolSecret: { input: { name: string }; data: DeletedToolSecret };
   /**
+   * The chat endpoint that reads the calls.
+   *
+   * 404 where there is none: a local heuristic reads them.
+   *
+   * The key needs `settings:read`.
+   */
+  readModelEndpoint: { input: Record<never, never>; data: ModelEndpoint };
+  /**
+   * Set the chat endpoint.
+   *
+   * It gets the transcript of every answered call that ends from now on.
+   *
+   * The key needs `settings:write`.
+   */
+  setModelEndpoint: { input: { body: ModelEndpointRequest }; data: ModelEndpoint };
+  /**
+   * Remove the chat endpoint.
+   *
+   * From now on the local heuristic reads the calls.
+   *
+   * The key needs `settings:write`.
+   */
+  removeModelEndpoint: { input: Record<never, never>; data: ModelEndpoint };
+  /**
    * For how long what is kept of calls is kept.
    *
    * 365 days where nothing else was set.
@@ -2401,6 +2441,21 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   deleteToolSecret: {
     method: 'DELETE',
     path: '/api/developer/secrets/{name}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  readModelEndpoint: {
+    method: 'GET',
+    path: '/api/developer/model-endpoint',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  setModelEndpoint: { method: 'PUT', path: '/api/developer/model-endpoint', query: [], takesKey: false, hasBody: true },
+  removeModelEndpoint: {
+    method: 'DELETE',
+    path: '/api/developer/model-endpoint',
     query: [],
     takesKey: false,
     hasBody: false,

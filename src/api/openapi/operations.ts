@@ -12,6 +12,7 @@ import { errorCodeOperations } from '../error-codes-route.ts';
 import { keyOperations } from '../keys/operations.ts';
 import { leadOperations } from '../leads/operations.ts';
 import { limitOperations } from '../limits/operations.ts';
+import { modelEndpointOperations } from '../model-endpoint/operations.ts';
 import { operatorOperations } from '../operator/operations.ts';
 import { outboundCallOperations } from '../outbound-call/operations.ts';
 import { phoneNumberOperations } from '../phone-numbers/operations.ts';
@@ -42,6 +43,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...keyOperations,
   ...callingSettingOperations,
   ...toolSecretOperations,
+  ...modelEndpointOperations,
   ...retentionOperations,
   ...widgetKeyOperations,
   ...operatorOperations,

@@ -40,6 +40,11 @@ export const SETTING_CODES = {
     meaning: 'The workspace has no such public key, or it is revoked.',
   },
   secret_not_found: { status: 404, message: 'Secret not found', meaning: 'The workspace has no secret of this name.' },
+  model_not_set: {
+    status: 404,
+    message: 'No model endpoint',
+    meaning: 'The workspace has none: a local heuristic reads its calls. Set one: PUT /api/developer/model-endpoint.',
+  },
   workspace_not_found: { status: 404, message: 'Workspace not found', meaning: 'There is no workspace of this name.' },
   operator_only: {
     status: 403,

@@ -176,6 +176,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       bus,
       checks: { database: async () => 'ok' },
       webhookAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
+      modelAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
       webhookBell: { ring: (ids) => void fixture.rung.push(...ids) },
       instance: 'run-1',
     }),

@@ -275,6 +275,21 @@ describe('secrets for tools', () => {
   });
 });
 
+describe('the model endpoint', () => {
+  it('is set, shown without its key, refused where it leads inside, and removed', async () => {
+    expect((await ask('GET', '/model-endpoint')).json().code).toBe('model_not_set');
+    const wanted = { baseUrl: 'https://llm.example.com/v1', model: 'small', apiKey: 'canary-of-model' };
+    const set = await ask('PUT', '/model-endpoint', wanted);
+    expect(set.json()).toMatchObject({ baseUrl: wanted.baseUrl, model: 'small', hasKey: true });
+    const inside = await ask('PUT', '/model-endpoint', { ...wanted, baseUrl: 'https://10.0.0.1/v1' });
+    expect(inside.json().code).toBe('invalid_request');
+    expect((await ask('DELETE', '/model-endpoint')).statusCode).toBe(200);
+    expect((await ask('GET', '/model-endpoint')).statusCode).toBe(404);
+    const rows = [...(await audited('model.set')), ...(await audited('model.removed'))];
+    expect(JSON.stringify([set.body, rows, api.logLines])).not.toContain('canary-of-model');
+  });
+});
+
 describe('retention', () => {
   it("is the workspace's by kind, an agent's where it has its own, and not overwritten by a second editor", async () => {
     const before = await ask('GET', '/retention');

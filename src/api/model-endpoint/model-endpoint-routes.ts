@@ -1,0 +1,69 @@
+/**
+ * `/api/developer/model-endpoint`: the OpenAI-compatible chat endpoint that reads a workspace's calls. Its key goes in and never comes
+ * out. The rules are `src/workspaces/model-endpoint.ts`; the command line runs the same functions.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Clock } from '../../../media/contract/clock.ts';
+import type { Database } from '../../store/database.ts';
+import type { Sealer } from '../../store/secrets.ts';
+import { removeModelEndpoint, setModelEndpoint, showModelEndpoint } from '../../workspaces/model-endpoint.ts';
+import type { AddressCheck } from '../../workspaces/webhooks.ts';
+import { changedBy, type Guard } from '../guard.ts';
+import { given } from '../settings/given.ts';
+import { refusing } from '../settings/setting-refusal.ts';
+
+export interface ModelEndpointDeps {
+  database: Database;
+  sealer: Sealer;
+  clock: Clock;
+  /** Where a model's URL may lead. */
+  modelAddress: Omit<AddressCheck, 'clock'>;
+}
+
+export const MODEL_ENDPOINT_PATH = '/api/developer/model-endpoint';
+
+export const modelEndpointBody = z
+  .strictObject({
+    baseUrl: z.string().trim().min(1).max(2_000).meta({ description: 'https://api.openai.com/v1' }),
+    model: z.string().trim().min(1).max(120),
+    apiKey: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .nullish()
+      .meta({
+        description: 'Write-only. Absent: the stored one stays, if the address does; null: the server wants none',
+      }),
+  })
+  .meta({ id: 'ModelEndpointRequest' });
+
+export function registerModelEndpoint(plain: FastifyInstance, guard: Guard, deps: ModelEndpointDeps): void {
+  const app = plain.withTypeProvider<ZodTypeProvider>();
+  const { database, sealer } = deps;
+  const writing = { onRequest: guard('settings:write') };
+
+  app.get(MODEL_ENDPOINT_PATH, { onRequest: guard('settings:read') }, (request) =>
+    refusing('model_not_set', showModelEndpoint(database, { slug: request.principal.slug })),
+  );
+
+  app.put(MODEL_ENDPOINT_PATH, { ...writing, schema: { body: modelEndpointBody } }, (request) => {
+    const { baseUrl, model, apiKey } = request.body;
+    const check = { ...deps.modelAddress, clock: deps.clock };
+    const wanted = {
+      slug: request.principal.slug,
+      baseUrl,
+      model,
+      ...given({ apiKey }),
+      by: changedBy(request),
+      check,
+    };
+    return refusing('model_not_set', setModelEndpoint(database, sealer, wanted));
+  });
+
+  app.delete(MODEL_ENDPOINT_PATH, writing, (request) => {
+    const named = { slug: request.principal.slug, by: changedBy(request) };
+    return refusing('model_not_set', removeModelEndpoint(database, named));
+  });
+}
