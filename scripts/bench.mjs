@@ -16,6 +16,7 @@ const SCENARIOS = {
   'first-word': 'from the answer to the first word of the agent',
   'call-log': 'a page of the call log among a million calls',
   webhooks: 'from the commit of an event to its receiver, with and without 50 that hang',
+  'webhooks-beside': 'the same, of two gateways at once: beside 50 that answer, and beside 50 that hang',
 };
 const [scenario, ...rest] = process.argv.slice(2);
 ensurePackages();

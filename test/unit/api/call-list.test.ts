@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiFixture, createApiFixture, type Tenant } from './api-fixture.ts';
@@ -70,6 +71,48 @@ describe('the call log', () => {
       cursor = `&cursor=${page.nextCursor}`;
     }
     expect(seen).toEqual(expected);
+  });
+
+  it('pages through calls that begin, end and are found no more meanwhile: none twice, none of those that stayed left out (25 histories)', async () => {
+    let history = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(fc.constantFrom('new', 'same time', 'changed', 'none'), { maxLength: 8 }),
+        fc.array(fc.nat(3), { maxLength: 10 }),
+        fc.boolean(),
+        async (limit, meanwhile, secondsOfCalls, bySearch) => {
+          const tag = `history${history++}`;
+          const at = (seconds: number): string => new Date(Date.UTC(2026, 2, 1, 0, 0, seconds)).toISOString();
+          const insert = (seconds: number) =>
+            api.insertCall(api.acme, { name: tag, idempotency_key: tag, created_at: at(seconds) });
+          const calls: string[] = [];
+          for (const seconds of secondsOfCalls) calls.push(await insert(seconds));
+          const changing = calls.filter((_call, index) => index % 3 === 1);
+          const stable = calls.filter((_call, index) => index % 3 !== 1);
+          const filter = bySearch ? `q=${tag}` : `idempotencyKey=${tag}`;
+          const seen: string[] = [];
+          let cursor = '';
+          for (let page = 0; ; page++) {
+            const { data, nextCursor } = await list(`?${filter}&limit=${limit}${cursor}`);
+            seen.push(...data.map(({ callUuid }) => callUuid));
+            if (nextCursor === null) break;
+            cursor = `&cursor=${nextCursor}`;
+            const deed = meanwhile[page] ?? 'none';
+            if (deed === 'new') await insert(10);
+            if (deed === 'same time') await insert(secondsOfCalls[0]!);
+            const changed = deed === 'changed' ? changing.pop() : undefined;
+            if (changed !== undefined) {
+              const sql = `UPDATE calls SET name = 'other', idempotency_key = 'other' WHERE call_uuid = $1`;
+              await api.database.query(sql, [changed]);
+            }
+          }
+          expect(new Set(seen).size).toBe(seen.length);
+          expect(stable.filter((callUuid) => !seen.includes(callUuid))).toEqual([]);
+        },
+      ),
+      { numRuns: 25, seed: 13 },
+    );
   });
 
   it('has each entry as it is read alone', async () => {
