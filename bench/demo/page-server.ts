@@ -59,7 +59,7 @@ function read(name: string): string {
 function page(gateway: Gateway, publicKey: string | null): string {
   const base = gateway.service.publicUrl;
   const talk = `<button type="button" class="main" data-service-talk>Talk to the agent</button>
-<a href="${base}/talk/${publicKey}/${gateway.agentId}">The same with everything that happens shown</a>`;
+<a href="${base}/talk/${publicKey}/${gateway.agentId}">Open the page with transcript, levels and reply times</a>`;
   const embed = `<script async src="${base}/embed.js" data-public-key="${publicKey}" data-agent-id="${gateway.agentId}" data-ui="custom" data-panel="overlay" data-title="River Dental"></script>`;
   const html = read('index.html');
   return (publicKey === null ? html.replace(/<section[^>]*web-title[\s\S]*?<\/section>/, '') : html)

@@ -17,8 +17,8 @@ export function createFloatButton(host: PanelHost): HTMLElement[] {
   }
 
   host.on('status', (event: StatusEvent) => {
-    if (event.status === 'connecting')
-      look('Cancel', true, event.reason === 'resuming' ? 'Reconnecting…' : 'Connecting…');
+    if (event.status === 'connecting' && event.reason === 'resuming') look('Hang up', true, 'Reconnecting…');
+    else if (event.status === 'connecting') look('Cancel', true, 'Connecting…');
     else if (event.status === 'connected') look('Hang up', true, '');
     else look('Talk', false, event.message ?? '');
   });

@@ -78,6 +78,7 @@ export function createOverlay(host: PanelHost): Overlay {
 
   function told(event: StatusEvent): void {
     dialog.classList.toggle('waiting', event.status === 'connecting');
+    dialog.classList.toggle('failed', event.status === 'error');
     fault.textContent = event.status === 'error' ? (event.message ?? '') : '';
     if (event.status === 'connecting') {
       phase(true, event.reason === 'resuming' ? 'Reconnecting…' : 'Connecting…');
@@ -146,8 +147,13 @@ export function createOverlay(host: PanelHost): Overlay {
     captions.scrollTop = captions.scrollHeight;
   });
   host.on('warning', ({ code, message }: { code: string; message: string }) => {
-    if (code === 'mic_lost' || code === 'mic_silent') fault.textContent = message;
+    if (code === 'mic_lost') fault.textContent = message;
+    if (code === 'mic_silent') fault.textContent = 'Nothing is heard from your microphone.';
     if (code === 'mic_found') fault.textContent = '';
+  });
+  // Whoever is heard has no silent microphone any more.
+  host.on('speech', () => {
+    fault.textContent = '';
   });
 
   mute.addEventListener('click', () => {

@@ -18,6 +18,10 @@ export interface FakeSession {
   received: Message[];
   /** Of the microphone, since the session began. */
   packets: Buffer[];
+  /** When each of them came. */
+  cameAtEpochMs: number[];
+  /** When the first sound of the last utterance was sent. */
+  saidAtEpochMs: number;
   resumes: number;
   /** Of the sockets that it had. */
   closeCodes: number[];
@@ -138,6 +142,8 @@ export async function startFakeLive(): Promise<FakeLive> {
       start: { type: '' },
       received: [],
       packets: [],
+      cameAtEpochMs: [],
+      saidAtEpochMs: 0,
       resumes: -1,
       closeCodes: [],
       codec: { input: '', output: '' },
@@ -170,6 +176,7 @@ export async function startFakeLive(): Promise<FakeLive> {
             encoder === null
               ? Buffer.from(samples.buffer.slice(0))
               : Buffer.from(packet.slice(0, encoder.encode(samples, packet, 0)));
+          if (atMs === 0) session.saidAtEpochMs = performance.timeOrigin + performance.now();
           if (socket.readyState === socket.OPEN) socket.send(bytes);
           const aheadMs = atMs - (Date.now() - beganAtMs);
           if (aheadMs > LEAD_MS) await new Promise((done) => setTimeout(done, aheadMs - LEAD_MS));
@@ -213,6 +220,7 @@ export async function startFakeLive(): Promise<FakeLive> {
         next.on('message', (data: Buffer, isBinary: boolean) => {
           if (isBinary) {
             session.packets.push(data);
+            session.cameAtEpochMs.push(performance.timeOrigin + performance.now());
             return;
           }
           const message = JSON.parse(data.toString()) as Message;

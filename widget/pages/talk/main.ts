@@ -65,6 +65,7 @@ function build(main: HTMLElement): void {
   const form = element('form', { class: 'type', hidden: true }, text, element('button', { type: 'submit' }, 'Send'));
   let isLive = false;
   let isMuted = false;
+  let state = '';
   let connectedAtMs = 0;
   let timer = 0;
   let hint = 0;
@@ -72,6 +73,11 @@ function build(main: HTMLElement): void {
   function seconds(): void {
     const passed = Math.floor((performance.now() - connectedAtMs) / 1000);
     more.textContent = `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, '0')}`;
+  }
+
+  function showState(): void {
+    const words = isMuted && state === 'listening' ? 'Muted' : STATES[state];
+    if (isLive && words !== undefined) now.textContent = words;
   }
 
   function muted(now: boolean): void {
@@ -94,10 +100,16 @@ function build(main: HTMLElement): void {
     more.setAttribute('role', event.status === 'error' ? 'alert' : 'presentation');
     if (event.status === 'connecting') {
       const isBack = event.reason === 'resuming';
-      // A call begins with an open microphone, whatever the one before ended with.
-      if (!isBack) muted(false);
-      if (!isBack) transcript.clear();
+      if (!isBack) {
+        // A call begins with an open microphone, whatever the one before ended with.
+        muted(false);
+        transcript.clear();
+        times.clear();
+        scope.clear();
+      }
       now.textContent = isBack ? 'Reconnecting' : 'Connecting';
+      network.textContent = '';
+      state = '';
       more.textContent = isBack ? 'The line was lost. The call goes on where it was.' : '';
       if (!isBack)
         hint = setTimeout(() => {
@@ -122,9 +134,11 @@ function build(main: HTMLElement): void {
   voice.on('status', told);
   voice.on('level', (one: LevelEvent) => scope.level(one));
   voice.on('transcript', (one: TranscriptMessage) => transcript.take(one));
-  voice.on('state', ({ state }: { state: string }) => {
-    if (STATES[state] !== undefined && isLive)
-      now.textContent = isMuted && state === 'listening' ? 'Muted' : STATES[state];
+  voice.on('state', (one: { state: string }) => {
+    // `audible` and `silenced` are of sound, not of the agent.
+    if (STATES[one.state] === undefined) return;
+    state = one.state;
+    showState();
   });
   voice.on('latency', (one: LatencyMessage) => {
     times.take(one);
@@ -140,6 +154,7 @@ function build(main: HTMLElement): void {
   mute.addEventListener('click', () => {
     muted(!isMuted);
     voice.mute(isMuted);
+    showState();
   });
   form.addEventListener('submit', (event) => {
     event.preventDefault();

@@ -12,6 +12,8 @@ const SCALE_MS = 1_200;
 export interface ReplyTimes {
   element: HTMLElement;
   take(message: LatencyMessage): void;
+  /** Another call. */
+  clear(): void;
 }
 
 export function createReplyTimes(): ReplyTimes {
@@ -55,6 +57,11 @@ export function createReplyTimes(): ReplyTimes {
       });
       const sorted = [...totals].sort((a, b) => a - b);
       median.textContent = `median ${sorted[sorted.length >> 1]} ms`;
+    },
+    clear() {
+      totals.length = 0;
+      rows.replaceChildren();
+      median.textContent = '';
     },
   };
 }

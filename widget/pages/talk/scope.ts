@@ -12,6 +12,8 @@ export interface Scope {
   element: HTMLElement;
   level(event: LevelEvent): void;
   run(isLive: boolean): void;
+  /** Another call. */
+  clear(): void;
 }
 
 export function createScope(): Scope {
@@ -82,6 +84,10 @@ export function createScope(): Scope {
       if (isLive) timer = setInterval(advance, 1000 / PER_S) as unknown as number;
       else latest.agent = latest.user = 0;
       draw();
+    },
+    clear() {
+      levels.agent.fill(0);
+      levels.user.fill(0);
     },
   };
 }
