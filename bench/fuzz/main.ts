@@ -30,6 +30,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     subjects: { type: 'string', default: 'uws,ws' },
     at: { type: 'string', default: 'media,live' },
+    log: { type: 'string', default: 'fatal' },
   },
 });
 const messages = Number(values.messages);
@@ -38,6 +39,7 @@ const seed = Number(values.seed);
 type Door = 'media' | 'live';
 /** Upgrades that were answered with a fault of ours. */
 let serverFaults = 0;
+const errors = new Map<string, number>();
 
 /** Dials with a token of its own, floods, and resolves with the messages that were written when the socket is gone. */
 function attack(subject: Subject, door: Door, socketSeed: number): Promise<number> {
@@ -53,7 +55,9 @@ function attack(subject: Subject, door: Door, socketSeed: number): Promise<numbe
     let written = 0;
     const socket = connect({ host: hostname, port: Number(port) });
     const limit = setTimeout(() => socket.destroy(), SOCKET_LIMIT_MS);
-    socket.on('error', () => {});
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      errors.set(error.code ?? '', (errors.get(error.code ?? '') ?? 0) + 1),
+    );
     socket.on('close', () => {
       clearTimeout(limit);
       done(written);
@@ -80,6 +84,8 @@ function attack(subject: Subject, door: Door, socketSeed: number): Promise<numbe
 interface Honest {
   longestGapMs(): number;
   isClosed(): boolean;
+  /** The last that it was told. */
+  lastWords(): string;
   close(): void;
 }
 
@@ -100,6 +106,7 @@ async function honestPage(subject: Subject): Promise<Honest> {
   return {
     longestGapMs: () => longestGapMs,
     isClosed: () => client.closeCode !== 0,
+    lastWords: () => `${client.closeCode} ${JSON.stringify(client.messages.at(-1))}`,
     close() {
       clearInterval(watch);
       client.send({ type: 'session.end' });
@@ -137,6 +144,7 @@ async function honestCall(subject: Subject): Promise<Honest> {
   return {
     longestGapMs: () => longestGapMs,
     isClosed: () => closed,
+    lastWords: () => '',
     close() {
       clearInterval(speaking);
       honest.close();
@@ -151,29 +159,37 @@ async function fuzz(subject: Subject, door: Door): Promise<string[]> {
 
   let sent = 0;
   let sockets = 0;
-  let steadyBytes = 0;
-  const worker = async (): Promise<void> => {
-    while (sent < messages) {
-      const written = await attack(subject, door, seed + sockets++);
-      sent += written;
-      // The first tenth fills pools and caches.
-      if (steadyBytes === 0 && sent > messages / 10) steadyBytes = residentBytes(subject.pid);
-    }
+  const samples: string[] = [];
+  const sampler = setInterval(() => samples.push(`${sent}:${(residentBytes(subject.pid) / 1e6).toFixed(0)}`), 4_000);
+  /** Floods until so many were sent, and waits until nothing of it can be left. */
+  const wave = async (untilSent: number): Promise<number> => {
+    const worker = async (): Promise<void> => {
+      while (sent < untilSent) {
+        const written = await attack(subject, door, seed + sockets++);
+        sent += written;
+      }
+    };
+    await Promise.all(Array.from({ length: SOCKETS_AT_ONCE }, worker));
+    // Sessions whose frames were broken are held for their page.
+    if (door === 'live') await new Promise((done) => setTimeout(done, RESUME_WINDOW_MS));
+    return residentBytes(subject.pid);
   };
-  await Promise.all(Array.from({ length: SOCKETS_AT_ONCE }, worker));
+  // The first third fills pools and caches, and takes what the sessions of a flood of this size take; the others may take no more.
+  const steadyBytes = await wave(messages / 3);
+  await wave((messages * 2) / 3);
+  const grownBytes = (await wave(messages)) - steadyBytes;
+  clearInterval(sampler);
+  console.log(`messages:resident MB ${samples.join(' ')}; errors at our sockets: ${[...errors].join(' ') || 'none'}`);
   const seconds = (performance.now() - beganAtMs) / 1000;
   const wasClosed = honest.isClosed();
   const longestGapMs = honest.longestGapMs();
   honest.close();
-  // Sessions whose frames were broken are held for their page; after that nothing of them may be left.
-  if (door === 'live') await new Promise((done) => setTimeout(done, RESUME_WINDOW_MS));
-  const grownBytes = residentBytes(subject.pid) - steadyBytes;
   console.log(
-    `${subject.name} /${door}: ${sent} messages on ${sockets} sockets in ${seconds.toFixed(0)} s; longest gap of the honest call ${longestGapMs.toFixed(0)} ms; ${(grownBytes / 1e6).toFixed(1)} MB grown after the first tenth`,
+    `${subject.name} /${door}: ${sent} messages on ${sockets} sockets in ${seconds.toFixed(0)} s; longest gap of the honest call ${longestGapMs.toFixed(0)} ms; ${(grownBytes / 1e6).toFixed(1)} MB grown from the end of the first third to that of the last`,
   );
   const faults: string[] = [];
   if (serverFaults > 0) faults.push(`${serverFaults} upgrades were answered with a fault of ours`);
-  if (wasClosed) faults.push('the honest call was closed');
+  if (wasClosed) faults.push(`the honest call was closed: ${honest.lastWords()}`);
   if (longestGapMs > MAX_GAP_MS) faults.push(`the honest call heard nothing for ${longestGapMs.toFixed(0)} ms`);
   if (grownBytes > MAX_GROWTH_BYTES) faults.push(`memory grew by ${(grownBytes / 1e6).toFixed(1)} MB`);
   return faults;
@@ -183,7 +199,7 @@ console.log(`seed ${seed}`);
 let failed = false;
 for (const name of values.subjects.split(',')) {
   for (const door of values.at.split(',')) {
-    const subject = await startMediaProcess(name === 'ws' ? 'ws' : 'uws', 1, 'fatal');
+    const subject = await startMediaProcess(name === 'ws' ? 'ws' : 'uws', 1, values.log === 'warn' ? 'warn' : 'fatal');
     try {
       for (const fault of await fuzz(subject, door === 'live' ? 'live' : 'media')) {
         failed = true;
