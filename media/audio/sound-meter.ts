@@ -42,17 +42,25 @@ export class SoundMeter {
   /** The first `instants` pairs of `interleavedSamples`: left the caller, right the agent. */
   push(interleavedSamples: Int16Array, instants: number): void {
     const keep = this.#keep;
+    let [leftIn, rightIn, leftOut, rightOut] = [this.#leftIn, this.#rightIn, this.#leftOut, this.#rightOut];
+    let [leftSum, rightSum, inFrame] = [this.#leftSum, this.#rightSum, this.#inFrame];
     for (let i = 0; i < instants * 2; i += 2) {
       const left = interleavedSamples[i]!;
       const right = interleavedSamples[i + 1]!;
-      this.#leftOut = left - this.#leftIn + keep * this.#leftOut;
-      this.#rightOut = right - this.#rightIn + keep * this.#rightOut;
-      this.#leftIn = left;
-      this.#rightIn = right;
-      this.#leftSum += this.#leftOut * this.#leftOut;
-      this.#rightSum += this.#rightOut * this.#rightOut;
-      if (++this.#inFrame === this.#frameSamples) this.#endFrame();
+      leftOut = left - leftIn + keep * leftOut;
+      rightOut = right - rightIn + keep * rightOut;
+      leftIn = left;
+      rightIn = right;
+      leftSum += leftOut * leftOut;
+      rightSum += rightOut * rightOut;
+      if (++inFrame < this.#frameSamples) continue;
+      this.#endFrame(leftSum, rightSum);
+      leftSum = 0;
+      rightSum = 0;
+      inFrame = 0;
     }
+    [this.#leftIn, this.#rightIn, this.#leftOut, this.#rightOut] = [leftIn, rightIn, leftOut, rightOut];
+    [this.#leftSum, this.#rightSum, this.#inFrame] = [leftSum, rightSum, inFrame];
   }
 
   /** All whole frames so far. */
@@ -60,18 +68,15 @@ export class SoundMeter {
     return { left: this.#left.subarray(0, this.#frames), right: this.#right.subarray(0, this.#frames) };
   }
 
-  #endFrame(): void {
+  #endFrame(leftSum: number, rightSum: number): void {
     if (this.#frames === this.#left.length) {
       this.#left = grown(this.#left);
       this.#right = grown(this.#right);
     }
     const scale = 1 / (this.#frameSamples * 32_768 * 32_768);
-    this.#left[this.#frames] = this.#leftSum * scale;
-    this.#right[this.#frames] = this.#rightSum * scale;
+    this.#left[this.#frames] = leftSum * scale;
+    this.#right[this.#frames] = rightSum * scale;
     this.#frames++;
-    this.#inFrame = 0;
-    this.#leftSum = 0;
-    this.#rightSum = 0;
   }
 }
 

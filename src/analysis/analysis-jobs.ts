@@ -13,8 +13,8 @@ import { GIVE_UP_MS } from './owe-analysis.ts';
 
 /** How long after the end a model may be waited for. The event has to be out within 120 s (contract §6). */
 const MODEL_BUDGET_MS = 90_000;
-/** Longer than a claim is ever worked on without being made again; a process that died holds a job so long at most. */
-export const CLAIM_MS = 40_000;
+/** A process that died holds a job so long at most; who works on it makes the claim again in between. */
+export const CLAIM_MS = 10_000;
 /** A job that keeps failing here has something in it that cannot be stored. */
 const MOST_ATTEMPTS = 6;
 
