@@ -28,14 +28,9 @@ export const modelEndpointBody = z
   .strictObject({
     baseUrl: z.string().trim().min(1).max(2_000).meta({ description: 'https://api.openai.com/v1' }),
     model: z.string().trim().min(1).max(120),
-    apiKey: z
-      .string()
-      .min(1)
-      .max(4_096)
-      .nullish()
-      .meta({
-        description: 'Write-only. Absent: the stored one stays, if the address does; null: the server wants none',
-      }),
+    apiKey: z.string().min(1).max(4_096).nullish().meta({
+      description: 'Write-only. Absent: the stored one stays, if the address does; null: the server wants none',
+    }),
   })
   .meta({ id: 'ModelEndpointRequest' });
 
