@@ -112,20 +112,18 @@ async function send(
     reply.removeHeader('content-length').removeHeader('etag').removeHeader('content-range');
     throw error;
   });
-  return reply.send(Readable.from(streamed(first, pieces, sound), { objectMode: false }));
+  const body = Readable.from(streamed(first, pieces), { objectMode: false });
+  // Not in the generator: one whose client left before the first read never begins.
+  body.once('close', () => void sound.close());
+  return reply.send(body);
 }
 
 async function* streamed(
   first: IteratorResult<Buffer, void>,
   pieces: AsyncGenerator<Buffer, void, undefined>,
-  sound: SoundFile,
 ): AsyncGenerator<Buffer, void, undefined> {
-  try {
-    if (first.done !== true) yield first.value;
-    yield* pieces;
-  } finally {
-    await sound.close();
-  }
+  if (first.done !== true) yield first.value;
+  yield* pieces;
 }
 
 async function attempt<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LightMyRequestResponse } from 'fastify';
@@ -236,6 +237,29 @@ describe.each(STORES)('recordings over HTTP, stored %s', (_name, start) => {
       await api.recordings.stores.current.remove(await keyOf(callUuid));
       const answer = await get(await addressOf(callUuid));
       expect([...outcome(answer), answer.headers['retry-after']]).toEqual([503, 'recording_store_unavailable', '5']);
+    });
+
+    it('whose client left while it was being made is closed all the same', async () => {
+      const address = await addressOf(await recordedCall(), '?variant=mono');
+      const gone = new Promise<void>((resolve) => {
+        api.app.server.once('connection', (socket) => void socket.once('close', resolve));
+      });
+      const { sounds } = api.recordings;
+      const { open } = sounds;
+      const closed = new Promise<void>((resolve) => {
+        sounds.open = async (target) => {
+          const sound = (await open(target))!;
+          client.destroy();
+          await gone;
+          return { ...sound, close: () => sound.close().then(resolve) };
+        };
+      });
+      const base = await api.app.listen({ port: 0, host: '127.0.0.1' });
+      const client = request(base + address)
+        .on('error', () => {})
+        .end();
+      await closed;
+      sounds.open = open;
     });
 
     it('made under another master key is 500 recording_unreadable, and the code says what to do', async () => {
