@@ -4,7 +4,7 @@
  * it comes and again by the job that stores it; both see the same rows.
  */
 import { parse } from 'csv-parse/sync';
-import { isTooDeep } from '../api/outbound-call/canonical-json.ts';
+import { isTooDeep } from '../../media/contract/json-depth.ts';
 
 export type ImportFormat = 'csv' | 'ndjson';
 

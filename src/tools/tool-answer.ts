@@ -2,6 +2,7 @@
  * What a tool's endpoint answered, as what the agent gets. Pure; never throws. A text is taken as it is, unless it begins like JSON or
  * variables are to be read from it: then it has to be JSON.
  */
+import { DEEPEST_JSON, isTooDeep } from '../../media/contract/json-depth.ts';
 import { TOOL_DEFAULTS, type ToolAnswer, type ToolDefinition, toolFailed } from '../../media/contract/tools.ts';
 import type { OutboundResult } from '../outbound-http/outbound-http.ts';
 
@@ -19,17 +20,23 @@ export function toolAnswer(definition: ToolDefinition, result: OutboundResult, s
     if (Buffer.byteLength(body) < most) return toolFailed('failed', 'Its answer broke off.', status);
     return toolFailed('too_large', `Its answer is larger than ${most} bytes.`, status);
   }
-  return read(definition, blanked(body, secrets), status);
+  return read(definition, body, status, secrets);
 }
 
-function read(definition: ToolDefinition, body: string, status: number): ToolAnswer {
+function read(definition: ToolDefinition, body: string, status: number, secrets: readonly string[]): ToolAnswer {
   const text = body.trim();
   const wantsJson = /^[{[]/.test(text) || Object.keys(definition.responseVariables ?? {}).length > 0;
   try {
-    return { ok: true, status, result: JSON.parse(text) as unknown };
+    const answer = JSON.parse(text) as unknown;
+    if (isTooDeep(answer))
+      return toolFailed('bad_answer', `Its answer is nested more than ${DEEPEST_JSON} deep.`, status);
+    // Written anew before it is blanked, so that `\/` and `\u0061` hide nothing.
+    const written = JSON.stringify(answer);
+    const inJson = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+    return { ok: true, status, result: JSON.parse(blanked(written, inJson)) as unknown };
   } catch {
     if (wantsJson) return toolFailed('bad_answer', 'Its answer is no JSON.', status);
-    return { ok: true, status, result: text };
+    return { ok: true, status, result: blanked(text, secrets) };
   }
 }
 

@@ -3,6 +3,7 @@
  * client. Pure; never throws. `docs/live-protocol.md` describes each message for those who write clients.
  */
 import type { LegFormat } from '../../contract/audio-format.ts';
+import { DEEPEST_JSON, isTooDeep } from '../../contract/json-depth.ts';
 import { placeholderText } from '../../contract/placeholders.ts';
 
 export interface AudioWish {
@@ -63,6 +64,8 @@ export function readClientMessage(text: string): ReadMessage {
   const { type } = fields as { type?: unknown };
   if (typeof type !== 'string') return { kind: 'malformed' };
   if (!Object.hasOwn(READERS, type)) return { kind: 'unknown' };
+  // `JSON.stringify` and `postMessage` throw at some thousand levels.
+  if (isTooDeep(body)) return { kind: 'wrong', why: `${type}: nested more than ${DEEPEST_JSON} deep` };
   const read = READERS[type as keyof typeof READERS](fields);
   return typeof read === 'string' ? { kind: 'wrong', why: `${type}: ${read}` } : { kind: 'message', message: read };
 }

@@ -3,8 +3,8 @@
  * the page that asked (CORS without credentials), so that a developer sees why it failed. Nobody authenticates here but by key and origin.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isTooDeep } from '../../../media/contract/json-depth.ts';
 import type { IssueAnswer, SessionRequest } from '../../embed/issue-session.ts';
-import { isTooDeep } from '../outbound-call/canonical-json.ts';
 import { Refusal } from '../refusal.ts';
 
 const PATH = '/api/embed/session';

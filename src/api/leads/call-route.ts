@@ -5,13 +5,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { isTooDeep } from '../../../media/contract/json-depth.ts';
 import { withDefaults } from '../../leads/call-defaults.ts';
 import { type Lead, readLead } from '../../leads/lead-store.ts';
 import { isAbsent } from '../../leads/phone-number.ts';
 import type { Principal } from '../authentication.ts';
 import type { ErrorCode } from '../error-codes.ts';
 import { changedBy, type Guard } from '../guard.ts';
-import { isTooDeep } from '../outbound-call/canonical-json.ts';
 import { answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
 import { type AskedCall, type PlacingDeps, placeAndAnswer } from '../outbound-call/place-and-answer.ts';
 import { metadataSchema, outboundCallBody } from '../outbound-call/request-body.ts';

@@ -3,9 +3,9 @@
  * body is read; step 3 is Fastify's parser and the first lines here; 4 to 13 make no call. Placement does the rest.
  */
 import type { FastifyInstance } from 'fastify';
+import { isTooDeep } from '../../../media/contract/json-depth.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { Refusal } from '../refusal.ts';
-import { isTooDeep } from './canonical-json.ts';
 import { answerOnce, idempotencyKeyOf } from './idempotent-exchange.ts';
 import { type PlacingDeps, placeAndAnswer } from './place-and-answer.ts';
 import { readOutboundCall } from './request-body.ts';

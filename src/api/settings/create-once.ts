@@ -5,10 +5,10 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { isTooDeep } from '../../../media/contract/json-depth.ts';
 import type { Database } from '../../store/database.ts';
 import { finishIdempotent, type IdempotencyScope } from '../../store/idempotency-keys.ts';
 import type { Sealer } from '../../store/secrets.ts';
-import { isTooDeep } from '../outbound-call/canonical-json.ts';
 import { type Answer, answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
 import { sendStored } from '../outbound-call/stored-answer.ts';
 import { Refusal } from '../refusal.ts';

@@ -168,6 +168,18 @@ describe('an endpoint', () => {
       { responseVariables: {} },
       { ok: true, result: { got: 'Bearer [secret]' } },
     ],
+    [
+      'repeats the secret with its letters escaped',
+      (_q, response) => void response.end('{"got":"can\\u0061ry-5f0c2e"}'),
+      { responseVariables: {} },
+      { ok: true, result: { got: '[secret]' } },
+    ],
+    [
+      'nests 5,000 lists, which nobody could write down again',
+      (_q, response) => void response.end('['.repeat(5_000) + ']'.repeat(5_000)),
+      {},
+      { ok: false, code: 'bad_answer', status: 200 },
+    ],
   ];
   test.each(rows)('that %s: one answer', async (_what, answer, change, expected) => {
     const { use, receiver } = await bench(answer);

@@ -7,7 +7,17 @@ import { callOfResumeToken, isResumeTokenOf, resumeTokenOf } from '../../../../.
 
 const kindOf = (message: unknown) => readClientMessage(JSON.stringify(message)).kind;
 
+/** As text: an object of so many levels cannot be written. */
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
 describe('a client’s text message', () => {
+  it.each([
+    ['tool.result', `"toolCallId":"tc_1","result":${nested(20_000)}`],
+    ['session.start', `"metadata":{"page":${nested(20_000)}}`],
+  ])('%s with a value of 20,000 levels is wrong, and nothing throws or goes on to another thread', (type, fields) => {
+    expect(readClientMessage(`{"type":"${type}",${fields}}`).kind).toBe('wrong');
+  });
+
   it('never throws, whatever it is', () => {
     const types = ['session.start', 'session.resume', 'user.text', 'dtmf', 'playback.position', 'ping', 'audio.mute'];
     fc.assert(
