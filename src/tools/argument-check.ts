@@ -1,14 +1,14 @@
 /**
  * A tool's arguments against its `parameters` (JSON Schema, draft 2020-12). The import asks whether the schema will do at all, the executor
  * whether these arguments fit. A schema comes from whoever writes the agent, so what could stall the process is refused: references to
- * other documents, deep or large schemas, and regular expressions that can run away.
+ * other documents, deep or large schemas, and regular expressions that can run away; and a text of more than 500 characters fits no pattern.
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 
 const MOST_SCHEMA_CHARACTERS = 16_384;
 const DEEPEST = 12;
 const MOST_KEPT = 500;
-const PATTERN_KEYWORDS = new Set(['pattern']);
+const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 const REFUSED_KEYWORDS = [
   '$ref',
   '$dynamicRef',
@@ -19,6 +19,10 @@ const REFUSED_KEYWORDS = [
   'definitions',
   'patternProperties',
 ];
+/** Their values are schemas by name, and a name may be any word. */
+const NAMED_SCHEMAS = ['properties', 'dependentSchemas', 'dependencies'];
+/** Their values are no schemas. */
+const DATA_KEYWORDS = ['enum', 'const', 'default', 'examples', 'required', 'dependentRequired'];
 
 /** `coerceTypes`: a script's arguments are texts, and `"42"` is what a caller says for 42. */
 const ajv = new Ajv2020({
@@ -31,6 +35,7 @@ const ajv = new Ajv2020({
   allErrors: false,
   addUsedSchema: false,
   logger: false,
+  code: { regExp: Object.assign(boundedPattern, { code: 'boundedPattern' }) },
 });
 /** By the schema's text; oldest use first. */
 const compiled = new Map<string, ValidateFunction>();
@@ -48,15 +53,21 @@ export function schemaFaults(schema: Readonly<Record<string, unknown>>): SchemaF
   }
   const faults: SchemaFault[] = [];
   if (schema['type'] !== 'object') faults.push({ at: ['type'], problem: 'must be "object": arguments have names' });
-  walk(schema, [], faults);
-  if (faults.length > 0) return faults;
-  if (!ajv.validateSchema(schema)) {
-    return (ajv.errors ?? []).slice(0, 10).map((error) => ({
-      at: pathOf(error.instancePath),
-      problem: `${error.message ?? 'is wrong'} (JSON Schema)`,
-    }));
+  if (schema['$schema'] !== undefined && schema['$schema'] !== DRAFT) {
+    faults.push({ at: ['$schema'], problem: `must be "${DRAFT}", or left out` });
   }
+  const cost = walk(schema, [], faults);
+  if (cost > MOST_PATTERN_STEPS) {
+    faults.push({ at: [], problem: 'has patterns that together take too long; make them fewer or plainer' });
+  }
+  if (faults.length > 0) return faults;
   try {
+    if (!ajv.validateSchema(schema)) {
+      return (ajv.errors ?? []).slice(0, 10).map((error) => ({
+        at: pathOf(error.instancePath),
+        problem: `${error.message ?? 'is wrong'} (JSON Schema)`,
+      }));
+    }
     compile(schema);
     return [];
   } catch (error) {
@@ -98,41 +109,80 @@ function problemOf(error: ErrorObject | undefined): string {
   return `${path === '' ? 'The arguments' : `'${path}'`} ${error?.message ?? 'do not fit'}.`;
 }
 
-function walk(schema: unknown, at: (string | number)[], faults: SchemaFault[]): void {
-  if (typeof schema !== 'object' || schema === null) return;
+/** Adds what is wrong with a schema, or with those in a list; returns what its patterns may cost, in steps. */
+function walk(schema: unknown, at: (string | number)[], faults: SchemaFault[]): number {
+  if (typeof schema !== 'object' || schema === null) return 0;
   if (at.length > DEEPEST * 2) {
     faults.push({ at, problem: `is nested more than ${DEEPEST} deep` });
-    return;
+    return 0;
   }
-  for (const [key, value] of Object.entries(schema)) {
-    const here = [...at, Array.isArray(schema) ? Number(key) : key];
-    const isKeyword = !Array.isArray(schema) && at.at(-1) !== 'properties';
-    if (isKeyword && REFUSED_KEYWORDS.includes(key)) {
+  if (Array.isArray(schema)) return sum(schema.map((one, place) => walk(one, [...at, place], faults)));
+  const costs = Object.entries(schema).map(([key, value]) => {
+    const here = [...at, key];
+    if (REFUSED_KEYWORDS.includes(key)) {
       faults.push({ at: here, problem: 'is not taken here; write the schema out' });
-    } else if (isKeyword && PATTERN_KEYWORDS.has(key)) {
-      if (!isTamePattern(value)) {
-        faults.push({
-          at: here,
-          problem: 'may not repeat a group, look around, refer back, or repeat without end more than twice',
-        });
-      }
-    } else if (isKeyword && ['enum', 'const', 'default', 'examples'].includes(key)) continue;
-    else walk(value, here, faults);
-  }
+      return 0;
+    }
+    if (key === 'pattern') {
+      const steps = stepsOf(value);
+      if (steps <= MOST_PATTERN_STEPS) return steps;
+      faults.push({
+        at: here,
+        problem:
+          'may not repeat a group, look around, refer back, or leave too many ways to match; begin it with ^ and repeat without end twice at most',
+      });
+      return 0;
+    }
+    if (DATA_KEYWORDS.includes(key)) return 0;
+    if (!NAMED_SCHEMAS.includes(key) || typeof value !== 'object' || value === null) return walk(value, here, faults);
+    return sum(Object.entries(value).map(([name, inner]) => walk(inner, [...here, name], faults)));
+  });
+  return sum(costs);
 }
 
-/** Of these, matching takes at most the square of the text's length. */
-function isTamePattern(pattern: unknown): boolean {
-  if (typeof pattern !== 'string' || pattern.length > 200) return false;
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
+
+/** A pattern is tried on no longer a text: what `stepsOf` promises holds for this. */
+const LONGEST_MATCHED = 500;
+/** Of one schema, by a matcher that backtracks: some ten milliseconds. */
+const MOST_PATTERN_STEPS = 2_000_000;
+
+/**
+ * In how many ways a pattern may be tried, at most: an end to repeat to costs the text's length, and so does a beginning that is not
+ * fixed; each choice multiplies. Infinity for what is not taken.
+ */
+function stepsOf(pattern: unknown): number {
+  if (typeof pattern !== 'string' || pattern.length > 200) return Number.POSITIVE_INFINITY;
   try {
     new RegExp(pattern, 'u');
   } catch {
-    return false;
+    return Number.POSITIVE_INFINITY;
   }
-  const bare = pattern.replace(/\\[^1-9k]/g, 'x').replace(/\[[^\]]*\]/g, 'x');
-  if (/\)[*+?{]|\\[1-9k]|\(\?[=!<]/.test(bare)) return false;
-  const repeats = bare.match(/[*+]|\{\d+,\d*\}/g) ?? [];
-  return repeats.filter((one) => !/^\{\d+,(\d|[1-5]\d)\}$/.test(one)).length <= 2;
+  const bare = pattern
+    .replace(/\\[pP]\{[^}]*\}|\\u\{[^}]*\}/g, 'x')
+    .replace(/\\[^1-9k]/g, 'x')
+    .replace(/\[[^\]]*\]/g, 'x');
+  if (/\)[*+?{]|\\[1-9k]|\(\?<?[=!]/.test(bare)) return Number.POSITIVE_INFINITY;
+  const isAnchored = bare.startsWith('^') && !bare.includes('|');
+  let steps = isAnchored ? 1 : LONGEST_MATCHED;
+  for (const [part, least, comma, most] of bare.matchAll(/[*+|]|(?<!\()\?|\{(\d+)(,?)(\d*)\}/g)) {
+    if (part === '|' || part === '?') steps *= 2;
+    else if (part === '*' || part === '+' || most === '') steps *= comma === '' ? 1 : LONGEST_MATCHED;
+    else steps *= Math.min(LONGEST_MATCHED, Number(most) - Number(least) + 1);
+  }
+  return steps;
+}
+
+class BoundedPattern extends RegExp {
+  override test(text: string): boolean {
+    return text.length <= LONGEST_MATCHED && super.test(text);
+  }
+}
+
+function boundedPattern(pattern: string, flags: string): RegExp {
+  return new BoundedPattern(pattern, flags);
 }
 
 function pathOf(pointer: string): (string | number)[] {
