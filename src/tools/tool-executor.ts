@@ -115,6 +115,12 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
     const { callUuid, workspaceId, agentId, ownerMediaId } = call;
     const startedAtEpochMs = clock.epochMs();
     const isFirst = await claimToolUse(tx, { callUuid, workspaceId, agentId, toolCallId, name, startedAtEpochMs });
+    if (!isFirst) {
+      // Asked twice at once: the other's transaction has committed, and its request is out by now.
+      const other = running.get(toolCallId);
+      if (other !== undefined) other.ownerMediaId = ownerMediaId;
+      if (other !== undefined || answers.has(toolCallId)) return nothing;
+    }
     if (!isFirst && definition.retries !== 1) {
       return tell(call, ask, toolFailed('outcome_unknown', 'The request may have been made, and is not repeated.'));
     }

@@ -56,6 +56,12 @@ describe('the variables of a result', () => {
     });
   });
 
+  test('are cut at 2,000 characters, and never in the middle of one', () => {
+    const result = `${'x'.repeat(1_999)}\u{1f600}`;
+    const { 'tool.find.result': cut } = toolValues({ name: 'find' }, { ok: true, status: 200, result });
+    expect(cut).toBe('x'.repeat(1_999));
+  });
+
   test('of a failure are its code, and nothing of before', () => {
     expect(toolValues(definition, toolFailed('http_error', 'It answered 500.', 500))).toEqual({
       'tool.find.result': null,
