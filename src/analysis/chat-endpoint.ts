@@ -56,7 +56,7 @@ export async function askChat(
     const result = await within(deps.clock, leftMs, send(deps, endpoint, question.body(format), leftMs));
     // 400 and 422: this server does not know that form of answer, or some other field; the next form has fewer.
     const isForm = result.kind === 'answered' && (result.status === 400 || result.status === 422);
-    outcome = outcomeOf(result, format, deps.clock);
+    outcome = outcomeOf(result, format, deps.clock, endpoint.apiKey);
     if (!isForm) break;
   }
   return outcome;
@@ -94,7 +94,7 @@ function send({ http }: ChatDeps, endpoint: ChatEndpoint, body: unknown, limitMs
   });
 }
 
-function outcomeOf(result: OutboundResult, format: AnswerFormat, clock: Clock): ChatOutcome {
+function outcomeOf(result: OutboundResult, format: AnswerFormat, clock: Clock, apiKey: string | null): ChatOutcome {
   if (result.kind === 'refused') return failed('rejected', result.reason);
   if (result.kind === 'failed')
     return failed(/within \d+ ms/.test(result.reason) ? 'timeout' : 'unreachable', result.reason);
@@ -103,14 +103,18 @@ function outcomeOf(result: OutboundResult, format: AnswerFormat, clock: Clock): 
     return failed('too_large', `the answer is larger than ${MOST_ANSWER_BYTES / 1024} KB`);
   }
   if (status === 429)
-    return failed('rate_limited', `it answered 429${saidBy(body)}`, retryAfterMs(result.retryAfter, clock));
+    return failed('rate_limited', `it answered 429${saidBy(body, apiKey)}`, retryAfterMs(result.retryAfter, clock));
   if (status >= 500)
-    return failed('server_error', `it answered ${status}${saidBy(body)}`, retryAfterMs(result.retryAfter, clock));
-  if (status < 200 || status >= 300) return failed('rejected', `it answered ${status}${saidBy(body)}`);
-  return contentOf(body, format, result.isBodyWhole !== false);
+    return failed(
+      'server_error',
+      `it answered ${status}${saidBy(body, apiKey)}`,
+      retryAfterMs(result.retryAfter, clock),
+    );
+  if (status < 200 || status >= 300) return failed('rejected', `it answered ${status}${saidBy(body, apiKey)}`);
+  return contentOf(body, format, result.isBodyWhole !== false, apiKey);
 }
 
-function contentOf(body: string, format: AnswerFormat, isWhole: boolean): ChatOutcome {
+function contentOf(body: string, format: AnswerFormat, isWhole: boolean, apiKey: string | null): ChatOutcome {
   let answer: unknown;
   try {
     answer = JSON.parse(body);
@@ -118,7 +122,8 @@ function contentOf(body: string, format: AnswerFormat, isWhole: boolean): ChatOu
     return isWhole ? failed('nonsense', 'the answer is no JSON') : failed('timeout', 'the answer broke off');
   }
   const error = member(answer, 'error');
-  if (error !== undefined && error !== null) return failed('server_error', `it answered an error${saidBy(body)}`);
+  if (error !== undefined && error !== null)
+    return failed('server_error', `it answered an error${saidBy(body, apiKey)}`);
   const choice = member(member(answer, 'choices'), 0);
   const message = member(choice, 'message');
   const refusal = member(message, 'refusal');
@@ -139,12 +144,13 @@ function member(value: unknown, key: string | number): unknown {
 }
 
 /** The protocol's `{"error":{"message"}}`, for the log of the call; in quotes, because a stranger wrote it. */
-function saidBy(body: string): string {
+function saidBy(body: string, apiKey: string | null): string {
   try {
     const message = member(member(JSON.parse(body), 'error'), 'message');
     if (typeof message !== 'string' || message === '') return '';
-    // A server may repeat the key that it did not like.
-    return `: “${plainLine(message.replace(/\bsk-[\w*-]+/g, '…'), LONGEST_REASON)}”`;
+    // A server may repeat the key that it did not like, whole or in part.
+    const said = apiKey === null ? message : message.replaceAll(apiKey, '…');
+    return `: “${plainLine(said.replace(/\bsk-[\w*-]+/g, '…'), LONGEST_REASON)}”`;
   } catch {
     return '';
   }

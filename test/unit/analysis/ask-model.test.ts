@@ -6,7 +6,7 @@ import type { OutboundResult } from '../../../src/outbound-http/outbound-http.ts
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { CONFIRMED, story } from './sample-story.ts';
 
-const ENDPOINT = { baseUrl: 'https://llm.example/v1/', model: 'm-1', apiKey: null };
+const ENDPOINT = { baseUrl: 'https://llm.example/v1/', model: 'm-1', apiKey: 'gsk_canary5f0c2e' };
 const told = (
   status: number,
   changes: Partial<Extract<OutboundResult, { kind: 'answered' }>> = {},
@@ -101,6 +101,11 @@ describe('a model is asked', () => {
     const { asked, at } = await ask([told(status, { body: '{"error":{"message":"key sk-abc123 is wrong"}}' })]);
     expect(asked).toMatchObject({ ok: false, fault: 'rejected', reason: `it answered ${status}: “key … is wrong”` });
     expect(at).toEqual([0]);
+  });
+
+  it('and its key is told to nobody, whatever it looks like, when the server repeats it', async () => {
+    const { asked } = await ask([told(401, { body: '{"error":{"message":"gsk_canary5f0c2e is wrong"}}' })]);
+    expect(asked).toMatchObject({ ok: false, reason: 'it answered 401: “… is wrong”' });
   });
 
   it('in three forms, at once, while it answers 400 and 422', async () => {
