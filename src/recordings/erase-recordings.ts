@@ -9,6 +9,7 @@ import type { Database, Queryable } from '../store/database.ts';
 import { removeLocalCopies } from './local-copies.ts';
 import type { Stores } from './open-stores.ts';
 import { lockRecordings, patchRecording, readRecordings } from './recording-rows.ts';
+import { objectKeyOf } from './recording-store.ts';
 import type { Renditions } from './renditions.ts';
 
 export interface RecordingEraser {
@@ -43,7 +44,11 @@ export function createRecordingEraser(deps: EraserDeps): RecordingEraser {
       if (row.state !== 'erased') continue;
       try {
         await removeLocalCopies(deps.dataDir, callUuid, row.createdAt);
-        if (row.objectKey !== null) await stores.of(row.store).remove(row.objectKey);
+        // One that was being stored when a process died has no name in its row, and lies where new ones go.
+        const isNamed = row.objectKey !== null;
+        const store = isNamed ? stores.of(row.store) : stores.current;
+        if (isNamed || row.nextAt !== null)
+          await store.remove(row.objectKey ?? objectKeyOf(row.callUuid, row.epoch, row.createdAt));
         await patchRecording(database, row, {
           objectKey: null,
           store: null,

@@ -124,7 +124,11 @@ export function createShelf(deps: ShelfDeps): Shelf {
 
   async function verifySpool(row: RecordingRow, dataKey: Uint8Array): Promise<number> {
     const path = row.spoolPath ?? '';
-    const found = await stat(path).catch(() => null);
+    const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+      // A disk that does not answer may do so again; only a file that is not there is gone.
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+      throw error;
+    });
     if (found === null) throw new SpoolDamaged(`the finished recording is gone from the disk (${path})`);
     const file = await open(path, 'r');
     try {

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCallEventBus } from '../../../src/api/call-event-bus.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { deleteCallParts } from '../../../src/calls/call-log-delete.ts';
+import { createRecordingEraser } from '../../../src/recordings/erase-recordings.ts';
 import { openStores, type Stores } from '../../../src/recordings/open-stores.ts';
 import { assertKeysOpen, fateOfRecording } from '../../../src/recordings/recording-keys.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
@@ -18,6 +19,7 @@ import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../calls/ha
 import { talkingCall } from '../calls/talk.ts';
 
 const SOUND = toneFile(1);
+const NO_FORMS = { forget: async () => 0, tidy: async () => {} };
 
 describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
   let h: Harness;
@@ -155,11 +157,46 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
     expect(await h.webhooks(callUuid)).toEqual(['call.completed']);
   });
 
+  it('keeps one whose disk does not answer: what cannot be looked at is not gone', async () => {
+    const { callUuid, path } = await finished();
+    renameSync(path, `${path}.away`);
+    // Looking at it ends in ELOOP.
+    symlinkSync(path, path);
+    expect(await shelf.sweep()).toBe(0);
+    expect(await row(callUuid)).toMatchObject({
+      state: 'spooled',
+      attempts: 1,
+      error: expect.stringContaining('ELOOP'),
+    });
+    renameSync(`${path}.away`, path);
+    h.clock.advanceMs(3_000);
+    expect(await shelf.sweep()).toBe(1);
+    expect((await h.call(callUuid)).recordingStatus).toBe('ready');
+  });
+
   it('leaves what lies on another node’s disk to that node', async () => {
     const { callUuid } = await finished();
     await h.database.query(`UPDATE call_recordings SET spool_node = 'node-2' WHERE call_uuid = $1`, [callUuid]);
     expect(await shelf.sweep()).toBe(0);
     expect((await row(callUuid)).state).toBe('spooled');
+  });
+
+  it('erased after a process died between storing it and saying so leaves nothing in the store', async () => {
+    const { callUuid } = await finished();
+    const { workspaceId } = await h.call(callUuid);
+    trouble = {
+      put: async (key, path) => {
+        await stores.current.put(key, path);
+        throw new Error('killed');
+      },
+    };
+    await shelf.sweep();
+    trouble = {};
+    expect((await stores.current.list('')).filter((key) => key.includes(callUuid))).toHaveLength(1);
+    // The command line and the API look into every store that is set up.
+    const eraser = createRecordingEraser({ ...h.deletion, ...h, log: h.placement.log, stores, renditions: NO_FORMS });
+    await deleteCallParts({ ...h.deletion, eraser }, { workspaceId, callUuid, parts: ['recording'], by: BY_OPERATOR });
+    expect((await stores.current.list('')).filter((key) => key.includes(callUuid))).toEqual([]);
   });
 
   it('erased while it is being stored leaves nothing in the store', async () => {

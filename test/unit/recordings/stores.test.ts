@@ -127,7 +127,7 @@ describe('an object store in trouble', () => {
         secretAccessKey: 's',
         prefix: '',
       };
-      const store = createS3Store(settings, { answerMs: 200 });
+      const store = createS3Store(settings, { answerMs: 200, leastBytesPerMs: 64 });
       await expect(store.read('a/1.sealed', 0, 100), kind).rejects.toThrow(`http://127.0.0.1:${port}`);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -135,6 +135,28 @@ describe('an object store in trouble', () => {
       await store.close();
     }
   });
+});
+
+it.each([
+  ['that is slow gets the time that its bytes need', 1_024, true],
+  ['that takes a beginning and then nothing is left after that time', 131_072, false],
+])('an object store %s', async (_what, leastBytesPerMs, isTaken) => {
+  const large = join(newFolder(), 'large');
+  writeFileSync(large, Buffer.alloc(16 * 1_048_576));
+  const server = createServer((request, response) => {
+    if (isTaken) setTimeout(() => request.resume().on('end', () => response.end()), 1_500);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const endpoint = `http://127.0.0.1:${port}`;
+  const settings = { endpoint, bucket: 'b-1', region: 'r', accessKeyId: 'k', secretAccessKey: 's', prefix: '' };
+  const store = createS3Store(settings, { answerMs: 100, leastBytesPerMs });
+  const put = store.put('a/1.sealed', large);
+  if (isTaken) await put;
+  else await expect(put).rejects.toThrow(`${endpoint}/b-1/ does not answer`);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await store.close();
 });
 
 describe('the settings of the store', () => {
