@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_REDIS, type OwnRedis, startOwnRedis } from '../../../bench/harness/redis-server.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
+import { rateAsk } from '../../../src/limits/gcra.ts';
 import { createPostgresStore, purgeLimits } from '../../../src/limits/postgres-store.ts';
 import { takeFromRate } from '../../../src/limits/rate-limit.ts';
 import { createRedisStore, type RedisStore } from '../../../src/limits/redis-store.ts';
@@ -26,6 +27,22 @@ describe('limits in PostgreSQL', () => {
     await test.close();
   });
   holdStoreToItsPort(() => createPostgresStore(database));
+
+  it('advises by what refused it, also when that was taken after the statement had begun', async () => {
+    await database.query(`INSERT INTO rate_limits (name, tat) VALUES ('raced', now() - interval '1 s')`);
+    const { held, asked } = await database.transaction(async (tx) => {
+      await tx.query(`UPDATE rate_limits SET tat = clock_timestamp() + interval '40 s' WHERE name = 'raced'`);
+      const ask = rateAsk('raced', { perSecond: 1, burst: 1 });
+      const asked = createPostgresStore(database).admit({ rates: [ask], slots: [], holder: '', ttlMs: 0 });
+      const waiting = `SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      while ((await database.query(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      return { held: performance.now(), asked: [asked] };
+    });
+    const answer = await asked[0]!;
+    expect(answer).toMatchObject({ ok: false, refused: 'rate' });
+    // A moment passed since the row was written; the rest of the 40 s is still to wait.
+    expect(answer.tatsUs[0]).toBeGreaterThan(39_000_000 - (performance.now() - held) * 1_000);
+  });
 
   it('forgets names that nobody uses any more', async () => {
     await takeFromRate(createPostgresStore(database), 'old', { perSecond: 1, burst: 1 });
