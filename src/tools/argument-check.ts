@@ -129,7 +129,7 @@ function walk(schema: unknown, at: (string | number)[], faults: SchemaFault[]): 
       faults.push({
         at: here,
         problem:
-          'may not repeat a group, look around, refer back, or leave too many ways to match; begin it with ^ and repeat without end twice at most',
+          'may not repeat a group, look around, refer back, or leave too many ways to match; begin it with ^, and do not repeat without end more than twice',
       });
       return 0;
     }
