@@ -9,6 +9,8 @@
  * Each side writes a cache line of its own, knows its own count without looking, and looks at the other's only when the ring seems
  * full (writer) or empty (reader): an atomic access costs more than the rest of a frame's bookkeeping.
  */
+import { countForCollection } from './collected-memory.ts';
+
 const HEAD = 0;
 const DROPPED = 1;
 const TAIL = 16;
@@ -31,6 +33,7 @@ export interface MemoryViews {
 }
 
 export function viewsOf(memory: SharedArrayBuffer): MemoryViews {
+  countForCollection(memory);
   return { bytes: new Uint8Array(memory), words: new Int32Array(memory) };
 }
 
