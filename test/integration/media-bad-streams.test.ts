@@ -323,11 +323,10 @@ describe.each(kinds)('a media process on %s', (kind) => {
     const exited = new Promise<number | null>((resolve) => media.once('exit', resolve));
     media.kill('SIGTERM');
     await until(() => log.some((line) => line.msg === 'draining'), 'the drain');
-    const startedAtMs = performance.now();
     const late = client();
     late.requestUpgrade(`/media/plivo/${tokenOf('call-late')}`);
-    await late.until(() => late.httpStatus === 503, '503 while draining');
-    expect(performance.now() - startedAtMs).toBeLessThan(500);
+    await late.until(() => late.httpStatus !== 0, 'an answer while draining');
+    expect(late.httpStatus).toBe(503);
     const before = audioBack(good.client);
     await until(() => audioBack(good.client) > before + 10, 'the live call going on');
     good.stop();
