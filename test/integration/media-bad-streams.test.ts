@@ -227,6 +227,8 @@ describe.each(kinds)('a media process on %s', (kind) => {
     for (const [call, why] of Object.entries(expected)) {
       await until(() => of('media.stopped', call).length === 1, `media.stopped of ${call}`);
       expect([call, of('media.stopped', call)[0]!.why]).toEqual([call, why]);
+      // The log comes by another pipe.
+      await until(() => logOf(call).length > 0, `the log line of ${call}`);
       expect([call, logOf(call).length]).toEqual([call, 1]);
     }
     const refused = log.filter((line) => line.msg === 'media stream refused');
