@@ -147,9 +147,14 @@ function showEntry(story: Story, entry: CallEntry, recording: Buffer | null): vo
   story.figure('status', `${entry.status}, ${entry.endedReason}, hung up by ${entry.hangupBy}`);
   story.figure('duration', `${entry.durationSeconds} s`);
   story.figure('recording', recordingText(entry, recording));
-  // Signed, for a day: a player opens it as it is.
-  story.figure('listen', entry.recording?.url ?? '-');
-  story.figure('keep it', `npx parley recording get ${entry.callUuid} --output call.ogg`);
+  if (staysUp) {
+    // Signed, for a day: a player opens it as it is.
+    story.figure('listen', entry.recording?.url ?? '-');
+    story.figure(
+      'keep it',
+      `PARLEY_DATA_DIR=${values['data-dir']} npx parley recording get ${entry.callUuid} --output call.ogg`,
+    );
+  }
   story.heading('Transcript (only what was heard)');
   for (const line of (entry.transcript ?? '').split('\n')) story.figure('', line);
 }

@@ -1,7 +1,6 @@
 /** The recordings' store: can it be reached, written to and read from with these settings, and is anything waiting for it? */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStores, type StoreSettings } from '../recordings/open-stores.ts';
 import type { Queryable } from '../store/database.ts';
@@ -18,7 +17,9 @@ export async function checkRecordingStore(
   }
   const stores = openStores(settings, dataDir);
   const { current } = stores;
-  const folder = mkdtempSync(join(tmpdir(), 'parley-doctor-'));
+  // In the data folder: it may be the only one that can be written.
+  mkdirSync(dataDir, { recursive: true });
+  const folder = mkdtempSync(join(dataDir, 'doctor-'));
   const key = `doctor/${randomUUID()}`;
   try {
     const text = 'parley doctor';

@@ -174,6 +174,17 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
     expect((await h.call(callUuid)).recordingStatus).toBe('ready');
   });
 
+  it('does not take another sound for it, though it is sealed under the same key and opens', async () => {
+    const { callUuid, path } = await finished();
+    writeSealed(
+      path,
+      await keyOfRecording(h.database, h.sealer, { callUuid, epoch: 1 }),
+      Buffer.from(SOUND).fill(7, 500, 600),
+    );
+    expect(await shelf.sweep()).toBe(0);
+    expect(await row(callUuid)).toMatchObject({ state: 'failed', error: expect.stringContaining('not the file') });
+  });
+
   it('leaves what lies on another node’s disk to that node', async () => {
     const { callUuid } = await finished();
     await h.database.query(`UPDATE call_recordings SET spool_node = 'node-2' WHERE call_uuid = $1`, [callUuid]);

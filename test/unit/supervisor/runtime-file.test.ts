@@ -35,8 +35,9 @@ describe('runtime.json', () => {
     const path = run(masterKeyFileIn(dataDir));
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, 'utf8')).not.toContain(key);
-    expect(loadOperatorSettings({ PARLEY_DATA_DIR: dataDir })).toEqual({
+    expect(loadOperatorSettings({ PARLEY_DATA_DIR: dataDir })).toMatchObject({
       databaseUrl: DATABASE_URL,
+      dataDir,
       masterKeyHex: key,
       webhookAllowCidrs: ['10.0.0.0/8', 'fd00::/8'],
       modelAllowCidrs: ['192.168.1.0/24'],
