@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` holds those that time a
- * conversation or load the machine: when the rest is done.
+ * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` holds those that hold
+ * conversations or load the machine: when the rest is done. Always two files at a time: most of their time is waiting for speech.
  */
 export default defineConfig({
   test: {
@@ -39,7 +39,8 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           pool: 'forks',
-          fileParallelism: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -50,7 +51,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           pool: 'forks',
-          fileParallelism: false,
+          maxWorkers: 2,
         },
       },
     ],
