@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { decodeMulaw } from '../audio/g711.ts';
 import { OggOpusReader } from '../audio/ogg-opus-reader.ts';
@@ -17,6 +17,7 @@ import type { LegFormat } from '../contract/audio-format.ts';
 import type { RecordingFacts, SoundMap } from '../contract/conversation.ts';
 import { SealedReader } from '../sealed/sealed-reader.ts';
 import { SealedWriter, type WriteAt } from '../sealed/sealed-writer.ts';
+import { syncPath } from '../sealed/sync-path.ts';
 import { instantBytesOf, listSegments, type Segment, SegmentReader } from './segment-files.ts';
 
 export interface FinishDeps {
@@ -186,15 +187,6 @@ async function readBack(
   const durationMs = Math.round((facts.soundTicks * 1000) / OGG_TICKS_PER_SECOND);
   const sha256 = hash.digest('hex');
   return { path, format: 'ogg_opus', channels: 2, rateHz: facts.inputRateHz, durationMs, sizeBytes, sha256 };
-}
-
-async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** The same recording makes the same sound file, byte for byte, however often it is made; sealed it differs each time. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { syncPath } from '../../media/sealed/sync-path.ts';
 import { assertObjectName, type RecordingStore, StoreFault } from './recording-store.ts';
 
 /** `folder` is absolute; it is made when the first recording comes. */
@@ -88,13 +89,4 @@ function faultOf(what: string, path: string, error: unknown): StoreFault {
   const { code, message } = error as NodeJS.ErrnoException;
   const way = code === 'ENOSPC' ? '; make room on its disk' : '';
   return new StoreFault(`a recording ${what} on disk (${path}): ${code ?? message}${way}`, { cause: error });
-}
-
-async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,23 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SoundMap, Turn } from '../../../media/contract/conversation.ts';
+import type { SoundMap } from '../../../media/contract/conversation.ts';
 import { summariseLatencies } from '../../../src/calls/latency-summary.ts';
+import { turn } from './sample-turn.ts';
 
-const turn = (
-  turnId: string,
-  role: Turn['role'],
-  startMs: number,
-  endMs: number,
-  kind: Turn['kind'] = 'speech',
-): Turn => ({
-  turnId,
-  role,
-  startMs,
-  endMs,
-  text: 'x',
-  heardText: 'x',
-  interrupted: false,
-  kind,
-});
 const TURNS = [
   turn('t1', 'agent', 0, 900),
   turn('t2', 'user', 1_500, 2_000),

@@ -10,6 +10,7 @@ import {
   renderVoices,
   type Voices,
 } from './injected-delays.ts';
+import { turn } from './sample-turn.ts';
 
 const SEED = 20_261_121;
 const TURNS_OF_A_CALL = 10;
@@ -144,22 +145,6 @@ describe('the sound meter', () => {
 });
 
 describe('the gap of a reply', () => {
-  const turn = (
-    turnId: string,
-    role: Turn['role'],
-    startMs: number,
-    endMs: number,
-    kind: Turn['kind'] = 'speech',
-  ): Turn => ({
-    turnId,
-    role,
-    startMs,
-    endMs,
-    text: 'x',
-    heardText: 'x',
-    interrupted: false,
-    kind,
-  });
   const run = (startMs: number, endMs: number, peakDbfs = -15): SoundRun => ({ startMs, endMs, peakDbfs });
   const map = (caller: SoundRun[], agent: SoundRun[]): SoundMap => ({
     durationMs: 20_000,

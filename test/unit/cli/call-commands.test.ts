@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.ts';
 import { openDatabase } from '../../../src/store/database.ts';
+import { type Ran, runParley } from '../../support/command-line.ts';
 import { putStored } from '../../support/sealed-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
 
@@ -12,23 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-async function parley(...words: string[]): Promise<{ code: number; out: string; err: string }> {
-  const ran = { code: -1, out: '', err: '' };
-  ran.code = await runCli(words, {
-    environment: {
-      DATABASE_URL: connectionString,
-      PARLEY_MASTER_KEY: 'ab'.repeat(32),
-      PARLEY_DATA_DIR: api.dataDir,
-    },
-    write: (text) => {
-      ran.out += text;
-    },
-    writeError: (text) => {
-      ran.err += text;
-    },
-    readInput: async () => '',
+async function parley(...words: string[]): Promise<Ran> {
+  return runParley(words, {
+    DATABASE_URL: connectionString,
+    PARLEY_MASTER_KEY: 'ab'.repeat(32),
+    PARLEY_DATA_DIR: api.dataDir,
   });
-  return ran;
 }
 
 const DONE = {

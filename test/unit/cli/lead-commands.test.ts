@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
+import { type Ran, runParley } from '../../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 let test: TestDatabase;
@@ -21,19 +21,8 @@ afterAll(async () => {
   await test.close();
 });
 
-async function parley(words: string[], input = ''): Promise<{ code: number; out: string; err: string }> {
-  const ran = { code: -1, out: '', err: '' };
-  ran.code = await runCli(words, {
-    environment: { DATABASE_URL: test.connectionString },
-    write: (text) => {
-      ran.out += text;
-    },
-    writeError: (text) => {
-      ran.err += text;
-    },
-    readInput: async () => input,
-  });
-  return ran;
+async function parley(words: string[], input = ''): Promise<Ran> {
+  return runParley(words, { DATABASE_URL: test.connectionString }, input);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a command's JSON is what is under test

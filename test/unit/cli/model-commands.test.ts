@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChatEmulator, startChatEmulator } from '../../../bench/provider-emulators/chat/chat-emulator.ts';
-import { runCli } from '../../../src/cli/run-cli.ts';
+import { type Ran, runParley } from '../../support/command-line.ts';
 import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
 
 const KEY = 'sk-canary-123';
@@ -15,28 +15,18 @@ afterAll(async () => {
   await api.close();
 });
 
-async function parley(
-  words: string,
-  environment: Record<string, string> = {},
-): Promise<{ code: number; out: string; err: string }> {
-  const ran = { code: -1, out: '', err: '' };
-  ran.code = await runCli(words.split(' '), {
-    environment: {
+async function parley(words: string, environment: Record<string, string> = {}): Promise<Ran> {
+  return runParley(
+    words.split(' '),
+    {
       DATABASE_URL: api.connectionString,
       PARLEY_MASTER_KEY: 'ab'.repeat(32),
       PARLEY_DATA_DIR: api.dataDir,
       MODEL_ALLOW_CIDRS: '127.0.0.0/8',
       ...environment,
     },
-    write: (text) => {
-      ran.out += text;
-    },
-    writeError: (text) => {
-      ran.err += text;
-    },
-    readInput: async () => `${KEY}\n`,
-  });
-  return ran;
+    `${KEY}\n`,
+  );
 }
 
 describe('parley model', () => {

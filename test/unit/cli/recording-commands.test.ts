@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.ts';
 import { checkRecordingStore, checkWaitingRecordings } from '../../../src/doctor/recording-checks.ts';
+import { type Ran, runParley } from '../../support/command-line.ts';
 import { putStored, toneFile } from '../../support/sealed-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
 
@@ -20,27 +20,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function parley(
-  words: string[],
-  more: Record<string, string> = {},
-): Promise<{ code: number; out: string; err: string }> {
-  const ran = { code: -1, out: '', err: '' };
-  ran.code = await runCli(words, {
-    environment: {
-      DATABASE_URL: api.connectionString,
-      PARLEY_MASTER_KEY: 'ab'.repeat(32),
-      PARLEY_DATA_DIR: api.dataDir,
-      ...more,
-    },
-    write: (text) => {
-      ran.out += text;
-    },
-    writeError: (text) => {
-      ran.err += text;
-    },
-    readInput: async () => '',
+async function parley(words: string[], more: Record<string, string> = {}): Promise<Ran> {
+  return runParley(words, {
+    DATABASE_URL: api.connectionString,
+    PARLEY_MASTER_KEY: 'ab'.repeat(32),
+    PARLEY_DATA_DIR: api.dataDir,
+    ...more,
   });
-  return ran;
 }
 
 async function recorded(): Promise<{ callUuid: string; objectKey: string }> {

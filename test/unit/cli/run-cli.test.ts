@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
 import { parseApiKey } from '../../../src/workspaces/api-key-format.ts';
+import { type Ran, runParley } from '../../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 const MASTER_KEY = 'ab'.repeat(32);
@@ -21,28 +21,15 @@ afterAll(async () => {
   await test.close();
 });
 
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-}
-
 async function parley(
   words: string,
   more: { environment?: Record<string, string>; input?: string } = {},
 ): Promise<Ran> {
-  const ran: Ran = { code: -1, out: '', err: '' };
-  ran.code = await runCli(words.split(' '), {
-    environment: more.environment ?? { DATABASE_URL: test.connectionString, PARLEY_MASTER_KEY: MASTER_KEY },
-    write: (text) => {
-      ran.out += text;
-    },
-    writeError: (text) => {
-      ran.err += text;
-    },
-    readInput: async () => more.input ?? '',
-  });
-  return ran;
+  return runParley(
+    words.split(' '),
+    more.environment ?? { DATABASE_URL: test.connectionString, PARLEY_MASTER_KEY: MASTER_KEY },
+    more.input ?? '',
+  );
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a command's JSON is what is under test

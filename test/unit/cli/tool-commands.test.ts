@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
+import { type Ran, runParley } from '../../support/command-line.ts';
 import { orderAgent } from '../../support/order-agent.ts';
 import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
 import { startReceiver, type TestReceiver } from '../outbound-http/test-receiver.ts';
@@ -23,23 +23,16 @@ afterAll(async () => {
   await api.close();
 });
 
-async function parley(words: string[], input = ''): Promise<{ code: number; out: string; err: string }> {
-  const ran = { code: -1, out: '', err: '' };
-  ran.code = await runCli(words, {
-    environment: {
+async function parley(words: string[], input = ''): Promise<Ran> {
+  return runParley(
+    words,
+    {
       DATABASE_URL: api.connectionString,
       PARLEY_MASTER_KEY: 'ab'.repeat(32),
       WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32',
     },
-    write: (text) => {
-      ran.out += text;
-    },
-    writeError: (text) => {
-      ran.err += text;
-    },
-    readInput: async () => input,
-  });
-  return ran;
+    input,
+  );
 }
 const test = (...more: string[]) => parley(['tool', 'test', agentId, 'lookup_order', ...more]);
 
