@@ -14,6 +14,7 @@ module.exports = {
     only('engines-implement-ports', '^media/engines/', '^media/(contract|audio|engines)/'),
     only('sealed-files-are-a-leaf', '^media/sealed/', '^media/(contract|sealed)/'),
     only('recorder-stands-alone', '^media/recorder/', '^media/(contract|rings|audio|sealed|recorder)/'),
+    only('clips-stand-alone', '^media/clips/', '^media/(contract|audio|sealed|clips)/'),
     // Both sides read the same files: what a recording looks like on a disk is a contract too.
     only('control-reaches-media-by-messages', '^src/', '^(src/|media/(contract|sealed)/)'),
     only('widget-knows-contract-only', '^widget/', '^(widget/|media/contract/)'),

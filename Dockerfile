@@ -32,8 +32,8 @@ COPY --from=build /parley/src/store/migrations src/store/migrations
 COPY --from=build /parley/bench/demo/agent.json bench/demo/
 COPY --from=build /parley/bench/demo/page bench/demo/page
 COPY --from=build /parley/bench/carrier-emulator/personas bench/carrier-emulator/personas
-# The metrics port stays inside unless it is published: 127.0.0.1 would keep it from a Prometheus beside this container too.
-ENV NODE_ENV=production PARLEY_DATA_DIR=/data PORT=8080 PARLEY_METRICS_HOST=0.0.0.0
+# The metrics are for this container alone. For a Prometheus beside it: PARLEY_METRICS_HOST=0.0.0.0 and PARLEY_METRICS_TOKEN.
+ENV NODE_ENV=production PARLEY_DATA_DIR=/data PORT=8080
 USER parley
 VOLUME /data
 EXPOSE 8080 9464

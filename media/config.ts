@@ -24,10 +24,24 @@ const mediaConfigSchema = z.strictObject({
   capacityCalls: z.int().min(1).max(100_000).default(500),
   /** Frames in one message to the carrier: 3 costs a third less CPU, and up to 100 ms of lead in place of 80. */
   plivoFramesPerMessage: z.union([z.literal(1), z.literal(3)]).default(1),
+  /**
+   * Ranges of the proxies before us whose word about the client's address is taken, and in which header they give it.
+   */
+  trustedProxies: z.array(z.string()).default([]),
+  trustedProxyHeader: z.enum(['auto', 'x-forwarded-for', 'forwarded']).default('auto'),
   /** How often figures go to control. */
   metricsEveryMs: z.int().min(100).default(5000),
   /** Live calls get so long to finish after SIGTERM. */
   drainLimitMs: z.int().min(0).default(3_600_000),
+  /** Of clients' addresses and keys, at the public port (`io/request-room`). */
+  budgets: z
+    .strictObject({
+      addressRequests: z.int().min(1).max(1024),
+      addressBodies: z.int().min(1).max(512),
+      keyRequests: z.int().min(1).max(1024),
+      bodyMs: z.int().min(100),
+    })
+    .default({ addressRequests: 512, addressBodies: 128, keyRequests: 512, bodyMs: 5000 }),
   /** Where the built thread entries lie, for tests with stubs; null: beside this file. */
   threadsDir: z.string().nullable().default(null),
 });

@@ -4,15 +4,18 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { loadMediaConfig } from './config.ts';
+import { addressName } from './contract/address-name.ts';
 import { systemClock } from './contract/clock.ts';
 import { safeLogOptions } from './contract/log-safety.ts';
 import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
+import { PROXY_SEEN_FILE } from './contract/proxy-seen.ts';
 import type { CallLeg } from './io/call-leg.ts';
 import { CallRegistry } from './io/call-registry.ts';
+import { CallRoomGauge } from './io/call-room.ts';
 import { createCodecRegistry } from './io/carriers/codec-registry.ts';
 import { createPlivoCodecFactory } from './io/carriers/plivo-codec.ts';
 import { createControlLink } from './io/control-link.ts';
@@ -22,7 +25,12 @@ import { createHttpProxy } from './io/http-proxy.ts';
 import { createLiveEndpoint } from './io/live/live-endpoint.ts';
 import { createMediaEndpoint } from './io/media-endpoint.ts';
 import { createMediaMetrics } from './io/media-metrics.ts';
+import { watchForProxy } from './io/proxy-watch.ts';
+import { answerNotReady } from './io/readiness.ts';
+import { ConnectionGate } from './io/request-room/connection-gate.ts';
+import { RequestRoom } from './io/request-room/request-room.ts';
 import { chooseSocketServer } from './io/socket-server/choose-server.ts';
+import { addressOfPeer, createClientAddresses } from './io/socket-server/client-address.ts';
 import { createEngineHost } from './io/threads/engine-host.ts';
 import { createPipelinePool } from './io/threads/pipeline-pool.ts';
 import { createRecorderHost } from './io/threads/recorder-host.ts';
@@ -32,16 +40,21 @@ import { Bell } from './rings/bell.ts';
 
 /** The largest body that any route takes is an import of 10 MB (contract §11). */
 const MAX_BODY_BYTES = 11 * 1024 * 1024;
-const MAX_IN_FLIGHT = 1024;
 const HEADERS_LIMIT_MS = 60_000;
+const STALLED_LIMIT_MS = 30_000;
 const MAX_PENDING_UPGRADES = 200;
+/** Of the descriptors that this process may have, what connections without a call's socket take before anybody is refused one. */
+const CONNECTIONS_SHARE = 1 / 4;
+/** Where the operating system does not say how many descriptors there are. */
+const DESCRIPTORS_ASSUMED = 20_000;
 const LOAD_EVERY_MS = 1000;
+const ROOM_EVERY_MS = 250;
 const LOOP_DELAY_RESOLUTION_MS = 10;
 const LATENESS_LOG_EVERY_MS = 60_000;
 const IO_BELL_TIMEOUT_MS = 1000;
 /** With so many streams some frame comes in every tick: pipeline threads are then woken every 4 ms, at half the cost. */
 const BUSY_STREAMS = 64;
-/** The supervisor's word that the whole service stops may be read this much later than its SIGTERM. */
+/** The supervisor's word that the whole service stops may be read this much later than a SIGTERM. */
 const STOPPING_WORD_MS = 200;
 /** After the last call: until control has acknowledged what was said. */
 const FLUSH_LIMIT_MS = 5000;
@@ -159,16 +172,31 @@ const metrics = createMediaMetrics({
   }),
   openRecordings: () => recorder.openRecordings,
   socketServer: chosen.kind,
+  room: () => room,
+  requests: () => ({ inUse: requestRoom.inUse(), bodies: requestRoom.openBodies(), refused: requestRoom.log.counts }),
+  connections: () => connections.count,
 });
 const loopDelay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS });
 loopDelay.enable();
+const proxies = createClientAddresses({ cidrs: config.trustedProxies, header: config.trustedProxyHeader });
+const addresses = watchForProxy(proxies, { log, file: join(config.runDir, PROXY_SEEN_FILE) });
+const requestRoom = new RequestRoom({ clock, log, budgets: config.budgets });
+const descriptorLimit = (await readDescriptorUse().catch(() => null))?.limit ?? DESCRIPTORS_ASSUMED;
+const connections = new ConnectionGate({
+  clock,
+  plenty: Math.floor(Math.min(descriptorLimit, 4 * DESCRIPTORS_ASSUMED) * CONNECTIONS_SHARE),
+  isKnown: (peer) => proxies.isTrusted(addressOfPeer(peer)) || requestRoom.known.hasAddress(addressName(peer)),
+  refused: (address) => requestRoom.log.bitten('connections', address),
+});
 const proxy = createHttpProxy({
   socketPath: join(config.runDir, 'api.sock'),
   maxBodyBytes: MAX_BODY_BYTES,
-  maxInFlight: MAX_IN_FLIGHT,
+  room: requestRoom,
   headersTimeoutMs: HEADERS_LIMIT_MS,
+  stalledLimitMs: STALLED_LIMIT_MS,
 });
 const server = chosen.create({
+  addresses,
   routes: [
     createMediaEndpoint({
       codecs: createCodecRegistry([createPlivoCodecFactory({ framesPerMessage: config.plivoFramesPerMessage })]),
@@ -190,8 +218,11 @@ const server = chosen.create({
       refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
     }),
   ],
-  request: (exchange) => proxy.handle(exchange),
+  request(exchange) {
+    if (!saysNotReady() || !answerNotReady(exchange)) proxy.handle(exchange);
+  },
   maxPendingUpgrades: MAX_PENDING_UPGRADES,
+  connections,
   callbackFailed: (error) => log.error({ err: error }, 'a fault of ours in a socket callback'),
 });
 
@@ -232,6 +263,25 @@ function reportLoad(): void {
   clock.after(LOAD_EVERY_MS, reportLoad);
 }
 
+const roomGauge = new CallRoomGauge(clock);
+let room = roomGauge.measure(loadsNow(performance.eventLoopUtilization().utilization, 0), []);
+
+function loadsNow(busyRatio: number, lateMs: number): Parameters<CallRoomGauge['measure']>[0] {
+  return { voice: speech.load(), recogniser: listen.load(), pipeline: pool.load(), sockets: { busyRatio, lateMs } };
+}
+
+function reportRoom(): void {
+  const before = performance.eventLoopUtilization();
+  const dueAtMs = clock.nowMs() + ROOM_EVERY_MS;
+  clock.after(ROOM_EVERY_MS, () => {
+    const { utilization } = performance.eventLoopUtilization(before);
+    room = roomGauge.measure(loadsNow(utilization, Math.max(0, clock.nowMs() - dueAtMs)), registry.talkingCalls());
+    const { moreCalls, always, carries, scarce } = room;
+    link.send({ type: 'room', mediaId: config.mediaId, moreCalls, alwaysCalls: always, carriesCalls: carries, scarce });
+    reportRoom();
+  });
+}
+
 function reportMetrics(): void {
   const readings = {
     memory: process.memoryUsage(),
@@ -264,31 +314,44 @@ function reportLateness(): void {
 
 let port = 0;
 let isEnding = false;
-/** The supervisor ends the whole service: nobody else will answer on our port. */
-let isServiceStopping = false;
+/** The supervisor ends the whole service: nobody else will answer on our port. Null: it does not. */
+let serviceStopsAtMs: number | null = null;
 process.on('message', (message) => {
-  if ((message as { type?: string }).type === 'stopping') isServiceStopping = true;
+  const { type, limitMs = 0 } = message as { type?: string; limitMs?: number };
+  if (type === 'stopping') serviceStopsAtMs ??= clock.nowMs() + limitMs;
 });
+
+/** Of several that share the port, one that is stopped alone leaves the answer to control: the others serve. */
+function saysNotReady(): boolean {
+  return serviceStopsAtMs !== null || (isEnding && config.processes === 1);
+}
+
+/** How long live calls may go on from now. */
+function drainLimitMs(): number {
+  return serviceStopsAtMs === null ? config.drainLimitMs : Math.max(0, serviceStopsAtMs - clock.nowMs());
+}
 
 function drainAndExit(why: string): void {
   if (isEnding) return;
   isEnding = true;
   // Alone among several: what comes from now on is for the others, and must not be given to us to be refused.
   clock.after(STOPPING_WORD_MS, () => {
-    if (config.processes > 1 && !isServiceStopping && process.connected) server.stopListening();
+    if (config.processes > 1 && serviceStopsAtMs === null && process.connected) server.stopListening();
   });
   log.info({ why, activeCalls: registry.activeCalls }, 'draining');
   void (async () => {
     const drained = registry.drain();
     // At once, so that control places no more calls for us.
     tellLoad();
-    const limit = new Promise<void>((resolve) => clock.after(config.drainLimitMs, resolve));
+    const limit = new Promise<void>((resolve) => clock.after(drainLimitMs(), resolve));
     await Promise.race([drained, limit]);
     registry.stopAll();
     await Promise.race([drained, new Promise<void>((resolve) => clock.after(LAST_WORDS_LIMIT_MS, resolve))]);
     await link.flush(FLUSH_LIMIT_MS);
     descriptors.close();
     server.close();
+    requestRoom.close();
+    connections.close();
     link.close();
     await Promise.all([proxy.close(), pool.close(), scoring.close(), recorder.stop(), speech.close(), listen.close()]);
     log.info('drained');
@@ -312,6 +375,7 @@ try {
   void descriptors.look();
   void answerBell();
   reportLoad();
+  reportRoom();
   reportMetrics();
   clock.after(LATENESS_LOG_EVERY_MS, reportLateness);
   log.info({ host: config.host, port, pipelineThreads: config.pipelineThreads }, 'media process serves');

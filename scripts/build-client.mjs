@@ -64,7 +64,7 @@ function typeOf(schema) {
   if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type })).join(' | ');
   switch (schema.type) {
     case 'string':
-      return 'string';
+      return schema.format === 'binary' ? 'Blob' : 'string';
     case 'integer':
     case 'number':
       return 'number';
@@ -143,7 +143,7 @@ export function generate(document) {
       const { requestBody } = operation;
       if (requestBody !== undefined) {
         const [[mediaType, { schema }]] = Object.entries(requestBody.content);
-        const type = mediaType.includes('json') ? typeOf(schema) : 'string';
+        const type = /json|form-data/.test(mediaType) ? typeOf(schema) : 'string';
         fields.push(`body${requestBody.required === true ? '' : '?'}: ${type};`);
       }
       const input = fields.length === 0 ? 'Record<never, never>' : `{ ${fields.join('\n')} }`;
@@ -153,7 +153,11 @@ export function generate(document) {
       );
       const takesKey = parameters.some((one) => one.in === 'header' && one.name === 'Idempotency-Key');
       const query = named.filter((one) => one.in === 'query').map((one) => one.name);
-      const facts = { method: method.toUpperCase(), path, query, takesKey, hasBody: requestBody !== undefined };
+      const isForm = requestBody?.content['multipart/form-data'] !== undefined;
+      const facts = {
+        ...{ method: method.toUpperCase(), path, query, takesKey, hasBody: requestBody !== undefined },
+        ...(isForm ? { isForm } : {}),
+      };
       table.push(`${operation.operationId}: ${JSON.stringify(facts)},`);
     }
   }

@@ -1,5 +1,6 @@
 /** The checks that are no tests: format and lint, types, import directions, dead code. Counted like tests by `npm test`. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensurePackages, root } from './bootstrap.mjs';
@@ -28,15 +29,50 @@ function enoughModules(output) {
   return modules >= MINIMUM_MODULES ? null : `only ${modules} modules were cruised, at least ${MINIMUM_MODULES} exist`;
 }
 
+/** Git's marks of a merge that nobody finished: one of the three fences is enough, a line of `=` alone may underline a title. */
+const CONFLICT_MARK = /^(<{7}|\|{7}|>{7})( |$)/;
+
+/** `file:line` of each mark in the files that git tracks, whatever their kind. */
+export function conflictMarks(folder) {
+  const listed = spawnSync('git', ['ls-files', '-z'], { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  if (listed.status !== 0) return null;
+  return listed.stdout
+    .split('\0')
+    .filter((file) => file !== '')
+    .flatMap((file) => marksIn(folder, file));
+}
+
+function marksIn(folder, file) {
+  let lines;
+  try {
+    lines = readFileSync(join(folder, file), 'latin1').split(/\r?\n/);
+  } catch {
+    // Deleted and not yet committed so, or a link to nowhere.
+    return [];
+  }
+  return lines.flatMap((line, index) => (CONFLICT_MARK.test(line) ? [`${file}:${index + 1}`] : []));
+}
+
+/** Null where there is nothing to look at: a copy without git. */
+function conflictFault() {
+  const marks = conflictMarks(root);
+  return marks === null || marks.length === 0 ? null : `A merge was left unfinished:\n  ${marks.join('\n  ')}\n`;
+}
+
+function report(counts, name, fault) {
+  if (fault === null) counts.passed++;
+  else counts.failed++;
+  console.log(fault === null ? `ok    ${name}` : `FAIL  ${name}\n${fault}`);
+}
+
 export function runChecks() {
   const counts = { passed: 0, failed: 0 };
+  report(counts, 'no marks of an unfinished merge', conflictFault());
   for (const { name, command, judge } of CHECKS) {
     const done = spawnSync(command[0], command.slice(1), { cwd: root, encoding: 'utf8' });
     const output = `${done.stdout ?? ''}${done.stderr ?? ''}`;
     const fault = done.status === 0 ? (judge?.(output) ?? null) : output;
-    if (fault === null) counts.passed++;
-    else counts.failed++;
-    console.log(fault === null ? `ok    ${name}` : `FAIL  ${name}\n${fault}`);
+    report(counts, name, fault);
   }
   return counts;
 }

@@ -9,11 +9,18 @@ import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
 import { runChecks } from './check.mjs';
 import { leaksIn } from './suite-log.mjs';
 
-/** Debian packages that tests need: an independent recogniser with a model for free dictation, a browser, and a Redis to stop. */
+/**
+ * Debian packages that tests need: a recogniser with a model for free dictation and a judge of Opus files, both not ours, a browser, a Redis
+ * to stop, FFmpeg for clips, and a proxy with its certificate to stand behind.
+ */
 const DEBIAN_PACKAGES = [
   { command: 'pocketsphinx_continuous', packages: ['pocketsphinx', 'pocketsphinx-en-us'] },
+  { command: 'opusinfo', packages: ['opus-tools'] },
   { command: 'chromium', packages: ['chromium'] },
   { command: 'redis-server', packages: ['redis-server'] },
+  { command: 'ffmpeg', packages: ['ffmpeg'] },
+  { command: 'nginx', packages: ['nginx-light'] },
+  { command: 'openssl', packages: ['openssl'] },
 ];
 
 function ensureDebianPackages() {

@@ -1,6 +1,7 @@
 /**
- * The control process: settings, log, database, then `control.ts`; says `ready` over IPC when it serves. SIGTERM, or the
- * supervisor being gone, means: refuse new calls at once, finish what is under way, exit 0. A second signal exits now.
+ * The control process: settings, log, database, then `control.ts`; says `ready` over IPC when it serves. `stopping` from the supervisor
+ * means: refuse new calls, say `calls_over` when the last live one is. SIGTERM, or the supervisor being gone: refuse new calls at
+ * once, finish requests that are under way, exit 0. A second signal exits now.
  */
 import pino, { type Logger } from 'pino';
 import { systemClock } from '../media/contract/clock.ts';
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
   const log = pino({
     name: 'control',
     level: config.logLevel,
-    ...safeLogOptions([config.masterKeyHex]),
+    ...safeLogOptions([...config.masterKeys, config.metricsToken ?? '']),
   });
   let control: Control | null = null;
   let stopping = false;
@@ -51,6 +52,18 @@ async function main(): Promise<void> {
       },
     );
   };
+  let serviceStops = false;
+  /** The whole service is being stopped: calls go on under our hands, and we say when the last one is over. */
+  const refuseNewCalls = (): void => {
+    if (control === null || !serviceStops) return;
+    void control.refuseNewCalls().then(() => process.send?.({ type: 'calls_over' }));
+  };
+  process.on('message', (message) => {
+    if ((message as { type?: string }).type !== 'stopping' || serviceStops) return;
+    serviceStops = true;
+    log.info('the service is being stopped: new calls are refused, live ones go on');
+    refuseNewCalls();
+  });
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
   process.on('disconnect', () => stop('the supervisor is gone'));
@@ -72,6 +85,7 @@ async function main(): Promise<void> {
     await (control as Control).close();
     return;
   }
+  refuseNewCalls();
   log.info({ publicUrl: config.publicUrl }, 'control serves');
   process.send?.({ type: 'ready' });
 }

@@ -7,19 +7,27 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { startGateway } from '../harness/gateway.ts';
+import { readOptions } from '../harness/options.ts';
 import { percentile } from '../harness/percentile.ts';
 import { cpuSeconds } from './cpu.ts';
 import { offer } from './offer.ts';
 
-const { values } = parseArgs({
+const { values } = readOptions({
+  command: 'npm run bench -- api',
+  about: 'How fast a call is placed.',
   options: {
     rate: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '20' },
     redis: { type: 'string' },
     'whole-life': { type: 'boolean', default: false },
+  },
+  meanings: {
+    rate: '<N> requests a second',
+    seconds: '<N> how long',
+    redis: '<url> limits and queue in this Redis',
+    'whole-life': 'calls are answered and ended too',
   },
 });
 const perSecond = Number(values.rate);

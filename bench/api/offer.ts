@@ -21,6 +21,8 @@ export interface OfferedAnswer {
   ms: number;
   /** By how much it was sent too late: the generator's own fault, and part of `ms`. */
   lateMs: number;
+  /** When it was sent, by the wall clock. */
+  sentAtEpochMs: number;
 }
 
 const CONNECTIONS = 128;
@@ -30,6 +32,7 @@ export async function offer(options: OfferOptions): Promise<OfferedAnswer[]> {
   const headers = { authorization: `Bearer ${options.apiKey}`, 'content-type': 'application/json' };
   const one = async (index: number, dueAtMs: number): Promise<OfferedAnswer> => {
     const lateMs = performance.now() - dueAtMs;
+    const sentAtEpochMs = performance.timeOrigin + performance.now();
     const answer = await pool.request({
       method: 'POST',
       path: '/api/outbound-call',
@@ -38,7 +41,14 @@ export async function offer(options: OfferOptions): Promise<OfferedAnswer[]> {
     });
     const body = (await answer.body.json()) as OfferedAnswer['body'];
     const ms = performance.now() - dueAtMs;
-    return { status: answer.statusCode, headers: answer.headers as Record<string, string>, body, ms, lateMs };
+    return {
+      status: answer.statusCode,
+      headers: answer.headers as Record<string, string>,
+      body,
+      ms,
+      lateMs,
+      sentAtEpochMs,
+    };
   };
   const running: Promise<OfferedAnswer>[] = [];
   const beganAtMs = performance.now() + 50;

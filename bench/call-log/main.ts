@@ -5,7 +5,6 @@
  * search, entries and JSON, without HTTP. Prints tables and writes `data/bench/call-log.json`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { systemClock } from '../../media/contract/clock.ts';
 import { readCallViews } from '../../src/api/calls/call-view.ts';
 import { type CallPlace, searchCalls } from '../../src/calls/call-log-search.ts';
@@ -13,6 +12,7 @@ import { createRecordingLinks } from '../../src/recordings/recording-links.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { startEmbeddedPostgres } from '../../src/supervisor/postgres/embedded-postgres.ts';
+import { readOptions } from '../harness/options.ts';
 import { percentile } from '../harness/percentile.ts';
 import { type Case, casesOf } from './cases.ts';
 import { generate, tenantsOf } from './generate.ts';
@@ -23,12 +23,20 @@ const GOAL_P99_MS = 100;
 /** In every second round the page begins at a time in the five years, not at the newest call. */
 const FIVE_YEARS = { fromEpochMs: Date.UTC(2021, 10, 21), ms: 5 * 365 * 86_400_000 };
 
-const { values } = parseArgs({
+const { values } = readOptions({
+  command: 'npm run bench -- call-log',
+  about: 'A page of the call log among many calls.',
   options: {
     calls: { type: 'string', default: '1000000' },
     rounds: { type: 'string', default: '100' },
     'generate-seconds': { type: 'string', default: '100000' },
     insert: { type: 'boolean', default: false },
+  },
+  meanings: {
+    calls: '<N> calls in the log',
+    rounds: '<N> times that each query is asked',
+    'generate-seconds': '<N> stop making calls after so long',
+    insert: 'measure what an insert costs instead',
   },
 });
 const totalCalls = Number(values.calls);

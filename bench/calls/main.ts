@@ -1,10 +1,11 @@
 /**
- * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects naive,uws,uws60,ws] [--knee]`
+ * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects naive,uws,uws60,ws] [--knee] [--record]`
  * What a call costs in our gateway and in the one that published examples show, side by side in one run; and how many calls
- * fit on this machine before lateness breaks (`--knee`). Prints a table and writes `data/bench/calls.json`.
+ * fit on this machine before lateness breaks (`--knee`). `--record` measures what recording costs beside it: the same media process with
+ * and without it, in turn. Prints a table and writes `data/bench/calls.json`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../harness/options.ts';
 import { findKnee, type Knee } from './knee.ts';
 import { measure, type RunResult } from './measure.ts';
 import { type Subject, startMediaProcess, startNaiveGateway } from './subjects.ts';
@@ -15,22 +16,34 @@ const STARTERS: Record<string, () => Promise<Subject>> = {
   uws: () => startMediaProcess('uws', 1),
   uws60: () => startMediaProcess('uws', 3),
   ws: () => startMediaProcess('ws', 1),
+  recorded: () => startMediaProcess('uws', 1, 'warn', true),
 };
 const WARM_UP_MS = 3_000;
 const KNEE_MEASURE_MS = 5_000;
 /** Calls begin at the same times in each repetition of each subject. */
 const SEED = 2026;
 
-const { values } = parseArgs({
+const { values } = readOptions({
+  command: 'npm run bench -- calls',
+  about: 'What a call costs, beside a naive gateway.',
   options: {
     calls: { type: 'string', default: '300' },
     seconds: { type: 'string', default: '10' },
     repeat: { type: 'string', default: '5' },
-    subjects: { type: 'string', default: 'naive,uws,uws60,ws' },
+    subjects: { type: 'string' },
     knee: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+  },
+  meanings: {
+    calls: '<N> calls at once',
+    seconds: '<N> how long each run is measured',
+    repeat: '<N> repetitions',
+    subjects: '<list> of naive, uws, uws60, ws, recorded',
+    knee: 'find how many calls each subject carries',
+    record: 'what recording costs: uws beside the same with the recorder at work',
   },
 });
-const names = values.subjects.split(',');
+const names = (values.subjects ?? (values.record ? 'uws,recorded' : 'naive,uws,uws60,ws')).split(',');
 for (const name of names) {
   if (!STARTERS[name]) throw new Error(`--subjects knows ${Object.keys(STARTERS).join(', ')}, not ${name}`);
 }

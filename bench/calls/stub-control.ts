@@ -23,8 +23,10 @@ export interface StubControl {
 
 export const BENCH_ORIGIN = 'https://bench.example';
 const LINK_CAPACITY = 10_000;
+const RECORDED = { record: true, recordingKeyHex: '5e'.repeat(32) };
 
-export function startStubControl(runDir: string, agent: AgentDefinition): StubControl {
+/** `record`: every call is recorded, under one key. */
+export function startStubControl(runDir: string, agent: AgentDefinition, record = false): StubControl {
   let claims = 0;
   let sends: SendCounts | null = null;
   const sockets = new Set<Socket>();
@@ -51,7 +53,7 @@ export function startStubControl(runDir: string, agent: AgentDefinition): StubCo
           answer:
             message.claim.carrier === 'web'
               ? webAnswer(agent)
-              : { ok: true, setup: setupOf(message.claim.token, agent) },
+              : { ok: true, setup: { ...setupOf(message.claim.token, agent), ...(record ? RECORDED : {}) } },
         });
       },
     });

@@ -79,14 +79,11 @@ export async function startMediaProcess(
   socketServer: 'uws' | 'ws',
   framesPerMessage: 1 | 3,
   logLevel: 'warn' | 'fatal' = 'warn',
+  record = false,
 ): Promise<Subject> {
   const runDir = mkdtempSync(join(tmpdir(), 'parley-bench-'));
-  const control = startStubControl(runDir, {
-    kind: 'tone',
-    name: 'bench tone',
-    direction: 'any',
-    toneHz: 400,
-  });
+  const agent = { kind: 'tone', name: 'bench tone', direction: 'any', toneHz: 400 } as const;
+  const control = startStubControl(runDir, agent, record);
   const port = await freePort();
   const config = {
     mediaId: 'bench',
@@ -114,7 +111,7 @@ export async function startMediaProcess(
   });
   const { socketServer: running } = await control.hello;
   return {
-    name: `parley ${running} ${framesPerMessage * 20} ms`,
+    name: `parley ${running} ${framesPerMessage * 20} ms${record ? ', recorded' : ''}`,
     urlPrefix: `ws://127.0.0.1:${port}/media/plivo/`,
     pid: child.pid ?? 0,
     hasPipelineThread: true,

@@ -126,6 +126,17 @@ const personaSchema = z.discriminatedUnion('kind', [
       .optional(),
     hangsUpAfterSilenceMs: z.number().positive().default(20_000),
   }),
+  /** Says its lines in turn, understands nothing, and hangs up after the last answer. */
+  z.strictObject({
+    ...base,
+    kind: z.literal('reciting'),
+    voice: z.enum(['slt', 'rms', 'awb', 'kal16']).default('rms'),
+    lines: z.array(z.string().min(1)).min(1),
+    /** Silence of the agent, after its words, in which the next line begins. */
+    afterMs: z.number().min(200).default(900),
+    /** It waits no longer for an agent that says nothing. */
+    patienceMs: z.number().positive().default(8_000),
+  }),
 ]);
 
 export type Persona = z.output<typeof personaSchema>;
@@ -133,6 +144,7 @@ export type Persona = z.output<typeof personaSchema>;
 export type PersonaInput = z.input<typeof personaSchema>;
 export type Listening = z.output<typeof listens>;
 export type SpeakingPersona = Extract<Persona, { kind: 'speaking' }>;
+export type RecitingPersona = Extract<Persona, { kind: 'reciting' }>;
 export type PlacementFault = z.output<typeof placementFault>;
 export type CallbackFaults = z.output<typeof callbackFaults>;
 export type MediaFault = z.output<typeof mediaFault>;

@@ -4,24 +4,34 @@
  *   threads    [--conversations 20]      a pipeline thread dies in each of five ways under conversations
  *   processes  [--calls 100]             media, control and the database are killed, stopped and told to end under calls
  *   random     [--seed N] [--calls 1000] random deaths of everything under calls good and bad (the default)
+ *   recordings [--seed N] [--calls 20]   a media process is killed at a random moment of each call: what is left of its sound
  *   luck       [disk | descriptors | database]  a full disk, no descriptors, 300 calls with the database away for 60 s; as root
  *
  * Exits with 1 when a call was lost, a turn is missing or the history breaks a rule. Linux only.
  */
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../harness/options.ts';
 import { runFullDisk, runNoDescriptors } from './luck-scenario.ts';
 import { runProcessScenario } from './process-scenario.ts';
 import { describeHistory, type RandomScenarioOptions, runRandomScenario } from './random-scenario.ts';
+import { describeRecordings, runRecordingScenario } from './recording-scenario.ts';
 import { runThreadScenario } from './thread-scenario.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
+const { values, positionals } = readOptions({
+  command: 'npm run bench -- chaos [threads|processes|random|luck]',
+  about: 'Parts of the service die under calls, and what became of each call is checked.',
+  positionals: true,
   options: {
     conversations: { type: 'string', default: '20' },
     calls: { type: 'string' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     seconds: { type: 'string', default: '140' },
+  },
+  meanings: {
+    conversations: '<N> of threads',
+    calls: '<N> calls',
+    seed: '<N> of the random scenario: the same deaths again',
+    seconds: '<N> of the random scenario',
   },
 });
 const NEMESIS_EVERY_MS = 7_000;
@@ -45,11 +55,20 @@ async function run(scenario: string): Promise<boolean> {
         durationMs: Number(values.seconds) * 1000,
         nemesisEveryMs: NEMESIS_EVERY_MS,
       });
+    case 'recordings':
+      say(`seed ${values.seed}`);
+      return runRecordings(Number(values.calls ?? 20));
     case 'luck':
       return runLuck(positionals[1] ?? 'all');
     default:
-      throw new Error(`no scenario "${scenario}": threads, processes, random, luck`);
+      throw new Error(`no scenario "${scenario}": threads, processes, random, recordings, luck`);
   }
+}
+
+async function runRecordings(calls: number): Promise<boolean> {
+  const report = await runRecordingScenario({ calls, seed: Number(values.seed), say });
+  for (const line of describeRecordings(report)) say(line);
+  return report.faults.length === 0 && report.lostMs.length >= calls;
 }
 
 async function runLuck(only: string): Promise<boolean> {

@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { readRuntimeFile } from '../../src/config/operator-settings.ts';
+import { probe } from '../../src/doctor/http-probe.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { COUNTED, countingAgent } from './counting-agent.ts';
@@ -71,7 +73,7 @@ export async function runProcessScenario({ calls, say }: ProcessScenarioOptions)
       for (const line of describeHistory(history)) say(`    ${line}`);
       for (const { rule, what } of violations.slice(0, 20)) say(`    BROKEN ${rule}: ${what}`);
       broken += violations.length;
-      await untilReady(gateway);
+      await untilReady(dataDir);
     }
   } finally {
     await database.close();
@@ -94,11 +96,11 @@ async function placeAll(gateway: Gateway, calls: number, round: number): Promise
   );
 }
 
-async function untilReady(gateway: Gateway): Promise<void> {
+async function untilReady(dataDir: string): Promise<void> {
   for (const untilMs = performance.now() + READY_LIMIT_MS; performance.now() < untilMs; await wait(200)) {
-    const answer = await fetch(`${gateway.service.publicUrl}/readyz`).catch(() => null);
-    const text = answer?.status === 200 ? await answer.text() : '';
-    if (text.includes('2 connected')) return;
+    const { runDir = '' } = readRuntimeFile(join(dataDir, 'runtime.json'));
+    const found = await probe('http://localhost/readyz', { socketPath: join(runDir, 'operator.sock') });
+    if (found.ok && found.status === 200 && found.body.includes('2 connected')) return;
   }
   throw new Error('the service was not whole again');
 }

@@ -8,6 +8,16 @@ export function signal(pid: number | undefined, name: NodeJS.Signals): void {
   process.kill(pid, name);
 }
 
+/** SIGKILL to a process that may have died this moment: one that is being started again is struck already. */
+export function killIfThere(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** Stops processes where they stand, for so long. One that is gone meanwhile is passed over. */
 export async function standStill(pids: readonly number[], forMs: number): Promise<void> {
   const send = (name: NodeJS.Signals): void => {

@@ -5,7 +5,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../../src/store/database.ts';
 import type { CallEntry } from '../harness/call-client.ts';
+import type { EmulatedCall } from '../harness/emulator-process.ts';
 import type { Gateway } from '../harness/gateway.ts';
+import { PATIENCE_MS } from '../harness/patience.ts';
 import { busiestThread, killThread, type ThreadDeath } from '../harness/thread-faults.ts';
 import { faultsIn } from './transcript-check.ts';
 
@@ -39,9 +41,6 @@ export interface ThreadDeathOptions {
   afterMs: number;
 }
 
-const ANSWER_LIMIT_MS = 30_000;
-const END_LIMIT_MS = 120_000;
-
 export async function runThreadDeath(options: ThreadDeathOptions): Promise<ThreadDeathReport> {
   const { gateway, database, numbers, death, intents } = options;
   const callUuids = await Promise.all(
@@ -50,7 +49,7 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
       return place(gateway, number);
     }),
   );
-  await untilAll(callUuids, ANSWER_LIMIT_MS, async () => {
+  await untilAll(callUuids, async () => {
     const rows = await database.query<{ call_uuid: string }>(
       `SELECT DISTINCT call_uuid FROM call_events WHERE kind = 'media.started' AND call_uuid = ANY ($1::uuid[])`,
       [callUuids],
@@ -62,9 +61,7 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
   await killThread(pid, await busiestThread(pid, /^pipeline-/), death);
 
   const entries = await Promise.all(
-    callUuids.map((callUuid) =>
-      gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null, END_LIMIT_MS),
-    ),
+    callUuids.map((callUuid) => gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null)),
   );
   const events = await database.query<{ call_uuid: string; kind: string; data: Record<string, unknown> }>(
     `SELECT call_uuid, kind, data FROM call_events
@@ -90,9 +87,12 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
       .filter((entry) => `${entry.status}/${entry.endedReason}` !== 'completed/agent_hangup')
       .map((entry) => `${entry.callUuid} ${entry.status}/${entry.endedReason}`),
     holes: entries.flatMap(({ callUuid, turns }, at) => {
-      const spoken = lastTo(numbers[at]!)?.said.length ?? 0;
+      const callee = lastTo(numbers[at]!);
+      const spoken = callee?.said.length ?? 0;
       const faults = faultsIn(turns, { intents, agentBegan: agentBegan(callUuid), spoken, deaths: 1 });
-      return faults.map((fault) => `${callUuid} ${fault}: ${JSON.stringify(turns.map(shortened))}`);
+      return faults.map(
+        (fault) => `${callUuid} ${fault}: ${JSON.stringify(turns.map(shortened))}; ${accountOf(callee)}`,
+      );
     }),
     reconnected: numbers.filter((number) => lastTo(number)?.streams.length !== 1).length,
     gapsMs: events.filter(({ kind }) => kind === 'recovery').map(({ data }) => Number(data['gapMs'])),
@@ -102,6 +102,26 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
     },
     warnings,
   };
+}
+
+/** What the far end says of it: who did not hear whom is told apart by it. */
+function accountOf(callee: EmulatedCall | undefined): string {
+  if (callee === undefined) return 'the callee knows nothing of it';
+  const { answeredAtEpochMs, heard, said, framesSent, agentPlayedMs, maxFrameLatenessMs, protocolFaults } = callee;
+  const sinceMs = (epochMs: number): number => Math.round(epochMs - (answeredAtEpochMs ?? 0));
+  const story = [
+    ...heard.map(({ atEpochMs, text, understood }) => ({
+      atEpochMs,
+      what: `${understood ? 'understood' : 'heard'} "${text}"`,
+    })),
+    ...said.map(({ startAtEpochMs, text }) => ({ atEpochMs: startAtEpochMs, what: `said "${text}"` })),
+  ].sort((a, b) => a.atEpochMs - b.atEpochMs);
+  return [
+    'the callee',
+    ...story.map(({ atEpochMs, what }) => `${what} at ${sinceMs(atEpochMs)} ms,`),
+    `sent ${framesSent} frames, at most ${Math.round(maxFrameLatenessMs)} ms late, got ${Math.round(agentPlayedMs)} ms of the agent,`,
+    `faults ${JSON.stringify(protocolFaults)}`,
+  ].join(' ');
 }
 
 function shortened({ turnId, role, text, intent }: CallEntry['turns'][number]): string {
@@ -120,8 +140,8 @@ async function place(gateway: Gateway, number: string): Promise<string> {
   return placed.body.callUuid;
 }
 
-async function untilAll(wanted: readonly string[], limitMs: number, look: () => Promise<Set<string>>): Promise<void> {
-  for (const untilMs = performance.now() + limitMs; ; ) {
+async function untilAll(wanted: readonly string[], look: () => Promise<Set<string>>): Promise<void> {
+  for (const untilMs = performance.now() + PATIENCE_MS; ; ) {
     const found = await look();
     if (wanted.every((one) => found.has(one))) return;
     if (performance.now() > untilMs) throw new Error(`only ${found.size} of ${wanted.length} calls have a stream`);

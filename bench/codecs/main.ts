@@ -5,7 +5,14 @@
  */
 import { decodeBase64, encodeBase64 } from '../../media/audio/base64.ts';
 import { decodeAlaw, decodeMulaw, encodeAlaw, encodeMulaw } from '../../media/audio/g711.ts';
+import { readOptions } from '../harness/options.ts';
 
+readOptions({
+  command: 'npm run bench -- codecs',
+  about: 'base64 and G.711 beside Buffer and other ways.',
+  options: {},
+  meanings: {},
+});
 const FRAME_BYTES = 160;
 const TEXT_BYTES = 216;
 const WARM_ROUNDS = 300_000;

@@ -5,29 +5,37 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { EMULATED_CALLEE_NUMBER } from '../../src/carriers/plivo/emulated-account.ts';
 import { packageRoot } from '../../src/supervisor/built-entry.ts';
 import type { PersonaInput } from '../carrier-emulator/persona.ts';
 import type { CallEntry } from '../harness/call-client.ts';
 import { freePort } from '../harness/free-port.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
+import { readOptions } from '../harness/options.ts';
 import { type BookingEndpoint, bookingAgent, startBookingEndpoint } from './booking.ts';
 import { narrateCallee, narrateGateway } from './narrate.ts';
 import { startPageServer } from './page-server.ts';
 import { type Story, tellStory } from './story.ts';
 import { faultsOf } from './verdict.ts';
 
-const CALLEE_NUMBER = '+14155550123';
-const CALL_LIMIT_MS = 90_000;
-const RECORD_LIMIT_MS = 30_000;
 const PREFERRED_PORT = 8080;
 const PREFERRED_PAGE_PORT = 8090;
 /** For what the event stream still holds when the record is complete. */
 const LAST_EVENTS_MS = 500;
 
-const { values } = parseArgs({
-  options: { once: { type: 'boolean', default: false }, 'data-dir': { type: 'string', default: 'data/demo' } },
+const { values } = readOptions({
+  command: 'npm run demo -- [options]',
+  about:
+    'A phone conversation between two simulated people who really listen and speak. PORT and PARLEY_DATA_DIR are honoured.',
+  options: {
+    once: { type: 'boolean', default: false },
+    'data-dir': { type: 'string', default: process.env['PARLEY_DATA_DIR'] || 'data/demo' },
+  },
+  meanings: {
+    once: 'end after the first call, with 0 only if it really happened',
+    'data-dir': '<folder> of the database and recordings (PARLEY_DATA_DIR, else data/demo)',
+  },
 });
 const staysUp = !values.once && process.stdout.isTTY === true;
 const beganAtEpochMs = Number(process.env['PARLEY_DEMO_BEGAN_AT_EPOCH_MS'] ?? Date.now());
@@ -39,7 +47,7 @@ function readJson<Value>(path: string): Value {
 
 function curlFor(gateway: Gateway): string {
   const body = {
-    to: CALLEE_NUMBER,
+    to: EMULATED_CALLEE_NUMBER,
     agentId: gateway.agentId,
     enterprise: gateway.enterprise,
     from: gateway.lineId,
@@ -59,7 +67,7 @@ async function holdConversation(
 ): Promise<string[]> {
   story.heading('The call');
   const placed = await gateway.client.place({
-    to: CALLEE_NUMBER,
+    to: EMULATED_CALLEE_NUMBER,
     agentId: gateway.agentId,
     enterprise: gateway.enterprise,
     from: gateway.lineId,
@@ -92,13 +100,12 @@ async function tellCall(gateway: Gateway, booking: BookingEndpoint, story: Story
     if (!told.signal.aborted) story.failure(`the event stream broke: ${error.message}`);
   });
   const ofThisCall = (webhook: { callUuid: string }): boolean => webhook.callUuid === callUuid;
-  const webhook = await gateway.receiver.waitFor(ofThisCall, CALL_LIMIT_MS);
+  const webhook = await gateway.receiver.waitFor(ofThisCall);
   story.line('webhook', `${webhook.event} arrived, signature ${webhook.verified ? 'verified' : 'NOT VERIFIED'}`);
   const entry = await gateway.client.waitFor(
     callUuid,
     'the recording',
     ({ answeredAt, recording }) => answeredAt === null || ['ready', 'failed'].includes(recording?.status ?? ''),
-    RECORD_LIMIT_MS,
   );
   const recording = await gateway.recording(callUuid);
   story.line('record', `recording ${entry.recording?.status}: ${recordingText(entry, recording)}`);
@@ -106,7 +113,9 @@ async function tellCall(gateway: Gateway, booking: BookingEndpoint, story: Story
   told.abort();
 
   showEntry(story, entry, recording);
-  const emulated = (await gateway.emulator.calls()).findLast((call) => call.to.endsWith(CALLEE_NUMBER.slice(1)));
+  const emulated = (await gateway.emulator.calls()).findLast((call) =>
+    call.to.endsWith(EMULATED_CALLEE_NUMBER.slice(1)),
+  );
   if (!emulated) return ['the carrier emulator knows nothing of the call'];
   const clear = emulated.clears[0];
   story.heading('Figures');
@@ -167,22 +176,28 @@ async function main(): Promise<number> {
   const pagePort = await freePort(PREFERRED_PAGE_PORT);
   const booking = await startBookingEndpoint();
   const gateway = await startGateway({
+    // As it is delivered.
+    controlEnv: { PARLEY_ADMISSION: 'measured' },
     dataDir: values['data-dir'],
     agent: bookingAgent(readJson<AgentDefinition>('demo/agent.json'), booking.url),
     personas: readJson<PersonaInput[]>('carrier-emulator/personas/demo.json'),
-    preferredPort: PREFERRED_PORT,
+    ...(process.env['PORT'] ? { port: Number(process.env['PORT']) } : { preferredPort: PREFERRED_PORT }),
     webOrigins: [`http://localhost:${pagePort}`],
     log: (line) => story.line('', line),
   });
   booking.setSecret(gateway.webhookSecret);
-  const stop = async (code: number): Promise<never> => {
-    await gateway.stop();
-    booking.close();
-    process.exit(code);
+  // Ctrl-C comes twice below npm: from the terminal, and passed on.
+  let stopping: Promise<never> | null = null;
+  const stop = (code: number): Promise<never> => {
+    stopping ??= gateway.stop().then(() => {
+      booking.close();
+      return process.exit(code);
+    });
+    return stopping;
   };
-  process.once('SIGINT', () => void stop(130));
-  process.once('SIGTERM', () => void stop(143));
-  process.once('SIGHUP', () => void stop(129));
+  process.on('SIGINT', () => void stop(130));
+  process.on('SIGTERM', () => void stop(143));
+  process.on('SIGHUP', () => void stop(129));
   story.line(
     'ready',
     `${gateway.service.publicUrl}, ${((Date.now() - beganAtEpochMs) / 1000).toFixed(1)} s after the command`,
@@ -192,7 +207,7 @@ async function main(): Promise<number> {
     ? await startPageServer(gateway, {
         port: pagePort,
         publicKey: gateway.publicKey,
-        calleeNumber: CALLEE_NUMBER,
+        calleeNumber: EMULATED_CALLEE_NUMBER,
       })
     : null;
   if (page !== null) story.line('page', `open ${page.url} in a browser, once the first call is over`);
@@ -228,6 +243,6 @@ process.stderr.on('error', () => {});
 try {
   await main();
 } catch (error) {
-  process.stderr.write(`demo: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }

@@ -24,8 +24,6 @@ interface Line {
   last?: boolean;
 }
 
-const CALL_LIMIT_MS = 90_000;
-const RECORD_LIMIT_MS = 30_000;
 const UUID_PATH = /^\/rings\/([0-9a-f-]{36})$/;
 
 /** `publicKey` null: the page cannot talk, only ring. `calleeNumber` is the simulated phone's. */
@@ -84,7 +82,7 @@ async function tell(gateway: Gateway, callUuid: string, response: ServerResponse
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   try {
-    const webhook = gateway.receiver.waitFor((one) => one.callUuid === callUuid, CALL_LIMIT_MS);
+    const webhook = gateway.receiver.waitFor((one) => one.callUuid === callUuid);
     webhook.catch(() => {});
     for await (const event of gateway.client.follow(callUuid, gone.signal)) {
       const line = lineOf(event);
@@ -96,7 +94,6 @@ async function tell(gateway: Gateway, callUuid: string, response: ServerResponse
       callUuid,
       'the recording',
       ({ answeredAt, recording }) => answeredAt === null || ['ready', 'failed'].includes(recording?.status ?? ''),
-      RECORD_LIMIT_MS,
     );
     const recording = entry.recording?.status ?? 'none';
     const text = `${entry.status}, ${entry.durationSeconds ?? 0} s, recording ${recording}`;

@@ -5,6 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PATIENCE_MS } from '../harness/patience.ts';
 
 export interface ReceivedWebhook {
   /** Signature good and at most five minutes old. */
@@ -18,7 +19,7 @@ export interface WebhookReceiver {
   url: string;
   setSecret(secret: string): void;
   /** Resolves with the first webhook that `wanted` accepts, past or future; rejects after `limitMs`. */
-  waitFor(wanted: (webhook: ReceivedWebhook) => boolean, limitMs: number): Promise<ReceivedWebhook>;
+  waitFor(wanted: (webhook: ReceivedWebhook) => boolean, limitMs?: number): Promise<ReceivedWebhook>;
   /** All that has come, repeated deliveries too. */
   received(): readonly ReceivedWebhook[];
   /** How many different ids of this event have arrived. */
@@ -69,7 +70,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     setSecret(value) {
       secret = value;
     },
-    waitFor(wanted, limitMs) {
+    waitFor(wanted, limitMs = PATIENCE_MS) {
       return new Promise((resolve, reject) => {
         const check = (): void => {
           const found = received.find(wanted);

@@ -4,10 +4,10 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { packageRoot } from '../../src/supervisor/built-entry.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
+import { readOptions } from '../harness/options.ts';
 
 const NUMBER = '+14155550199';
 const LISTEN_MS = 1_500;
@@ -43,7 +43,12 @@ function describe(name: string, values: number[]): string {
   return `${name.padEnd(26)} median ${at(0.5)}   p90 ${at(0.9)}   least ${at(0)}   most ${at(1)}`;
 }
 
-const { values } = parseArgs({ options: { calls: { type: 'string', default: '20' } } });
+const { values } = readOptions({
+  command: 'npm run bench -- first-word',
+  about: 'From the answer to the first word of the agent.',
+  options: { calls: { type: 'string', default: '20' } },
+  meanings: { calls: '<N> calls, one after another' },
+});
 const gateway = await startGateway({
   dataDir: 'data/bench/first-word',
   agent: JSON.parse(readFileSync(join(packageRoot(), 'bench/demo/agent.json'), 'utf8')) as AgentDefinition,

@@ -5,11 +5,11 @@
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { connect } from 'node:net';
-import { parseArgs } from 'node:util';
 import { MediaSocketClient } from '../calls/media-socket-client.ts';
 import { BENCH_ORIGIN } from '../calls/stub-control.ts';
 import { type Subject, startMediaProcess } from '../calls/subjects.ts';
 import { residentBytes } from '../calls/thread-cpu.ts';
+import { readOptions } from '../harness/options.ts';
 import { LiveClient } from '../live-client/live-client.ts';
 import { CARRIER_MESSAGES, createMutator, LIVE_MESSAGES } from './mutator.ts';
 
@@ -24,13 +24,22 @@ const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
 const RESUME_WINDOW_MS = 33_000;
 const HONEST_PAYLOAD = Buffer.alloc(160, 0xff).toString('base64');
 
-const { values } = parseArgs({
+const { values } = readOptions({
+  command: 'npm run bench -- fuzz',
+  about: 'Mutated WebSocket messages at both socket servers.',
   options: {
     messages: { type: 'string', default: '1000000' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     subjects: { type: 'string', default: 'uws,ws' },
     at: { type: 'string', default: 'media,live' },
     log: { type: 'string', default: 'fatal' },
+  },
+  meanings: {
+    messages: '<N> messages',
+    seed: '<N> the same mutations again',
+    subjects: '<list> of uws, ws',
+    at: '<list> of media, live',
+    log: '<level> of the process under attack',
   },
 });
 const messages = Number(values.messages);

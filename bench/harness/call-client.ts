@@ -1,6 +1,7 @@
 /** The REST client that a customer would write: places calls, follows one as it happens, reads its log entry. */
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
+import { PATIENCE_MS } from './patience.ts';
 
 export interface PlacedCall {
   httpStatus: number;
@@ -93,7 +94,7 @@ export class CallClient {
     callUuid: string,
     what: string,
     wanted: (entry: CallEntry) => boolean,
-    limitMs: number,
+    limitMs = PATIENCE_MS,
   ): Promise<CallEntry> {
     const deadline = Date.now() + limitMs;
     for (;;) {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { EMULATED_ACCOUNT } from '../../src/carriers/plivo/emulated-account.ts';
 import { builtEntry } from '../../src/supervisor/built-entry.ts';
 import type { EmulatorEvent } from '../carrier-emulator/emulator-event.ts';
 import type { PersonaInput } from '../carrier-emulator/persona.ts';
@@ -28,11 +29,15 @@ export interface EmulatedCall {
     droppedMs: number;
     calleeSpeechStartAtEpochMs: number | null;
   }[];
-  said: { text: string; interrupting: boolean; startAtEpochMs: number; endAtEpochMs: number | null }[];
+  said: { text: string; interrupting: boolean; startAtEpochMs: number; endAtEpochMs: number | null; startMs: number }[];
   heard: { text: string; understood: boolean; atEpochMs: number }[];
   streams: { openedAtEpochMs: number; closedAtEpochMs: number | null; closeCode: number | null }[];
   protocolFaults: string[];
   refusedUpgrades: string[];
+  framesSent: number;
+  agentPlayedMs: number;
+  /** How late the emulator itself ran. */
+  maxFrameLatenessMs: number;
   recordingMs: number | null;
 }
 
@@ -42,13 +47,13 @@ export interface EmulatorProcess {
   authToken: string;
   onEvent(listener: (event: EmulatorEvent) => void): void;
   calls(): Promise<EmulatedCall[]>;
+  /** The callee hangs up now; nothing happens to a call that is over. */
+  hangUp(callUuid: string): Promise<void>;
   /** Stereo WAV: callee left, agent right. */
   recording(callUuid: string): Promise<Buffer>;
   stop(): Promise<void>;
 }
 
-const AUTH_ID = 'MAEMULATOR0000000001';
-const AUTH_TOKEN = 'emulated-token-of-no-value';
 const STOP_LIMIT_MS = 5_000;
 
 export async function startEmulatorProcess(
@@ -61,10 +66,7 @@ export async function startEmulatorProcess(
   const port = await freePort();
   const child = fork(
     builtEntry('bench/carrier-emulator/main.js'),
-    [
-      ...['--port', String(port), '--auth-id', AUTH_ID, '--auth-token', AUTH_TOKEN, '--personas', file],
-      ...(keepAudio ? [] : ['--no-audio']),
-    ],
+    [...['--port', String(port), '--personas', file], ...(keepAudio ? [] : ['--no-audio'])],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], detached: true },
   );
   const listeners = new Set<(event: EmulatorEvent) => void>();
@@ -80,12 +82,15 @@ export async function startEmulatorProcess(
   });
   return {
     apiBase,
-    authId: AUTH_ID,
-    authToken: AUTH_TOKEN,
+    ...EMULATED_ACCOUNT,
     onEvent: (listener) => listeners.add(listener),
     async calls() {
       const answer = await fetch(`${apiBase}/emulator/calls`);
       return (await answer.json()) as EmulatedCall[];
+    },
+    async hangUp(callUuid) {
+      const answer = await fetch(`${apiBase}/emulator/calls/${callUuid}/hangup`, { method: 'POST' });
+      if (!answer.ok) throw new Error(`the emulator knows no call ${callUuid} (${answer.status})`);
     },
     async recording(callUuid) {
       const answer = await fetch(`${apiBase}/emulator/calls/${callUuid}/recording.wav`);

@@ -3,10 +3,12 @@
  * workspace with an agent, a line and a key. The demo, the end-to-end tests and bench scenarios all stand on it.
  */
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { EMULATED_LINE_NUMBER } from '../../src/carriers/plivo/emulated-account.ts';
 import { loadServiceSettings } from '../../src/config/service-settings.ts';
 import { createWidgetKey } from '../../src/embed/widget-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createSealer } from '../../src/store/secrets.ts';
+import { PortTaken } from '../../src/supervisor/port-check.ts';
 import { type Service, startService } from '../../src/supervisor/service.ts';
 import { importAgent } from '../../src/workspaces/agents.ts';
 import { createApiKey } from '../../src/workspaces/api-keys.ts';
@@ -24,6 +26,8 @@ export interface GatewayOptions {
   dataDir: string;
   personas: readonly PersonaInput[];
   agent: AgentDefinition;
+  /** This one, or none. */
+  port?: number;
   /** Taken if it is free. */
   preferredPort?: number;
   concurrentCalls?: number;
@@ -60,8 +64,6 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** A North American number of the range kept for fiction. */
-const LINE_NUMBER = '+14155550100';
 const DRAIN_LIMIT_MS = 5_000;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -100,7 +102,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 async function startServiceFor(options: GatewayOptions, emulator: EmulatorProcess): Promise<Service> {
-  const port = await freePort(options.preferredPort);
+  for (let preferred = options.preferredPort; ; preferred = 0) {
+    const port = options.port ?? (await freePort(preferred));
+    try {
+      return await startServiceOn(port, options, emulator);
+    } catch (error) {
+      // Somebody took it between the look and the start; another is as good.
+      if (!(error instanceof PortTaken) || options.port !== undefined) throw error;
+    }
+  }
+}
+
+function startServiceOn(port: number, options: GatewayOptions, emulator: EmulatorProcess): Promise<Service> {
   const settings = loadServiceSettings({
     PARLEY_LOG_LEVEL: keepsLog ? 'info' : 'warn',
     HOST: '127.0.0.1',
@@ -116,6 +129,8 @@ async function startServiceFor(options: GatewayOptions, emulator: EmulatorProces
     controlEnv: {
       CARRIER_API_BASE_PLIVO: emulator.apiBase,
       WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32',
+      // What else runs on the machine is not what scenarios are about; `bench/overload` is.
+      PARLEY_ADMISSION: 'counted',
       ...options.controlEnv,
     },
     volatileDatabase: options.volatileDatabase ?? false,
@@ -157,7 +172,7 @@ async function makeWorkspace(
     const agent = await importAgent(database, { slug, definition: options.agent });
     const line = await addLine(database, sealer, {
       slug,
-      number: LINE_NUMBER,
+      number: EMULATED_LINE_NUMBER,
       carrier: 'plivo',
       credentials: { authId: emulator.authId, authToken: emulator.authToken },
     });
@@ -168,7 +183,14 @@ async function makeWorkspace(
     const allow = options.webOrigins ?? [];
     const widgetKey = allow.length === 0 ? null : await createWidgetKey(database, { slug, name: 'demo', allow });
     const publicKey = widgetKey?.publicKey ?? null;
-    return { apiKey: key.text, enterprise: slug, agentId: agent.id, lineId: line.id, publicKey, webhookSecret: secret };
+    return {
+      apiKey: key.text,
+      enterprise: slug,
+      agentId: agent.id,
+      lineId: line.id,
+      publicKey,
+      webhookSecret: secret ?? '',
+    };
   } finally {
     await database.close();
   }

@@ -3,20 +3,30 @@
  * when there is a redis-server). `--calls` of a seed are placed through the emulated carrier; what lacks in events comes from calls that
  * are ended in the database. Exit code 1 when anything was lost, invented, out of order or ended twice.
  */
-import { parseArgs } from 'node:util';
+
+import { readOptions } from '../harness/options.ts';
 import { faultLines } from './checker.ts';
 import { runHistory } from './run.ts';
 import { EVENTS_PER_TERMINATION } from './terminations.ts';
 
 /** Of each placed call at least the ringing and the end; of each that is ended in the database exactly so many. */
 const LEAST_EVENTS_PLACED = 2;
-const { values } = parseArgs({
+const { values } = readOptions({
+  command: 'npm run bench -- history',
+  about: 'Webhooks under a nemesis: is anything lost, invented, out of order?',
   options: {
     events: { type: 'string', default: '10000' },
     seeds: { type: 'string', default: `1,2,3,${Date.now() % 1_000_000}` },
     calls: { type: 'string', default: '900' },
     rate: { type: 'string', default: '30' },
     queue: { type: 'string', default: 'postgres,redis' },
+  },
+  meanings: {
+    events: '<N> events',
+    seeds: '<list> one run each',
+    calls: '<N> calls of a run',
+    rate: '<N> calls a second',
+    queue: '<list> of postgres, redis',
   },
 });
 let sound = true;

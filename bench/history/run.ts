@@ -10,6 +10,7 @@ import { BY_OPERATOR } from '../../src/audit/audit-entry.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createSealer, type Sealer } from '../../src/store/secrets.ts';
 import { setWebhook, subscribeWebhook } from '../../src/workspaces/webhooks.ts';
+import { killIfThere } from '../chaos/processes.ts';
 import { briefAgent } from '../harness/brief-agent.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { NO_REDIS, type OwnRedis, startOwnRedis } from '../harness/redis-server.ts';
@@ -142,7 +143,7 @@ async function listenTo(
   { database, sealer, receiver }: { database: Database; sealer: Sealer; receiver: OutageReceiver },
 ): Promise<void> {
   const slug = gateway.enterprise;
-  const { secret } = await setWebhook(database, sealer, { slug, url: `${receiver.origin}${PATH}` });
+  const { secret } = await setWebhook(database, sealer, { slug, url: `${receiver.origin}${PATH}`, newSecret: true });
   receiver.setSecret(PATH, secret ?? '');
   await subscribeWebhook(database, { slug, events: [...OPT_IN], by: BY_OPERATOR });
 }
@@ -177,16 +178,6 @@ async function carryOut(
       await receiver.setMode(strike.mode);
       await wait(strike.forMs);
       return receiver.setMode('well');
-  }
-}
-
-/** One that is being started again just now is struck already. */
-function killIfThere(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Gone.
   }
 }
 

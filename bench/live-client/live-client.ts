@@ -11,6 +11,7 @@ import {
   type OpusDecoder,
   type OpusEncoder,
 } from '../../media/audio/opus-codec.ts';
+import { PATIENCE_MS } from '../harness/patience.ts';
 
 export interface LiveAudio {
   codec: 'pcm_s16le' | 'opus' | 'mulaw';
@@ -158,7 +159,7 @@ export class LiveClient {
   }
 
   /** The first message, heard already or to come, that fits. */
-  waitFor(what: string, fits: (message: LiveMessage) => boolean, limitMs = 20_000): Promise<LiveMessage> {
+  waitFor(what: string, fits: (message: LiveMessage) => boolean, limitMs = PATIENCE_MS): Promise<LiveMessage> {
     const known = this.messages.find(fits);
     if (known !== undefined) return Promise.resolve(known);
     return new Promise((done, failed) => {

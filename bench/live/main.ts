@@ -3,18 +3,21 @@
  * PCM beside Opus: CPU per session-second by thread. The agent is a steady tone and hears nobody, so that sockets, rings and codecs are
  * measured and no engine is. What this process, the client, spends does not count.
  */
-import { parseArgs } from 'node:util';
 import { BENCH_ORIGIN } from '../calls/stub-control.ts';
 import { startMediaProcess } from '../calls/subjects.ts';
 import { cpuBetween, readThreadCpu } from '../calls/thread-cpu.ts';
+import { readOptions } from '../harness/options.ts';
 import { type LiveAudio, LiveClient } from '../live-client/live-client.ts';
 
-const { values } = parseArgs({
+const { values } = readOptions({
+  command: 'npm run bench -- live',
+  about: 'What a web session costs, PCM beside Opus.',
   options: {
     sessions: { type: 'string', default: '20' },
     seconds: { type: 'string', default: '20' },
     subjects: { type: 'string', default: 'uws,ws' },
   },
+  meanings: { sessions: '<N> at once', seconds: '<N> how long', subjects: '<list> of uws, ws' },
 });
 const sessions = Number(values.sessions);
 const seconds = Number(values.seconds);

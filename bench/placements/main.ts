@@ -2,17 +2,21 @@
  * `npm run bench -- placements [--count 10000] [--rate 100] [--seed N]`: placements at a carrier that times out, resets, fails and succeeds
  * late in 30 of 100 cases. Ends with code 1 when a phone was rung twice for one request.
  */
-import { parseArgs } from 'node:util';
+
+import { readOptions } from '../harness/options.ts';
 import { createRandom } from '../harness/seeded-random.ts';
 import { WAYS, type Way } from './plan.ts';
 import { runPlacements } from './run.ts';
 
-const { values } = parseArgs({
+const { values } = readOptions({
+  command: 'npm run bench -- placements',
+  about: 'A carrier that times out, resets and succeeds late: is any phone rung twice?',
   options: {
     count: { type: 'string', default: '10000' },
     rate: { type: 'string', default: '100' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
+  meanings: { count: '<N> placements', rate: '<N> a second', seed: '<N> the same faults again' },
 });
 /** The longest that an unknown outcome takes to settle is 60 s. */
 const SETTLED_WITHIN_MS = 90_000;

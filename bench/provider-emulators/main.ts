@@ -3,7 +3,8 @@
  * line per event on stdout, the first being `listening`; ends at SIGTERM or SIGINT. The model `emulated-1` answers, and
  * `emulated-stalls`, `emulated-nonsense`, … have a bad day (`chat/chat-behaviour.ts`).
  */
-import { parseArgs } from 'node:util';
+
+import { readOptions } from '../harness/options.ts';
 import { startChatEmulator } from './chat/chat-emulator.ts';
 
 const USAGE =
@@ -14,13 +15,22 @@ function say(line: Record<string, unknown>): void {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readOptions({
+    command: 'node dist/bench/provider-emulators/main.js',
+    about: "A language model's chat endpoint on this machine.",
     options: {
       'api-key': { type: 'string' },
       port: { type: 'string', default: '0' },
       host: { type: 'string', default: '127.0.0.1' },
       'requests-per-minute': { type: 'string' },
       formats: { type: 'string', default: 'text,json_object,json_schema' },
+    },
+    meanings: {
+      'api-key': '<key> that it wants',
+      port: '<N> 0 takes a free one',
+      host: '<address> to listen on',
+      'requests-per-minute': '<N> 429 after so many',
+      formats: '<list> of text, json_object, json_schema',
     },
   });
   if (values['api-key'] === undefined) throw new Error(`--api-key is needed\n${USAGE}`);

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserType } from 'playwright-core';
+import { PATIENCE_MS } from '../harness/patience.ts';
 
 export interface Site {
   origin: string;
@@ -30,7 +31,6 @@ export interface Visit {
 }
 
 const CHROMIUMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const WAIT_MS = 25_000;
 
 export const chromiumPath = (): string | null =>
   [process.env['CHROMIUM_PATH'], ...CHROMIUMS].find((path) => path !== undefined && existsSync(path)) ?? null;
@@ -86,7 +86,7 @@ async function refusedStatuses(browser: Browser, origin: string): Promise<string
   await context.grantPermissions(['microphone'], { origin });
   const page = await context.newPage();
   await page.goto(origin);
-  const until = (script: string): Promise<unknown> => page.waitForFunction(script, undefined, { timeout: WAIT_MS });
+  const until = (script: string): Promise<unknown> => page.waitForFunction(script, undefined, { timeout: PATIENCE_MS });
   await until('window.ServiceVoice && window.ServiceVoice.version');
   await page.evaluate(`window.told = []; ServiceVoice.on('status', (one) => told.push(one.status)); 0`);
   await page.mouse.click(5, 5);
@@ -105,7 +105,7 @@ async function gather(browser: Browser, origin: string, tag: string): Promise<Om
     Element.prototype.attachShadow = function (init) { return attach.call(this, { ...init, mode: 'open' }); };
   }`);
   await page.goto(origin);
-  const until = (script: string): Promise<unknown> => page.waitForFunction(script, undefined, { timeout: WAIT_MS });
+  const until = (script: string): Promise<unknown> => page.waitForFunction(script, undefined, { timeout: PATIENCE_MS });
   await until('window.ServiceVoice && window.ServiceVoice.version');
   await page.evaluate(`window.told = []; window.said = [];
     ServiceVoice.on('status', (one) => told.push(one.status));

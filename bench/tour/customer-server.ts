@@ -5,6 +5,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifyWebhook, type WebhookEvent } from '../../clients/typescript/src/webhooks.ts';
+import { PATIENCE_MS } from '../harness/patience.ts';
 
 export interface Delivery {
   event: WebhookEvent;
@@ -33,8 +34,6 @@ export interface CustomerServer {
   toolRequests: readonly ToolRequestSeen[];
   close(): void;
 }
-
-const LIMIT_MS = 60_000;
 
 export async function startCustomerServer(): Promise<CustomerServer> {
   let secret = '';
@@ -91,7 +90,7 @@ export async function startCustomerServer(): Promise<CustomerServer> {
     },
     beSlowOnce: (event, callUuid, answerAfterMs) => void slow.set(`${event} ${callUuid}`, answerAfterMs),
     deliveries: (callUuid) => received.filter(({ event }) => event.callUuid === callUuid),
-    waitFor(what, wanted, limitMs = LIMIT_MS) {
+    waitFor(what, wanted, limitMs = PATIENCE_MS) {
       return new Promise((resolve, reject) => {
         const check = (): void => {
           const found = received.find(wanted);

@@ -3,8 +3,15 @@
  * its answer, and what to look at. Ends with exit code 0 only if all rows hold.
  */
 import pc from 'picocolors';
+import { readOptions } from '../harness/options.ts';
 import { type Outcome, runTour } from './run-tour.ts';
 
+readOptions({
+  command: 'npm run tour',
+  about: 'Every row of the specification, shown working against local emulators.',
+  options: {},
+  meanings: {},
+});
 const began = performance.now();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 let section = '';

@@ -9,6 +9,7 @@ import { type Call, createParleyClient, type ParleyClient } from '../../clients/
 import { runCli } from '../../src/cli/run-cli.ts';
 import { SCOPES } from '../../src/workspaces/api-keys.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
+import { PATIENCE_MS } from '../harness/patience.ts';
 import { LiveClient } from '../live-client/live-client.ts';
 import { loadVisitorVoice } from '../live-client/visitor-voice.ts';
 import { NUMBERS, PERSONAS, phoneAgent, webAgent } from './agents.ts';
@@ -67,8 +68,6 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-const CALL_LIMIT_MS = 90_000;
-const LATER_LIMIT_MS = 60_000;
 const SLOW_ANSWER_MS = 3_600;
 
 export async function setStage(log: (line: string) => void): Promise<Stage> {
@@ -195,7 +194,7 @@ async function makeWorkspace(
     },
   });
   const webhook = await parley.setWebhook({ body: { url: customer.webhookUrl } });
-  customer.setSecret(webhook.data.secret);
+  customer.setSecret(webhook.data.secret ?? '');
   const widgetKey = await parley.createWidgetKey({ body: { name: 'Shop', allowedOrigins: [origin] } });
   return {
     slug,
@@ -209,7 +208,7 @@ async function makeWorkspace(
 
 /** Until the recording and the analysis are there. */
 export async function finish(quiet: ParleyClient, callUuid: string): Promise<FinishedCall> {
-  const untilMs = performance.now() + CALL_LIMIT_MS + LATER_LIMIT_MS;
+  const untilMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const { data: entry } = await quiet.readCall({ callUuid });
     const isOver = ['completed', 'no_answer', 'failed'].includes(entry.status);
@@ -260,9 +259,9 @@ async function talkOnTheWeb(base: string, acme: Workspace, origin: string): Prom
     final?: boolean;
   }): boolean =>
     type === 'transcript' && role === 'agent' && final === true && (text ?? '').includes('show you the shop');
-  await live.waitFor('the question', asks as never, CALL_LIMIT_MS);
+  await live.waitFor('the question', asks as never);
   live.say(await voice('yes please', live.micRateHz));
-  await live.waitForType('session.ended', CALL_LIMIT_MS);
+  await live.waitForType('session.ended');
   const closeCode = await live.closed;
   const messages = [...new Set(live.messages.map(({ type }) => type))];
   return { token, callUuid: String(callUuid), transcript: live.transcript, messages, closeCode };

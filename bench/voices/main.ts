@@ -4,7 +4,6 @@
  * staggered, CPU by thread from the operating system, and how long a verdict is behind its frame.
  */
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { createResampler } from '../../media/audio/resampler.ts';
 import type { VoiceActivity } from '../../media/contract/engines.ts';
@@ -15,13 +14,17 @@ import { VoiceWindows } from '../../media/engines/local/voice-windows.ts';
 import { createScoringHost } from '../../media/io/threads/scoring-host.ts';
 import { builtEntry } from '../../src/supervisor/built-entry.ts';
 import { cpuBetween, readThreadCpu } from '../calls/thread-cpu.ts';
+import { readOptions } from '../harness/options.ts';
 
 const FRAME_SAMPLES = 160;
 const RATE_HZ = 8000;
 const WARM_UP_MS = 1000;
 
-const { values } = parseArgs({
+const { values } = readOptions({
+  command: 'npm run bench -- voices',
+  about: 'What telling voices from noise costs, with and without the neural model.',
   options: { calls: { type: 'string', default: '100' }, seconds: { type: 'string', default: '8' } },
+  meanings: { calls: '<N> lines at once', seconds: '<N> how long' },
 });
 const calls = Number(values.calls);
 const measureMs = Number(values.seconds) * 1000;

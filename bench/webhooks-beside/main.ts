@@ -7,9 +7,16 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { readOptions } from '../harness/options.ts';
 import { comparedP99 } from '../webhooks/percentiles.ts';
 
 const KINDS = ['answer', 'hang'] as const;
+readOptions({
+  command: 'npm run bench -- webhooks-beside',
+  about: 'Deliveries of two gateways at once: beside 50 receivers that answer, and beside 50 that hang.',
+  options: { rounds: { type: 'string' }, seconds: { type: 'string' }, volatile: { type: 'boolean' } },
+  meanings: { rounds: '<N> rounds', seconds: '<N> of a round', volatile: 'databases that do not sync' },
+});
 const given = process.argv.slice(2);
 const runs = KINDS.map((kind) =>
   fork(fileURLToPath(new URL('../webhooks/main.js', import.meta.url)), [

@@ -33,7 +33,7 @@ export async function createTenants(
     );
     const line = await addLine(database, sealer, { slug, number: '+14155550100', carrier: 'plivo' });
     const { secret } = await setEndpoint(database, sealer, workspaceId, args.urlOf(index));
-    tenants.push({ slug, workspaceId, agentId, lineId: line.id, webhookSecret: secret });
+    tenants.push({ slug, workspaceId, agentId, lineId: line.id, webhookSecret: secret ?? '' });
   }
   return tenants;
 }

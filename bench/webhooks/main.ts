@@ -9,7 +9,6 @@ import { fork } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { systemClock } from '../../media/contract/clock.ts';
 import { createAddressGuard } from '../../src/outbound-http/address-guard.ts';
@@ -20,6 +19,7 @@ import { createSealer } from '../../src/store/secrets.ts';
 import { startEmbeddedPostgres } from '../../src/supervisor/postgres/embedded-postgres.ts';
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
 import { startWebhooks } from '../../src/webhooks/start.ts';
+import { readOptions } from '../harness/options.ts';
 import { createTenants, endCall, type Tenant } from './load.ts';
 import { ascending, at, comparedP99 } from './percentiles.ts';
 import type { ToParent } from './receivers.ts';
@@ -39,7 +39,9 @@ interface Sent {
   committedAtEpochMs: number;
 }
 
-const { values } = parseArgs({
+const { values } = readOptions({
+  command: 'npm run bench -- webhooks',
+  about: 'From the commit of an event to its receiver, with and without 50 that hang.',
   options: {
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '10' },
@@ -47,6 +49,14 @@ const { values } = parseArgs({
     redis: { type: 'string' },
     volatile: { type: 'boolean', default: false },
     folder: { type: 'string', default: 'webhooks' },
+  },
+  meanings: {
+    rounds: '<N> rounds',
+    seconds: '<N> of a round',
+    kinds: '<list> of answer, hang',
+    redis: '<url> the queue in this Redis',
+    volatile: 'a database that does not sync',
+    folder: '<name> below data/bench',
   },
 });
 const seconds = Number(values.seconds);

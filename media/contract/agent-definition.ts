@@ -3,6 +3,7 @@
  * and is held equal to these types by the compiler. One version of a definition never changes; a call keeps the version it began with.
  */
 
+import type { ScriptedLine } from './clip.ts';
 import type { ToolDefinition } from './tools.ts';
 
 export type AgentDirection = 'outbound' | 'inbound' | 'web' | 'any';
@@ -41,7 +42,7 @@ export interface ScriptedEnd {
 export interface ScriptedStep {
   id: string;
   /** A list is picked in turn on each visit. Absent: the step says nothing. May hold placeholders and variables. */
-  say?: string | string[];
+  say?: ScriptedLine | ScriptedLine[];
   interruptible?: boolean;
   expect?: Expectation;
   replies?: ScriptedReply[];
@@ -79,11 +80,11 @@ export interface ScriptedAgent {
   /** The text of the specification: later agent kinds' prompt, here the context of the analysis. */
   script: string;
   /** Said first, rendered while the phone rings. The conversation then goes on at `steps[0]`. */
-  greeting: string;
+  greeting: ScriptedLine;
   steps: ScriptedStep[];
   /** What to say when nothing in the grammar fits; after `after` misses in a row on one step, go to `goto`. */
-  fallback: { say: string[]; after: number; goto: string };
-  idle: { promptAfterMs: number; say: string[]; endAfterMs: number };
+  fallback: { say: ScriptedLine[]; after: number; goto: string };
+  idle: { promptAfterMs: number; say: ScriptedLine[]; endAfterMs: number };
   maxDurationSeconds?: number;
   /** Default values of placeholders. */
   defaults?: Record<string, string>;

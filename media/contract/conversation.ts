@@ -2,6 +2,19 @@
 
 import type { ToolFailure } from './tools.ts';
 
+/** What stands in a transcript for words that were not understood. */
+export const UNCLEAR_TEXT = '[unclear]';
+
+/**
+ * What the recogniser would have taken speech for, had it had to be something: for people who look for what was said. No model, tool
+ * or script is ever given it.
+ */
+export interface UnclearSpeech {
+  guess: string | null;
+  /** 0 to 1. */
+  confidence: number | null;
+}
+
 export interface Turn {
   /** `t1`, `t2`, … in the order in which they began. */
   turnId: string;
@@ -15,6 +28,8 @@ export interface Turn {
   interrupted: boolean;
   /** `backchannel`: the caller murmured assent and the agent went on. `unclear`: speech that fitted no phrase. */
   kind?: 'speech' | 'backchannel' | 'unclear';
+  /** There where nothing was understood; `text` is `UNCLEAR_TEXT` then. */
+  unclear?: UnclearSpeech;
   /** The reply's intent that this caller turn chose. */
   intent?: string;
   stepId?: string;
@@ -62,7 +77,8 @@ export type LiveEvent =
   | { type: 'tool'; phase: 'start'; toolCallId: string; name: string; atMs: number }
   | ({ type: 'tool'; phase: 'end'; toolCallId: string; name: string; atMs: number } & ToolUseFacts)
   | { type: 'recovery'; what: string; gapMs: number; atMs: number }
-  | { type: 'warning'; code: string; message: string; atMs: number };
+  /** `key`: what it is about, such as a placeholder, met `count` times just now. */
+  | { type: 'warning'; code: string; message: string; key?: string; count?: number; atMs: number };
 
 /** How a use of a tool ended. Neither what was asked nor what was answered. */
 export interface ToolUseFacts {

@@ -14,10 +14,19 @@ export interface TextToSpeech {
    * Speaks `text`, a sentence at a time; `onChunk` is called in order as sound is made. Resolves after the last chunk.
    * Rejects with an `AbortError` when `signal` fires (no chunk comes after that), or with a `VoiceError`.
    */
-  synthesize(
-    request: { text: string; voice: string; signal: AbortSignal },
-    onChunk: (chunk: SpeechChunk) => void,
-  ): Promise<void>;
+  synthesize(request: SpeechRequest, onChunk: (chunk: SpeechChunk) => void): Promise<void>;
+}
+
+export interface SpeechRequest {
+  text: string;
+  voice: string;
+  signal: AbortSignal;
+  /** Nobody waits for it yet: an engine that has a queue serves those first who do. */
+  ahead?: boolean;
+  /** The same text in every call: an engine may remember how it sounds. Anything else may hold a name and is forgotten when it was said. */
+  isFixed?: boolean;
+  /** Called now and then while the engine is at work for others: it lives, and this request has its turn to come. */
+  onQueued?: () => void;
 }
 
 /** What the recogniser listens for in one step: phrases of words and the classes `<digits>` and `<name>`. */
@@ -30,17 +39,33 @@ export interface Grammar {
   anywhere?: boolean;
 }
 
+export interface Guess {
+  text: string;
+  confidence: number;
+}
+
 export interface Recognition {
   /** Lower-case words; empty when nothing was heard. Digits are words here (`four two`). */
   text: string;
   /** Speech that fits no phrase: never forced into one. `text` is then empty. */
   rejected: boolean;
   final: boolean;
+  /** Of rejected speech: what it would have been taken for, had it had to be something, and how sure that is, 0 to 1. For people only. */
+  guess?: Guess;
+  /** Answers `conclude`: what the final would be, were the utterance over. */
+  concluded?: true;
 }
 
 /** One utterance of the caller. `push` after `finish` or `cancel` is ignored. */
 export interface RecognitionStream {
   push(monoSamples: Int16Array): void;
+  /**
+   * The caller has paused, perhaps for good: a `concluded` result is wanted, and what is pushed from here on waits. None comes where an
+   * utterance has grown too long to be heard twice; `finish` works as ever.
+   */
+  conclude(): void;
+  /** It was a pause only: hears on, as though it had not been asked. */
+  goOn(): void;
   /** No more audio: the final result comes by `onResult`. */
   finish(): void;
   cancel(): void;

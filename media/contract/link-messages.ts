@@ -6,11 +6,15 @@
 import type { AgentDefinition } from './agent-definition.ts';
 import type { LegFormat } from './audio-format.ts';
 import type { EndedReason } from './call-outcome.ts';
+import type { CallClips } from './clip.ts';
 import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from './conversation.ts';
 import type { ControlAction, ControlOutcome } from './live-control.ts';
 import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from './live-session.ts';
 import type { MetricFamily } from './metrics.ts';
 import type { ToolAnswer, ToolAsk } from './tools.ts';
+
+/** So few calls cannot be what makes a process late, it would be late without them: they are always taken. */
+export const ALWAYS_CALLS = 4;
 
 /** Everything that a call needs from its start, so that it can go on while control or the database is away. */
 export interface CallSetup {
@@ -20,6 +24,8 @@ export interface CallSetup {
   agentId: string;
   agentVersion: number;
   agent: AgentDefinition;
+  /** Those that the agent names, where they are to be had. */
+  clips?: CallClips;
   /** Values for placeholders: `customer_name`, metadata, agent defaults, `sys.*`; already strings. */
   placeholders: Record<string, string>;
   carrier: string;
@@ -67,6 +73,7 @@ export type ToMedia =
       type: 'prepare';
       callUuid: string;
       agent: AgentDefinition;
+      clips?: CallClips;
       placeholders: Record<string, string>;
       format: LegFormat;
     }
@@ -82,6 +89,9 @@ export type ToMedia =
   /** Answers `recording.key`. */
   | { type: 'recording.key'; stream: { callUuid: string; epoch: number }; fate: RecordingFate }
   | { type: 'drain' };
+
+/** Who or what ended a call's stream. */
+export type StreamEnd = 'socket_closed' | 'stopped' | 'bad_stream' | 'no_media' | 'failed';
 
 export type ToControl =
   | {
@@ -101,13 +111,33 @@ export type ToControl =
       draining: boolean;
       calls: { callUuid: string; epoch: number }[];
     }
+  /**
+   * Four times a second: how many more calls there is room for, by what voice, recogniser and frames take; `scarce` says of which least.
+   * `alwaysCalls` of them are taken however late it is, whoever asks; what media of an earlier version says has none.
+   */
+  | {
+      type: 'room';
+      mediaId: string;
+      moreCalls: number;
+      alwaysCalls?: number;
+      carriesCalls: number;
+      scarce: string;
+    }
   /** Every few seconds: what operators watch. */
   | { type: 'metrics'; families: MetricFamily[] }
   | { type: 'claim'; requestId: number; claim: ClaimRequest }
   | { type: 'controlled'; controlId: string; outcome: ControlOutcome }
   /** An earlier run left the recording of this stream unfinished. */
   | { type: 'recording.key'; stream: { callUuid: string; epoch: number } }
-  | { type: 'media.started'; callUuid: string; epoch: number; carrierCallId: string; streamId: string }
+  /** `startedAtEpochMs`: where 0 of the stream's time line is; what media of an earlier version says has none. */
+  | {
+      type: 'media.started';
+      callUuid: string;
+      epoch: number;
+      carrierCallId: string;
+      streamId: string;
+      startedAtEpochMs?: number;
+    }
   /** Of a web session, when its audio is negotiated and at each resume: what goes into its rows. Null: as before. */
   | {
       type: 'web.session';
@@ -133,11 +163,16 @@ export type ToControl =
       error: string | null;
     }
   /** The socket is gone and nothing more will come of this call but its recording. Always after the call's last turn. */
+  /**
+   * The browser's session is over for good, said before its socket is closed: a token that comes back may not open it again. The pipeline's
+   * last turn and `media.stopped` follow.
+   */
+  | { type: 'web.ended'; callUuid: string; epoch: number; why: StreamEnd }
   | {
       type: 'media.stopped';
       callUuid: string;
       epoch: number;
-      why: 'socket_closed' | 'stopped' | 'bad_stream' | 'no_media' | 'failed';
+      why: StreamEnd;
       durationMs: number;
       latencies: TurnLatency[];
     }

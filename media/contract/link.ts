@@ -9,11 +9,20 @@
  * If the other side is a new run (its `epochId` changed), numbering from it starts anew at 1.
  * With `acknowledge: 'when_handled'` a line is acknowledged only once its receiver called `handled`: what it had not finished
  * when it died is sent again to the run that follows.
- * Bounded: over `capacity` unacknowledged messages, `send` returns false and drops the message; the caller counts it.
+ * Bounded: over `capacity` unacknowledged messages, `send` returns false and drops the message; the caller counts it. A line that the other
+ * side would cut the connection for is not written either, and its message is given up: sent again it would end each connection anew.
  */
+
+/** A line that is longer is no line of the protocol. Agent definitions and the turns of a call that comes back are the longest. */
+export const MOST_LINE_BYTES = { toControl: 4 * 1024 * 1024, toMedia: 8 * 1024 * 1024 } as const;
+
 export interface ReliableLinkOptions<Out, In> {
   runId: string;
   capacity: number;
+  /** Default: no limit. */
+  mostLineBytes?: number;
+  /** A message is given up: its line would be longer. */
+  tooLong?(message: Out, lineBytes: number): void;
   /** Writes one line (without its newline) to the live transport; not called while there is none. */
   write(line: string): void;
   /** `number` is the line's, for `handled`. */
@@ -60,7 +69,7 @@ export class ReliableLink<Out, In> {
     if (this.#unacked.length >= this.#options.capacity) return false;
     const entry = { n: this.#nextNumber++, message };
     this.#unacked.push(entry);
-    if (this.#connected) this.#write({ n: entry.n, m: entry.message });
+    if (this.#connected) this.#writeMessage(entry);
     return true;
   }
 
@@ -68,7 +77,7 @@ export class ReliableLink<Out, In> {
   connected(): void {
     this.#connected = true;
     this.#options.write(JSON.stringify({ epochId: this.#options.runId, ack: this.#ackNumber }));
-    for (const { n, message } of this.#unacked) this.#write({ n, m: message });
+    for (const entry of [...this.#unacked]) this.#writeMessage(entry);
   }
 
   disconnected(): void {
@@ -77,7 +86,7 @@ export class ReliableLink<Out, In> {
 
   /** Call now and then (each second is plenty) so that a quiet receiver's acknowledgements still go out. */
   ackNow(): void {
-    if (this.#connected && this.#sinceAck > 0) this.#write({});
+    if (this.#connected && this.#sinceAck > 0) this.#writeAck();
   }
 
   /** One line from the transport. Throws on text that is no line of this protocol: close the transport then. */
@@ -116,8 +125,22 @@ export class ReliableLink<Out, In> {
     this.#unacked = this.#unacked.filter((entry) => entry.n > upTo);
   }
 
-  #write(line: Omit<Line<Out>, 'epochId' | 'ack'>): void {
+  #writeMessage({ n, message }: { n: number; message: Out }): void {
+    const line = JSON.stringify({ n, m: message, ack: this.#ackNumber });
+    // A character has three bytes at most, so that most lines need not be measured.
+    const { mostLineBytes = Number.POSITIVE_INFINITY } = this.#options;
+    const lineBytes = line.length * 3 < mostLineBytes ? 0 : Buffer.byteLength(line);
+    if (lineBytes >= mostLineBytes) {
+      this.#unacked = this.#unacked.filter((entry) => entry.n !== n);
+      this.#options.tooLong?.(message, lineBytes);
+      return;
+    }
     this.#sinceAck = 0;
-    this.#options.write(JSON.stringify({ ...line, ack: this.#ackNumber }));
+    this.#options.write(line);
+  }
+
+  #writeAck(): void {
+    this.#sinceAck = 0;
+    this.#options.write(JSON.stringify({ ack: this.#ackNumber }));
   }
 }

@@ -36,6 +36,11 @@ interface SafeError {
 }
 
 const DEEPEST_CAUSE = 3;
+/** Of the network, and of a PostgreSQL that takes no work now (classes 08, 53 and 57). */
+const OUTSIDE_CODES =
+  /^(E(AI_AGAIN|CONN(ABORTED|REFUSED|RESET)|HOST(DOWN|UNREACH)|NET(DOWN|UNREACH)|NOTFOUND|PIPE|TIMEDOUT)|UND_ERR_[A-Z_]+|(08|53|57)[0-9A-Z]{3})$/;
+const OUTSIDE_MESSAGES =
+  /connection terminated|timeout exceeded when trying to connect|connection ended|query read timeout/i;
 
 /** For pino's `err`. Anything that is no error is shown by its type alone. */
 export function safeError(error: unknown, depth = 0): SafeError {
@@ -43,13 +48,19 @@ export function safeError(error: unknown, depth = 0): SafeError {
   const message = quotesInput(error) ? 'text that is no JSON' : error.message;
   // The stack's first lines repeat the message.
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
-  const safe: SafeError = { type: error.name, message, stack: frames.join('\n') };
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  const safe: SafeError = { type: error.name, message };
+  if (!isFromOutside(message, code)) safe.stack = frames.join('\n');
   if (typeof code === 'string' || typeof code === 'number') safe.code = String(code);
   if (typeof constraint === 'string') safe.message = `${message} (${constraint})`;
   const inner = error instanceof AggregateError ? error.errors : error.cause === undefined ? [] : [error.cause];
   if (inner.length > 0 && depth < DEEPEST_CAUSE) safe.causes = inner.map((cause) => safeError(cause, depth + 1));
   return safe;
+}
+
+/** Somebody outside is slow, away or starting: where in our code that was met says nothing. */
+function isFromOutside(message: string, code: unknown): boolean {
+  return (typeof code === 'string' && OUTSIDE_CODES.test(code)) || OUTSIDE_MESSAGES.test(message);
 }
 
 /** `JSON.parse` shows a piece of what it was given. */

@@ -39,6 +39,11 @@ export function counters(
   return { name, help, type: 'counter', aggregator: 'sum', values: samples };
 }
 
+/** The same of values that fall too. */
+export function gauges(...given: Parameters<typeof counters>): MetricFamily {
+  return { ...counters(...given), type: 'gauge' };
+}
+
 /** `counts` has one entry for each bound, not yet added up, and one more for what lies above all. */
 export function histogram(
   name: string,

@@ -1,5 +1,6 @@
 /** I/O thread ⇄ pipeline and recorder threads, by postMessage: rare messages only. Audio travels in the rings of `media/rings`. */
 import type { EndedReason } from './call-outcome.ts';
+import type { CallClips } from './clip.ts';
 import type { Checkpoint, LiveEvent, RecordingFacts } from './conversation.ts';
 import type { CallSetup, RecordingFate } from './link-messages.ts';
 import type { ControlAction, ControlOutcome } from './live-control.ts';
@@ -26,6 +27,7 @@ export type ToPipeline<Port = unknown> =
       type: 'prepare';
       callUuid: string;
       agent: CallSetup['agent'];
+      clips?: CallClips;
       placeholders: Record<string, string>;
       format: CallSetup['format'];
     };
@@ -40,7 +42,8 @@ export interface UtteranceBegun {
 }
 
 export type FromPipeline =
-  | { type: 'ready' }
+  /** `osThreadId`: the operating system's, where it can be known; says whether a silent thread works or waits for a processor. */
+  | { type: 'ready'; osThreadId?: number | null }
   | { type: 'call.live'; callUuid: string; event: LiveEvent }
   /** An utterance begins to be heard. Should the thread die in it, this and the block's `heardChars` are all that is left of its turn. */
   | { type: 'call.speaking'; callUuid: string; utterance: UtteranceBegun }
@@ -53,7 +56,8 @@ export type FromPipeline =
   | { type: 'call.tool.cancel'; callUuid: string; toolCallId: string }
   /** Have the windows in this memory scored (`media/engines/local/voice-windows.ts`); sent once, when the first call wants it. */
   | { type: 'scoring.attach'; shape: unknown; memory: SharedArrayBuffer }
-  | { type: 'heartbeat'; calls: number };
+  /** Of the time since the last: the share in which the thread worked, and by how much its latest tick began late. */
+  | { type: 'heartbeat'; calls: number; busyRatio?: number; lateMs?: number };
 
 export type { RecordingFate };
 

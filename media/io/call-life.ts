@@ -59,6 +59,7 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
   #isRecording = false;
   #isStopped = false;
   #isHandedOver = false;
+  #isSuperseded = false;
   #hasAgentEnded = false;
   /** Asked of control and not answered. */
   readonly #toolAsks = new Map<string, ToolAsk>();
@@ -121,6 +122,7 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
 
   /** Another process has the call. */
   superseded(): void {
+    this.#isSuperseded = true;
     if (this.#leg?.superseded === undefined) this.stop();
     else this.#leg.superseded();
   }
@@ -186,7 +188,8 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
         this.#options.recorder.open(this.setup, WEB_RECORDING_FORMAT, recordRing, directions);
       }
     }
-    this.#options.toControl({ type: 'media.started', callUuid, epoch, carrierCallId, streamId });
+    const startedAtEpochMs = Math.round(this.#options.clock.epochMs() - this.#streamMs());
+    this.#options.toControl({ type: 'media.started', callUuid, epoch, carrierCallId, streamId, startedAtEpochMs });
   }
 
   fed(): void {
@@ -230,6 +233,7 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     if (detail === '') this.#log.info(fields, 'stream over');
     else this.#log.warn({ ...fields, detail }, 'stream over');
     if (this.#isRecording) this.#options.recorder.close(this.setup, durationMs);
+    this.#tellWebEnd(why);
     if (this.#placed === null) {
       this.#settle();
       return;
@@ -239,6 +243,13 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
       this.#settle();
     });
     this.#placed.stop();
+  }
+
+  /** At once: the pipeline's last word takes a moment, in which the browser may knock again. */
+  #tellWebEnd(why: LegEnd): void {
+    const { callUuid, epoch, web } = this.setup;
+    if (web === undefined || this.#isHandedOver || this.#isSuperseded) return;
+    this.#options.toControl({ type: 'web.ended', callUuid, epoch, why });
   }
 
   // The pipeline.

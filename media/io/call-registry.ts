@@ -67,6 +67,11 @@ export class CallRegistry {
     return [...this.#lives.values()].map(({ setup }) => ({ callUuid: setup.callUuid, epoch: setup.epoch }));
   }
 
+  /** Those whose agent talks and listens; a tone costs no engine anything. */
+  *talkingCalls(): Generator<string> {
+    for (const { setup } of this.#lives.values()) if (setup.agent.kind === 'scripted') yield setup.callUuid;
+  }
+
   /** Ends an older stream of the call, if there is one. False when it is not over within `limitMs`; its recording may take longer. */
   async vacate(callUuid: string, limitMs: number): Promise<boolean> {
     const { clock } = this.#options;

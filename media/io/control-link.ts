@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Clock } from '../contract/clock.ts';
-import { ReliableLink } from '../contract/link.ts';
+import { MOST_LINE_BYTES, ReliableLink } from '../contract/link.ts';
 import type { ClaimAnswer, ClaimRequest, ToControl, ToMedia } from '../contract/link-messages.ts';
 
 const SPOOL_MESSAGES = 50_000;
@@ -15,10 +15,10 @@ const CLAIM_LIMIT_MS = 3000;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1000;
 const ACK_EVERY_MS = 1000;
-/** A line longer than this is no line of the protocol. */
-const MAX_LINE_BYTES = 8 * 1024 * 1024;
 /** More than this in the socket's own buffer: control hangs. The connection is dropped; the spool holds what matters. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+/** Reports that say how it is at this moment. */
+const TRUE_NOW: ReadonlySet<ToControl['type']> = new Set(['load', 'room', 'metrics']);
 /** A spool this full gives up what only shows the conversation live, and keeps the room for what is stored. */
 const LIVE_SPOOL_MESSAGES = 40_000;
 
@@ -79,6 +79,9 @@ class Link implements ControlLink {
     this.#reliable = new ReliableLink<ToControl, ToMedia>({
       runId: randomUUID(),
       capacity: SPOOL_MESSAGES,
+      mostLineBytes: MOST_LINE_BYTES.toControl,
+      tooLong: ({ type }, lineBytes) =>
+        options.log.error({ type, lineBytes }, 'a message to control is too long and is given up'),
       write: (line) => this.#write(line),
       receive: (message) => this.#receive(message),
       peerRestarted: () => options.controlRestarted?.(),
@@ -97,8 +100,8 @@ class Link implements ControlLink {
 
   send(message: ToControl): void {
     if (this.#closed) return;
-    // Reports of load and figures are true now or not at all.
-    if ((message.type === 'load' || message.type === 'metrics') && !this.#isConnected) return;
+    // They are true now or not at all.
+    if (TRUE_NOW.has(message.type) && !this.#isConnected) return;
     const isSpoolFull = message.type === 'live' && this.unackedCount >= LIVE_SPOOL_MESSAGES;
     if (isSpoolFull || !this.#reliable.send(message)) {
       this.droppedMessages++;
@@ -230,7 +233,8 @@ class Link implements ControlLink {
     }
     if (rest.length > 0) this.#received.push(rest);
     this.#receivedBytes += rest.length;
-    if (this.#receivedBytes > MAX_LINE_BYTES) this.#socket?.destroy(new Error('a line from control has no end'));
+    if (this.#receivedBytes > MOST_LINE_BYTES.toMedia)
+      this.#socket?.destroy(new Error('a line from control has no end'));
   }
 
   #receive(message: ToMedia): void {

@@ -5,7 +5,7 @@
  */
 import { FRAME_MS } from '../contract/audio-format.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { CallSetup } from '../contract/link-messages.ts';
+import type { CallSetup, StreamEnd } from '../contract/link-messages.ts';
 import { CallBlock } from '../rings/call-block.ts';
 import type { FrameRing } from '../rings/frame-ring.ts';
 import { createRecordRing } from '../rings/record-ring.ts';
@@ -15,7 +15,7 @@ import { Playout } from './playout.ts';
 import type { MediaSocket } from './socket-server/media-socket-server.ts';
 import { Uplink } from './uplink.ts';
 
-export type LegEnd = 'socket_closed' | 'stopped' | 'bad_stream' | 'no_media' | 'failed';
+export type LegEnd = StreamEnd;
 
 export interface LegListener {
   started(streamId: string, carrierCallId: string, block: CallBlock, recordRing: SharedArrayBuffer | null): void;

@@ -10,6 +10,7 @@ import type { CallRegistry } from './call-registry.ts';
 import type { CodecRegistry } from './carriers/codec-registry.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { ControlLink } from './control-link.ts';
+import { RefusalLog } from './refusal-log.ts';
 import type { SocketRoute, UpgradeDecision, UpgradeRequest } from './socket-server/media-socket-server.ts';
 
 export const MEDIA_PATH = '/media/';
@@ -17,9 +18,6 @@ const TOKEN = /^[A-Za-z0-9_-]{16,128}$/;
 /** What carriers sign with; the rest of a request's headers is nobody's business. */
 const SIGNATURE_HEADER = /signature|nonce|timestamp/;
 const RETRY_AFTER_SECONDS = 1;
-/** Anybody can dial us with a made-up token: so many refusals a minute are told one by one, the rest as a number. */
-const REFUSALS_TOLD_A_MINUTE = 20;
-const MINUTE_MS = 60_000;
 /** An older stream of the same call gets so long to be over, recording included. */
 const VACATE_LIMIT_MS = 3000;
 
@@ -46,7 +44,7 @@ export interface MediaEndpointOptions {
 }
 
 export function createMediaEndpoint(options: MediaEndpointOptions): SocketRoute<CallLife> {
-  const refusals = new Refusals(options.clock, options.log);
+  const refusals = new RefusalLog(options.clock, 'media stream', (fields, text) => options.log.warn(fields, text));
   return {
     pathPrefix: MEDIA_PATH,
     limits: LIMITS,
@@ -67,7 +65,7 @@ export function createMediaEndpoint(options: MediaEndpointOptions): SocketRoute<
 
 class StreamUpgrade {
   readonly #options: MediaEndpointOptions;
-  readonly #refusals: Refusals;
+  readonly #refusals: RefusalLog;
   readonly #request: UpgradeRequest;
   readonly #decision: UpgradeDecision<CallLife>;
   readonly #carrier: string;
@@ -75,7 +73,7 @@ class StreamUpgrade {
 
   constructor(
     options: MediaEndpointOptions,
-    refusals: Refusals,
+    refusals: RefusalLog,
     request: UpgradeRequest,
     decision: UpgradeDecision<CallLife>,
   ) {
@@ -141,39 +139,5 @@ class StreamUpgrade {
     this.#refusals.tell({ carrier, httpStatus, why, remoteAddress, callUuid });
     this.#options.refused(httpStatus);
     this.#decision.reject(httpStatus, httpStatus === 503 ? RETRY_AFTER_SECONDS : undefined);
-  }
-}
-
-class Refusals {
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  #sinceMs = 0;
-  #count = 0;
-
-  constructor(clock: Clock, log: Logger) {
-    this.#clock = clock;
-    this.#log = log;
-  }
-
-  tell(refusal: Record<string, unknown>): void {
-    const nowMs = this.#clock.nowMs();
-    if (this.#count === 0) this.#sinceMs = nowMs;
-    else if (nowMs - this.#sinceMs > MINUTE_MS) {
-      this.#sayUntold();
-      this.#count = 0;
-      this.#sinceMs = nowMs;
-    }
-    this.#count++;
-    if (this.#count <= REFUSALS_TOLD_A_MINUTE) this.#log.warn(refusal, 'media stream refused');
-    else if (this.#count === REFUSALS_TOLD_A_MINUTE + 1) {
-      this.#log.warn(refusal, 'media streams are refused in great number; the rest of this minute is only counted');
-      this.#clock.after(MINUTE_MS, () => this.#sayUntold());
-    }
-  }
-
-  #sayUntold(): void {
-    const untold = this.#count - REFUSALS_TOLD_A_MINUTE - 1;
-    if (untold > 0) this.#log.warn({ untold }, 'media streams were refused that the log does not name');
-    this.#count = 0;
   }
 }

@@ -2,8 +2,9 @@
  * A media process in figures: reads the counters of its parts and makes metric families of them, every few seconds and never
  * per frame. `media/main.ts` sends them to control, which serves them. It counts nothing itself but refused upgrades.
  */
-import { counter, counters, gauge, histogram, type MetricFamily } from '../contract/metrics.ts';
+import { counter, counters, gauge, gauges, histogram, type MetricFamily } from '../contract/metrics.ts';
 import type { CallRegistry } from './call-registry.ts';
+import type { CallRoom } from './call-room.ts';
 import type { ControlLink } from './control-link.ts';
 import type { FrameClock } from './frame-clock.ts';
 import { LATENESS_BOUNDS_MS, type LatenessHistogram } from './lateness-histogram.ts';
@@ -16,6 +17,11 @@ export interface MediaMetricsSources {
   threadDeaths(): Record<string, number>;
   openRecordings(): number;
   socketServer: 'uws' | 'ws';
+  room(): Pick<CallRoom, 'moreCalls' | 'carries'>;
+  /** Plain requests, by lane, and how often each budget refused one. */
+  requests(): { inUse: Record<string, number>; bodies: number; refused: Record<string, number> };
+  /** Without a call's socket. */
+  connections(): number;
 }
 
 export interface MediaMetrics {
@@ -29,16 +35,25 @@ export function createMediaMetrics(sources: MediaMetricsSources): MediaMetrics {
     upgradeRefused(httpStatus) {
       refused[httpStatus] = (refused[httpStatus] ?? 0) + 1;
     },
-    families: () => [...stateOf(sources), ...legsOf(sources, refused), ...clockOf(sources), ...partsOf(sources)],
+    families: () => [
+      ...stateOf(sources),
+      ...legsOf(sources, refused),
+      ...clockOf(sources),
+      ...partsOf(sources),
+      ...requestsOf(sources),
+    ],
   };
 }
 
-function stateOf({ registry, frameClock, socketServer }: MediaMetricsSources): MetricFamily[] {
+function stateOf({ registry, frameClock, socketServer, room }: MediaMetricsSources): MetricFamily[] {
+  const { moreCalls, carries } = room();
   return [
     gauge('parley_socket_server_info', 'Which socket server runs; always 1', 1, { kind: socketServer }),
     gauge('parley_media_calls', 'Calls that this process carries', registry.activeCalls),
     gauge('parley_media_live_legs', 'Streams that the frame clock serves', frameClock.clients),
     gauge('parley_media_capacity_calls', 'Calls that it may carry at once', registry.capacityCalls),
+    gauge('parley_media_room_calls', 'More calls that it can talk to now, by what it measures', moreCalls),
+    gauge('parley_media_carries_calls', 'Calls at once that it can talk to, by what calls have cost so far', carries),
     gauge('parley_media_draining', '1 while it takes no new calls', registry.isDraining ? 1 : 0),
   ];
 }
@@ -100,5 +115,20 @@ function partsOf({ link, threadDeaths, openRecordings }: MediaMetricsSources): M
     gauge('parley_media_open_recordings', 'Recordings that are not finished', openRecordings()),
     gauge('parley_link_spool_messages', 'Messages that control has not acknowledged', link.unackedCount),
     counter('parley_link_dropped_messages_total', 'Messages lost because the spool was full', link.droppedMessages),
+  ];
+}
+
+function requestsOf({ requests, connections }: MediaMetricsSources): MetricFamily[] {
+  const { inUse, bodies, refused } = requests();
+  return [
+    gauges('parley_media_requests', 'Requests that are worked on, and event streams', 'lane', inUse),
+    gauge('parley_media_request_bodies', 'Requests whose body is on its way', bodies),
+    gauge('parley_media_connections', 'Connections that carry no socket of a call', connections()),
+    counters(
+      'parley_media_budget_refusals_total',
+      'Requests and connections refused, by the budget that was used up',
+      'budget',
+      refused,
+    ),
   ];
 }

@@ -17,6 +17,7 @@ import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { CallBlock } from '../rings/call-block.ts';
 import { Conversation } from './conversation.ts';
 import type { Session } from './session.ts';
+import type { ClipShelf } from './speaking/clip-shelf.ts';
 import type { FrameEncoder } from './speaking/frame-encoder.ts';
 import type { GreetingCache } from './speaking/greeting-cache.ts';
 import { Transcript } from './transcript.ts';
@@ -38,6 +39,7 @@ export interface CallSessionDeps {
   /** Of a leg that hears Opus; the session closes it. */
   frameEncoder?: FrameEncoder | null;
   greetings: GreetingCache;
+  clipShelf?: ClipShelf;
   ringIo: () => void;
   send: (message: FromPipeline) => void;
 }
@@ -59,6 +61,7 @@ export function createCallSession(
       speechToText,
       textToSpeech,
       greetings,
+      ...(deps.clipShelf === undefined ? {} : { clips: { shelf: deps.clipShelf, files: setup.clips ?? {} } }),
       transcript,
       tools: {
         ask: (ask, where) => send({ type: 'call.tool', callUuid, ask, ...where }),

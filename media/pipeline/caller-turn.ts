@@ -2,10 +2,12 @@
  * One turn of the caller, from its first sound to its meaning: the recogniser's stream and what has come out of it. Made by the
  * conversation when a turn begins; results that come after `close` are dropped.
  */
-import type { Grammar, Recognition, RecognitionStream, SpeechToText } from '../contract/engines.ts';
+import type { Grammar, Guess, Recognition, RecognitionStream, SpeechToText } from '../contract/engines.ts';
 
 export interface CallerTurnListener {
   partial(turn: CallerTurn): void;
+  /** What it would mean if the pause were its end. */
+  concluded(turn: CallerTurn): void;
   /** Once: by the recogniser, by its failure, or by `settle`. */
   final(turn: CallerTurn): void;
   recogniserFailed(error: Error): void;
@@ -22,8 +24,14 @@ export class CallerTurn {
   /** What was heard so far; the final text once `done`. */
   text = '';
   rejected = false;
+  /** Of what was rejected. */
+  guess: Guess | null = null;
   done = false;
   failed = false;
+  /** The recogniser was asked, at this clock time, what the turn would mean if it were over; NaN: it was not. */
+  askedAtMs = Number.NaN;
+  /** And has said so. */
+  isConcluded = false;
   /** Stream time of the decision that it is over; NaN before. */
   decidedAtMs = Number.NaN;
   /** Clock time by which the final result must be there. */
@@ -61,9 +69,25 @@ export class CallerTurn {
     this.#stream?.push(monoSamples);
   }
 
-  /** No more sound: the final result is on its way. */
+  /** A pause that may be the end. */
+  conclude(nowMs: number): void {
+    if (this.done) return;
+    this.askedAtMs = nowMs;
+    this.#stream?.conclude();
+  }
+
+  /** It was not. */
+  goOn(): void {
+    if (this.done || Number.isNaN(this.askedAtMs)) return;
+    this.askedAtMs = Number.NaN;
+    this.isConcluded = false;
+    this.#stream?.goOn();
+  }
+
+  /** No more sound: the final result is on its way, or is there already. */
   finish(): void {
-    this.#stream?.finish();
+    if (this.isConcluded) this.settle();
+    else this.#stream?.finish();
   }
 
   /** The final result is not waited for: the last partial counts. */
@@ -71,6 +95,12 @@ export class CallerTurn {
     if (this.done) return;
     this.#stream?.cancel();
     this.#finish();
+  }
+
+  /** The final result does not come: the last partial counts, and where there is none somebody has spoken all the same. */
+  giveUp(): void {
+    if (!this.done && this.text === '') this.rejected = true;
+    this.settle();
   }
 
   /** Nobody wants the result. */
@@ -85,8 +115,17 @@ export class CallerTurn {
     const changed = result.text !== this.text || result.rejected !== this.rejected;
     this.text = result.rejected ? '' : result.text;
     this.rejected = result.rejected;
+    this.guess = result.guess ?? null;
     if (result.final) this.#finish();
+    else if (result.concluded === true) this.#conclusion();
     else if (changed) this.#listener.partial(this);
+  }
+
+  #conclusion(): void {
+    // Of a pause that is over, or of a turn that is: then the final follows.
+    if (Number.isNaN(this.askedAtMs) || !Number.isNaN(this.decidedAtMs)) return;
+    this.isConcluded = true;
+    this.#listener.concluded(this);
   }
 
   #finish(): void {

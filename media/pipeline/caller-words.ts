@@ -3,6 +3,8 @@
  * the sense of each turn; the conversation records turns by it.
  */
 import type { Expectation } from '../contract/agent-definition.ts';
+import { type Turn, UNCLEAR_TEXT } from '../contract/conversation.ts';
+import type { Guess } from '../contract/engines.ts';
 import type { CallerTurn } from './caller-turn.ts';
 import { PhraseBook, wordsOf } from './scripted/phrase-match.ts';
 import type { ScriptAction, ScriptMachine } from './scripted/script-machine.ts';
@@ -51,7 +53,8 @@ export class CallerWords {
     const intent = kind === 'speech' ? this.#intentOf(turn.text) : null;
     const startMs = transcript.at(turn.onsetMs);
     const endMs = transcript.at(turn.lastSpeechEndMs);
-    transcript.userTurn({ startMs, endMs, text: turn.text, kind }, this.#script.stepId, intent);
+    const heard = turn.text === '' ? unclear(turn.guess) : { text: turn.text };
+    transcript.userTurn({ startMs, endMs, kind, ...heard }, this.#script.stepId, intent);
   }
 
   recordKeys(digits: string): void {
@@ -65,4 +68,14 @@ export class CallerWords {
   #intentOf(text: string): string | null {
     return this.#script.match(text)?.reply.intent ?? null;
   }
+}
+
+function unclear(guess: Guess | null): Required<Pick<Turn, 'text' | 'unclear'>> {
+  return {
+    text: UNCLEAR_TEXT,
+    unclear: {
+      guess: guess?.text ?? null,
+      confidence: guess === null ? null : Math.round(guess.confidence * 100) / 100,
+    },
+  };
 }

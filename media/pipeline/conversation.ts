@@ -14,14 +14,15 @@ import type { SessionCommand } from '../contract/session-command.ts';
 import type { ToolAnswer } from '../contract/tools.ts';
 import { CallerTurn } from './caller-turn.ts';
 import { CallerWords } from './caller-words.ts';
-import { Hearing, type HearingListener, type Meaning } from './hearing.ts';
+import { Hearing, type HearingListener, isSpeech, type Meaning, SHORTEST_SPEECH_MS } from './hearing.ts';
 import { Keypad } from './keypad.ts';
 import { OperatorDesk } from './operator-desk.ts';
 import { BRIDGE, type ScriptAction, type ScriptEvent, ScriptMachine } from './scripted/script-machine.ts';
-import { AgentVoice, type AgentVoiceDeps, type AgentVoiceListener } from './speaking/agent-voice.ts';
+import { AgentVoice, type AgentVoiceDeps, type AgentVoiceListener, type Utterance } from './speaking/agent-voice.ts';
 import type { ToolPort } from './tools/tool-port.ts';
 import { ToolUses } from './tools/tool-uses.ts';
 import type { ReplyAnchor } from './transcript.ts';
+import { Encouragement } from './turn-taking/encouragement.ts';
 import type { Uplink } from './uplink/uplink.ts';
 
 export interface ConversationDeps extends AgentVoiceDeps {
@@ -30,9 +31,6 @@ export interface ConversationDeps extends AgentVoiceDeps {
   /** Called once: the agent has said its last word, or cannot go on. */
   end: (reason: EndedReason, disposition: string | null, error: string | null) => void;
 }
-
-/** Shorter speech that nothing can be made of is a noise, not a miss. */
-const SHORTEST_UNCLEAR_MS = 250;
 
 export class Conversation implements HearingListener, AgentVoiceListener {
   /** What comes up the line. */
@@ -45,6 +43,7 @@ export class Conversation implements HearingListener, AgentVoiceListener {
   readonly #tools: ToolUses;
   readonly #keypad = new Keypad();
   readonly #operator = new OperatorDesk();
+  readonly #encouragement = new Encouragement();
   /** One object for all ticks. */
   readonly #tickEvent = { type: 'tick' as const, atMs: 0 };
   /** A turn whose meaning is known but waits until the far end has stopped playing. */
@@ -53,6 +52,8 @@ export class Conversation implements HearingListener, AgentVoiceListener {
   #onceSettled: 'nothing' | 'commit' | 'resume' | 'bridge' = 'nothing';
   /** The line is dead: time stands still. */
   #held = false;
+  /** A clip that was cut, and sounds anew after the bridge. */
+  #afterBridge: Utterance | null = null;
   /** Typed while the agent spoke and was not to be interrupted. */
   #typed: string | null = null;
   #anchor: ReplyAnchor | null = null;
@@ -71,7 +72,7 @@ export class Conversation implements HearingListener, AgentVoiceListener {
       maxDurationMs: Math.min(setup.maxDurationMs, ownLimitMs),
     });
     this.#words = new CallerWords(transcript, this.#script);
-    this.#voice = new AgentVoice(deps, agent.voice, voiceFormatOf(setup.outputFormat ?? setup.format), this);
+    this.#voice = new AgentVoice(deps, agent, voiceFormatOf(setup.outputFormat ?? setup.format), this);
     const heard = { voice: this.#voice, words: this.#words, listener: this };
     this.hearing = new Hearing({ clock, logger, transcript, speechToText, ...heard });
     this.#tools = new ToolUses({
@@ -111,7 +112,8 @@ export class Conversation implements HearingListener, AgentVoiceListener {
     if (this.#ended) return;
     this.#tools.tick();
     if (this.#operator.hasTexts) this.#sayQueued();
-    if (!this.#operator.speaks && !this.#operator.muted) {
+    this.#encourage();
+    if (!this.#operator.speaks && !this.#operator.muted && !this.#encouragement.speaks) {
       this.#tellToolResult(nowMs);
       this.#tickEvent.atMs = this.#deps.transcript.nowMs;
       this.#tell(this.#tickEvent);
@@ -167,9 +169,8 @@ export class Conversation implements HearingListener, AgentVoiceListener {
     const turn = this.hearing.dropTurn();
     if (turn !== null) {
       const sense = this.#words.sense(turn);
-      if (sense !== 'nothing' && sense !== 'rejected') {
-        this.#words.record(turn, sense === 'acknowledge' && turn.duringSpeech ? 'backchannel' : 'speech');
-      }
+      const heard = sense === 'acknowledge' && turn.duringSpeech ? 'backchannel' : 'speech';
+      if (isSpeech(turn, sense)) this.#words.record(turn, sense === 'rejected' ? 'unclear' : heard);
     }
     this.#over();
   }
@@ -177,6 +178,7 @@ export class Conversation implements HearingListener, AgentVoiceListener {
   // ── What is heard ─────────────────────────────────────────────────────────────────────────────────────
 
   callerSpeaks(speaking: boolean, streamMs: number): void {
+    if (speaking) this.#endEncouragement();
     const { transcript } = this.#deps;
     const phase = speaking ? 'start' : 'end';
     const turnId = transcript.userTurnId;
@@ -206,6 +208,7 @@ export class Conversation implements HearingListener, AgentVoiceListener {
   }
 
   meant(meaning: Meaning): void {
+    this.#endEncouragement();
     if (this.#onceSettled === 'commit') this.#waiting = meaning;
     else if (!this.#voice.active) this.#mean(meaning);
   }
@@ -219,7 +222,7 @@ export class Conversation implements HearingListener, AgentVoiceListener {
     const atMs = this.#deps.transcript.nowMs;
     const words = this.#words;
     if (this.#operator.muted) {
-      if (sense !== 'nothing' && sense !== 'rejected') words.record(turn, sense === 'phrase' ? 'speech' : 'unclear');
+      if (isSpeech(turn, sense)) words.record(turn, sense === 'phrase' ? 'speech' : 'unclear');
       return;
     }
     this.#anchor = anchor;
@@ -232,7 +235,7 @@ export class Conversation implements HearingListener, AgentVoiceListener {
       if (!this.#tools.waiting) this.#tell({ type: 'hold', atMs });
     } else if (sense === 'acknowledge' && turn.duringSpeech && !turn.cutAgent) {
       words.record(turn, 'backchannel');
-    } else if (turn.cutAgent || (sense !== 'nothing' && turn.spokenMs >= SHORTEST_UNCLEAR_MS)) {
+    } else if (turn.cutAgent || (sense !== 'nothing' && turn.spokenMs >= SHORTEST_SPEECH_MS)) {
       words.record(turn, 'unclear');
       this.#tell({ type: 'unclear', atMs });
     }
@@ -243,6 +246,7 @@ export class Conversation implements HearingListener, AgentVoiceListener {
   #heardTyped(text: string, interrupt: boolean): void {
     const { transcript, call } = this.#deps;
     const nowMs = transcript.nowMs;
+    this.#endEncouragement();
     this.hearing.dropTurn();
     this.hearing.endInterruption();
     if (this.#voice.active && !(interrupt && this.#voice.interruptible)) {
@@ -265,6 +269,7 @@ export class Conversation implements HearingListener, AgentVoiceListener {
   }
 
   #heardKeys(digits: string): void {
+    this.#endEncouragement();
     if (this.#voice.active || this.#operator.muted) return;
     this.#words.recordKeys(digits);
     this.#tell({ type: 'heard', atMs: this.#deps.transcript.nowMs, text: digits });
@@ -273,6 +278,16 @@ export class Conversation implements HearingListener, AgentVoiceListener {
   // ── What is played ────────────────────────────────────────────────────────────────────────────────────
 
   utteranceSaid(): void {
+    const cut = this.#afterBridge;
+    if (cut !== null) {
+      this.#afterBridge = null;
+      this.#voice.say(cut);
+      return;
+    }
+    if (this.#encouragement.speaks) {
+      this.#encouragement.over(this.hearing.nowMs);
+      return;
+    }
     this.hearing.endInterruption();
     this.hearing.bePatient();
     this.#operator.wordsSaid();
@@ -284,6 +299,23 @@ export class Conversation implements HearingListener, AgentVoiceListener {
       return;
     }
     this.hearing.agentFinished();
+  }
+
+  /** Into a pause that may be long: a word that leaves the caller's turn open. */
+  #encourage(): void {
+    const { pause } = this.hearing;
+    if (pause === null || this.#voice.active || this.#operator.muted || this.#tools.waiting) return;
+    const text = this.#encouragement.wordFor(pause, this.hearing.nowMs);
+    if (text === null) return;
+    const { stepId } = this.#script;
+    this.#voice.say({ text, stepId, interruptible: true, isGreeting: false, anchor: null });
+  }
+
+  /** The caller goes on, or their turn is over: whatever the agent says now is an answer. */
+  #endEncouragement(): void {
+    if (!this.#encouragement.speaks) return;
+    this.#encouragement.over(this.hearing.nowMs);
+    this.#voice.silence(true);
   }
 
   voiceLost(error: Error): void {
@@ -313,6 +345,8 @@ export class Conversation implements HearingListener, AgentVoiceListener {
   }
 
   #cutAgent(): void {
+    this.#afterBridge = null;
+    this.#encouragement.over(this.hearing.nowMs);
     this.#voice.silence(true);
     this.#operator.wordsCut();
     this.hearing.endInterruption();
@@ -337,12 +371,15 @@ export class Conversation implements HearingListener, AgentVoiceListener {
 
   /** The line is back: a short word, and then what was cut. */
   #bridge(): void {
+    this.#endEncouragement();
     const unsaid = this.#voice.active ? this.#voice.unsaid : null;
     if (unsaid !== null) this.#voice.silence(true);
     // A bridge alone is no answer of the script's: it only gives the caller their time anew.
     else this.#operator.speaks = true;
-    const said = unsaid?.utterance ?? { stepId: this.#script.stepId, interruptible: true };
-    const text = `${BRIDGE} ${unsaid?.restText ?? ''}`.trim();
+    const { clip, ...said } = unsaid?.utterance ?? { stepId: this.#script.stepId, interruptible: true };
+    const isClip = unsaid !== null && clip !== undefined;
+    if (isClip) this.#afterBridge = { ...unsaid.utterance, isGreeting: false, anchor: null };
+    const text = `${BRIDGE} ${isClip ? '' : (unsaid?.restText ?? '')}`.trim();
     this.#voice.say({ ...said, text, isGreeting: false, anchor: null });
   }
 
@@ -403,7 +440,7 @@ export class Conversation implements HearingListener, AgentVoiceListener {
         transcript.live({ type: 'step', stepId: action.stepId, atMs: transcript.nowMs });
         break;
       case 'warning':
-        transcript.warning(action.code, action.message);
+        transcript.warning(action.code, action.message, action);
         break;
       case 'listen':
         this.#words.listenFor(action);
@@ -426,11 +463,11 @@ export class Conversation implements HearingListener, AgentVoiceListener {
     }
   }
 
-  #say({ text, stepId, purpose, interruptible }: Extract<ScriptAction, { type: 'say' }>): void {
+  #say({ purpose, type: _type, ...said }: Extract<ScriptAction, { type: 'say' }>): void {
     const anchor = this.#anchor ?? this.#owedAnchor;
     this.#owedAnchor = null;
-    this.#voice.say({ text, stepId, interruptible, isGreeting: purpose === 'greeting', anchor });
-    this.hearing.agentSpeaks(interruptible);
+    this.#voice.say({ ...said, isGreeting: purpose === 'greeting', anchor });
+    this.hearing.agentSpeaks(said.interruptible);
   }
 
   /** When nothing is being said, and no turn of the caller waits to be answered. */

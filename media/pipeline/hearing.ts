@@ -13,7 +13,9 @@ import type { CallerWords } from './caller-words.ts';
 import type { AgentVoice } from './speaking/agent-voice.ts';
 import type { ReplyAnchor, Transcript } from './transcript.ts';
 import { BargeIn, bargeInOutcome } from './turn-taking/barge-in.ts';
+import type { Pause } from './turn-taking/encouragement.ts';
 import { INTERRUPTION_PATIENCE } from './turn-taking/patience.ts';
+import { SoundDetector } from './turn-taking/sound-detector.ts';
 import { type TurnListener, TurnTaker } from './turn-taking/turn-taker.ts';
 import type { WordSense } from './turn-taking/word-sense.ts';
 import { PRE_ROLL_MS, type Uplink, type UplinkSink } from './uplink/uplink.ts';
@@ -54,9 +56,18 @@ const FINAL_WITHIN_MS = 1_500;
 /** Failures of the recogniser in a row that end the call. */
 const MOST_FAILURES = 3;
 
+/** Shorter speech that nothing can be made of is a noise. */
+export const SHORTEST_SPEECH_MS = 250;
+
+/** Somebody spoke, whether or not it was understood. */
+export function isSpeech(turn: CallerTurn, sense: WordSense): boolean {
+  return sense !== 'nothing' && (sense !== 'rejected' || turn.spokenMs >= SHORTEST_SPEECH_MS);
+}
+
 export class Hearing implements UplinkSink, TurnListener, CallerTurnListener {
   readonly #deps: HearingDeps;
   readonly #taker: TurnTaker;
+  readonly #soundDetector = new SoundDetector();
   readonly #bargeIn = new BargeIn();
   #uplink: Uplink | null = null;
   #turn: CallerTurn | null = null;
@@ -79,6 +90,19 @@ export class Hearing implements UplinkSink, TurnListener, CallerTurnListener {
     return this.#turn;
   }
 
+  /** The caller is silent, in a turn that waits for more of them or for the recogniser; null else. */
+  get pause(): Pause | null {
+    const taker = this.#taker;
+    if (this.#turn === null || taker.speaking) return null;
+    const untilMs = taker.turnOpen ? taker.patientUntilMs : Number.POSITIVE_INFINITY;
+    return { sinceMs: taker.lastSpeechEndMs, untilMs };
+  }
+
+  /** Audio time. */
+  get nowMs(): number {
+    return this.#taker.nowMs;
+  }
+
   /** The agent fell silent for what may be an interruption. */
   get pausedAgent(): boolean {
     return this.#bargeIn.paused;
@@ -88,7 +112,7 @@ export class Hearing implements UplinkSink, TurnListener, CallerTurnListener {
     if (this.#turn === null || nowMs < this.#turn.finalByMs) return;
     const message = `The recogniser gave no final result within ${FINAL_WITHIN_MS} ms.`;
     this.#deps.transcript.warning('stt_slow', message);
-    this.#turn.settle();
+    this.#turn.giveUp();
   }
 
   /** As patient as the last question wants it. */
@@ -118,7 +142,9 @@ export class Hearing implements UplinkSink, TurnListener, CallerTurnListener {
   dropTurn(): CallerTurn | null {
     const turn = this.#turn;
     this.#turn = null;
-    turn?.close();
+    if (turn === null) return null;
+    if (Number.isNaN(turn.decidedAtMs)) turn.lastSpeechEndMs = Math.max(turn.onsetMs, this.#taker.lastSpeechEndMs);
+    turn.close();
     return turn;
   }
 
@@ -141,7 +167,7 @@ export class Hearing implements UplinkSink, TurnListener, CallerTurnListener {
   frame(atMs: number, monoSamples: Int16Array, isSpeech: boolean): void {
     if (this.#isDeaf) return;
     const turn = this.#turn;
-    this.#taker.push(atMs, isSpeech);
+    this.#taker.push(atMs, isSpeech, this.#soundDetector.sounds(monoSamples));
     if (turn !== null && turn === this.#turn && Number.isNaN(turn.decidedAtMs)) turn.push(monoSamples);
     if (!this.#bargeIn.active) return;
     const verdict = this.#bargeIn.judge(this.#taker.nowMs, this.#taker.spokenMs);
@@ -161,11 +187,16 @@ export class Hearing implements UplinkSink, TurnListener, CallerTurnListener {
   }
 
   speechResumed(onsetMs: number): void {
+    this.#turn?.goOn();
     this.#deps.listener.callerSpeaks(true, onsetMs);
   }
 
   speechPaused(lastSpeechEndMs: number): void {
     this.#deps.listener.callerSpeaks(false, lastSpeechEndMs);
+  }
+
+  mayBeOver(): void {
+    if (this.#turn !== null && Number.isNaN(this.#turn.decidedAtMs)) this.#turn.conclude(this.#deps.clock.nowMs());
   }
 
   turnEnded(_why: unknown, lastSpeechEndMs: number): void {
@@ -182,7 +213,17 @@ export class Hearing implements UplinkSink, TurnListener, CallerTurnListener {
 
   partial(turn: CallerTurn): void {
     if (turn !== this.#turn) return;
-    this.#weighWords(turn);
+    this.#taker.partialChanged(this.#weighWords(turn));
+    this.#tellPartial(turn);
+  }
+
+  concluded(turn: CallerTurn): void {
+    if (turn !== this.#turn) return;
+    this.#taker.concluded(this.#weighWords(turn));
+    this.#tellPartial(turn);
+  }
+
+  #tellPartial(turn: CallerTurn): void {
     if (turn.text === '') return;
     const { transcript } = this.#deps;
     transcript.live({ type: 'partial', text: turn.text, atMs: transcript.nowMs, turnId: transcript.userTurnId });
@@ -213,6 +254,7 @@ export class Hearing implements UplinkSink, TurnListener, CallerTurnListener {
     this.#bargeIn.end();
     if (outcome !== 'commit') {
       if (outcome === 'backchannel') words.record(turn, 'backchannel');
+      else if (isSpeech(turn, sense)) words.record(turn, 'unclear');
       listener.letsGoOn();
       return;
     }
@@ -246,13 +288,14 @@ export class Hearing implements UplinkSink, TurnListener, CallerTurnListener {
     turn.duringSpeech = true;
     this.#bargeIn.begin(!this.#deps.voice.audible);
     this.#taker.patience = INTERRUPTION_PATIENCE;
-    if (turn.text !== '' || turn.rejected) this.#weighWords(turn);
+    if (turn.text !== '' || turn.rejected) this.#taker.partialChanged(this.#weighWords(turn));
   }
 
-  #weighWords(turn: CallerTurn): void {
+  /** Whether they are a whole answer. */
+  #weighWords(turn: CallerTurn): boolean {
     const sense = this.#deps.words.sense(turn);
     const fromLists = sense === 'acknowledge' || sense === 'interrupt' || sense === 'hold';
-    this.#taker.partialChanged(sense === 'phrase' || (turn.duringSpeech && fromLists));
     this.#bargeIn.wordsChanged(sense, this.#taker.nowMs);
+    return sense === 'phrase' || (turn.duringSpeech && fromLists);
   }
 }

@@ -60,8 +60,9 @@ export class Transcript {
     this.#send({ type: 'call.live', callUuid: this.#callUuid, event });
   }
 
-  warning(code: string, message: string): void {
-    this.live({ type: 'warning', code, message, atMs: this.nowMs });
+  /** `key`: what it is about, met `count` times. */
+  warning(code: string, message: string, { key, count = 1 }: { key?: string; count?: number } = {}): void {
+    this.live({ type: 'warning', code, message, ...(key === undefined ? {} : { key, count }), atMs: this.nowMs });
   }
 
   /** The far end got the first frame of an utterance. `anchor` if it answers the caller, with `voicedAtMs`, when its first audio was made. */
@@ -141,7 +142,7 @@ export class Transcript {
   }
 
   userTurn(
-    turn: Pick<Turn, 'startMs' | 'endMs' | 'text'> & Required<Pick<Turn, 'kind'>>,
+    turn: Pick<Turn, 'startMs' | 'endMs' | 'text' | 'unclear'> & Required<Pick<Turn, 'kind'>>,
     stepId: string | null,
     intent: string | null,
   ): void {
@@ -155,6 +156,7 @@ export class Transcript {
       interrupted: false,
       kind: turn.kind,
     };
+    if (turn.unclear !== undefined) whole.unclear = turn.unclear;
     if (intent !== null) whole.intent = intent;
     if (stepId !== null) whole.stepId = stepId;
     this.#turn(whole);

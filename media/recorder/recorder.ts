@@ -183,7 +183,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     recording.writer = writer;
     recording.timeline = new Timeline(
       format,
-      (bytes, lengthBytes) => writer.append(bytes, lengthBytes),
+      (bytes, start, lengthBytes, firstSample) => writer.append(bytes, start, lengthBytes, firstSample),
       place.firstSample,
     );
     recording.openedStreamMs = recording.timeline.newestMs;

@@ -1,8 +1,9 @@
 /**
- * A running recording on disk: one folder a call, in it sealed files of 10 s of interleaved stereo in the leg's codec, a chunk a second
- * (`000000.sealed`, `000001.sealed`, …). The recorder appends each second; a crash of the process loses what was not yet appended (at
- * most 5 s), a power cut at most the segment that was not yet synced (10 s) as well. A chunk that was cut in the middle is left out,
- * every earlier one reads. A recorder that goes on with a folder begins a new segment: no chunk's number is used twice.
+ * A running recording on disk: one folder a call, in it sealed files of 10 s of interleaved stereo in the leg's codec, a chunk for each
+ * block of the time line (`000000.sealed`, `000001.sealed`, …). Each block is appended as it comes: what was given to the system outlives
+ * the process, so its death loses what was not yet appended (under a second), a power cut at most the segment that was not yet synced
+ * (10 s) as well. A chunk that was cut in the middle is left out, every earlier one reads. A block that comes again, and a recorder that
+ * goes on with a folder, begin a new segment: no chunk's number is used twice, and where segments overlap the later one holds.
  * The file `owner` names who writes; nothing in a folder says who was called.
  */
 import {
@@ -31,8 +32,9 @@ import {
   type Seal,
 } from '../sealed/sealed-file.ts';
 import { type WriteAt, writeFully } from '../sealed/sealed-writer.ts';
+import { BLOCK_MS } from './timeline.ts';
 
-const SEGMENT_SECONDS = 10;
+const SEGMENT_CHUNKS = 10_000 / BLOCK_MS;
 const SEGMENT_NAME = /^(\d{6})\.sealed$/;
 const OWNER_NAME = 'owner';
 
@@ -78,25 +80,27 @@ export class SegmentWriter {
     this.#write = write;
     this.#onSyncError = onSyncError;
     this.#instantBytes = instantBytesOf(place.format);
-    this.#chunkBytes = place.format.rateHz * this.#instantBytes;
+    this.#chunkBytes = (place.format.rateHz / 1000) * BLOCK_MS * this.#instantBytes;
     this.#nextSample = place.firstSample;
     mkdirSync(place.folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(place.folder, OWNER_NAME), place.owner, { mode: 0o600 });
     this.#nextSegment = 1 + Math.max(-1, ...segmentNumbersIn(place.folder));
   }
 
-  /** Appends the first `lengthBytes` of `bytes`. Throws what the disk throws; the writer is of no more use then. */
-  append(bytes: Uint8Array, lengthBytes: number): void {
-    for (let start = 0; start < lengthBytes; start += this.#chunkBytes) {
-      const length = Math.min(this.#chunkBytes, lengthBytes - start);
-      if (this.#seal === null) this.#openSegment();
-      const sealed = this.#seal!.seal(this.#chunk++, bytes.subarray(start, start + length));
-      writeFully(this.#write, this.#fd, sealed, 0, sealed.length, this.#position);
-      this.#position += sealed.length;
-      this.#nextSample += length / this.#instantBytes;
-      // Only the last chunk of a segment may be short.
-      if (this.#chunk === SEGMENT_SECONDS || length < this.#chunkBytes) this.close();
-    }
+  /**
+   * Appends one block, of which only a recording's last may be short, at `firstSample`. Throws what the disk throws; the writer is of no
+   * more use then.
+   */
+  append(bytes: Uint8Array, start: number, lengthBytes: number, firstSample: number): void {
+    if (firstSample !== this.#nextSample) this.close();
+    this.#nextSample = firstSample;
+    if (this.#seal === null) this.#openSegment();
+    const sealed = this.#seal!.seal(this.#chunk++, bytes.subarray(start, start + lengthBytes));
+    writeFully(this.#write, this.#fd, sealed, 0, sealed.length, this.#position);
+    this.#position += sealed.length;
+    this.#nextSample += lengthBytes / this.#instantBytes;
+    // Only the last chunk of a segment may be short.
+    if (this.#chunk === SEGMENT_CHUNKS || lengthBytes < this.#chunkBytes) this.close();
   }
 
   /** Syncs and closes the open segment in the background. Idempotent. */

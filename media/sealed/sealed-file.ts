@@ -26,7 +26,10 @@ export interface SealedShape {
 
 export interface Seal extends SealedShape {
   readonly header: Uint8Array;
-  /** Ciphertext and tag of one chunk. A number is used once, ever: two plain texts under one would show their difference. */
+  /**
+   * Ciphertext and tag of one chunk, valid until the next one is sealed, of whatever file. A number is used once, ever: two plain texts
+   * under one would show their difference.
+   */
   seal(chunk: number, plain: Uint8Array, isLast?: boolean): Buffer;
   /** Null: damaged, cut, moved, or not the last where it should be. */
   open(chunk: number, sealed: Uint8Array, isLast?: boolean): Buffer | null;
@@ -44,6 +47,8 @@ const CODECS = ['mulaw', 'pcm_s16le'] as const;
 const NONCE_BYTES = 12;
 const HEADER_NONCE = Buffer.alloc(NONCE_BYTES, 0xff);
 const INFO = 'parley sealed file 1';
+/** What was sealed last, of all files of this thread: a new buffer for each chunk costs more than the cipher. */
+let room = Buffer.alloc(0);
 
 /** A new file's seal, with a salt of its own. */
 export function createSeal(dataKey: Uint8Array, shape: SealedShape): Seal {
@@ -130,7 +135,11 @@ function sealOf(key: Buffer, header: Buffer, { chunkBytes, sound }: SealedShape)
       const cipher = createCipheriv('aes-256-gcm', key, setNonce(chunk, isLast));
       const body = cipher.update(plain);
       cipher.final();
-      return Buffer.concat([body, cipher.getAuthTag()], body.length + SEAL_TAG_BYTES);
+      const lengthBytes = body.length + SEAL_TAG_BYTES;
+      if (room.length !== lengthBytes) room = Buffer.alloc(lengthBytes);
+      room.set(body);
+      cipher.getAuthTag().copy(room, body.length);
+      return room.subarray(0, lengthBytes);
     },
     open(chunk, sealed, isLast = false) {
       if (sealed.length < SEAL_TAG_BYTES) return null;

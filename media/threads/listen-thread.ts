@@ -4,8 +4,10 @@
  * decoder that cannot be made ends the thread, so that its owner sees it.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import { systemClock } from '../contract/clock.ts';
 import { serveListenClient } from '../engines/local/listen-service.ts';
 import { loadLocalListener } from '../engines/local/local-listener.ts';
+import { reportLoad } from '../engines/local/work-meter.ts';
 
 if (parentPort === null) throw new Error('listen-thread is a worker thread: start it with new Worker(…)');
 const parent = parentPort;
@@ -25,3 +27,4 @@ const scheduler = await loadLocalListener((error) => {
 accept = (port) => serveListenClient(port, scheduler);
 for (const port of early) accept(port);
 parent.postMessage({ type: 'ready' });
+reportLoad(systemClock, scheduler, (load) => parent.postMessage(load));

@@ -9,6 +9,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { destination, pino } from 'pino';
 import { loadOpusCodec, type OpusCodec } from '../audio/opus-codec.ts';
 import { createResampler } from '../audio/resampler.ts';
+import { createClipSound } from '../clips/clip-sound.ts';
 import { type LegFormat, voiceFormatOf } from '../contract/audio-format.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { SpeechToText, TextToSpeech } from '../contract/engines.ts';
@@ -20,10 +21,13 @@ import { NeuralVoices } from '../engines/local/neural-voices.ts';
 import { createSpeechToTextClients } from '../engines/local/speech-to-text-client.ts';
 import { createTextToSpeechClient } from '../engines/local/text-to-speech-client.ts';
 import { loadVoiceActivity } from '../engines/local/voice-activity.ts';
+import { osThreadId } from '../io/threads/os-thread.ts';
 import { createCallSession } from '../pipeline/call-session.ts';
 import { ScriptMachine } from '../pipeline/scripted/script-machine.ts';
 import type { Session } from '../pipeline/session.ts';
 import { SessionRegistry } from '../pipeline/session-registry.ts';
+import { ClipShelf } from '../pipeline/speaking/clip-shelf.ts';
+import { fixedSentences } from '../pipeline/speaking/fixed-sentences.ts';
 import { createFrameEncoder } from '../pipeline/speaking/frame-encoder.ts';
 import { GreetingCache } from '../pipeline/speaking/greeting-cache.ts';
 import { createToneSession, toneLoop } from '../pipeline/tone/tone-session.ts';
@@ -93,6 +97,7 @@ const textToSpeech: TextToSpeech = {
   synthesize: (request, onChunk) => enginesNow().textToSpeech.synthesize(request, onChunk),
 };
 const greetings = new GreetingCache({ directory: join(data.dataDir, 'greetings'), clock, logger, textToSpeech });
+const clipShelf = new ClipShelf(createClipSound(), logger);
 let engines: Engines | null = null;
 let opus: OpusCodec | null = null;
 /** Loaded by the first leg that speaks it. */
@@ -153,13 +158,19 @@ function enginesNow(): Engines {
   return engines;
 }
 
-function prepare({ callUuid, agent, placeholders, format }: Extract<ToPipeline, { type: 'prepare' }>): void {
+function prepare({ callUuid, agent, clips, placeholders, format }: Extract<ToPipeline, { type: 'prepare' }>): void {
   if (agent.kind !== 'scripted') return;
   if (agent.voiceActivity === 'neural') neuralVoices.warm();
-  const text = ScriptMachine.greetingOf(agent, placeholders);
+  const { text, clip } = ScriptMachine.greetingOf(agent, placeholders);
+  if (clip !== undefined) {
+    const file = clips?.[clip];
+    if (file !== undefined) clipShelf.obtain(file, text, format);
+    return;
+  }
   if (engines === null)
     logger.warn({ callUuid }, 'pipeline: asked to prepare a greeting before the engines were there');
-  else if (text !== '') greetings.obtain({ text, voice: agent.voice, format });
+  else if (text !== '')
+    greetings.obtain({ text, voice: agent.voice, format, ahead: true, fixed: fixedSentences(agent) });
 }
 
 function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
@@ -213,6 +224,7 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
       opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,
       frameEncoder: createFrameEncoder(output, opusNow),
       greetings,
+      clipShelf,
       ringIo,
       send,
     },
@@ -245,9 +257,14 @@ async function loop(): Promise<never> {
   let nextTickMs = clock.nowMs();
   let nextHeartbeatMs = nextTickMs;
   let yieldedAtMs = nextTickMs;
+  let waitedMs = 0;
+  let lateMs = 0;
+  /** Calls wait for the next tick; without any the thread sleeps over it. */
+  let isTicking = false;
   for (;;) {
     const nowMs = clock.nowMs();
     if (nowMs >= nextTickMs) {
+      if (isTicking) lateMs = Math.max(lateMs, nowMs - nextTickMs);
       registry.tick(true);
       // An absolute schedule; ticks that a stall swallowed are skipped, for one tick does the work of many.
       nextTickMs += TICK_MS * Math.ceil((nowMs - nextTickMs + 1) / TICK_MS);
@@ -255,18 +272,26 @@ async function loop(): Promise<never> {
       registry.tick(false);
     }
     if (nowMs >= nextHeartbeatMs) {
+      const sinceMs = nowMs - nextHeartbeatMs + HEARTBEAT_MS;
       nextHeartbeatMs = nowMs + HEARTBEAT_MS;
-      send({ type: 'heartbeat', calls: registry.calls });
+      send({ type: 'heartbeat', calls: registry.calls, busyRatio: Math.max(0, 1 - waitedMs / sinceMs), lateMs });
+      waitedMs = 0;
+      lateMs = 0;
     }
     if (nowMs - yieldedAtMs >= YIELD_EVERY_MS) {
       await new Promise(setImmediate);
       yieldedAtMs = clock.nowMs();
     }
-    const untilMs = registry.calls > 0 ? Math.min(nextTickMs, nextHeartbeatMs) : nextHeartbeatMs;
+    isTicking = registry.calls > 0;
+    const untilMs = isTicking ? Math.min(nextTickMs, nextHeartbeatMs) : nextHeartbeatMs;
     const waitMs = untilMs - clock.nowMs();
-    if (waitMs > 0) await pipelineBell.wait(waitMs);
+    if (waitMs > 0) {
+      const fromMs = clock.nowMs();
+      await pipelineBell.wait(waitMs);
+      waitedMs += clock.nowMs() - fromMs;
+    }
   }
 }
 
-parent.postMessage({ type: 'ready' } satisfies FromPipeline);
+parent.postMessage({ type: 'ready', osThreadId: osThreadId() } satisfies FromPipeline);
 await loop();

@@ -6,8 +6,10 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { systemClock } from '../contract/clock.ts';
 import { FLITE_VOICES, loadFliteVoice } from '../engines/local/flite-voice.ts';
+import { keepPieces } from '../engines/local/kept-voice.ts';
 import { createSpeechScheduler } from '../engines/local/speech-scheduler.ts';
 import { serveSpeechClient } from '../engines/local/speech-service.ts';
+import { reportLoad } from '../engines/local/work-meter.ts';
 
 const WARM_UP_TEXT = 'Thank you for calling, how can I help you today?';
 
@@ -25,7 +27,8 @@ const voice = await loadFliteVoice();
 // Each voice's code is compiled by the engine at its first use, which would make a first sentence late.
 for (const name of FLITE_VOICES) voice.speak({ text: WARM_UP_TEXT, voice: name, isFirst: true, end: 'text' });
 voice.prepare();
-const scheduler = createSpeechScheduler(voice, systemClock, setImmediate);
-accept = (port) => serveSpeechClient(port, scheduler);
+const scheduler = createSpeechScheduler(keepPieces(voice), systemClock, setImmediate);
+accept = (port) => serveSpeechClient(port, scheduler, systemClock);
 for (const port of early) accept(port);
 parent.postMessage({ type: 'ready' });
+reportLoad(systemClock, scheduler, (load) => parent.postMessage(load));

@@ -7,6 +7,7 @@ import { checkDataSchema } from '../analysis/data-schema.ts';
 import { agentDefinitionSchema } from './definition-schema.ts';
 import { type AgentFault, pathText } from './faults.ts';
 import type { Lexicon } from './lexicon.ts';
+import { repaired, type ShapeIssue } from './repaired.ts';
 import { checkScript } from './script-check.ts';
 
 export type AgentCheck = { ok: true; definition: AgentDefinition } | { ok: false; faults: AgentFault[] };
@@ -14,7 +15,9 @@ export type AgentCheck = { ok: true; definition: AgentDefinition } | { ok: false
 export function checkAgent(json: unknown, lexicon: Lexicon): AgentCheck {
   const parsed = agentDefinitionSchema.safeParse(json, { reportInput: false });
   if (!parsed.success) {
-    return { ok: false, faults: parsed.error.issues.flatMap((issue) => shapeFaults(issue as ShapeIssue)) };
+    const issues = [...(parsed.error.issues as ShapeIssue[]), ...issuesBesideKind(json)];
+    const faults = issues.flatMap(shapeFaults);
+    return { ok: false, faults: [...faults, ...otherFaults(json, issues, faults, lexicon)] };
   }
   const definition = parsed.data;
   const faults =
@@ -30,11 +33,31 @@ function analysisFaults({ analysis }: ScriptedAgent): AgentFault[] {
   }));
 }
 
-interface ShapeIssue {
-  code: string;
-  path: PropertyKey[];
-  message: string;
-  keys?: string[];
+/** Without a kind nothing else was looked at: what has steps was meant to be scripted. */
+function issuesBesideKind(json: unknown): ShapeIssue[] {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return [];
+  const { kind } = json as { kind?: unknown };
+  if (kind === 'scripted' || kind === 'tone') return [];
+  const guess = { ...json, kind: 'steps' in json ? 'scripted' : 'tone' };
+  const parsed = agentDefinitionSchema.safeParse(guess, { reportInput: false });
+  return parsed.success ? [] : (parsed.error.issues as ShapeIssue[]);
+}
+
+/** What would be found if the shape were right; nothing is said twice of one place, nor of what lies in it. */
+function otherFaults(
+  json: unknown,
+  issues: readonly ShapeIssue[],
+  told: readonly AgentFault[],
+  lexicon: Lexicon,
+): AgentFault[] {
+  const whole = repaired(json, issues);
+  if (whole === null) return [];
+  const { agent, isWhole } = whole;
+  const paths = told.map(({ path }) => path);
+  const isTold = (path: string): boolean =>
+    paths.some((one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`));
+  const data = isTold('analysis.data') ? [] : analysisFaults(agent);
+  return [...checkScript(agent, lexicon, isWhole), ...data].filter(({ path }) => !isTold(path));
 }
 
 function shapeFaults(issue: ShapeIssue): AgentFault[] {

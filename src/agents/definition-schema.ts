@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import { LONGEST_LINE, LONGEST_TEXT, line, text, variable } from './schema-parts.ts';
+import { LONGEST_LINE, LONGEST_TEXT, line, spokenLine, text, variable } from './schema-parts.ts';
 import { tool, toolName } from './tool-schema.ts';
 
 /** Voices of the local engine. */
@@ -39,7 +39,7 @@ const toolUse = z.strictObject({
 
 const step = z.strictObject({
   id: stepId,
-  say: z.union([line, z.array(line).min(1, 'must hold at least one line')]).exactOptional(),
+  say: z.union([spokenLine, z.array(spokenLine).min(1, 'must hold at least one line')]).exactOptional(),
   interruptible: z.boolean().exactOptional(),
   expect: z.enum(['open', 'yesno', 'digits', 'spelling', 'none']).exactOptional(),
   replies: z.array(reply).exactOptional(),
@@ -63,14 +63,14 @@ const scripted = z.strictObject({
   voice: z.string(),
   voiceActivity: z.enum(['gate', 'neural'], { error: 'must be "gate" or "neural"' }).exactOptional(),
   script: text(LONGEST_TEXT),
-  greeting: line,
+  greeting: spokenLine,
   steps: z.array(step).min(1, 'must hold at least one step').max(500, 'must hold at most 500 steps'),
   fallback: z.strictObject({
-    say: z.array(line).min(1, 'must hold at least one line'),
+    say: z.array(spokenLine).min(1, 'must hold at least one line'),
     after: z.int().min(1, 'must be at least 1').max(10, 'must be at most 10'),
     goto: stepId,
   }),
-  idle: z.strictObject({ promptAfterMs: milliseconds, say: z.array(line), endAfterMs: milliseconds }),
+  idle: z.strictObject({ promptAfterMs: milliseconds, say: z.array(spokenLine), endAfterMs: milliseconds }),
   maxDurationSeconds: maxDurationSeconds.exactOptional(),
   defaults: z.record(variable, z.string().max(LONGEST_LINE)).exactOptional(),
   intents: z.array(label).max(50, 'must hold at most 50 labels').exactOptional(),

@@ -12,6 +12,8 @@ export const text = (longest: number) =>
     .max(longest, `must have at most ${longest} characters`)
     .refine((value) => !value.includes('\u0000'), 'must not hold a NUL character');
 export const line = text(LONGEST_LINE);
+/** What an agent says: a text, or a clip (`media/contract/clip.ts`). */
+export const spokenLine = z.union([line, z.strictObject({ clip: text(64), text: line.exactOptional() })]);
 export const variable = z
   .string()
   .regex(VARIABLE, 'must be a letter or _ and then letters, digits, _, . or -, 64 at most');

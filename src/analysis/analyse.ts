@@ -34,8 +34,8 @@ export async function analyse(deps: AskDeps, story: CallStory, model: ModelToAsk
     modelFault,
   });
   if (model === null || story.settings.useModel === false) return byHeuristic([], null);
-  // Nothing was said: there is nothing to read, and nothing to pay for.
-  if (!story.turns.some((turn) => turn.role === 'user')) return byHeuristic([], null);
+  // Nothing was said that was understood: there is nothing to read, and nothing to pay for.
+  if (!story.turns.some((turn) => turn.role === 'user' && turn.unclear === undefined)) return byHeuristic([], null);
   const { endpoint, state, deadlineAtMs, signal } = model;
   const asked: Asked = await askModel(deps, endpoint, state, { story, base: base.findings, deadlineAtMs, signal });
   if (!asked.ok) return byHeuristic([`analysis_model_${asked.fault}`], asked.reason);

@@ -5,6 +5,7 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import type { CallEvent } from '../api/call-event-bus.ts';
 import { appendCallLog } from '../calls/call-log.ts';
+import { codeOf } from '../calls/call-warnings.ts';
 import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
 import type { RecordCallEvent } from '../calls/transition.ts';
 import type { Database, Queryable } from '../store/database.ts';
@@ -130,7 +131,9 @@ export async function writeAnalysis(
   const patch: CallPatch = {
     analysis: findings,
     analysisStatus: findings === null ? 'failed' : 'ready',
-    warnings: [...new Set([...call.warnings.filter((code) => !code.startsWith('analysis_')), ...warnings])],
+    warnings: [
+      ...new Set([...call.warnings.filter((warning) => !codeOf(warning).startsWith('analysis_')), ...warnings]),
+    ],
   };
   // Quotes are words of the transcript: without it none stays.
   if (call.transcriptStatus === 'deleted' && findings !== null) patch.analysis = { ...findings, evidence: [] };

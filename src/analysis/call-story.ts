@@ -27,7 +27,7 @@ export interface CallStory {
   endedReason: string;
   hangupBy: string | null;
   talkSeconds: number | null;
-  /** Only turns that were heard, in order. */
+  /** Only turns that were heard, in order. Of speech that was not understood: when it was, and no guess at it. */
   turns: readonly Turn[];
   /** What the script calls its own end; null when it did not get there. */
   disposition: string | null;
@@ -78,8 +78,12 @@ export function storyOf(
     endedReason: call.endedReason ?? 'unknown',
     hangupBy: call.hangupBy,
     talkSeconds: secondsBetween(call.answeredAt, call.endedAt),
-    turns: turns.filter((turn) => turn.heardText.trim() !== ''),
+    turns: turns.filter((turn) => turn.heardText.trim() !== '').map(withoutGuess),
     disposition,
     variables: call.checkpoint?.variables ?? {},
   };
+}
+
+function withoutGuess(turn: Turn): Turn {
+  return turn.unclear === undefined ? turn : { ...turn, unclear: { guess: null, confidence: null } };
 }

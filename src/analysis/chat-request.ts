@@ -21,6 +21,7 @@ The next message holds one call as JSON. Everything in it was said or written by
 Rules:
 - summary: 1 to 4 plain sentences, what the caller wanted and what came of it. Only what was said.
 - intent: the one label that fits best; "other" if none does. intentConfidence: 0 to 1.
+- "[unclear]" stands for speech that was not understood. Do not guess what it was.
 - sentiment: of the caller (role "user") alone.
 - successful: did the call do what the agent was there for? null if it cannot be told. successReason: one sentence.
 - data: only what was really said; null for what was not.

@@ -81,9 +81,13 @@ export function wellFormed(text: string): string {
 }
 
 /** The first four sentences. */
-export function shortSummary(text: string): string {
-  const line = plainLine(text, BOUNDS.summaryCharacters);
+export function shortSummary(
+  text: string,
+  sentences = BOUNDS.summarySentences,
+  characters = BOUNDS.summaryCharacters,
+): string {
+  const line = plainLine(text, characters);
   const ends = [...line.matchAll(/[.!?…]["”’)]*(?=\s+\S)/gu)];
-  const last = ends[BOUNDS.summarySentences - 1];
+  const last = ends[sentences - 1];
   return last === undefined ? line : line.slice(0, last.index + last[0].length);
 }

@@ -16,6 +16,7 @@ import {
   shortSummary,
 } from './findings.ts';
 import { judgeSuccess } from './heuristic/success.ts';
+import { withUnclear } from './unclear-sentence.ts';
 
 export type AnswerReading =
   | { ok: true; findings: Findings; warnings: AnswerWarning[] }
@@ -44,7 +45,7 @@ export function readAnswer(content: string, story: CallStory, base: Findings, mo
     ok: true,
     warnings,
     findings: {
-      summary,
+      summary: withUnclear(summary, story.turns),
       intent: intent ?? OTHER_INTENT,
       intentConfidence: intent !== undefined && isConfidence ? Math.round(confidence * 100) / 100 : null,
       sentiment: sentimentOf(answer['sentiment']) ?? base.sentiment,

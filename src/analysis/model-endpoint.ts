@@ -2,6 +2,7 @@
  * The chat endpoint of a workspace as stored: address, model, and a key that is sealed like a line's credentials. Read by the runner; set
  * and shown by `src/workspaces/model-endpoint.ts`. The key leaves it only towards a request.
  */
+import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 import type { ChatEndpoint } from './chat-endpoint.ts';
@@ -24,6 +25,6 @@ export async function readChatEndpoint(
   );
   if (row === undefined) return null;
   const { baseUrl, model, keySealed, updatedAt } = row;
-  const apiKey = keySealed === null ? null : sealer.open(keySealed);
+  const apiKey = keySealed === null ? null : sealer.open(keySealed, sealedPlace.modelKey(workspaceId));
   return { baseUrl, model, apiKey, version: updatedAt.toISOString() };
 }

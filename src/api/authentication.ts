@@ -1,7 +1,13 @@
 /**
  * Whose request is this? Step 1 of contract §2 and every route below `/api/developer`. Only the Authorization header
- * counts. The checksum is checked before any query; a row is cached for 1 s, so a revocation or the API switch holds within
- * 2 s on every node; an unknown id costs the same hash and comparison as a known one. Key text never reaches a log.
+ * counts. The checksum is checked before any query; a row is cached for 1 s, so a revocation or the API switch holds
+ * within 2 s on every node; an unknown id costs the same hash and comparison as a known one. Key text never reaches a
+ * log.
+ *
+ * An address that guesses is shut (`failed-auth-throttle.ts`), and so is the key that is guessed at: what comes then is
+ * judged by memory alone. Remembered are the hashes of the keys that were in use when this process started and of those
+ * that it has let in since, so a right key goes on, and everything else gets the one refusal after one delay, which
+ * tells a guesser nothing.
  */
 import { timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
@@ -12,6 +18,7 @@ import type { Queryable } from '../store/database.ts';
 import { parseApiKey, sha256Of } from '../workspaces/api-key-format.ts';
 import type { Scope } from '../workspaces/api-keys.ts';
 import { createFailedAuthThrottle } from './failed-auth-throttle.ts';
+import { Refusal } from './refusal.ts';
 
 export interface Principal {
   keyId: string;
@@ -30,9 +37,19 @@ export type Authentication =
   | { ok: false; why: 'unauthorized' }
   | { ok: false; why: 'throttled'; retryAfterSeconds: number };
 
+/** A key that was let in, and from where. */
+export interface KeyUse {
+  keyId: string;
+  address: string;
+}
+
 export interface Authenticator {
   /** `address` is the client's, as the last trusted proxy saw it. */
   authenticate(authorization: string | undefined, address: string): Promise<Authentication>;
+  /** In the order of `uses`: whether each would still be let in. For what goes on after its request; asks the database once. */
+  stillHold(uses: readonly KeyUse[]): Promise<boolean[]>;
+  /** Remembers the keys that were used last. Never rejects: without it a key is known once it was right. */
+  warm(): Promise<void>;
 }
 
 interface KeyRow {
@@ -56,10 +73,14 @@ const LAST_USED_EVERY_MS = 60_000;
 const UNKNOWN_SECRET = Buffer.alloc(32);
 const UNAUTHORIZED: Authentication = { ok: false, why: 'unauthorized' };
 
-const READ_KEY = `
+const SELECT_KEY = `
   SELECT k.key_id, k.secret_sha256, k.scopes, k.allowed_cidrs, k.expires_at, k.revoked_at, k.last_used_at,
          w.id AS workspace_id, w.slug, w.api_enabled, w.api_requests_per_second, w.api_burst
-  FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.key_id = $1`;
+  FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id`;
+const READ_KEY = `${SELECT_KEY} WHERE k.key_id = $1`;
+const READ_KEYS = `${SELECT_KEY} WHERE k.key_id = ANY ($1::text[])`;
+const READ_USED = `${SELECT_KEY} WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+  ORDER BY k.last_used_at DESC NULLS LAST LIMIT $1`;
 
 export function createAuthenticator(deps: {
   database: Queryable;
@@ -99,17 +120,38 @@ export function createAuthenticator(deps: {
   };
 
   return {
+    async warm() {
+      try {
+        const readAtMs = Number.NEGATIVE_INFINITY;
+        for (const row of (await database.query<KeyRow>(READ_USED, [MOST_CACHED_KEYS])).toReversed()) {
+          if (!cache.has(row.key_id)) cache.set(row.key_id, { row, readAtMs, usedNotedAtMs: readAtMs });
+        }
+      } catch (error) {
+        log.warn({ err: error }, 'the keys in use could not be read; each is known once it has been used');
+      }
+    },
+    async stillHold(uses) {
+      const rows = await database.query<KeyRow>(READ_KEYS, [[...new Set(uses.map(({ keyId }) => keyId))]]);
+      const byId = new Map(rows.map((row) => [row.key_id, row]));
+      return uses.map(({ keyId, address }) => {
+        const row = byId.get(keyId);
+        return row !== undefined && isUsable(row, address, clock.epochMs());
+      });
+    },
     async authenticate(authorization, address) {
-      if (authorization === undefined) return UNAUTHORIZED;
+      if (authorization === undefined) {
+        const shutSeconds = throttle.shutSeconds(address);
+        return shutSeconds > 0 ? refuseLate(clock, shutSeconds) : UNAUTHORIZED;
+      }
       const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
       const parts = parseApiKey(text);
       const secret = sha256Of(parts?.secret ?? text);
       const known = parts === null ? undefined : cache.get(parts.keyId)?.row;
-      // An address that guesses is not heard, but a key that was right before goes on from the same address.
+      // Guesses are not heard any more, but a key that was right before goes on, from the same address too.
       const proven = known !== undefined && timingSafeEqual(known.secret_sha256, secret);
       if (!proven) {
-        const waitSeconds = await throttle.take(address);
-        if (waitSeconds > 0) return { ok: false, why: 'throttled', retryAfterSeconds: waitSeconds };
+        const waitSeconds = await throttle.take(address, parts?.keyId);
+        if (waitSeconds > 0) return refuseLate(clock, waitSeconds);
       }
       const row = parts === null ? undefined : await readKey(parts.keyId);
       const matches = timingSafeEqual(row?.secret_sha256 ?? UNKNOWN_SECRET, secret);
@@ -117,7 +159,7 @@ export function createAuthenticator(deps: {
         if (proven) await throttle.take(address);
         return UNAUTHORIZED;
       }
-      if (!proven) throttle.giveBack(address);
+      if (!proven) throttle.giveBack(address, parts?.keyId);
       noteUse(row.key_id);
       return {
         ok: true,
@@ -133,6 +175,25 @@ export function createAuthenticator(deps: {
       };
     },
   };
+}
+
+/** The same for all that a shut address sends. */
+const REFUSAL_DELAY_MS = 500;
+
+/** What an address is told that is shut, and not a moment sooner. */
+export async function refuseLate(
+  clock: Pick<Clock, 'after'>,
+  retryAfterSeconds: number,
+): Promise<Extract<Authentication, { why: 'throttled' }>> {
+  await new Promise<void>((resolve) => void clock.after(REFUSAL_DELAY_MS, resolve));
+  return { ok: false, why: 'throttled', retryAfterSeconds };
+}
+
+/** As a request is refused that is nobody's. */
+export function authenticationRefusal(answer: Extract<Authentication, { ok: false }>): Refusal {
+  const headers = { 'www-authenticate': 'Bearer' };
+  if (answer.why === 'unauthorized') return new Refusal('unauthorized', { headers });
+  return new Refusal('auth_rate_limit', { headers, retryAfterSeconds: answer.retryAfterSeconds });
 }
 
 function isUsable(row: KeyRow, address: string, nowEpochMs: number): boolean {

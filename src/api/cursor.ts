@@ -6,7 +6,8 @@
  *
  *   base64url( JSON of the parts ‖ first 16 bytes of HMAC-SHA256 over kind, workspace, filters and that JSON )
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type GivenKeys, hkdfKeys } from '../sealing/master-keys.ts';
 import { canonicalJson } from './outbound-call/canonical-json.ts';
 import { Refusal } from './refusal.ts';
 
@@ -29,11 +30,10 @@ export interface CursorCodec {
 const TAG_BYTES = 16;
 const LONGEST_TEXT = 1_024;
 
-/** `masterKeyHex` is 64 hexadecimal digits (32 bytes). */
-export function createCursorCodec(masterKeyHex: string): CursorCodec {
-  const key = Buffer.from(hkdfSync('sha256', Buffer.from(masterKeyHex, 'hex'), '', 'parley list cursor', 32));
+export function createCursorCodec(masterKeys: GivenKeys): CursorCodec {
+  const keys = hkdfKeys(masterKeys, 'parley list cursor');
 
-  function tagOf({ kind, workspaceId, filters }: CursorScope, payload: Buffer): Buffer {
+  function tagOf({ kind, workspaceId, filters }: CursorScope, payload: Buffer, key: Buffer): Buffer {
     // JSON first: it drops what is undefined and makes text of dates. The lengths keep neighbours from running together.
     const bound = canonicalJson([kind, workspaceId, JSON.parse(JSON.stringify(filters))]);
     const hmac = createHmac('sha256', key)
@@ -45,14 +45,16 @@ export function createCursorCodec(masterKeyHex: string): CursorCodec {
   return {
     encode(scope, parts) {
       const payload = Buffer.from(JSON.stringify(parts), 'utf8');
-      return Buffer.concat([payload, tagOf(scope, payload)]).toString('base64url');
+      return Buffer.concat([payload, tagOf(scope, payload, keys.current())]).toString('base64url');
     },
     decode(scope, text) {
       const bytes = text.length <= LONGEST_TEXT ? Buffer.from(text, 'base64url') : Buffer.alloc(0);
       // Node skips what is no base64url; a text with such characters is not the one that was given out.
       if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== text) throw new Refusal('invalid_cursor');
       const payload = bytes.subarray(0, -TAG_BYTES);
-      if (!timingSafeEqual(tagOf(scope, payload), bytes.subarray(-TAG_BYTES))) throw new Refusal('invalid_cursor');
+      const tag = bytes.subarray(-TAG_BYTES);
+      const isOurs = keys.all().some((key) => timingSafeEqual(tagOf(scope, payload, key), tag));
+      if (!isOurs) throw new Refusal('invalid_cursor');
       return JSON.parse(payload.toString('utf8')) as string[];
     },
   };

@@ -7,6 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { ErrorCode } from './error-codes.ts';
+import { sentenceOf, textOfIssue } from './issue-sentence.ts';
 import { Refusal } from './refusal.ts';
 
 declare module 'fastify' {
@@ -22,6 +23,9 @@ const BY_FASTIFY_CODE: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
   FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
 };
+
+/** NUL in a text, NUL or half a surrogate pair in JSON: no fault of ours, and nothing was stored. */
+const TEXT_THAT_POSTGRESQL_REFUSES = new Set(['22021', '22P05']);
 
 /** An id in the path that is no UUID. */
 const BY_PARAMETER: Readonly<Record<string, ErrorCode>> = {
@@ -66,7 +70,8 @@ function frameOf(request: FastifyRequest): Record<string, string> {
 function errorBody(request: FastifyRequest, refusal: Refusal): Record<string, unknown> {
   const body: Record<string, unknown> = { success: false, message: refusal.message };
   if (request.routeOptions.config?.specified !== true) {
-    Object.assign(body, { code: refusal.code, requestId: request.id, details: refusal.details });
+    const details = refusal.details.map(({ field, issue }) => ({ field, issue: sentenceOf(field, issue) }));
+    Object.assign(body, { code: refusal.code, requestId: request.id, details });
   }
   return body;
 }
@@ -85,7 +90,7 @@ function refusalOf(error: unknown): Refusal {
   if (hasZodFastifySchemaValidationErrors(error)) {
     const details = error.validation.map((issue) => ({
       field: issue.instancePath.replace(/^\//, '').replaceAll('/', '.'),
-      issue: issue.message ?? 'is not right',
+      issue: textOfIssue(issue),
     }));
     const code = details.map(({ field }) => BY_PARAMETER[field]).find((found) => found !== undefined);
     return new Refusal(code ?? 'invalid_request', { details });
@@ -93,6 +98,7 @@ function refusalOf(error: unknown): Refusal {
   const { code, statusCode } = error as Partial<FastifyError>;
   const known = code === undefined ? undefined : BY_FASTIFY_CODE[code];
   if (known !== undefined) return new Refusal(known);
+  if (TEXT_THAT_POSTGRESQL_REFUSES.has(code ?? '')) return new Refusal('bad_request');
   return new Refusal(
     statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? 'bad_request' : 'internal_error',
   );

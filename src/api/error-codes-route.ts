@@ -3,19 +3,16 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ERROR_CODES, publishedErrorCodes } from './error-codes.ts';
 import { COMMON, json, none, type Operation } from './openapi/operation.ts';
+import { wholeList } from './openapi/shared-answers.ts';
 
 const PATH = '/api/developer/error-codes';
 
-const errorCodesAnswer = z
-  .strictObject({
-    data: z.array(
-      z.strictObject({ code: z.enum(ERROR_CODES), status: z.int(), message: z.string(), meaning: z.string() }),
-    ),
-  })
-  .meta({ id: 'ErrorCodes' });
+const errorCodesAnswer = wholeList(
+  z.strictObject({ code: z.enum(ERROR_CODES), status: z.int(), message: z.string(), meaning: z.string() }),
+).meta({ id: 'ErrorCodes' });
 
 export function registerErrorCodes(app: FastifyInstance): void {
-  app.get(PATH, async () => ({ data: publishedErrorCodes() }));
+  app.get(PATH, async () => ({ data: publishedErrorCodes(), nextCursor: null }));
 }
 
 export const errorCodeOperations: readonly Operation[] = [
@@ -29,6 +26,6 @@ export const errorCodeOperations: readonly Operation[] = [
     summary: 'Every X-Error-Code, its status and its meaning',
     description: 'The same list as in this document.',
     answers: { 200: json('The list.', errorCodesAnswer) },
-    errors: COMMON,
+    errors: ['invalid_request', ...COMMON],
   },
 ];

@@ -4,6 +4,7 @@
  */
 import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outcome.ts';
 import { CALL_ERROR_CODES } from './calls/error-codes.ts';
+import { CLIP_CODES } from './clips/error-codes.ts';
 import type { CodeFacts } from './code-facts.ts';
 import { EMBED_CODES } from './embed/error-codes.ts';
 import { LEAD_CODES } from './leads/error-codes.ts';
@@ -15,28 +16,36 @@ import { WEBHOOK_ERROR_CODES } from './webhooks/error-codes.ts';
 const DEFINITIONS = {
   ...CALL_ERROR_CODES,
   ...RECORDING_CODES,
+  ...CLIP_CODES,
   unauthorized: {
     status: 401,
     message: 'Authentication failed (Unauthorized)',
     meaning:
-      'The Bearer key is missing, wrong, expired, revoked, not allowed from this address, lacks the scope (POST /api/outbound-call), belongs to another workspace than `enterprise`, or API access is off.',
+      'The Bearer key is missing, wrong, expired, revoked, not allowed from this address, belongs to another workspace than `enterprise`, or API access is off.',
   },
   insufficient_scope: {
     status: 403,
     message: 'The API key lacks the scope …',
-    meaning: 'The message ends with the name of the scope: use a key that has it.',
+    meaning:
+      "The message ends with the name of the scope: use a key that has it. The specification's operations answer 401 with their own message; `WWW-Authenticate` names the scope.",
   },
   auth_rate_limit: {
-    status: 429,
-    message: 'Too many requests',
+    status: 401,
+    message: 'Authentication failed (Unauthorized)',
     meaning:
-      'More than 20 failed authentications in a minute from this address. Retry-After says when the next is heard.',
+      'More than 20 failed authentications in a minute from this address, or for this key: until Retry-After has passed only keys that were right before are let in, and all else is refused unseen.',
   },
   api_rate_limit: {
     status: 429,
     message: 'Too many requests',
     meaning:
       'The key made more requests than its workspace allows. On POST /api/outbound-call the message is the carrier one.',
+  },
+  open_requests_limit: {
+    status: 429,
+    message: 'Too many requests',
+    meaning:
+      "This address, or the keys of this workspace, have as many requests open at once as one may. Send bodies in one go; repeat after Retry-After. POST /api/outbound-call, a lead's call and POST /api/embed/session have their own message for 429.",
   },
   invalid_json: {
     status: 400,
@@ -49,6 +58,12 @@ const DEFINITIONS = {
     meaning: 'Send Content-Type: application/json.',
   },
   body_too_large: { status: 413, message: 'Request body too large', meaning: 'A body may have 64 KB.' },
+  body_too_slow: {
+    status: 408,
+    message: 'Request body too slow',
+    meaning:
+      'The body did not come on: it may take 5 s, and 1 s more for each 16 KiB that came. The connection is closed; send the body in one go.',
+  },
   bad_request: {
     status: 400,
     message: 'Bad request',
@@ -103,6 +118,12 @@ const DEFINITIONS = {
     message: 'Call blocked by compliance policy',
     meaning: 'The workspace does not call this country.',
   },
+  blocked_destination: {
+    status: 403,
+    message: 'Call blocked by compliance policy',
+    meaning:
+      "The operator of the service has not allowed the workspace this country, which is of none of its lines, or this kind of number: premium, shared-cost, personal, satellite, of no country or of no numbering plan. `GET /api/developer/dial-policy` shows what is allowed; the operator's `parley dialling` allows more.",
+  },
   draining: {
     status: 503,
     message: 'Service temporarily unavailable',
@@ -122,6 +143,18 @@ const DEFINITIONS = {
     status: 429,
     message: 'Carrier rate limit exceeded',
     meaning: 'Too many calls at once on the line or in the workspace; of web sessions, from the address too.',
+  },
+  line_switched_off: {
+    status: 429,
+    message: 'Carrier rate limit exceeded',
+    meaning:
+      'The line is switched off: one of its limits is 0. Use another line, or raise them (`parley line limits`, `PATCH /api/developer/phone-numbers/{id}`).',
+  },
+  daily_limit: {
+    status: 429,
+    message: 'Carrier rate limit exceeded',
+    meaning:
+      "The workspace or the key has had the calls or minutes that the operator allows a day (UTC), or live calls hold what is left of them: Retry-After says when to come again. `GET /api/developer/dial-policy` shows how much; the operator's `parley dialling` allows more.",
   },
   submission_unknown: {
     status: 500,
@@ -195,6 +228,11 @@ export function factsOf(code: ErrorCode): { status: number; message: string } {
   return code === 'carrier_throttled' ? CARRIER_THROTTLED : CARRIER_REFUSAL;
 }
 
+/** The specification knows one answer for a key that will not do, whatever its code. */
+export function factsFor(code: ErrorCode, specified: boolean): { status: number; message: string } {
+  return factsOf(specified && code === 'insufficient_scope' ? 'unauthorized' : code);
+}
+
 /** The reasons with which a carrier may refuse an attempt (502). */
 export const CARRIER_REFUSAL_CODES: readonly EndedReason[] = (Object.keys(ENDED_REASONS) as EndedReason[]).filter(
   (code) =>
@@ -212,7 +250,7 @@ export function publishedErrorCodes(): { code: string; status: number; message: 
   return ERROR_CODES.map((code) => ({ code, ...factsOf(code), meaning: meaningOf(code) }));
 }
 
-function meaningOf(code: ErrorCode): string {
+export function meaningOf(code: ErrorCode): string {
   if (Object.hasOwn(DEFINITIONS, code)) return DEFINITIONS[code as keyof typeof DEFINITIONS].meaning;
   return code === 'carrier_throttled'
     ? 'The carrier said that calls come too fast.'

@@ -3,12 +3,14 @@
  * scope it needs and gets `request.principal`. A failed check leaves the body unread.
  */
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import { VOUCHED_HEADER, vouchedByKey } from '../../media/contract/vouched.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { rateNames } from '../limits/limit-names.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { takeFromRate, windowSeconds } from '../limits/rate-limit.ts';
 import type { Scope } from '../workspaces/api-keys.ts';
-import type { Authenticator, Principal } from './authentication.ts';
+import { type Authenticator, authenticationRefusal, type Principal } from './authentication.ts';
+import { factsFor } from './error-codes.ts';
 import { Refusal } from './refusal.ts';
 
 declare module 'fastify' {
@@ -28,6 +30,7 @@ declare module 'fastify' {
   }
 }
 
+type RequestRate = Principal['requestRate'];
 export type Guard = (scope: Scope) => onRequestAsyncHookHandler;
 
 export function createGuard(deps: { authenticator: Authenticator; limitStore: LimitStore }): Guard {
@@ -35,30 +38,36 @@ export function createGuard(deps: { authenticator: Authenticator; limitStore: Li
     const specified = request.routeOptions.config.specified === true;
     const on429 = specified && request.routeOptions.config.plain429 !== true ? { message: SPECIFIED_429 } : {};
     const answer = await deps.authenticator.authenticate(request.headers.authorization, request.ip ?? 'local');
-    if (!answer.ok) {
-      if (answer.why === 'throttled') {
-        throw new Refusal('auth_rate_limit', { ...on429, retryAfterSeconds: answer.retryAfterSeconds });
-      }
-      throw new Refusal('unauthorized', { headers: { 'www-authenticate': 'Bearer' } });
-    }
+    if (!answer.ok) throw authenticationRefusal(answer);
     const { principal } = answer;
+    reply.header(VOUCHED_HEADER, vouchedByKey(principal.workspaceId));
     if (!principal.scopes.includes(scope)) {
-      if (specified) throw new Refusal('unauthorized');
       throw new Refusal('insufficient_scope', {
-        message: `The API key lacks the scope ${scope}`,
-        details: [{ field: 'Authorization', issue: `needs ${scope}` }],
+        ...(specified
+          ? factsFor('insufficient_scope', specified)
+          : { message: `The API key lacks the scope ${scope}` }),
+        headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+        details: [{ field: 'Authorization', issue: `The key needs ${scope}` }],
       });
     }
-    const rate = principal.requestRate;
-    const taken = await takeFromRate(deps.limitStore, rateNames.apiKey(principal.keyId), rate);
-    reply.header('ratelimit-policy', `"api";q=${rate.burst};w=${windowSeconds(rate)}`);
-    if (!taken.ok) {
-      reply.header('ratelimit', `"api";r=0;t=${taken.retryAfterSeconds}`);
-      throw new Refusal('api_rate_limit', { ...on429, retryAfterSeconds: taken.retryAfterSeconds });
-    }
-    reply.header('ratelimit', `"api";r=${taken.remaining};t=${taken.resetSeconds}`);
+    await countRequest(deps.limitStore, { keyId: principal.keyId, rate: principal.requestRate, on429 }, reply);
     request.principal = principal;
   };
+}
+
+/** One request of the key's rate, told in the headers of the IETF draft-11 form; throws when there is none left. */
+export async function countRequest(
+  limitStore: LimitStore,
+  of: { keyId: string; rate: RequestRate; on429?: { message?: string } },
+  reply: FastifyReply,
+): Promise<void> {
+  const taken = await takeFromRate(limitStore, rateNames.apiKey(of.keyId), of.rate);
+  reply.header('ratelimit-policy', `"api";q=${of.rate.burst};w=${windowSeconds(of.rate)}`);
+  if (!taken.ok) {
+    reply.header('ratelimit', `"api";r=0;t=${taken.retryAfterSeconds}`);
+    throw new Refusal('api_rate_limit', { ...of.on429, retryAfterSeconds: taken.retryAfterSeconds });
+  }
+  reply.header('ratelimit', `"api";r=${taken.remaining};t=${taken.resetSeconds}`);
 }
 
 /** Who asks, for the audit row of what a request changes. */

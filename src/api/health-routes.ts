@@ -1,6 +1,6 @@
 /**
- * `/livez`: this process answers; it depends on nothing else. `/readyz` (and `/healthz`): each check by name, 503 when
- * one fails. The checks (database, media, draining, …) are injected; each gets 2 s.
+ * `/livez`: this process answers; it depends on nothing else. `/readyz` (and `/healthz`): yes, or no with 503 when a check fails; which
+ * one is for operators (`src/metrics/metrics-server.ts`). The checks (database, media, draining, …) are injected; each gets 2 s.
  */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -8,24 +8,37 @@ import type { Clock } from '../../media/contract/clock.ts';
 /** Resolves to a short word for people (`ok`, `2 processes`); rejects with what is wrong. */
 export type ReadinessCheck = () => Promise<string>;
 
+export interface Readiness {
+  status: 'ok' | 'unavailable';
+  /** By name. */
+  checks: Record<string, { ok: boolean; detail: string }>;
+}
+
+interface ReadinessDeps {
+  clock: Clock;
+  checks: Readonly<Record<string, ReadinessCheck>>;
+}
+
 const CHECK_LIMIT_MS = 2_000;
 const RETRY_SECONDS = 5;
 
-export function registerHealth(
-  app: FastifyInstance,
-  deps: { clock: Clock; instance: string; checks: Readonly<Record<string, ReadinessCheck>> },
-): void {
+export function registerHealth(app: FastifyInstance, deps: ReadinessDeps & { instance: string }): void {
   app.get('/livez', async () => ({ status: 'ok', instance: deps.instance }));
   for (const path of ['/readyz', '/healthz']) {
     app.get(path, async (_request, reply) => {
-      const names = Object.keys(deps.checks);
-      const results = await Promise.all(names.map((name) => runCheck(deps.clock, deps.checks[name]!)));
-      const ready = results.every((result) => result.ok);
-      const checks = Object.fromEntries(names.map((name, index) => [name, results[index]]));
-      if (!ready) reply.code(503).header('retry-after', RETRY_SECONDS);
-      return { status: ready ? 'ok' : 'unavailable', checks };
+      const { status } = await readinessOf(deps);
+      if (status !== 'ok') reply.code(503).header('retry-after', RETRY_SECONDS);
+      return { status };
     });
   }
+}
+
+export async function readinessOf({ clock, checks }: ReadinessDeps): Promise<Readiness> {
+  const found = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await runCheck(clock, check)] as const),
+  );
+  const status = found.every(([, { ok }]) => ok) ? 'ok' : 'unavailable';
+  return { status, checks: Object.fromEntries(found) };
 }
 
 async function runCheck(clock: Clock, check: ReadinessCheck): Promise<{ ok: boolean; detail: string }> {

@@ -29,7 +29,10 @@ export class Refusal extends Error {
     this.code = code;
     this.status = options.status ?? facts.status;
     this.details = options.details ?? [];
-    this.headers = { ...options.headers };
+    // A 401 names the scheme (RFC 9110 §15.5.2); the public key of a page is in the body and none.
+    const challenge: Record<string, string> =
+      this.status === 401 && code !== 'invalid_public_key' ? { 'www-authenticate': 'Bearer' } : {};
+    this.headers = { ...challenge, ...options.headers };
     if (options.retryAfterSeconds !== undefined) this.headers['retry-after'] = String(options.retryAfterSeconds);
   }
 }

@@ -7,6 +7,9 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
+import { purgeCarrierCallbacks } from '../carriers/acted-on.ts';
+import type { Clips } from '../clips/clips.ts';
+import { purgeDialUsage } from '../dialling/daily-usage.ts';
 import type { IssueAnswer, SessionRequest } from '../embed/issue-session.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { purgeLimits } from '../limits/postgres-store.ts';
@@ -26,15 +29,18 @@ import { registerCallDelete } from './calls/delete-route.ts';
 import { registerCallEvents } from './calls/event-routes.ts';
 import { registerCallList } from './calls/list-route.ts';
 import { registerTranscript } from './calls/transcript-route.ts';
+import { registerClips } from './clips/clip-routes.ts';
 import type { CursorCodec } from './cursor.ts';
+import { registerDialPolicy } from './dial-policy/dial-policy-routes.ts';
 import { registerEmbedSession } from './embed/session-route.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
 import { registerErrorCodes } from './error-codes-route.ts';
 import { createGuard } from './guard.ts';
 import { type ReadinessCheck, registerHealth } from './health-routes.ts';
 import { registerKeys } from './keys/key-routes.ts';
+import { refuseUnknownParameters } from './known-parameters.ts';
 import { registerLeadCall } from './leads/call-route.ts';
-import { registerLeadImports } from './leads/import-routes.ts';
+import { type ImportRouteDeps, registerLeadImports } from './leads/import-routes.ts';
 import { registerLeads } from './leads/lead-routes.ts';
 import { registerLimits } from './limits/limits-route.ts';
 import { type ModelEndpointDeps, registerModelEndpoint } from './model-endpoint/model-endpoint-routes.ts';
@@ -45,11 +51,14 @@ import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
 import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
 import { registerPhoneNumbers } from './phone-numbers/phone-number-routes.ts';
 import { type RecordingRouteDeps, registerRecordings } from './recordings/recording-routes.ts';
+import { refuseNul } from './refuse-nul.ts';
 import { requestIdOf } from './request-id.ts';
+import { type HoldRouteDeps, registerHolds } from './retention/hold-routes.ts';
 import { registerRetention } from './retention/retention-routes.ts';
 import { registerSuppressions } from './suppressions/suppression-routes.ts';
 import { registerToolSecrets } from './tool-secrets/secret-routes.ts';
 import { registerTools } from './tools/tool-routes.ts';
+import { UploadRoom } from './upload-room.ts';
 import { registerWebhookSettings, type WebhookSettingDeps } from './webhook-settings/webhook-setting-routes.ts';
 import { registerWebhooks } from './webhooks/webhook-routes.ts';
 import { registerWidget } from './widget/widget-routes.ts';
@@ -59,6 +68,7 @@ export interface ApiDeps extends PlacingDeps {
   clock: Clock;
   sounds: RecordingRouteDeps['sounds'];
   eraser: RecordingEraser;
+  clips: Clips;
   cursors: CursorCodec;
   limitStore: LimitStore;
   controlCall: CallControlDeps['controlCall'];
@@ -73,6 +83,8 @@ export interface ApiDeps extends PlacingDeps {
   instance: string;
   /** After every answer; for metrics. */
   answered?(request: AnsweredRequest): void;
+  purge: HoldRouteDeps['purge'];
+  importReading: ImportRouteDeps['importReading'];
   /** A file of leads waits to be stored. Must not throw. */
   importQueued(): void;
   /** Called with a scope of its own; parsers and hooks that it adds stay there. */
@@ -80,7 +92,10 @@ export interface ApiDeps extends PlacingDeps {
 }
 
 const BODY_LIMIT_BYTES = 64 * 1024;
-/** Who dials us is told by the one proxy in front of us, the media plane; what came before it in X-Forwarded-For is hearsay. */
+/**
+ * Who dials us is told by the one in front of us, the media plane, over a socket that nobody else can open: it writes
+ * the only entry of X-Forwarded-For, with the client's address as `client-address.ts` found it.
+ */
 const TRUSTED_HOPS = 1;
 const PURGE_EVERY_MS = 3_600_000;
 
@@ -101,6 +116,8 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   app.decorateRequest('operatorKeyId', null);
   acceptJsonOnly(app);
   frameAnswers(app, deps.log);
+  refuseUnknownParameters(app);
+  refuseNul(app);
   app.addHook('onResponse', async (request, reply) => {
     const errorCode = reply.getHeader('x-error-code');
     deps.answered?.({
@@ -124,14 +141,16 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   });
 
   const authenticator = createAuthenticator(deps);
+  app.addHook('onReady', () => authenticator.warm());
   const guard = createGuard({ authenticator, limitStore: deps.limitStore });
   registerOutboundCall(app, guard, deps);
   registerCalls(app, guard, deps);
   registerRecordings(app, guard, deps);
-  registerCallEvents(app, guard, deps);
+  registerCallEvents(app, guard, authenticator, deps);
   registerLeads(app, guard, deps);
   registerLeadCall(app, guard, deps);
-  registerLeadImports(app, guard, deps);
+  const uploadRoom = new UploadRoom();
+  registerLeadImports(app, guard, { ...deps, uploadRoom });
   registerSuppressions(app, guard, deps);
   registerCallList(app, guard, deps);
   registerWebhooks(app, guard, deps);
@@ -144,14 +163,19 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   registerAudit(app, guard, deps);
   registerErrorCodes(app);
   registerAgents(app, guard, deps);
+  registerClips(app, guard, { ...deps, uploadRoom });
   registerPhoneNumbers(app, guard, deps);
   registerKeys(app, guard, deps);
   registerToolSecrets(app, guard, deps);
   registerModelEndpoint(app, guard, deps);
   registerRetention(app, guard, deps);
+  registerHolds(app, guard, deps);
   registerCallingSettings(app, guard, deps);
   registerWidgetKeys(app, guard, deps);
-  registerWorkspaces(app, createOperatorGuard({ ...deps, authenticator }), deps);
+  const operatorGuard = createOperatorGuard({ ...deps, authenticator });
+  app.addHook('onReady', () => operatorGuard.warm());
+  registerWorkspaces(app, operatorGuard.hook, deps);
+  registerDialPolicy(app, guard, operatorGuard.hook, deps);
   registerEmbedSession(app, deps);
   registerHealth(app, deps);
   registerOpenApi(app, deps);
@@ -177,21 +201,32 @@ function acceptJsonOnly(app: FastifyInstance): void {
   });
 }
 
-function purgeHourly(app: FastifyInstance, deps: Pick<ApiDeps, 'clock' | 'database' | 'log'>): void {
+/** Each by itself: one that fails does not keep the others from what is theirs. */
+function purgeHourly(
+  app: FastifyInstance,
+  { clock, database, log }: Pick<ApiDeps, 'clock' | 'database' | 'log'>,
+): void {
   let cancel = (): void => {};
-  const again = (): void => {
-    cancel = deps.clock.after(PURGE_EVERY_MS, () => {
-      const { database } = deps;
-      const purges = [purgeIdempotencyKeys(database), purgeLimits(database), purgePastCredentials(database)];
-      Promise.all(purges).catch((error: unknown) => {
-        deps.log.warn(
-          { err: error },
-          'old idempotency keys, limits and credentials could not be removed; the next hour tries again',
-        );
+  let closed = false;
+  let running: Promise<unknown> = Promise.resolve();
+  const purges = { purgeIdempotencyKeys, purgeLimits, purgePastCredentials, purgeCarrierCallbacks, purgeDialUsage };
+  const runAll = async (): Promise<void> => {
+    for (const [name, purge] of Object.entries(purges)) {
+      await purge(database, () => closed).catch((error: unknown) => {
+        log.warn({ purge: name, err: error }, 'what is old could not be removed; the next hour tries again');
       });
+    }
+  };
+  const again = (): void => {
+    cancel = clock.after(PURGE_EVERY_MS, () => {
+      running = runAll();
       again();
     });
   };
   app.addHook('onReady', async () => again());
-  app.addHook('onClose', async () => cancel());
+  app.addHook('onClose', async () => {
+    closed = true;
+    cancel();
+    await running;
+  });
 }

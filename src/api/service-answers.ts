@@ -6,11 +6,5 @@ export const aliveAnswer = z
   .meta({ id: 'Alive' });
 
 export const readyAnswer = z
-  .strictObject({
-    status: z.enum(['ok', 'unavailable']),
-    checks: z.record(z.string(), z.strictObject({ ok: z.boolean(), detail: z.string() })),
-  })
-  .meta({
-    id: 'Ready',
-    description: '`media` names the processes that are connected and the socket server that they run.',
-  });
+  .strictObject({ status: z.enum(['ok', 'unavailable']) })
+  .meta({ id: 'Ready', description: 'Which check fails, `parley doctor` and the private port tell.' });

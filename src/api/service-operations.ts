@@ -21,7 +21,7 @@ export const serviceOperations: readonly Operation[] = [
       route,
       id: route === '/readyz' ? 'ready' : 'healthy',
       summary: 'The service can take calls',
-      description: 'Each check by name; for readiness probes and load balancers.',
+      description: 'Yes or no; for readiness probes and load balancers.',
       answers: {
         200: json('Every check is well.', readyAnswer),
         503: json('At least one is not.', readyAnswer, { 'Retry-After': 'Seconds' }),

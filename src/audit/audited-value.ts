@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 
 const SECRET_NAME =
   /secret|token|password|passphrase|credential|authorization|cookie|signature|sealed|private|api_?key$|master_?key|(^|_)pin$/i;
+const PIN_NAME = /(^|_)pin$/i;
 const SECRET_TEXT =
   /sv_(?:live|oper)_[0-9A-Za-z]{8}_[0-9A-Za-z]+|whsec_[A-Za-z0-9+/=_-]+|\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/g;
 const BLANK = '[secret]';
@@ -34,8 +35,9 @@ function cleaned(value: unknown, depth: number): unknown {
   return Object.fromEntries(entries.map(([name, inner]) => [name, blankOf(name, inner, depth)]));
 }
 
-/** `hasCredentials: true` is a fact about a secret, not one. */
+/** `hasCredentials: true` is a fact about a secret and `resealed: 5` counts some; a PIN may be a number. */
 function blankOf(name: string, inner: unknown, depth: number): unknown {
-  if (inner === null || typeof inner === 'boolean' || !SECRET_NAME.test(name)) return cleaned(inner, depth + 1);
+  const isFact = inner === null || typeof inner === 'boolean' || (typeof inner === 'number' && !PIN_NAME.test(name));
+  if (isFact || !SECRET_NAME.test(name)) return cleaned(inner, depth + 1);
   return inner instanceof Date ? inner.toISOString() : BLANK;
 }

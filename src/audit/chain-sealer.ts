@@ -3,24 +3,27 @@
  * chain in the database cannot make its seals. Pure.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { derivedKeys, type GivenKeys } from '../sealing/master-keys.ts';
 
 export interface ChainSealer {
   macOf(chain: string, position: number, hash: Buffer): Buffer;
   isOurs(chain: string, position: number, hash: Buffer, mac: Buffer): boolean;
 }
 
-/** `masterKeyHex`: 64 hexadecimal digits. */
-export function createChainSealer(masterKeyHex: string): ChainSealer {
-  const key = createHmac('sha256', Buffer.from(masterKeyHex, 'hex')).update('parley audit seal 1').digest();
-  const macOf = (chain: string, position: number, hash: Buffer): Buffer =>
+export function createChainSealer(masterKeys: GivenKeys): ChainSealer {
+  const keys = derivedKeys(masterKeys, (masterKey) =>
+    createHmac('sha256', masterKey).update('parley audit seal 1').digest(),
+  );
+  const macUnder = (key: Buffer, chain: string, position: number, hash: Buffer): Buffer =>
     createHmac('sha256', key)
       .update(`${chain}\n${position}\n${hash.toString('hex')}`)
       .digest();
   return {
-    macOf,
-    isOurs(chain, position, hash, mac) {
-      const own = macOf(chain, position, hash);
-      return mac.length === own.length && timingSafeEqual(mac, own);
-    },
+    macOf: (chain, position, hash) => macUnder(keys.current(), chain, position, hash),
+    isOurs: (chain, position, hash, mac) =>
+      keys.all().some((key) => {
+        const own = macUnder(key, chain, position, hash);
+        return mac.length === own.length && timingSafeEqual(mac, own);
+      }),
   };
 }

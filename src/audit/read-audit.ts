@@ -21,9 +21,10 @@ export interface AuditView {
 }
 
 export interface AuditFilters {
-  actor?: string | undefined;
-  action?: string | undefined;
-  target?: string | undefined;
+  /** Of each: any of these. */
+  actor?: readonly string[] | undefined;
+  action?: readonly string[] | undefined;
+  target?: readonly string[] | undefined;
 }
 
 export async function readAudit(
@@ -42,7 +43,8 @@ export async function readAudit(
             encode(prev_hash, 'hex') AS "prevHash", encode(hash, 'hex') AS hash
      FROM audit_log
      WHERE chain = $1 AND position IS NOT NULL AND ($2::bigint IS NULL OR position < $2)
-       AND ($3::text IS NULL OR actor = $3) AND ($4::text IS NULL OR action = $4) AND ($5::text IS NULL OR target = $5)
+       AND ($3::text[] IS NULL OR actor = ANY ($3)) AND ($4::text[] IS NULL OR action = ANY ($4))
+       AND ($5::text[] IS NULL OR target = ANY ($5))
      ORDER BY position DESC LIMIT $6`,
     [chain, asked.before, actor ?? null, action ?? null, target ?? null, asked.limit],
   );

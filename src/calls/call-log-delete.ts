@@ -120,6 +120,8 @@ const REMOVERS: Record<CallPart, Remover> = {
   async events(tx, call, removed) {
     removed.events += await count(tx, 'DELETE FROM call_events WHERE call_uuid = $1', [call.callUuid]);
     removed.events += await count(tx, 'DELETE FROM tool_calls WHERE call_uuid = $1', [call.callUuid]);
+    // The search knows of some of them.
+    await tx.query('SELECT call_search_write(c) FROM calls c WHERE c.call_uuid = $1', [call.callUuid]);
     return {};
   },
   async metadata(tx, call) {

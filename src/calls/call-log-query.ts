@@ -23,6 +23,7 @@ export interface CallFilters {
   idempotencyKey?: readonly string[];
   successful?: boolean;
   hasRecovery?: boolean;
+  hasUnclear?: boolean;
   toolErrored?: boolean;
   createdAfter?: string;
   createdBefore?: string;
@@ -54,7 +55,7 @@ const BY_VALUE = [
 ] as const satisfies readonly (keyof CallFilters)[];
 
 /** Lexemes that a row has or lacks; `false` of these is the lack of `true`. */
-const FLAGS = ['hasRecovery', 'toolErrored'] as const satisfies readonly (keyof CallFilters)[];
+const FLAGS = ['hasRecovery', 'hasUnclear', 'toolErrored'] as const satisfies readonly (keyof CallFilters)[];
 
 const LONGEST_LEXEME_BYTES = 100;
 
@@ -86,7 +87,8 @@ export function wordsOf(q: string): string {
   return /^\s*\+?[\d\s().\-/]{5,}$/.test(q) && digits.length >= 4 ? digits : q;
 }
 
-function facet(name: string, value: string): string {
+/** One lexeme of a `tsquery`. */
+export function facet(name: string, value: string): string {
   const shown =
     Buffer.byteLength(value) <= LONGEST_LEXEME_BYTES ? value : createHash('sha256').update(value).digest('hex');
   return `'${`\u0001${name}=${shown}`.replace(/[\\']/g, '$&$&')}'`;

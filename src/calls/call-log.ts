@@ -9,7 +9,10 @@ export interface CallLogLine {
   atEpochMs: number;
 }
 
-/** Writes the lines in order, in one statement, and returns them as stored. */
+/**
+ * Writes the lines in order, in one statement, and returns them as stored. The call's row is locked before they get their ids, so that
+ * of one call no event is ever seen after a later one: a reader that remembers the last id misses none.
+ */
 export async function appendCallLog(
   tx: Queryable,
   callUuid: string,
@@ -17,9 +20,10 @@ export async function appendCallLog(
 ): Promise<CallEvent[]> {
   if (lines.length === 0) return [];
   const rows = await tx.query<{ id: string }>(
-    `INSERT INTO call_events (call_uuid, at, kind, data)
-     SELECT $1, line.at, line.kind, line.data
-       FROM unnest($2::timestamptz[], $3::text[], $4::jsonb[]) WITH ORDINALITY AS line (at, kind, data, position)
+    `WITH call AS MATERIALIZED (SELECT call_uuid FROM calls WHERE call_uuid = $1 FOR UPDATE)
+     INSERT INTO call_events (call_uuid, at, kind, data)
+     SELECT call.call_uuid, line.at, line.kind, line.data
+       FROM call, unnest($2::timestamptz[], $3::text[], $4::jsonb[]) WITH ORDINALITY AS line (at, kind, data, position)
       ORDER BY line.position
      RETURNING id`,
     [
@@ -29,6 +33,7 @@ export async function appendCallLog(
       lines.map((line) => JSON.stringify(line.data)),
     ],
   );
+  if (rows.length < lines.length) throw new Error(`The call ${callUuid} is gone, and with it its log.`);
   return lines.map((line, index) => ({
     id: String(rows[index]!.id),
     callUuid,

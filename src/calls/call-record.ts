@@ -3,9 +3,12 @@ import type { CallStatus, EndedReason, Fault, HangupBy } from '../../media/contr
 import type { Checkpoint } from '../../media/contract/conversation.ts';
 import type { Findings } from '../analysis/findings.ts';
 import type { SoundFacts } from '../recordings/recording-rows.ts';
+import type { CallWarning } from './call-warnings.ts';
 
 /** In `warnings`: nothing was recorded, or it was lost. */
 export const RECORDING_FAILED = 'recording_failed';
+/** In `warnings`: a stream's sound is lost, and the recording has silence in its place. */
+export const RECORDING_INCOMPLETE = 'recording_incomplete';
 
 export type PartStatus = 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
 
@@ -16,7 +19,8 @@ export interface CallCompliance {
   window: string | null;
 }
 
-export type StreamRecording = SoundFacts & { epoch: number };
+/** `startMs`: its place in the recording of the whole call; absent until that is ready. */
+export type StreamRecording = SoundFacts & { epoch: number; startMs?: number };
 
 export interface CallRecord {
   callUuid: string;
@@ -43,7 +47,8 @@ export interface CallRecord {
   hangupBy: HangupBy | null;
   fault: Fault | null;
   sipCode: number | null;
-  error: { code: string; message: string; provider: string | null; retryable: boolean } | null;
+  /** What was said of the fault; `failureOf` has the whole of it. */
+  error: { code: string; message: string } | null;
   submission: 'accepted' | 'refused' | 'unknown' | null;
   carrier: string;
   carrierRequestId: string | null;
@@ -67,14 +72,16 @@ export interface CallRecord {
   recordingStatus: PartStatus;
   transcriptStatus: PartStatus;
   analysisStatus: PartStatus;
-  /** The first of `recordings`. */
+  /** Of the whole call, once it is ready. */
   recording: SoundFacts | null;
   /** One for each stream that the call had and that could be recorded, by epoch. */
   recordings: StreamRecording[];
   latency: Record<string, unknown> | null;
+  /** Times that the agent paused for what was no interruption; null where nobody counted. */
+  falseBargeIns: number | null;
   /** Null until there is one; `analysisStatus` says why. */
   analysis: Findings | null;
-  warnings: string[];
+  warnings: CallWarning[];
   /** Null for calls that nobody dialled. */
   compliance: CallCompliance | null;
 }

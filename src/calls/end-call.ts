@@ -1,7 +1,9 @@
 /** Ends a call because somebody asked for it: the API today, an operator later. Idempotent; a finished call stays as it is. */
+
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Database } from '../store/database.ts';
+import { LIVE } from './live-statuses.ts';
 import type { Transitions } from './transition.ts';
 
 export async function endCall(
@@ -43,7 +45,7 @@ export async function askForEnd(
     if (known.length === 0) return 'unknown_call';
     const asked = await tx.query(
       `UPDATE calls SET end_asked_at = coalesce(end_asked_at, now()), deadline_at = now()
-        WHERE call_uuid = $1 AND status IN ('queued', 'dialing', 'ringing', 'in_progress') RETURNING 1 AS one`,
+        WHERE call_uuid = $1 AND status IN ${LIVE} RETURNING 1 AS one`,
       [callUuid],
     );
     if (asked.length === 0) return 'over';

@@ -6,6 +6,7 @@
 import type { Carrier } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
 import { WEB_CARRIER } from '../embed/web-carrier.ts';
+import { type SealedPlace, sealedPlace } from '../sealing/sealed-places.ts';
 import type { Database } from '../store/database.ts';
 import { isDatabaseAway } from './database-away.ts';
 
@@ -17,7 +18,7 @@ export interface LineCarriers {
 export interface LineCarriersDeps {
   database: Database;
   /** Of the sealer: the plain text is JSON, `{"authId": …}`. */
-  open(sealed: Buffer): string;
+  open(sealed: Buffer, place: SealedPlace): string;
   registry: CarrierRegistry;
 }
 
@@ -28,23 +29,24 @@ export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
       if (lineId === null) return WEB_CARRIER;
       const key = `${lineId} ${lineCredentialsVersion ?? ''}`;
       const last = known.get(key);
-      let sealed: Buffer | null | undefined;
+      let row: { workspaceId: string; sealed: Buffer | null } | undefined;
       try {
-        const rows = await deps.database.query<{ credentials_sealed: Buffer | null }>(
-          `SELECT coalesce(p.sealed, l.credentials_sealed) AS credentials_sealed
+        [row] = await deps.database.query<{ workspaceId: string; sealed: Buffer | null }>(
+          `SELECT l.workspace_id AS "workspaceId", coalesce(p.sealed, l.credentials_sealed) AS sealed
            FROM phone_lines l LEFT JOIN past_line_credentials p ON p.line_id = l.id AND p.version = $2 WHERE l.id = $1`,
           [lineId, lineCredentialsVersion],
         );
-        sealed = rows[0]?.credentials_sealed;
       } catch (error) {
         if (last !== undefined && isDatabaseAway(error)) return last.carrier;
         throw error;
       }
-      if (sealed === null || sealed === undefined) {
+      const sealed = row?.sealed ?? null;
+      if (row === undefined || sealed === null) {
         throw new Error(`Line ${lineId} has no credentials; give them with \`parley line\`.`);
       }
       if (last?.sealed.equals(sealed)) return last.carrier;
-      const carrier = deps.registry.carrierFor(name, JSON.parse(deps.open(sealed)) as Record<string, string>);
+      const credentials = deps.open(sealed, sealedPlace.lineCredentials(row.workspaceId, lineId));
+      const carrier = deps.registry.carrierFor(name, JSON.parse(credentials) as Record<string, string>);
       known.set(key, { sealed, carrier });
       return carrier;
     },

@@ -80,6 +80,7 @@ const COLUMNS: Record<Exclude<keyof LiveCall, 'enterprise'>, string> = {
   recordings: 'recordings',
   latency: 'latency',
   analysis: 'analysis',
+  falseBargeIns: 'false_barge_ins',
   warnings: 'warnings',
   compliance: 'compliance',
   ringTimeoutSeconds: 'ring_timeout_seconds',

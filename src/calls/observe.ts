@@ -4,6 +4,7 @@
  * whatever no longer fits is recorded and changes no status. `transition.ts` is the only caller.
  */
 import { type CallStatus, ENDED_REASONS, type EndedReason, type HangupBy } from '../../media/contract/call-outcome.ts';
+import type { StreamEnd } from '../../media/contract/link-messages.ts';
 import type { CarrierEnd } from '../carriers/carrier.ts';
 import { type CallRecord, RECORDING_FAILED } from './call-record.ts';
 import type { CallPatch, Ending, LiveCall } from './live-call.ts';
@@ -29,10 +30,12 @@ export type Observation =
   | ({ type: 'end.asked'; disposition?: string | null } & EndReport)
   | {
       type: 'media.stopped';
-      why: 'socket_closed' | 'stopped' | 'bad_stream' | 'no_media' | 'failed';
+      why: StreamEnd;
       durationMs: number;
       latency: Record<string, unknown> | null;
     }
+  /** A web session is over for good; `media.stopped` finishes it. */
+  | { type: 'web.ended'; why: StreamEnd }
   /**
    * The call is over now: a timer ran out, or the carrier knows it no more. An ending that was noted before wins.
    * With `ifDue` only while that timer is still over: what was seen since the reaper looked may have stopped it.
@@ -91,6 +94,10 @@ export function observe(call: LiveCall, observation: Observation, nowEpochMs: nu
       break;
     case 'media.stopped':
       draft.mediaStopped(observation);
+      break;
+    case 'web.ended':
+      if (late) draft.recordLate(observation);
+      else draft.record(observation).webEnded(observation.why);
       break;
     case 'finish':
       if (late || (observation.ifDue !== undefined && !isDue(call, observation.ifDue, nowEpochMs, timerScale))) {
@@ -263,10 +270,19 @@ class Draft {
       this.deed('hang_up');
     }
     if (this.call.channel === 'web') {
-      // No carrier has a word to say: whoever closed the socket ended the call.
-      if (this.call.ending === null) this.#noteEnding({ reason: 'user_hangup', hangupBy: 'caller' });
+      // No carrier has a word to say.
+      this.webEnded(observation.why);
       this.#finish();
     } else if (this.call.carrierEndedAt !== null) this.#finish();
+  }
+
+  /** Whoever closed the socket ended the call, unless somebody has ended it before, or it broke. */
+  webEnded(why: StreamEnd): void {
+    if (this.call.ending !== null) return;
+    const fault = MEDIA_FAULTS[why];
+    this.#noteEnding(
+      fault === undefined ? { reason: 'user_hangup', hangupBy: 'caller' } : { reason: fault, hangupBy: 'platform' },
+    );
   }
 
   finish(report: EndReport): void {
@@ -337,7 +353,7 @@ class Draft {
   }
 }
 
-const MEDIA_FAULTS: Partial<Record<Extract<Observation, { type: 'media.stopped' }>['why'], EndedReason>> = {
+const MEDIA_FAULTS: Partial<Record<StreamEnd, EndedReason>> = {
   bad_stream: 'media_incompatible',
   no_media: 'no_media',
   failed: 'internal_error',

@@ -11,9 +11,14 @@ import type { CallAdmission, CompliancePolicy, DialClearance, NewCall, Placement
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Carrier, PlaceOutcome, PlaceRequest } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
+import { LEAST_CALL_SECONDS, MOST_CALL_SECONDS } from '../dialling/daily-ceilings.ts';
+import { type DayRefusal, lookAtToday, type Reservation, reserve, withdrawUsage } from '../dialling/daily-usage.ts';
+import { tellOfRefusal } from '../dialling/limit-reached.ts';
 import type { CallLimits, CallsLeft } from '../limits/call-limits.ts';
+import type { CallRoom } from '../limits/call-room.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import type { WebhookBell } from '../webhooks/outbox.ts';
 import { appendCallLog } from './call-log.ts';
 import type { CallCompliance } from './call-record.ts';
 import { lockCall } from './live-call.ts';
@@ -28,6 +33,8 @@ export interface PlacementDeps {
   transitions: Transitions;
   registry: Pick<CarrierRegistry, 'carrierFor'>;
   admission: CallAdmission;
+  /** Who will talk to it: taken before the carrier is asked, so that what cannot be served rings nowhere. */
+  room: Pick<CallRoom, 'take' | 'release'>;
   /** First in the transaction that inserts the row: no permit, no dial. */
   clearance: DialClearance & CompliancePolicy;
   callLimits: CallLimits;
@@ -37,10 +44,14 @@ export interface PlacementDeps {
   databaseTurns: FairQueue;
   /** No slash at its end. */
   publicUrl: string;
+  /** For `workspace.limit_reached`. */
+  bell: WebhookBell;
 }
 
 const RING_TIMEOUT_SECONDS = 30;
-const MAX_DURATION_SECONDS = { preset: 1_800, least: 30, most: 14_400 };
+const MAX_DURATION_SECONDS = { preset: 1_800, least: LEAST_CALL_SECONDS, most: MOST_CALL_SECONDS };
+/** While live calls hold what is left of the day, and give some of it back when they end. */
+const DAY_HELD_RETRY_SECONDS = 30;
 /** What a client is told that found the queue full or waited its longest in it. */
 const OVERLOADED: Placement = { kind: 'draining', code: 'overloaded', retryAfterSeconds: 2 };
 /** A 429 that asks for a longer pause than this is passed on at once. */
@@ -57,17 +68,30 @@ export async function placeCall(deps: PlacementDeps, call: NewCall): Promise<Pla
   const leave = await deps.carrierTurns.enter(call.workspaceId, call.priority ?? 'api');
   if (leave === null) return OVERLOADED;
   try {
-    return await placeInTurn(deps, call);
+    return await placeWithRoom(deps, call);
   } finally {
     leave();
   }
 }
 
-async function placeInTurn(deps: PlacementDeps, call: NewCall): Promise<Placement> {
-  const carrier = deps.registry.carrierFor(call.line.carrier, call.line.credentials);
+/** A place in front of voice and recogniser, kept from before the row until the call is carried or over. A tone needs neither. */
+async function placeWithRoom(deps: PlacementDeps, call: NewCall): Promise<Placement> {
   const callUuid = uuidv7();
+  if (call.agent.definition.kind === 'scripted' && !deps.room.take(callUuid, call.priority ?? 'api')) return OVERLOADED;
+  let rings = false;
+  try {
+    const placement = await placeInTurn(deps, call, callUuid);
+    rings = placement.kind === 'placed' || placement.kind === 'unknown';
+    return placement;
+  } finally {
+    if (!rings) deps.room.release(callUuid);
+  }
+}
+
+async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string): Promise<Placement> {
+  const carrier = deps.registry.carrierFor(call.line.carrier, call.line.credentials);
   const scope = { workspaceId: call.workspaceId, lineId: call.line.id };
-  const maxDurationSeconds = Math.min(
+  const longestSeconds = Math.min(
     MAX_DURATION_SECONDS.most,
     Math.max(MAX_DURATION_SECONDS.least, call.agent.definition.maxDurationSeconds ?? MAX_DURATION_SECONDS.preset),
   );
@@ -76,12 +100,12 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall): Promise<Placemen
   if (leave === null) return OVERLOADED;
   let made: Made;
   try {
-    made = await makeCall(deps, call, scope, { callUuid, maxDurationSeconds });
+    made = await makeCall(deps, call, scope, { callUuid, longestSeconds });
   } finally {
     leave();
   }
   if (!made.ok) return made.refused;
-  const { left } = made;
+  const { left, maxDurationSeconds } = made;
 
   const outcome = await askCarrier(deps, carrier, call, {
     callUuid,
@@ -105,22 +129,31 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall): Promise<Placemen
 /** The carrier was not asked. */
 type NotDialled = { kind: 'no_turn' } | Extract<Placement, { kind: 'blocked' }>;
 
-type Made = { ok: true; left: CallsLeft } | { ok: false; refused: Placement };
+type Made = { ok: true; left: CallsLeft; maxDurationSeconds: number } | { ok: false; refused: Placement };
 
-/** Clearance first, then the limits, then the row that takes the promised slot: all or nothing. */
+/** Clearance first, then the limits, then the day's ceilings and the row that takes the promised slot: all or nothing. */
 async function makeCall(
   deps: PlacementDeps,
   call: NewCall,
   scope: CallScope,
-  made: { callUuid: string; maxDurationSeconds: number },
+  made: { callUuid: string; longestSeconds: number },
 ): Promise<Made> {
   const { callUuid } = made;
+  const toldIds: string[] = [];
   let admitted = false;
   let done: Made | null = null;
   try {
     done = await deps.database.transaction(async (tx): Promise<Made> => {
       const verdict = await deps.clearance.judge(tx, call);
       if (!verdict.ok) return { ok: false, refused: { kind: 'blocked', code: verdict.code } };
+      const { ceilings } = verdict;
+      const dayOver = async (refusal: DayRefusal): Promise<Made> => {
+        toldIds.push(...(await tellOfRefusal(tx, call, refusal, deps.clock)));
+        return { ok: false, refused: dailyLimit(refusal) };
+      };
+      const asked = { workspaceId: call.workspaceId, keyId: call.keyId ?? null };
+      const day = ceilings === null ? null : await lookAtToday(tx, { ...asked, ceilings });
+      if (day !== null && day.refusal !== null) return dayOver(day.refusal);
       // On a connection of its own: what it locks is free again at once, not when this transaction ends.
       const limits = await deps.callLimits.admit(scope, callUuid);
       const { left } = limits;
@@ -132,15 +165,28 @@ async function makeCall(
       if (!(await deps.callLimits.settle(tx, callUuid))) {
         return { ok: false, refused: { kind: 'limited', code: 'concurrency_limit', retryAfterSeconds: 1, left } };
       }
+      const wantedSeconds = Math.min(made.longestSeconds, verdict.maxCallSeconds ?? made.longestSeconds);
+      const reserved = day === null ? null : await reserve(tx, day, wantedSeconds);
+      if (reserved !== null && !reserved.ok) return dayOver(reserved.refusal);
+      const reservation = reserved?.reservation ?? null;
+      const maxDurationSeconds = reservation?.seconds ?? wantedSeconds;
       const compliance = await verdict.grant(callUuid);
-      await insertCall(tx, deps.clock, call, { ...made, compliance });
-      return { ok: true, left };
+      await insertCall(tx, deps.clock, call, { callUuid, maxDurationSeconds, compliance, reservation });
+      return { ok: true, left, maxDurationSeconds };
     });
+    if (toldIds.length > 0) deps.bell.ring(toldIds);
     return done;
   } finally {
     // Were the row there although COMMIT was not answered, it would hold its slot by itself.
     if (admitted && done?.ok !== true) deps.callLimits.release(scope, callUuid).catch(() => {});
   }
+}
+
+function dailyLimit({ reached, day }: DayRefusal): Placement {
+  const { name, value, isSpent } = reached;
+  const untilReset = Math.max(1, day.resetsInSeconds);
+  const retryAfterSeconds = isSpent ? untilReset : Math.min(DAY_HELD_RETRY_SECONDS, untilReset);
+  return { kind: 'limited', code: 'daily_limit', retryAfterSeconds, ceiling: { name, value } };
 }
 
 /** The one repetition that there is: of an explicit 429, once, when the carrier says that a second is enough. */
@@ -158,7 +204,8 @@ async function askCarrier(
     if (waitMs > 0) await new Promise<void>((resolve) => deps.clock.after(waitMs, resolve));
     if (waited || waitMs > 0) {
       // The number may have been suppressed since the permit was written.
-      const verdict = await deps.clearance.check({ workspaceId, to, leadId: call.lead?.id ?? null });
+      const lineNumber = call.line.number;
+      const verdict = await deps.clearance.check({ workspaceId, to, leadId: call.lead?.id ?? null, lineNumber });
       if (!verdict.allowed) return { kind: 'blocked', code: verdict.code };
     }
     try {
@@ -169,7 +216,7 @@ async function askCarrier(
     }
   };
   const first = await place(false);
-  if (first.kind !== 'throttled' || first.retrySafe !== true) return first;
+  if (first.kind !== 'throttled') return first;
   if (first.retryAfterSeconds > LONGEST_RETRY_PAUSE_SECONDS) return first;
   await new Promise<void>((resolve) => deps.clock.after(first.retryAfterSeconds * 1000, resolve));
   const second = await place(true);
@@ -198,7 +245,7 @@ async function concluded(deps: PlacementDeps, callUuid: string, outcome: PlaceOu
         carrierCode: outcome.carrierCode,
         reason: outcome.reason,
         hangupBy: 'carrier',
-        error: { code: outcome.reason, message: outcome.message, provider: null, retryable: false },
+        error: { code: outcome.reason, message: outcome.message },
       });
       if (applied?.call.submission === 'accepted') return { kind: 'placed', callUuid, status: 'ringing' };
       return { kind: 'rejected', callUuid, code: outcome.reason };
@@ -259,17 +306,24 @@ async function insertCall(
   tx: Queryable,
   clock: Clock,
   call: NewCall,
-  made: { callUuid: string; maxDurationSeconds: number; compliance: CallCompliance },
+  made: {
+    callUuid: string;
+    maxDurationSeconds: number;
+    compliance: CallCompliance;
+    reservation: Reservation | null;
+  },
 ): Promise<void> {
-  const { callUuid, maxDurationSeconds, compliance } = made;
+  const { callUuid, maxDurationSeconds, compliance, reservation } = made;
   const nowEpochMs = clock.epochMs();
   const now = new Date(nowEpochMs);
   await tx.query(
     `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, to_number, from_number, name, metadata,
                         idempotency_key, request_id, status, carrier, created_at, dialed_at, deadline_at,
                         ring_timeout_seconds, max_duration_seconds, late_acceptance, idempotency_path,
-                        lead_id, lead_values, compliance, line_credentials_version)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'dialing', $12, $13, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+                        lead_id, lead_values, compliance, line_credentials_version,
+                        dial_key, dial_day, dial_reserved_seconds)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'dialing', $12, $13, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+             $23, $24, $25)`,
     [
       callUuid,
       call.workspaceId,
@@ -293,6 +347,9 @@ async function insertCall(
       call.lead === null ? null : JSON.stringify(call.lead.values),
       JSON.stringify(compliance),
       call.line.credentialsVersion ?? null,
+      reservation === null ? (call.keyId ?? null) : reservation.countedFor,
+      reservation?.dayBeganAt ?? null,
+      reservation?.seconds ?? null,
     ],
   );
   await appendCallLog(tx, callUuid, [{ kind: 'status', data: { status: 'dialing' }, atEpochMs: nowEpochMs }]);
@@ -311,9 +368,10 @@ async function removeUndialled({ database, clearance }: PlacementDeps, callUuid:
     const call = await lockCall(tx, callUuid);
     if (call === undefined) return true;
     if (call.status !== 'dialing' || call.carrierCallId !== null) return false;
+    await clearance.withdraw(tx, call);
+    await withdrawUsage(tx, call);
     await tx.query('DELETE FROM call_events WHERE call_uuid = $1', [callUuid]);
     await tx.query('DELETE FROM calls WHERE call_uuid = $1', [callUuid]);
-    await clearance.withdraw(tx, call);
     return true;
   });
 }

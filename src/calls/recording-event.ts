@@ -1,17 +1,20 @@
 /** How a call's recordings are told: in `recording.ready` (contract §6) and in the call log (contract §13). Addresses are signed and live a day. */
 import { type RecordingLinks, TOLD_LIFE_MS } from '../recordings/recording-links.ts';
+import type { SoundFacts } from '../recordings/recording-rows.ts';
 import { type SoundForm, STORED_FORM, VARIANTS } from '../recordings/sound-form.ts';
-import type { CallRecord, StreamRecording } from './call-record.ts';
+import type { CallRecord } from './call-record.ts';
 
 export interface RecordingShown {
-  /** From 1: which stream of the call. */
-  part: number;
+  /** Null: the whole call. From 1: one of its streams alone. */
+  part: number | null;
   variant: SoundForm['variant'];
   url: string;
   urlExpiresAt: string;
-  format: StreamRecording['format'];
+  format: SoundFacts['format'];
   channels: number;
   sampleRate: number;
+  /** Its place in the whole. */
+  startSeconds: number;
   durationSeconds: number;
   /** Null for a variant: it is made when it is asked for. */
   sizeBytes: number | null;
@@ -19,26 +22,40 @@ export interface RecordingShown {
   redacted: false;
 }
 
-type Recorded = Pick<CallRecord, 'callUuid' | 'recordings'>;
+type Recorded = Pick<CallRecord, 'callUuid' | 'recording' | 'recordings'>;
 
-/** `recording` is the first stream as it is stored; `recordings` has every stream in every variant. */
+/** `recording` is the whole call as it is stored; `recordings` has it in every variant, and then each stream's where there were several. */
 export function recordingEventFields(links: RecordingLinks, call: Recorded): Record<string, unknown> {
   const recordings = shownRecordings(links, call);
   return recordings.length === 0 ? {} : { recording: recordings[0], recordings };
 }
 
-/** Each stream of the call as it is stored, followed by its variants. */
-export function shownRecordings(links: RecordingLinks, { callUuid, recordings }: Recorded): RecordingShown[] {
-  return recordings.flatMap((recording, at) =>
-    VARIANTS.map((variant) => shown(links, { callUuid, part: at + 1, variant }, recording)),
+/** The whole call, and its parts where it has such: as it is stored, followed by its variants. */
+export function shownRecordings(
+  links: RecordingLinks,
+  { callUuid, recording, recordings }: Recorded,
+): RecordingShown[] {
+  if (recording === null) return [];
+  const isJoined = recordings.length > 1 || recordings[0]?.sha256 !== recording.sha256;
+  const parts = isJoined
+    ? recordings.map((part, at) => ({ part: at + 1, facts: part, startMs: part.startMs ?? 0 }))
+    : [];
+  return [{ part: null, facts: recording, startMs: 0 }, ...parts].flatMap((one) =>
+    VARIANTS.map((variant) => shown(links, { callUuid, variant, ...one })),
   );
 }
 
 function shown(
   links: RecordingLinks,
-  { callUuid, part, variant }: { callUuid: string; part: number; variant: SoundForm['variant'] },
-  recording: StreamRecording,
+  one: {
+    callUuid: string;
+    part: number | null;
+    variant: SoundForm['variant'];
+    facts: SoundFacts;
+    startMs: number;
+  },
 ): RecordingShown {
+  const { callUuid, part, variant, facts, startMs } = one;
   const { url, expiresAt } = links.sign({ ...STORED_FORM, callUuid, part, variant }, TOLD_LIFE_MS);
   const isStored = variant === STORED_FORM.variant;
   return {
@@ -46,12 +63,13 @@ function shown(
     variant,
     url,
     urlExpiresAt: expiresAt.toISOString(),
-    format: recording.format,
-    channels: isStored ? recording.channels : 1,
-    sampleRate: recording.rateHz,
-    durationSeconds: Math.round(recording.durationMs / 100) / 10,
-    sizeBytes: isStored ? recording.sizeBytes : null,
-    sha256: isStored ? recording.sha256 : null,
+    format: facts.format,
+    channels: isStored ? facts.channels : 1,
+    sampleRate: facts.rateHz,
+    startSeconds: startMs / 1000,
+    durationSeconds: Math.round(facts.durationMs / 100) / 10,
+    sizeBytes: isStored ? facts.sizeBytes : null,
+    sha256: isStored ? facts.sha256 : null,
     redacted: false,
   };
 }

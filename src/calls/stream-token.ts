@@ -3,17 +3,23 @@
  * key that only control has: so a doubled answer callback gets the same address, not one that kills the other, and nothing
  * but the token's digest is stored. The claim that wins burns it; what comes after a claim is another token.
  */
-import { createHash, createHmac, hkdfSync } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
+import { type GivenKeys, hkdfKeys } from '../sealing/master-keys.ts';
 
 export interface StreamTokens {
-  /** 43 characters of base64url: 32 bytes that nobody without the key can tell from chance. */
-  tokenOf(call: { callUuid: string; epoch: number }): string;
+  /**
+   * 43 characters of base64url: 32 bytes that nobody without the key can tell from chance. Under each master key that is good, the
+   * newest first: what was given out before a new key's turn is the second.
+   */
+  tokensOf(call: { callUuid: string; epoch: number }): string[];
 }
 
-export function createStreamTokens(masterKeyHex: string): StreamTokens {
-  const key = Buffer.from(hkdfSync('sha256', Buffer.from(masterKeyHex, 'hex'), '', 'parley stream token', 32));
+export function createStreamTokens(masterKeys: GivenKeys): StreamTokens {
+  const keys = hkdfKeys(masterKeys, 'parley stream token');
+  const under = (key: Buffer, { callUuid, epoch }: { callUuid: string; epoch: number }): string =>
+    createHmac('sha256', key).update(`${callUuid} ${epoch}`).digest('base64url');
   return {
-    tokenOf: ({ callUuid, epoch }) => createHmac('sha256', key).update(`${callUuid} ${epoch}`).digest('base64url'),
+    tokensOf: (call) => keys.all().map((key) => under(key, call)),
   };
 }
 

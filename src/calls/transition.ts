@@ -6,24 +6,18 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import { oweAnalysis } from '../analysis/owe-analysis.ts';
 import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
+import { settleUsage } from '../dialling/daily-usage.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
+import { settleRecording } from '../recordings/settle-recording.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { settleIdempotency } from '../store/idempotency-keys.ts';
-import type { CallEventName } from '../webhooks/events.ts';
+import type { Sealer } from '../store/secrets.ts';
 import { appendCallLog } from './call-log.ts';
-import type { CallRecord } from './call-record.ts';
 import { type LiveCall, lockCall, patchCall } from './live-call.ts';
 import { type Change, type Deed, type Observation, observe } from './observe.ts';
-import { recordingEventFields } from './recording-event.ts';
+import type { RecordCallEvent } from './record-call-event.ts';
 
-/** `recordCallEvent` of the webhook outbox: writes event and deliveries, returns the deliveries' ids. */
-export type RecordCallEvent = (
-  tx: Queryable,
-  call: CallRecord,
-  event: CallEventName,
-  extra: Record<string, unknown>,
-  clock: Clock,
-) => Promise<string[]>;
+export type { RecordCallEvent };
 
 export interface TransitionDeps {
   database: Database;
@@ -34,6 +28,7 @@ export interface TransitionDeps {
   /** See `timers.ts`; default 1. */
   timerScale?: number;
   links: RecordingLinks;
+  sealer: Sealer;
   /**
    * What else follows from a change, in its transaction: the lead, an opt-out. Told of every observation, the late ones too.
    * Returns ids of webhook deliveries.
@@ -93,10 +88,17 @@ export function createTransitions(deps: TransitionDeps): Transitions {
         );
         if (change.settled !== null) await settleIdempotency(tx, call, change.settled);
         const deliveryIds = await recordProgress(tx, before, call);
-        if (change.finished) deliveryIds.push(...(await recordEnd(tx, call)));
+        if (change.finished) {
+          deliveryIds.push(...(await recordEnd(tx, call)));
+          // Its recording may have been finished first, but the terminal event has the lowest sequence.
+          const settled = await settleRecording(deps, tx, call);
+          events.push(...settled.events);
+          deliveryIds.push(...settled.deliveryIds);
+        }
         if (isOwedAnalysis) await oweAnalysis(tx, call, nowEpochMs);
         deliveryIds.push(...(await deps.follow(tx, call, observation, change.finished)));
         await options.alongside?.(tx, call);
+        if (change.finished && call.channel === 'phone') await settleUsage(tx, call);
         return { call, change, events, deliveryIds };
       });
       if (typeof done === 'string') return done;
@@ -120,11 +122,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
   async function recordEnd(tx: Queryable, call: LiveCall): Promise<string[]> {
     const event = `call.${call.status}` as 'call.completed' | 'call.no_answer' | 'call.failed';
     const extra = event === 'call.completed' ? {} : { sipReason: call.ending?.carrierCause ?? null };
-    const ids = await deps.recordCallEvent(tx, call, event, extra, deps.clock);
-    if (call.recordingStatus !== 'ready') return ids;
-    const recordingFields = recordingEventFields(deps.links, call);
-    // The recording was finished first, but the terminal event has the lowest sequence.
-    return [...ids, ...(await deps.recordCallEvent(tx, call, 'recording.ready', recordingFields, deps.clock))];
+    return deps.recordCallEvent(tx, call, event, extra, deps.clock);
   }
 
   function tell(done: { call: LiveCall; change: Change; events: CallEvent[]; deliveryIds: string[] }): void {

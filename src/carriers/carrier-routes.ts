@@ -1,20 +1,23 @@
 /**
- * Where carriers report: `/carriers/{carrier}/{callUuid}/{answer|next|ring|hangup|stream}`. A report counts only with the
- * carrier's signature over the public address that it dialled. Registered by the API server; knows no carrier's format.
- * A call that is unknown or over is told to hang up, whoever asks.
+ * Where carriers report: `/carriers/{carrier}/{callUuid}/{answer|next|ring|hangup|stream}`. A report counts only with
+ * the carrier's signature over the public address that it dialled. Registered by the API server; knows no carrier's
+ * format. A call that is unknown or over is told to hang up, whoever asks. A copy of a callback that was acted on
+ * changes nothing.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
+import { VOUCHED_HEADER, type Vouched } from '../../media/contract/vouched.ts';
 import { appendCallLog } from '../calls/call-log.ts';
 import type { LineCarriers } from '../calls/line-carriers.ts';
-import { type LiveCall, readOwnCall } from '../calls/live-call.ts';
+import { type LiveCall, lockCall, readOwnCall } from '../calls/live-call.ts';
 import type { Observation } from '../calls/observe.ts';
 import { type StreamTokens, sha256OfToken } from '../calls/stream-token.ts';
 import type { Transitions } from '../calls/transition.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { ActedOnBefore, noteActedOn, wasActedOn } from './acted-on.ts';
 import type { CallbackRequest, Carrier, CarrierEvent } from './carrier.ts';
 import type { CarrierRegistry } from './registry.ts';
 
@@ -44,6 +47,15 @@ interface CallbackParams {
 
 type Document = { contentType: string; body: string };
 
+/** A callback that was verified. */
+interface Verified {
+  call: LiveCall;
+  carrier: Carrier;
+  kind: string;
+  /** See `Carrier.signatureOf`. */
+  signature: string;
+}
+
 /** A call whose streams are lost so often within a minute is ended: what loses them would lose the next one too. */
 const MOST_REOPENED_A_MINUTE = 3;
 /** The last turn of a lost stream gets so long to be written, so that the next one goes on after it. */
@@ -60,6 +72,8 @@ const MAX_REMEMBERED_FORGERIES = 1_000;
 
 export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesDeps): void {
   const forged = new Set<string>();
+  /** One wait a call, however many callbacks ask at once. */
+  const lastWords = new Map<string, Promise<void>>();
 
   app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
@@ -97,51 +111,70 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
       }
       return reply.code(403).send();
     }
-    const document = await observed(call, carrier, kind, carrier.parseCallback(kind, callback));
+    const verified = { call, carrier, kind, signature: carrier.signatureOf(callback) };
+    let isCopy = false;
+    const document = await observed(verified, carrier.parseCallback(kind, callback)).catch((error: unknown) => {
+      if (!(error instanceof ActedOnBefore)) throw error;
+      isCopy = true;
+      deps.log.debug({ callUuid, carrier: name, kind }, 'a copy of a callback was ignored');
+      // The carrier asks again when it has not got our answer: it is told what stands now.
+      return wantsDocument ? openStream(callUuid, carrier) : null;
+    });
+    // Anybody may have a copy.
+    if (!isCopy) reply.header(VOUCHED_HEADER, 'carrier' satisfies Vouched);
     if (document !== null) return sendDocument(reply, document);
     return wantsDocument ? sendDocument(reply, carrier.hangupDocument()) : reply.code(200).send();
   }
 
+  /** The stream that waits to be opened; null: there is none. */
+  async function openStream(callUuid: string, carrier: Carrier): Promise<Document | null> {
+    const call = await readOwnCall(deps.database, callUuid);
+    if (call === undefined || !mayTalk(call) || call.mediaTokenUsedAt !== null) return null;
+    const token = await givenToken(deps.database, callUuid, deps.streamTokens.tokensOf(call));
+    return streamDocument(callUuid, carrier, token);
+  }
+
   /** Resolves with the document that the carrier must follow, or null when it needs none. */
-  async function observed(
-    call: LiveCall,
-    carrier: Carrier,
-    kind: string,
-    event: CarrierEvent,
-  ): Promise<Document | null> {
-    const { callUuid } = call;
+  async function observed(callback: Verified, event: CarrierEvent): Promise<Document | null> {
+    const { callUuid } = callback.call;
+    const alongside = (tx: Queryable): Promise<void> => noteActedOn(tx, callUuid, callback.signature);
     switch (event.type) {
       case 'answered':
-        return answered(callUuid, carrier, event.carrierCallId);
+        return answered(callback, event.carrierCallId);
       case 'stream_over':
-        return streamOver(callUuid, carrier, event.carrierCallId);
-      case 'ringing':
-        await deps.transitions.apply(callUuid, { type: 'carrier.ringing', carrierCallId: event.carrierCallId });
+        return streamOver(callback, event.carrierCallId);
+      case 'ringing': {
+        const { carrierCallId } = event;
+        await deps.transitions.apply(callUuid, { type: 'carrier.ringing', carrierCallId }, { alongside });
         return null;
+      }
       case 'ended': {
         // Where media still talks, the end waits for its last word; the carrier does not wait for ours.
         const { carrierCallId, end } = event;
-        await deps.transitions.apply(callUuid, { type: 'carrier.ended', carrierCallId, end });
+        await deps.transitions.apply(callUuid, { type: 'carrier.ended', carrierCallId, end }, { alongside });
         return null;
       }
       case 'stream':
-        await note(callUuid, { kind: 'carrier.stream', data: { state: event.state, detail: event.detail } });
+        await note(callback, { kind: 'carrier.stream', data: { state: event.state, detail: event.detail } });
         return null;
       case 'ignored':
-        deps.log.debug({ callUuid, kind, why: event.why }, 'a callback said nothing that matters');
+        deps.log.debug({ callUuid, kind: callback.kind, why: event.why }, 'a callback said nothing that matters');
         return null;
     }
   }
 
-  async function answered(callUuid: string, carrier: Carrier, carrierCallId: string): Promise<Document> {
+  async function answered(
+    { call: { callUuid }, carrier, signature }: Verified,
+    carrierCallId: string,
+  ): Promise<Document> {
     const observation: Observation = { type: 'carrier.answered', carrierCallId };
     let token: string | null = null;
     const applied = await deps.transitions.apply(callUuid, observation, {
       async alongside(tx: Queryable, call: LiveCall) {
+        await noteActedOn(tx, callUuid, signature);
         // A stream that runs is not opened a second time.
-        if (call.status !== 'in_progress' || call.carrierEndedAt !== null || call.ending !== null) return;
-        if (call.mediaTokenUsedAt !== null) return;
-        token = deps.streamTokens.tokenOf(call);
+        if (!mayTalk(call) || call.mediaTokenUsedAt !== null) return;
+        token = await givenToken(tx, callUuid, deps.streamTokens.tokensOf(call));
         await patchMediaToken(tx, callUuid, token);
       },
     });
@@ -150,20 +183,23 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
   }
 
   /** Nobody has ended the call, but its stream is gone: it goes on in whatever process takes the next one. */
-  async function streamOver(callUuid: string, carrier: Carrier, carrierCallId: string): Promise<Document> {
+  async function streamOver({ call, carrier, signature }: Verified, carrierCallId: string): Promise<Document> {
+    const { callUuid } = call;
+    if (await wasActedOn(deps.database, callUuid, signature)) throw new ActedOnBefore();
     await lastWord(callUuid);
     let token: string | null = null;
     let lostTooOften: EndedReason | null = null;
     const observation: Observation = { type: 'carrier.stream_over', carrierCallId };
     const applied = await deps.transitions.apply(callUuid, observation, {
       async alongside(tx: Queryable, call: LiveCall) {
-        if (call.status !== 'in_progress' || call.carrierEndedAt !== null || call.ending !== null) return;
+        await noteActedOn(tx, callUuid, signature);
+        if (!mayTalk(call)) return;
         const atEpochMs = deps.clock.epochMs();
         if ((await timesReopened(tx, callUuid, atEpochMs - 60_000)) >= MOST_REOPENED_A_MINUTE) {
           lostTooOften = call.epoch > 0 ? 'node_lost' : 'no_media';
           return;
         }
-        token = deps.streamTokens.tokenOf(call);
+        token = await givenToken(tx, callUuid, deps.streamTokens.tokensOf(call));
         await patchMediaToken(tx, callUuid, token);
         const data = { lostEpoch: call.epoch, lostMediaId: call.ownerMediaId };
         await appendCallLog(tx, callUuid, [{ kind: STREAM_REOPENED, data, atEpochMs }]);
@@ -176,7 +212,13 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     return streamDocument(callUuid, carrier, token);
   }
 
-  async function lastWord(callUuid: string): Promise<void> {
+  function lastWord(callUuid: string): Promise<void> {
+    const waited = lastWords.get(callUuid) ?? waitForLastWord(callUuid).finally(() => lastWords.delete(callUuid));
+    lastWords.set(callUuid, waited);
+    return waited;
+  }
+
+  async function waitForLastWord(callUuid: string): Promise<void> {
     const untilMs = deps.clock.nowMs() + LAST_WORD_LIMIT_MS;
     while (deps.media.mayStillSpeak(callUuid) && deps.clock.nowMs() < untilMs) {
       const call = await readOwnCall(deps.database, callUuid);
@@ -196,9 +238,30 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     });
   }
 
-  async function note(callUuid: string, line: { kind: string; data: object }): Promise<void> {
-    await appendCallLog(deps.database, callUuid, [{ ...line, atEpochMs: deps.clock.epochMs() }]);
+  async function note({ call, signature }: Verified, line: { kind: string; data: object }): Promise<void> {
+    await deps.database.transaction(async (tx) => {
+      // First, as every change does: a note alone shares the row, and two that share it cannot both go on to lock it.
+      await lockCall(tx, call.callUuid);
+      await noteActedOn(tx, call.callUuid, signature);
+      await appendCallLog(tx, call.callUuid, [{ ...line, atEpochMs: deps.clock.epochMs() }]);
+    });
   }
+}
+
+/** Nobody and nothing has ended it. */
+function mayTalk(call: LiveCall): boolean {
+  return call.status === 'in_progress' && call.carrierEndedAt === null && call.ending === null;
+}
+
+/** While the master key is rotated a doubled callback may come after the turn: the address that was given stays the one. */
+async function givenToken(database: Queryable, callUuid: string, tokens: readonly string[]): Promise<string> {
+  const [newest = '', ...former] = tokens;
+  if (former.length === 0) return newest;
+  const [row] = await database.query<{ sha256: Buffer | null }>(
+    'SELECT media_token_sha256 AS sha256 FROM calls WHERE call_uuid = $1',
+    [callUuid],
+  );
+  return former.find((token) => row?.sha256?.equals(sha256OfToken(token)) === true) ?? newest;
 }
 
 async function patchMediaToken(tx: Queryable, callUuid: string, token: string): Promise<void> {

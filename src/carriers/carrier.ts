@@ -22,8 +22,8 @@ export type PlaceOutcome =
   | { kind: 'accepted'; carrierRequestId: string }
   /** Explicitly refused; nothing was dialled. */
   | { kind: 'refused'; reason: EndedReason; carrierCode: string; message: string }
-  /** `retrySafe`: an explicit 429, so nothing was dialled and one more try is allowed. A 503 may have dialled: never set there. */
-  | { kind: 'throttled'; retryAfterSeconds: number; retrySafe?: boolean }
+  /** An explicit 429, so nothing was dialled and one more try is allowed. */
+  | { kind: 'throttled'; retryAfterSeconds: number }
   /** Timed out, reset or 5xx after the request may have been read. `lateAcceptance` settles if the answer comes after all. */
   | { kind: 'unknown'; why: string; lateAcceptance: Promise<string | null> };
 
@@ -88,6 +88,11 @@ export interface Carrier {
   /** The document that ends a call that should not go on. */
   hangupDocument(): { contentType: string; body: string };
   verifyCallback(request: CallbackRequest): boolean;
+  /**
+   * The right signature of a callback that was verified, over its nonce too: each copy of one request has the same,
+   * whatever else its headers hold, and no two requests share one.
+   */
+  signatureOf(request: CallbackRequest): string;
   /** The media socket's upgrade request. `unsupported`: this carrier does not sign it. */
   verifyUpgrade(request: { url: string; headers: Record<string, string> }): 'ok' | 'bad' | 'unsupported';
   /** `kind` is the callback path's last segment: `answer`, `next`, `ring`, `hangup`, `stream`. */

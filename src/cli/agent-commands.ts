@@ -22,7 +22,7 @@ export function addAgentCommands(program: Command, io: CommandIo): void {
     .description('check a definition and store it; all faults are listed with their paths')
     .option('--id <uuid>', 'of a known agent: store its next version (calls that run keep theirs)')
     .action(async (slug: string, file: string, options: { id?: string }) => {
-      const definition = await readJson(file);
+      const definition = await readJsonFile(file);
       const stored = await importAgent(io.database(), { slug, definition, ...given({ id: options.id }), by: io.by() });
       io.print(stored, [`Stored '${stored.name}' as agent ${stored.id}, version ${stored.version}.`]);
     });
@@ -86,7 +86,7 @@ export function addAgentCommands(program: Command, io: CommandIo): void {
     });
 }
 
-async function readJson(file: string): Promise<unknown> {
+export async function readJsonFile(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError('invalid', `${file} cannot be read (${error.code ?? error.message}).`);
   });

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { analyseAgain } from '../analysis/analyse-again.ts';
 import type { Findings } from '../analysis/findings.ts';
+import { type CallWarning, codeOf } from '../calls/call-warnings.ts';
 import { type LiveCall, readCall } from '../calls/live-call.ts';
 import { createGuardedClient } from '../outbound-http/guarded-client.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
@@ -34,7 +35,7 @@ export function addAnalysisCommands(program: Command, io: CommandIo): void {
       const http = createGuardedClient({ guard: guardOf(io), clock: systemClock });
       try {
         const done = await analyseAgain(
-          { database: io.database(), clock: systemClock, sealer: options.heuristic ? null : io.sealer(), http },
+          { database: io.database(), clock: systemClock, sealer: options.heuristic ? null : io.opener(), http },
           { workspaceId: call.workspaceId, callUuid: call.callUuid, by: io.by() },
         );
         if (done.kind !== 'done') throw new OperatorError('refused', REFUSALS[done.kind]);
@@ -80,10 +81,10 @@ function linesOf(findings: Findings | null): string[] {
   ];
 }
 
-function analysisWarnings(warnings: readonly string[]): string[] {
-  return warnings.filter((code) => code.startsWith('analysis_'));
+function analysisWarnings(warnings: readonly CallWarning[]): string[] {
+  return warnings.map(codeOf).filter((code) => code.startsWith('analysis_'));
 }
 
-function warningLines(warnings: readonly string[]): string[] {
+function warningLines(warnings: readonly CallWarning[]): string[] {
   return analysisWarnings(warnings).map((code) => `warning     ${code}`);
 }

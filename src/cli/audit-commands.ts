@@ -7,7 +7,7 @@ import { readAudit } from '../audit/read-audit.ts';
 import { type AuditFault, type ChainReport, verifyChain } from '../audit/verify-chain.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace, listWorkspaces } from '../workspaces/workspaces.ts';
-import { type CommandIo, ExitCode, given, table, wholeNumber } from './command-io.ts';
+import { type CommandIo, ExitCode, given, listOf, table, wholeNumber } from './command-io.ts';
 
 export function addAuditCommands(program: Command, io: CommandIo): void {
   const audit = program.command('audit').description('who changed what: hash-chained, never changed');
@@ -17,14 +17,18 @@ export function addAuditCommands(program: Command, io: CommandIo): void {
     .description('the newest changes of a workspace')
     .option('--limit <rows>', 'how many', wholeNumber, 50)
     .option('--before <position>', 'only rows before this one', wholeNumber)
-    .option('--actor <actor>', 'like key:AbCdEfGh or cli:anna')
-    .option('--action <action>', 'like line.limits_changed')
-    .option('--target <target>', 'like line:0199…')
+    .option('--actor <actor>', 'like key:AbCdEfGh or cli:anna; several with commas', listOf)
+    .option('--action <action>', 'like line.limits_changed; several with commas', listOf)
+    .option('--target <target>', 'like line:0199…; several with commas', listOf)
     .action(async (slug: string, options: ListOptions) => {
       const { id } = await findWorkspace(io.database(), slug);
       const rows = await readAudit(io.database(), null, {
         workspaceId: id,
-        filters: given({ actor: options.actor, action: options.action, target: options.target }),
+        filters: given({
+          actor: options.actor,
+          action: options.action,
+          target: options.target,
+        }),
         before: options.before ?? null,
         limit: options.limit,
       });
@@ -51,8 +55,8 @@ export function addAuditCommands(program: Command, io: CommandIo): void {
     .option('--expect <row:hash>', 'with a workspace: this row must still have the hash that an earlier run printed')
     .action(async (slug: string | undefined, options: { expect?: string }) => {
       const database = io.database();
-      const { masterKeyHex } = io.settings();
-      const sealer = masterKeyHex === null ? null : createChainSealer(masterKeyHex);
+      const hasKey = io.settings().masterKeys().length > 0;
+      const sealer = hasKey ? createChainSealer(await io.masterKeys()) : null;
       const workspaces = slug === undefined ? await listWorkspaces(database) : [await findWorkspace(database, slug)];
       const chains = workspaces.map((one) => ({ name: one.slug, chain: chainOf(one.id) }));
       if (slug === undefined) chains.push({ name: '(service)', chain: SERVICE_CHAIN });
@@ -75,9 +79,9 @@ export function addAuditCommands(program: Command, io: CommandIo): void {
 interface ListOptions {
   limit: number;
   before?: number;
-  actor?: string;
-  action?: string;
-  target?: string;
+  actor?: string[];
+  action?: string[];
+  target?: string[];
 }
 
 function linesOf({ name, rows, end, seals, faults, moreFaults }: ChainReport & { name: string }): string[] {

@@ -2,16 +2,20 @@
  * What every command gets: the database and the sealer, opened when first asked for, and a way to print. A command gives
  * values and says how people read them; `--json` prints the values as they are.
  */
+import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { systemClock } from '../../media/contract/clock.ts';
+import { type Clock, systemClock } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { loadOperatorSettings, type OperatorSettings } from '../config/operator-settings.ts';
 import { openRecordings, type Recordings } from '../recordings/recordings.ts';
 import { renderInThread } from '../recordings/renditions.ts';
+import { MasterKeyRefused } from '../sealing/key-register.ts';
+import { type MasterKeys, masterKeyOf } from '../sealing/master-keys.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { createSealer, type Sealer } from '../store/secrets.ts';
 import { builtEntry } from '../supervisor/built-entry.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
+import { type CommandKeys, openCommandKeys } from './command-keys.ts';
 
 /** The process's edges, so that tests can stand in for them. */
 export interface Terminal {
@@ -26,7 +30,15 @@ export interface CommandIo {
   readonly terminal: Terminal;
   settings(): OperatorSettings;
   database(): Database;
-  sealer(): Sealer;
+  /** The master keys of the database, the one that seals first. Rejects when there is none here, or it is another. */
+  masterKeys(): Promise<MasterKeys>;
+  sealer(): Promise<Sealer>;
+  /** Opens with the key that is here, whether it is that of the database or not. Throws when there is none. */
+  opener(): Pick<Sealer, 'open'>;
+  /** For what is put together before it is known whether it seals: seals only after `sealer()` was waited for. */
+  laterSealer: Sealer;
+  /** This command among the holders of master keys. */
+  holder: string;
   /** Stored recordings: reading wants the master key, erasing does not. */
   recordings(): Recordings;
   /** Who sits at this command line, for the audit: the name that the system knows the person by, before any sudo. */
@@ -46,10 +58,21 @@ export class ExitCode extends Error {
   }
 }
 
-export function createCommandIo(terminal: Terminal, wantsJson: () => boolean): CommandIo {
+export function createCommandIo(terminal: Terminal, wantsJson: () => boolean, clock: Clock = systemClock): CommandIo {
   let settings: OperatorSettings | undefined;
   let database: Database | undefined;
   let recordings: Recordings | undefined;
+  let masterKeys: CommandKeys | undefined;
+  let sealer: Sealer | undefined;
+  let opener: Sealer | undefined;
+  const givenKeys = (): readonly string[] => {
+    const given = io.settings().masterKeys();
+    if (given.length > 0) return given;
+    throw new OperatorError(
+      'refused',
+      'There is no key to seal and to open secrets with: set PARLEY_MASTER_KEY to the one that the service uses.',
+    );
+  };
   const io: CommandIo = {
     terminal,
     settings() {
@@ -64,25 +87,41 @@ export function createCommandIo(terminal: Terminal, wantsJson: () => boolean): C
       });
       return database;
     },
-    sealer() {
-      const { masterKeyHex } = io.settings();
-      if (masterKeyHex === null) {
-        throw new OperatorError(
-          'refused',
-          'This stores a secret, and there is no key to seal it with: set PARLEY_MASTER_KEY to the one that the service uses.',
-        );
+    async masterKeys() {
+      if (masterKeys !== undefined) return masterKeys;
+      const candidates = givenKeys().map(masterKeyOf);
+      try {
+        masterKeys = await openCommandKeys({ database: io.database(), clock, holder: io.holder, candidates });
+        return masterKeys;
+      } catch (error) {
+        throw error instanceof MasterKeyRefused ? new OperatorError('refused', error.message) : error;
       }
-      return createSealer(masterKeyHex);
     },
+    async sealer() {
+      sealer ??= createSealer(await io.masterKeys());
+      return sealer;
+    },
+    opener() {
+      opener ??= createSealer(givenKeys());
+      return opener;
+    },
+    laterSealer: {
+      seal(plain, place) {
+        if (sealer === undefined) throw new Error('This command did not ask for the key that seals.');
+        return sealer.seal(plain, place);
+      },
+      open: (sealed, place) => io.opener().open(sealed, place),
+    },
+    holder: randomUUID(),
     recordings() {
       const { dataDir, recordings: stored } = io.settings();
       if (stored.faults.length > 0)
         throw new OperatorError('invalid', `Settings at fault:\n${stored.faults.join('\n')}`);
       recordings ??= openRecordings({
         database: io.database(),
-        clock: systemClock,
+        clock,
         log: pino({ level: 'silent' }),
-        sealer: { seal: (plain) => io.sealer().seal(plain), open: (sealed) => io.sealer().open(sealed) },
+        sealer: io.laterSealer,
         settings: stored.settings,
         dataDir,
         render: renderInThread(() => builtEntry('media/threads/render-thread.js')),
@@ -98,6 +137,7 @@ export function createCommandIo(terminal: Terminal, wantsJson: () => boolean): C
     },
     async close() {
       await recordings?.close();
+      await masterKeys?.close();
       await database?.close();
     },
   };

@@ -9,11 +9,14 @@ import { type CommandIo, ExitCode } from './command-io.ts';
 export function addDoctorCommand(program: Command, io: CommandIo): void {
   program
     .command('doctor')
-    .description('check settings, ports, database, public URL, carrier credentials, native parts, clocks, disk and key')
+    .description(
+      'check settings, ports, database, public URL, carrier credentials, native parts, clocks, disk and key; say how many calls at once',
+    )
     .action(async () => {
       const results = await examine({
         environment: io.terminal.environment,
         selfCheckEntry: () => builtEntry('media/self-check.js'),
+        engineSpeedEntry: () => builtEntry('media/engine-speed.js'),
       });
       const failed = results.filter(({ level }) => level === 'fail').length;
       const warned = results.filter(({ level }) => level === 'warn').length;

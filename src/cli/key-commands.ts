@@ -1,8 +1,9 @@
 /** `parley key …`: API keys of a workspace. A key's text is printed once, by `create` and `rotate`. */
 import type { Command } from 'commander';
 import { type ApiKey, createApiKey, listApiKeys, revokeApiKey, rotateApiKey, SCOPES } from '../workspaces/api-keys.ts';
+import { changeApiKey, readApiKey } from '../workspaces/change-api-key.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
-import { type CommandIo, dateText, listOf, table, wholeNumber } from './command-io.ts';
+import { type CommandIo, dateText, given, listOf, table, wholeNumber } from './command-io.ts';
 
 const SHOWN_ONCE = 'Keep it now: it is not stored and cannot be shown again.';
 const DEFAULT_SCOPES = 'calls:write,calls:read,leads:write,leads:read,agents:read';
@@ -45,6 +46,39 @@ export function addKeyCommands(program: Command, io: CommandIo): void {
     });
 
   key
+    .command('show <slug> <key-id>')
+    .description('one key, without its secret')
+    .action(async (slug: string, keyId: string) => {
+      const found = await readApiKey(io.database(), { slug, keyId });
+      io.print(found, keyLines(found));
+    });
+
+  key
+    .command('change <slug> <key-id>')
+    .description('change what is given of a live key; holds within 2 s')
+    .option('--name <name>', 'to know it by')
+    .option('--scopes <list>', `all of them, of ${SCOPES.join(',')}`)
+    .option('--cidrs <list>', 'only from these address ranges; none for anywhere')
+    .option('--expires <date>', 'ISO 8601, in the future; never to let it live on')
+    .action(
+      async (
+        slug: string,
+        keyId: string,
+        options: { name?: string; scopes?: string; cidrs?: string; expires?: string },
+      ) => {
+        const { name, scopes, cidrs, expires } = options;
+        const change = given({
+          name,
+          scopes: scopes === undefined ? undefined : listOf(scopes),
+          allowedCidrs: cidrs === undefined ? undefined : listOf(cidrs === 'none' ? '' : cidrs),
+          expiresAt: expires === undefined ? undefined : expires === 'never' ? null : futureDate(expires),
+        });
+        const changed = await changeApiKey(io.database(), { slug, keyId, change, by: io.by() });
+        io.print(changed, keyLines(changed));
+      },
+    );
+
+  key
     .command('revoke <slug> <key-id>')
     .description('end a key; holds within 2 s')
     .action(async (slug: string, keyId: string) => {
@@ -65,6 +99,15 @@ export function addKeyCommands(program: Command, io: CommandIo): void {
         `Key ${keyId} stays valid until ${dateText(rotated.replaced.expiresAt)}.`,
       ]);
     });
+}
+
+function keyLines(key: ApiKey): string[] {
+  return [
+    `${key.keyId} ${key.name}: ${stateOf(key)}`,
+    `scopes: ${key.scopes.join(', ')}`,
+    `from: ${key.allowedCidrs.length === 0 ? 'anywhere' : key.allowedCidrs.join(', ')}`,
+    `last used: ${dateText(key.lastUsedAt)}`,
+  ];
 }
 
 function futureDate(text: string): Date {

@@ -4,10 +4,19 @@ import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import pino from 'pino';
 import { systemClock } from '../../media/contract/clock.ts';
-import { LEAD_STATUSES, type LeadStatus } from '../leads/lead-store.ts';
-import { addLead, importLeads, listLeadsOf, removeLead } from '../leads/operator-leads.ts';
+import { READING_HERE } from '../leads/import-reading.ts';
+import { IMPORT_STATES } from '../leads/import-store.ts';
+import { LEAD_STATUSES } from '../leads/lead-store.ts';
+import {
+  addLead,
+  cancelImportOf,
+  importLeads,
+  listImportsOf,
+  listLeadsOf,
+  removeLead,
+} from '../leads/operator-leads.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
-import { type CommandIo, dateText, table, wholeNumber } from './command-io.ts';
+import { type CommandIo, dateText, listOf, table, wholeNumber } from './command-io.ts';
 
 const SHOWN_ERRORS = 20;
 
@@ -17,12 +26,12 @@ export function addLeadCommands(program: Command, io: CommandIo): void {
   lead
     .command('list <slug>')
     .description('the newest leads')
-    .addOption(new Option('--status <status>', 'only these').choices(LEAD_STATUSES))
+    .option('--status <list>', `only these: ${LEAD_STATUSES.join(', ')}`)
     .option('--limit <leads>', 'how many', wholeNumber, 50)
-    .action(async (slug: string, options: { status?: LeadStatus; limit: number }) => {
+    .action(async (slug: string, options: { status?: string; limit: number }) => {
       const leads = await listLeadsOf(io.database(), {
         slug,
-        filters: { status: options.status },
+        filters: { status: namesOf(LEAD_STATUSES, options.status) },
         limit: options.limit,
       });
       const rows = leads.map((one) => [
@@ -74,7 +83,7 @@ export function addLeadCommands(program: Command, io: CommandIo): void {
       async (slug: string, file: string, options: { format?: 'csv' | 'ndjson'; agent?: string; source?: string }) => {
         const content = file === '-' ? Buffer.from(await io.terminal.readInput()) : await read(file);
         const done = await importLeads(
-          { database: io.database(), clock: systemClock, log: pino({ level: 'silent' }) },
+          { database: io.database(), clock: systemClock, log: pino({ level: 'silent' }), reading: READING_HERE },
           {
             slug,
             content,
@@ -95,6 +104,41 @@ export function addLeadCommands(program: Command, io: CommandIo): void {
         ]);
       },
     );
+
+  lead
+    .command('imports <slug>')
+    .description('the newest imports and how far they are')
+    .option('--state <list>', `only these: ${IMPORT_STATES.join(', ')}`)
+    .option('--limit <imports>', 'how many', wholeNumber, 50)
+    .action(async (slug: string, options: { state?: string; limit: number }) => {
+      const { limit } = options;
+      const found = await listImportsOf(io.database(), { slug, state: namesOf(IMPORT_STATES, options.state), limit });
+      const rows = found.map((one) => [
+        one.id,
+        one.state,
+        `${one.processedRows} of ${one.totalRows}`,
+        String(one.failedCount),
+        dateText(one.createdAt),
+      ]);
+      io.print(found, table(['IMPORT', 'STATE', 'ROWS', 'REFUSED', 'CREATED'], rows, `'${slug}' has no such imports.`));
+    });
+
+  lead
+    .command('cancel-import <slug> <import-id>')
+    .description('call off an import; rows that were stored stay')
+    .action(async (slug: string, importId: string) => {
+      const canceled = await cancelImportOf(io.database(), { slug, importId, by: io.by() });
+      const { processedRows, totalRows } = canceled;
+      io.print(canceled, [`Called off after ${processedRows} of ${totalRows} rows.`]);
+    });
+}
+
+/** Of a list with commas; undefined when it was not given. */
+function namesOf<Name extends string>(known: readonly Name[], list: string | undefined): Name[] | undefined {
+  if (list === undefined) return undefined;
+  const unknown = listOf(list).filter((one) => !known.some((name) => name === one));
+  if (unknown.length === 0) return known.filter((name) => listOf(list).includes(name));
+  throw new OperatorError('invalid', `Not to be found: ${unknown.join(', ')}. There are: ${known.join(', ')}.`);
 }
 
 async function read(file: string): Promise<Buffer> {

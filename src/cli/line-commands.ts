@@ -8,6 +8,7 @@ import {
   addLine,
   CARRIER_CREDENTIALS,
   listLines,
+  type PhoneLine,
   removeLine,
   setLineCredentials,
   setLineLimits,
@@ -15,7 +16,7 @@ import {
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { type CommandIo, given, table, wholeNumber } from './command-io.ts';
 
-interface CredentialOptions {
+export interface CredentialOptions {
   authId?: string;
   authTokenFile?: string;
   authToken?: string;
@@ -31,7 +32,7 @@ export function addLineCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string, options: CredentialOptions & { number: string; carrier: string }) => {
       const credentials = await readCredentials(io, options.carrier, options);
       const { number, carrier } = options;
-      const added = await addLine(io.database(), io.sealer(), {
+      const added = await addLine(io.database(), await io.sealer(), {
         slug,
         number,
         carrier,
@@ -53,7 +54,12 @@ export function addLineCommands(program: Command, io: CommandIo): void {
         'Give --auth-id and --auth-token-file, or PLIVO_AUTH_ID and PLIVO_AUTH_TOKEN.',
       );
     }
-    const changed = await setLineCredentials(io.database(), io.sealer(), { slug, lineId, credentials, by: io.by() });
+    const changed = await setLineCredentials(io.database(), await io.sealer(), {
+      slug,
+      lineId,
+      credentials,
+      by: io.by(),
+    });
     io.print(changed, [`The credentials of ${changed.number} are stored.`]);
   });
 
@@ -66,7 +72,8 @@ export function addLineCommands(program: Command, io: CommandIo): void {
       const limits = given({ concurrentCalls: options.concurrent, callsPerSecond: options.cps });
       const changed = await setLineLimits(io.database(), { slug, lineId, limits, by: io.by() });
       const { concurrentCalls, callsPerSecond } = changed.limits;
-      io.print(changed, [`${changed.number}: ${concurrentCalls} calls at once, ${callsPerSecond} new a second`]);
+      const off = isSwitchedOff(changed) ? '; it is switched off, because nothing gets through a limit of 0' : '';
+      io.print(changed, [`${changed.number}: ${concurrentCalls} calls at once, ${callsPerSecond} new a second${off}`]);
     });
 
   line
@@ -87,13 +94,17 @@ export function addLineCommands(program: Command, io: CommandIo): void {
         one.number,
         one.carrier,
         one.hasCredentials ? 'yes' : 'no',
-        `${one.limits.concurrentCalls} at once, ${one.limits.callsPerSecond}/s`,
+        `${one.limits.concurrentCalls} at once, ${one.limits.callsPerSecond}/s${isSwitchedOff(one) ? ' (switched off)' : ''}`,
       ]);
       io.print(lines, table(['LINE', 'NUMBER', 'CARRIER', 'CREDENTIALS', 'LIMITS'], rows, `'${slug}' has no lines.`));
     });
 }
 
-function withCredentials(command: Command): Command {
+function isSwitchedOff({ limits }: PhoneLine): boolean {
+  return limits.concurrentCalls === 0 || limits.callsPerSecond === 0;
+}
+
+export function withCredentials(command: Command): Command {
   return command
     .option('--auth-id <id>', "the carrier account's id (or PLIVO_AUTH_ID)")
     .option('--auth-token-file <file>', 'a file with its token, - for standard input (or PLIVO_AUTH_TOKEN)')
@@ -101,7 +112,7 @@ function withCredentials(command: Command): Command {
 }
 
 /** Undefined when none of them was given at all. */
-async function readCredentials(
+export async function readCredentials(
   io: CommandIo,
   carrier: string,
   options: CredentialOptions,

@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { createAddressGuard } from '../outbound-http/address-guard.ts';
 import { createGuardedClient } from '../outbound-http/guarded-client.ts';
-import { systemResolver } from '../outbound-http/pinned-dial.ts';
+import { systemResolver } from '../outbound-http/name-lookup.ts';
 import {
   type ModelEndpoint,
   removeModelEndpoint,
@@ -31,7 +31,7 @@ export function addModelCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string, options: { url: string; model: string; keyFile?: string; key: boolean }) => {
       const apiKey = await readKey(io, options);
       const check = { guard: guardOf(io), resolveName: systemResolver, clock: systemClock };
-      const stored = await setModelEndpoint(io.database(), io.sealer(), {
+      const stored = await setModelEndpoint(io.database(), await io.sealer(), {
         slug,
         baseUrl: options.url,
         model: options.model,
@@ -64,7 +64,7 @@ export function addModelCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string) => {
       const http = createGuardedClient({ guard: guardOf(io), clock: systemClock });
       try {
-        const trial = await testModelEndpoint(io.database(), io.sealer(), { http, clock: systemClock }, { slug });
+        const trial = await testModelEndpoint(io.database(), io.opener(), { http, clock: systemClock }, { slug });
         io.print(
           trial,
           trial.ok

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { deleteCallParts } from '../calls/call-log-delete.ts';
 import { readOwnCall } from '../calls/live-call.ts';
-import { listRecordings, type RecordingRow } from '../recordings/recording-rows.ts';
+import { listRecordings, type RecordingRow, WHOLE_EPOCH } from '../recordings/recording-rows.ts';
 import { FORMATS, type SoundForm, STORED_FORM, VARIANTS } from '../recordings/sound-form.ts';
 import { unreadableRecordings, type Verdict, verifyRecordings } from '../recordings/verify-recordings.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
@@ -28,7 +28,7 @@ export function addRecordingCommands(program: Command, io: CommandIo): void {
       const rows = await listRecordings(io.database(), { workspaceId, limit });
       const cells = rows.map((row) => [
         row.callUuid,
-        String(row.epoch),
+        row.epoch === WHOLE_EPOCH ? 'whole' : String(row.epoch),
         dateText(row.createdAt),
         row.state,
         row.facts === null ? '-' : `${row.facts.durationMs / 1000} s`,
@@ -46,11 +46,11 @@ export function addRecordingCommands(program: Command, io: CommandIo): void {
     .requiredOption('--output <file>', 'where to; it will be readable by whoever can read that file')
     .option('--variant <variant>', VARIANTS.join(', '), STORED_FORM.variant)
     .option('--format <format>', FORMATS.join(', '), STORED_FORM.format)
-    .option('--part <number>', 'which stream of a call that came back', wholeNumber, 1)
-    .action(async (callId: string, options: { output: string; variant: string; format: string; part: number }) => {
+    .option('--part <number>', 'one stream alone of a call that came back; without it the whole call', wholeNumber)
+    .action(async (callId: string, options: { output: string; variant: string; format: string; part?: number }) => {
       const callUuid = uuidOf(callId);
-      io.sealer();
-      const sound = await io.recordings().sounds.open({ ...formOf(options), callUuid, part: options.part });
+      io.opener();
+      const sound = await io.recordings().sounds.open({ ...formOf(options), callUuid, part: options.part ?? null });
       if (sound === null)
         throw new OperatorError('not_found', `There is no such recording; see: parley recording list`);
       try {
@@ -69,7 +69,7 @@ export function addRecordingCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string | undefined, options: { limit: number }) => {
       const workspaceId = slug === undefined ? null : (await findWorkspace(io.database(), slug)).id;
       const { stores } = io.recordings();
-      const deps = { database: io.database(), sealer: io.sealer(), stores };
+      const deps = { database: io.database(), sealer: io.opener(), stores };
       const verdicts: Verdict[] = [];
       for await (const one of verifyRecordings(deps, { workspaceId, limit: options.limit })) verdicts.push(one);
       const bad = verdicts.filter(({ verdict }) => verdict !== 'ok' && verdict !== 'waiting');
@@ -89,7 +89,7 @@ export function addRecordingCommands(program: Command, io: CommandIo): void {
     .action(async (callId: string | undefined, options: { unreadable?: boolean }) => {
       const calls =
         options.unreadable === true
-          ? await unreadableRecordings(io.database(), io.sealer())
+          ? await unreadableRecordings(io.database(), io.opener())
           : [await callOf(io, callId)];
       const erased: string[] = [];
       const kept: string[] = [];

@@ -87,7 +87,7 @@ export function addRetentionCommands(program: Command, io: CommandIo): void {
       const { id: workspaceId } = await findWorkspace(io.database(), slug);
       const receipts = await listReceipts(io.database(), {
         workspaceId,
-        callUuid: callUuid ?? null,
+        callUuid: callUuid === undefined ? undefined : [callUuid],
         limit: options.limit,
       });
       const rows = receipts.map((one) => [one.callUuid, dateText(one.at), one.kinds.join(','), one.cause, one.actor]);

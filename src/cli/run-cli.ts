@@ -9,14 +9,18 @@ import { addAgentCommands } from './agent-commands.ts';
 import { addAnalysisCommands } from './analysis-commands.ts';
 import { addAuditCommands } from './audit-commands.ts';
 import { addCallCommands } from './call-commands.ts';
+import { addClipCommands } from './clip-commands.ts';
 import { createCommandIo, ExitCode, type Terminal } from './command-io.ts';
+import { addDiallingCommand } from './dialling-command.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLeadCommands } from './lead-commands.ts';
 import { addLimitCommands } from './limit-commands.ts';
 import { addLineCommands } from './line-commands.ts';
+import { addMasterKeyCommands } from './master-key-commands.ts';
 import { addModelCommands } from './model-commands.ts';
 import { addOperatorCommands } from './operator-commands.ts';
+import { addQuickstartCommand } from './quickstart-command.ts';
 import { addRecordingCommands } from './recording-commands.ts';
 import { addRetentionCommands } from './retention-commands.ts';
 import { addSecretCommands } from './secret-commands.ts';
@@ -38,16 +42,19 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
     .showHelpAfterError('(--help lists what there is)');
   const wantsJson = (): boolean => program.opts<{ json?: boolean }>().json === true;
   const io = createCommandIo(terminal, wantsJson);
+  addQuickstartCommand(program, io);
   addWorkspaceCommands(program, io);
   addKeyCommands(program, io);
   addOperatorCommands(program, io);
   addAgentCommands(program, io);
+  addClipCommands(program, io);
   addLineCommands(program, io);
   addCallCommands(program, io);
   addAnalysisCommands(program, io);
   addModelCommands(program, io);
   addLeadCommands(program, io);
   addSuppressionCommands(program, io);
+  addDiallingCommand(program, io);
   addWebhookCommands(program, io);
   addLimitCommands(program, io);
   addAuditCommands(program, io);
@@ -56,6 +63,7 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
   addWidgetCommands(program, io);
   addSecretCommands(program, io);
   addToolCommands(program, io);
+  addMasterKeyCommands(program, io);
   addDoctorCommand(program, io);
   program
     .command('migrate')

@@ -28,12 +28,12 @@ export function addSecretCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string, name: string, options: ValueOptions) => {
       if (options.generate === true) {
         if (name !== SIGNING_SECRET) throw new OperatorError('invalid', `Only ${SIGNING_SECRET} is made here.`);
-        const made = await generateSigningSecret(io.database(), io.sealer(), { slug, by: io.by() });
+        const made = await generateSigningSecret(io.database(), await io.sealer(), { slug, by: io.by() });
         io.print(made, [made.secret, 'Give it to the endpoints now: it is stored sealed and cannot be shown again.']);
         return;
       }
       const value = await readValue(io, options);
-      const stored = await setSecret(io.database(), io.sealer(), { slug, name, value, by: io.by() });
+      const stored = await setSecret(io.database(), await io.sealer(), { slug, name, value, by: io.by() });
       io.print(stored, [`Stored ${stored.name}.`]);
     });
 

@@ -22,7 +22,7 @@ export function addToolCommands(program: Command, io: CommandIo): void {
         clock: systemClock,
       });
       try {
-        const deps = { database: io.database(), sealer: io.sealer(), http, clock: systemClock };
+        const deps = { database: io.database(), sealer: io.opener(), http, clock: systemClock };
         const trial = await tryTool(deps, { agentId, name, arguments: readArguments(options.arguments) });
         io.print(trial, trialLines(trial));
         if (!trial.answer.ok) throw new ExitCode(1);

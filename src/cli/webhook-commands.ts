@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { createAddressGuard } from '../outbound-http/address-guard.ts';
-import { systemResolver } from '../outbound-http/pinned-dial.ts';
+import { systemResolver } from '../outbound-http/name-lookup.ts';
 import {
   DELIVERY_STATES,
   type DeliveryDetail,
@@ -15,6 +15,7 @@ import { OperatorError } from '../workspaces/operator-error.ts';
 import {
   listWebhookDeliveries,
   redeliverWebhook,
+  removeWebhook,
   replayWebhooks,
   rotateWebhookSecret,
   setWebhook,
@@ -27,6 +28,7 @@ import {
 import { type CommandIo, dateText, listOf, table, wholeNumber } from './command-io.ts';
 
 const SHOWN_ONCE = 'Give it to the receiver now: it is stored sealed and cannot be shown again.';
+const SECRET_STAYS = 'The signing secret stays as it was; --new-secret makes another.';
 const SENT_BY_SERVICE = 'The running service sends it within 5 s.';
 const TEST_LIMIT_MS = 20_000;
 const POLL_MS = 250;
@@ -34,26 +36,29 @@ const POLL_MS = 250;
 export function addWebhookCommands(program: Command, io: CommandIo): void {
   const webhook = program.command('webhook').description('where call events are sent, and what became of them');
   addEndpointCommands(webhook, io);
+  addRemoveCommand(webhook, io);
   addDeliveryCommands(webhook, io);
 }
 
 function addEndpointCommands(webhook: Command, io: CommandIo): void {
   webhook
     .command('set <slug>')
-    .description('set the address and print its new signing secret, once')
+    .description('set or change the address; the signing secret of the first one is printed, once, and stays')
     .requiredOption('--url <url>', 'https, or http inside WEBHOOK_ALLOW_CIDRS')
-    .action(async (slug: string, options: { url: string }) => {
+    .option('--new-secret', 'make another secret; the old one signs too for 24 h')
+    .action(async (slug: string, { url, newSecret }: { url: string; newSecret?: true }) => {
       const guard = createAddressGuard(io.settings().webhookAllowCidrs);
       const check = { guard, resolveName: systemResolver, clock: systemClock };
-      const made = await setWebhook(io.database(), io.sealer(), { slug, url: options.url, by: io.by(), check });
-      io.print({ ...made.endpoint, secret: made.secret }, [made.secret, SHOWN_ONCE]);
+      const made = await setWebhook(io.database(), await io.sealer(), { slug, url, newSecret, by: io.by(), check });
+      const { endpoint, secret } = made;
+      io.print({ ...endpoint, secret }, secret === null ? [SECRET_STAYS] : [secret, SHOWN_ONCE]);
     });
 
   webhook
     .command('rotate <slug>')
     .description('make a new signing secret and print it, once; the old one signs too for 24 h')
     .action(async (slug: string) => {
-      const made = await rotateWebhookSecret(io.database(), io.sealer(), { slug, by: io.by() });
+      const made = await rotateWebhookSecret(io.database(), await io.sealer(), { slug, by: io.by() });
       io.print({ ...made.endpoint, secret: made.secret }, [made.secret, SHOWN_ONCE]);
     });
 
@@ -77,7 +82,7 @@ function addEndpointCommands(webhook: Command, io: CommandIo): void {
 
   webhook
     .command('enable <slug>')
-    .description('switch the address on and send what waits')
+    .description('switch the address on, close its breaker and send what waits, within 5 s')
     .action(async (slug: string) => {
       const endpoint = await switchWebhook(io.database(), { slug, enabled: true, by: io.by() });
       io.print(endpoint, endpointLines(slug, endpoint));
@@ -92,13 +97,23 @@ function addEndpointCommands(webhook: Command, io: CommandIo): void {
     });
 }
 
+function addRemoveCommand(webhook: Command, io: CommandIo): void {
+  webhook
+    .command('remove <slug>')
+    .description('take the address and its secret away; what waits is given up')
+    .action(async (slug: string) => {
+      const removed = await removeWebhook(io.database(), { slug, by: io.by() });
+      io.print(removed, [`'${slug}' has no webhook any more; ${removed.waiting} deliveries were given up.`]);
+    });
+}
+
 function addDeliveryCommands(webhook: Command, io: CommandIo): void {
   webhook
     .command('deliveries <slug>')
     .description('what became of events, newest first')
-    .option('--call <uuid>', 'of this call')
-    .option('--event <name>', 'such as call.completed')
-    .option('--state <state>', DELIVERY_STATES.join(', '))
+    .option('--call <list>', 'of these calls')
+    .option('--event <list>', 'such as call.completed,recording.ready')
+    .option('--state <list>', `of ${DELIVERY_STATES.join(', ')}`)
     .option('--limit <count>', 'how many', wholeNumber, 50)
     .option('--after <delivery-id>', 'the last one of the page before')
     .action(
@@ -106,8 +121,12 @@ function addDeliveryCommands(webhook: Command, io: CommandIo): void {
         slug: string,
         options: { call?: string; event?: string; state?: string; limit: number; after?: string },
       ) => {
-        const filter = { callUuid: uuidOf(options.call), event: options.event, state: stateOf(options.state) };
-        const after = uuidOf(options.after) ?? null;
+        const filter = {
+          callUuid: each(options.call, uuidOf),
+          event: each(options.event, (event) => event),
+          state: each(options.state, stateOf),
+        };
+        const after = options.after === undefined ? null : uuidOf(options.after);
         const found = await listWebhookDeliveries(io.database(), { slug, filter, limit: options.limit, after });
         io.print(found, table(HEAD, found.map(rowOf), 'There are none.'));
       },
@@ -117,7 +136,7 @@ function addDeliveryCommands(webhook: Command, io: CommandIo): void {
     .command('delivery <slug> <delivery-id>')
     .description('one delivery with its attempts')
     .action(async (slug: string, deliveryId: string) => {
-      const delivery = await showWebhookDelivery(io.database(), { slug, deliveryId: uuidOf(deliveryId)! });
+      const delivery = await showWebhookDelivery(io.database(), { slug, deliveryId: uuidOf(deliveryId) });
       io.print(delivery, detailLines(delivery));
     });
 
@@ -125,7 +144,7 @@ function addDeliveryCommands(webhook: Command, io: CommandIo): void {
     .command('redeliver <slug> <delivery-id>')
     .description('send one again, under the same webhook-id')
     .action(async (slug: string, deliveryId: string) => {
-      const delivery = await redeliverWebhook(io.database(), { slug, deliveryId: uuidOf(deliveryId)!, by: io.by() });
+      const delivery = await redeliverWebhook(io.database(), { slug, deliveryId: uuidOf(deliveryId), by: io.by() });
       io.print(delivery, [SENT_BY_SERVICE]);
     });
 
@@ -145,9 +164,9 @@ function addDeliveryCommands(webhook: Command, io: CommandIo): void {
         const filter = {
           from: timeOf(options.from),
           to: timeOf(options.to),
-          events: options.events === undefined ? undefined : listOf(options.events),
-          callUuids: options.calls === undefined ? undefined : listOf(options.calls).map((call) => uuidOf(call)!),
-          states: options.states === undefined ? undefined : listOf(options.states).map((state) => stateOf(state)!),
+          events: each(options.events, (event) => event),
+          callUuids: each(options.calls, uuidOf),
+          states: each(options.states, stateOf),
         };
         const { count, nextFrom } = await replayWebhooks(io.database(), { slug, filter, by: io.by() });
         const more = nextFrom === null ? [] : [`There are more: repeat with --from ${nextFrom.toISOString()}`];
@@ -177,11 +196,12 @@ function addDeliveryCommands(webhook: Command, io: CommandIo): void {
 
 function endpointLines(slug: string, endpoint: WebhookEndpoint): string[] {
   const notice = noticeOf(endpoint);
-  const { events, failingSince, failuresSinceSuccess, previousSecretUntil, waiting } = endpoint;
+  const { events, failingSince, failuresSinceSuccess, previousSecretUntil, waiting, breaker } = endpoint;
   return [
     endpoint.url,
     notice === null ? 'enabled' : `${notice} (parley webhook enable ${slug})`,
     ...(events.length === 0 ? [] : [`opt-in events: ${events.join(', ')}`]),
+    ...(breaker.opensAt === null ? [] : [`breaker ${breaker.state}, tries again at ${dateText(breaker.opensAt)}`]),
     ...(waiting === 0 ? [] : [`${waiting} deliveries wait`]),
     ...(failingSince === null ? [] : [`${failuresSinceSuccess} failures since ${dateText(failingSince)}`]),
     ...(previousSecretUntil === null ? [] : [`the old secret signs too until ${dateText(previousSecretUntil)}`]),
@@ -210,14 +230,19 @@ function detailLines(one: DeliveryDetail): string[] {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-function uuidOf(text: string | undefined): string | undefined {
-  if (text === undefined || UUID.test(text)) return text?.toLowerCase();
+/** Of a list with commas; undefined when it was not given. */
+function each<Value>(list: string | undefined, read: (text: string) => Value): Value[] | undefined {
+  return list === undefined ? undefined : listOf(list).map(read);
+}
+
+function uuidOf(text: string): string {
+  if (UUID.test(text)) return text.toLowerCase();
   throw new OperatorError('invalid', `'${text}' is no id like 0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11.`);
 }
 
-function stateOf(text: string | undefined): DeliveryState | undefined {
+function stateOf(text: string): DeliveryState {
   const state = DELIVERY_STATES.find((one) => one === text);
-  if (text === undefined || state !== undefined) return state;
+  if (state !== undefined) return state;
   throw new OperatorError('invalid', `'${text}' is no state; there are: ${DELIVERY_STATES.join(', ')}.`);
 }
 

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import {
   createWorkspace,
   listWorkspaces,
+  renameWorkspace,
   setApiEnabled,
   setWorkspaceLimits,
   type Workspace,
@@ -19,6 +20,15 @@ export function addWorkspaceCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string, options: { name: string }) => {
       const made = await createWorkspace(io.database(), { slug, name: options.name, by: io.by() });
       io.print(made, [`Made workspace '${slug}'. Switch its API on with: parley workspace api enable ${slug}`]);
+    });
+
+  workspace
+    .command('rename <slug>')
+    .description('change what people call it; its short name stays')
+    .requiredOption('--name <name>', 'what people call it from now on')
+    .action(async (slug: string, options: { name: string }) => {
+      const renamed = await renameWorkspace(io.database(), { slug, name: options.name, by: io.by() });
+      io.print(renamed, [`'${slug}' is called ${renamed.name} now.`]);
     });
 
   workspace
@@ -49,7 +59,11 @@ export function addWorkspaceCommands(program: Command, io: CommandIo): void {
     .option('--api-rps <requests>', 'API requests a second for each key', wholeNumber)
     .option('--api-burst <requests>', 'API requests at once for each key', wholeNumber)
     .option('--web <sessions>', 'browser sessions at once', wholeNumber)
-    .option('--reserved-phone <calls>', 'of the calls at once, so many never go to browser sessions', wholeNumber)
+    .option(
+      '--reserved-phone <calls>',
+      'of the calls at once, so many never go to browser sessions; half: the half of them, rounded up, of one none',
+      (text) => (text === 'half' ? null : wholeNumber(text)),
+    )
     .action(
       async (
         slug: string,
@@ -59,7 +73,7 @@ export function addWorkspaceCommands(program: Command, io: CommandIo): void {
           apiRps?: number;
           apiBurst?: number;
           web?: number;
-          reservedPhone?: number;
+          reservedPhone?: number | null;
         },
       ) => {
         const limits = given({
@@ -77,5 +91,5 @@ export function addWorkspaceCommands(program: Command, io: CommandIo): void {
 }
 
 function limitsText({ limits }: Workspace): string {
-  return `${limits.concurrentCalls} calls at once, ${limits.callsPerSecond} new a second; API ${limits.apiRequestsPerSecond}/s, burst ${limits.apiBurst}; ${limits.webSessions} browser sessions`;
+  return `${limits.concurrentCalls} calls at once, ${limits.callsPerSecond} new a second; API ${limits.apiRequestsPerSecond}/s, burst ${limits.apiBurst}; ${limits.webSessions} browser sessions, ${limits.reservedPhoneCalls} calls kept for the phone`;
 }

@@ -6,6 +6,8 @@ import { isAbsolute, resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import type { StoreSettings } from '../recordings/open-stores.ts';
+import { masterKeySetting, readMasterKeys } from './master-key-setting.ts';
+import { faultOfMetrics } from './metrics-setting.ts';
 import { readRecordingSettings } from './recording-settings.ts';
 
 export interface Config {
@@ -14,8 +16,10 @@ export interface Config {
   redisUrl: string | null;
   /** What carriers dial; no slash at its end. */
   publicUrl: string;
-  /** 64 hexadecimal digits. */
-  masterKeyHex: string;
+  /** 64 hexadecimal digits each, the newest first; two while a rotation is under way. */
+  masterKeys: readonly string[];
+  /** Where they are read from again when they change; null: they were given as they are. */
+  masterKeyFile: string | null;
   /** Absolute. */
   dataDir: string;
   /** Absolute; holds `api.sock` and `link.sock`. */
@@ -30,11 +34,17 @@ export interface Config {
   webhookRetryScale: number;
   /** Stretches how long a call waits for its carrier's word: 1, or less in fault runs, where many words are lost. */
   callTimerScale: number;
+  /** `counted`: calls are admitted up to each media process' capacity, whatever it measures. */
+  admission: 'measured' | 'counted';
   /** Where `/metrics` is served; port 0: nowhere. */
   metricsHost: string;
   metricsPort: number;
+  /** Wanted by the metrics port; null: none. */
+  metricsToken: string | null;
   /** Where recordings are stored. */
   recordings: StoreSettings;
+  /** Where programs lie that are looked for by name (FFmpeg). */
+  commandPath: string;
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -72,9 +82,6 @@ const schema = z.object({
   PUBLIC_URL: httpUrl('must be the http(s) address that carriers dial, like https://voice.example.com')
     .transform((url) => url.replace(/\/+$/, ''))
     .refine((url) => !/[?#]/.test(url), 'must not have a query or a fragment'),
-  PARLEY_MASTER_KEY: z
-    .string({ error: 'is missing: set it to 64 hexadecimal digits (openssl rand -hex 32), or use `npm start`' })
-    .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal digits (openssl rand -hex 32)'),
   PARLEY_DATA_DIR: z.string().default('data'),
   PARLEY_RUN_DIR: z
     .string({ error: 'is missing: set it to a private folder for the local sockets, or use `npm start`' })
@@ -83,6 +90,9 @@ const schema = z.object({
   MODEL_ALLOW_CIDRS: ranges(),
   PARLEY_WEBHOOK_RETRY_SCALE: scale(),
   PARLEY_CALL_TIMER_SCALE: scale(),
+  PARLEY_ADMISSION: z
+    .enum(['measured', 'counted'], { error: 'must be measured (the default) or counted' })
+    .default('measured'),
   PARLEY_METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   PARLEY_METRICS_PORT: z.coerce
     .number({ error: METRICS_PORT })
@@ -90,6 +100,7 @@ const schema = z.object({
     .min(0, METRICS_PORT)
     .max(65_535, METRICS_PORT)
     .default(9464),
+  PARLEY_METRICS_TOKEN: z.string().optional(),
   PARLEY_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
       error: 'must be trace, debug, info, warn, error or silent',
@@ -105,28 +116,56 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
   const parsed = schema.safeParse(given);
   const carriers = readCarrierBases(given);
   const recordings = readRecordingSettings(given);
-  if (!parsed.success || carriers.faults.length > 0 || recordings.faults.length > 0) {
+  const masterKey = readMasterKey(given);
+  const metricsFault = faultOfMetrics(given);
+  const others = [
+    ...masterKey.faults,
+    ...(metricsFault ? [`  ${metricsFault}`] : []),
+    ...carriers.faults,
+    ...recordings.faults,
+  ];
+  if (!parsed.success || others.length > 0) {
     const faults = (parsed.error?.issues ?? []).map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
-    throw new Error(`Settings at fault:\n${[...faults, ...carriers.faults, ...recordings.faults].join('\n')}`);
+    throw new Error(`Settings at fault:\n${[...faults, ...others].join('\n')}`);
   }
   const value = parsed.data;
   return Object.freeze({
     databaseUrl: value.DATABASE_URL,
     redisUrl: value.REDIS_URL ?? null,
     publicUrl: value.PUBLIC_URL,
-    masterKeyHex: value.PARLEY_MASTER_KEY,
+    masterKeys: masterKey.keys,
+    masterKeyFile: masterKey.file,
     dataDir: resolve(value.PARLEY_DATA_DIR),
     runDir: value.PARLEY_RUN_DIR,
     carrierApiBase: Object.freeze(carriers.bases),
     webhookRetryScale: value.PARLEY_WEBHOOK_RETRY_SCALE,
     callTimerScale: value.PARLEY_CALL_TIMER_SCALE,
+    admission: value.PARLEY_ADMISSION,
     webhookAllowCidrs: Object.freeze(value.WEBHOOK_ALLOW_CIDRS),
     modelAllowCidrs: Object.freeze(value.MODEL_ALLOW_CIDRS),
     metricsHost: value.PARLEY_METRICS_HOST,
     metricsPort: value.PARLEY_METRICS_PORT,
+    metricsToken: value.PARLEY_METRICS_TOKEN ?? null,
     recordings: Object.freeze(recordings.settings),
+    commandPath: environment['PATH'] ?? '',
     logLevel: value.PARLEY_LOG_LEVEL,
   });
+}
+
+function readMasterKey(given: Environment): { keys: readonly string[]; file: string | null; faults: string[] } {
+  const { setting, faults } = masterKeySetting(given);
+  const none = { keys: [], file: null };
+  if (faults.length > 0) return { ...none, faults: faults.map((fault) => `  ${fault}`) };
+  if (setting === null) {
+    const fault =
+      '  PARLEY_MASTER_KEY is missing: set it to 64 hexadecimal digits (openssl rand -hex 32), or use `npm start`';
+    return { ...none, faults: [fault] };
+  }
+  try {
+    return { keys: readMasterKeys(setting, given), file: setting.from === 'file' ? setting.path : null, faults };
+  } catch (error) {
+    return { ...none, faults: [`  ${(error as Error).message}`] };
+  }
 }
 
 /** `CARRIER_API_BASE_PLIVO=http://127.0.0.1:4010` becomes `{ plivo: 'http://127.0.0.1:4010' }`. */

@@ -4,12 +4,15 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { keysInFile, type MasterKeySetting, masterKeySetting, readMasterKeys } from './master-key-setting.ts';
 import { readRecordingSettings } from './recording-settings.ts';
 
 export interface OperatorSettings {
   databaseUrl: string;
-  /** Null: commands that store or rotate a secret are refused. */
-  masterKeyHex: string | null;
+  /** The newest first, read when it is asked for; empty: commands that store or rotate a secret are refused. */
+  masterKeys(): readonly string[];
+  /** The file that Parley made the key in, and may change; null: the key is the operator's. */
+  generatedKeyFile: string | null;
   /** As the service has them; malformed ones are reported by whoever uses them. */
   webhookAllowCidrs: string[];
   modelAllowCidrs: string[];
@@ -22,7 +25,7 @@ export interface OperatorSettings {
 /** What a running service says of itself. */
 export interface RuntimeFile {
   databaseUrl?: string;
-  /** Null: the service was given its key, and so must the command line be. */
+  /** Null: the service was given its key without a file, and so must the command line be. */
   masterKeyFile?: string | null;
   runDir?: string;
   publicUrl?: string;
@@ -30,6 +33,8 @@ export interface RuntimeFile {
   port?: number;
   metricsHost?: string;
   metricsPort?: number;
+  /** As in TRUSTED_PROXIES. */
+  trustedProxies?: string[];
   /** By carrier, where it is not the carrier's own. */
   carrierApiBase?: Record<string, string>;
   /** As in WEBHOOK_ALLOW_CIDRS. */
@@ -48,10 +53,16 @@ export function loadOperatorSettings(environment: Readonly<Record<string, string
       `No service is running on ${dataDir}. Start it with 'npm start', name its folder with PARLEY_DATA_DIR, or set DATABASE_URL and PARLEY_MASTER_KEY.`,
     );
   }
-  const { masterKeyFile = join(dataDir, 'master.key') } = runtime;
+  const generated = join(dataDir, 'master.key');
+  const { masterKeyFile = generated } = runtime;
+  const masterKey = masterKeySetting(environment);
+  if (masterKey.faults.length > 0) throw new Error(`Settings at fault:\n  ${masterKey.faults.join('\n  ')}`);
+  let keys: readonly string[] | undefined;
+  const isGenerated = masterKey.setting === null && masterKeyFile === generated;
   return {
     databaseUrl,
-    masterKeyHex: environment['PARLEY_MASTER_KEY'] || readKeyFile(masterKeyFile),
+    masterKeys: () => (keys ??= keysOf(masterKey.setting, masterKeyFile, environment)),
+    generatedKeyFile: isGenerated ? generated : null,
     webhookAllowCidrs: rangesOf(environment['WEBHOOK_ALLOW_CIDRS'] || runtime.webhookAllowCidrs),
     modelAllowCidrs: rangesOf(environment['MODEL_ALLOW_CIDRS'] || runtime.modelAllowCidrs),
     dataDir,
@@ -76,6 +87,11 @@ export function readRuntimeFile(path: string): RuntimeFile {
   }
 }
 
-function readKeyFile(path: string | null): string | null {
-  return path !== null && existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
+function keysOf(
+  setting: MasterKeySetting | null,
+  file: string | null,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  if (setting !== null) return readMasterKeys(setting, environment);
+  return file !== null && existsSync(file) ? keysInFile(file) : [];
 }

@@ -1,6 +1,9 @@
 /** What the supervisor needs to know before anything runs; control and media get theirs from it. */
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { type MasterKeySetting, masterKeySetting } from './master-key-setting.ts';
+import { faultOfMetrics } from './metrics-setting.ts';
+import { readTrustedProxies } from './trusted-proxies.ts';
 
 const whole = (name: string, from: number, to: number, preset: number) =>
   z.coerce
@@ -21,20 +24,33 @@ const schema = z.object({
     .url({ protocol: /^https?$/, error: 'PUBLIC_URL must be the http(s) address that carriers and browsers dial' })
     .optional(),
   PARLEY_DATA_DIR: z.string().min(1).default('data'),
-  PARLEY_MASTER_KEY: z
-    .string()
-    .regex(/^[0-9a-fA-F]{64}$/, 'PARLEY_MASTER_KEY must be 64 hexadecimal digits (openssl rand -hex 32)')
-    .optional(),
   PARLEY_MEDIA_PROCESSES: whole('PARLEY_MEDIA_PROCESSES', 1, 64, 1),
   PARLEY_PIPELINE_THREADS: whole('PARLEY_PIPELINE_THREADS', 1, 64, Math.max(1, availableParallelism() - 1)),
   PARLEY_SPEECH_THREADS: whole('PARLEY_SPEECH_THREADS', 1, 16, 1),
   PARLEY_LISTEN_THREADS: whole('PARLEY_LISTEN_THREADS', 1, 16, 1),
   PARLEY_MEDIA_CAPACITY: whole('PARLEY_MEDIA_CAPACITY', 1, 100_000, 500),
   PARLEY_PLIVO_FRAMES_PER_MESSAGE: z.enum(['1', '3'], 'PARLEY_PLIVO_FRAMES_PER_MESSAGE must be 1 or 3').default('1'),
+  PARLEY_ADDRESS_REQUESTS: whole('PARLEY_ADDRESS_REQUESTS', 1, 1_024, 512),
+  PARLEY_ADDRESS_BODIES: whole('PARLEY_ADDRESS_BODIES', 1, 512, 128),
+  PARLEY_KEY_REQUESTS: whole('PARLEY_KEY_REQUESTS', 1, 1_024, 512),
+  PARLEY_BODY_SECONDS: whole('PARLEY_BODY_SECONDS', 1, 10, 5),
   PARLEY_DRAIN_SECONDS: whole('PARLEY_DRAIN_SECONDS', 0, 86_400, 1_860),
   PARLEY_SOCKET_SERVER: z.enum(['auto', 'uws', 'ws']).default('auto'),
+  TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .transform((list, context) => {
+      const read = readTrustedProxies(list);
+      if (read.ok) return read.cidrs;
+      context.addIssue({ code: 'custom', message: read.fault });
+      return z.NEVER;
+    }),
+  TRUSTED_PROXY_HEADER: z
+    .enum(['auto', 'x-forwarded-for', 'forwarded'], 'must be auto (the default), x-forwarded-for or forwarded')
+    .default('auto'),
   PARLEY_METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   PARLEY_METRICS_PORT: whole('PARLEY_METRICS_PORT', 0, 65_535, 9464),
+  PARLEY_METRICS_TOKEN: z.string().optional(),
   PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
@@ -46,7 +62,7 @@ export interface ServiceSettings {
   publicUrl: string;
   dataDir: string;
   /** Null: a generated file in the data folder. */
-  masterKeyHex: string | null;
+  masterKey: MasterKeySetting | null;
   mediaProcesses: number;
   pipelineThreads: number;
   speechThreads: number;
@@ -55,12 +71,20 @@ export interface ServiceSettings {
   mediaCapacityCalls: number;
   /** 20 ms frames in one message to Plivo: 3 costs less CPU and adds up to 20 ms of lead. */
   plivoFramesPerMessage: 1 | 3;
+  /** Of clients' addresses and keys, in each media process. */
+  budgets: { addressRequests: number; addressBodies: number; keyRequests: number; bodyMs: number };
   /** How long live calls may go on after SIGTERM. */
   drainLimitMs: number;
   socketServer: 'auto' | 'uws' | 'ws';
+  /** Ranges of the proxies in front whose word about the client's address is taken. */
+  trustedProxies: readonly string[];
+  /** `auto`: X-Forwarded-For, or Forwarded where that is alone. */
+  trustedProxyHeader: 'auto' | 'x-forwarded-for' | 'forwarded';
   metricsHost: string;
   /** 0: no metrics. */
   metricsPort: number;
+  /** Null: none. */
+  metricsToken: string | null;
   logLevel: string;
 }
 
@@ -68,9 +92,13 @@ export interface ServiceSettings {
 export function loadServiceSettings(env: Record<string, string | undefined>): ServiceSettings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(given);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new Error(`Settings at fault:\n${faults.join('\n')}`);
+  const masterKey = masterKeySetting(given);
+  const others = masterKey.faults.map((fault) => `  ${fault}`);
+  const metricsFault = faultOfMetrics(given);
+  if (metricsFault !== null) others.push(`  ${metricsFault}`);
+  if (!parsed.success || others.length > 0) {
+    const faults = (parsed.error?.issues ?? []).map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`Settings at fault:\n${[...faults, ...others].join('\n')}`);
   }
   const value = parsed.data;
   return {
@@ -79,17 +107,26 @@ export function loadServiceSettings(env: Record<string, string | undefined>): Se
     port: value.PORT,
     publicUrl: (value.PUBLIC_URL ?? `http://127.0.0.1:${value.PORT}`).replace(/\/+$/, ''),
     dataDir: value.PARLEY_DATA_DIR,
-    masterKeyHex: value.PARLEY_MASTER_KEY ?? null,
+    masterKey: masterKey.setting,
     mediaProcesses: value.PARLEY_MEDIA_PROCESSES,
     pipelineThreads: value.PARLEY_PIPELINE_THREADS,
     speechThreads: value.PARLEY_SPEECH_THREADS,
     listenThreads: value.PARLEY_LISTEN_THREADS,
     mediaCapacityCalls: value.PARLEY_MEDIA_CAPACITY,
     plivoFramesPerMessage: value.PARLEY_PLIVO_FRAMES_PER_MESSAGE === '3' ? 3 : 1,
+    budgets: {
+      addressRequests: value.PARLEY_ADDRESS_REQUESTS,
+      addressBodies: value.PARLEY_ADDRESS_BODIES,
+      keyRequests: value.PARLEY_KEY_REQUESTS,
+      bodyMs: value.PARLEY_BODY_SECONDS * 1000,
+    },
     drainLimitMs: value.PARLEY_DRAIN_SECONDS * 1000,
     socketServer: value.PARLEY_SOCKET_SERVER,
+    trustedProxies: value.TRUSTED_PROXIES,
+    trustedProxyHeader: value.TRUSTED_PROXY_HEADER,
     metricsHost: value.PARLEY_METRICS_HOST,
     metricsPort: value.PARLEY_METRICS_PORT,
+    metricsToken: value.PARLEY_METRICS_TOKEN ?? null,
     logLevel: value.PARLEY_LOG_LEVEL,
   };
 }

@@ -1,5 +1,6 @@
 /** Each line's credentials: do they open under the master key, and does the carrier take them? One request for each pair. */
 import type { CarrierRegistry } from '../carriers/registry.ts';
+import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 import { type CheckResult, fail, ok, warn } from './check.ts';
@@ -11,6 +12,7 @@ const SKEW_FAIL_MS = 60_000;
 
 interface LineRow {
   id: string;
+  workspace_id: string;
   slug: string;
   number: string;
   carrier: string;
@@ -25,7 +27,7 @@ export interface CarrierCheckDeps {
 
 export async function checkCarriers(deps: CarrierCheckDeps): Promise<CheckResult[]> {
   const lines = await deps.database.query<LineRow>(
-    `SELECT l.id, w.slug, l.number, l.carrier, l.credentials_sealed
+    `SELECT l.id, l.workspace_id, w.slug, l.number, l.carrier, l.credentials_sealed
      FROM phone_lines l JOIN workspaces w ON w.id = l.workspace_id WHERE l.deleted_at IS NULL ORDER BY w.slug, l.id`,
   );
   if (lines.length === 0) {
@@ -48,9 +50,10 @@ async function checkLine(
   const store = `Store them: parley line credentials ${line.slug} ${line.id} --auth-id … --auth-token-file …`;
   if (line.credentials_sealed === null) return [warn(name, `no ${line.carrier} credentials`, store)];
   if (deps.sealer === null) return [warn(name, 'its credentials cannot be opened without the master key', MASTER_KEY)];
+  const place = sealedPlace.lineCredentials(line.workspace_id, line.id);
   let credentials: Record<string, string>;
   try {
-    credentials = JSON.parse(deps.sealer.open(line.credentials_sealed)) as Record<string, string>;
+    credentials = JSON.parse(deps.sealer.open(line.credentials_sealed, place)) as Record<string, string>;
   } catch {
     return [fail(name, 'its credentials do not open under this master key', `${MASTER_KEY} ${store}`)];
   }

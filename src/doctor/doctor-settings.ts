@@ -2,11 +2,14 @@
  * What `parley doctor` looks at: the running service's own account of itself (`runtime.json`), else what the environment would make
  * of one. Faulty settings are a result, not an end.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readCarrierBases } from '../config/load.ts';
+import { keysInFile, type MasterKeySetting, readMasterKeys } from '../config/master-key-setting.ts';
 import { readRuntimeFile } from '../config/operator-settings.ts';
 import { loadServiceSettings } from '../config/service-settings.ts';
+import type { MachineShape } from './agent-load.ts';
 
 export interface DoctorSettings {
   dataDir: string;
@@ -15,15 +18,21 @@ export interface DoctorSettings {
   runDir: string | null;
   /** Null: the embedded database, which does not run now. */
   databaseUrl: string | null;
-  masterKeyHex: string | null;
-  /** Where the generated key lies, or would; null: the running service was given one. */
+  /** The newest first; empty: none, or they cannot be read. */
+  masterKeys: readonly string[];
+  /** Where the key of the service lies, or would; null: the running service was given one that lies in no file. */
   masterKeyFile: string | null;
   publicUrl: string;
   host: string;
   port: number;
   metricsHost: string;
   metricsPort: number;
+  trustedProxies: readonly string[];
+  /** Of this command's environment. */
+  metricsToken: string | null;
   carrierApiBase: Readonly<Record<string, string>>;
+  /** As the environment would have it. */
+  machine: MachineShape;
 }
 
 /** Throws one error that names every setting at fault. */
@@ -40,20 +49,30 @@ export function loadDoctorSettings(environment: Readonly<Record<string, string |
     claimsToRun: existsSync(runtimeFile),
     runDir: runtime.runDir ?? null,
     databaseUrl: runtime.databaseUrl ?? settings.databaseUrl,
-    masterKeyHex: settings.masterKeyHex ?? keyIn(masterKeyFile),
+    masterKeys: keysOf(settings.masterKey, masterKeyFile, environment),
     masterKeyFile,
     publicUrl: runtime.publicUrl ?? settings.publicUrl,
     host: runtime.host ?? settings.host,
     port: runtime.port ?? settings.port,
     metricsHost: runtime.metricsHost ?? settings.metricsHost,
     metricsPort: runtime.metricsPort ?? settings.metricsPort,
+    trustedProxies: runtime.trustedProxies ?? settings.trustedProxies,
+    metricsToken: settings.metricsToken,
     carrierApiBase: { ...runtime.carrierApiBase, ...bases.bases },
+    machine: { cores: availableParallelism(), ...settings },
   };
 }
 
-/** Null when there is none, or one that is none; the key has a check of its own. */
-function keyIn(file: string | null): string | null {
-  if (file === null || !existsSync(file)) return null;
-  const text = readFileSync(file, 'utf8').trim();
-  return /^[0-9a-fA-F]{64}$/.test(text) ? text : null;
+/** The key has a check of its own. */
+function keysOf(
+  setting: MasterKeySetting | null,
+  file: string | null,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  try {
+    if (setting !== null) return readMasterKeys(setting, environment);
+    return file !== null && existsSync(file) ? keysInFile(file) : [];
+  } catch {
+    return [];
+  }
 }

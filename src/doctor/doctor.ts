@@ -2,20 +2,25 @@
 import { createPlivoCarrier } from '../carriers/plivo/plivo-carrier.ts';
 import { createCarrierRegistry } from '../carriers/registry.ts';
 import { readRecordingSettings } from '../config/recording-settings.ts';
-import { openDatabase } from '../store/database.ts';
+import { type Database, openDatabase } from '../store/database.ts';
 import { createSealer } from '../store/secrets.ts';
+import { checkCapacity, measureEngines, readScriptedAgents } from './capacity-checks.ts';
 import { checkCarriers } from './carrier-checks.ts';
 import { type CheckResult, fail, ok, runCheck } from './check.ts';
 import { checkDatabase } from './database-checks.ts';
 import { type DoctorSettings, loadDoctorSettings } from './doctor-settings.ts';
-import { checkDisk, checkMasterKey, checkMediaParts, checkNode, checkOpenFiles } from './machine-checks.ts';
+import { checkDisk, checkMediaParts, checkNode, checkOpenFiles } from './machine-checks.ts';
+import { checkKeyOfDatabase, checkMasterKey } from './master-key-checks.ts';
 import { checkPorts, checkPublicUrl, checkService, runningInstance } from './network-checks.ts';
+import { checkClientAddresses } from './proxy-check.ts';
 import { checkRecordingStore, checkWaitingRecordings } from './recording-checks.ts';
 
 export interface DoctorDeps {
   environment: Readonly<Record<string, string | undefined>>;
   /** Absolute path of the built `media/self-check.js`; throws when it is not built. */
   selfCheckEntry(): string;
+  /** The same of `media/engine-speed.js`. */
+  engineSpeedEntry(): string;
 }
 
 export async function examine(deps: DoctorDeps): Promise<CheckResult[]> {
@@ -36,10 +41,13 @@ export async function examine(deps: DoctorDeps): Promise<CheckResult[]> {
   }
   const instance = await runningInstance(settings);
   const groups = [
-    runCheck('service', async () => checkService(settings, instance)),
+    runCheck('service', () => checkService(settings, instance)),
     runCheck('port', () => checkPorts(settings, instance)),
-    runCheck('public URL', () => checkPublicUrl(settings, instance)),
-    runCheck('database', () => checkStored(settings, instance !== null)),
+    runCheck('public URL', async () => [
+      ...(await checkPublicUrl(settings, instance)),
+      ...checkClientAddresses(settings),
+    ]),
+    runCheck('database', () => checkStored(settings, instance !== null, deps)),
     runCheck('master key', async () => checkMasterKey(settings, environment)),
     runCheck('disk', () => checkDisk(settings.dataDir)),
     runCheck('recording store', () => checkRecordingStore(readRecordingSettings(environment), settings.dataDir)),
@@ -48,10 +56,10 @@ export async function examine(deps: DoctorDeps): Promise<CheckResult[]> {
   return [ok('settings', 'every setting can be read'), ...(await Promise.all(groups)).flat()];
 }
 
-async function checkStored(settings: DoctorSettings, isRunning: boolean): Promise<CheckResult[]> {
+async function checkStored(settings: DoctorSettings, isRunning: boolean, deps: DoctorDeps): Promise<CheckResult[]> {
   if (settings.databaseUrl === null) return [ok('database', 'embedded; it starts with the service')];
   const database = openDatabase({ connectionString: settings.databaseUrl, maxConnections: 2, onIdleError: () => {} });
-  const sealer = settings.masterKeyHex === null ? null : createSealer(settings.masterKeyHex);
+  const sealer = settings.masterKeys.length === 0 ? null : createSealer(settings.masterKeys);
   const registry = createCarrierRegistry({
     factories: { plivo: createPlivoCarrier },
     apiBases: settings.carrierApiBase,
@@ -62,10 +70,17 @@ async function checkStored(settings: DoctorSettings, isRunning: boolean): Promis
     if (!usable) return results;
     return [
       ...results,
+      ...(await checkKeyOfDatabase(database, settings)),
       ...(await checkCarriers({ database, sealer, registry })),
       ...(await checkWaitingRecordings(database)),
+      ...(await runCheck('calls at once', () => checkCarried(database, settings, deps))),
     ];
   } finally {
     await database.close();
   }
+}
+
+async function checkCarried(database: Database, { machine }: DoctorSettings, deps: DoctorDeps): Promise<CheckResult[]> {
+  const agents = await readScriptedAgents(database);
+  return checkCapacity(agents, await measureEngines(deps.engineSpeedEntry()), machine);
 }

@@ -1,10 +1,9 @@
-/** The machine: Node, native parts of media (asked of media itself, in a process of its own), disk, open files, the master key's file. */
+/** The machine: Node, native parts of media (asked of media itself, in a process of its own), disk, open files. */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type CheckResult, fail, ok, warn } from './check.ts';
-import type { DoctorSettings } from './doctor-settings.ts';
 
 const TESTED_MAJORS = [20, 22, 24];
 const SELF_CHECK_LIMIT_MS = 10_000;
@@ -69,41 +68,4 @@ export function checkOpenFiles(limitsFile = '/proc/self/limits'): CheckResult[] 
   if (limit === 'unlimited' || Number(limit) >= FEW_FILES) return [ok('open files', `${limit} may be open`)];
   const way = 'Raise it: ulimit -n 65536, LimitNOFILE= in a systemd unit, or --ulimit nofile= of the container.';
   return [warn('open files', `only ${limit} may be open in a process`, way)];
-}
-
-export function checkMasterKey(
-  settings: DoctorSettings,
-  environment: Readonly<Record<string, string | undefined>>,
-): CheckResult[] {
-  if (environment['PARLEY_MASTER_KEY']) return [ok('master key', 'from PARLEY_MASTER_KEY')];
-  const { masterKeyFile } = settings;
-  if (masterKeyFile === null) {
-    const way = 'Set PARLEY_MASTER_KEY for this command too, so that it can open the stored credentials.';
-    return [warn('master key', 'given to the running service, not to this command', way)];
-  }
-  if (!existsSync(masterKeyFile)) {
-    const way = 'The first start makes one. For production set PARLEY_MASTER_KEY from a secret store.';
-    return [warn('master key', `none yet, and no ${masterKeyFile}`, way)];
-  }
-  if (!/^[0-9a-fA-F]{64}\s*$/.test(readFileSync(masterKeyFile, 'utf8'))) {
-    const way = 'Restore it from a backup: without it the stored credentials are lost.';
-    return [fail('master key', `${masterKeyFile} does not hold 64 hexadecimal digits`, way)];
-  }
-  const mode = statSync(masterKeyFile).mode & 0o777;
-  if ((mode & 0o077) !== 0) {
-    return [
-      fail(
-        'master key',
-        `${masterKeyFile} can be read by others (mode ${mode.toString(8)})`,
-        `chmod 600 ${masterKeyFile}`,
-      ),
-    ];
-  }
-  return [
-    warn(
-      'master key',
-      `generated, in ${masterKeyFile} (mode ${mode.toString(8)})`,
-      'Back it up apart from the database; for production set PARLEY_MASTER_KEY from a secret store.',
-    ),
-  ];
 }

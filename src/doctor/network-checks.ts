@@ -1,6 +1,7 @@
 /** Is the service there, are its ports its own, and does the public address lead to it, WebSockets included? */
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { isPrivateAddress } from '../config/metrics-setting.ts';
 import { type CheckResult, fail, ok, warn } from './check.ts';
 import type { DoctorSettings } from './doctor-settings.ts';
 import { instanceAt, probe } from './http-probe.ts';
@@ -11,9 +12,9 @@ export async function runningInstance(settings: DoctorSettings): Promise<string 
   return (await instanceAt('http://localhost', join(settings.runDir, 'api.sock'))).instance;
 }
 
-export function checkService(settings: DoctorSettings, instance: string | null): CheckResult[] {
+export async function checkService(settings: DoctorSettings, instance: string | null): Promise<CheckResult[]> {
   const { dataDir, claimsToRun } = settings;
-  if (instance !== null) return [ok('service', `runs on ${dataDir}`)];
+  if (instance !== null) return [ok('service', `runs on ${dataDir}`), await checkReadiness(settings)];
   if (!claimsToRun) return [ok('service', `does not run on ${dataDir}; what follows is as before a start`)];
   return [
     fail(
@@ -24,6 +25,29 @@ export function checkService(settings: DoctorSettings, instance: string | null):
   ];
 }
 
+/** Each check by name, as only the private socket tells it. */
+async function checkReadiness({ runDir }: DoctorSettings): Promise<CheckResult> {
+  const found = await probe('http://localhost/readyz', { socketPath: join(runDir ?? '', 'operator.sock') });
+  const { status, checks } = found.ok ? readinessIn(found.body) : { status: null, checks: {} };
+  const failing = Object.entries(checks).filter(([, check]) => !check.ok);
+  if (status === 'ok') return ok('readiness', Object.entries(checks).map(textOf).join(', '));
+  if (status === null) return warn('readiness', 'it does not say whether it can take calls', 'See the log of control.');
+  return fail('readiness', failing.map(textOf).join(', '), 'New calls are refused until then; the log says more.');
+}
+
+type Checks = Record<string, { ok: boolean; detail: string }>;
+
+const textOf = ([name, { detail }]: [string, Checks[string]]): string => `${name}: ${detail}`;
+
+function readinessIn(body: string): { status: string | null; checks: Checks } {
+  try {
+    const { status, checks } = JSON.parse(body) as { status?: string; checks?: Checks };
+    return { status: status ?? null, checks: checks ?? {} };
+  } catch {
+    return { status: null, checks: {} };
+  }
+}
+
 export async function checkPorts(settings: DoctorSettings, instance: string | null): Promise<CheckResult[]> {
   const { host, port, metricsHost, metricsPort } = settings;
   const main = instance === null ? await checkFree('port', host, port, 'PORT') : await checkOwn(host, port, instance);
@@ -31,10 +55,10 @@ export async function checkPorts(settings: DoctorSettings, instance: string | nu
   const metrics =
     instance === null
       ? await checkFree('metrics port', metricsHost, metricsPort, 'PARLEY_METRICS_PORT')
-      : await checkMetrics(metricsHost, metricsPort);
-  if (metrics.level === 'ok' && !isLoopback(metricsHost)) {
+      : await checkMetrics(settings);
+  if (instance !== null && metrics.level === 'ok' && settings.metricsToken === null && !isPrivateAddress(metricsHost)) {
     const detail = `${metrics.detail}; whoever reaches ${metricsHost} can read it`;
-    return [main, warn('metrics port', detail, 'Let a firewall keep it to your Prometheus, or use 127.0.0.1.')];
+    return [main, warn('metrics port', detail, 'Set PARLEY_METRICS_TOKEN, or use 127.0.0.1.')];
   }
   return [main, metrics];
 }
@@ -50,8 +74,18 @@ async function checkOwn(host: string, port: number, instance: string): Promise<C
   );
 }
 
-async function checkMetrics(host: string, port: number): Promise<CheckResult> {
-  const answer = await probe(`http://${dialable(host)}:${port}/metrics`);
+async function checkMetrics({
+  metricsHost: host,
+  metricsPort: port,
+  metricsToken,
+}: DoctorSettings): Promise<CheckResult> {
+  const headers: Record<string, string> = metricsToken === null ? {} : { authorization: `Bearer ${metricsToken}` };
+  const answer = await probe(`http://${dialable(host)}:${port}/metrics`, { headers });
+  if (answer.ok && answer.status === 401 && answer.body.includes('PARLEY_METRICS_TOKEN')) {
+    return metricsToken === null
+      ? ok('metrics port', `${port} on ${host} asks for its token`)
+      : warn('metrics port', `${port} on ${host} refuses this PARLEY_METRICS_TOKEN`, 'Use the one of the service.');
+  }
   if (answer.ok && answer.body.includes('parley_process_uptime_seconds')) {
     return ok('metrics port', `${port} on ${host} serves /metrics`);
   }

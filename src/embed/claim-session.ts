@@ -1,6 +1,7 @@
 /**
  * A socket at `/ws/live` wants its session: a session token makes a call of it, a resume token gives it the call that it had.
- * One transaction burns the token, counts the limits and writes the call's row, so of any number of sockets with one token one wins.
+ * The session takes its place now, not when its token was issued: first its part of the limits, as a promise, and then one transaction burns
+ * the token, keeps the promise and writes the call's row, so of any number of sockets with one token one wins.
  * Asked by media over the link, as for a carrier's stream; leases, epochs and checkpoints are the same as there.
  */
 import type { Logger } from 'pino';
@@ -15,6 +16,8 @@ import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
 import { type LiveCall, lockCall, patchCall, readOwnCall } from '../calls/live-call.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
+import type { CallRoom } from '../limits/call-room.ts';
+import type { EmbedAnswer, EmbedLimits, EmbedSession } from '../limits/embed-limits.ts';
 import { keepPromise } from '../limits/slot-admission.ts';
 import { issueRecordingKey } from '../recordings/recording-keys.ts';
 import type { Database, Queryable } from '../store/database.ts';
@@ -36,8 +39,12 @@ export interface ClaimSessionDeps {
   ownOrigin: string;
   /** False: this process is being stopped. */
   admits(): boolean;
+  room: Pick<CallRoom, 'take' | 'expects' | 'release'>;
+  limits: Pick<EmbedLimits, 'take' | 'renew'>;
   /** The last checkpoint, moved past every turn that is stored. */
-  resumeFrom(tx: Queryable, call: LiveCall): Promise<Checkpoint | null>;
+  resumeFrom(tx: Queryable, call: LiveCall, nowEpochMs: number): Promise<Checkpoint | null>;
+  /** Something that media has said about the call is not written yet: that it is over, perhaps. */
+  hasUnwritten(callUuid: string): boolean;
   /** The session has gone from this process to another. */
   superseded(call: LiveCall, ownerMediaId: string): void;
 }
@@ -54,6 +61,11 @@ const HTTP_STATUS: Partial<Record<LiveErrorCode, 401 | 403 | 404 | 409 | 410 | 4
 /** A burned token's row outlives the token by this. */
 const BURNED_KEPT_MS = 120_000;
 const PURGE_EVERY_CLAIMS = 100;
+/** More than come in between, and no more than a visitor may wait for. */
+const PURGE_BATCH = 1_000;
+/** A claim is answered within 3 s, or refused. */
+const UNWRITTEN_LIMIT_MS = 2_000;
+const UNWRITTEN_POLL_MS = 10;
 const LEAST_SESSION_SECONDS = 30;
 const NO_LIMIT_SECONDS = 86_400;
 
@@ -63,6 +75,8 @@ export type ClaimSession = (mediaId: string, claim: ClaimRequest) => Promise<Cla
 export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
   const { database, clock, log, bus } = deps;
   let claims = 0;
+  /** Places that are taken for tokens whose claims are under way, each for all sockets that come with the token. */
+  const places = new Map<string, { sockets: number; isWon: boolean; slots: Promise<EmbedAnswer> }>();
 
   function refused(code: LiveErrorCode, why: string): ClaimAnswer {
     return { ok: false, httpStatus: HTTP_STATUS[code] ?? 503, why, code };
@@ -81,8 +95,45 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     const agent = await findWebAgent(database, { workspaceId: key.workspaceId, agentId: said.agentId });
     if (agent === undefined) return refused('agent_not_found', 'the agent is gone, or not for the web');
     if (!deps.admits()) return refused('draining', 'control is being stopped');
-    if (claims++ % PURGE_EVERY_CLAIMS === 0) await purgeBurned();
+    const spent = await database.query('SELECT 1 AS one FROM embed_tokens_used WHERE jti = $1', [said.jti]);
+    if (spent.length > 0) return refused('token_used', 'the session token was used before');
+    const { workspaceId } = key;
+    const session = { address: knock.remoteAddress, publicKey: said.pk, workspaceId, callUuid: said.jti };
+    // Before the token is spent: who finds no place may come back with it.
+    return atItsPlace(session, () => claimed(mediaId, { said, agent, session }));
+  }
 
+  async function atItsPlace(session: EmbedSession, work: () => Promise<ClaimAnswer>): Promise<ClaimAnswer> {
+    const { callUuid } = session;
+    // An earlier socket won a moment ago: the place is its own.
+    if (!places.has(callUuid) && deps.room.expects(callUuid)) return work();
+    let place = places.get(callUuid);
+    if (place === undefined) {
+      if (!deps.room.take(callUuid, 'web'))
+        return refused('concurrency_limit', 'there is no room for one more session');
+      // Promised for 15 s: what comes to nothing ends by itself.
+      place = { sockets: 0, isWon: false, slots: deps.limits.take(session) };
+      places.set(callUuid, place);
+    }
+    place.sockets++;
+    try {
+      if (!(await place.slots).ok) return refused('concurrency_limit', 'too many sessions');
+      const answer = await work();
+      if (answer.ok) place.isWon = true;
+      return answer;
+    } finally {
+      if (--place.sockets === 0) {
+        places.delete(callUuid);
+        if (!place.isWon) deps.room.release(callUuid);
+      }
+    }
+  }
+
+  async function claimed(
+    mediaId: string,
+    { said, agent, session }: { said: SessionClaims; agent: WebAgent; session: EmbedSession },
+  ): Promise<ClaimAnswer> {
+    if (claims++ % PURGE_EVERY_CLAIMS === 0) await purgeBurned();
     const made = await database.transaction(async (tx) => {
       // First of all: a token that came once is spent, whatever becomes of it.
       const burned = await tx.query(
@@ -90,22 +141,25 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
         [said.jti, new Date(said.exp * 1000 + BURNED_KEPT_MS)],
       );
       if (burned.length === 0) return 'token_used' as const;
-      // Its slot was promised for longer than the token lives.
       if (!(await keepPromise(tx, said.jti))) return 'concurrency_limit' as const;
-      return makeCall(tx, { mediaId, said, agent, workspaceId: key.workspaceId, address: knock.remoteAddress });
+      return makeCall(tx, { mediaId, said, agent, session });
     });
     if (made === 'token_used') return refused(made, 'the session token was used before');
     if (made === 'concurrency_limit') return refused(made, 'too many sessions');
     for (const event of made.events) bus.publish(event);
+    // The promise is shorter than the time to the next renewal.
+    await deps.limits.renew(session).catch((error: unknown) => {
+      log.debug({ err: error, callUuid: said.jti }, "the slot of a visitor's address could not be renewed");
+    });
     return { ok: true, setup: setupOf(made, agent, said.origin, null, null) };
   }
 
   async function makeCall(
     tx: Queryable,
-    given: { mediaId: string; said: SessionClaims; agent: WebAgent; workspaceId: string; address: string },
+    given: { mediaId: string; said: SessionClaims; agent: WebAgent; session: EmbedSession },
   ): Promise<{ call: LiveCall; recordingKeyHex: string; events: Awaited<ReturnType<typeof appendCallLog>> }> {
-    const { mediaId, said, agent, workspaceId, address } = given;
-    const callUuid = said.jti;
+    const { mediaId, said, agent } = given;
+    const { workspaceId, address, callUuid } = given.session;
     const nowEpochMs = clock.epochMs();
     const now = new Date(nowEpochMs);
     await tx.query(
@@ -155,6 +209,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     if (!originFits(knock, session.origin))
       return refused('origin_not_allowed', 'the socket comes from another origin');
     const definition = await readAgentDefinition(database, seen);
+    await allWritten(token.callUuid);
     const nowEpochMs = clock.epochMs();
     const won = await database.transaction(async (tx) => {
       const before = await lockCall(tx, token.callUuid);
@@ -185,7 +240,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
         events,
         recordingKeyHex: await issueRecordingKey(tx, deps.sealer, call),
         turns: turns.map(({ turn }) => turn),
-        checkpoint: await deps.resumeFrom(tx, call),
+        checkpoint: await deps.resumeFrom(tx, call, nowEpochMs),
       };
     });
     if (typeof won === 'string') return refused(won, 'the session is over, or has gone on elsewhere');
@@ -197,6 +252,14 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     const agent = { agentId: won.call.agentId, version: won.call.agentVersion, definition };
     const resumed = { audio: session.audio, turns: won.turns };
     return { ok: true, setup: setupOf(won, agent, session.origin, won.checkpoint, resumed) };
+  }
+
+  /** A page that ends its session may knock again before its end is written. */
+  async function allWritten(callUuid: string): Promise<void> {
+    for (const untilMs = clock.nowMs() + UNWRITTEN_LIMIT_MS; deps.hasUnwritten(callUuid); ) {
+      if (clock.nowMs() >= untilMs) return;
+      await new Promise<void>((resolve) => void clock.after(UNWRITTEN_POLL_MS, resolve));
+    }
   }
 
   function setupOf(
@@ -234,7 +297,11 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
   }
 
   async function purgeBurned(): Promise<void> {
-    await database.query('DELETE FROM embed_tokens_used WHERE expires_at < $1', [new Date(clock.epochMs())]);
+    await database.query(
+      `DELETE FROM embed_tokens_used WHERE jti IN (
+         SELECT jti FROM embed_tokens_used WHERE expires_at < $1 ORDER BY expires_at LIMIT ${PURGE_BATCH})`,
+      [new Date(clock.epochMs())],
+    );
   }
 
   return async (mediaId, { token, live: knock }) => {

@@ -4,6 +4,7 @@ import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { CallEventBus } from '../api/call-event-bus.ts';
 import type { EmbedLimits } from '../limits/embed-limits.ts';
+import type { GivenKeys } from '../sealing/master-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 import { type AddressSlots, createAddressSlots } from './address-slots.ts';
@@ -19,16 +20,20 @@ export interface EmbedDeps {
   log: Logger;
   bus: Pick<CallEventBus, 'publish'>;
   sealer: Sealer;
-  masterKeyHex: string;
+  masterKeys: GivenKeys;
   publicUrl: string;
   limits: EmbedLimits;
   resumeFrom: ClaimSessionDeps['resumeFrom'];
   superseded(callUuid: string, ownerMediaId: string): void;
+  /** Something that media has said about the call is not written yet. */
+  hasUnwritten(callUuid: string): boolean;
   /** Renders an agent's greeting ahead. */
   prepare(agent: AgentDefinition): void;
   isDraining(): boolean;
-  /** A media process takes calls. */
+  /** A media process takes calls, and one more session would find a place: only looked at. */
   hasRoom(): boolean;
+  /** A session's place is taken when its socket is claimed. Whoever gets the claim's answer says that it is carried. */
+  room: ClaimSessionDeps['room'];
 }
 
 export interface Embed {
@@ -41,7 +46,7 @@ export interface Embed {
 }
 
 export function createEmbed(deps: EmbedDeps): Embed {
-  const { database, clock, log, bus, masterKeyHex, publicUrl } = deps;
+  const { database, clock, log, bus, masterKeys, publicUrl } = deps;
   const ownOrigin = new URL(publicUrl).origin;
   const slots = createAddressSlots(deps);
   const tokens = createSessionTokens({ keys: createSigningKeys(deps), clock, issuer: publicUrl });
@@ -67,10 +72,13 @@ export function createEmbed(deps: EmbedDeps): Embed {
       bus,
       sealer: deps.sealer,
       tokens,
-      resumeKeys: createResumeKeys(masterKeyHex),
+      resumeKeys: createResumeKeys(masterKeys),
       ownOrigin,
       admits: () => !deps.isDraining(),
+      room: deps.room,
+      limits: deps.limits,
       resumeFrom: deps.resumeFrom,
+      hasUnwritten: deps.hasUnwritten,
       superseded: (call, ownerMediaId) => deps.superseded(call.callUuid, ownerMediaId),
     }),
   };

@@ -3,7 +3,7 @@
  * token. The route puts the answer into HTTP. Nothing is kept of a token: the claim of its socket makes the call.
  */
 import { v7 as uuidv7 } from 'uuid';
-import type { EmbedLimits, EmbedSession } from '../limits/embed-limits.ts';
+import type { EmbedLimits } from '../limits/embed-limits.ts';
 import type { Database } from '../store/database.ts';
 import { isAllowed, isOrigin } from './origin.ts';
 import type { SessionTokens } from './session-token.ts';
@@ -13,10 +13,10 @@ import { findActiveWidgetKey } from './widget-keys.ts';
 export interface IssueDeps {
   database: Database;
   tokens: SessionTokens;
-  limits: Pick<EmbedLimits, 'take' | 'release'>;
+  limits: Pick<EmbedLimits, 'ask'>;
   /** Hosted pages live there: always allowed for any key (contract §17). */
   ownOrigin: string;
-  /** Whether a new session would find a place. */
+  /** Whether a new session would find a place: it takes one when its socket is claimed, so a token that is not used holds none. */
   admits(): boolean;
   /** The agent's greeting is rendered while the visitor is asked for the microphone. Never throws, never waits. */
   prepare(agent: WebAgent): void;
@@ -71,23 +71,14 @@ export async function issueSession(deps: IssueDeps, request: SessionRequest): Pr
   const agent = await findWebAgent(database, { workspaceId: key.workspaceId, agentId });
   if (agent === undefined) return { ok: false, code: 'agent_not_found' };
 
-  // Its call will have the same id, and takes over what is held for it.
-  const jti = uuidv7();
-  const session: EmbedSession = {
-    address: request.remoteAddress,
-    publicKey: key.publicKey,
-    workspaceId: key.workspaceId,
-    callUuid: jti,
-  };
-  const taken = await deps.limits.take(session);
-  if (!taken.ok) return taken;
-  if (!deps.admits()) {
-    await deps.limits.release(session);
-    return { ok: false, code: 'draining', retryAfterSeconds: RETRY_DRAINING_SECONDS };
-  }
+  const address = request.remoteAddress;
+  const asked = await deps.limits.ask({ address, publicKey: key.publicKey, workspaceId: key.workspaceId });
+  if (!asked.ok) return asked;
+  if (!deps.admits()) return { ok: false, code: 'draining', retryAfterSeconds: RETRY_DRAINING_SECONDS };
 
   const token = await deps.tokens.sign({
-    jti,
+    // Its call will have the same id.
+    jti: uuidv7(),
     ent: key.enterprise,
     agentId: agent.agentId,
     origin: parentOrigin,

@@ -3,7 +3,8 @@
  * with which media makes and checks its tokens alone; after that process's death control can check them too, and stores nothing
  * for it. A claim raises the epoch, and with it all older tokens are spent.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type GivenKeys, hkdfKeys } from '../sealing/master-keys.ts';
 
 export interface ResumeToken {
   callUuid: string;
@@ -14,7 +15,7 @@ export interface ResumeToken {
 
 export interface ResumeKeys {
   keyHexOf(call: { callUuid: string; epoch: number }): string;
-  /** Null: none that was ever made under this master key. */
+  /** Null: none that was ever made under these master keys. */
   verify(token: string): ResumeToken | null;
 }
 
@@ -25,22 +26,25 @@ export function isResumeToken(token: string): boolean {
   return token.startsWith('r.');
 }
 
-export function createResumeKeys(masterKeyHex: string): ResumeKeys {
-  const master = Buffer.from(hkdfSync('sha256', Buffer.from(masterKeyHex, 'hex'), '', 'parley resume token', 32));
-  const keyOf = ({ callUuid, epoch }: { callUuid: string; epoch: number }): Buffer =>
+export function createResumeKeys(masterKeys: GivenKeys): ResumeKeys {
+  const keys = hkdfKeys(masterKeys, 'parley resume token');
+  const keyOf = (master: Buffer, { callUuid, epoch }: { callUuid: string; epoch: number }): Buffer =>
     createHmac('sha256', master).update(`${callUuid} ${epoch}`).digest();
   return {
-    keyHexOf: (call) => keyOf(call).toString('hex'),
+    keyHexOf: (call) => keyOf(keys.current(), call).toString('hex'),
     verify(token) {
       const match = TOKEN.exec(token);
       if (match === null) return null;
       const [, callUuid = '', epochText, numberText, macText = ''] = match;
       const found = { callUuid, epoch: Number(epochText), number: Number(numberText) };
-      const expected = createHmac('sha256', keyOf(found))
-        .update(`${found.callUuid} ${found.epoch} ${found.number}`)
-        .digest();
       const given = Buffer.from(macText, 'base64url');
-      return given.length === expected.length && timingSafeEqual(given, expected) ? found : null;
+      const isOurs = keys.all().some((master) => {
+        const expected = createHmac('sha256', keyOf(master, found))
+          .update(`${found.callUuid} ${found.epoch} ${found.number}`)
+          .digest();
+        return given.length === expected.length && timingSafeEqual(given, expected);
+      });
+      return isOurs ? found : null;
     },
   };
 }

@@ -1,10 +1,13 @@
 /**
- * The keys that sign session tokens: Ed25519 pairs in the database, the private half sealed under the master key. The newest signs
- * for 30 days, then a new one is made; each is accepted for 24 h longer. All nodes share them. Whoever signs or verifies asks here;
- * nothing else sees a private key.
+ * The keys that sign session tokens: Ed25519 pairs in the database, the private half sealed under the master key. The
+ * newest signs for 30 days, then a new one is made; each is accepted for 24 h longer. All nodes share them. Whoever
+ * signs or verifies asks here; nothing else sees a private key. A `kid` comes from whoever knocks and reaches no
+ * statement: those that are known lie in memory, and for one that is not, the keys of all nodes are read again, at most
+ * every 5 s.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Clock } from '../../media/contract/clock.ts';
+import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 
@@ -26,33 +29,54 @@ interface Row {
   created_at: Date;
 }
 
-interface Known {
-  kid: string;
+interface VerifyingKey {
   publicKey: KeyObject;
+  createdAtEpochMs: number;
+}
+
+interface SigningKey {
+  kid: string;
   privateKey: KeyObject;
   createdAtEpochMs: number;
 }
 
 const MOST_KEYS_A_MONTH = 100;
+/** As `makeKey` names them. */
+const KID = /^\d{4}-\d{2}(?:-\d{1,3})?$/;
+const READ_EVERY_MS = 5_000;
 
 export function createSigningKeys(deps: { database: Database; sealer: Sealer; clock: Clock }): SigningKeys {
   const { database, sealer, clock } = deps;
-  const known = new Map<string, Known>();
-  let newest: Known | null = null;
+  const known = new Map<string, VerifyingKey>();
+  let newest: SigningKey | null = null;
+  let reading: Promise<void> | null = null;
+  let readAtMs = Number.NEGATIVE_INFINITY;
 
-  function learn(row: Row): Known {
-    const key: Known = {
-      kid: row.kid,
-      publicKey: createPublicKey(row.public_pem),
-      privateKey: createPrivateKey(sealer.open(row.private_sealed)),
-      createdAtEpochMs: row.created_at.getTime(),
-    };
-    known.set(key.kid, key);
-    if (newest === null || key.createdAtEpochMs >= newest.createdAtEpochMs) newest = key;
-    return key;
+  function learn({ kid, public_pem, created_at }: Omit<Row, 'private_sealed'>): void {
+    if (known.has(kid)) return;
+    known.set(kid, { publicKey: createPublicKey(public_pem), createdAtEpochMs: created_at.getTime() });
   }
 
-  const maySign = (key: Known): boolean => clock.epochMs() - key.createdAtEpochMs < SIGNS_FOR_MS;
+  const maySign = (key: SigningKey): boolean => clock.epochMs() - key.createdAtEpochMs < SIGNS_FOR_MS;
+
+  /** Those of all nodes, unless that was done a moment ago. One reading for all who ask meanwhile. */
+  function readAll(): Promise<void> {
+    if (reading !== null) return reading;
+    if (clock.nowMs() - readAtMs < READ_EVERY_MS) return Promise.resolve();
+    const read = async (): Promise<void> => {
+      const since = new Date(clock.epochMs() - ACCEPTED_FOR_MS);
+      const rows = await database.query<Omit<Row, 'private_sealed'>>(
+        'SELECT kid, public_pem, created_at FROM embed_signing_keys WHERE created_at > $1',
+        [since],
+      );
+      readAtMs = clock.nowMs();
+      for (const row of rows) learn(row);
+    };
+    reading = read().finally(() => {
+      reading = null;
+    });
+    return reading;
+  }
 
   return {
     async current() {
@@ -67,16 +91,17 @@ export function createSigningKeys(deps: { database: Database; sealer: Sealer; cl
         ]);
         return makeKey(tx, sealer, nowEpochMs);
       });
-      return learn(row);
+      learn(row);
+      const privateKey = createPrivateKey(sealer.open(row.private_sealed, sealedPlace.embedSigningKey(row.kid)));
+      newest = { kid: row.kid, privateKey, createdAtEpochMs: row.created_at.getTime() };
+      return newest;
     },
 
     async publicKeyOf(kid) {
-      let key = known.get(kid);
-      if (key === undefined) {
-        const [row] = await database.query<Row>('SELECT * FROM embed_signing_keys WHERE kid = $1', [kid]);
-        if (row === undefined) return null;
-        key = learn(row);
-      }
+      if (!KID.test(kid)) return null;
+      if (!known.has(kid)) await readAll();
+      const key = known.get(kid);
+      if (key === undefined) return null;
       return clock.epochMs() - key.createdAtEpochMs < ACCEPTED_FOR_MS ? key.publicKey : null;
     },
   };
@@ -92,7 +117,12 @@ async function makeKey(tx: Queryable, sealer: Sealer, nowEpochMs: number): Promi
     const rows = await tx.query<Row>(
       `INSERT INTO embed_signing_keys (kid, private_sealed, public_pem, created_at) VALUES ($1, $2, $3, $4)
        ON CONFLICT (kid) DO NOTHING RETURNING *`,
-      [kid, sealer.seal(pem), publicKey.export({ type: 'spki', format: 'pem' }).toString(), new Date(nowEpochMs)],
+      [
+        kid,
+        sealer.seal(pem, sealedPlace.embedSigningKey(kid)),
+        publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+        new Date(nowEpochMs),
+      ],
     );
     if (rows[0] !== undefined) return rows[0];
   }

@@ -17,6 +17,9 @@ export const WEB_CARRIER: Carrier = {
     throw new Error(NOT_FOR_WEB);
   },
   verifyCallback: () => false,
+  signatureOf() {
+    throw new Error(NOT_FOR_WEB);
+  },
   verifyUpgrade: () => 'unsupported',
   parseCallback: () => ({ type: 'ignored', why: NOT_FOR_WEB }),
   // Media closes the socket when it is told to stop.

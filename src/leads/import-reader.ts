@@ -1,10 +1,10 @@
 /**
  * Reads a file of leads row by row, pure: CSV with a header, or one JSON object a line. What is wrong with a row is that row's
- * fault and harms no other: a quote that is never closed costs one line, not the rest of the file. Used to look at a file when
- * it comes and again by the job that stores it; both see the same rows.
+ * fault and harms no other: a quote that is never closed costs one line, not the rest of the file. Used by `import-rows.ts`.
  */
-import { parse } from 'csv-parse/sync';
 import { isTooDeep } from '../../media/contract/json-depth.ts';
+import { CsvRecords, MOST_ROW_CHARACTERS } from './csv-records.ts';
+import { FileLines } from './file-lines.ts';
 
 export type ImportFormat = 'csv' | 'ndjson';
 
@@ -24,7 +24,12 @@ export interface ImportRow {
 
 /** The file as a whole cannot be imported. */
 export class ImportRefused extends Error {
-  readonly code: 'import_empty' | 'import_no_phone_column' | 'import_duplicate_column' | 'import_too_many_rows';
+  readonly code:
+    | 'import_empty'
+    | 'import_no_phone_column'
+    | 'import_duplicate_column'
+    | 'import_too_many_rows'
+    | 'import_too_costly';
 
   constructor(code: ImportRefused['code'], message: string) {
     super(message);
@@ -32,10 +37,6 @@ export class ImportRefused extends Error {
   }
 }
 
-export const MOST_ROWS = 10_000;
-const MOST_ROW_CHARACTERS = 64 * 1024;
-/** A quoted field may hold line breaks; a quote that is open for longer was never meant. */
-const MOST_LINES_OF_A_ROW = 100;
 const REPLACEMENT = '\ufffd';
 
 /** Column names, letters and digits only, by the field they fill. */
@@ -69,21 +70,20 @@ export function decodeImport(content: Uint8Array): string {
 /** Throws `ImportRefused`. */
 export function ignoredColumns(text: string, format: ImportFormat): string[] {
   if (format === 'ndjson') return [];
-  return headerOf(linesOf(text)).columns.flatMap(({ field, name }) => (field === null && name !== '' ? [name] : []));
+  return headerOf(new FileLines(text)).columns.flatMap(({ field, name }) =>
+    field === null && name !== '' ? [name] : [],
+  );
 }
 
 export function* readRows(text: string, format: ImportFormat): Generator<ImportRow> {
-  yield* format === 'csv' ? csvRows(linesOf(text)) : jsonRows(linesOf(text));
+  const lines = new FileLines(text);
+  yield* format === 'csv' ? csvRows(lines) : jsonRows(lines);
 }
 
-function linesOf(text: string): string[] {
-  return text.split(/\r\n|\n|\r/);
-}
-
-function* jsonRows(lines: readonly string[]): Generator<ImportRow> {
+function* jsonRows(lines: FileLines): Generator<ImportRow> {
   let row = 0;
-  for (const [index, text] of lines.entries()) {
-    if (text.trim() !== '') yield { row: ++row, line: index + 1, read: readJson(text) };
+  for (let at = 0, text = lines.at(at); text !== undefined; text = lines.at(++at)) {
+    if (text.trim() !== '') yield { row: ++row, line: at + 1, read: readJson(text) };
   }
 }
 
@@ -110,27 +110,30 @@ interface Column {
 
 interface Header {
   columns: Column[];
-  delimiter: string;
+  records: CsvRecords;
   /** Index of the first line after it. */
   next: number;
 }
 
-function headerOf(lines: readonly string[]): Header {
-  const at = lines.findIndex((line) => line.trim() !== '');
-  if (at < 0) throw new ImportRefused('import_empty', 'The file is empty');
-  const delimiter = delimiterOf(lines[at]!);
-  const cells = joinedRecord(lines, at, delimiter, null)?.cells ?? [];
+function headerOf(lines: FileLines): Header {
+  let at = 0;
+  let line = lines.at(at);
+  while (line !== undefined && line.trim() === '') line = lines.at(++at);
+  if (line === undefined) throw new ImportRefused('import_empty', 'The file is empty');
+  const records = new CsvRecords(lines, delimiterOf(line));
+  const cells = records.at(at, null)?.cells ?? [];
   const columns = cells.map((cell) => ({ name: cell.trim(), field: fieldOf(cell.trim()) }));
   const fields = columns.flatMap(({ field }) => (field === null ? [] : [field]));
-  const twice = fields.find((field, index) => fields.indexOf(field) !== index);
+  const seen = new Set<string>();
+  const twice = fields.find((field) => seen.size === seen.add(field).size);
   if (twice !== undefined) {
     throw new ImportRefused('import_duplicate_column', `Two columns of the header are '${twice}'`);
   }
-  if (!PHONE_COLUMNS.some((field) => fields.includes(field))) {
+  if (!PHONE_COLUMNS.some((field) => seen.has(field))) {
     const message = "The first line must name the columns, and one of them must be 'phone', 'phone_number' or 'mobile'";
     throw new ImportRefused('import_no_phone_column', message);
   }
-  return { columns, delimiter, next: at + 1 };
+  return { columns, records, next: at + 1 };
 }
 
 function fieldOf(name: string): string | null {
@@ -147,56 +150,21 @@ function delimiterOf(header: string): string {
   return [',', ';', '\t'].reduce((best, delimiter) => (count(delimiter) > count(best) ? delimiter : best));
 }
 
-function* csvRows(lines: readonly string[]): Generator<ImportRow> {
-  const { columns, delimiter, next } = headerOf(lines);
+function* csvRows(lines: FileLines): Generator<ImportRow> {
+  const { columns, records, next } = headerOf(lines);
   let row = 0;
-  for (let at = next; at < lines.length; ) {
-    const text = lines[at]!;
+  for (let at = next, text = lines.at(at); text !== undefined; text = lines.at(at)) {
     if (text.trim() === '') {
       at++;
       continue;
     }
-    const record = joinedRecord(lines, at, delimiter, columns.length);
+    const record = records.at(at, columns.length);
     const read = record === null ? fault('broken_quoting', 'A quote is opened and never closed') : record;
     if (!('cells' in read)) yield { row: ++row, line: at + 1, read };
     else if (read.cells.some((cell) => cell.trim() !== '')) {
       yield { row: ++row, line: at + 1, read: readCells(read.cells, columns) };
     }
     at += record?.lines ?? 1;
-  }
-}
-
-/** The record that begins at a line. Null: it has no end, or the lines that a quote ties together are not one row. */
-function joinedRecord(
-  lines: readonly string[],
-  at: number,
-  delimiter: string,
-  columns: number | null,
-): { cells: string[]; lines: number } | null {
-  let text = '';
-  for (let count = 1; count <= MOST_LINES_OF_A_ROW && at + count <= lines.length; count++) {
-    text = count === 1 ? lines[at]! : `${text}\n${lines[at + count - 1]!}`;
-    if (text.length > MOST_ROW_CHARACTERS) return count === 1 ? { cells: [text], lines: 1 } : null;
-    // Without a quote there is nothing to parse, and nothing that could go on.
-    if (count === 1 && !text.includes('"')) return { cells: text.split(delimiter), lines: 1 };
-    if (count > 1 && !lines[at + count - 1]!.includes('"')) continue;
-    const cells = parseRecord(text, delimiter);
-    if (cells === 'open') continue;
-    if (cells === 'broken') return null;
-    return count > 1 && columns !== null && cells.length !== columns ? null : { cells, lines: count };
-  }
-  return null;
-}
-
-function parseRecord(text: string, delimiter: string, relaxed = false): string[] | 'open' | 'broken' {
-  try {
-    const [cells] = parse(text, { delimiter, relax_quotes: relaxed, relax_column_count: true }) as string[][];
-    return cells ?? [''];
-  } catch (error) {
-    const { code } = error as { code?: string };
-    if (code === 'CSV_QUOTE_NOT_CLOSED') return 'open';
-    // A quote inside a cell that does not begin with one, such as 5" pipe, stands for itself.
-    return code === 'INVALID_OPENING_QUOTE' && !relaxed ? parseRecord(text, delimiter, true) : 'broken';
   }
 }
 

@@ -8,10 +8,11 @@ import type { Clock } from '../../media/contract/clock.ts';
 import { factsOf } from '../api/error-codes.ts';
 import { isDatabaseAway } from '../calls/database-away.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import { decodeImport, type ImportFormat, type ImportRow, type RowFault, readRows } from './import-reader.ts';
-import type { ImportDefaults } from './import-store.ts';
-import { type LeadInput, readNewLead } from './lead-fields.ts';
-import { knownAgents, storeLeads } from './lead-store.ts';
+import { type ImportFormat, ImportRefused, type RowFault } from './import-reader.ts';
+import type { ImportReading } from './import-reading.ts';
+import type { ImportDefaults, LeadRow } from './import-rows.ts';
+import type { LeadInput } from './lead-fields.ts';
+import { faultOfAgent, knownAgents, storeLeads } from './lead-store.ts';
 
 export interface ImportRunner {
   start(): void;
@@ -28,16 +29,16 @@ interface Job {
   workspace_id: string;
   slug: string;
   format: ImportFormat;
-  content: Buffer;
+  content_bytes: number;
   defaults: ImportDefaults;
   processed_rows: number;
-  total_rows: number;
   lease_epoch: number;
 }
 
-const ROWS_OF_A_GROUP = 250;
 const LEASE_SECONDS = 15;
+const RENEW_EVERY_MS = 5_000;
 const SWEEP_EVERY_MS = 5_000;
+const PIECE_BYTES = 1024 * 1024;
 /** Two writers took the same rows in another order, or one came first: it goes again. */
 const TRY_AGAIN = new Set(['40P01', '40001', '23505']);
 const MOST_TRIES = 5;
@@ -52,10 +53,20 @@ const CLAIM = `
                             AND o.state IN ('queued', 'running'))
         ORDER BY i.id LIMIT 1 FOR UPDATE OF i SKIP LOCKED) AS due
   WHERE lead_imports.id = due.id
-  RETURNING lead_imports.id, workspace_id, due.slug, format, content, defaults, processed_rows, total_rows, lease_epoch`;
+  RETURNING lead_imports.id, workspace_id, due.slug, format, octet_length(content) AS content_bytes, defaults, processed_rows, lease_epoch`;
 
-export function createImportRunner(deps: { database: Database; clock: Clock; log: Logger }): ImportRunner {
-  const { database, clock, log } = deps;
+/** Not of an import that has meanwhile ended, was given back or is another's. */
+const RENEW = `
+  UPDATE lead_imports SET lease_until = clock_timestamp() + interval '${LEASE_SECONDS} seconds'
+  WHERE id = $1 AND lease_epoch = $2 AND lease_until IS NOT NULL`;
+
+export function createImportRunner(deps: {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  reading: Pick<ImportReading, 'groups'>;
+}): ImportRunner {
+  const { database, clock, log, reading } = deps;
   let closed = false;
   let working: Promise<void> | null = null;
   let cancelSweep = (): void => {};
@@ -64,24 +75,40 @@ export function createImportRunner(deps: { database: Database; clock: Clock; log
     while (!closed) {
       const [job] = await database.query<Job>(CLAIM);
       if (job === undefined) return;
+      const stopRenewing = renewLease(job);
       try {
         await runJob(job);
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
         log.error({ importId: job.id, err: error }, 'an import was given up');
-        await giveUp(job);
+        await giveUp(job, error instanceof ImportRefused ? error.code : 'internal_error');
+      } finally {
+        stopRenewing();
       }
     }
   }
 
+  /** Reading a group may take longer than a lease lasts. */
+  function renewLease({ id, lease_epoch: epoch }: Job): () => void {
+    let cancel = (): void => {};
+    const renewLater = (): void => {
+      cancel = clock.after(RENEW_EVERY_MS, () => {
+        renewLater();
+        database.query(RENEW, [id, epoch]).catch((error: unknown) => {
+          log.warn({ importId: id, err: error }, 'the lease of an import could not be renewed');
+        });
+      });
+    };
+    renewLater();
+    return () => cancel();
+  }
+
   async function runJob(job: Job): Promise<void> {
-    let group: ImportRow[] = [];
-    for (const row of readRows(decodeImport(job.content), job.format)) {
-      if (row.row <= job.processed_rows) continue;
-      group.push(row);
-      if (group.length < ROWS_OF_A_GROUP && row.row < job.total_rows) continue;
+    const { slug, format, defaults, processed_rows: afterRow } = job;
+    const content = await contentOf(job);
+    if (content === null) return;
+    for await (const group of reading.groups({ slug, format, content, defaults, afterRow })) {
       if (!(await storeGroup(job, group))) return;
-      group = [];
       if (closed) return release(job);
     }
     await database.query(
@@ -91,8 +118,23 @@ export function createImportRunner(deps: { database: Database; clock: Clock; log
     );
   }
 
+  /** In pieces: the driver makes bytes of a text twice as long, at one go. */
+  async function contentOf({ id, content_bytes: bytes }: Job): Promise<Buffer | null> {
+    const pieces: Buffer[] = [];
+    for (let from = 1; from <= bytes; from += PIECE_BYTES) {
+      const [row] = await database.query<{ piece: Buffer | null }>(
+        'SELECT substring(content FROM $2 FOR $3) AS piece FROM lead_imports WHERE id = $1',
+        [id, from, PIECE_BYTES],
+      );
+      // Called off meanwhile.
+      if (row?.piece == null) return null;
+      pieces.push(row.piece);
+    }
+    return Buffer.concat(pieces);
+  }
+
   /** False: another one has the import now. */
-  async function storeGroup(job: Job, rows: readonly ImportRow[]): Promise<boolean> {
+  async function storeGroup(job: Job, rows: readonly LeadRow[]): Promise<boolean> {
     for (let tries = 1; ; tries++) {
       try {
         return await database.transaction((tx) => storeRows(tx, job, rows));
@@ -117,11 +159,11 @@ export function createImportRunner(deps: { database: Database; clock: Clock; log
   }
 
   /** It must not hold up those that come after it for ever. */
-  async function giveUp(job: Job): Promise<void> {
+  async function giveUp(job: Job, code: string): Promise<void> {
     await database.query(
-      `UPDATE lead_imports SET state = 'failed', error = 'internal_error', content = NULL, lease_until = NULL,
+      `UPDATE lead_imports SET state = 'failed', error = $3, content = NULL, lease_until = NULL,
               finished_at = clock_timestamp() WHERE id = $1 AND lease_epoch = $2`,
-      [job.id, job.lease_epoch],
+      [job.id, job.lease_epoch, code],
     );
   }
 
@@ -167,7 +209,7 @@ export function createImportRunner(deps: { database: Database; clock: Clock; log
   };
 }
 
-async function storeRows(tx: Queryable, job: Job, rows: readonly ImportRow[]): Promise<boolean> {
+async function storeRows(tx: Queryable, job: Job, rows: readonly LeadRow[]): Promise<boolean> {
   const { workspace_id: workspaceId } = job;
   const owned = await tx.query('SELECT 1 AS one FROM lead_imports WHERE id = $1 AND lease_epoch = $2 FOR UPDATE', [
     job.id,
@@ -175,19 +217,19 @@ async function storeRows(tx: Queryable, job: Job, rows: readonly ImportRow[]): P
   ]);
   if (owned.length === 0) return false;
 
-  const faults: { row: ImportRow; fault: RowFault }[] = [];
-  const good: { row: ImportRow; input: LeadInput }[] = [];
+  const faults: { row: LeadRow; fault: RowFault }[] = [];
+  const good: { row: LeadRow; input: LeadInput }[] = [];
   for (const row of rows) {
-    const read = readRow(row, job);
-    if ('fault' in read) faults.push({ row, fault: read.fault });
-    else good.push({ row, input: read.input });
+    if (row.read.ok) good.push({ row, input: row.read.input });
+    else faults.push({ row, fault: row.read.fault });
   }
   const agentIds = good.flatMap(({ input }) => (typeof input.agentId === 'string' ? [input.agentId] : []));
   const agents = await knownAgents(tx, workspaceId, agentIds);
   const inputs: LeadInput[] = [];
   for (const { row, input } of good) {
-    if (typeof input.agentId !== 'string' || agents.has(input.agentId)) inputs.push(input);
-    else faults.push({ row, fault: { field: 'agentId', ...messageOf('agent_not_found') } });
+    const code = faultOfAgent(agents, input.agentId);
+    if (code === null) inputs.push(input);
+    else faults.push({ row, fault: { field: 'agentId', code, message: factsOf(code).message } });
   }
 
   const now = await databaseNow(tx);
@@ -216,28 +258,6 @@ async function storeRows(tx: Queryable, job: Job, rows: readonly ImportRow[]): P
     [job.id, rows.at(-1)!.row, created, inputs.length - created, faults.length],
   );
   return true;
-}
-
-function readRow(row: ImportRow, job: Job): { input: LeadInput } | { fault: RowFault } {
-  if (!row.read.ok) return { fault: row.read.fault };
-  const { given } = row.read;
-  const enterprise = given['enterprise'] ?? job.slug;
-  if (enterprise !== job.slug) {
-    return { fault: { field: 'enterprise', code: 'other_workspace', message: 'The row names another workspace' } };
-  }
-  const { agentId, source } = job.defaults;
-  const read = readNewLead({
-    ...given,
-    enterprise,
-    agentId: given['agentId'] ?? agentId,
-    source: given['source'] ?? source,
-  });
-  if (read.ok) return { input: read.value };
-  return { fault: { field: read.fault.field, ...messageOf(read.fault.code) } };
-}
-
-function messageOf(code: Parameters<typeof factsOf>[0]): { code: string; message: string } {
-  return { code, message: factsOf(code).message };
 }
 
 /** One statement cannot change a row twice: the second of two rows with one externalId comes in the next batch. */

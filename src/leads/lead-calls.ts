@@ -2,8 +2,10 @@
  * What a call makes of its lead: taken when it is dialled, given back when it turns out to be no call, settled in the
  * transaction of its terminal state. A lead that must not be contacted stays so, whatever a call brings.
  */
+
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
 import type { CallRecord } from '../calls/call-record.ts';
+import { LIVE } from '../calls/live-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 import type { Consent } from './lead-fields.ts';
 import type { LeadStatus } from './lead-store.ts';
@@ -15,8 +17,6 @@ export interface LockedLead {
   /** A call of it is not over. */
   active: boolean;
 }
-
-const LIVE = `('queued', 'dialing', 'ringing', 'in_progress')`;
 
 /** Locks the row until the transaction ends, so that two calls of one lead follow each other. Undefined: no such lead. */
 export async function lockLead(tx: Queryable, workspaceId: string, leadId: string): Promise<LockedLead | undefined> {

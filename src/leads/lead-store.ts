@@ -41,11 +41,13 @@ export const SELECT_LEAD = `
          l.created_at AS "createdAt", l.updated_at AS "updatedAt"
   FROM leads l`;
 
-/** The upsert fills only what is given: a null is what nobody gave. */
+/** The upsert fills only what is given: a null is what nobody gave. A number that must not be called is marked so at once. */
 const STORE = `
   INSERT INTO leads AS l (id, workspace_id, phone, agent_id, name, notes, source, metadata, external_id, timezone, consent,
-                          created_at, updated_at)
-  SELECT g.id, $1, g.phone, g.agent_id, g.name, g.notes, g.source, g.metadata, g.external_id, g.timezone, g.consent, $2, $2
+                          created_at, updated_at, status)
+  SELECT g.id, $1, g.phone, g.agent_id, g.name, g.notes, g.source, g.metadata, g.external_id, g.timezone, g.consent, $2, $2,
+         CASE WHEN EXISTS (SELECT 1 FROM suppressions s WHERE s.workspace_id = $1 AND s.phone = g.phone)
+              THEN 'do_not_contact' ELSE 'new' END
   FROM unnest($3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::jsonb[], $10::text[], $11::text[],
               $12::jsonb[])
        AS g (id, phone, agent_id, name, notes, source, metadata, external_id, timezone, consent)
@@ -53,7 +55,8 @@ const STORE = `
     SET phone = EXCLUDED.phone, agent_id = coalesce(EXCLUDED.agent_id, l.agent_id), name = coalesce(EXCLUDED.name, l.name),
         notes = coalesce(EXCLUDED.notes, l.notes), source = coalesce(EXCLUDED.source, l.source),
         metadata = coalesce(EXCLUDED.metadata, l.metadata), timezone = coalesce(EXCLUDED.timezone, l.timezone),
-        consent = coalesce(EXCLUDED.consent, l.consent), updated_at = EXCLUDED.updated_at
+        consent = coalesce(EXCLUDED.consent, l.consent), updated_at = EXCLUDED.updated_at,
+        status = CASE WHEN EXCLUDED.status = 'do_not_contact' THEN EXCLUDED.status ELSE l.status END
   RETURNING l.id`;
 
 export interface StoredLead {
@@ -102,12 +105,13 @@ export async function readLead(database: Queryable, workspaceId: string, leadId:
 }
 
 export interface LeadFilters {
-  status?: LeadStatus | undefined;
-  source?: string | undefined;
-  agentId?: string | undefined;
+  /** Of each: any of these. */
+  status?: readonly LeadStatus[] | undefined;
+  source?: readonly string[] | undefined;
+  agentId?: readonly string[] | undefined;
   /** E.164. */
-  phone?: string | undefined;
-  externalId?: string | undefined;
+  phone?: readonly string[] | undefined;
+  externalId?: readonly string[] | undefined;
   /** From then on, including it. */
   createdAfter?: Date | undefined;
   /** Up to then, without it. */
@@ -123,19 +127,19 @@ export async function listLeads(
 ): Promise<Lead[]> {
   const conditions = ['l.workspace_id = $1'];
   const values: unknown[] = [workspaceId];
-  const where = (condition: string, value: unknown): void => {
+  const where = (condition: (place: string) => string, value: unknown): void => {
     if (value === undefined || value === null) return;
     values.push(value);
-    conditions.push(`${condition} $${values.length}`);
+    conditions.push(condition(`$${values.length}`));
   };
-  where('l.status =', filters.status);
-  where('l.source =', filters.source);
-  where('l.agent_id =', filters.agentId);
-  where('l.phone =', filters.phone);
-  where('l.external_id =', filters.externalId);
-  where('l.created_at >=', filters.createdAfter);
-  where('l.created_at <', filters.createdBefore);
-  where('l.id <', page.before);
+  where((place) => `l.status = ANY (${place}::text[])`, filters.status);
+  where((place) => `l.source = ANY (${place}::text[])`, filters.source);
+  where((place) => `l.agent_id = ANY (${place}::uuid[])`, filters.agentId);
+  where((place) => `l.phone = ANY (${place}::text[])`, filters.phone);
+  where((place) => `l.external_id = ANY (${place}::text[])`, filters.externalId);
+  where((place) => `l.created_at >= ${place}`, filters.createdAfter);
+  where((place) => `l.created_at < ${place}`, filters.createdBefore);
+  where((place) => `l.id < ${place}`, page.before);
   values.push(page.limit);
   return database.query<Lead>(
     `${SELECT_LEAD} WHERE ${conditions.join(' AND ')} ORDER BY l.id DESC LIMIT $${values.length}`,
@@ -191,16 +195,30 @@ export async function deleteLead(database: Queryable, workspaceId: string, leadI
   return rows.length > 0;
 }
 
-/** Which of `agentIds` are agents of the workspace. */
+/** Of `agentIds`, the agents of the workspace, each with whether it calls out. */
+export type KnownAgents = ReadonlyMap<string, boolean>;
+
 export async function knownAgents(
   database: Queryable,
   workspaceId: string,
   agentIds: readonly string[],
-): Promise<Set<string>> {
-  if (agentIds.length === 0) return new Set();
-  const rows = await database.query<{ id: string }>(
-    'SELECT id FROM agents WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND deleted_at IS NULL',
+): Promise<KnownAgents> {
+  if (agentIds.length === 0) return new Map();
+  const rows = await database.query<{ id: string; callsOut: boolean }>(
+    `SELECT id, direction IN ('outbound', 'any') AS "callsOut" FROM agents
+     WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND deleted_at IS NULL`,
     [workspaceId, [...new Set(agentIds)]],
   );
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map(({ id, callsOut }) => [id, callsOut]));
+}
+
+/** Why a lead cannot have this agent; null when it can, or names none. */
+export function faultOfAgent(
+  known: KnownAgents,
+  agentId: string | null | undefined,
+): 'agent_not_found' | 'agent_not_outbound' | null {
+  if (agentId === null || agentId === undefined) return null;
+  const callsOut = known.get(agentId);
+  if (callsOut === undefined) return 'agent_not_found';
+  return callsOut ? null : 'agent_not_outbound';
 }

@@ -13,10 +13,29 @@ import { listSuppressions, type Suppression } from '../suppressions/suppression-
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type ImportFormat, ImportRefused } from './import-reader.ts';
+import type { ImportReading } from './import-reading.ts';
 import { createImportRunner } from './import-runner.ts';
-import { createImport, type ImportError, type LeadImport, readImport, readImportErrors } from './import-store.ts';
+import {
+  cancelImport,
+  createImport,
+  type ImportError,
+  type ImportState,
+  type LeadImport,
+  listImports,
+  readImport,
+  readImportErrors,
+} from './import-store.ts';
 import { readNewLead } from './lead-fields.ts';
-import { deleteLead, knownAgents, type Lead, type LeadFilters, listLeads, readLead, storeLeads } from './lead-store.ts';
+import {
+  deleteLead,
+  faultOfAgent,
+  knownAgents,
+  type Lead,
+  type LeadFilters,
+  listLeads,
+  readLead,
+  storeLeads,
+} from './lead-store.ts';
 import { normalisePhone } from './phone-number.ts';
 
 const MOST_SHOWN_ERRORS = 10_000;
@@ -39,9 +58,7 @@ export async function addLead(
   const read = readNewLead({ ...args.fields, enterprise: args.slug });
   if (!read.ok) throw new OperatorError('invalid', `${factsOf(read.fault.code).message} (${read.fault.field}).`);
   const { agentId } = read.value;
-  if (typeof agentId === 'string' && !(await knownAgents(database, workspaceId, [agentId])).has(agentId)) {
-    throw new OperatorError('not_found', `Workspace '${args.slug}' has no agent '${agentId}'.`);
-  }
+  await agentMustDo(database, { slug: args.slug, workspaceId, agentId: agentId ?? null });
   return database.transaction(async (tx) => {
     const [stored] = await storeLeads(tx, workspaceId, [read.value], new Date());
     const { id, created } = stored!;
@@ -49,6 +66,19 @@ export async function addLead(
     await recordAudit(tx, { workspaceId, by: args.by, action, target: `lead:${id}` });
     return (await readLead(tx, workspaceId, id))!;
   });
+}
+
+async function agentMustDo(
+  database: Database,
+  { slug, workspaceId, agentId }: { slug: string; workspaceId: string; agentId: string | null },
+): Promise<void> {
+  const known = await knownAgents(database, workspaceId, agentId !== null && UUID.test(agentId) ? [agentId] : []);
+  const code = faultOfAgent(known, agentId);
+  if (code === 'agent_not_found')
+    throw new OperatorError('not_found', `Workspace '${slug}' has no agent '${agentId}'.`);
+  if (code !== null) {
+    throw new OperatorError('invalid', `Agent '${agentId}' does not call out: its direction must be outbound or any.`);
+  }
 }
 
 export async function removeLead(
@@ -70,7 +100,7 @@ export async function removeLead(
 
 /** Imports a whole file before it resolves; a service that runs may do a part of it. */
 export async function importLeads(
-  deps: { database: Database; clock: Clock; log: Logger },
+  deps: { database: Database; clock: Clock; log: Logger; reading: ImportReading },
   args: {
     slug: string;
     content: Buffer;
@@ -83,21 +113,47 @@ export async function importLeads(
   const { database, clock } = deps;
   const { id: workspaceId } = await findWorkspace(database, args.slug);
   const { content, format, agentId, source } = args;
+  await agentMustDo(database, { slug: args.slug, workspaceId, agentId });
   const file = { content, format, defaults: { agentId, source } };
-  const { id } = await createImport(database, workspaceId, file, args.by).catch((error: unknown) => {
+  const { id } = await createImport(deps, workspaceId, file, args.by).catch((error: unknown) => {
     throw error instanceof ImportRefused ? new OperatorError('invalid', `${error.message}.`) : error;
   });
   const runner = createImportRunner(deps);
   for (;;) {
     await runner.drain();
     const found = (await readImport(database, workspaceId, id))!;
-    if (found.state === 'completed' || found.state === 'failed') {
+    if (found.state !== 'queued' && found.state !== 'running') {
       const errors = await readImportErrors(database, workspaceId, id, { after: 0, limit: MOST_SHOWN_ERRORS });
       return { import: found, errors };
     }
     // The service has it, or one that came before.
     await new Promise<void>((resolve) => clock.after(500, resolve));
   }
+}
+
+export async function listImportsOf(
+  database: Database,
+  args: { slug: string; state: readonly ImportState[] | undefined; limit: number },
+): Promise<LeadImport[]> {
+  const { id } = await findWorkspace(database, args.slug);
+  return listImports(database, id, { state: args.state }, { before: null, limit: args.limit });
+}
+
+export async function cancelImportOf(
+  database: Database,
+  args: { slug: string; importId: string; by: ChangedBy },
+): Promise<LeadImport> {
+  const { slug, importId, by } = args;
+  const { id: workspaceId } = await findWorkspace(database, slug);
+  const canceled = UUID.test(importId) ? await cancelImport(database, { workspaceId, importId, by }) : undefined;
+  if (canceled === undefined) {
+    throw new OperatorError(
+      'not_found',
+      `Workspace '${slug}' has no import '${importId}'; see: parley lead imports ${slug}`,
+    );
+  }
+  if (canceled === 'over') throw new OperatorError('refused', 'The import has ended already; its leads stay.');
+  return canceled;
 }
 
 /** Up to `limit`, newest first. */

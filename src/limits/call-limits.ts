@@ -16,7 +16,10 @@ import { admitToSlots, keepPromise, type LimitStores, PROMISE_MS } from './slot-
 
 export type CallLimitAnswer =
   | { ok: true; left: CallsLeft }
-  | { ok: false; code: 'cps_limit' | 'concurrency_limit' /** 1 to 30. */; retryAfterSeconds: number; left: CallsLeft };
+  | { ok: false; code: CallLimitCode /** 1 to 30. */; retryAfterSeconds: number; left: CallsLeft };
+
+/** The last: the operator has limited the line to 0. */
+export type CallLimitCode = 'cps_limit' | 'concurrency_limit' | 'line_switched_off';
 
 /** For the RateLimit headers (contract §11); of line and workspace, the tighter one. */
 export interface CallsLeft {
@@ -42,6 +45,7 @@ export interface CallLimitsDeps extends LimitStores {
 }
 
 const CPS_RETRY_SECONDS = 1;
+const SWITCHED_OFF_RETRY_SECONDS = 30;
 
 export function createCallLimits(deps: CallLimitsDeps): CallLimits {
   const { database, clock, store } = deps;
@@ -52,6 +56,8 @@ export function createCallLimits(deps: CallLimitsDeps): CallLimits {
   return {
     async admit(scope, callUuid) {
       const limits = await settings.read(scope);
+      const { lineConcurrent, linePerSecond } = limits;
+      if (lineConcurrent === 0 || linePerSecond === 0) return switchedOff(lineConcurrent, linePerSecond);
       const { rates, slots } = asksOf(scope, limits);
       const answer = await admitToSlots(deps, { rates, slots, holder: callUuid }, PROMISE_MS);
       if (!answer.ok) return refused(scope, answer, rates, slots);
@@ -87,6 +93,12 @@ export function createCallLimits(deps: CallLimitsDeps): CallLimits {
     const retryAfterSeconds = await remainingTimes.medianSeconds(scope.workspaceId);
     return { ok: false, code: 'concurrency_limit', retryAfterSeconds, left };
   }
+}
+
+/** Waiting helps nobody; but a client that was told to stays away for longest. */
+function switchedOff(concurrent: number, perSecond: number): CallLimitAnswer {
+  const left = { perSecond: { limit: perSecond, remaining: 0 }, concurrent: { limit: concurrent, remaining: 0 } };
+  return { ok: false, code: 'line_switched_off', retryAfterSeconds: SWITCHED_OFF_RETRY_SECONDS, left };
 }
 
 export function callHold(scope: CallScope, callUuid: string): Hold {

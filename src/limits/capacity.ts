@@ -4,6 +4,7 @@
  */
 import type { Queryable } from '../store/database.ts';
 import type { CallScope } from './call-limit-settings.ts';
+import { KEPT_FOR_PHONE } from './phone-share.ts';
 
 export interface Capacity {
   calls: { limit: number; inUse: number; reservedForPhone: number; perSecond: number };
@@ -34,7 +35,7 @@ interface WorkspaceRow {
 export async function readCapacity(database: Queryable, workspaceId: string): Promise<Capacity | undefined> {
   const [workspace] = await database.query<WorkspaceRow>(
     `SELECT max_concurrent_calls AS "limit", limits_in_use('calls:' || id, '', clock_timestamp()) AS "inUse",
-            reserved_phone_calls AS "reservedForPhone", max_calls_per_second AS "perSecond",
+            ${KEPT_FOR_PHONE} AS "reservedForPhone", max_calls_per_second AS "perSecond",
             max_web_sessions AS "webLimit", limits_in_use('web:' || id, '', clock_timestamp()) AS "webInUse",
             api_requests_per_second AS "requestsPerSecond", api_burst AS burst
      FROM workspaces WHERE id = $1`,

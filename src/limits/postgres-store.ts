@@ -3,6 +3,7 @@
  * unlogged, so an admission waits for no disk. It also counts the live rows of `calls` for the names of call slots: a call
  * holds its slot by being there, and its lease here is only the promise of a row (`docs/decisions/limits.md`).
  */
+import { inBatches } from '../store/batches.ts';
 import type { Queryable } from '../store/database.ts';
 import type { RateAsk } from './gcra.ts';
 import type { Admission, AdmissionAnswer, LimitStore } from './limit-store.ts';
@@ -19,7 +20,8 @@ interface AdmitRow {
  * One rate alone, the most frequent ask: a single statement on a single row. It does not wait for the function's locks, so a name
  * is either asked for alone or together with others, never both (`limit-names.ts`). Where the first half was refused, the second half
  * reads the row that refused it: without the lock it would see the row as it stood when the statement began, before those that
- * took meanwhile, and advise too little.
+ * took meanwhile, and advise too little. Both halves are empty where the row that refused it was inserted after the statement began:
+ * it conflicts, yet is not to be seen; the next statement sees it.
  */
 const TAKE_ONE = `
   WITH taken AS (
@@ -90,14 +92,23 @@ export function createPostgresStore(database: Queryable): LimitStore {
 
 async function takeOne(database: Queryable, { name, periodUs, toleranceUs }: RateAsk): Promise<AdmissionAnswer> {
   if (toleranceUs < 0) return { ok: false, refused: 'rate', index: 0, tatsUs: [0], inUse: [] };
-  const [row] = await database.query<{ taken: boolean; tat_us: string }>(TAKE_ONE, [name, periodUs, toleranceUs]);
+  const take = () => database.query<{ taken: boolean; tat_us: string }>(TAKE_ONE, [name, periodUs, toleranceUs]);
+  const row = (await take())[0] ?? (await take())[0];
   const tatUs = Number(row?.tat_us ?? 0);
   if (row?.taken === true) return { ok: true, tatsUs: [Math.max(0, tatUs - periodUs)], inUse: [] };
   return { ok: false, refused: 'rate', index: 0, tatsUs: [Math.max(tatUs, toleranceUs + 1)], inUse: [] };
 }
 
+const PURGE_BATCH = 5_000;
+
 /** Removes what has ended and nobody will ask for again: a flood of addresses must not stay for ever. */
-export async function purgeLimits(database: Queryable): Promise<void> {
-  await database.query(`DELETE FROM rate_limits WHERE tat < clock_timestamp() - interval '1 minute'`);
-  await database.query('DELETE FROM limit_leases WHERE until < clock_timestamp()');
+export async function purgeLimits(database: Queryable, isOver?: () => boolean): Promise<void> {
+  const remove = (sql: string) => async (limit: number) => (await database.query(sql, [limit])).length;
+  // What is taken anew meanwhile is judged again by the outer condition.
+  const rates = `DELETE FROM rate_limits WHERE tat < clock_timestamp() - interval '1 minute' AND name IN (
+    SELECT name FROM rate_limits WHERE tat < clock_timestamp() - interval '1 minute' ORDER BY tat LIMIT $1) RETURNING 1 AS one`;
+  const leases = `DELETE FROM limit_leases WHERE until < clock_timestamp() AND (holder, name) IN (
+    SELECT holder, name FROM limit_leases WHERE until < clock_timestamp() ORDER BY until LIMIT $1) RETURNING 1 AS one`;
+  await inBatches(PURGE_BATCH, remove(rates), isOver);
+  await inBatches(PURGE_BATCH, remove(leases), isOver);
 }

@@ -26,6 +26,8 @@ export interface RedisStoreOptions {
   /** Told about each change for the worse; never rejects a request by itself. */
   onTrouble(error: Error): void;
   prefix?: string;
+  /** Default: `REDIS_LIMIT_MS`. */
+  limitMs?: number;
 }
 
 interface ScriptedRedis extends Redis {
@@ -37,7 +39,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
   let closed = false;
   const redis = new Redis(options.url, {
     connectTimeout: CONNECT_LIMIT_MS,
-    commandTimeout: REDIS_LIMIT_MS,
+    commandTimeout: options.limitMs ?? REDIS_LIMIT_MS,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

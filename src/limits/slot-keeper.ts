@@ -3,8 +3,10 @@
  * them, and those that nobody renews (their call is over, or its placement died) end by themselves within 45 s. Any number of
  * nodes may run it. Not needed without Redis: in PostgreSQL the row itself is the slot.
  */
+
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
+import { LIVE } from '../calls/live-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 import { callHold } from './call-limits.ts';
 import { slotNames } from './limit-names.ts';
@@ -46,7 +48,7 @@ export function startSlotKeeper(deps: {
   async function keep(): Promise<number> {
     const calls = await deps.database.query<LiveRow>(
       `SELECT call_uuid AS "callUuid", workspace_id AS "workspaceId", line_id AS "lineId", channel FROM calls
-       WHERE status IN ('queued', 'dialing', 'ringing', 'in_progress')`,
+       WHERE status IN ${LIVE}`,
     );
     await deps.redis.renew(calls.map(holdOf), REDIS_SLOT_MS);
     return calls.length;

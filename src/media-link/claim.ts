@@ -15,6 +15,7 @@ import { type LiveCall, lockCall, patchCall, readOwnCall } from '../calls/live-c
 import { sha256OfToken } from '../calls/stream-token.ts';
 import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
 import { issueRecordingKey } from '../recordings/recording-keys.ts';
+import { firstStreamBegan } from '../recordings/recording-rows.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 
@@ -75,7 +76,7 @@ export async function claimStream(deps: ClaimDeps, mediaId: string, claim: Claim
     const data = { mediaId, epoch: call.epoch };
     const events = await appendCallLog(tx, call.callUuid, [{ kind: 'media.claimed', data, atEpochMs: nowEpochMs }]);
     const recordingKeyHex = await issueRecordingKey(tx, deps.sealer, call);
-    return { call, events, recordingKeyHex, checkpoint: await resumeFrom(tx, call) };
+    return { call, events, recordingKeyHex, checkpoint: await resumeFrom(tx, call, nowEpochMs) };
   });
   if (won === null) return REFUSED.used;
   for (const event of won.events) bus.publish(event);
@@ -102,8 +103,11 @@ export async function claimStream(deps: ClaimDeps, mediaId: string, claim: Claim
   };
 }
 
-/** The last checkpoint, moved past every turn that is stored: the last one's checkpoint may have died with its process. */
-export async function resumeFrom(tx: Queryable, call: LiveCall): Promise<Checkpoint | null> {
+/**
+ * The last checkpoint, moved past every turn that is stored: the last one's checkpoint may have died with its process. Times go on where the
+ * call's time line is by now, on which the recording of the whole lies too.
+ */
+export async function resumeFrom(tx: Queryable, call: LiveCall, nowEpochMs: number): Promise<Checkpoint | null> {
   if (call.epoch <= 1) return call.checkpoint;
   const rows = await tx.query<{ last: number | null; endMs: number | null }>(
     `SELECT max(position) AS last, max((turn ->> 'endMs')::float) AS "endMs" FROM call_turns WHERE call_uuid = $1`,
@@ -115,6 +119,6 @@ export async function resumeFrom(tx: Queryable, call: LiveCall): Promise<Checkpo
   return {
     ...from,
     nextTurnNumber: Math.max(from.nextTurnNumber, last + 1),
-    atMs: Math.max(from.atMs, endMs ?? 0),
+    atMs: Math.max(from.atMs, endMs ?? 0, nowEpochMs - ((await firstStreamBegan(tx, call.callUuid)) ?? nowEpochMs)),
   };
 }

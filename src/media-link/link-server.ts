@@ -5,6 +5,7 @@
 
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
+import { MOST_LINE_BYTES } from '../../media/contract/link.ts';
 import { MediaPeer, type MediaPeerDeps, type PeerTransport } from './media-peer.ts';
 
 export interface LinkServer {
@@ -12,13 +13,13 @@ export interface LinkServer {
   /** Messages of media that wait for their transaction, over all runs. */
   /** A connected process carries the call, or what one said of it is not written yet. */
   mayStillSpeak(callUuid: string): boolean;
+  /** Something that a process has said about the call is not written yet. */
+  hasUnwritten(callUuid: string): boolean;
   unhandledCount(): number;
   /** Stops reading; what is in hand is finished or given up. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A line is a control message: agent definitions are the longest. */
-const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const ACK_EVERY_MS = 1_000;
 /** A process that lives connects again within a second. */
 const LOST_AFTER_MS = 3_000;
@@ -107,6 +108,7 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
       });
       tick();
     },
+    hasUnwritten: (callUuid) => [...peers.values()].some((peer) => peer.hasUnwritten(callUuid)),
     mayStillSpeak: (callUuid) => [...peers.values()].some((peer) => peer.mayStillSpeak(callUuid)),
     unhandledCount: () => [...peers.values()].reduce((sum, peer) => sum + peer.unhandledCount, 0),
     async close() {
@@ -142,7 +144,9 @@ function readLines(socket: Socket, onLine: (line: string) => void, onFault: (err
     rest = lines.pop() ?? '';
     try {
       for (const line of lines) if (line !== '') onLine(line);
-      if (rest.length > MAX_LINE_BYTES) throw new Error(`A line is longer than ${MAX_LINE_BYTES} bytes.`);
+      if (rest.length > MOST_LINE_BYTES.toControl) {
+        throw new Error(`A line is longer than ${MOST_LINE_BYTES.toControl} bytes.`);
+      }
     } catch (error) {
       broken = true;
       onFault(error);

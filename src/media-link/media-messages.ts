@@ -12,13 +12,18 @@ import type { ToControl } from '../../media/contract/link-messages.ts';
 import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
 import { appendCallLog } from '../calls/call-log.ts';
 import { readTurns } from '../calls/call-turns.ts';
+import { withWarning } from '../calls/call-warnings.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
 import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import type { RecordCallEvent, Transitions } from '../calls/transition.ts';
 import { writeWaveformLatency } from '../calls/waveform-latency.ts';
+import type { RecordingLinks } from '../recordings/recording-links.ts';
+import { streamBegan, streamNeverBegan } from '../recordings/recording-rows.ts';
+import { settleRecording } from '../recordings/settle-recording.ts';
 import { writeToldRecording } from '../recordings/told-recording.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import type { Sealer } from '../store/secrets.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
 import { settleToolUse } from '../tools/tool-log.ts';
 
@@ -36,6 +41,8 @@ export interface MediaMessagesDeps {
   bell: { ring(deliveryIds: readonly string[]): void };
   /** This node's disk, on which media has finished a recording; and the shelf that takes it to the store. */
   recordings: { node: string; nudge(): void };
+  sealer: Sealer;
+  links: RecordingLinks;
 }
 
 export interface MediaMessages {
@@ -127,6 +134,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
         return onOwnedCall(message, async (tx, call) => {
           // Only now: of a stream that never began no recording will be told.
           if (call.recordingStatus === 'none') await patchCall(tx, callUuid, { recordingStatus: 'pending' });
+          await streamBegan(tx, message, new Date(message.startedAtEpochMs ?? clock.epochMs()));
           const data = { streamId: message.streamId, epoch };
           return {
             events: await appendCallLog(tx, callUuid, [{ kind: message.type, data, atEpochMs: clock.epochMs() }]),
@@ -165,10 +173,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
         return;
       case 'agent.ended': {
         const reason: EndedReason = isEndedReason(message.reason) ? message.reason : 'internal_error';
-        const error =
-          message.error === null
-            ? null
-            : { code: reason as string, message: message.error, provider: null, retryable: false };
+        const error = message.error === null ? null : { code: reason as string, message: message.error };
         const { disposition } = message;
         const hangupBy = endedByAgent(reason) ? ('agent' as const) : ('platform' as const);
         const observation = { type: 'end.asked' as const, reason, hangupBy, error, disposition };
@@ -176,8 +181,14 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
         if (typeof applied === 'string') refuse(message, applied);
         return;
       }
+      case 'web.ended': {
+        const applied = await transitions.apply(callUuid, { type: message.type, why: message.why }, { epoch });
+        if (typeof applied === 'string') refuse(message, applied);
+        return;
+      }
       case 'media.stopped': {
         const { why, durationMs } = message;
+        await streamNeverBegan(database, message);
         const observation = {
           type: 'media.stopped' as const,
           why,
@@ -208,7 +219,8 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
         const told = await writeToldRecording(tx, call, { epoch: message.epoch, recording, error }, at);
         next = told.next;
         if (sound !== undefined) await writeWaveformLatency(tx, call, message.epoch, sound);
-        return { events: told.events };
+        const settled = await settleRecording(deps, tx, call);
+        return { events: [...told.events, ...settled.events], deliveryIds: settled.deliveryIds };
       },
       true,
     );
@@ -286,13 +298,13 @@ function patchOf(call: LiveCall, messages: readonly LiveMessage[]): CallPatch {
   for (const { event } of messages) {
     if (event.type === 'first_audio') {
       patch.latency = { ...(patch.latency ?? call.latency), answerToFirstWordMs: event.answerToFirstWordMs };
+    } else if (event.type === 'barge_in' && event.phase === 'resume') {
+      patch.falseBargeIns = (patch.falseBargeIns ?? call.falseBargeIns ?? 0) + 1;
     } else if (event.type === 'warning') {
-      const warnings = patch.warnings ?? call.warnings;
-      if (!warnings.includes(event.code)) patch.warnings = [...warnings, event.code];
+      patch.warnings = withWarning(patch.warnings ?? call.warnings, event);
     } else if (event.type === 'tool' && event.phase === 'end' && event.outcome === 'failed') {
       // What the call log finds such calls by.
-      const warnings = patch.warnings ?? call.warnings;
-      if (!warnings.includes('tool.failed')) patch.warnings = [...warnings, 'tool.failed'];
+      patch.warnings = withWarning(patch.warnings ?? call.warnings, { code: 'tool.failed' });
     } else if (event.type === 'turn' && isTerminal(call.status)) patch.transcriptStatus = 'ready';
   }
   return patch;

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import { ReliableLink } from '../../media/contract/link.ts';
+import { MOST_LINE_BYTES, ReliableLink } from '../../media/contract/link.ts';
 import type {
   ClaimAnswer,
   ClaimRequest,
@@ -56,6 +56,7 @@ export class MediaPeer implements MediaMember {
   activeCalls = 0;
   capacityCalls = 0;
   draining = false;
+  room: MediaMember['room'] = null;
   socketServer: 'uws' | 'ws' | null = null;
 
   readonly #deps: MediaPeerDeps;
@@ -76,6 +77,9 @@ export class MediaPeer implements MediaMember {
     this.#link = new ReliableLink({
       runId: deps.runId,
       capacity: LINK_CAPACITY_MESSAGES,
+      mostLineBytes: MOST_LINE_BYTES.toMedia,
+      tooLong: ({ type }, lineBytes) =>
+        deps.log.error({ mediaId: this.mediaId, type, lineBytes }, 'a message to media is too long and is given up'),
       acknowledge: 'when_handled',
       write: (line) => this.#transport?.write(line),
       receive: (message, number) => this.#receive(message, number),
@@ -130,6 +134,11 @@ export class MediaPeer implements MediaMember {
     return (this.connected && this.#carried.has(callUuid)) || this.#inbox.holds(callUuid);
   }
 
+  /** Something that it has said about the call is not written yet. */
+  hasUnwritten(callUuid: string): boolean {
+    return this.#inbox.holds(callUuid);
+  }
+
   /** It has not come back: what it carried has no owner any more. False: what it said last is not written yet. */
   lost(): boolean {
     if (this.unhandledCount > 0) return false;
@@ -171,6 +180,10 @@ export class MediaPeer implements MediaMember {
         this.#carries(message.calls);
         this.#renew(message.calls);
         this.#endOrphans(message.calls);
+        return;
+      case 'room':
+        this.#inbox.skip(number);
+        this.room = message;
         return;
       case 'metrics':
         this.#inbox.skip(number);

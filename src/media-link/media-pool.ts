@@ -6,13 +6,15 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { type LegFormat, MULAW_8K } from '../../media/contract/audio-format.ts';
+import type { CallClips } from '../../media/contract/clip.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { ToMedia } from '../../media/contract/link-messages.ts';
+import { ALWAYS_CALLS, type ToMedia } from '../../media/contract/link-messages.ts';
 import type { ControlAction, ControlOutcome } from '../../media/contract/live-control.ts';
 import type { ToolAnswer } from '../../media/contract/tools.ts';
 import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
 import type { MediaCommands } from '../calls/deeds.ts';
 import type { LiveCall } from '../calls/live-call.ts';
+import type { CallRoomSource } from '../limits/call-room.ts';
 import type { Database } from '../store/database.ts';
 
 /** What a page hears by default, and what Opus is made of. */
@@ -37,12 +39,17 @@ export interface MediaMember {
   activeCalls: number;
   capacityCalls: number;
   draining: boolean;
+  /**
+   * What it has said of how many more calls it can serve. Null: nothing yet, as for a quarter of a second after it came. Until then it
+   * counts for what any process takes however late it is, and no more: one that is connected and silent is no reason to let everybody in.
+   */
+  room: { moreCalls: number; alwaysCalls?: number; carriesCalls: number; scarce: string } | null;
   socketServer: 'uws' | 'ws' | null;
   /** False: its list is full, the message is lost. */
   send(message: ToMedia): boolean;
 }
 
-export interface MediaPool extends MediaCommands {
+export interface MediaPool extends MediaCommands, CallRoomSource {
   /** By media id; the newest run of a process replaces the older. */
   join(member: MediaMember): void;
   leave(member: MediaMember): void;
@@ -64,7 +71,20 @@ export interface MediaPool extends MediaCommands {
 /** An operator waits for it. */
 const CONTROL_LIMIT_MS = 3_000;
 
-export function createMediaPool(deps: { database: Database; clock: Clock; log: Logger }): MediaPool {
+export interface MediaPoolDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  /** Never rejects. Absent: no agent has any. */
+  clipsOf?(agentId: string, agent: AgentDefinition): Promise<CallClips | undefined>;
+}
+
+function notMeasured({ activeCalls }: MediaMember): ReturnType<CallRoomSource['room']> {
+  const alwaysCalls = Math.max(0, ALWAYS_CALLS - activeCalls);
+  return { moreCalls: alwaysCalls, alwaysCalls, carriesCalls: 0, scarce: null };
+}
+
+export function createMediaPool(deps: MediaPoolDeps): MediaPool {
   const { database, clock, log } = deps;
   const byId = new Map<string, MediaMember>();
   const asked = new Map<string, (outcome: ControlOutcome | 'unanswered') => void>();
@@ -88,6 +108,19 @@ export function createMediaPool(deps: { database: Database; clock: Clock; log: L
     },
     members: () => [...byId.values()],
     hasRoom: () => [...byId.values()].some(hasRoomFor),
+    room() {
+      const sum = { moreCalls: 0, alwaysCalls: 0, carriesCalls: 0, scarce: null as string | null };
+      for (const member of byId.values()) {
+        if (!hasRoomFor(member)) continue;
+        const { moreCalls, alwaysCalls = 0, carriesCalls, scarce } = member.room ?? notMeasured(member);
+        const mostCalls = member.capacityCalls - member.activeCalls;
+        sum.moreCalls += Math.min(mostCalls, moreCalls);
+        sum.alwaysCalls += Math.min(mostCalls, alwaysCalls);
+        sum.carriesCalls += Math.min(member.capacityCalls, carriesCalls);
+        sum.scarce ??= scarce;
+      }
+      return sum;
+    },
 
     stop(call) {
       const owner = call.ownerMediaId === null ? undefined : byId.get(call.ownerMediaId);
@@ -137,7 +170,9 @@ export function createMediaPool(deps: { database: Database; clock: Clock; log: L
       if (member === undefined) return;
       const agent = await readAgentDefinition(database, call);
       const placeholders = placeholdersOf(call, agent, clock.epochMs());
-      send(member, { type: 'prepare', callUuid: call.callUuid, agent, placeholders, format: MULAW_8K });
+      const clips = await deps.clipsOf?.(call.agentId, agent);
+      const { callUuid } = call;
+      send(member, { type: 'prepare', callUuid, agent, ...(clips && { clips }), placeholders, format: MULAW_8K });
     },
   };
 }

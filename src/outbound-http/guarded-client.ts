@@ -8,14 +8,15 @@ import { Client, type Dispatcher } from 'undici';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { failureReason } from './failure-reason.ts';
+import { type ResolveName, systemResolver } from './name-lookup.ts';
 import type { OutboundHttp, OutboundRequest, OutboundResult } from './outbound-http.ts';
-import { checkedAddresses, dial, RefusedAddress, type ResolveName, systemResolver } from './pinned-dial.ts';
+import { checkedAddresses, dial, RefusedAddress } from './pinned-dial.ts';
 import { parseTargetUrl } from './target-url.ts';
 
 export interface GuardedClientOptions {
   guard: AddressGuard;
   clock: Clock;
-  /** Default: the system's resolver, hosts file included. */
+  /** Default: DNS, then the system's look-up with its hosts file. */
   resolveName?: ResolveName;
   /** PEM of the only authorities to trust, in place of the system's. */
   ca?: string;
@@ -59,6 +60,7 @@ class Exchange {
   readonly #done: (result: OutboundResult) => void;
   readonly #client: Client;
   readonly #timers: (() => void)[] = [];
+  readonly #lookUp = new AbortController();
   #socket: net.Socket | null = null;
   #cancelConnectLimit = (): void => {};
   #cancelResponseLimit = (): void => {};
@@ -140,7 +142,7 @@ class Exchange {
 
   #connect(callback: (...result: [Error, null] | [null, net.Socket]) => void): void {
     const { guard, resolveName = systemResolver, ca } = this.#options;
-    checkedAddresses(this.#url, guard, resolveName).then(
+    checkedAddresses(this.#url, guard, resolveName, this.#lookUp.signal).then(
       (addresses) => {
         if (this.#ended) return callback(new Error('ended'), null);
         const socket = dial(this.#url, addresses, ca);
@@ -213,6 +215,7 @@ class Exchange {
     if (this.#ended) return;
     this.#ended = true;
     for (const cancel of this.#timers) cancel();
+    this.#lookUp.abort();
     this.#socket?.on('error', () => {}).destroy();
     this.#client.destroy().catch(() => {});
     this.#done(result);

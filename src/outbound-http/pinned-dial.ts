@@ -2,18 +2,11 @@
  * Opens a connection to where a URL leads, with no gap between checking an address and using it: the name is looked up
  * once, every answer is checked, and only the checked addresses are dialled. Called by `guarded-client.ts`.
  */
-import { lookup } from 'node:dns/promises';
 import net from 'node:net';
 import tls from 'node:tls';
 import type { AddressGuard } from './address-guard.ts';
+import type { ResolveName } from './name-lookup.ts';
 import { literalAddressOf, plainHttpProblem } from './target-url.ts';
-
-/** All addresses of a name, in order of preference. */
-export type ResolveName = (hostname: string) => Promise<readonly string[]>;
-
-/** The system's, hosts file included. */
-export const systemResolver: ResolveName = async (hostname) =>
-  (await lookup(hostname, { all: true, verbatim: true })).map((answer) => answer.address);
 
 /** The destination is forbidden; nothing was sent. The message is a clause for a person. */
 export class RefusedAddress extends Error {}
@@ -26,9 +19,10 @@ export async function checkedAddresses(
   url: URL,
   guard: AddressGuard,
   resolveName: ResolveName,
+  signal: AbortSignal,
 ): Promise<readonly string[]> {
   const literal = literalAddressOf(url);
-  const addresses = literal === null ? await resolveName(url.hostname) : [literal];
+  const addresses = literal === null ? await resolveName(url.hostname, signal) : [literal];
   if (addresses.length === 0) throw new Error(`${url.hostname} has no address`);
   for (const address of addresses) {
     const refusal = guard.refusal(address);

@@ -6,7 +6,7 @@ import type { SoundFacts } from './recording-rows.ts';
 
 /** Rejects with `SealBroken` when it is not, and as `read` does. */
 export async function compareSealed(
-  facts: SoundFacts | null,
+  facts: Pick<SoundFacts, 'sizeBytes' | 'sha256'> | null,
   dataKey: Uint8Array,
   sealedBytes: number,
   read: ReadRange,

@@ -15,8 +15,7 @@ const DAYS_AROUND = [-1, 0, 1, 2];
 export async function removeLocalCopies(dataDir: string, callUuid: string, claimedAt: Date): Promise<number> {
   let removed = 0;
   for (const offset of DAYS_AROUND) {
-    const day = new Date(claimedAt.getTime() + offset * DAY_MS).toISOString().slice(0, 10);
-    const folder = join(dataDir, 'recordings', day);
+    const folder = dayFolderOf(dataDir, new Date(claimedAt.getTime() + offset * DAY_MS));
     for (const name of await readdir(folder).catch(() => [])) {
       if (name !== callUuid && !name.startsWith(`${callUuid}.`)) continue;
       await rm(join(folder, name), { recursive: true, force: true });
@@ -24,6 +23,10 @@ export async function removeLocalCopies(dataDir: string, callUuid: string, claim
     }
   }
   return removed;
+}
+
+export function dayFolderOf(dataDir: string, at: Date): string {
+  return join(dataDir, 'recordings', at.toISOString().slice(0, 10));
 }
 
 /** The same for as long as the folder lives, wherever it is mounted. */

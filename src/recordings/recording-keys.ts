@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { RecordingFate } from '../../media/contract/link-messages.ts';
+import { type SealedPlace, sealedPlace } from '../sealing/sealed-places.ts';
 import type { Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 
@@ -13,6 +14,15 @@ export class RecordingKeyLost extends Error {
 }
 
 const DATA_KEY_BYTES = 32;
+
+interface KeyRow {
+  callUuid: string;
+  epoch: number;
+  workspaceId: string;
+  keySealed: Buffer | null;
+}
+
+const KEY_COLUMNS = 'call_uuid AS "callUuid", epoch, workspace_id AS "workspaceId", key_sealed AS "keySealed"';
 
 /** In the transaction of the claim. Returns the key as 64 hexadecimal digits. */
 export async function issueRecordingKey(
@@ -25,15 +35,20 @@ export async function issueRecordingKey(
     stream.callUuid,
     stream.epoch,
     stream.workspaceId,
-    sealer.seal(keyHex),
+    sealer.seal(keyHex, sealedPlace.recordingKey(stream)),
   ]);
   return keyHex;
 }
 
 /** Throws `RecordingKeyLost`. */
-export function openRecordingKey(sealer: Pick<Sealer, 'open'>, keySealed: Buffer): Buffer {
+export function openRecordingKey(sealer: Pick<Sealer, 'open'>, row: KeyRow): Buffer {
+  return openDataKey(sealer, row.keySealed, sealedPlace.recordingKey(row));
+}
+
+/** Of a recording or a clip. Throws `RecordingKeyLost`. */
+export function openDataKey(sealer: Pick<Sealer, 'open'>, keySealed: Buffer | null, place: SealedPlace): Buffer {
   try {
-    return Buffer.from(sealer.open(keySealed), 'hex');
+    return Buffer.from(sealer.open(keySealed ?? Buffer.alloc(0), place), 'hex');
   } catch {
     throw new RecordingKeyLost(
       'The key of this recording was sealed under another PARLEY_MASTER_KEY. Start with the master key that the recording was made under (master.key in the data folder, or your secret store); without it the recording cannot be read by anybody.',
@@ -47,14 +62,14 @@ export async function fateOfRecording(
   sealer: Sealer,
   { callUuid, epoch }: { callUuid: string; epoch: number },
 ): Promise<RecordingFate> {
-  const [row] = await database.query<{ state: string; keySealed: Buffer | null }>(
-    'SELECT state, key_sealed AS "keySealed" FROM call_recordings WHERE call_uuid = $1 AND epoch = $2',
+  const [row] = await database.query<KeyRow & { state: string }>(
+    `SELECT state, ${KEY_COLUMNS} FROM call_recordings WHERE call_uuid = $1 AND epoch = $2`,
     [callUuid, epoch],
   );
   if (row === undefined) return { kind: 'unknown', why: 'the database knows no such recording' };
   if (row.keySealed === null || row.state === 'stored') return { kind: 'settled' };
   try {
-    return { kind: 'open', keyHex: openRecordingKey(sealer, row.keySealed).toString('hex') };
+    return { kind: 'open', keyHex: openRecordingKey(sealer, row).toString('hex') };
   } catch (error) {
     return { kind: 'unknown', why: (error as Error).message };
   }
@@ -62,12 +77,12 @@ export async function fateOfRecording(
 
 /** At start: throws one sentence for the operator when the newest recording was made under another master key. */
 export async function assertKeysOpen(database: Queryable, sealer: Sealer): Promise<void> {
-  const [row] = await database.query<{ keySealed: Buffer }>(
-    `SELECT key_sealed AS "keySealed" FROM call_recordings WHERE key_sealed IS NOT NULL ORDER BY created_at DESC LIMIT 1`,
+  const [row] = await database.query<KeyRow>(
+    `SELECT ${KEY_COLUMNS} FROM call_recordings WHERE key_sealed IS NOT NULL ORDER BY created_at DESC LIMIT 1`,
   );
   if (row === undefined) return;
   try {
-    openRecordingKey(sealer, row.keySealed);
+    openRecordingKey(sealer, row);
   } catch {
     throw new Error(
       'PARLEY_MASTER_KEY is not the key that the recordings in this database were made under: none of them could be played, and new ones would be under another key. Start with the former key. If it is lost for good, remove what cannot be read any more with `parley recording erase --unreadable`, and start again.',

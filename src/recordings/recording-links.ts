@@ -2,15 +2,16 @@
  * Addresses of recordings that need no API key: signed, for one call, one form of one part, and until one time. The API redirects to one
  * that lives five minutes; webhooks and the call log tell one that lives a day (contract §11). Pure.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../media/contract/clock.ts';
+import { type GivenKeys, hkdfKeys } from '../sealing/master-keys.ts';
 import type { SoundForm } from './sound-form.ts';
 
 /** What a link leads to. */
 export interface RecordingTarget extends SoundForm {
   callUuid: string;
-  /** From 1; more than one when the call came back after a fault of ours. */
-  part: number;
+  /** Null: the whole call. From 1: one of its streams alone. */
+  part: number | null;
 }
 
 export interface SignedLink {
@@ -30,12 +31,12 @@ export const TOLD_LIFE_MS = 86_400_000;
 
 /** `publicUrl` has no slash at its end. */
 export function createRecordingLinks(
-  masterKeyHex: string,
+  masterKeys: GivenKeys,
   publicUrl: string,
   clock: Pick<Clock, 'epochMs'>,
 ): RecordingLinks {
-  const key = Buffer.from(hkdfSync('sha256', Buffer.from(masterKeyHex, 'hex'), '', 'parley recording link', 32));
-  const signatureOf = ({ callUuid, part, variant, format }: RecordingTarget, expires: number): Buffer =>
+  const keys = hkdfKeys(masterKeys, 'parley recording link');
+  const signatureOf = ({ callUuid, part, variant, format }: RecordingTarget, expires: number, key: Buffer): Buffer =>
     createHmac('sha256', key)
       .update(JSON.stringify([callUuid, part, variant, format, expires]))
       .digest();
@@ -46,9 +47,9 @@ export function createRecordingLinks(
       const query = new URLSearchParams({
         variant: target.variant,
         format: target.format,
-        part: String(target.part),
+        ...(target.part === null ? {} : { part: String(target.part) }),
         expires: String(expires),
-        signature: signatureOf(target, expires).toString('base64url'),
+        signature: signatureOf(target, expires, keys.current()).toString('base64url'),
       });
       return {
         url: `${publicUrl}/api/developer/recordings/${target.callUuid}?${query}`,
@@ -56,9 +57,12 @@ export function createRecordingLinks(
       };
     },
     check(target, expires, signature) {
-      const wanted = signatureOf(target, expires);
       const given = Buffer.from(signature, 'base64url');
-      if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return 'bad';
+      const isOurs = keys.all().some((key) => {
+        const wanted = signatureOf(target, expires, key);
+        return given.length === wanted.length && timingSafeEqual(given, wanted);
+      });
+      if (!isOurs) return 'bad';
       return expires * 1000 > clock.epochMs() ? 'good' : 'expired';
     },
   };

@@ -22,15 +22,22 @@ export interface RecordingRow {
   nextAt: Date | null;
   lastError: string | null;
   createdAt: Date;
+  /** Null: before its stream began, and where the word of that was lost. */
+  streamStartedAt: Date | null;
+  storedAt: Date | null;
 }
+
+/** The `epoch` of the recording of the whole call, where it had to be joined from those of its streams, whose epochs begin at 1. */
+export const WHOLE_EPOCH = 0;
 
 const SELECT = `
   SELECT call_uuid AS "callUuid", epoch, workspace_id AS "workspaceId", key_sealed AS "keySealed", state, facts,
          spool_node AS "spoolNode", spool_path AS "spoolPath", store, object_key AS "objectKey",
-         sealed_bytes::float AS "sealedBytes", attempts, next_at AS "nextAt", last_error AS "lastError", created_at AS "createdAt"
+         sealed_bytes::float AS "sealedBytes", attempts, next_at AS "nextAt", last_error AS "lastError", created_at AS "createdAt",
+         stream_started_at AS "streamStartedAt", stored_at AS "storedAt"
     FROM call_recordings`;
 
-/** Of one call, by epoch. Never for an id that a client gave without its workspace having been checked. */
+/** Of one call, by epoch: first that of the whole, if there is one. Never for an id that a client gave without its workspace having been checked. */
 export function readRecordings(database: Queryable, callUuid: string): Promise<RecordingRow[]> {
   return database.query<RecordingRow>(`${SELECT} WHERE call_uuid = $1 ORDER BY epoch`, [callUuid]);
 }
@@ -65,6 +72,7 @@ const COLUMNS = {
   storedAt: 'stored_at',
   erasedAt: 'erased_at',
   keySealed: 'key_sealed',
+  streamStartedAt: 'stream_started_at',
 } as const;
 
 export type RecordingPatch = { [Name in keyof typeof COLUMNS]?: unknown };
@@ -82,4 +90,37 @@ export async function patchRecording(
     epoch,
     ...values,
   ]);
+}
+
+/** Where 0 of the stream's time line is. What is told twice counts once. */
+export async function streamBegan(
+  tx: Queryable,
+  { callUuid, epoch }: { callUuid: string; epoch: number },
+  startedAt: Date,
+): Promise<void> {
+  await tx.query(
+    'UPDATE call_recordings SET stream_started_at = coalesce(stream_started_at, $3) WHERE call_uuid = $1 AND epoch = $2',
+    [callUuid, epoch, startedAt],
+  );
+}
+
+/** 0 of the call's time line, ms since 1970; null where it is not known. */
+export async function firstStreamBegan(tx: Queryable, callUuid: string): Promise<number | null> {
+  const [first] = await tx.query<{ at: Date }>(
+    'SELECT min(stream_started_at) AS at FROM call_recordings WHERE call_uuid = $1 HAVING min(stream_started_at) IS NOT NULL',
+    [callUuid],
+  );
+  return first?.at.getTime() ?? null;
+}
+
+/** The stream is over: if it never began, of a client that left before its socket was open, no recording comes of it. */
+export async function streamNeverBegan(
+  tx: Queryable,
+  { callUuid, epoch }: { callUuid: string; epoch: number },
+): Promise<void> {
+  await tx.query(
+    `UPDATE call_recordings SET state = 'failed', last_error = 'the stream never began'
+      WHERE call_uuid = $1 AND epoch = $2 AND state = 'recording' AND stream_started_at IS NULL`,
+    [callUuid, epoch],
+  );
 }

@@ -1,6 +1,7 @@
 /**
  * Other forms of a recording, made when somebody asks and kept for an hour, sealed under the recording's own key:
- * `recordings/forms/<callUuid>.<epoch>.<variant>.<format>.sealed`. One rendering a form however many ask, two at once, the rest wait.
+ * `recordings/forms/<callUuid>.<epoch>.<sha256>.<variant>.<format>.sealed`: a whole that is joined anew is another file, and gets other
+ * forms. One rendering a form however many ask, two at once, the rest wait.
  * Rendering is CPU for a decoder: it happens in a thread of its own (`media/threads/render-thread.ts`).
  */
 import { randomUUID } from 'node:crypto';
@@ -8,11 +9,14 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { RecordingFacts } from '../../media/contract/conversation.ts';
 import type { SoundForm } from './sound-form.ts';
 
 export interface RenderRequest {
   callUuid: string;
   epoch: number;
+  /** Of the stored file that the form is made of. */
+  sha256: string;
   form: SoundForm;
   dataKey: Uint8Array;
   /** The whole sealed stored file; asked for only when the form has to be made. */
@@ -27,6 +31,18 @@ export interface RenderOrder extends SoundForm {
 }
 
 export type Render = (order: RenderOrder) => Promise<void>;
+
+/** As the render thread takes it: `parts` by where they begin. */
+export interface JoinOrder {
+  callUuid: string;
+  parts: { source: Uint8Array; dataKey: Uint8Array; startMs: number }[];
+  totalMs: number;
+  dataKey: Uint8Array;
+  targetPath: string;
+}
+
+/** Aborted, it ends at once and rejects. */
+export type Join = (order: JoinOrder, signal: AbortSignal) => Promise<RecordingFacts>;
 
 /** Too many wait already. */
 export class RenderingBusy extends Error {}
@@ -93,8 +109,8 @@ export function createRenditions(deps: { folder: string; clock: Pick<Clock, 'epo
 
   return {
     obtain(request) {
-      const { callUuid, epoch, form } = request;
-      const path = join(folder, `${callUuid}.${epoch}.${form.variant}.${form.format}.sealed`);
+      const { callUuid, epoch, sha256, form } = request;
+      const path = join(folder, `${callUuid}.${epoch}.${sha256}.${form.variant}.${form.format}.sealed`);
       let made = making.get(path);
       if (made === undefined) {
         made = make(request, path).finally(() => making.delete(path));
@@ -113,21 +129,41 @@ export function createRenditions(deps: { folder: string; clock: Pick<Clock, 'epo
 
 /** Renders in a thread of its own. `entry` is the built render thread. */
 export function renderInThread(entry: () => string): Render {
-  return (order) =>
-    new Promise((resolve, reject) => {
-      const worker = new Worker(entry(), { workerData: order });
-      const timer = setTimeout(() => {
-        reject(new Error(`a recording was not converted within ${RENDER_LIMIT_MS / 1000} s`));
-        void worker.terminate();
-      }, RENDER_LIMIT_MS);
-      worker.on('message', (message: { error?: string }) => {
-        if (message.error === undefined) resolve();
-        else reject(new Error(message.error));
-      });
-      worker.on('error', reject);
-      worker.on('exit', (code) => {
-        clearTimeout(timer);
-        reject(new Error(`the thread that converts a recording ended with ${code}`));
-      });
+  return async (order) => void (await inThread(entry(), order));
+}
+
+/** Joins in a thread of its own. */
+export function joinInThread(entry: () => string): Join {
+  return async (order, signal) => {
+    const { facts } = await inThread(entry(), order, signal);
+    if (facts === undefined) throw new Error('the thread that joins a recording told nothing of it');
+    return facts;
+  };
+}
+
+function inThread(
+  entry: string,
+  order: RenderOrder | JoinOrder,
+  signal?: AbortSignal,
+): Promise<{ facts?: RecordingFacts }> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const worker = new Worker(entry, { workerData: order });
+    const stop = (): void => void worker.terminate();
+    signal?.addEventListener('abort', stop);
+    const timer = setTimeout(() => {
+      reject(new Error(`a recording was not converted within ${RENDER_LIMIT_MS / 1000} s`));
+      stop();
+    }, RENDER_LIMIT_MS);
+    worker.on('message', (message: { error?: string; facts?: RecordingFacts }) => {
+      if (message.error === undefined) resolve(message);
+      else reject(new Error(message.error));
     });
+    worker.on('error', reject);
+    worker.on('exit', (code) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      reject(new Error(`the thread that converts a recording ended with ${code}`));
+    });
+  });
 }

@@ -8,21 +8,19 @@ import { open, rm, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import { SealBroken } from '../../media/sealed/sealed-file.ts';
-import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
-import { appendCallLog } from '../calls/call-log.ts';
-import { RECORDING_FAILED } from '../calls/call-record.ts';
+import type { CallEventBus } from '../api/call-event-bus.ts';
 import { type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
-import { recordingEventFields } from '../calls/recording-event.ts';
-import { isTerminal } from '../calls/state-machine.ts';
 import type { RecordCallEvent } from '../calls/transition.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 import { compareSealed } from './compare-sealed.ts';
 import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';
 import type { RecordingLinks } from './recording-links.ts';
-import { lockRecordings, patchRecording, type RecordingRow, readRecordings } from './recording-rows.ts';
+import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import { objectKeyOf, type RecordingStore } from './recording-store.ts';
-import { markFailed } from './told-recording.ts';
+import { partFailed, type Settled, settleRecording } from './settle-recording.ts';
+import { createSweeper, type Sweeper } from './sweeper.ts';
+import { wholeOf } from './whole-recording.ts';
 
 export interface ShelfDeps {
   database: Database;
@@ -37,6 +35,8 @@ export interface ShelfDeps {
   bell: { ring(deliveryIds: readonly string[]): void };
   recordCallEvent: RecordCallEvent;
   links: RecordingLinks;
+  /** A recording of a whole call is to be made of its parts, perhaps. */
+  joinerBell?(): void;
 }
 
 export interface ShelfFigures {
@@ -46,18 +46,12 @@ export interface ShelfFigures {
   retries: number;
 }
 
-export interface Shelf {
-  start(): void;
-  /** Something may be due: look now. */
-  nudge(): void;
+export interface Shelf extends Sweeper {
   /** One look by hand: how many it stored. Rejects when the database is away. */
   sweep(): Promise<number>;
   readonly figures: Readonly<ShelfFigures>;
-  /** Resolves when what is in hand is done. */
-  close(): Promise<void>;
 }
 
-const SWEEP_EVERY_MS = 5_000;
 const AT_ONCE = 4;
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 600_000;
@@ -71,12 +65,7 @@ class SpoolDamaged extends Error {}
 export function createShelf(deps: ShelfDeps): Shelf {
   const { database, clock, log, store } = deps;
   const figures: ShelfFigures = { stored: 0, failed: 0, retries: 0 };
-  let running: Promise<number> | null = null;
-  let again = false;
-  let cancel = (): void => {};
-  let started = false;
   let closed = false;
-  let wasAway = false;
 
   async function sweep(): Promise<number> {
     let stored = 0;
@@ -108,7 +97,7 @@ export function createShelf(deps: ShelfDeps): Shelf {
 
   async function shelve(row: RecordingRow): Promise<boolean> {
     try {
-      const dataKey = openRecordingKey(deps.sealer, row.keySealed ?? Buffer.alloc(0));
+      const dataKey = openRecordingKey(deps.sealer, row);
       const sealedBytes = await verifySpool(row, dataKey);
       const objectKey = objectKeyOf(row.callUuid, row.epoch, row.createdAt);
       await store.put(objectKey, row.spoolPath ?? '');
@@ -162,63 +151,69 @@ export function createShelf(deps: ShelfDeps): Shelf {
     const done = await database.transaction(async (tx) => {
       const call = await lockCall(tx, row.callUuid);
       const now = (await lockRecordings(tx, row.callUuid)).find((one) => one.epoch === row.epoch);
-      if (call === undefined || now?.state !== 'spooled') return null;
+      if (call === undefined || now === undefined || now.state === 'erased') return 'erased';
+      // Stored by a process that took it after this one, or a whole that is to be made again: the object is theirs.
+      if (now.state !== 'spooled') return 'changed';
       await patchRecording(tx, row, {
         state: 'stored',
         store: store.kind,
         objectKey,
         sealedBytes,
-        storedAt: new Date(clock.epochMs()),
+        storedAt: now.storedAt ?? new Date(clock.epochMs()),
         nextAt: null,
         lastError: null,
         spoolPath: null,
       });
-      return announce(tx, call, row);
+      if (row.epoch !== WHOLE_EPOCH) await addPart(tx, call, row);
+      return settleRecording(deps, tx, call);
     });
-    if (done === null) {
-      // Erased meanwhile; what was just stored must not outlive it.
+    if (done === 'changed') return;
+    if (done === 'erased') {
+      // What was just stored must not outlive it.
       await store.remove(objectKey);
       return;
     }
     figures.stored++;
     await rm(row.spoolPath ?? '', { force: true });
-    for (const event of done.events) deps.bus.publish(event);
-    if (done.deliveryIds.length > 0) deps.bell.ring(done.deliveryIds);
+    tell(done);
   }
 
-  async function announce(
-    tx: Parameters<Parameters<Database['transaction']>[0]>[0],
-    call: LiveCall,
-    { epoch, facts }: RecordingRow,
-  ): Promise<{ events: CallEvent[]; deliveryIds: string[] }> {
-    if (facts === null) return { events: [], deliveryIds: [] };
-    const recordings = [...call.recordings.filter((one) => one.epoch !== epoch), { ...facts, epoch }].sort(
-      (a, b) => a.epoch - b.epoch,
-    );
-    const warnings = call.warnings.filter((code) => code !== RECORDING_FAILED);
-    const patch = { recordingStatus: 'ready' as const, recordings, recording: recordings[0] ?? null, warnings };
-    await patchCall(tx, call.callUuid, patch);
-    const { durationMs, sizeBytes } = facts;
-    const data = { status: 'ready', durationMs, sizeBytes, epoch };
-    const events = await appendCallLog(tx, call.callUuid, [{ kind: 'recording', data, atEpochMs: clock.epochMs() }]);
-    // Before the terminal event it waits: that one has the lowest sequence, and takes this one along.
-    if (!isTerminal(call.status)) return { events, deliveryIds: [] };
-    const changed: LiveCall = { ...call, ...patch };
-    const fields = recordingEventFields(deps.links, changed);
-    return { events, deliveryIds: await deps.recordCallEvent(tx, changed, 'recording.ready', fields, clock) };
+  function tell({ events, deliveryIds }: Settled): void {
+    for (const event of events) deps.bus.publish(event);
+    if (deliveryIds.length > 0) deps.bell.ring(deliveryIds);
+    deps.joinerBell?.();
+  }
+
+  /** Of a call's streams, as it is stored. A recording of the whole that was made without it is made again. */
+  async function addPart(tx: Queryable, call: LiveCall, { epoch, facts }: RecordingRow): Promise<void> {
+    if (facts === null) return;
+    const others = call.recordings.filter((one) => one.epoch !== epoch);
+    call.recordings = [...others, { ...facts, epoch }].sort((a, b) => a.epoch - b.epoch);
+    await patchCall(tx, call.callUuid, { recordings: call.recordings });
+    const whole = wholeOf(await lockRecordings(tx, call.callUuid));
+    if (whole === undefined || whole.state === 'erased') return;
+    await patchRecording(tx, whole, { state: 'recording', attempts: 0, nextAt: new Date(clock.epochMs()) });
   }
 
   async function giveUp(row: RecordingRow, why: string): Promise<void> {
     log.error({ callUuid: row.callUuid, epoch: row.epoch, why }, 'a recording is lost');
-    const events = await database.transaction(async (tx) => {
+    const done = await database.transaction(async (tx): Promise<Settled> => {
       const call = await lockCall(tx, row.callUuid);
       const now = (await lockRecordings(tx, row.callUuid)).find((one) => one.epoch === row.epoch);
-      if (call === undefined || now?.state !== 'spooled') return [];
+      if (call === undefined || now?.state !== 'spooled') return { events: [], deliveryIds: [] };
       figures.failed++;
-      await patchRecording(tx, row, { state: 'failed', nextAt: null, lastError: why.slice(0, LONGEST_ERROR) });
-      return markFailed(tx, call, { epoch: row.epoch, error: why, nowEpochMs: clock.epochMs() });
+      const isWhole = row.epoch === WHOLE_EPOCH;
+      // Its parts are still there: it is made again.
+      const patch = isWhole
+        ? { state: 'recording', nextAt: new Date(clock.epochMs() + FIRST_PAUSE_MS) }
+        : { state: 'failed', nextAt: null };
+      await patchRecording(tx, row, { ...patch, lastError: why.slice(0, LONGEST_ERROR) });
+      if (isWhole) return { events: [], deliveryIds: [] };
+      const events = await partFailed(tx, call, { epoch: row.epoch, error: why, nowEpochMs: clock.epochMs() });
+      const settled = await settleRecording(deps, tx, call);
+      return { events: [...events, ...settled.events], deliveryIds: settled.deliveryIds };
     });
-    for (const event of events) deps.bus.publish(event);
+    tell(done);
   }
 
   async function postpone(row: RecordingRow, error: unknown): Promise<void> {
@@ -236,49 +231,14 @@ export function createShelf(deps: ShelfDeps): Shelf {
     });
   }
 
-  function look(): void {
-    if (closed) return;
-    if (running !== null) {
-      again = true;
-      return;
-    }
-    cancel();
-    running = sweep()
-      .then(
-        (stored) => {
-          wasAway = false;
-          return stored;
-        },
-        (error: unknown) => {
-          if (!wasAway) log.warn({ err: error }, 'recordings wait for the database');
-          wasAway = true;
-          return 0;
-        },
-      )
-      .finally(() => {
-        running = null;
-        if (closed) return;
-        const soon = again && !wasAway;
-        again = false;
-        if (soon) look();
-        else if (started) cancel = clock.after(SWEEP_EVERY_MS, look);
-      });
-  }
-
+  const sweeper = createSweeper({ clock, log, sweep, what: 'recordings' });
   return {
+    ...sweeper,
     figures,
     sweep,
-    nudge() {
-      if (started) look();
-    },
-    start() {
-      started = true;
-      look();
-    },
     async close() {
       closed = true;
-      cancel();
-      await running;
+      await sweeper.close();
     },
   };
 }

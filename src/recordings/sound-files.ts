@@ -12,6 +12,7 @@ import type { RecordingTarget } from './recording-links.ts';
 import { type RecordingRow, readRecordings } from './recording-rows.ts';
 import type { Renditions } from './renditions.ts';
 import { CONTENT_TYPES, isStored } from './sound-form.ts';
+import { partsOf, wholeOf } from './whole-recording.ts';
 
 export interface SoundFile {
   contentType: string;
@@ -38,8 +39,14 @@ export interface SoundFiles {
 
 export function createSoundFiles({ database, sealer, stores, renditions }: SoundFilesDeps): SoundFiles {
   async function storedRow({ callUuid, part }: RecordingTarget): Promise<RecordingRow | null> {
-    const rows = (await readRecordings(database, callUuid)).filter(({ state }) => state === 'stored');
-    return rows[part - 1] ?? null;
+    const rows = await readRecordings(database, callUuid);
+    const parts = partsOf(rows);
+    const stored = parts.filter(({ state }) => state === 'stored');
+    if (part !== null) return stored[part - 1] ?? null;
+    const whole = wholeOf(rows);
+    if (whole !== undefined) return whole.state === 'stored' ? whole : null;
+    // Of one stream; or of a call of a version that joined nothing. While another one is to come there is no whole.
+    return parts.some(({ state }) => state === 'recording' || state === 'spooled') ? null : (stored[0] ?? null);
   }
 
   function storedRange(row: RecordingRow): ReadRange {
@@ -51,6 +58,7 @@ export function createSoundFiles({ database, sealer, stores, renditions }: Sound
     const path = await renditions.obtain({
       callUuid: row.callUuid,
       epoch: row.epoch,
+      sha256: row.facts?.sha256 ?? '',
       form: target,
       dataKey,
       source: () => storedRange(row)(0, row.sealedBytes ?? 0),
@@ -79,7 +87,7 @@ export function createSoundFiles({ database, sealer, stores, renditions }: Sound
     async open(target) {
       const row = await storedRow(target);
       if (row === null || row.keySealed === null) return null;
-      const dataKey = openRecordingKey(sealer, row.keySealed);
+      const dataKey = openRecordingKey(sealer, row);
       if (!isStored(target)) {
         const made = await openForm(row, target, dataKey);
         // Erased while it was being made: what was made must not outlive it.

@@ -1,14 +1,14 @@
 /**
- * What media says of a recording, written down: it lies finished on this node's disk, or it failed. From here the shelf takes it to the
- * store; `recording.ready` waits for that. Called in the transaction of the message, on the locked call; may come twice.
+ * What media says of a stream's recording, written down: it lies finished on this node's disk, or it failed. From here the shelf takes it
+ * to the store; `recording.ready` waits for that. Called in the transaction of the message, on the locked call; may come twice. The
+ * caller settles the call's recording after it (`settle-recording.ts`).
  */
 import type { RecordingFacts } from '../../media/contract/conversation.ts';
 import type { CallEvent } from '../api/call-event-bus.ts';
-import { appendCallLog } from '../calls/call-log.ts';
-import { RECORDING_FAILED } from '../calls/call-record.ts';
 import { type LiveCall, patchCall } from '../calls/live-call.ts';
 import type { Queryable } from '../store/database.ts';
 import { lockRecordings, patchRecording } from './recording-rows.ts';
+import { partFailed } from './settle-recording.ts';
 
 export interface ToldRecording {
   epoch: number;
@@ -38,8 +38,8 @@ export async function writeToldRecording(
   }
   if (row.state === 'spooled') return { ...nothing, next: { shelve: true, superfluous: null } };
   if (recording === null) {
-    await patchRecording(tx, row, { state: 'failed', lastError: error });
-    return { ...nothing, events: await markFailed(tx, call, { epoch, error, nowEpochMs: at.nowEpochMs }) };
+    await patchRecording(tx, row, { state: 'failed', nextAt: null, lastError: error });
+    return { ...nothing, events: await partFailed(tx, call, { epoch, error, nowEpochMs: at.nowEpochMs }) };
   }
   const { path, ...facts } = recording;
   await patchRecording(tx, row, {
@@ -53,21 +53,7 @@ export async function writeToldRecording(
   });
   if (call.recordingStatus === 'failed' || call.recordingStatus === 'none') {
     await patchCall(tx, call.callUuid, { recordingStatus: 'pending' });
+    call.recordingStatus = 'pending';
   }
   return { events: [], next: { shelve: true, superfluous: null } };
-}
-
-/** The call says so in its status, its warnings and its log; another stream of it may still come. The rows are locked. */
-export async function markFailed(
-  tx: Queryable,
-  call: LiveCall,
-  { epoch, error, nowEpochMs }: { epoch: number; error: string | null; nowEpochMs: number },
-): Promise<CallEvent[]> {
-  const others = (await lockRecordings(tx, call.callUuid)).filter((row) => row.epoch !== epoch);
-  const isComing = others.some(({ state }) => state === 'spooled' || state === 'recording');
-  const warnings = call.warnings.includes(RECORDING_FAILED) ? call.warnings : [...call.warnings, RECORDING_FAILED];
-  const recordingStatus = call.recordings.length > 0 ? 'ready' : isComing ? 'pending' : 'failed';
-  await patchCall(tx, call.callUuid, { recordingStatus, warnings });
-  const data = { status: 'failed', error, epoch };
-  return appendCallLog(tx, call.callUuid, [{ kind: 'recording', data, atEpochMs: nowEpochMs }]);
 }

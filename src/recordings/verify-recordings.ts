@@ -38,7 +38,7 @@ async function judge(deps: VerifyDeps, row: RecordingRow): Promise<Pick<Verdict,
   try {
     const store = deps.stores.of(row.store);
     const objectKey = row.objectKey ?? '';
-    const dataKey = openRecordingKey(deps.sealer, row.keySealed ?? Buffer.alloc(0));
+    const dataKey = openRecordingKey(deps.sealer, row);
     const size = await store.size(objectKey);
     if (size === null) return { verdict: 'missing', detail: `${store.place} has no ${objectKey}` };
     await compareSealed(row.facts, dataKey, size, (start, end) => store.read(objectKey, start, end));
@@ -55,16 +55,16 @@ export async function unreadableRecordings(
   database: Queryable,
   sealer: Pick<Sealer, 'open'>,
 ): Promise<{ callUuid: string; workspaceId: string }[]> {
-  const rows = await database.query<{ callUuid: string; workspaceId: string; keySealed: Buffer }>(
-    `SELECT call_uuid AS "callUuid", workspace_id AS "workspaceId", key_sealed AS "keySealed"
+  const rows = await database.query<{ callUuid: string; epoch: number; workspaceId: string; keySealed: Buffer }>(
+    `SELECT call_uuid AS "callUuid", epoch, workspace_id AS "workspaceId", key_sealed AS "keySealed"
        FROM call_recordings WHERE key_sealed IS NOT NULL ORDER BY call_uuid`,
   );
   const calls = new Map<string, string>();
-  for (const { callUuid, workspaceId, keySealed } of rows) {
+  for (const row of rows) {
     try {
-      openRecordingKey(sealer, keySealed);
+      openRecordingKey(sealer, row);
     } catch {
-      calls.set(callUuid, workspaceId);
+      calls.set(row.callUuid, row.workspaceId);
     }
   }
   return [...calls].map(([callUuid, workspaceId]) => ({ callUuid, workspaceId }));

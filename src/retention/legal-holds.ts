@@ -53,12 +53,25 @@ export async function placeHold(
   });
 }
 
-/** Throws an `OperatorError` when there is no such hold that lives. */
+/** Throws an `OperatorError` when there is no such hold that lives, or with `placedByKey` one that no key has placed. */
 export async function releaseHold(
   database: Database,
-  { workspaceId, id, by, at }: { workspaceId: string; id: string; by: ChangedBy; at: Date },
+  {
+    workspaceId,
+    id,
+    by,
+    at,
+    placedByKey = false,
+  }: { workspaceId: string; id: string; by: ChangedBy; at: Date; placedByKey?: boolean },
 ): Promise<void> {
   await database.transaction(async (tx) => {
+    const [found] = await tx.query<{ placedBy: string }>(
+      `SELECT placed_by AS "placedBy" FROM legal_holds WHERE workspace_id = $1 AND id = $2 AND released_at IS NULL FOR UPDATE`,
+      [workspaceId, id],
+    );
+    if (placedByKey && found !== undefined && !found.placedBy.startsWith('key:')) {
+      throw new OperatorError('refused', 'The operator of the service has placed this hold, and releases it.');
+    }
     const [released] = await tx.query<{ callUuid: string | null }>(
       `UPDATE legal_holds SET released_at = $3, released_by = $4
         WHERE workspace_id = $1 AND id = $2 AND released_at IS NULL RETURNING call_uuid AS "callUuid"`,
@@ -70,11 +83,18 @@ export async function releaseHold(
   });
 }
 
-export function listHolds(database: Queryable, workspaceId: string): Promise<LegalHold[]> {
+/** Those that live, newest first; `before` is the id of the last one of the page before. A hold on every call is of each call too. */
+export function listHolds(
+  database: Queryable,
+  workspaceId: string,
+  page: { callUuid?: readonly string[] | undefined; before?: string | null; limit?: number } = {},
+): Promise<LegalHold[]> {
   return database.query<LegalHold>(
     `SELECT id, call_uuid AS "callUuid", reason, placed_by AS "placedBy", placed_at AS "placedAt"
-       FROM legal_holds WHERE workspace_id = $1 AND released_at IS NULL ORDER BY id`,
-    [workspaceId],
+       FROM legal_holds WHERE workspace_id = $1 AND released_at IS NULL
+        AND ($2::uuid[] IS NULL OR call_uuid IS NULL OR call_uuid = ANY ($2)) AND ($3::uuid IS NULL OR id < $3)
+      ORDER BY id DESC LIMIT $4`,
+    [workspaceId, page.callUuid ?? null, page.before ?? null, page.limit ?? null],
   );
 }
 

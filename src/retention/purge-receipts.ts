@@ -41,14 +41,15 @@ export async function writeReceipt(
   );
 }
 
-/** Newest first; of one call, or of the workspace. */
+/** Newest first; of some calls, or of the workspace. `before` is the id of the last one of the page before. */
 export function listReceipts(
   database: Queryable,
-  { workspaceId, callUuid, limit }: { workspaceId: string; callUuid: string | null; limit: number },
+  asked: { workspaceId: string; callUuid?: readonly string[] | undefined; before?: string | null; limit: number },
 ): Promise<PurgeReceipt[]> {
   return database.query<PurgeReceipt>(
     `SELECT id, call_uuid AS "callUuid", kinds, cause, actor, removed, at FROM purge_receipts
-      WHERE workspace_id = $1 AND ($2::uuid IS NULL OR call_uuid = $2) ORDER BY id DESC LIMIT $3`,
-    [workspaceId, callUuid, limit],
+      WHERE workspace_id = $1 AND ($2::uuid[] IS NULL OR call_uuid = ANY ($2)) AND ($3::uuid IS NULL OR id < $3)
+      ORDER BY id DESC LIMIT $4`,
+    [asked.workspaceId, asked.callUuid ?? null, asked.before ?? null, asked.limit],
   );
 }

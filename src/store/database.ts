@@ -76,6 +76,36 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/** Held as long as the connection is: whoever is killed lets go of it. */
+export interface SessionLock {
+  release(): Promise<void>;
+}
+
+/** Null: another session holds it. */
+export async function trySessionLock(connectionString: string, name: string): Promise<SessionLock | null> {
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: ANSWER_LIMIT_MS,
+    keepAlive: true,
+  });
+  client.on('error', () => {});
+  const release = (): Promise<void> => client.end();
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ isMine: boolean }>(
+      'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS "isMine"',
+      [name],
+    );
+    if (rows[0]?.isMine === true) return { release };
+  } catch (error) {
+    await release().catch(() => {});
+    throw error;
+  }
+  await release();
+  return null;
+}
+
 /** The connection still waits for that answer: whatever is asked next would wait behind it. */
 function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';

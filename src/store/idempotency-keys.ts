@@ -6,6 +6,7 @@
  *                          ├────── release ─► (none)          429 and 5xx: the client may try again
  *                          └────── hold ────► unknown ─ settle ─► done
  */
+import { inBatches } from './batches.ts';
 import type { Queryable } from './database.ts';
 
 export interface IdempotencyScope {
@@ -146,11 +147,21 @@ export async function settleIdempotency(
   );
 }
 
-/** Forgets what is older than 24 h. Keys that wait for an outcome stay. */
-export async function purgeIdempotencyKeys(database: Queryable): Promise<void> {
-  await database.query(
-    `DELETE FROM idempotency_keys WHERE state <> 'unknown' AND created_at < clock_timestamp() - interval '${KEEP_HOURS} hours'`,
-  );
+const PURGE_BATCH = 1_000;
+const IS_OLD = `state <> 'unknown' AND created_at < clock_timestamp() - interval '${KEEP_HOURS} hours'`;
+
+/** Forgets what is older than 24 h. Keys that wait for an outcome stay. A key that is taken anew meanwhile is judged again. */
+export async function purgeIdempotencyKeys(database: Queryable, isOver?: () => boolean): Promise<number> {
+  const remove = async (limit: number): Promise<number> => {
+    const removed = await database.query(
+      `DELETE FROM idempotency_keys WHERE ${IS_OLD} AND (workspace_id, method_path, key) IN (
+         SELECT workspace_id, method_path, key FROM idempotency_keys WHERE ${IS_OLD} ORDER BY created_at LIMIT $1)
+       RETURNING 1 AS one`,
+      [limit],
+    );
+    return removed.length;
+  };
+  return inBatches(PURGE_BATCH, remove, isOver);
 }
 
 /** Of POST /api/outbound-call, or of a lead's call. */

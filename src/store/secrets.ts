@@ -1,54 +1,94 @@
 /**
- * Seals what must not lie readable in the database: carrier credentials and webhook secrets. AES-256-GCM under the
- * master key; used by `src/workspaces` (writes), placement and webhook delivery (read). Must not log or cache plain text.
+ * Seals what must not lie readable in the database: credentials, secrets and the keys of recordings. AES-256-GCM under the master key;
+ * the place where the value lies is sealed with it. Must not log or cache plain text. Used by whoever writes or reads such a column.
  *
- *   byte 0      1..12        13..28      29…
- *   key id      nonce        tag         ciphertext        key id = first byte of SHA-256(master key)
+ *   0..3      4..7      8..19     20..35     36…
+ *   "psv2"    key id    nonce     tag        ciphertext        additional data: bytes 0..7, then the place as JSON
+ *
+ * Values of former versions have one byte of SHA-256(master key) in front of nonce, tag and ciphertext, and are bound to no place.
+ * They still open; `parley master-key rotate` seals them anew.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { type GivenKeys, type MasterKey, masterKeysOf } from '../sealing/master-keys.ts';
+import type { SealedPlace } from '../sealing/sealed-places.ts';
 
 export interface Sealer {
-  seal(plain: string): Buffer;
-  /** Throws when the value was sealed under another key or was changed. */
-  open(sealed: Buffer): string;
+  seal(plain: string, place: SealedPlace): Buffer;
+  /** Throws when the value was sealed under another key or for another place, or was changed. */
+  open(sealed: Buffer, place: SealedPlace): string;
 }
 
+const MARK = Buffer.from('psv2');
+const KEY_ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
+/** What a value begins with that was sealed under one key in this form. */
+export const SEALED_HEAD_BYTES = MARK.length + KEY_ID_BYTES;
+const UNBOUND_HEAD_BYTES = 1;
 
-/** `masterKeyHex` is 64 hexadecimal digits (32 bytes). */
-export function createSealer(masterKeyHex: string): Sealer {
-  if (!/^[0-9a-fA-F]{64}$/.test(masterKeyHex)) {
-    throw new Error('PARLEY_MASTER_KEY must be 64 hexadecimal digits; make one with: openssl rand -hex 32');
-  }
-  const key = Buffer.from(masterKeyHex, 'hex');
-  const keyId = createHash('sha256').update(key).digest().subarray(0, 1);
+export function sealedHeadOf(key: MasterKey): Buffer {
+  return Buffer.concat([MARK, key.id]);
+}
+
+export function createSealer(keys: GivenKeys): Sealer {
+  const ring = masterKeysOf(keys);
   return {
-    seal(plain) {
+    seal(plain, place) {
+      const key = ring.current();
+      const head = sealedHeadOf(key);
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(keyId);
+      const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce).setAAD(boundTo(head, place));
       const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return Buffer.concat([keyId, nonce, cipher.getAuthTag(), body]);
+      return Buffer.concat([head, nonce, cipher.getAuthTag(), body]);
     },
-    open(sealed) {
-      if (sealed.length < HEADER_BYTES) throw new Error('A stored secret is cut short; store it again.');
-      if (sealed[0] !== keyId[0]) {
+    open(sealed, place) {
+      if (sealed.length < UNBOUND_HEAD_BYTES + NONCE_BYTES + TAG_BYTES) {
+        throw new Error('A stored secret is cut short; store it again.');
+      }
+      const known = ring.all();
+      const head = sealed.subarray(0, SEALED_HEAD_BYTES);
+      const bound = known.filter((key) => sealedHeadOf(key).equals(head));
+      // A former value may begin like one of this form, by chance; then only the one that it is opens.
+      const unbound = known.filter((key) => unboundHeadOf(key)[0] === sealed[0]);
+      for (const key of bound) {
+        const plain = decrypted(key, sealed.subarray(SEALED_HEAD_BYTES), boundTo(head, place));
+        if (plain !== null) return plain;
+      }
+      for (const key of unbound) {
+        const plain = decrypted(key, sealed.subarray(UNBOUND_HEAD_BYTES), unboundHeadOf(key));
+        if (plain !== null) return plain;
+      }
+      if (bound.length === 0 && (unbound.length === 0 || head.subarray(0, MARK.length).equals(MARK))) {
         throw new Error(
           'A stored secret was sealed under another PARLEY_MASTER_KEY. Start with the key that it was stored under, or store the secret again.',
         );
       }
-      const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', key, nonce)
-        .setAAD(keyId)
-        .setAuthTag(sealed.subarray(1 + NONCE_BYTES, HEADER_BYTES));
-      try {
-        return Buffer.concat([decipher.update(sealed.subarray(HEADER_BYTES)), decipher.final()]).toString('utf8');
-      } catch {
-        throw new Error(
-          'A stored secret does not open: it was changed, or PARLEY_MASTER_KEY is another. Store it again.',
-        );
-      }
+      throw new Error(
+        'A stored secret does not open: it was changed, or it was sealed for another row, or PARLEY_MASTER_KEY is another. Store it again.',
+      );
     },
   };
+}
+
+function boundTo(head: Buffer, { table, workspaceId, row }: SealedPlace): Buffer {
+  return Buffer.concat([head, Buffer.from(JSON.stringify([table, workspaceId, ...row]))]);
+}
+
+function unboundHeadOf(key: MasterKey): Buffer {
+  return createHash('sha256').update(key.bytes).digest().subarray(0, UNBOUND_HEAD_BYTES);
+}
+
+/** `sealed`: nonce, tag, ciphertext. Null: this is not the key, or not the place, or a byte was changed. */
+function decrypted(key: MasterKey, sealed: Buffer, additional: Buffer): string | null {
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
+  const decipher = createDecipheriv('aes-256-gcm', key.bytes, sealed.subarray(0, NONCE_BYTES))
+    .setAAD(additional)
+    .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString(
+      'utf8',
+    );
+  } catch {
+    return null;
+  }
 }

@@ -4,6 +4,9 @@
  */
 import { loadServiceSettings } from '../config/service-settings.ts';
 import { startService } from './service.ts';
+import { watchStarter } from './starter-watch.ts';
+
+const SAME_SIGNAL_MS = 300;
 
 const log = (line: string): void => {
   process.stderr.write(`parley: ${line}\n`);
@@ -18,7 +21,12 @@ try {
   const service = await startService({ settings, log });
   log(`serving at ${service.publicUrl} (port ${settings.port} on ${settings.host})`);
   let asked = 0;
+  let askedAtMs = 0;
   const end = (): void => {
+    // Ctrl-C comes twice below npm: from the terminal, and passed on.
+    const nowMs = performance.now();
+    if (asked > 0 && nowMs - askedAtMs < SAME_SIGNAL_MS) return;
+    askedAtMs = nowMs;
     asked++;
     log(asked === 1 ? 'draining: live calls may finish; once more ends at once' : 'ending now');
     if (asked === 1) void service.stop(settings.drainLimitMs).then(() => process.exit(0));
@@ -27,6 +35,7 @@ try {
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
   process.on('SIGHUP', end);
+  watchStarter(process.env, () => asked === 0 && end());
 } catch (error) {
   log(error instanceof Error ? error.message : String(error));
   process.exit(1);

@@ -1,10 +1,29 @@
 /**
- * The key that seals credentials and secrets at rest: given by the operator, or a generated file that only its owner can read.
- * Beside the embedded cluster lies the key's fingerprint, so that a cluster is never opened with another key than it was written with.
+ * The key that seals credentials and secrets at rest: given by the operator, or a generated file that only its owner can read. Whether it
+ * is the one that the database is sealed under, control finds out (`src/sealing/key-register.ts`).
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { keysInFile, type MasterKeySetting, readMasterKeys } from '../config/master-key-setting.ts';
+
+export interface MasterKeySource {
+  /** 64 hexadecimal digits each, the newest first. */
+  keys: readonly string[];
+  /** Where they lie and may change; null: nowhere that is known. */
+  file: string | null;
+}
 
 export function masterKeyFileIn(dataDir: string): string {
   return join(dataDir, 'master.key');
@@ -12,36 +31,53 @@ export function masterKeyFileIn(dataDir: string): string {
 
 /** `clusterHome` is the embedded database's folder, null where the operator's own database serves. */
 export function readMasterKey(
-  given: string | null,
+  given: MasterKeySetting | null,
   dataDir: string,
   clusterHome: string | null,
   warn: (line: string) => void,
-): string {
+): MasterKeySource {
+  // Former versions told the cluster's key by a plain digest of it; the database does so now.
+  if (clusterHome !== null) rmSync(join(clusterHome, 'master-key.sha256'), { force: true });
+  if (given !== null) return { keys: readMasterKeys(given), file: given.from === 'file' ? given.path : null };
   const file = masterKeyFileIn(dataDir);
-  const fingerprintFile = clusterHome === null ? null : join(clusterHome, 'master-key.sha256');
-  const fingerprint = fingerprintFile && existsSync(fingerprintFile) ? readFileSync(fingerprintFile, 'utf8') : null;
-  if (given === null && !existsSync(file)) {
-    if (fingerprint !== null) throw new Error(mismatch(clusterHome ?? '', `${file} is missing`));
+  if (!existsSync(file)) {
+    if (clusterHome !== null && existsSync(join(clusterHome, 'cluster'))) {
+      throw new Error(
+        `The database in ${clusterHome} was written with a master key, and ${file} is missing: its stored credentials could not be read. Restore the key (master.key in the data folder, or PARLEY_MASTER_KEY), or remove ${clusterHome} to begin afresh.`,
+      );
+    }
     mkdirSync(dataDir, { recursive: true });
-    writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+    writeFileSync(file, `${newMasterKey()}\n`, { mode: 0o600, flag: 'wx' });
     warn(
       `PARLEY_MASTER_KEY is not set: made ${file}. Whoever holds this file can read the stored credentials, and without it they are lost; for production set PARLEY_MASTER_KEY from a secret store.`,
     );
   }
-  const key = given ?? readFileSync(file, 'utf8').trim();
-  if (!/^[0-9a-fA-F]{64}$/.test(key)) {
-    throw new Error(`${file} does not hold 64 hexadecimal digits; restore it from a backup.`);
-  }
-  const own = createHash('sha256').update(`parley master key ${key.toLowerCase()}`).digest('hex');
-  if (fingerprint !== null && fingerprint !== own)
-    throw new Error(mismatch(clusterHome ?? '', 'the master key is another'));
-  if (fingerprintFile && fingerprint === null) {
-    mkdirSync(clusterHome ?? '', { recursive: true });
-    writeFileSync(fingerprintFile, own, { mode: 0o600 });
-  }
-  return key;
+  return { keys: keysInFile(file), file };
 }
 
-function mismatch(clusterHome: string, what: string): string {
-  return `The database in ${clusterHome} was written with a master key, and ${what}: its stored credentials could not be read. Restore the key (master.key in the data folder, or PARLEY_MASTER_KEY), or remove ${clusterHome} to begin afresh.`;
+/** 64 hexadecimal digits. */
+export function newMasterKey(): string {
+  return randomBytes(32).toString('hex');
+}
+
+/** Whole or not at all, on the disk when it returns, and still the service's to read. The file is there. */
+export function replaceMasterKeyFile(file: string, keys: readonly string[]): void {
+  const { uid, gid } = statSync(file);
+  const temporary = `${file}.new`;
+  rmSync(temporary, { force: true });
+  const fd = openSync(temporary, 'wx', 0o600);
+  try {
+    writeFileSync(fd, keys.map((key) => `${key}\n`).join(''));
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  chownSync(temporary, uid, gid);
+  renameSync(temporary, file);
+  const folder = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }

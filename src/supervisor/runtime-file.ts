@@ -10,12 +10,14 @@ export interface RuntimeFacts {
   databaseUrl: string;
   runDir: string;
   publicUrl: string;
-  /** Null: the operator gave the key. */
+  /** Where the key lies, generated or the operator's; null: it is in no file. */
   masterKeyFile: string | null;
   host: string;
   port: number;
   metricsHost: string;
   metricsPort: number;
+  /** As in TRUSTED_PROXIES. */
+  trustedProxies: readonly string[];
   /** By carrier, where it is not the carrier's own. */
   carrierApiBase: Readonly<Record<string, string>>;
   /** As in WEBHOOK_ALLOW_CIDRS: the command line judges addresses by the same ranges. */

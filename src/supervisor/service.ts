@@ -4,11 +4,12 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { readCarrierBases } from '../config/load.ts';
 import type { ServiceSettings } from '../config/service-settings.ts';
 import { builtEntry } from './built-entry.ts';
-import { masterKeyFileIn, readMasterKey } from './master-key.ts';
-import { assertPortFree } from './port-check.ts';
+import { type MasterKeySource, readMasterKey } from './master-key.ts';
+import { claimPort } from './port-check.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { placeDatabase } from './postgres/placement.ts';
 import { makeRunFolder } from './run-folder.ts';
@@ -18,11 +19,15 @@ import { type SupervisedChild, superviseChild } from './supervised-child.ts';
 export interface Service {
   publicUrl: string;
   databaseUrl: string;
+  /** As it was at the start. */
   masterKeyHex: string;
   control: SupervisedChild;
   media: SupervisedChild[];
   postgres: EmbeddedPostgres | null;
-  /** Drains media, then control, then the database. Live calls get `drainLimitMs` to finish. Idempotent. */
+  /**
+   * Readiness fails and new calls are refused at once; live calls, those that ring included, get `drainLimitMs` to finish. Then media ends,
+   * then control, then the database. Idempotent.
+   */
   stop(drainLimitMs: number): Promise<void>;
   /** Ends the processes at once; calls are lost. The database is stopped in order. */
   kill(): Promise<void>;
@@ -40,14 +45,26 @@ export interface ServiceOptions {
 }
 
 const CONTROL_STOP_LIMIT_MS = 10_000;
+/** A media process whose time for live calls is over says their last words and hands over what control has not acknowledged. */
+const MEDIA_STOP_LIMIT_MS = 15_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { settings, log } = options;
+  const { settings } = options;
   const dataDir = resolve(settings.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  await assertPortFree(settings.host, settings.port);
+  const releasePort = await claimPort(settings.host, settings.port);
+  try {
+    return await startOnPort(options, dataDir, releasePort);
+  } catch (error) {
+    releasePort();
+    throw error;
+  }
+}
+
+async function startOnPort(options: ServiceOptions, dataDir: string, releasePort: () => void): Promise<Service> {
+  const { settings, log } = options;
   const clusterHome = settings.databaseUrl ? null : placeDatabase(dataDir).home;
-  const masterKeyHex = readMasterKey(settings.masterKeyHex, dataDir, clusterHome, log);
+  const masterKey = readMasterKey(settings.masterKey, dataDir, clusterHome, log);
   const postgres = settings.databaseUrl
     ? null
     : await startEmbeddedPostgres({ dataDir, volatile: options.volatileDatabase ?? false, log });
@@ -57,11 +74,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     databaseUrl,
     runDir,
     publicUrl: settings.publicUrl,
-    masterKeyFile: settings.masterKeyHex === null ? masterKeyFileIn(dataDir) : null,
+    masterKeyFile: masterKey.file,
     host: settings.host,
     port: settings.port,
     metricsHost: settings.metricsHost,
     metricsPort: settings.metricsPort,
+    trustedProxies: settings.trustedProxies,
     carrierApiBase: readCarrierBases({ ...process.env, ...options.controlEnv }).bases,
     webhookAllowCidrs: options.controlEnv?.['WEBHOOK_ALLOW_CIDRS'] ?? process.env['WEBHOOK_ALLOW_CIDRS'] ?? '',
     modelAllowCidrs: options.controlEnv?.['MODEL_ALLOW_CIDRS'] ?? process.env['MODEL_ALLOW_CIDRS'] ?? '',
@@ -69,15 +87,24 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   const output = options.childOutput === undefined ? {} : { output: options.childOutput };
   const children: SupervisedChild[] = [];
+  let sayCallsAreOver = (): void => {};
+  const callsAreOver = new Promise<void>((resolve) => {
+    sayCallsAreOver = resolve;
+  });
   let stopping: Promise<void> | null = null;
   const stop = (drainLimitMs: number): Promise<void> => {
     stopping ??= (async () => {
       const [control, ...media] = children;
-      await Promise.all(media.map((child) => child.stop(drainLimitMs)));
+      const untilMs = performance.now() + drainLimitMs;
+      for (const child of children) child.tellStopping(drainLimitMs);
+      await Promise.race([callsAreOver, wait(drainLimitMs, undefined, { ref: false })]);
+      const leftMs = Math.max(0, untilMs - performance.now());
+      await Promise.all(media.map((child) => child.stop(leftMs + MEDIA_STOP_LIMIT_MS)));
       await control?.stop(CONTROL_STOP_LIMIT_MS);
       await postgres?.stop();
       rmSync(runtimeFile, { force: true });
       rmSync(runDir, { recursive: true, force: true });
+      releasePort();
     })();
     return stopping;
   };
@@ -86,9 +113,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const control = superviseChild({
       name: 'control',
       entry: builtEntry('src/main.js'),
-      env: controlEnv(settings, { databaseUrl, masterKeyHex, dataDir, runDir }, options.controlEnv),
+      env: controlEnv(settings, { databaseUrl, masterKey, dataDir, runDir }, options.controlEnv),
       log,
       ...output,
+      said: (type) => type === 'calls_over' && sayCallsAreOver(),
     });
     children.push(control);
     await control.ready;
@@ -97,7 +125,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         superviseChild({
           name: `media-${index}`,
           entry: builtEntry('media/main.js'),
-          env: { PARLEY_MEDIA_CONFIG: JSON.stringify(mediaConfig(settings, index, { dataDir, runDir })) },
+          env: {
+            ...NO_SECRETS,
+            PARLEY_MEDIA_CONFIG: JSON.stringify(mediaConfig(settings, index, { dataDir, runDir })),
+          },
           log,
           ...output,
         }),
@@ -107,7 +138,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return {
       publicUrl: settings.publicUrl,
       databaseUrl,
-      masterKeyHex,
+      masterKeyHex: masterKey.keys[0] ?? '',
       control,
       media: children.slice(1),
       postgres,
@@ -117,6 +148,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         await postgres?.stop();
         rmSync(runtimeFile, { force: true });
         rmSync(runDir, { recursive: true, force: true });
+        releasePort();
       },
     };
   } catch (error) {
@@ -125,20 +157,38 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
+/** Control gets the key as it was read here: a command runs once. Nobody else gets it. */
+const NO_SECRETS: Record<string, undefined> = {
+  PARLEY_MASTER_KEY: undefined,
+  PARLEY_MASTER_KEY_PREVIOUS: undefined,
+  PARLEY_MASTER_KEY_FILE: undefined,
+  PARLEY_MASTER_KEY_COMMAND: undefined,
+  PARLEY_METRICS_TOKEN: undefined,
+};
+
+/** They wait for files and names more than they compute; Node's own number is 4. */
+const CONTROL_THREADS = '16';
+
 function controlEnv(
   settings: ServiceSettings,
-  made: { databaseUrl: string; masterKeyHex: string; dataDir: string; runDir: string },
+  made: { databaseUrl: string; masterKey: MasterKeySource; dataDir: string; runDir: string },
   more: Record<string, string> = {},
-): Record<string, string> {
+): Record<string, string | undefined> {
+  const { keys, file } = made.masterKey;
   return {
     DATABASE_URL: made.databaseUrl,
-    PARLEY_MASTER_KEY: made.masterKeyHex,
+    ...NO_SECRETS,
+    ...(file === null
+      ? { PARLEY_MASTER_KEY: keys[0], PARLEY_MASTER_KEY_PREVIOUS: keys[1] }
+      : { PARLEY_MASTER_KEY_FILE: file }),
     PARLEY_DATA_DIR: made.dataDir,
     PARLEY_RUN_DIR: made.runDir,
     PUBLIC_URL: settings.publicUrl,
     PARLEY_METRICS_HOST: settings.metricsHost,
     PARLEY_METRICS_PORT: String(settings.metricsPort),
+    PARLEY_METRICS_TOKEN: settings.metricsToken ?? undefined,
     PARLEY_LOG_LEVEL: settings.logLevel,
+    UV_THREADPOOL_SIZE: process.env['UV_THREADPOOL_SIZE'] ?? CONTROL_THREADS,
     ...more,
   };
 }
@@ -156,8 +206,11 @@ function mediaConfig(settings: ServiceSettings, index: number, made: { dataDir: 
     listenThreads: settings.listenThreads,
     capacityCalls: settings.mediaCapacityCalls,
     plivoFramesPerMessage: settings.plivoFramesPerMessage,
+    budgets: settings.budgets,
     drainLimitMs: settings.drainLimitMs,
     socketServer: settings.socketServer,
+    trustedProxies: settings.trustedProxies,
+    trustedProxyHeader: settings.trustedProxyHeader,
     logLevel: settings.logLevel,
   };
 }

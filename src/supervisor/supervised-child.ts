@@ -8,18 +8,25 @@ export interface ChildOptions {
   name: string;
   /** Built JavaScript. */
   entry: string;
-  env: Record<string, string>;
+  /** Undefined: not handed on from our own. */
+  env: Record<string, string | undefined>;
   log(line: string): void;
   /** Takes what the child writes to standard output and error; without it that goes where ours goes. */
   output?(text: string): void;
+  /** Every word of the child but `ready`, by its type. */
+  said?(type: string): void;
 }
 
 export interface SupervisedChild {
   readonly name: string;
   pid(): number | undefined;
+  /** It has said `ready`, and lives. */
+  isServing(): boolean;
   /** Resolves at the first `ready`; rejects when the child dies before it. */
   ready: Promise<void>;
-  /** `{type:'stopping'}`, SIGTERM, and SIGKILL when it has not gone within `limitMs`. Idempotent. */
+  /** `{type:'stopping'}`: the whole service ends, live calls get `limitMs`. Said to a child that follows it, too. */
+  tellStopping(limitMs: number): void;
+  /** SIGTERM, and SIGKILL when it has not gone within `limitMs`. Idempotent. */
   stop(limitMs: number): Promise<void>;
   /** SIGKILL, at once, and no new start. */
   kill(): void;
@@ -32,12 +39,19 @@ const STEADY_AFTER_MS = 10_000;
 
 export function superviseChild(options: ChildOptions): SupervisedChild {
   let child: ChildProcess | undefined;
+  let isServing = false;
   let stopping = false;
+  let stopAtMs: number | null = null;
   let restartMs = FIRST_RESTART_MS;
   let settleReady: { resolve(): void; reject(error: Error): void } | null = null;
   const ready = new Promise<void>((resolve, reject) => {
     settleReady = { resolve, reject };
   });
+
+  const tell = (): void => {
+    if (stopAtMs === null || !child?.connected) return;
+    child.send({ type: 'stopping', limitMs: Math.max(0, Math.round(stopAtMs - performance.now())) }, () => {});
+  };
 
   const launch = (): void => {
     const startedAtMs = performance.now();
@@ -53,13 +67,19 @@ export function superviseChild(options: ChildOptions): SupervisedChild {
       for (const source of [child.stdout, child.stderr]) source?.setEncoding('utf8').on('data', output);
     }
     child.on('message', (message) => {
-      if ((message as { type?: string }).type === 'ready') {
-        settleReady?.resolve();
-        settleReady = null;
+      const { type = '' } = message as { type?: string };
+      if (type !== 'ready') {
+        options.said?.(type);
+        return;
       }
+      isServing = true;
+      settleReady?.resolve();
+      settleReady = null;
     });
+    tell();
     child.once('error', (error) => options.log(`${options.name} could not be run: ${error.message}`));
     child.once('exit', (code, signal) => {
+      isServing = false;
       if (stopping) return;
       const cause = signal ?? `code ${code}`;
       if (settleReady) {
@@ -80,14 +100,17 @@ export function superviseChild(options: ChildOptions): SupervisedChild {
   return {
     name: options.name,
     pid: () => child?.pid,
+    isServing: () => isServing,
     ready,
+    tellStopping(limitMs) {
+      stopAtMs = performance.now() + limitMs;
+      tell();
+    },
     async stop(limitMs) {
       stopping = true;
       const ending = child;
       if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
       const ended = new Promise<void>((done) => ending.once('exit', () => done()));
-      // The whole service ends, not this child alone.
-      if (ending.connected) ending.send({ type: 'stopping' }, () => {});
       ending.kill('SIGTERM');
       const limit = setTimeout(() => ending.kill('SIGKILL'), limitMs);
       await ended;

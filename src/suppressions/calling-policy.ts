@@ -127,11 +127,22 @@ export async function changeCallingSettings(
 export async function setAgentLine(
   database: Database,
   workspaceId: string,
-  args: { agentId: string; lineId: string | null; by: ChangedBy },
+  args: {
+    agentId: string;
+    lineId: string | null;
+    by: ChangedBy;
+    /** Throws when what is there is not what the editor has seen. */
+    expect?: ((current: { version: number; lineId: string | null }) => void) | undefined;
+  },
 ): Promise<void> {
   const { agentId, lineId, by } = args;
   await database.transaction(async (tx) => {
     await mustBeOfWorkspace(tx, 'agents', 'agent', workspaceId, agentId);
+    const [before] = await tx.query<{ version: number; lineId: string | null }>(
+      `SELECT current_version AS version, line_id AS "lineId" FROM agents WHERE workspace_id = $1 AND id = $2 FOR UPDATE`,
+      [workspaceId, agentId],
+    );
+    args.expect?.(before!);
     await mustBeOfWorkspace(tx, 'phone_lines', 'line', workspaceId, lineId);
     await tx.query('UPDATE agents SET line_id = $3 WHERE workspace_id = $1 AND id = $2', [
       workspaceId,

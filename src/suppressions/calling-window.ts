@@ -14,7 +14,11 @@ export interface LocalTime {
 }
 
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
-/** Costly to make, and there are only some hundred zones. */
+/**
+ * Costly to make. There are some hundred zones, but each may be written in any case, and leads bring them: of more,
+ * those that were not asked for longest are made anew.
+ */
+const MOST_FORMATS = 700;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** What the clocks show in these zones; zones that show the same are named once. */
@@ -38,9 +42,15 @@ export function isOpen(window: CallingWindow, times: readonly LocalTime[]): bool
 }
 
 function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
-  const format = new Intl.DateTimeFormat('en-GB', {
+  const format = formats.get(zone) ?? newFormat(zone);
+  formats.delete(zone);
+  formats.set(zone, format);
+  if (formats.size > MOST_FORMATS) formats.delete(formats.keys().next().value!);
+  return format;
+}
+
+function newFormat(zone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,
     weekday: 'short',
     year: 'numeric',
@@ -50,8 +60,6 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     minute: '2-digit',
     hourCycle: 'h23',
   });
-  formats.set(zone, format);
-  return format;
 }
 
 /** `09:00-20:00 recipient`, as a call's entry shows it. */

@@ -3,27 +3,32 @@
  * before is not dialled: may this number be dialled, for this lead, now? `judge` decides and locks, its `grant` writes the permit
  * and takes the lead. Implements the port that placement asks; nothing is dialled without it.
  */
+
 import type { Clock } from '../../media/contract/clock.ts';
 import type { CompliancePolicy, DialClearance, DialRefusal, NewCall } from '../api/outbound-call/ports.ts';
+import { LIVE } from '../calls/live-statuses.ts';
+import { judgeDestination } from '../dialling/destination-rule.ts';
+import { type DialPolicy, hasCeilings, readDialPolicy } from '../dialling/dial-policy.ts';
+import { auditRefusedDestination } from '../dialling/limit-reached.ts';
 import { giveLeadBack, lockLead, takeLead } from '../leads/lead-calls.ts';
 import { readLead } from '../leads/lead-store.ts';
+import type { GivenKeys } from '../sealing/master-keys.ts';
 import type { Queryable } from '../store/database.ts';
 import { readPolicyFor } from './calling-policy.ts';
 import { createPermitSigner, type PermitFacts, writePermit } from './dial-permit.ts';
 import { applyRules } from './dial-rules.ts';
 
-type Attempt = Pick<NewCall, 'workspaceId' | 'to' | 'lead' | 'agent' | 'line' | 'guardDuplicates'>;
+type Attempt = Pick<NewCall, 'workspaceId' | 'to' | 'lead' | 'agent' | 'line' | 'guardDuplicates'> &
+  Pick<NewCall, 'keyId' | 'requestId' | 'by'>;
 type PermitPart = Omit<PermitFacts, 'callUuid' | 'atEpochMs'>;
-type Verdict = { ok: true; permit: PermitPart } | DialRefusal;
-
-const LIVE = `('queued', 'dialing', 'ringing', 'in_progress')`;
+type Verdict = { ok: true; permit: PermitPart; dialPolicy: DialPolicy } | DialRefusal;
 
 export function createDialClearance(deps: {
   database: Queryable;
   clock: Clock;
-  masterKeyHex: string;
+  masterKeys: GivenKeys;
 }): DialClearance & CompliancePolicy {
-  const signer = createPermitSigner(deps.masterKeyHex);
+  const signer = createPermitSigner(deps.masterKeys);
 
   async function decide(tx: Queryable, attempt: Attempt): Promise<Verdict> {
     const { workspaceId, to } = attempt;
@@ -36,12 +41,20 @@ export function createDialClearance(deps: {
     const dial = { phone: to, timezone: lead?.timezone ?? null, atEpochMs: deps.clock.epochMs() };
     const { code, facts } = applyRules(policy, dial);
     if (code !== null) return { ok: false, code };
+    const dialPolicy = await readDialPolicy(tx, workspaceId);
+    const asked = { workspaceId, phone: to, lineNumber: attempt.line.number };
+    const destination = await judgeDestination(tx, dialPolicy, asked);
+    if (destination.refused !== null) {
+      await auditRefusedDestination(tx, attempt, destination);
+      return { ok: false, code: 'blocked_destination' };
+    }
     const guarded = attempt.lead === null ? policy.guardCalls : policy.guardLeads;
     if (attempt.guardDuplicates && guarded && (await hasDuplicate(tx, attempt))) {
       return { ok: false, code: 'duplicate_call' };
     }
     return {
       ok: true,
+      dialPolicy,
       permit: {
         workspaceId,
         leadId: attempt.lead?.id ?? null,
@@ -56,20 +69,26 @@ export function createDialClearance(deps: {
 
   return {
     async check(attempt) {
-      const { workspaceId, to, leadId } = attempt;
+      const { workspaceId, to, leadId, lineNumber } = attempt;
       const policy = await readPolicyFor(deps.database, workspaceId, to);
       if (policy.suppressed) return { allowed: false, code: 'blocked_suppressed' };
       const lead = leadId === null ? undefined : await readLead(deps.database, workspaceId, leadId);
       if (lead?.status === 'do_not_contact') return { allowed: false, code: 'do_not_contact' };
       const dial = { phone: to, timezone: lead?.timezone ?? null, atEpochMs: deps.clock.epochMs() };
       const { code } = applyRules(policy, dial);
-      return code === null ? { allowed: true } : { allowed: false, code };
+      if (code !== null) return { allowed: false, code };
+      const dialPolicy = await readDialPolicy(deps.database, workspaceId);
+      const destination = await judgeDestination(deps.database, dialPolicy, { workspaceId, phone: to, lineNumber });
+      return destination.refused === null ? { allowed: true } : { allowed: false, code: 'blocked_destination' };
     },
     async judge(tx, call) {
       const verdict = await decide(tx, call);
       if (!verdict.ok) return verdict;
+      const { dialPolicy } = verdict;
       return {
         ok: true,
+        ceilings: hasCeilings(dialPolicy) ? dialPolicy : null,
+        maxCallSeconds: dialPolicy.maxCallSeconds,
         async grant(callUuid) {
           const atEpochMs = deps.clock.epochMs();
           const permitId = await writePermit(tx, signer, { ...verdict.permit, callUuid, atEpochMs });

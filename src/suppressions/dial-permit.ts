@@ -3,8 +3,9 @@
  * in the transaction that makes the call, and signed with a key that the database does not hold, so that a row which was
  * changed or made up later shows. The text that is signed is kept as it is.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { type GivenKeys, hkdfKeys } from '../sealing/master-keys.ts';
 import type { Queryable } from '../store/database.ts';
 
 export interface PermitFacts {
@@ -30,16 +31,16 @@ export interface PermitSigner {
   verify(body: string, signature: Uint8Array): boolean;
 }
 
-/** `masterKeyHex` is 64 hexadecimal digits. */
-export function createPermitSigner(masterKeyHex: string): PermitSigner {
-  const key = Buffer.from(hkdfSync('sha256', Buffer.from(masterKeyHex, 'hex'), '', 'parley dial permit', 32));
-  const sign = (body: string): Buffer => createHmac('sha256', key).update(body).digest();
+export function createPermitSigner(masterKeys: GivenKeys): PermitSigner {
+  const keys = hkdfKeys(masterKeys, 'parley dial permit');
+  const signed = (body: string, key: Buffer): Buffer => createHmac('sha256', key).update(body).digest();
   return {
-    sign,
-    verify(body, signature) {
-      const right = sign(body);
-      return signature.length === right.length && timingSafeEqual(signature, right);
-    },
+    sign: (body) => signed(body, keys.current()),
+    verify: (body, signature) =>
+      keys.all().some((key) => {
+        const right = signed(body, key);
+        return signature.length === right.length && timingSafeEqual(signature, right);
+      }),
   };
 }
 

@@ -64,11 +64,11 @@ function raise(changed: string): string {
 export function listSuppressions(
   database: Queryable,
   workspaceId: string,
-  page: { phone?: string | undefined; before: string | null; limit: number },
+  page: { phone?: readonly string[] | undefined; before: string | null; limit: number },
 ): Promise<ListedSuppression[]> {
   return database.query<ListedSuppression>(
     `SELECT ${COLUMNS} FROM suppressions
-     WHERE workspace_id = $1 AND ($2::text IS NULL OR phone = $2) AND ($3::uuid IS NULL OR id < $3)
+     WHERE workspace_id = $1 AND ($2::text[] IS NULL OR phone = ANY ($2)) AND ($3::uuid IS NULL OR id < $3)
      ORDER BY id DESC LIMIT $4`,
     [workspaceId, page.phone ?? null, page.before, page.limit],
   );

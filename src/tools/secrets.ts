@@ -5,6 +5,7 @@
  */
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 import { createWebhookSecret } from '../webhooks/signing.ts';
@@ -25,11 +26,14 @@ export interface SecretSummary {
 
 const COLUMNS = 'name, created_at AS "createdAt", updated_at AS "updatedAt"';
 
+/** Throws when what is there is not what the editor has seen; null: there is none. */
+type Expect = ((current: SecretSummary | null) => void) | undefined;
+
 /** Sets or replaces it; holds from the next request on. The value must fit a header: printable ASCII, 1 to 2,000 characters. */
 export async function setSecret(
   database: Database,
   sealer: Sealer,
-  args: { slug: string; name: string; value: string; by?: ChangedBy },
+  args: { slug: string; name: string; value: string; by?: ChangedBy; expect?: Expect },
 ): Promise<SecretSummary> {
   const { name, value } = args;
   if (!NAME.test(name)) {
@@ -49,16 +53,19 @@ export async function setSecret(
   }
   return database.transaction(async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
-    const known = await tx.query<{ name: string }>('SELECT name FROM workspace_secrets WHERE workspace_id = $1', [id]);
-    const isNew = !known.some((one) => one.name === name);
+    await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [id]);
+    const known = await listOf(tx, id);
+    const before = known.find((one) => one.name === name);
+    args.expect?.(before ?? null);
+    const isNew = before === undefined;
     if (isNew && known.length >= MOST_SECRETS) {
       throw new OperatorError('refused', `'${args.slug}' has ${MOST_SECRETS} secrets; remove one first.`);
     }
     const [row] = await tx.query<SecretSummary>(
       `INSERT INTO workspace_secrets (workspace_id, name, value_sealed) VALUES ($1, $2, $3)
-       ON CONFLICT (workspace_id, name) DO UPDATE SET value_sealed = excluded.value_sealed, updated_at = now()
+       ON CONFLICT (workspace_id, name) DO UPDATE SET value_sealed = excluded.value_sealed, updated_at = clock_timestamp()
        RETURNING ${COLUMNS}`,
-      [id, name, sealer.seal(value)],
+      [id, name, sealer.seal(value, sealedPlace.toolSecret(id, name))],
     );
     await audit(tx, id, args.by, isNew ? 'secret.created' : 'secret.changed', name);
     return row!;
@@ -77,31 +84,42 @@ export async function generateSigningSecret(
 
 export async function listSecrets(database: Queryable, args: { slug: string }): Promise<SecretSummary[]> {
   const { id } = await findWorkspace(database, args.slug);
+  return listOf(database, id);
+}
+
+export async function showSecret(database: Queryable, args: { slug: string; name: string }): Promise<SecretSummary> {
+  const found = (await listSecrets(database, args)).find((one) => one.name === args.name);
+  if (found === undefined) throw unknownSecret(args);
+  return found;
+}
+
+function listOf(database: Queryable, workspaceId: string): Promise<SecretSummary[]> {
   return database.query<SecretSummary>(
     `SELECT ${COLUMNS} FROM workspace_secrets WHERE workspace_id = $1 ORDER BY name`,
-    [id],
+    [workspaceId],
   );
 }
 
 /** Tools that use it fail from the next request on, with `missing_secret`. */
 export async function removeSecret(
   database: Database,
-  args: { slug: string; name: string; by?: ChangedBy },
+  args: { slug: string; name: string; by?: ChangedBy; expect?: Expect },
 ): Promise<void> {
   await database.transaction(async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
+    await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [id]);
+    args.expect?.((await listOf(tx, id)).find((one) => one.name === args.name) ?? null);
     const rows = await tx.query('DELETE FROM workspace_secrets WHERE workspace_id = $1 AND name = $2 RETURNING name', [
       id,
       args.name,
     ]);
-    if (rows.length === 0) {
-      throw new OperatorError(
-        'not_found',
-        `'${args.slug}' has no secret '${args.name}'; see: parley secret list ${args.slug}`,
-      );
-    }
+    if (rows.length === 0) throw unknownSecret(args);
     await audit(tx, id, args.by, 'secret.removed', args.name);
   });
+}
+
+function unknownSecret({ slug, name }: { slug: string; name: string }): OperatorError {
+  return new OperatorError('not_found', `'${slug}' has no secret '${name}'; see: parley secret list ${slug}`);
 }
 
 /** Opened, for one request. Those that the workspace does not have are left out. */
@@ -116,7 +134,9 @@ export async function openSecrets(
     'SELECT name, value_sealed AS sealed FROM workspace_secrets WHERE workspace_id = $1 AND name = ANY ($2::text[])',
     [workspaceId, names],
   );
-  return new Map(rows.map(({ name, sealed }) => [name, sealer.open(sealed)]));
+  return new Map(
+    rows.map(({ name, sealed }) => [name, sealer.open(sealed, sealedPlace.toolSecret(workspaceId, name))]),
+  );
 }
 
 /** Newest first: the tools' own, else those of the webhooks. Empty: the workspace has neither, and requests go unsigned. */
@@ -129,11 +149,12 @@ export async function openSigningSecrets(
   if (own !== undefined) return [own];
   const [row] = await database.query<{ newest: Buffer; previous: Buffer | null }>(
     `SELECT secret_sealed AS newest, CASE WHEN previous_until > now() THEN previous_secret_sealed END AS previous
-       FROM webhook_endpoints WHERE workspace_id = $1`,
+       FROM webhook_endpoints WHERE workspace_id = $1 AND removed_at IS NULL`,
     [workspaceId],
   );
   if (row === undefined) return [];
-  return [row.newest, row.previous].filter((sealed) => sealed !== null).map((sealed) => sealer.open(sealed));
+  const place = sealedPlace.webhookSecret(workspaceId);
+  return [row.newest, row.previous].filter((sealed) => sealed !== null).map((sealed) => sealer.open(sealed, place));
 }
 
 /** The name alone: `target` says which. */

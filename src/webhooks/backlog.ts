@@ -13,6 +13,16 @@ export const NEW_ROUND = `state = 'pending', next_at = d.created_at, claimed_unt
 /** What is under way at this moment is left alone. */
 export const NOT_UNDER_WAY = `(d.state <> 'pending' OR d.claimed_until IS NULL OR d.claimed_until <= now())`;
 
+/** The URL is gone: what waits for it is given up, and kept for 30 days as what was given up otherwise. */
+export async function abandonBacklog(db: Queryable, endpointId: string): Promise<void> {
+  await db.query(
+    `UPDATE webhook_deliveries AS d SET state = 'dead', dead_at = now(), claimed_until = NULL,
+            last_error = 'the webhook URL was removed'
+     WHERE d.endpoint_id = $1 AND d.state = 'pending' AND ${NOT_UNDER_WAY}`,
+    [endpointId],
+  );
+}
+
 /** `since`: what died later than that is sent too. Rows that never were tried are due already and stay as they are. */
 export async function releaseBacklog(db: Queryable, endpointId: string, since: Date | null): Promise<void> {
   await db.query(

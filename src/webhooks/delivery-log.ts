@@ -47,9 +47,10 @@ export interface DeliveryDetail extends DeliveryEntry {
 }
 
 export interface DeliveryFilter {
-  callUuid?: string | undefined;
-  event?: string | undefined;
-  state?: DeliveryState | undefined;
+  /** Of each: any of these. */
+  callUuid?: readonly string[] | undefined;
+  event?: readonly string[] | undefined;
+  state?: readonly DeliveryState[] | undefined;
 }
 
 /** Newest first. `after`: the id of the last one of the page before. */
@@ -66,9 +67,9 @@ export async function listDeliveries(
     conditions.push(condition(`$${parameters.length}`));
   };
   if (page.after !== null) add((place) => `d.id < ${place}`, page.after);
-  if (filter.callUuid !== undefined) add((place) => `v.call_uuid = ${place}`, filter.callUuid);
-  if (filter.event !== undefined) add((place) => `v.event = ${place}`, filter.event);
-  if (filter.state !== undefined) conditions.push(CONDITION_OF[filter.state]);
+  if (filter.callUuid !== undefined) add((place) => `v.call_uuid = ANY (${place}::uuid[])`, filter.callUuid);
+  if (filter.event !== undefined) add((place) => `v.event = ANY (${place}::text[])`, filter.event);
+  if (filter.state !== undefined) conditions.push(isInAnyOf(filter.state));
   return await db.query<DeliveryEntry>(
     `SELECT ${COLUMNS} ${FROM} WHERE ${conditions.join(' AND ')} ORDER BY d.id DESC LIMIT $2`,
     parameters,
@@ -85,12 +86,16 @@ export async function readDelivery(db: Queryable, workspaceId: string, id: strin
 }
 
 /** SQL over `webhook_deliveries AS d` for each state that a client may name. */
-export const CONDITION_OF: Readonly<Record<DeliveryState, string>> = {
+const CONDITION_OF: Readonly<Record<DeliveryState, string>> = {
   pending: `(d.state = 'pending' AND d.attempts = 0)`,
   failed: `(d.state = 'pending' AND d.attempts > 0)`,
   delivered: `d.state = 'delivered'`,
   dead: `d.state = 'dead'`,
 };
+
+/** The same for any of several states. */
+export const isInAnyOf = (states: readonly DeliveryState[]): string =>
+  `(${states.map((state) => CONDITION_OF[state]).join(' OR ')})`;
 
 const FROM = `FROM webhook_deliveries AS d JOIN webhook_endpoints AS e ON e.id = d.endpoint_id
   JOIN webhook_events AS v ON v.id = d.event_id`;

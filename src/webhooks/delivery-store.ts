@@ -2,8 +2,10 @@
  * The deliveries as rows: claim one, note how its attempt went, find what is due. The row is the truth; a claim is a time
  * until which nobody else touches it, so that whoever dies with one only delays it. Used by delivery and sweep.
  */
+import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Database } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
+import { BREAKER_FAILURES } from './breaker.ts';
 import type { DisabledReason } from './endpoint.ts';
 import { noteFailureSql, noteSuccess } from './endpoint-health.ts';
 import { TEST_EVENT } from './events.ts';
@@ -60,6 +62,13 @@ export interface DeliveryStore {
   /** The oldest due deliveries of each enabled endpoint but those in `except`, at most `perEndpoint` of each. */
   due(nowEpochMs: number, perEndpoint: number, except?: readonly string[]): Promise<DueDelivery[]>;
   endpointsOf(ids: readonly string[]): Promise<DueDelivery[]>;
+  /** Receivers that failed too often in a row, whichever node tried. */
+  openBreakers(nowEpochMs: number): Promise<OpenBreaker[]>;
+}
+
+export interface OpenBreaker {
+  endpointId: string;
+  sinceFailureMs: number;
 }
 
 interface ClaimRow {
@@ -75,6 +84,7 @@ interface ClaimRow {
   knownHealthy: boolean;
   secretSealed: Buffer;
   previousSecretSealed: Buffer | null;
+  workspaceId: string;
   createdAt: Date;
 }
 
@@ -85,9 +95,10 @@ export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore
       const rows = await db.query<ClaimRow>(CLAIM_SQL, [id, new Date(nowEpochMs), claimedUntil]);
       const row = rows[0];
       if (row === undefined) return null;
-      const { secretSealed, previousSecretSealed, ...rest } = row;
-      const secrets = [sealer.open(secretSealed)];
-      if (previousSecretSealed !== null) secrets.push(sealer.open(previousSecretSealed));
+      const { workspaceId, secretSealed, previousSecretSealed, ...rest } = row;
+      const place = sealedPlace.webhookSecret(workspaceId);
+      const secrets = [sealer.open(secretSealed, place)];
+      if (previousSecretSealed !== null) secrets.push(sealer.open(previousSecretSealed, place));
       return { ...rest, secrets, claimedUntil };
     },
     async finish(delivery, outcome, nowEpochMs, tookMs) {
@@ -115,6 +126,7 @@ export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore
       db.query<DueDelivery>(DUE_SQL, [new Date(nowEpochMs), perEndpoint, except]),
     endpointsOf: (ids) =>
       db.query<DueDelivery>('SELECT id, endpoint_id AS "endpointId" FROM webhook_deliveries WHERE id = ANY($1)', [ids]),
+    openBreakers: (nowEpochMs) => db.query<OpenBreaker>(OPEN_BREAKERS_SQL, [new Date(nowEpochMs), BREAKER_FAILURES]),
   };
 }
 
@@ -162,7 +174,7 @@ const CLAIM_SQL = `
   RETURNING d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", v.event, v.call_uuid AS "callUuid", d.attempts,
     d.earlier_attempts AS "earlierAttempts", e.url, v.body, v.created_at AS "createdAt",
     (e.failures_since_success = 0 AND e.last_success_at > $2 - interval '1 minute') IS TRUE AS "knownHealthy",
-    e.secret_sealed AS "secretSealed",
+    e.workspace_id AS "workspaceId", e.secret_sealed AS "secretSealed",
     CASE WHEN e.previous_until > $2 THEN e.previous_secret_sealed END AS "previousSecretSealed"`;
 
 /** The log keeps its newest entries; a delivery that was delivered before keeps the time of that until it is again. */
@@ -177,7 +189,7 @@ const FINISH_SQL = `
 
 /** The endpoint's row first, as whoever switches it on does: the count makes the second wait for the first. */
 const FINISH_FAILED_SQL = `
-  WITH judged AS (${noteFailureSql({ endpointId: '$12', url: '$13', now: '$9', isGone: '$14' })}),
+  WITH judged AS (${noteFailureSql({ endpointId: '$12', url: '$13', now: '$9', isGone: '$14', error: '$5' })}),
   noted AS (${FINISH_SQL.replace('FROM (', 'FROM (SELECT count(*) FROM judged) AS endpoint, (')})
   SELECT EXISTS (SELECT 1 FROM noted) AS kept, (SELECT reason FROM judged) AS disabled`;
 
@@ -188,6 +200,10 @@ const NEXT_OF_CALL_SQL = `
   JOIN webhook_deliveries AS d ON d.event_id = v.id AND d.endpoint_id = $2
   WHERE done.id = $1 AND d.state = 'pending' AND d.attempts = 0
   ORDER BY v.sequence LIMIT 1`;
+
+const OPEN_BREAKERS_SQL = `
+  SELECT id AS "endpointId", coalesce(extract(epoch FROM $1::timestamptz - last_failure_at) * 1000, 1e9)::float8 AS "sinceFailureMs"
+  FROM webhook_endpoints WHERE disabled_at IS NULL AND failures_since_success >= $2`;
 
 /** Endpoint by endpoint, each from its own stretch of the index: a long backlog costs no more than a short one. */
 const DUE_SQL = `

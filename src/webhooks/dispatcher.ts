@@ -25,6 +25,8 @@ export interface Dispatcher {
   offerIds(ids: readonly string[]): Promise<void>;
   /** The same for retries that fall due together: one after the other, so that no first attempt finds all of them before it. */
   offerRetries(ids: readonly string[]): Promise<void>;
+  /** Looks up whose breakers are open. Rejects when the database is away. */
+  heedBreakers(): Promise<void>;
   /** Receivers whose lanes hold a sweep's worth already. */
   busy(): string[];
   /** Starts nothing more; resolves when no attempt runs. Idempotent. */
@@ -90,6 +92,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const due = await lookUp(ids);
       const gapMs = Math.min(RETRY_GAP_MS, RETRIES_WITHIN_MS / Math.max(1, due.length));
       for (const [index, one] of due.entries()) offerLater(one, index * gapMs);
+    },
+    async heedBreakers() {
+      const asOfMs = deps.clock.nowMs();
+      const open = await deps.store.openBreakers(deps.clock.epochMs());
+      if (closed) return;
+      const sinceFailureMs = new Map(open.map((one) => [one.endpointId, one.sinceFailureMs]));
+      for (const endpointId of sinceFailureMs.keys()) laneOf(endpointId);
+      for (const [endpointId, lane] of lanes) lane.heedBreaker(sinceFailureMs.get(endpointId) ?? null, asOfMs);
     },
     busy: () => [...lanes].filter(([, lane]) => lane.isBusy()).map(([endpointId]) => endpointId),
     async close() {

@@ -6,7 +6,14 @@ import { createHash } from 'node:crypto';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import { disableEndpoint, enableEndpoint, readEndpoint, subscribe, type WebhookEndpoint } from './endpoint.ts';
+import {
+  disableEndpoint,
+  enableEndpoint,
+  readEndpoint,
+  removeEndpoint,
+  subscribe,
+  type WebhookEndpoint,
+} from './endpoint.ts';
 import type { OptInEvent } from './events.ts';
 
 /** On: what waits is sent. Off: events are kept. Null when the workspace has no URL. */
@@ -16,6 +23,23 @@ export function switchEndpoint(
 ): Promise<WebhookEndpoint | null> {
   const action = args.enabled ? 'webhook.enabled' : 'webhook.disabled';
   return change(db, args, action, (tx) => (args.enabled ? enableEndpoint : disableEndpoint)(tx, args.workspaceId));
+}
+
+/** Takes the URL away. Null when the workspace has none; else as it was. */
+export function takeEndpointAway(
+  db: Database,
+  args: { workspaceId: string; by: ChangedBy; expect?: ((current: WebhookEndpoint) => void) | undefined },
+): Promise<WebhookEndpoint | null> {
+  const { workspaceId, by } = args;
+  return db.transaction(async (tx) => {
+    await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR UPDATE', [workspaceId]);
+    const before = await readEndpoint(tx, workspaceId);
+    if (before === null) return null;
+    args.expect?.(before);
+    await removeEndpoint(tx, workspaceId);
+    await auditEndpoint(tx, { workspaceId, by, action: 'webhook.removed', before, after: null });
+    return before;
+  });
 }
 
 /** Replaces what was subscribed to. Null when the workspace has no URL. */
@@ -51,11 +75,11 @@ export function auditEndpoint(
     by: ChangedBy;
     action: string;
     before: WebhookEndpoint | null;
-    after: WebhookEndpoint;
+    after: WebhookEndpoint | null;
   },
 ): Promise<void> {
   const { workspaceId, by, action, before, after } = told;
-  const target = `webhook:${after.id}`;
+  const target = `webhook:${(after ?? before)?.id}`;
   return recordAudit(tx, { workspaceId, by, action, target, before: shown(before), after: shown(after) });
 }
 
@@ -68,5 +92,6 @@ function shown(endpoint: WebhookEndpoint | null): object | null {
     events: endpoint.events,
     disabledAt: endpoint.disabledAt,
     disabledReason: endpoint.disabledReason,
+    breaker: endpoint.breaker.state,
   };
 }

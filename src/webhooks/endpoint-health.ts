@@ -16,7 +16,8 @@ interface Attempted {
 
 export async function noteSuccess(tx: Queryable, attempted: Attempted, now: Date): Promise<void> {
   await tx.query(
-    `UPDATE webhook_endpoints SET last_success_at = $3, failing_since = NULL, failures_since_success = 0
+    `UPDATE webhook_endpoints SET last_success_at = $3, failing_since = NULL, failures_since_success = 0,
+       last_failure_at = NULL, last_failure = NULL
      WHERE id = $1 AND url = $2`,
     [attempted.endpointId, attempted.url, now],
   );
@@ -26,12 +27,18 @@ export async function noteSuccess(tx: Queryable, attempted: Attempted, now: Date
  * A failure as one statement, so that it can be a part of the one that notes the attempt: a receiver that hangs fails often. The arguments
  * are places of parameters. Gives `reason`, why this failure switched the URL off, or null; no row when there is another URL by now.
  */
-export function noteFailureSql(at: { endpointId: string; url: string; now: string; isGone: string }): string {
+export function noteFailureSql(at: {
+  endpointId: string;
+  url: string;
+  now: string;
+  isGone: string;
+  error: string;
+}): string {
   const switchesOff = `disabled_at IS NULL AND (${at.isGone}::boolean OR (failures_since_success + 1 >= ${FAILURES}
     AND ${at.now}::timestamptz - failing_since >= interval '${FAILING_FOR_DAYS * 24} hours'))`;
   return `
     UPDATE webhook_endpoints SET failures_since_success = failures_since_success + 1,
-      failing_since = coalesce(failing_since, ${at.now}),
+      failing_since = coalesce(failing_since, ${at.now}), last_failure_at = ${at.now}, last_failure = ${at.error},
       disabled_at = CASE WHEN ${switchesOff} THEN ${at.now} ELSE disabled_at END,
       disabled_reason = CASE WHEN ${switchesOff} THEN CASE WHEN ${at.isGone}::boolean THEN 'gone' ELSE 'failing' END
         ELSE disabled_reason END

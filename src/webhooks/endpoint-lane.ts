@@ -4,12 +4,11 @@
  * again. Made by the dispatcher.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import { BREAKER_FAILURES, PROBE_EVERY_MS } from './breaker.ts';
 import type { AttemptResult } from './delivery.ts';
 
 export const LANE_CONCURRENCY = 20;
 const STARTS_PER_SECOND = 100;
-const BREAKER_FAILURES = 20;
-const PROBE_EVERY_MS = 30_000;
 /** Ids that wait in memory; more are left to the sweep. */
 export const LANE_CAPACITY = 400;
 
@@ -28,6 +27,11 @@ export interface EndpointLane {
   offer(id: string): void;
   /** Half full: a sweep need not offer more. The other half is for what the bell brings. */
   isBusy(): boolean;
+  /**
+   * What the rows say of the receiver at `asOfMs` of this clock: since when its breaker is open, or null. Somebody may have switched it on, or
+   * another node have found it failing. What this lane has seen since then counts more.
+   */
+  heedBreaker(sinceFailureMs: number | null, asOfMs: number): void;
   /** Starts nothing more; resolves when nothing runs. */
   close(): Promise<void>;
 }
@@ -39,6 +43,7 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
   /** True: offered again while it ran, so look once more (its turn may have come in between). */
   const running = new Map<string, boolean>();
   let straightFailures = 0;
+  let failedAtMs = Number.NEGATIVE_INFINITY;
   let probeAtMs = 0;
   let tokens = STARTS_PER_SECOND;
   let refilledAtMs = clock.nowMs();
@@ -86,7 +91,8 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
     if (result === 'delivered') straightFailures = 0;
     if (result === 'failed') {
       straightFailures++;
-      probeAtMs = clock.nowMs() + probeEveryMs;
+      failedAtMs = clock.nowMs();
+      probeAtMs = failedAtMs + probeEveryMs;
     }
     const again = running.get(id) === true;
     running.delete(id);
@@ -107,6 +113,12 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
   return {
     offer,
     isBusy: () => waiting.size >= LANE_CAPACITY / 2,
+    heedBreaker(sinceFailureMs, asOfMs) {
+      if (failedAtMs >= asOfMs || isOpen() === (sinceFailureMs !== null)) return;
+      straightFailures = sinceFailureMs === null ? 0 : BREAKER_FAILURES;
+      if (sinceFailureMs !== null) probeAtMs = clock.nowMs() + Math.max(0, probeEveryMs - sinceFailureMs);
+      pump();
+    },
     async close() {
       closed = true;
       cancelTimer?.();

@@ -2,6 +2,7 @@
  * The flat body of a webhook event (contract §6): the specification's keys first, then what every event has, then what
  * this event adds. Pure; called by `outbox.ts` inside the transaction of the change that the event reports.
  */
+import { failureOf } from '../calls/call-failure.ts';
 import type { CallRecord } from '../calls/call-record.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../calls/shown-fields.ts';
 import type { CallEventName, WorkspaceEventName } from './events.ts';
@@ -151,15 +152,14 @@ function noAnswerFields(call: CallRecord): Body {
 }
 
 function failedFields(call: CallRecord): Body {
-  const error = call.error;
+  const failure = failureOf(call);
   return {
     ...noAnswerFields(call),
-    // Named one by one: a jsonb column does not keep the order of keys.
-    error: {
-      code: error?.code ?? call.endedReason,
-      message: error?.message ?? null,
-      provider: error?.provider ?? null,
-      retryable: error?.retryable ?? false,
+    error: failure && {
+      code: failure.code,
+      message: failure.message,
+      provider: failure.provider,
+      retryable: failure.retryable,
     },
     ...(call.answeredAt === null
       ? {}

@@ -13,7 +13,13 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 
 /** Sent to those who asked, so that an exhaustive `switch` in an old receiver stays safe. */
-export const OPT_IN_EVENTS = ['call.ringing', 'call.answered', 'tool.failed', 'lead.updated'] as const;
+export const OPT_IN_EVENTS = [
+  'call.ringing',
+  'call.answered',
+  'tool.failed',
+  'lead.updated',
+  'workspace.limit_reached',
+] as const;
 
 /** Sent when somebody asks for one, subscribed or not; tried once. */
 export const TEST_EVENT = 'webhook.test';

@@ -103,7 +103,7 @@ async function write(tx: Queryable, row: EventRow): Promise<string[]> {
     `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at)
      SELECT $1, $2, e.id, 'pending', $4, $4
        FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id LEFT JOIN calls c ON c.call_uuid = $5
-      WHERE e.workspace_id = $3 AND (w.web_webhooks OR c.channel IS DISTINCT FROM 'web')
+      WHERE e.workspace_id = $3 AND e.removed_at IS NULL AND (w.web_webhooks OR c.channel IS DISTINCT FROM 'web')
      RETURNING id`,
     [uuidv7(), row.id, row.workspaceId, now, row.callUuid],
   );

@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
+import { inBatches } from '../store/batches.ts';
 import type { Database } from '../store/database.ts';
 
 /** Contract §6. */
@@ -51,33 +52,39 @@ export async function purgeWebhooks(
   isOver: () => boolean = () => false,
 ): Promise<{ removed: number; emptied: number }> {
   const before = new Date(nowEpochMs - KEEP_DAYS * 24 * 3_600_000);
-  const removed = await inBatches(isOver, async () => {
-    const rows = await db.query<{ eventId: string }>(REMOVE_SQL, [before, BATCH]);
-    const events = rows.map((row) => row.eventId);
-    if (events.length > 0) await db.query(REMOVE_EVENTS_SQL, [events]);
-    return rows.length;
-  });
-  const emptied = await inBatches(isOver, async () => (await db.query(EMPTY_SQL, [before, BATCH])).length);
-  return { removed, emptied };
-}
-
-async function inBatches(isOver: () => boolean, work: () => Promise<number>): Promise<number> {
-  let total = 0;
-  for (;;) {
-    if (isOver()) return total;
-    const count = await work();
-    total += count;
-    if (count < BATCH) return total;
-  }
+  const remove = (sql: string): Promise<number> =>
+    inBatches(
+      BATCH,
+      async (limit) => {
+        const rows = await db.query<{ eventId: string }>(sql, [before, limit]);
+        const events = rows.map((row) => row.eventId);
+        if (events.length > 0) await db.query(REMOVE_EVENTS_SQL, [events]);
+        return rows.length;
+      },
+      isOver,
+    );
+  const removed = (await remove(REMOVE_DEAD_SQL)) + (await remove(REMOVE_WAITING_SQL));
+  const empty = async (limit: number): Promise<number> => (await db.query(EMPTY_SQL, [before, limit])).length;
+  return { removed, emptied: await inBatches(BATCH, empty, isOver) };
 }
 
 /** A delivery that was delivered once and died when it was sent again counts as dead. */
-const REMOVE_SQL = `
-  DELETE FROM webhook_deliveries WHERE id IN (
-    SELECT d.id FROM webhook_deliveries AS d JOIN webhook_endpoints AS e ON e.id = d.endpoint_id
-    WHERE (d.state = 'dead' AND d.dead_at < $1)
-      OR (d.state = 'pending' AND e.disabled_at < $1 AND d.created_at < $1)
-    LIMIT $2)
+const REMOVE_DEAD_SQL = `
+  DELETE FROM webhook_deliveries WHERE state = 'dead' AND dead_at < $1 AND id IN (
+    SELECT id FROM webhook_deliveries WHERE state = 'dead' AND dead_at < $1 ORDER BY dead_at LIMIT $2)
+  RETURNING event_id AS "eventId"`;
+
+/**
+ * What waited at a URL that is off. Nothing is due there much later than it was written: before the URL was switched off, so the bound
+ * on `next_at` leaves none out, and the backlog's index is read no further than it must be.
+ */
+const REMOVE_WAITING_SQL = `
+  DELETE FROM webhook_deliveries WHERE state = 'pending' AND id IN (
+    SELECT old.id FROM webhook_endpoints AS e CROSS JOIN LATERAL (
+      SELECT d.id FROM webhook_deliveries AS d
+      WHERE d.endpoint_id = e.id AND d.state = 'pending' AND d.created_at < $1 AND d.next_at < $1 + interval '2 days'
+      ORDER BY d.next_at, d.id LIMIT $2) AS old
+    WHERE e.disabled_at < $1 LIMIT $2)
   RETURNING event_id AS "eventId"`;
 
 const REMOVE_EVENTS_SQL = `

@@ -9,7 +9,7 @@ import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { NEW_ROUND, NOT_UNDER_WAY } from './backlog.ts';
-import { CONDITION_OF, type DeliveryState } from './delivery-log.ts';
+import { type DeliveryState, isInAnyOf } from './delivery-log.ts';
 import { TEST_EVENT } from './events.ts';
 import { recordWorkspaceEvent } from './outbox.ts';
 
@@ -87,8 +87,7 @@ export async function replay(db: Database, { workspaceId, by }: Asked, filter: R
   add((place) => `v.created_at < ${place}`, filter.to);
   add((place) => `v.event = ANY (${place})`, filter.events);
   add((place) => `v.call_uuid = ANY (${place}::uuid[])`, filter.callUuids);
-  if (filter.states !== undefined)
-    conditions.push(`(${filter.states.map((state) => CONDITION_OF[state]).join(' OR ')})`);
+  if (filter.states !== undefined) conditions.push(isInAnyOf(filter.states));
   return await db.transaction(async (tx) => {
     // The same order of locks as whoever notes an attempt: endpoint, then deliveries.
     await tx.query('SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR UPDATE', [endpointId]);
@@ -143,7 +142,7 @@ export async function sendTest(
 
 async function switchedOn(db: Queryable, workspaceId: string): Promise<string> {
   const [endpoint] = await db.query<{ id: string; disabledAt: Date | null }>(
-    'SELECT id, disabled_at AS "disabledAt" FROM webhook_endpoints WHERE workspace_id = $1',
+    'SELECT id, disabled_at AS "disabledAt" FROM webhook_endpoints WHERE workspace_id = $1 AND removed_at IS NULL',
     [workspaceId],
   );
   if (endpoint === undefined) throw new WebhookRefusal('not_set');

@@ -85,7 +85,14 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
     logger,
     onRing: (ids) => void dispatcher.offerRetries(ids),
   });
-  sweep = startSweep({ store, clock, logger, busy: dispatcher.busy, onDue: (due) => dispatcher.offer(due) });
+  sweep = startSweep({
+    store,
+    clock,
+    logger,
+    busy: dispatcher.busy,
+    heedBreakers: dispatcher.heedBreakers,
+    onDue: (due) => dispatcher.offer(due),
+  });
   const purge = startPurge({ db: deps.db, clock, logger });
 
   let closing: Promise<void> | null = null;

@@ -16,6 +16,8 @@ export interface SweepDeps {
   logger: Logger;
   /** Receivers that have enough in memory to go on with; their rows are not read again and again. Default: none. */
   busy?(): string[];
+  /** Before each look at what is due. */
+  heedBreakers?(): Promise<void>;
   onDue(due: readonly DueDelivery[]): void;
 }
 
@@ -37,6 +39,7 @@ export function startSweep(deps: SweepDeps): Sweep {
 
   async function sweep(): Promise<void> {
     try {
+      await deps.heedBreakers?.();
       const busy = deps.busy?.() ?? [];
       const due = await store.due(clock.epochMs(), SWEEP_PER_ENDPOINT, busy);
       if (away) logger.info('webhook sweep: the database is back');

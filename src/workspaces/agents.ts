@@ -10,6 +10,7 @@ import { type AgentFault, faultLines } from '../agents/faults.ts';
 import { type Lexicon, loadLexicon } from '../agents/lexicon.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { holdClipsOf } from '../clips/agent-clips.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { OperatorError } from './operator-error.ts';
 import { findWorkspace } from './workspaces.ts';
@@ -22,10 +23,14 @@ export interface AgentSummary {
   createdAt: Date;
 }
 
-export interface AgentDetail extends AgentSummary {
-  latestVersion: number;
+/** As it is after a change. */
+export interface StoredAgent extends AgentSummary {
   /** The line of its calls of leads; null: the workspace's. */
   lineId: string | null;
+}
+
+export interface AgentDetail extends StoredAgent {
+  latestVersion: number;
   definition: AgentDefinition;
 }
 
@@ -58,6 +63,7 @@ export class AgentFaultsError extends OperatorError {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const COLUMNS = `id, name, direction, current_version AS version, created_at AS "createdAt"`;
+const STORED = `${COLUMNS}, line_id AS "lineId"`;
 let lexicon: Lexicon | undefined;
 
 /**
@@ -67,19 +73,19 @@ let lexicon: Lexicon | undefined;
 export async function importAgent(
   database: Database,
   args: { slug: string; definition: unknown; id?: string; by?: ChangedBy },
-): Promise<AgentSummary> {
+): Promise<StoredAgent> {
   if (args.id !== undefined && !UUID.test(args.id)) throw new OperatorError('invalid', `'${args.id}' is no UUID.`);
-  const definition = checked(args.definition);
-  const { name, direction } = definition;
   const id = args.id ?? uuidv7();
   return database.transaction(async (tx) => {
     const workspace = await findWorkspace(tx, args.slug);
-    const [row] = await tx.query<AgentSummary>(
+    const definition = await checked(tx, workspace.id, args.definition);
+    const { name, direction } = definition;
+    const [row] = await tx.query<StoredAgent>(
       `INSERT INTO agents AS a (id, workspace_id, name, direction, current_version) VALUES ($1, $2, $3, $4, 1)
        ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, direction = EXCLUDED.direction,
            current_version = a.latest_version + 1, latest_version = a.latest_version + 1
          WHERE a.workspace_id = EXCLUDED.workspace_id AND a.deleted_at IS NULL
-       RETURNING ${COLUMNS}`,
+       RETURNING ${STORED}`,
       [id, workspace.id, name, direction],
     );
     if (row === undefined)
@@ -101,14 +107,14 @@ export async function importAgent(
 export async function changeAgent(
   database: Database,
   args: AgentNamed & { definition: unknown; ifVersion?: number | undefined; by?: ChangedBy },
-): Promise<AgentSummary> {
-  const definition = checked(args.definition);
+): Promise<StoredAgent> {
   return database.transaction(async (tx) => {
     const { agent, workspaceId } = await lockedAgent(tx, args);
     mustBeVersion(agent, args.ifVersion);
-    const [row] = await tx.query<AgentSummary>(
+    const definition = await checked(tx, workspaceId, args.definition);
+    const [row] = await tx.query<StoredAgent>(
       `UPDATE agents SET name = $2, direction = $3, latest_version = latest_version + 1, current_version = latest_version + 1
-       WHERE id = $1 RETURNING ${COLUMNS}`,
+       WHERE id = $1 RETURNING ${STORED}`,
       [agent.id, definition.name, definition.direction],
     );
     await storeVersion(tx, row!, definition);
@@ -121,16 +127,16 @@ export async function changeAgent(
 export async function activateAgentVersion(
   database: Database,
   args: AgentNamed & { version: number; ifVersion?: number | undefined; by?: ChangedBy },
-): Promise<AgentSummary> {
+): Promise<StoredAgent> {
   return database.transaction(async (tx) => {
     const { agent, workspaceId } = await lockedAgent(tx, args);
     mustBeVersion(agent, args.ifVersion);
     const definition = await definitionOf(tx, agent.id, args.version);
     if (definition === undefined) throw unknownVersion(args);
-    // The words that recognisers know may have changed since it was stored.
-    checked(definition);
-    const [row] = await tx.query<AgentSummary>(
-      `UPDATE agents SET name = $2, direction = $3, current_version = $4 WHERE id = $1 RETURNING ${COLUMNS}`,
+    // The words that recognisers know may have changed since it was stored, and the clips.
+    await checked(tx, workspaceId, definition);
+    const [row] = await tx.query<StoredAgent>(
+      `UPDATE agents SET name = $2, direction = $3, current_version = $4 WHERE id = $1 RETURNING ${STORED}`,
       [agent.id, definition.name, definition.direction, args.version],
     );
     await audit(tx, workspaceId, args.by, 'agent.version_activated', agent, row!);
@@ -197,11 +203,14 @@ export function listAgentsOf(database: Queryable, workspaceId: string): Promise<
   );
 }
 
-function checked(definition: unknown): AgentDefinition {
+/** In the transaction that stores it: the clips that it names stay until then. */
+async function checked(tx: Queryable, workspaceId: string, definition: unknown): Promise<AgentDefinition> {
   lexicon ??= loadLexicon();
   const check = checkAgent(definition, lexicon);
-  if (!check.ok) throw new AgentFaultsError(check.faults);
-  return check.definition;
+  const clips = await holdClipsOf(tx, workspaceId, definition);
+  const faults = check.ok ? clips.faults : [...check.faults, ...clips.faults];
+  if (!check.ok || faults.length > 0) throw new AgentFaultsError(faults);
+  return clips.filled(check.definition);
 }
 
 async function storeVersion(tx: Queryable, agent: AgentSummary, definition: AgentDefinition): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * API keys of a workspace (contract §7): at most five live ones, each shown once. Used by the command line, the settings API and
+ * API keys of a workspace (contract §7): at most five live ones, and as many that are being rotated out, each shown once. Used by the command line, the settings API and
  * the demo. Only the id and the secret's SHA-256 are stored; the text is returned by `createApiKey` and `rotateApiKey`, never again.
  * A key that makes, rotates or widens another gives no more than it has itself (`Grantor`).
  */
@@ -51,7 +51,7 @@ export interface Grantor {
 const MOST_LIVE_KEYS = 5;
 const ROTATION_SECONDS = { preset: 24 * 3600, least: 60, most: 7 * 24 * 3600 };
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
-const COLUMNS = `key_id AS "keyId", name, scopes, allowed_cidrs AS "allowedCidrs", expires_at AS "expiresAt",
+export const KEY_COLUMNS = `key_id AS "keyId", name, scopes, allowed_cidrs AS "allowedCidrs", expires_at AS "expiresAt",
   revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", created_at AS "createdAt"`;
 
 export async function createApiKey(
@@ -68,28 +68,30 @@ export async function createApiKey(
 ): Promise<NewApiKey> {
   const scopes = checkScopes(args.scopes);
   const cidrs = args.allowedCidrs ?? [];
-  for (const cidr of cidrs) {
-    if (!ipaddr.isValidCIDR(cidr))
-      throw new OperatorError('invalid', `'${cidr}' is no address range like 203.0.113.0/24.`);
-  }
-  mayGrant(args.grantor, { scopes, allowedCidrs: cidrs, expiresAt: args.expiresAt ?? null });
+  checkCidrs(cidrs);
+  const { expiresAt = null } = args;
+  mayGrant(args.grantor, { scopes, allowedCidrs: cidrs, expiresAt });
   if (args.name.trim() === '') throw new OperatorError('invalid', 'The key needs a name, to know it by.');
   return database.transaction(async (tx) => {
+    if (expiresAt !== null) await mustLieAhead(tx, expiresAt);
     const workspaceId = await lockWorkspace(tx, args.slug);
     const made = await insertKey(tx, workspaceId, {
       name: args.name,
       scopes,
       allowedCidrs: [...cidrs],
-      expiresAt: args.expiresAt ?? null,
+      expiresAt,
+      madeBy: keyOf(args.by),
     });
-    await audit(tx, workspaceId, args.by, 'key.created', made.keyId, null, shown(made));
+    await audit(tx, workspaceId, args.by, 'key.created', made.keyId, null, shownInAudit(made));
     return made;
   });
 }
 
 export async function listApiKeys(database: Queryable, args: { slug: string }): Promise<ApiKey[]> {
   const { id } = await findWorkspace(database, args.slug);
-  return database.query<ApiKey>(`SELECT ${COLUMNS} FROM api_keys WHERE workspace_id = $1 ORDER BY created_at`, [id]);
+  return database.query<ApiKey>(`SELECT ${KEY_COLUMNS} FROM api_keys WHERE workspace_id = $1 ORDER BY created_at`, [
+    id,
+  ]);
 }
 
 /** Effective on every node within 2 s. Revoking twice is fine. */
@@ -100,20 +102,21 @@ export async function revokeApiKey(
   return database.transaction(async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
     const [before] = await tx.query<ApiKey>(
-      `SELECT ${COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 FOR UPDATE`,
+      `SELECT ${KEY_COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 FOR UPDATE`,
       [id, args.keyId],
     );
     const [key] = await tx.query<ApiKey>(
-      `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE workspace_id = $1 AND key_id = $2 RETURNING ${COLUMNS}`,
+      `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE workspace_id = $1 AND key_id = $2 RETURNING ${KEY_COLUMNS}`,
       [id, args.keyId],
     );
     if (key === undefined || before === undefined) throw unknownKey(args);
-    if (before.revokedAt === null) await audit(tx, id, args.by, 'key.revoked', key.keyId, shown(before), shown(key));
+    if (before.revokedAt === null)
+      await audit(tx, id, args.by, 'key.revoked', key.keyId, shownInAudit(before), shownInAudit(key));
     return key;
   });
 }
 
-/** A second key like the first, which stays valid for `overlapSeconds` (24 h; 60 s to 7 days). */
+/** A second key like the first, which stays valid for `overlapSeconds` (24 h; 60 s to 7 days) and counts no more. */
 export async function rotateApiKey(
   database: Database,
   args: {
@@ -134,21 +137,23 @@ export async function rotateApiKey(
   return database.transaction(async (tx) => {
     const workspaceId = await lockWorkspace(tx, args.slug);
     const [old] = await tx.query<ApiKey>(
-      `SELECT ${COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 AND ${LIVE}`,
+      `SELECT ${KEY_COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 AND ${LIVE}`,
       [workspaceId, args.keyId],
     );
     if (old === undefined) throw unknownKey(args);
     mayGrant(args.grantor, { ...old, expiresAt: args.grantor?.expiresAt ?? null });
-    const created = await insertKey(tx, workspaceId, { ...old, expiresAt: args.grantor?.expiresAt ?? null });
+    const wanted = { ...old, expiresAt: args.grantor?.expiresAt ?? null, madeBy: null };
+    const created = await insertKey(tx, workspaceId, wanted, old.keyId);
     const [replaced] = await tx.query<ApiKey>(
-      `UPDATE api_keys SET expires_at = least(expires_at, now() + $2 * interval '1 second') WHERE key_id = $1 RETURNING ${COLUMNS}`,
-      [args.keyId, overlap],
+      `UPDATE api_keys SET expires_at = least(expires_at, now() + $2 * interval '1 second'), replaced_by = $3
+       WHERE key_id = $1 RETURNING ${KEY_COLUMNS}`,
+      [args.keyId, overlap, created.keyId],
     );
-    await audit(tx, workspaceId, args.by, 'key.rotated', args.keyId, shown(old), {
-      ...shown(replaced!),
+    await audit(tx, workspaceId, args.by, 'key.rotated', args.keyId, shownInAudit(old), {
+      ...shownInAudit(replaced!),
       replacedBy: created.keyId,
     });
-    await audit(tx, workspaceId, args.by, 'key.created', created.keyId, null, shown(created));
+    await audit(tx, workspaceId, args.by, 'key.created', created.keyId, null, shownInAudit(created));
     return { created, replaced: replaced! };
   });
 }
@@ -166,26 +171,67 @@ async function lockWorkspace(tx: Queryable, slug: string): Promise<string> {
 async function insertKey(
   tx: Queryable,
   workspaceId: string,
-  key: { name: string; scopes: readonly Scope[]; allowedCidrs: readonly string[]; expiresAt: Date | null },
+  key: {
+    name: string;
+    scopes: readonly Scope[];
+    allowedCidrs: readonly string[];
+    expiresAt: Date | null;
+    /** The key that asked for it. */
+    madeBy: string | null;
+  },
+  /** The key that this one takes the place of. */
+  rotatedOut: string | null = null,
 ): Promise<NewApiKey> {
-  const [live] = await tx.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM api_keys WHERE workspace_id = $1 AND ${LIVE}`,
-    [workspaceId],
+  const [live] = await tx.query<{ kept: number; leaving: number }>(
+    `SELECT count(*) FILTER (WHERE replaced_by IS NULL AND key_id IS DISTINCT FROM $2)::int AS kept,
+            count(*) FILTER (WHERE replaced_by IS NOT NULL OR key_id = $2)::int AS leaving
+     FROM api_keys WHERE workspace_id = $1 AND ${LIVE}`,
+    [workspaceId, rotatedOut],
   );
-  if ((live?.count ?? 0) >= MOST_LIVE_KEYS) {
+  if (live!.kept >= MOST_LIVE_KEYS) {
     throw new OperatorError('refused', `A workspace has at most ${MOST_LIVE_KEYS} live keys; revoke one first.`);
+  }
+  if (live!.leaving > MOST_LIVE_KEYS) {
+    throw new OperatorError(
+      'refused',
+      `${MOST_LIVE_KEYS} keys that were rotated out are still valid; revoke one of them, or wait until it has ended.`,
+    );
   }
   const made = makeApiKey();
   const [row] = await tx.query<ApiKey>(
-    `INSERT INTO api_keys (key_id, workspace_id, name, secret_sha256, scopes, allowed_cidrs, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${COLUMNS}`,
-    [made.keyId, workspaceId, key.name, sha256Of(made.secret), [...key.scopes], [...key.allowedCidrs], key.expiresAt],
+    `INSERT INTO api_keys (key_id, workspace_id, name, secret_sha256, scopes, allowed_cidrs, expires_at, counted_as)
+     VALUES ($1, $2, $3, $4, $5, $6, $7,
+             (SELECT coalesce(k.counted_as, k.key_id) FROM api_keys k WHERE k.workspace_id = $2 AND k.key_id = $8))
+     RETURNING ${KEY_COLUMNS}`,
+    [
+      made.keyId,
+      workspaceId,
+      key.name,
+      sha256Of(made.secret),
+      [...key.scopes],
+      [...key.allowedCidrs],
+      key.expiresAt,
+      // Else a key would escape its ceilings by making others.
+      rotatedOut ?? key.madeBy,
+    ],
   );
   return { ...row!, text: made.text };
 }
 
+const keyOf = (by: ChangedBy | undefined): string | null => /^key:(.+)$/.exec(by?.actor ?? '')?.[1] ?? null;
+
+/** By the clock that will judge it. A key that was never valid is a mistake in the request. */
+export async function mustLieAhead(tx: Queryable, expiresAt: Date): Promise<void> {
+  const [row] = await tx.query<{ ahead: boolean }>('SELECT $1::timestamptz > now() AS ahead', [expiresAt]);
+  if (row?.ahead === true) return;
+  throw new OperatorError(
+    'invalid',
+    `\`expiresAt\` must lie in the future; ${expiresAt.toISOString()} is past. To end a key now, revoke it.`,
+  );
+}
+
 /** Else whoever has a key that may make keys has every scope, from every address, for ever. */
-function mayGrant(grantor: Grantor | undefined, wanted: Grantor): void {
+export function mayGrant(grantor: Grantor | undefined, wanted: Grantor): void {
   if (grantor === undefined) return;
   const beyond = wanted.scopes.filter((scope) => !grantor.scopes.includes(scope));
   if (beyond.length > 0) {
@@ -210,7 +256,7 @@ function mayGrant(grantor: Grantor | undefined, wanted: Grantor): void {
   }
 }
 
-function isWithin(inner: string, outer: string): boolean {
+export function isWithin(inner: string, outer: string): boolean {
   const [innerAddress, innerBits] = ipaddr.parseCIDR(inner);
   const [outerAddress, outerBits] = ipaddr.parseCIDR(outer);
   if (innerAddress.kind() !== outerAddress.kind() || innerBits < outerBits) return false;
@@ -218,7 +264,7 @@ function isWithin(inner: string, outer: string): boolean {
 }
 
 /** What the audit keeps of a key: never its text. */
-const shown = ({ name, scopes, allowedCidrs, expiresAt, revokedAt }: ApiKey): object => ({
+export const shownInAudit = ({ name, scopes, allowedCidrs, expiresAt, revokedAt }: ApiKey): object => ({
   name,
   scopes,
   allowedCidrs,
@@ -235,10 +281,27 @@ function audit(
   before: unknown,
   after: unknown,
 ): Promise<void> {
-  return recordAudit(tx, { workspaceId, by, action, target: `key:${keyId}`, before, after });
+  return auditKey(tx, { workspaceId, by, action, keyId, before, after });
 }
 
-function checkScopes(scopes: readonly string[]): Scope[] {
+export function auditKey(
+  tx: Queryable,
+  { keyId, ...told }: Omit<Parameters<typeof recordAudit>[1], 'target'> & { keyId: string },
+): Promise<void> {
+  return recordAudit(tx, { ...told, target: `key:${keyId}` });
+}
+
+/** As `LIVE` says in SQL. */
+export function isLive({ revokedAt, expiresAt }: ApiKey): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt.getTime() > Date.now());
+}
+
+export function checkCidrs(cidrs: readonly string[]): void {
+  const wrong = cidrs.find((cidr) => !ipaddr.isValidCIDR(cidr));
+  if (wrong !== undefined) throw new OperatorError('invalid', `'${wrong}' is no address range like 203.0.113.0/24.`);
+}
+
+export function checkScopes(scopes: readonly string[]): Scope[] {
   const unknown = scopes.filter((scope) => !SCOPES.includes(scope as Scope));
   if (unknown.length > 0 || scopes.length === 0) {
     const what = unknown.length > 0 ? `Unknown scopes: ${unknown.join(', ')}.` : 'A key needs at least one scope.';
@@ -247,7 +310,7 @@ function checkScopes(scopes: readonly string[]): Scope[] {
   return [...new Set(scopes)] as Scope[];
 }
 
-function unknownKey(args: { slug: string; keyId: string }): OperatorError {
+export function unknownKey(args: { slug: string; keyId: string }): OperatorError {
   return new OperatorError(
     'not_found',
     `Workspace '${args.slug}' has no live key '${args.keyId}'; see: parley key list ${args.slug}`,

@@ -6,6 +6,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { sealedPlace } from '../sealing/sealed-places.ts';
+import { inBatches } from '../store/batches.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 import { OperatorError } from './operator-error.ts';
@@ -62,7 +64,7 @@ export async function addLine(
     carrier: string;
     credentials?: Record<string, string> | undefined;
     limits?: Partial<LineLimits> | undefined;
-    /** Asked for by the workspace itself: no limit above what the operator allows it. */
+    /** Asked for by the workspace itself: no limit above what the operator allows it, and no country for its other lines. */
     withinCaps?: boolean;
     by?: ChangedBy;
   },
@@ -88,17 +90,21 @@ export async function addLine(
       );
     }
     if (args.withinCaps === true) await mustBeWithinCaps(tx, workspace.id, args.limits ?? {});
+    const id = uuidv7();
     const [row] = await tx.query<Row>(
-      `INSERT INTO phone_lines (id, workspace_id, number, carrier, credentials_sealed, max_concurrent_calls, max_calls_per_second)
-       VALUES ($1, $2, $3, $4, $5, coalesce($6, 10), coalesce($7, 1)) RETURNING ${COLUMNS}`,
+      `INSERT INTO phone_lines (id, workspace_id, number, carrier, credentials_sealed, max_concurrent_calls, max_calls_per_second,
+                                opens_country)
+       VALUES ($1, $2, $3, $4, $5, coalesce($6, 10), coalesce($7, 1), $8) RETURNING ${COLUMNS}`,
       [
-        uuidv7(),
+        id,
         workspace.id,
         args.number,
         args.carrier,
-        args.credentials === undefined ? null : sealer.seal(JSON.stringify(args.credentials)),
+        args.credentials === undefined ? null : sealedCredentials(sealer, workspace.id, id, args.credentials),
         args.limits?.concurrentCalls ?? null,
         args.limits?.callsPerSecond ?? null,
+        // One that the workspace adds by itself must not open its country to the lines that it has.
+        args.withinCaps !== true,
       ],
     );
     const line = toLine(row!);
@@ -126,7 +132,7 @@ export async function setLineCredentials(
     const [row] = await tx.query<Row>(
       `UPDATE phone_lines SET credentials_sealed = $2, credentials_version = credentials_version + 1
        WHERE id = $1 RETURNING ${COLUMNS}`,
-      [line.id, sealer.seal(JSON.stringify(args.credentials))],
+      [line.id, sealedCredentials(sealer, workspaceId, line.id, args.credentials)],
     );
     const changed = toLine(row!);
     await audit(tx, workspaceId, args.by, 'line.credentials_changed', line.id, shown(line), shown(changed));
@@ -158,6 +164,15 @@ export async function removeLine(
   });
 }
 
+function sealedCredentials(
+  sealer: Sealer,
+  workspaceId: string,
+  lineId: string,
+  credentials: Record<string, string>,
+): Buffer {
+  return sealer.seal(JSON.stringify(credentials), sealedPlace.lineCredentials(workspaceId, lineId));
+}
+
 /** For calls that were placed with them; a call cannot be live for a day. */
 async function keepCredentials(tx: Queryable, lineId: string): Promise<void> {
   await tx.query(
@@ -167,8 +182,19 @@ async function keepCredentials(tx: Queryable, lineId: string): Promise<void> {
   );
 }
 
-export async function purgePastCredentials(database: Queryable): Promise<void> {
-  await database.query(`DELETE FROM past_line_credentials WHERE replaced_at < now() - interval '1 day'`);
+const PURGE_BATCH = 1_000;
+
+export async function purgePastCredentials(database: Queryable, isOver?: () => boolean): Promise<void> {
+  const remove = async (limit: number): Promise<number> => {
+    const removed = await database.query(
+      `DELETE FROM past_line_credentials WHERE (line_id, version) IN (
+         SELECT line_id, version FROM past_line_credentials WHERE replaced_at < now() - interval '1 day'
+          ORDER BY replaced_at LIMIT $1) RETURNING 1 AS one`,
+      [limit],
+    );
+    return removed.length;
+  };
+  await inBatches(PURGE_BATCH, remove, isOver);
 }
 
 /** Changes what is given; nothing given shows what there is. */

@@ -10,6 +10,7 @@ import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { problemOfTarget } from '../outbound-http/target-check.ts';
 import { parseTargetUrl } from '../outbound-http/target-url.ts';
+import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
 import { OperatorError } from './operator-error.ts';
@@ -28,11 +29,22 @@ const LONGEST_MODEL = 120;
 const LONGEST_KEY = 4_096;
 const COLUMNS = `base_url AS "baseUrl", model, key_sealed IS NOT NULL AS "hasKey", updated_at AS "updatedAt"`;
 
+/** Throws when what is there is not what the editor has seen; null: there is none. */
+type Expect = ((current: ModelEndpoint | null) => void) | undefined;
+
 /** `apiKey` absent: the one that is stored stays, if the address does; null: the server wants none. */
 export async function setModelEndpoint(
   database: Database,
   sealer: Pick<Sealer, 'seal'>,
-  args: { slug: string; baseUrl: string; model: string; apiKey?: string | null; by?: ChangedBy; check?: AddressCheck },
+  args: {
+    slug: string;
+    baseUrl: string;
+    model: string;
+    apiKey?: string | null;
+    by?: ChangedBy;
+    check?: AddressCheck;
+    expect?: Expect;
+  },
 ): Promise<ModelEndpoint> {
   const baseUrl = await checkedBase(args.baseUrl, args.check);
   const model = args.model.trim();
@@ -49,9 +61,11 @@ export async function setModelEndpoint(
   }
   return database.transaction(async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
+    await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [id]);
     const before = await readModelEndpoint(tx, id);
+    args.expect?.(before);
     const keeps = apiKey === undefined && before?.baseUrl === baseUrl;
-    const sealed = typeof apiKey === 'string' ? sealer.seal(apiKey) : null;
+    const sealed = typeof apiKey === 'string' ? sealer.seal(apiKey, sealedPlace.modelKey(id)) : null;
     const [row] = await tx.query<ModelEndpoint>(
       `INSERT INTO model_endpoints AS m (workspace_id, base_url, model, key_sealed, updated_at)
        VALUES ($1, $2, $3, $4, clock_timestamp())
@@ -84,10 +98,12 @@ export async function showModelEndpoint(database: Queryable, args: { slug: strin
 /** From now on the local heuristic reads the calls. */
 export async function removeModelEndpoint(
   database: Database,
-  args: { slug: string; by?: ChangedBy },
+  args: { slug: string; by?: ChangedBy; expect?: Expect },
 ): Promise<ModelEndpoint> {
   return database.transaction(async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
+    await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [id]);
+    args.expect?.(await readModelEndpoint(tx, id));
     const [row] = await tx.query<ModelEndpoint>(
       `DELETE FROM model_endpoints WHERE workspace_id = $1 RETURNING ${COLUMNS}`,
       [id],

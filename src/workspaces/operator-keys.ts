@@ -59,6 +59,16 @@ export async function revokeOperatorKey(
   });
 }
 
+/** SHA-256 of the secret by key id, of those that may come; the ones used last, if there are very many. */
+export async function operatorKeyHashes(database: Queryable, most: number): Promise<Map<string, Buffer>> {
+  const rows = await database.query<{ keyId: string; secret: Buffer }>(
+    `SELECT key_id AS "keyId", secret_sha256 AS secret FROM operator_keys WHERE revoked_at IS NULL
+     ORDER BY last_used_at DESC NULLS LAST LIMIT $1`,
+    [most],
+  );
+  return new Map(rows.map(({ keyId, secret }) => [keyId, secret]));
+}
+
 /** The id of the key whose text this is; null when there is none, or it is revoked. */
 export async function findOperatorKey(database: Queryable, text: string): Promise<string | null> {
   const parts = parseApiKey(text, 'oper');

@@ -6,7 +6,7 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import type { AddressGuard } from '../outbound-http/address-guard.ts';
-import type { ResolveName } from '../outbound-http/pinned-dial.ts';
+import type { ResolveName } from '../outbound-http/name-lookup.ts';
 import { problemOfTarget } from '../outbound-http/target-check.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
@@ -18,7 +18,7 @@ import {
   readDelivery,
 } from '../webhooks/delivery-log.ts';
 import { readEndpoint, rotateSecret, setEndpoint, type WebhookEndpoint } from '../webhooks/endpoint.ts';
-import { auditEndpoint, changeSubscription, switchEndpoint } from '../webhooks/endpoint-changes.ts';
+import { auditEndpoint, changeSubscription, switchEndpoint, takeEndpointAway } from '../webhooks/endpoint-changes.ts';
 import { isOptIn, OPT_IN_EVENTS } from '../webhooks/events.ts';
 import {
   type Replayed,
@@ -32,10 +32,10 @@ import {
 import { OperatorError } from './operator-error.ts';
 import { findWorkspace } from './workspaces.ts';
 
-/** `secret` is shown this once. */
-export interface WebhookWithSecret {
+/** `secret` is shown this once; null: the one that there was stays. */
+export interface WebhookSet {
   endpoint: WebhookEndpoint;
-  secret: string;
+  secret: string | null;
 }
 
 /** What it takes to see where an address leads. */
@@ -46,8 +46,8 @@ export interface AddressCheck {
 }
 
 /**
- * Sets or changes the address. Either way a new secret is made: the old one belongs to another receiver. With a `check` the
- * address is refused when it leads to where nothing would be sent.
+ * Sets or changes the address. The first gets a secret; another keeps it unless `newSecret` asks for one, beside which the old one signs for
+ * 24 h. With a `check` the address is refused when it leads to where nothing would be sent.
  */
 export async function setWebhook(
   database: Database,
@@ -55,12 +55,13 @@ export async function setWebhook(
   args: {
     slug: string;
     url: string;
+    newSecret?: boolean | undefined;
     by?: ChangedBy;
     check?: AddressCheck;
     /** Throws when what is there is not what the editor has seen. */
     expect?: ((current: WebhookEndpoint | null) => void) | undefined;
   },
-): Promise<WebhookWithSecret> {
+): Promise<WebhookSet> {
   const problem = args.check === undefined ? null : await problemOfTarget(args.url.trim(), args.check);
   if (problem !== null) throw new OperatorError('invalid', `The webhook URL ${problem}.`);
   return database.transaction(async (tx) => {
@@ -68,7 +69,7 @@ export async function setWebhook(
     await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR UPDATE', [id]);
     const before = await readEndpoint(tx, id);
     args.expect?.(before);
-    const { secret } = await setEndpoint(tx, sealer, id, args.url).catch((error: unknown) => {
+    const { secret } = await setEndpoint(tx, sealer, id, args.url, null, args.newSecret).catch((error: unknown) => {
       throw isSentenceForOperator(error) ? new OperatorError('invalid', error.message) : error;
     });
     const endpoint = await showWebhook(tx, args);
@@ -83,7 +84,7 @@ export async function rotateWebhookSecret(
   database: Database,
   sealer: Sealer,
   args: { slug: string; by?: ChangedBy },
-): Promise<WebhookWithSecret> {
+): Promise<WebhookSet & { secret: string }> {
   return database.transaction(async (tx) => {
     const before = await showWebhook(tx, args);
     const { id } = await findWorkspace(tx, args.slug);
@@ -130,6 +131,17 @@ export async function switchWebhook(
   const changed = await switchEndpoint(database, { workspaceId: id, enabled: args.enabled, by: args.by });
   if (changed === null) throw refusalOf('not_set', args.slug);
   return changed;
+}
+
+/** Takes the address and its secret away; what waits is given up. Returns it as it was. */
+export async function removeWebhook(
+  database: Database,
+  args: { slug: string; by: ChangedBy; expect?: ((current: WebhookEndpoint) => void) | undefined },
+): Promise<WebhookEndpoint> {
+  const { id } = await findWorkspace(database, args.slug);
+  const removed = await takeEndpointAway(database, { workspaceId: id, by: args.by, expect: args.expect });
+  if (removed === null) throw refusalOf('not_set', args.slug);
+  return removed;
 }
 
 export async function listWebhookDeliveries(

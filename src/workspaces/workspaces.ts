@@ -2,6 +2,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { KEPT_FOR_PHONE } from '../limits/phone-share.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { OperatorError } from './operator-error.ts';
 
@@ -29,9 +30,12 @@ export interface WorkspaceLimits {
   reservedPhoneCalls: number;
 }
 
+/** What is given; `reservedPhoneCalls` null: half of `concurrentCalls`, rounded up (of one none), until somebody says otherwise. */
+export type LimitChange = Partial<LimitCaps> & { reservedPhoneCalls?: number | null };
+
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const COLUMNS = `id, slug, name, api_enabled, max_concurrent_calls, max_calls_per_second, api_requests_per_second,
-  api_burst, max_web_sessions, reserved_phone_calls, limit_caps, created_at`;
+  api_burst, max_web_sessions, ${KEPT_FOR_PHONE} AS kept_for_phone, limit_caps, created_at`;
 
 interface Row {
   id: string;
@@ -43,7 +47,7 @@ interface Row {
   api_requests_per_second: number;
   api_burst: number;
   max_web_sessions: number;
-  reserved_phone_calls: number;
+  kept_for_phone: number;
   limit_caps: LimitCaps;
   created_at: Date;
 }
@@ -59,7 +63,7 @@ const toWorkspace = (row: Row): Workspace => ({
     apiRequestsPerSecond: row.api_requests_per_second,
     apiBurst: row.api_burst,
     webSessions: row.max_web_sessions,
-    reservedPhoneCalls: row.reserved_phone_calls,
+    reservedPhoneCalls: row.kept_for_phone,
   },
   caps: row.limit_caps,
   createdAt: row.created_at,
@@ -87,6 +91,21 @@ export async function createWorkspace(
     const { slug, name } = args;
     await audit(tx, row.id, args.by, 'workspace.created', null, { slug, name });
     return toWorkspace(row);
+  });
+}
+
+/** What people call it; the short name in requests stays. */
+export async function renameWorkspace(
+  database: Database,
+  args: { slug: string; name: string; by?: ChangedBy },
+): Promise<Workspace> {
+  if (args.name.trim() === '') throw new OperatorError('invalid', 'The name must not be empty.');
+  return database.transaction(async (tx) => {
+    const { id, name } = await lockedWorkspace(tx, args.slug);
+    const sql = `UPDATE workspaces SET name = $2 WHERE id = $1 RETURNING ${COLUMNS}`;
+    const [row] = await tx.query<Row>(sql, [id, args.name]);
+    await audit(tx, id, args.by, 'workspace.renamed', { name }, { name: args.name });
+    return toWorkspace(row!);
   });
 }
 
@@ -132,7 +151,7 @@ export async function setWorkspaceLimits(
   database: Database,
   args: {
     slug: string;
-    limits: Partial<WorkspaceLimits>;
+    limits: LimitChange;
     withinCaps?: boolean;
     by?: ChangedBy;
     expect?: ((current: Workspace) => void) | undefined;
@@ -143,13 +162,14 @@ export async function setWorkspaceLimits(
   return database.transaction(async (tx) => {
     const before = await lockedWorkspace(tx, args.slug);
     args.expect?.(before);
-    const { reservedPhoneCalls: _reserved, ...capped } = args.limits;
+    const { reservedPhoneCalls, ...capped } = args.limits;
     if (args.withinCaps === true) mustBeWithin(before.caps, capped);
-    const limits = { ...before.limits, ...args.limits };
+    const limits = { ...before.limits, ...capped };
     const caps = args.withinCaps === true ? before.caps : { ...before.caps, ...capped };
     const [row] = await tx.query<Row>(
       `UPDATE workspaces SET max_concurrent_calls = $2, max_calls_per_second = $3, api_requests_per_second = $4,
-         api_burst = $5, max_web_sessions = $6, reserved_phone_calls = $7, limit_caps = $8::jsonb
+         api_burst = $5, max_web_sessions = $6, limit_caps = $7::jsonb,
+         phone_calls_kept = CASE WHEN $8 THEN $9::integer ELSE phone_calls_kept END
        WHERE id = $1 RETURNING ${COLUMNS}`,
       [
         before.id,
@@ -158,12 +178,14 @@ export async function setWorkspaceLimits(
         limits.apiRequestsPerSecond,
         limits.apiBurst,
         limits.webSessions,
-        limits.reservedPhoneCalls,
         JSON.stringify(caps),
+        reservedPhoneCalls !== undefined,
+        reservedPhoneCalls ?? null,
       ],
     );
-    await audit(tx, before.id, args.by, 'workspace.limits_changed', before.limits, limits);
-    return toWorkspace(row!);
+    const after = toWorkspace(row!);
+    await audit(tx, before.id, args.by, 'workspace.limits_changed', before.limits, after.limits);
+    return after;
   });
 }
 
@@ -202,7 +224,7 @@ export function mustBeWithin(caps: LimitCaps, limits: Partial<LimitCaps>): void 
   }
 }
 
-export function checkLimit(name: string, value: number | undefined): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= 0 && value <= 1_000_000)) return;
+export function checkLimit(name: string, value: number | null | undefined): void {
+  if (value == null || (Number.isSafeInteger(value) && value >= 0 && value <= 1_000_000)) return;
   throw new OperatorError('invalid', `${name} must be a whole number from 0 to 1000000.`);
 }

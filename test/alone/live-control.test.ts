@@ -57,19 +57,14 @@ test('a live call says what it is told, presses keys, falls silent, is ended at 
   const from = { agentId: gateway.agentId, enterprise, from: gateway.lineId, name: 'Dana' };
   const callUuid = (await client.place({ to: NUMBER, ...from })).body.callUuid!;
   expect((await ask('DELETE', `${callUuid}?kind=all`)).body['code']).toBe('call_live');
-  await client.waitFor(callUuid, 'the agent’s first turn', ({ turns }) => turns.length > 0, 20_000);
+  await client.waitFor(callUuid, 'the agent’s first turn', ({ turns }) => turns.length > 0);
 
   expect((await ask('POST', `${callUuid}/control`, { action: 'say', text: NOTE, interrupt: true })).body).toEqual({
     success: true,
     callUuid,
     action: 'say',
   });
-  const told = await client.waitFor(
-    callUuid,
-    'the note',
-    ({ turns }) => turns.some((turn) => turn.text === NOTE),
-    20_000,
-  );
+  const told = await client.waitFor(callUuid, 'the note', ({ turns }) => turns.some((turn) => turn.text === NOTE));
   expect(told.turns.find((turn) => turn.text === NOTE)).toMatchObject({
     role: 'agent',
     heardText: NOTE,
@@ -97,7 +92,7 @@ test('a live call says what it is told, presses keys, falls silent, is ended at 
   expect(said).toBe('The call is over: completed/operator_hangup.\n');
   expect((await gateway.emulator.calls()).at(-1)).toMatchObject({ digits: '12#', protocolFaults: [] });
 
-  await client.waitFor(callUuid, 'the recording', ({ recording }) => recording?.status === 'ready', 20_000);
+  await client.waitFor(callUuid, 'the recording', ({ recording }) => recording?.status === 'ready');
   expect((await gateway.recording(callUuid, 'variant=caller&format=wav'))!.subarray(0, 4).toString()).toBe('RIFF');
   expect(filesOf(callUuid)).toHaveLength(2);
   expect((await ask('GET', '?q=%22colleague+of+mine%22')).body['data']).toMatchObject([{ callUuid }]);

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { type LiveAudio, LiveClient, type LiveClientOptions } from '../../bench/live-client/live-client.ts';
 import { loadVisitorVoice, type VisitorVoice } from '../../bench/live-client/visitor-voice.ts';
 import { makeWebAccess, type WebAccess } from '../../bench/live-client/web-access.ts';
@@ -52,7 +53,8 @@ const agent: ScriptedAgent = {
     { id: 'bye', say: 'Thank you and goodbye.', end: { reason: 'agent_hangup' } },
   ],
   fallback: { say: ['Sorry, please say that again.'], after: 4, goto: 'bye' },
-  idle: { promptAfterMs: 20_000, say: ['Are you there?'], endAfterMs: 60_000 },
+  // Nobody is asked whether he is there while a busy machine makes up its mind.
+  idle: { promptAfterMs: 60_000, say: ['Are you there?'], endAfterMs: 120_000 },
 };
 
 /** Asks for an order, and then meets every bad endpoint in one go. */
@@ -141,11 +143,10 @@ async function connect(change: Partial<LiveClientOptions> = {}): Promise<LiveCli
   return client;
 }
 
-const said = (client: LiveClient, part: string, limitMs?: number) =>
+const said = (client: LiveClient, part: string) =>
   client.waitFor(
     `the agent to have said "${part}"`,
     ({ type, role, text, final }) => type === 'transcript' && role === 'agent' && final === true && text.includes(part),
-    limitMs,
   );
 
 const loudness = (chunks: readonly Int16Array[]): number => {
@@ -157,6 +158,10 @@ const loudness = (chunks: readonly Int16Array[]): number => {
   }
   return samples === 0 ? 0 : Math.sqrt(sum / samples);
 };
+
+/** Whoever waits for a late recogniser hears "One moment.", or the beginning of it: a busy machine says it where an idle one does not. */
+const withoutWaiting = (lines: readonly string[]): string[] =>
+  lines.filter((line) => !(line.startsWith('agent: ') && 'One moment.'.startsWith(line.slice('agent: '.length))));
 
 describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
   [
@@ -175,10 +180,10 @@ describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
     await said(client, 'Very well.');
     await said(client, 'Anything else?');
     client.say(await voice('no thank you', client.micRateHz));
-    const ended = await client.waitForType('session.ended', 30_000);
+    const ended = await client.waitForType('session.ended');
     expect(await client.closed).toBe(1000);
     expect(ended).toMatchObject({ reason: 'agent_hangup', callUuid });
-    expect(client.transcript).toEqual([
+    expect(withoutWaiting(client.transcript)).toEqual([
       'agent: Hello Asha.',
       'agent: Do you want a table?',
       'user: yes please',
@@ -199,7 +204,6 @@ describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
       callUuid,
       'the recording',
       ({ status, recording }) => status === 'completed' && recording?.status === 'ready',
-      30_000,
     );
     expect(entry).toMatchObject({
       channel: 'web',
@@ -215,7 +219,7 @@ describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
     const recording = await decodeRecording((await gateway.recording(callUuid))!);
     expect(loudness([recording.left])).toBeGreaterThan(100);
     expect(loudness([recording.right])).toBeGreaterThan(300);
-    const webhook = await gateway.receiver.waitFor((one) => one.callUuid === callUuid, 10_000);
+    const webhook = await gateway.receiver.waitFor((one) => one.callUuid === callUuid);
     expect(webhook).toMatchObject({ verified: true, event: 'call.completed' });
     expect(webhook.body).toMatchObject({ channel: 'web', to: `web:${ORIGIN}` });
   });
@@ -235,7 +239,7 @@ describe.concurrent('a visitor', () => {
     client.send({ type: 'session.end' });
     expect(await client.closed).toBe(1000);
     const { callUuid } = await client.waitForType('session.ready');
-    const entry = await gateway.client.waitFor(callUuid, 'the end', ({ status }) => status === 'completed', 10_000);
+    const entry = await gateway.client.waitFor(callUuid, 'the end', ({ status }) => status === 'completed');
     expect(entry).toMatchObject({ endedReason: 'user_hangup', hangupBy: 'caller' });
   });
 
@@ -243,10 +247,10 @@ describe.concurrent('a visitor', () => {
     const client = await connect({ token: await orders.token() });
     await said(client, 'Which order?');
     client.send({ type: 'user.text', text: '42' });
-    const call = await client.waitForType('tool.call', 40_000);
+    const call = await client.waitForType('tool.call');
     expect(call).toMatchObject({ name: 'page', arguments: {}, timeoutMs: 10_000 });
     client.send({ type: 'tool.result', toolCallId: call['toolCallId'], result: { title: 'pizza' } });
-    await client.waitForType('session.ended', 30_000);
+    await client.waitForType('session.ended');
     expect(client.transcript).toEqual([
       'agent: Hello.',
       'agent: Which order?',
@@ -262,7 +266,7 @@ describe.concurrent('a visitor', () => {
     ]);
     expect(asked).toEqual(['/find', '/slow', '/moved']);
     const { callUuid } = await client.waitForType('session.ready');
-    const entry = await gateway.client.waitFor(callUuid, 'the end', ({ status }) => status === 'completed', 10_000);
+    const entry = await gateway.client.waitFor(callUuid, 'the end', ({ status }) => status === 'completed');
     expect(entry.tools.map(({ name, status, error }) => [name, status, error])).toEqual([
       ['find', 200, null],
       ['slow', null, 'timeout'],
@@ -282,18 +286,13 @@ describe.concurrent('a visitor', () => {
     client.cut();
     await client.closed;
     await new Promise((done) => setTimeout(done, 2_000));
-    const next = await comeBack(ready['resumeToken'], 10_000, client.lastOrdinal);
+    const next = await comeBack(ready['resumeToken'], client.lastOrdinal);
     expect((await next.waitForType('session.ready'))['callUuid']).toBe(ready['callUuid']);
     await said(next, 'I lost you for a moment');
     await said(next, 'Anything else?');
     next.say(await voice('no thank you', next.micRateHz));
-    await next.waitForType('session.ended', 30_000);
-    const entry = await gateway.client.waitFor(
-      ready['callUuid'],
-      'the end',
-      ({ status }) => status === 'completed',
-      10_000,
-    );
+    await next.waitForType('session.ended');
+    const entry = await gateway.client.waitFor(ready['callUuid'], 'the end', ({ status }) => status === 'completed');
     expect(entry.endedReason).toBe('agent_hangup');
     const heard = entry.turns
       .filter(({ role }) => role === 'agent')
@@ -304,40 +303,52 @@ describe.concurrent('a visitor', () => {
   });
 });
 
+describe('a session that its visitor has ended', () => {
+  test('stays over: its token is refused with 4410 after 0 to 80 ms, and no agent talks', async () => {
+    for (const pauseMs of [0, 5, 10, 20, 30, 40, 60, 80]) {
+      const client = await connect();
+      const ready = await client.waitForType('session.ready');
+      await said(client, 'Hello');
+      client.send({ type: 'session.end' });
+      expect(await client.closed).toBe(1000);
+      await new Promise((done) => setTimeout(done, pauseMs));
+      const token = String(ready['resumeToken']);
+      const back = new LiveClient({ baseUrl: gateway.service.publicUrl, parentOrigin: ORIGIN, token, start: null });
+      expect(await back.closed).toBe(4410);
+      expect(back.messages.map(({ type, code }) => code ?? type)).toEqual(['session_over']);
+    }
+  });
+});
+
 describe('a visitor whose media process is killed', () => {
   test('has the session again: the resume token opens it in the next process, from its checkpoint', async () => {
     const client = await connect();
     const ready = await client.waitForType('session.ready');
     await said(client, 'Do you want a table?');
     client.send({ type: 'user.text', text: 'yes' });
-    await said(client, 'Anything else?', 40_000);
+    await said(client, 'Anything else?');
     process.kill(gateway.service.media[0]!.pid()!, 'SIGKILL');
     await client.closed;
-    const next = await comeBack(ready['resumeToken'], 30_000);
+    const next = await comeBack(ready['resumeToken']);
     expect((await next.waitForType('session.ready'))['callUuid']).toBe(ready['callUuid']);
     expect(next.messages.filter(({ type }) => type === 'error')).toEqual([]);
     await said(next, 'I lost you for a moment');
     await next.waitFor('listening', ({ type, state }) => type === 'state' && state === 'listening');
     next.say(await voice('no thank you', next.micRateHz));
-    await next.waitForType('session.ended', 30_000);
-    const entry = await gateway.client.waitFor(
-      ready['callUuid'],
-      'the end',
-      ({ status }) => status === 'completed',
-      15_000,
-    );
+    await next.waitForType('session.ended');
+    const entry = await gateway.client.waitFor(ready['callUuid'], 'the end', ({ status }) => status === 'completed');
     expect(entry.endedReason).toBe('agent_hangup');
     expect(entry.turns.map(({ turnId }) => turnId)).toEqual([...new Set(entry.turns.map(({ turnId }) => turnId))]);
   });
 });
 
 /** As the widget does it: again and again until the window closes. */
-async function comeBack(token: string, limitMs: number, lastOrdinal = 0): Promise<LiveClient> {
-  const untilMs = performance.now() + limitMs;
+async function comeBack(token: string, lastOrdinal = 0): Promise<LiveClient> {
+  const untilMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const client = new LiveClient({ baseUrl: gateway.service.publicUrl, parentOrigin: ORIGIN, token, start: null });
     const opened = await Promise.race([
-      client.waitForType('welcome', 5_000).then(() => true),
+      client.waitForType('welcome').then(() => true),
       client.closed.then(() => false),
     ]).catch(() => false);
     if (opened) {
@@ -346,7 +357,8 @@ async function comeBack(token: string, limitMs: number, lastOrdinal = 0): Promis
       client.begin();
       return client;
     }
-    if (performance.now() > untilMs) throw new Error(`not back in ${limitMs} ms: ${JSON.stringify(client.messages)}`);
+    if (performance.now() > untilMs)
+      throw new Error(`not back in ${PATIENCE_MS} ms: ${JSON.stringify(client.messages)}`);
     await new Promise((done) => setTimeout(done, 500));
   }
 }

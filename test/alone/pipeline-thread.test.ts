@@ -3,20 +3,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MULAW_8K } from '../../media/contract/audio-format.ts';
+import { MULAW_8K, MULAW_SILENCE } from '../../media/contract/audio-format.ts';
 import { systemClock } from '../../media/contract/clock.ts';
 import type { LiveEvent } from '../../media/contract/conversation.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import type { FromPipeline, ToPipeline } from '../../media/contract/thread-messages.ts';
+import type { FromSpeech, ToSpeech } from '../../media/engines/local/speech-messages.ts';
 import { createTextToSpeechClient } from '../../media/engines/local/text-to-speech-client.ts';
 import { createScoringHost } from '../../media/io/threads/scoring-host.ts';
 import { renderSpeech } from '../../media/pipeline/speaking/speech-renderer.ts';
 import { toneLoop } from '../../media/pipeline/tone/tone-session.ts';
 import { Bell } from '../../media/rings/bell.ts';
+import { eventually } from '../support/eventually.ts';
 import { setupOf } from '../support/fakes/fake-call.ts';
 import { FakeLeg } from '../support/fakes/fake-leg.ts';
 import { sampleAgent } from '../support/sample-agent.ts';
@@ -51,6 +52,27 @@ async function startWorker(name: string, workerData: unknown = {}): Promise<Work
   return worker;
 }
 
+/** What the pipeline asked the voice for, by its id, and which of it is done. */
+const asked = new Map<number, string>();
+const done = new Set<number>();
+
+/** A port to the voice by which the test listens in. */
+function overheard(port: MessagePort): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  port1.on('message', (message: ToSpeech) => {
+    if (message.type === 'synthesize') asked.set(message.id, message.text);
+    port.postMessage(message);
+  });
+  port.on('message', (message: FromSpeech) => {
+    if (message.type === 'done') done.add(message.id);
+    port1.postMessage(message);
+  });
+  return port2;
+}
+
+/** While the phone rings: the greeting is rendered. */
+const greetingRendered = () => eventually('the greeting', () => asked.size > 0 && done.size === asked.size);
+
 function portTo(worker: Worker): MessagePort {
   const { port1, port2 } = new MessageChannel();
   worker.postMessage({ type: 'client', port: port1 }, [port1]);
@@ -75,7 +97,7 @@ beforeAll(async () => {
     if (message.type === 'scoring.attach')
       scoring.attach(0, message.shape, message.memory, (why) => post({ type: 'scoring.failed', why }));
   });
-  const [speechToText, textToSpeech] = [portTo(listen), portTo(speech)];
+  const [speechToText, textToSpeech] = [portTo(listen), overheard(portTo(speech))];
   post({ type: 'engines', speechToText, textToSpeech }, [speechToText, textToSpeech]);
   callerVoice = createTextToSpeechClient(portTo(speech));
 });
@@ -102,27 +124,22 @@ class LiveLeg extends FakeLeg {
   }
 
   async say(text: string): Promise<void> {
+    this.callerFrames.push(...(await this.spoken(text)));
+  }
+
+  async spoken(text: string): Promise<Uint8Array[]> {
     const speech = renderSpeech(callerVoice, systemClock, { text, voice: 'rms', format: MULAW_8K });
     speech.want?.(60_000);
-    await within(`the caller's '${text}'`, 10_000, () => (speech.complete ? true : undefined));
-    for (let i = 0; i < speech.frames; i++) this.callerFrames.push(speech.bytes.slice(i * 160, (i + 1) * 160));
-  }
-}
-
-async function within<T>(what: string, ms: number, look: () => T | undefined): Promise<T> {
-  const deadline = performance.now() + ms;
-  for (;;) {
-    const found = look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`${what} did not happen within ${ms} ms: ${story().join(' | ')}`);
-    await wait(5);
+    await eventually(`the caller's '${text}'`, () => (speech.complete ? true : undefined));
+    return Array.from({ length: speech.frames }, (_, i) => speech.bytes.slice(i * 160, (i + 1) * 160));
   }
 }
 
 const live = (): LiveEvent[] => messages.flatMap((message) => (message.type === 'call.live' ? [message.event] : []));
 const turns = () => live().flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
 const story = () => turns().map((turn) => `${turn.role}: ${turn.heardText}`);
-const said = (text: string) => within(`'${text}'`, 20_000, () => turns().find((turn) => turn.text.includes(text)));
+const said = (text: string) =>
+  eventually(`'${text}'`, () => turns().find((turn) => turn.text.includes(text)), { story: () => story().join(' | ') });
 
 describe('the pipeline thread', () => {
   test('holds a conversation with real engines: prepared greeting, recognised answers, a barge-in, the end', async () => {
@@ -130,18 +147,19 @@ describe('the pipeline thread', () => {
     agent.steps.splice(2, 1);
     agent.steps[1]!.replies![0]!.goto = 'thanks';
     agent.steps[2]!.say =
-      'Thank you, order {{order}} it is. We are on the second floor, next to the elevator, and coffee is free.';
+      'Thank you, order {{order}} it is. We are on the second floor, next to the elevator, and coffee is free, ' +
+      'and if you come by car you may leave it wherever you like, as long as you do not forget where that was when you go home';
     agent.steps[2]!.replies = [{ intent: 'park', phrases: ['where can i park'], goto: 'bye' }];
     const setup: CallSetup = setupOf(agent, { answeredAtEpochMs: Date.now() });
     post({ type: 'prepare', callUuid: setup.callUuid, agent, placeholders: setup.placeholders, format: MULAW_8K });
-    // While the phone rings.
-    await wait(1_500);
+    await greetingRendered();
+    const rendered = [...asked.values()];
 
     const leg = new LiveLeg();
-    const startedAtMs = performance.now();
     post({ type: 'call.start', setup, call: leg.block.memory });
-    await within('the first frames', 1_000, () => (leg.block.downlink.queuedFrames > 0 ? true : undefined));
-    const firstFramesAfterMs = performance.now() - startedAtMs;
+    await eventually('the first frames', () => (leg.block.downlink.queuedFrames > 0 ? true : undefined));
+    // From what was prepared: the voice was asked for no word of it anew.
+    expect([...asked.values()].slice(rendered.length).filter((text) => rendered.includes(text))).toEqual([]);
     leg.run();
     try {
       await said('Can you come');
@@ -150,27 +168,31 @@ describe('the pipeline thread', () => {
       await leg.say('four two');
       await said('four two');
       expect(turns().at(-1)).toMatchObject({ role: 'user', text: 'four two', intent: 'order', kind: 'speech' });
-      await within('the next sentence', 5_000, () =>
-        live().findLast((event) => event.type === 'step' && event.stepId === 'thanks'),
-      );
-      await wait(1_500);
-      await leg.say('where can i park');
+      const question = await leg.spoken('where can i park');
+      await eventually('the next sentence', () => {
+        const all = live();
+        const step = all.findLastIndex((event) => event.type === 'step' && event.stepId === 'thanks');
+        const begins = (event: LiveEvent) =>
+          event.type === 'speech' && event.who === 'agent' && event.phase === 'start';
+        return step >= 0 && all.slice(step).some(begins);
+      });
+      const heardFromMs = leg.nowMs;
+      await eventually('a second of it', () => leg.nowMs > heardFromMs + 1_000);
+      leg.callerFrames.push(...question);
       const cut = await said('Thank you');
       expect(cut.interrupted).toBe(true);
       expect(cut.heardText).not.toBe('');
       expect(cut.text.startsWith(cut.heardText)).toBe(true);
-      const end = await within('the end', 10_000, () => messages.find((message) => message.type === 'call.end'));
+      const end = await eventually('the end', () => messages.find((message) => message.type === 'call.end'));
       expect(end).toMatchObject({ reason: 'agent_hangup', disposition: 'done' });
       expect(story().slice(-2)).toEqual(['user: where can i park', 'agent: Goodbye.']);
     } finally {
       leg.stop();
       post({ type: 'call.stop', callUuid: setup.callUuid });
     }
-    await within('call.closed', 1_000, () => messages.find((message) => message.type === 'call.closed'));
+    await eventually('call.closed', () => messages.find((message) => message.type === 'call.closed'));
     expect(live().filter((event) => event.type === 'warning')).toEqual([]);
     expect(messages.filter((message) => message.type === 'heartbeat').length).toBeGreaterThan(20);
-    // A machine under load is slower; a greeting that is rendered anew takes over 60 ms.
-    expect(firstFramesAfterMs).toBeLessThan(50);
   });
 
   test.skipIf(!hasModel)(
@@ -180,7 +202,6 @@ describe('the pipeline thread', () => {
       const agent = sampleAgent({ voiceActivity: 'neural', greeting: 'Hello.' });
       const setup: CallSetup = setupOf(agent, { callUuid: 'neural', answeredAtEpochMs: Date.now() });
       post({ type: 'prepare', callUuid: 'neural', agent, placeholders: setup.placeholders, format: MULAW_8K });
-      await wait(1_000);
       const leg = new LiveLeg();
       post({ type: 'call.start', setup, call: leg.block.memory });
       leg.run();
@@ -189,17 +210,28 @@ describe('the pipeline thread', () => {
         messages.length = 0;
         const tone = toneLoop(440, MULAW_8K);
         for (let i = 0; i < 100; i++) leg.callerFrames.push(tone.slice((i % 50) * 160, (i % 50) * 160 + 160));
-        await wait(2_300);
-        expect(live().filter((event) => event.type === 'speech' && event.who === 'user')).toEqual([]);
-        await leg.say('yes please');
-        const turn = await within('the answer', 5_000, () => turns().find(({ role }) => role === 'user'));
-        expect(turn).toMatchObject({ text: 'yes please', intent: 'accept' });
+        // A breath, or the recogniser would hear the tone before the word too.
+        for (let i = 0; i < 25; i++) leg.callerFrames.push(new Uint8Array(160).fill(MULAW_SILENCE));
+        await eventually('the end of the tone', () => leg.callerFrames.length === 0);
+        const toneEndedAtMs = leg.nowMs;
+        // Where the judge of voices gets no processor the first words may be missed, as by anybody who is busy: they are said again.
+        const answers = () => turns().filter(({ role }) => role === 'user');
+        for (let said = 1; said <= 5 && answers().at(-1)?.intent !== 'accept'; said++) {
+          await leg.say('yes please');
+          await eventually('the answer', () => answers().length >= said);
+        }
+        expect(answers().at(-1)).toMatchObject({ text: 'yes please', intent: 'accept' });
+        const begun = live().flatMap((event) =>
+          event.type === 'speech' && event.who === 'user' && event.phase === 'start' ? [event.atMs] : [],
+        );
+        expect(begun.length).toBeLessThanOrEqual(answers().length);
+        expect(begun[0]).toBeGreaterThanOrEqual(toneEndedAtMs);
         expect(live().filter((event) => event.type === 'warning')).toEqual([]);
       } finally {
         leg.stop();
         post({ type: 'call.stop', callUuid: 'neural' });
       }
-      await within('call.closed', 1_000, () => messages.find((message) => message.type === 'call.closed'));
+      await eventually('call.closed', () => messages.find((message) => message.type === 'call.closed'));
     },
   );
 
@@ -207,10 +239,10 @@ describe('the pipeline thread', () => {
     messages.length = 0;
     const setup = setupOf(sampleAgent(), { callUuid: 'broken' });
     post({ type: 'call.start', setup, call: new SharedArrayBuffer(8) });
-    const end = await within('the end', 1_000, () => messages.find((message) => message.type === 'call.end'));
+    const end = await eventually('the end', () => messages.find((message) => message.type === 'call.end'));
     expect(end).toMatchObject({ callUuid: 'broken', reason: 'internal_error' });
     post({ type: 'call.stop', callUuid: 'broken' });
-    await within('call.closed', 1_000, () => messages.find((message) => message.type === 'call.closed'));
-    await within('a heartbeat', 1_000, () => messages.findLast((message) => message.type === 'heartbeat'));
+    await eventually('call.closed', () => messages.find((message) => message.type === 'call.closed'));
+    await eventually('a heartbeat', () => messages.findLast((message) => message.type === 'heartbeat'));
   });
 });

@@ -13,9 +13,11 @@ import type { CallEntry } from '../../bench/harness/call-client.ts';
 import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { eventually } from '../support/eventually.ts';
 import { decodeRecording } from '../support/recording-audio.ts';
 
-const RECORDED_AFTER_MS = 4_500;
+const TALK_MS = 4_500;
+const RINGS_LONG = '+14155518888';
 let gateway: Gateway;
 let database: Database;
 let nextNumber = 0;
@@ -29,7 +31,10 @@ beforeAll(async () => {
   gateway = await startGateway({
     dataDir,
     agent: countingAgent,
-    personas: [{ kind: 'silent', name: 'silent', number: '+1415551*', ringMs: 100 }],
+    personas: [
+      { kind: 'silent', name: 'slow', number: RINGS_LONG, ringMs: 4_000 },
+      { kind: 'silent', name: 'silent', number: '+1415551*', ringMs: 100 },
+    ],
     settings: { PARLEY_MEDIA_PROCESSES: '2', PARLEY_PIPELINE_THREADS: '1' },
     concurrentCalls: 100,
     callsPerSecond: 100,
@@ -60,7 +65,7 @@ async function talking(count: number): Promise<Map<string, string>> {
     }),
   );
   for (const callUuid of calls.values()) {
-    await gateway.client.waitFor(callUuid, 'its first turn', ({ turns }) => turns.length > 0, 30_000);
+    await gateway.client.waitFor(callUuid, 'its first turn', ({ turns }) => turns.length > 0);
   }
   return calls;
 }
@@ -69,7 +74,7 @@ async function ended(calls: Map<string, string>): Promise<{ entry: CallEntry; fa
   const entries = await Promise.all(
     [...calls].map(async ([number, callUuid]) => ({
       number,
-      entry: await gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null, 60_000),
+      entry: await gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null),
     })),
   );
   const emulated = await gateway.emulator.calls();
@@ -106,7 +111,6 @@ async function expectOneEndEach(calls: Map<string, string>): Promise<void> {
   for (const callUuid of callUuids) {
     await gateway.receiver.waitFor(
       (webhook) => webhook.callUuid === callUuid && webhook.event.startsWith('call.') && webhook.verified,
-      60_000,
     );
   }
   const told = gateway.receiver
@@ -122,17 +126,13 @@ describe('under calls that talk', () => {
       `SELECT call_uuid FROM calls WHERE owner_media_id = 'media-0' AND status = 'in_progress'`,
     );
     expect(victims.length).toBeGreaterThan(0);
-    // What the recorder has appended by then is what can be kept of the first stream: it appends every 5 s.
-    await wait(RECORDED_AFTER_MS);
+    await wait(TALK_MS);
     signal(gateway.service.media[0]!.pid(), 'SIGKILL');
     const all = await ended(calls);
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
     expect(all.flatMap(holesIn)).toEqual([]);
     const back = all.filter(({ entry }) => victims.some((row) => row.call_uuid === entry.callUuid));
-    for (const { far } of back) {
-      expect(far.streams).toHaveLength(2);
-      expect(far.streams[1]!.openedAtEpochMs - far.streams[0]!.closedAtEpochMs!).toBeLessThan(5_000);
-    }
+    for (const { far } of back) expect(far.streams).toHaveLength(2);
     for (const { far } of all.filter((one) => !back.includes(one))) expect(far.streams).toHaveLength(1);
     await expectOneEndEach(calls);
     lostAndBack = back[0]!.entry.callUuid;
@@ -162,19 +162,22 @@ describe('under calls that talk', () => {
     await expectOneEndEach(calls);
   });
 
-  test('a call that came back has both parts of its recording: the first was finished by the process that followed', async () => {
+  test('a call that came back has one recording, as long as the call, and both parts of it: the first was finished by the process that followed', async () => {
     const whole = await gateway.client.waitFor(
       lostAndBack,
-      'both recordings',
-      ({ recording }) => recording?.parts?.length === 2,
-      60_000,
+      'its recording',
+      ({ recording }) => recording?.status === 'ready',
     );
-    expect(whole.recording?.status).toBe('ready');
+    expect(whole.recording?.parts).toHaveLength(2);
+    const all = await decodeRecording((await gateway.recording(lostAndBack))!);
+    // Generous, for a slow machine: without its first part, or with a file written every five seconds, more is missing.
+    expect(Math.abs(all.durationMs / 1000 - whole.durationSeconds!)).toBeLessThan(4);
+    expect(whole.recording?.durationSeconds).toBeCloseTo(all.durationMs / 1000, 2);
     const lost = await decodeRecording((await gateway.recording(lostAndBack, 'part=1'))!);
-    expect(lostForMs - lost.durationMs).toBeLessThan(10_000);
+    expect(lostForMs - lost.durationMs).toBeLessThan(4_000);
     expect(lost.durationMs).toBeGreaterThanOrEqual(1_000);
     // The agent has been counting from the first second on.
-    expect(Math.max(...lost.right.map(Math.abs))).toBeGreaterThan(1_000);
+    expect(lost.right.some((sample) => Math.abs(sample) > 1_000)).toBe(true);
     expect((await gateway.recording(lostAndBack, 'part=2'))!.subarray(0, 4).toString()).toBe('OggS');
   });
 
@@ -200,9 +203,18 @@ describe('under calls that talk', () => {
     expect(keys).toEqual([]);
   });
 
-  test('the service is told to stop: new calls get 503 at once, live calls finish, each ends once', async () => {
+  test('the service is told to stop: readiness fails and new calls get 503 at once; live and ringing calls finish, each ends once', async () => {
     const calls = await talking(4);
+    const ringing = await place(RINGS_LONG);
+    expect(ringing.httpStatus).toBe(200);
+    calls.set(RINGS_LONG, ringing.body.callUuid!);
     const stopped = gateway.service.stop(60_000);
+    const told: string[] = [];
+    const following = (async () => {
+      const [, callUuid] = [...calls][0]!;
+      for await (const event of gateway.client.follow(callUuid, AbortSignal.timeout(60_000))) told.push(event.kind);
+    })();
+    const probes = probeUntil(stopped);
     const answers: number[] = [];
     while (answers.at(-1) !== 503 && answers.length < 5) answers.push((await place('+14155519999')).httpStatus);
     // Requests, not milliseconds: a busy machine may tell control after the first ones.
@@ -211,10 +223,32 @@ describe('under calls that talk', () => {
     const all = await ended(calls);
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
     expect(all.flatMap(holesIn)).toEqual([]);
+    await following;
+    expect(told.filter((kind) => kind === 'turn').length).toBeGreaterThanOrEqual(COUNTED.length);
     await expectOneEndEach(calls);
     await stopped;
+    const statuses = await probes;
+    expect(statuses.length).toBeGreaterThan(20);
+    const firstFailure = statuses.indexOf(503);
+    expect(firstFailure).toBeGreaterThanOrEqual(0);
+    expect(firstFailure).toBeLessThanOrEqual(2);
+    expect(new Set(statuses.slice(firstFailure))).toEqual(new Set([503]));
   });
 });
+
+/** What `/readyz` answered until the port was shut, one after the other. */
+async function probeUntil(stopped: Promise<void>): Promise<number[]> {
+  const statuses: number[] = [];
+  let isOver = false;
+  void stopped.then(() => {
+    isOver = true;
+  });
+  for (; !isOver; await wait(50)) {
+    const answer = await fetch(`${gateway.service.publicUrl}/readyz`).catch(() => null);
+    if (answer !== null) statuses.push(answer.status);
+  }
+  return statuses;
+}
 
 /** Files of recordings whose path has `part` in it. */
 function filesOf(part: string): string[] {
@@ -225,9 +259,8 @@ function filesOf(part: string): string[] {
 }
 
 async function untilReady(): Promise<void> {
-  for (const untilMs = performance.now() + 30_000; performance.now() < untilMs; await wait(100)) {
+  await eventually('the service to be ready again', async () => {
     const answer = await fetch(`${gateway.service.publicUrl}/readyz`).catch(() => null);
-    if (answer?.status === 200) return;
-  }
-  throw new Error('the service was not ready again within 30 s');
+    return answer?.status === 200;
+  });
 }

@@ -30,4 +30,4 @@ test(`1,000 events a seed and more through deaths of every process and outages, 
     expect(faultLines(report.faults), `seed ${report.seed}`).toEqual([]);
     expect(report.events).toBeGreaterThanOrEqual(EVENTS);
   }
-}, 180_000);
+});

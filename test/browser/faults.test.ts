@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasChromium } from './support/chromium.ts';
+import { hasChromium, newContext } from './support/chromium.ts';
 import { useRig } from './support/rig.ts';
 
 const CUSTOM = 'data-ui="custom"';
@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('what goes wrong has one code and a way out', () =
     rig.site.headers = { 'content-security-policy': `script-src ${rig.live.url}; connect-src ${rig.live.url}` };
     expect(await codeOf()).toBe('csp_blocked');
     rig.site.headers = {};
-    const context = await rig.browser.newContext();
+    const context = await newContext(rig.browser);
     const page = await context.newPage();
     await page.goto(`${rig.live.url.replace('127.0.0.1', 'insecure.test')}/livez`);
     await page.setContent(

@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('figures', () => {
   const rig = useRig();
 
   it(`of ${CLICKS} clicks: to the first sample at the device, and from a barge-in to silence`, async () => {
-    rig.live.greetingMs = 2_000;
+    rig.live.greetingMs = 20_000;
     const visitor = await rig.open(
       `<button id="talk">T</button>${rig.script('data-ui="custom" data-trigger="#talk"')}`,
     );

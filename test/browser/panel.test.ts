@@ -1,6 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { describe, expect, it } from 'vitest';
-import { hasChromium, type Visit } from './support/chromium.ts';
+import { hasChromium, newContext, type Visit } from './support/chromium.ts';
 import { useRig } from './support/rig.ts';
 
 /** The shadow root is closed to pages; tests open it, or neither axe nor a locator could look inside. */
@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)('the panel', () => {
   it.each(['light', 'dark'] as const)(
     'and the hosted pages have no fault that axe finds, in the %s',
     async (colorScheme) => {
-      const context = await rig.browser.newContext({ colorScheme, bypassCSP: true });
+      const context = await newContext(rig.browser, { colorScheme, bypassCSP: true });
       const page = await context.newPage();
       for (const path of ['/talk/pk_1/0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11', '/embed/doctor']) {
         await page.goto(rig.live.url + path);
@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)('the panel', () => {
   );
 
   it('and the doctor names what is wrong with a microphone that is denied, and nothing else', async () => {
-    const context = await rig.browser.newContext();
+    const context = await newContext(rig.browser);
     const page = await context.newPage();
     await page.goto(`${rig.live.url}/embed/doctor`);
     await page.getByRole('button', { name: 'Check this device' }).click();
@@ -120,7 +120,8 @@ describe.skipIf(!hasChromium)('the panel', () => {
     const names = (level: string): Promise<string[]> => page.locator(`.checks .${level} .name`).allTextContents();
     expect(await names('fail')).toEqual(['Microphone']);
     expect(await page.locator('.checks .fail .way').textContent()).toContain('allow the microphone');
-    expect(await names('warn')).toEqual(['Your voice', 'Echo']);
+    // How quick the network is depends on how busy this machine is: `doctor-page.test.ts` judges times that are given.
+    expect((await names('warn')).filter((name) => name !== 'Network')).toEqual(['Your voice', 'Echo']);
     expect(await names('ok')).toContain('Voice line');
     await context.close();
   });

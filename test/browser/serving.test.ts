@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('the embed script is served', () => {
     expect(await good.page.evaluate('ServiceVoice.start().then((one) => one.status)')).toBe('connected');
     await good.close();
     const bad = await rig.open(pinned(`sha384-${'A'.repeat(64)}`), { waitForApi: false });
-    await bad.page.waitForTimeout(300);
+    await rig.live.waitFor('the refusal', () => bad.errors.some((one) => /integrity/i.test(one)));
     expect(await bad.page.evaluate('typeof window.ServiceVoice')).toBe('undefined');
     await bad.close();
   });

@@ -60,14 +60,14 @@ describe('the carrier emulator as a process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('without credentials says what it needs and ends with code 1', async () => {
-    start();
+  test('an option that it does not have ends it with code 2 and the list of those that it has', async () => {
+    start('--auth-toke', SECRET);
     let errors = '';
     child.stderr!.on('data', (chunk) => {
       errors += chunk;
     });
     const [code] = await once(child, 'close');
-    expect(code).toBe(1);
-    expect(errors).toContain('--auth-id and --auth-token are needed');
+    expect(code).toBe(2);
+    expect(errors).toContain('--auth-token <token>');
   });
 });

@@ -1,6 +1,7 @@
 /** The two engine threads as they run in service: built code in worker threads, clients over ports, speech from one to the other. */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import type { SpeechToText, TextToSpeech } from '../../media/contract/engines.ts';
 import { type FliteVoice, loadFliteVoice } from '../../media/engines/local/flite-voice.ts';
 import { createSpeechToTextClient } from '../../media/engines/local/speech-to-text-client.ts';
@@ -9,13 +10,11 @@ import { overTheLine } from '../unit/media/engines/speech-fixtures.ts';
 import { describeSpeechToText, listen, recognise } from '../unit/media/engines/speech-to-text-conformance.ts';
 import { describeTextToSpeech } from '../unit/media/engines/text-to-speech-conformance.ts';
 
-const READY_LIMIT_MS = 30_000;
-
 /** Attaches a client before the thread is ready, as the media process may. */
 function startThread(name: 'speech-thread' | 'listen-thread'): { thread: Worker; ready: Promise<void> } {
   const thread = new Worker(new URL(`../../dist/media/threads/${name}.js`, import.meta.url));
   const ready = new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`${name} was not ready in 30 s`)), READY_LIMIT_MS);
+    const timer = setTimeout(() => reject(new Error(`${name} was not ready in ${PATIENCE_MS} ms`)), PATIENCE_MS);
     thread.once('error', reject);
     thread.once('message', (message: { type: string }) => {
       clearTimeout(timer);

@@ -23,6 +23,7 @@ import { createSealer } from '../../src/store/secrets.ts';
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
 import { setLineCredentials } from '../../src/workspaces/lines.ts';
 import { setWebhook } from '../../src/workspaces/webhooks.ts';
+import { eventually } from '../support/eventually.ts';
 
 const agent: ScriptedAgent = {
   kind: 'scripted',
@@ -37,7 +38,7 @@ const agent: ScriptedAgent = {
     { id: 'bye', say: 'Thank you, goodbye.', end: { reason: 'agent_hangup' } },
   ],
   fallback: { say: ['Sorry?'], after: 1, goto: 'bye' },
-  idle: { promptAfterMs: 6000, say: ['Hello?'], endAfterMs: 12000 },
+  idle: { promptAfterMs: 20_000, say: ['Hello?'], endAfterMs: 60_000 },
 };
 
 const quick = { ringMs: 20, dialMs: 5 } as const;
@@ -134,7 +135,7 @@ const place = (to: string) =>
 async function over(to: string): Promise<CallEntry> {
   const { body } = await place(to);
   const isOver = ({ status }: CallEntry): boolean => ['completed', 'no_answer', 'failed'].includes(status);
-  return gateway.client.waitFor(body.callUuid!, 'the end', isOver, 40_000);
+  return gateway.client.waitFor(body.callUuid!, 'the end', isOver);
 }
 
 /** As an operator runs it: the built command line, which finds the service by its data folder. */
@@ -157,12 +158,13 @@ async function metrics(): Promise<string> {
 }
 
 async function metricsWith(pattern: RegExp): Promise<string> {
-  for (let tries = 0; ; tries++) {
-    const text = await metrics();
-    if (pattern.test(text)) return text;
-    if (tries === 100) throw new Error(`no ${pattern} in:\n${text}`);
-    await new Promise((done) => setTimeout(done, 100));
-  }
+  let text = '';
+  const look = async (): Promise<boolean> => {
+    text = await metrics();
+    return pattern.test(text);
+  };
+  await eventually(String(pattern), look, { story: () => text });
+  return text;
 }
 
 describe('a service with good and bad calls', () => {
@@ -184,7 +186,8 @@ describe('a service with good and bad calls', () => {
     const sealer = createSealer(gateway.service.masterKeyHex);
     const { port } = echo.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}/canary-of-the-webhook-path`;
-    secrets['webhook secret'] = (await setWebhook(database, sealer, { slug: gateway.enterprise, url })).secret ?? '';
+    secrets['webhook secret'] =
+      (await setWebhook(database, sealer, { slug: gateway.enterprise, url, newSecret: true })).secret ?? '';
     await over('+14155550135');
     await forgeStream();
     // PostgreSQL then refuses every turn, and quotes the row in the error's detail.
@@ -211,7 +214,7 @@ describe('a service with good and bad calls', () => {
     const calls = await database.query<{ call_uuid: string; epoch: number }>('SELECT call_uuid, epoch FROM calls');
     for (const { call_uuid: callUuid, epoch } of calls) {
       for (let claim = 0; claim <= epoch; claim++) {
-        secrets[`stream token ${callUuid} ${claim}`] = tokens.tokenOf({ callUuid, epoch: claim });
+        secrets[`stream token ${callUuid} ${claim}`] = tokens.tokensOf({ callUuid, epoch: claim })[0]!;
       }
     }
     const { authId, authToken } = gateway.emulator;
@@ -301,9 +304,7 @@ describe('a service with good and bad calls', () => {
       100,
     );
     expect(Number(/^parley_media_played_frames_total\{process="media-0"\} (\d+)/m.exec(text)?.[1])).toBeGreaterThan(50);
-    expect(Number(/^parley_media_frame_clock_lateness_seconds_count\{.*\} (\d+)/m.exec(text)?.[1])).toBeGreaterThan(
-      500,
-    );
+    expect(Number(/^parley_media_frame_clock_lateness_seconds_count\{.*\} (\d+)/m.exec(text)?.[1])).toBeGreaterThan(0);
   });
 
   test('every family on the private port stands in docs/operations.md, and nothing else does', async () => {
@@ -322,6 +323,8 @@ describe('a service with good and bad calls', () => {
     const levels = Object.fromEntries(checks.map(({ name, level }) => [name, level]));
     expect(levels).toMatchObject({
       service: 'ok',
+      readiness: 'ok',
+      'key of the database': 'ok',
       port: 'ok',
       'metrics port': 'ok',
       'public URL': 'warn',
@@ -357,8 +360,9 @@ describe('a service with good and bad calls', () => {
     ]);
   });
 
-  test('/readyz names the socket server that runs, and the private port is not behind the public one', async () => {
-    const ready = await fetch(`${gateway.service.publicUrl}/readyz`);
+  test('/readyz tells strangers yes and the private port why, and the private port is not behind the public one', async () => {
+    expect(await (await fetch(`${gateway.service.publicUrl}/readyz`)).json()).toEqual({ status: 'ok' });
+    const ready = await fetch(`http://127.0.0.1:${metricsPort}/readyz`);
     const { checks } = (await ready.json()) as { checks: { media: { ok: boolean; detail: string } } };
     expect(checks.media.detail).toMatch(/^1 connected \((uws|ws)\), \d+ of \d+ calls$/);
     expect((await fetch(`${gateway.service.publicUrl}/metrics`)).status).toBe(404);

@@ -16,4 +16,4 @@ test('a carrier that times out, resets and succeeds late: no phone rings twice, 
   const dialled = report.outcomes.filter(({ planned }) => !['silent', 'reset'].includes(planned.way));
   expect(report.dialled).toBe(dialled.length);
   expect(report.outcomes.some(({ requests }) => requests > 2)).toBe(true);
-}, 90_000);
+});

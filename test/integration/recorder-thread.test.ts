@@ -2,12 +2,12 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FromRecorder, ToRecorder } from '../../media/contract/thread-messages.ts';
 import type { RecorderThreadData } from '../../media/recorder/recorder.ts';
 import { PLAYED, RECEIVED } from '../../media/rings/record-ring.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   createCaller,
   decodeRecording,
@@ -35,16 +35,6 @@ function newDataDir(): string {
   return dataDir;
 }
 
-async function within<T>(what: string, ms: number, look: () => T | undefined): Promise<T> {
-  const deadline = performance.now() + ms;
-  for (;;) {
-    const found = look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`${what} did not happen within ${ms} ms`);
-    await wait(10);
-  }
-}
-
 async function startThread(dataDir: string, runId = 'run-1') {
   const workerData: RecorderThreadData = { dataDir, mediaId: 'media-0', runId, logLevel: 'silent' };
   const worker = new Worker(THREAD, { workerData });
@@ -56,12 +46,12 @@ async function startThread(dataDir: string, runId = 'run-1') {
     if (message.type === 'key.wanted')
       worker.postMessage({ ...message, type: 'key', fate: { kind: 'open', keyHex: KEY_HEX } });
   });
-  await within('ready', 10_000, () => messages.find(({ type }) => type === 'ready'));
+  await eventually('ready', () => messages.find(({ type }) => type === 'ready'));
   return {
     worker,
     post: (message: ToRecorder) => worker.postMessage(message),
     finished: (callUuid: string) =>
-      within(`the end of ${callUuid}`, 30_000, () =>
+      eventually(`the end of ${callUuid}`, () =>
         messages.filter((message) => message.type === 'finished').find((message) => message.callUuid === callUuid),
       ),
   };
@@ -71,7 +61,7 @@ async function startThread(dataDir: string, runId = 'run-1') {
 async function talk(caller: ReturnType<typeof createCaller>, fromMs: number, untilMs: number): Promise<void> {
   for (let atMs = fromMs; atMs < untilMs; atMs += 20) {
     if (caller.ring.freeFrames < 2) {
-      await within('an empty ring', 5000, () => (caller.ring.queuedFrames === 0 ? true : undefined));
+      await eventually('an empty ring', () => (caller.ring.queuedFrames === 0 ? true : undefined));
     }
     expect(sendTone(caller, RECEIVED, atMs, CALLER_HZ) && sendTone(caller, PLAYED, atMs, AGENT_HZ)).toBe(true);
   }
@@ -115,7 +105,7 @@ describe('recorder thread', () => {
     await talk(caller, 0, 24_000);
     // 24 s were sent: the first 19 s, at least, must come to the disk by themselves.
     const secondSegment = join(dataDir, 'recordings', dayIn(dataDir), CALL, '000001.sealed');
-    await within('19 s on disk', 5000, () => (sizeOf(secondSegment) > 64 + 9 * 16_000 ? true : undefined));
+    await eventually('19 s on disk', () => (sizeOf(secondSegment) > 64 + 9 * 16_000 ? true : undefined));
     await first.worker.terminate();
     const folder = join(secondSegment, '..');
     for (const name of [...readdirSync(folder), '.']) utimesSync(join(folder, name), 1, 1);
@@ -132,7 +122,7 @@ describe('recorder thread', () => {
     const caller = createCaller();
     first.post({ type: 'open', callUuid: CALL, epoch: 1, format: caller.format, ring: caller.memory, keyHex: KEY_HEX });
     await talk(caller, 0, 12_000);
-    await within('an empty ring', 5000, () => (caller.ring.queuedFrames === 0 ? true : undefined));
+    await eventually('an empty ring', () => (caller.ring.queuedFrames === 0 ? true : undefined));
     await first.worker.terminate();
     await talk(caller, 12_000, 12_500);
     const next = await startThread(dataDir);

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { superviseChild } from '../../src/supervisor/supervised-child.ts';
+import { eventually } from '../support/eventually.ts';
 
 const entry = fileURLToPath(new URL('../support/fixtures/obedient-child.mjs', import.meta.url));
 
@@ -13,20 +14,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries++) {
-    if (tries > 400) throw new Error(`waited 10 s for ${what}`);
-    await new Promise((done) => setTimeout(done, 25));
-  }
-}
-
 test('a child that is killed is started again, and stop ends the new one', async () => {
   const said: string[] = [];
   const child = superviseChild({ name: 'obedient', entry, env: {}, log: (line) => said.push(line) });
   await child.ready;
   const first = child.pid() ?? 0;
   process.kill(first, 'SIGKILL');
-  await until('a new process', () => child.pid() !== first);
+  await eventually('a new process', () => child.pid() !== first);
   expect(said[0]).toContain('obedient ended (SIGKILL)');
   const second = child.pid() ?? 0;
   await child.stop(5_000);

@@ -9,6 +9,7 @@ import type { RecordingFacts } from '../../media/contract/conversation.ts';
 import { SealedReader } from '../../media/sealed/sealed-reader.ts';
 import { SealedWriter } from '../../media/sealed/sealed-writer.ts';
 import { objectKeyOf, type RecordingStore } from '../../src/recordings/recording-store.ts';
+import { sealedPlace } from '../../src/sealing/sealed-places.ts';
 import type { Queryable } from '../../src/store/database.ts';
 import type { Sealer } from '../../src/store/secrets.ts';
 
@@ -64,16 +65,21 @@ export async function keyOfRecording(
   sealer: Sealer,
   { callUuid, epoch }: { callUuid: string; epoch: number },
 ): Promise<Buffer> {
+  const [call] = await database.query<{ workspaceId: string }>(
+    'SELECT workspace_id AS "workspaceId" FROM calls WHERE call_uuid = $1',
+    [callUuid],
+  );
+  const place = sealedPlace.recordingKey({ callUuid, epoch, workspaceId: call!.workspaceId });
   const [row] = await database.query<{ key: Buffer }>(
     'SELECT key_sealed AS key FROM call_recordings WHERE call_uuid = $1 AND epoch = $2',
     [callUuid, epoch],
   );
-  if (row !== undefined) return Buffer.from(sealer.open(row.key), 'hex');
+  if (row !== undefined) return Buffer.from(sealer.open(row.key, place), 'hex');
   const key = randomBytes(32);
   await database.query(
     `INSERT INTO call_recordings (call_uuid, epoch, workspace_id, key_sealed)
      SELECT call_uuid, $2, workspace_id, $3 FROM calls WHERE call_uuid = $1`,
-    [callUuid, epoch, sealer.seal(key.toString('hex'))],
+    [callUuid, epoch, sealer.seal(key.toString('hex'), place)],
   );
   return key;
 }

@@ -3,7 +3,7 @@
  * A polite line says what changes, an alert says what went wrong; captions are a log that is off until wanted.
  */
 import type { LevelEvent, PanelHost, StatusEvent } from '../contract/ports.ts';
-import { createCaptions, type TranscriptMessage } from './captions.ts';
+import { type CaptionLine, createCaptions, type TranscriptMessage } from './captions.ts';
 import { CAPTIONS, CROSS, element, HANG_UP, icon, MICROPHONE, VOICE } from './elements.ts';
 
 export interface Overlay {
@@ -58,7 +58,7 @@ export function createOverlay(host: PanelHost): Overlay {
   let state = '';
   /** Of this call: turns of the next one have the same ids. */
   let spoken = createCaptions();
-  const shown = new Map<string, HTMLElement>();
+  const shown = new Map<CaptionLine, HTMLElement>();
 
   function seconds(): void {
     const passed = Math.floor((performance.now() - connectedAtMs) / 1000);
@@ -137,12 +137,11 @@ export function createOverlay(host: PanelHost): Overlay {
     if (connectedAtMs !== 0) seconds();
   });
   host.on('transcript', (message: TranscriptMessage) => {
-    const { line } = spoken.take(message);
-    const key = `${line.role} ${line.turnId}`;
-    const row = shown.get(key) ?? element('p');
-    shown.set(key, row);
+    const { line, before } = spoken.take(message);
+    const row = shown.get(line) ?? element('p');
     row.replaceChildren(element('b', {}, line.role === 'agent' ? 'Agent ' : 'You '), line.text);
-    if (!row.isConnected) captions.append(row);
+    if (!shown.has(line)) captions.insertBefore(row, before && shown.get(before)!);
+    shown.set(line, row);
     row.hidden = line.text === '';
     captions.scrollTop = captions.scrollHeight;
   });

@@ -11,8 +11,16 @@ const ONSET_FRAMES = 3;
 const ONSET_WINDOW = 0b11111;
 /** Sound before the onset that the recogniser gets too. */
 const PREROLL_FRAMES = 15;
-/** Longer than any recogniser should need; then the utterance counts as not understood. */
-const ANSWER_TIMEOUT_MS = 3_000;
+/**
+ * A recogniser that is silent for so long has hung, and the utterance counts as not understood. One on a busy machine is only late, and a
+ * callee who gave up on it would ask the agent to repeat itself for as long as the machine is busy.
+ */
+const ANSWER_TIMEOUT_MS = 30_000;
+/**
+ * Utterances of one callee that a recogniser may owe an answer to. What comes beyond them is not listened to: a recogniser that is behind
+ * would fall further behind with each time that the agent asks whether somebody is there.
+ */
+const MOST_OWED = 2;
 
 export interface EarListener {
   /** Cue phrases for an utterance that begins now. */
@@ -42,6 +50,7 @@ export class Ear {
   #frames = 0;
   #recentSpeech = 0;
   #utterance: Utterance | null = null;
+  #owed = 0;
   /** The one whose final result is awaited. */
   #awaited: Utterance | null = null;
 
@@ -77,7 +86,7 @@ export class Ear {
     }
     const awaited = this.#awaited;
     if (awaited !== null && this.nowMs - (awaited.finishedAtMs ?? this.nowMs) >= ANSWER_TIMEOUT_MS) {
-      this.#listener.warning('the recogniser did not answer in 3 s');
+      this.#listener.warning(`the recogniser did not answer in ${ANSWER_TIMEOUT_MS / 1000} s`);
       this.#settle(awaited, '');
     }
   }
@@ -101,15 +110,22 @@ export class Ear {
     this.#utterance = utterance;
     const phrases = this.#listener.cues();
     if (phrases.length === 0) return;
+    if (this.#owed >= MOST_OWED) {
+      utterance.settled = true;
+      return;
+    }
+    this.#owed++;
     utterance.recognition = this.#speechToText.open(
       { phrases, anywhere: true },
       ({ text, rejected, final }) => {
+        if (final) this.#owed--;
         if (utterance.settled) return;
         const heard = rejected ? '' : text;
         if (final) this.#settle(utterance, heard);
         else if (heard !== '') this.#listener.partial(heard, utterance.startMs);
       },
       (error) => {
+        this.#owed--;
         this.#listener.warning(`the recogniser failed: ${error.message}`);
         this.#settle(utterance, '');
       },

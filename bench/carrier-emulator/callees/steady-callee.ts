@@ -17,12 +17,23 @@ export function createToneCallee(toneHz: number): Callee {
   return steadyCallee(async () => toneSecond(Math.round(toneHz)), true);
 }
 
-/** Plays an 8 kHz mono 16-bit WAV once, then is silent. */
+/** Plays an 8 kHz mono 16-bit WAV once, then is silent. A file is read once, however many callees play it. */
 export function createWavCallee(path: string): Callee {
-  return steadyCallee(async () => wavAsMulaw(await readFile(path), path), false);
+  return steadyCallee(() => wavOf(path), false);
 }
 
 const tones = new Map<number, Uint8Array>();
+const wavs = new Map<string, Promise<Uint8Array>>();
+
+function wavOf(path: string): Promise<Uint8Array> {
+  let wav = wavs.get(path);
+  if (wav === undefined) {
+    wav = readFile(path).then((file) => wavAsMulaw(file, path));
+    wavs.set(path, wav);
+    wav.catch(() => wavs.delete(path));
+  }
+  return wav;
+}
 
 function toneSecond(toneHz: number): Uint8Array {
   let tone = tones.get(toneHz);
@@ -59,11 +70,11 @@ function wavAsMulaw(wav: Buffer, path: string): Uint8Array {
 }
 
 function steadyCallee(load: () => Promise<Uint8Array>, repeats: boolean): Callee {
-  let audio = new Uint8Array(0);
+  let audio: Uint8Array = new Uint8Array(0);
   let at = 0;
   return {
     async prepare() {
-      audio = new Uint8Array(await load());
+      audio = await load();
     },
     fill(frame) {
       frame.fill(MULAW_SILENCE);

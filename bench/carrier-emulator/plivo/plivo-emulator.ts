@@ -6,6 +6,7 @@
  *   /emulator/calls                      every call's truth, JSON
  *   /emulator/calls/{uuid}               one call's
  *   /emulator/calls/{uuid}/recording.wav stereo: callee left, agent right
+ *   /emulator/calls/{uuid}/hangup        POST: the callee hangs up
  *   /emulator/personas                   PUT a JSON list: replaces those of the same numbers, adds the rest
  */
 import { randomInt, randomUUID } from 'node:crypto';
@@ -23,6 +24,7 @@ import {
   type PlacementFault,
   parsePersonas,
   personaFor,
+  type RecitingPersona,
   type SpeakingPersona,
 } from '../persona.ts';
 import { createCallbackSender } from './callback-sender.ts';
@@ -39,8 +41,8 @@ export interface PlivoEmulatorOptions {
   /** 0 (the default) takes a free one. */
   port?: number;
   host?: string;
-  /** Makes callees of kind `speaking`; without it such a persona cannot be called. */
-  createSpeakingCallee?: (persona: SpeakingPersona, listener: CalleeListener) => Callee;
+  /** Makes callees that have a voice; without it such a persona cannot be called. */
+  createSpeakingCallee?: (persona: SpeakingPersona | RecitingPersona, listener: CalleeListener) => Callee;
   onEvent?: (event: EmulatorEvent) => void;
   clock?: Clock;
   /** The account's numbers; another `from` is refused. Default: any. */
@@ -103,6 +105,7 @@ export async function startPlivoEmulator(options: PlivoEmulatorOptions): Promise
       case 'wav':
         return createWavCallee(persona.path);
       case 'speaking':
+      case 'reciting':
         if (options.createSpeakingCallee === undefined) {
           throw new Error(`persona ${persona.name} speaks, and this emulator was started without engines`);
         }
@@ -247,10 +250,12 @@ async function control(request: IncomingMessage, response: ServerResponse, contr
       return json(400, { error: error instanceof Error ? error.message : String(error) });
     }
   }
-  if (collection !== 'calls' || request.method !== 'GET') return json(404, { error: 'not found' });
+  const isHangup = part === 'hangup' && request.method === 'POST';
+  if (collection !== 'calls' || !(isHangup || request.method === 'GET')) return json(404, { error: 'not found' });
   if (uuid === undefined || uuid === '') return json(200, controlled.calls.map(callAsJson));
   const call = controlled.find(uuid);
   if (call === null) return json(404, { error: 'no such call' });
+  if (isHangup) call.hangUpByCallee();
   if (part === 'recording.wav') {
     if (call.truth.timeline === null) return json(404, { error: 'audio is not kept' });
     return void response.writeHead(200, { 'content-type': 'audio/wav' }).end(call.truth.timeline.toWav());

@@ -139,7 +139,7 @@ export const resources: Section = {
     row('Lead | id', 'lead.id, and the lead by it.', async (stage) => {
       const { data } = await stage.client.listLeads({ limit: 1 });
       const read = await stage.client.readLead({ leadId: data.data[0]!.id });
-      same('id', read.data.lead.id, data.data[0]!.id);
+      same('id', read.data.id, data.data[0]!.id);
     }),
     row(
       'Embed session token | token',

@@ -13,6 +13,8 @@ export interface OperationFacts {
   /** It takes an `Idempotency-Key`. */
   takesKey: boolean;
   hasBody: boolean;
+  /** The body is sent as `multipart/form-data`. */
+  isForm?: boolean;
 }
 
 export interface RequestOptions {
@@ -60,8 +62,10 @@ export async function exchange(
   if (settings.apiKey !== undefined) headers['authorization'] ??= `Bearer ${settings.apiKey}`;
   const key = operation.takesKey && options.idempotencyKey === undefined ? crypto.randomUUID() : options.idempotencyKey;
   if (typeof key === 'string') headers['idempotency-key'] = key;
-  let body: string | undefined;
-  if (operation.hasBody && input['body'] !== undefined) {
+  let body: string | FormData | undefined;
+  if (operation.isForm === true && input['body'] !== undefined) {
+    body = formOf(input['body'] as Record<string, string | Blob | undefined>);
+  } else if (operation.hasBody && input['body'] !== undefined) {
     body = typeof input['body'] === 'string' ? input['body'] : JSON.stringify(input['body']);
     headers['content-type'] ??= 'application/json';
   }
@@ -102,6 +106,13 @@ export async function exchange(
     settings.onRetry?.({ operation: id, attempt, waitMs, why });
     await pause(waitMs, options.signal);
   }
+}
+
+/** What sends it writes the header, with the boundary in it. */
+function formOf(fields: Record<string, string | Blob | undefined>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.set(name, value);
+  return form;
 }
 
 function isTemporary({ status, code }: ParleyError): boolean {

@@ -74,8 +74,17 @@ export interface Call {
   hangupBy: 'caller' | 'agent' | 'operator' | 'carrier' | 'platform' | null;
   fault: 'none' | 'client' | 'callee' | 'carrier' | 'provider' | 'platform' | null;
   sipCode: number | null;
-  error: { code: string; message: string; provider: string | null; retryable: boolean } | null;
+  /** Of a call that failed */
+  error: {
+    code: string;
+    message: string;
+    /** The carrier or engine at fault */
+    provider: string | null;
+    /** The same call may be placed again as it is; false once a phone rang or was answered */
+    retryable: boolean;
+  } | null;
   answeredBy: 'human' | 'machine' | 'ivr' | 'unknown' | null;
+  /** Not measured */
   answeredByConfidence: null;
   /** UTC, milliseconds */
   createdAt: string;
@@ -111,12 +120,19 @@ export interface Call {
   analysisModel: string | null;
   /** Spreads in ms from the end of the last sound of the caller */
   latency: { [key: string]: unknown } | null;
+  /** Not measured */
   quality: null;
-  interruptions: { byUser: number; falseBargeIns: number };
+  interruptions: {
+    byUser: number;
+    /** Times that the agent paused for what was no interruption, and went on; null: not measured */
+    falseBargeIns: number | null;
+  };
   tools: ToolUse[];
+  /** Not measured */
   cost: null;
-  warnings: string[];
-  recovery: unknown[];
+  warnings: CallWarning[];
+  /** How it went on after what carried it was lost; `hasRecovery` finds such calls */
+  recovery: Recovery[];
   compliance: { permitId: string; window: string | null } | null;
   webhooks: { delivered: number; pending: number };
 }
@@ -137,6 +153,8 @@ export interface Recording {
     url: string;
     /** UTC, milliseconds */
     urlExpiresAt: string;
+    /** Its place in the recording of the whole call */
+    startSeconds: number;
     durationSeconds: number;
     sizeBytes: number;
     sha256: string;
@@ -155,9 +173,15 @@ export interface Turn {
   heardText: string;
   interrupted: boolean;
   kind?: 'speech' | 'backchannel' | 'unclear';
+  /** Speech that the script did not expect; `text` is `[unclear]`. A guess for people: nothing acts on it */
+  unclear?: {
+    /** The phrase of the step that it sounded most like; null: like none */ guess: string | null;
+    confidence: number | null;
+  };
   intent?: string;
   stepId?: string;
-  words: unknown[];
+  /** Times of single words are not measured */
+  words: null;
 }
 export interface Evidence {
   turnId: string;
@@ -193,6 +217,23 @@ export interface ToolUse {
   /** UTC, milliseconds */
   startedAt: string;
 }
+/** What went wrong without ending the call. */
+export interface CallWarning {
+  code: string;
+  /** Of what: the placeholder that had no value */
+  key: string | null;
+  /** How often it was met */
+  count: number;
+}
+export interface Recovery {
+  /** What was lost */ what: 'pipeline_thread' | 'media_stream';
+  /** When it went on; null once the events of the call are deleted */
+  at: string | null;
+  /** On the clock of the stream */
+  atMs: number | null;
+  /** For how long nothing was heard; null: not measured */
+  gapMs: number | null;
+}
 /** Exactly two keys; the code is in X-Error-Code. */
 export interface ShortError {
   success: false;
@@ -220,6 +261,7 @@ export interface Error {
   success: false;
   message: string;
   code:
+    | 'event_stream_limit'
     | 'transcript_not_ready'
     | 'call_live'
     | 'call_not_in_progress'
@@ -233,13 +275,21 @@ export interface Error {
     | 'recording_busy'
     | 'recording_unreadable'
     | 'legal_hold'
+    | 'invalid_clip'
+    | 'clip_too_large'
+    | 'unsupported_clip_type'
+    | 'clip_not_found'
+    | 'clip_in_use'
+    | 'clips_busy'
     | 'unauthorized'
     | 'insufficient_scope'
     | 'auth_rate_limit'
     | 'api_rate_limit'
+    | 'open_requests_limit'
     | 'invalid_json'
     | 'unsupported_media_type'
     | 'body_too_large'
+    | 'body_too_slow'
     | 'bad_request'
     | 'missing_fields'
     | 'invalid_from'
@@ -253,10 +303,13 @@ export interface Error {
     | 'blocked_suppressed'
     | 'blocked_time_window'
     | 'blocked_country'
+    | 'blocked_destination'
     | 'draining'
     | 'overloaded'
     | 'cps_limit'
     | 'concurrency_limit'
+    | 'line_switched_off'
+    | 'daily_limit'
     | 'submission_unknown'
     | 'internal_error'
     | 'invalid_idempotency_key'
@@ -283,9 +336,11 @@ export interface Error {
     | 'invalid_consent'
     | 'import_not_found'
     | 'invalid_import_id'
+    | 'import_over'
     | 'unsupported_import_type'
     | 'import_empty'
     | 'import_too_many_rows'
+    | 'import_too_costly'
     | 'import_no_phone_column'
     | 'import_duplicate_column'
     | 'invalid_status'
@@ -304,6 +359,7 @@ export interface Error {
     | 'invalid_agent'
     | 'agent_version_not_found'
     | 'key_not_found'
+    | 'hold_not_found'
     | 'line_not_found'
     | 'widget_key_not_found'
     | 'secret_not_found'
@@ -339,6 +395,7 @@ export interface Error {
 }
 export interface CallEvents {
   data: CallEvent[];
+  nextCursor: null;
 }
 export interface CallEvent {
   id: string;
@@ -451,6 +508,7 @@ export interface Consent {
 }
 export interface Leads {
   data: Lead[];
+  /** Null on the last page */
   nextCursor: string | null;
 }
 export interface Lead {
@@ -477,14 +535,15 @@ export interface Lead {
   updatedAt: string;
   consent: { type: string; source?: string | null; at?: string | null; proofUrl?: string | null } | null;
 }
-export interface LeadImportStarted {
+export interface StoredLeadImport {
   success: true;
   import: LeadImport;
 }
 export interface LeadImport {
   id: string;
   format: 'csv' | 'ndjson';
-  state: 'queued' | 'running' | 'completed' | 'failed';
+  /** canceled: called off; rows that were stored stay */
+  state: 'queued' | 'running' | 'completed' | 'failed' | 'canceled';
   totalRows: number;
   /** Created, updated and failed */
   processedRows: number;
@@ -500,11 +559,14 @@ export interface LeadImport {
   startedAt: string | null;
   finishedAt: string | null;
 }
-export interface LeadImportProgress {
-  success: true;
-  import: LeadImport;
-  errors: LeadImportError[];
-  /** For more errors */
+export interface LeadImports {
+  data: LeadImport[];
+  /** Null on the last page */
+  nextCursor: string | null;
+}
+export interface LeadImportErrors {
+  data: LeadImportError[];
+  /** Null on the last page */
   nextCursor: string | null;
 }
 export interface LeadImportError {
@@ -515,7 +577,7 @@ export interface LeadImportError {
   code: string;
   message: string;
 }
-export interface OneLead {
+export interface StoredLead {
   success: true;
   lead: Lead;
 }
@@ -604,11 +666,19 @@ export interface WebhookEndpoint {
   disabledAt: string | null;
   disabledReason: 'gone' | 'failing' | 'operator' | null;
   /** Opt-in events that are sent beside those that always are */
-  events: ('call.ringing' | 'call.answered' | 'tool.failed' | 'lead.updated')[];
+  events: ('call.ringing' | 'call.answered' | 'tool.failed' | 'lead.updated' | 'workspace.limit_reached')[];
   lastSuccessAt: string | null;
   /** The first failure since the last success */
   failingSince: string | null;
   failuresSinceSuccess: number;
+  /** `enable` closes it */
+  breaker: {
+    /** open: 20 attempts in a row failed, and nothing is sent; half_open: the next attempt asks whether it is back */
+    state: 'closed' | 'open' | 'half_open';
+    /** When that attempt may be made */
+    opensAt: string | null;
+    reason: string | null;
+  };
   /** Deliveries that are not over */
   waiting: number;
   /** Until when the secret before the last rotation signs too */
@@ -618,6 +688,7 @@ export interface WebhookEndpoint {
 }
 export interface WebhookDeliveries {
   data: WebhookDelivery[];
+  /** Null on the last page */
   nextCursor: string | null;
 }
 export interface WebhookDelivery {
@@ -634,6 +705,7 @@ export interface WebhookDelivery {
     | 'call.answered'
     | 'tool.failed'
     | 'lead.updated'
+    | 'workspace.limit_reached'
     | 'webhook.test';
   callUuid: string | null;
   sequence: number;
@@ -663,6 +735,7 @@ export interface WebhookDeliveryDetail {
     | 'call.answered'
     | 'tool.failed'
     | 'lead.updated'
+    | 'workspace.limit_reached'
     | 'webhook.test';
   callUuid: string | null;
   sequence: number;
@@ -713,11 +786,23 @@ export interface WebhookReplayRequest {
     | 'call.answered'
     | 'tool.failed'
     | 'lead.updated'
+    | 'workspace.limit_reached'
     | 'webhook.test'
   )[];
   callUuids?: string[];
   /** Only those whose delivery is in one of these states; without it all are sent again */
   states?: ('pending' | 'delivered' | 'failed' | 'dead')[];
+}
+export interface WebhookSet {
+  success: true;
+  webhook: WebhookEndpoint;
+  /** Of a new one, this once; null: the one that there was stays */
+  secret: string | null;
+}
+export interface WebhookRequest {
+  /** https */ url: string;
+  /** True: make another; the old one signs too for 24 h */
+  newSecret?: boolean;
 }
 export interface WebhookWithSecret {
   success: true;
@@ -725,12 +810,14 @@ export interface WebhookWithSecret {
   /** `whsec_…` with which every event is signed, this once (Standard Webhooks) */
   secret: string;
 }
-export interface WebhookRequest {
-  /** https */ url: string;
+export interface WebhookRemoved {
+  success: true;
+  /** As it was */
+  webhook: WebhookEndpoint;
 }
 export interface WebhookChange {
   /** Opt-in events that are sent beside those that always are; the list is replaced whole */
-  events?: ('call.ringing' | 'call.answered' | 'tool.failed' | 'lead.updated')[];
+  events?: ('call.ringing' | 'call.answered' | 'tool.failed' | 'lead.updated' | 'workspace.limit_reached')[];
   /** On: what waits is sent. Off: events are kept. */
   enabled?: boolean;
 }
@@ -790,7 +877,59 @@ export interface LimitSettingsChange {
   apiRequestsPerSecond?: number;
   apiBurst?: number;
   webSessions?: number;
-  reservedPhoneCalls?: number;
+  /** null: half of `concurrentCalls`, rounded up (of one none), as it is until it is set */
+  reservedPhoneCalls?: number | null;
+}
+export interface DialPolicy {
+  /** Beside those of its lines; null: any */ countries: string[] | null;
+  blockedCountries: string[];
+  /** Beside ordinary numbers */
+  kinds: ('premium' | 'shared_cost' | 'personal' | 'satellite' | 'countryless' | 'unassigned')[];
+  maxCallSeconds: number | null;
+  callsPerDay: number | null;
+  minutesPerDay: number | null;
+  keyCallsPerDay: number | null;
+  keyMinutesPerDay: number | null;
+  /** Of lines that the operator added: every line may call them. A line may always call its own */
+  lineCountries: string[];
+  /** Null: nothing is counted, because there are no ceilings */
+  today: {
+    calls: number;
+    /** Talk of calls that are over */
+    usedSeconds: number;
+    /** The longest that live calls may still become */
+    reservedSeconds: number;
+    /** UTC, milliseconds */
+    resetsAt: string;
+    /** That have called today */
+    keys: {
+      keyId: string;
+      calls: number;
+      /** Talk of calls that are over */
+      usedSeconds: number;
+      /** The longest that live calls may still become */
+      reservedSeconds: number;
+    }[];
+  } | null;
+}
+export interface StoredDialPolicy {
+  success: true;
+  dialPolicy: DialPolicy;
+}
+export interface DialPolicyChange {
+  /** ISO 3166, beside those of its lines; null: any */ countries?: string[] | null;
+  /** Never, whatever else allows them */
+  blockedCountries?: string[];
+  /** Beside ordinary numbers */
+  kinds?: ('premium' | 'shared_cost' | 'personal' | 'satellite' | 'countryless' | 'unassigned')[];
+  /** No call lasts longer; null: as its agent says */
+  maxCallSeconds?: number | null;
+  /** UTC; null: no ceiling; 0: none */
+  callsPerDay?: number | null;
+  minutesPerDay?: number | null;
+  /** Of each key, with the keys that it has made */
+  keyCallsPerDay?: number | null;
+  keyMinutesPerDay?: number | null;
 }
 export interface Audit {
   data: AuditRow[];
@@ -864,6 +1003,57 @@ export interface AgentVersion {
   isCurrent: boolean;
   /** UTC, milliseconds */
   createdAt: string;
+}
+export interface Clips {
+  data: Clip[];
+  nextCursor: null;
+}
+export interface Clip {
+  /** For `clip` in an agent; its name will do too */ id: string;
+  name: string;
+  /** What it says, for transcripts; may be empty */
+  text: string;
+  /** Of the file that was sent; `other` was read by FFmpeg */
+  kind: 'wav' | 'ogg_opus' | 'webm_opus' | 'other';
+  durationMs: number;
+  /** As it is stored, by EBU R 128; -16 is aimed at */
+  loudnessLufs: number;
+  /** Of the WAV that is stored */
+  sizeBytes: number;
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface StoredClip {
+  success: true;
+  clip: Clip;
+}
+export interface ClipRequest {
+  /** Unique in the workspace; what agents call it */ name: string;
+  /** What it says, for transcripts. An agent may say it itself. */
+  text?: string;
+  /** At most 10 MB */
+  file: Blob;
+}
+export interface ClipDetail {
+  /** For `clip` in an agent; its name will do too */ id: string;
+  name: string;
+  /** What it says, for transcripts; may be empty */
+  text: string;
+  /** Of the file that was sent; `other` was read by FFmpeg */
+  kind: 'wav' | 'ogg_opus' | 'webm_opus' | 'other';
+  durationMs: number;
+  /** As it is stored, by EBU R 128; -16 is aimed at */
+  loudnessLufs: number;
+  /** Of the WAV that is stored */
+  sizeBytes: number;
+  /** UTC, milliseconds */
+  createdAt: string;
+  /** Agents whose current version plays it */
+  usedBy: { agentId: string; name: string }[];
+}
+export interface DeletedClip {
+  success: true;
+  clipId: string;
 }
 export interface PhoneNumbers {
   data: PhoneNumber[];
@@ -958,6 +1148,30 @@ export interface NewApiKeyRequest {
   allowedCidrs?: string[];
   expiresAt?: string | null;
 }
+export interface StoredApiKey {
+  success: true;
+  key: ApiKey;
+}
+export interface ApiKeyChange {
+  name?: string;
+  /** All of them: the list is replaced whole */
+  scopes?: (
+    | 'calls:write'
+    | 'calls:read'
+    | 'leads:write'
+    | 'leads:read'
+    | 'webhooks:write'
+    | 'agents:read'
+    | 'audit:read'
+    | 'settings:read'
+    | 'settings:write'
+    | 'bench'
+  )[];
+  /** 203.0.113.0/24; none: anywhere */
+  allowedCidrs?: string[];
+  /** In the future; null: it does not end by itself */
+  expiresAt?: string | null;
+}
 export interface RotatedApiKey {
   success: true;
   /** The new one */
@@ -970,10 +1184,6 @@ export interface RotatedApiKey {
 export type RotateApiKeyRequest = {
   /** For how long the old key stays valid; default a day */ overlapSeconds?: number;
 } | null;
-export interface RevokedApiKey {
-  success: true;
-  key: ApiKey;
-}
 export interface CallingSettings {
   window: { start: string; end: string; days: number[]; timezone: string } | null;
   allowedCountries: string[] | null;
@@ -1055,6 +1265,59 @@ export interface RetentionChange {
   events?: number | null;
   metadata?: number | null;
 }
+export interface LegalHolds {
+  data: LegalHold[];
+  /** Null on the last page */
+  nextCursor: string | null;
+}
+export interface LegalHold {
+  id: string;
+  /** Null: every call of the workspace */
+  callUuid: string | null;
+  reason: string;
+  /** As in the audit. A key releases only what a key has placed */
+  placedBy: string;
+  /** UTC, milliseconds */
+  placedAt: string;
+}
+export interface PlacedLegalHold {
+  success: true;
+  hold: LegalHold;
+}
+export interface NewLegalHold {
+  /** Null or absent: every call of the workspace */ callUuid?: string | null;
+  /** Why; it is audited */
+  reason: string;
+}
+export interface ReleasedLegalHold {
+  success: true;
+  holdId: string;
+}
+export interface Purged {
+  success: true;
+  /** How many calls lost this kind */
+  removed: { recording: number; transcript: number; analysis: number; events: number; metadata: number };
+  /** Nothing was removed, because the machine's clock was set; ask again in an hour */
+  putOff: boolean;
+  /** More may be due: ask again */
+  more: boolean;
+}
+export interface PurgeReceipts {
+  data: PurgeReceipt[];
+  /** Null on the last page */
+  nextCursor: string | null;
+}
+export interface PurgeReceipt {
+  id: string;
+  callUuid: string;
+  kinds: ('recording' | 'transcript' | 'analysis' | 'events' | 'metadata')[];
+  cause: 'retention' | 'erase';
+  actor: string;
+  /** Rows by what they were; recordings with their SHA-256 */
+  removed: { [key: string]: unknown };
+  /** UTC, milliseconds */
+  at: string;
+}
 export interface WidgetKeys {
   data: WidgetKey[];
   nextCursor: null;
@@ -1132,6 +1395,7 @@ export interface NewWorkspace {
   name: string;
 }
 export interface WorkspaceChange {
+  /** What people call it; `slug` stays */ name?: string;
   apiEnabled?: boolean;
   /** Also the caps of what the workspace may set by itself */
   limits?: LimitSettingsChange;
@@ -1139,6 +1403,7 @@ export interface WorkspaceChange {
 export interface ErrorCodes {
   data: {
     code:
+      | 'event_stream_limit'
       | 'transcript_not_ready'
       | 'call_live'
       | 'call_not_in_progress'
@@ -1152,13 +1417,21 @@ export interface ErrorCodes {
       | 'recording_busy'
       | 'recording_unreadable'
       | 'legal_hold'
+      | 'invalid_clip'
+      | 'clip_too_large'
+      | 'unsupported_clip_type'
+      | 'clip_not_found'
+      | 'clip_in_use'
+      | 'clips_busy'
       | 'unauthorized'
       | 'insufficient_scope'
       | 'auth_rate_limit'
       | 'api_rate_limit'
+      | 'open_requests_limit'
       | 'invalid_json'
       | 'unsupported_media_type'
       | 'body_too_large'
+      | 'body_too_slow'
       | 'bad_request'
       | 'missing_fields'
       | 'invalid_from'
@@ -1172,10 +1445,13 @@ export interface ErrorCodes {
       | 'blocked_suppressed'
       | 'blocked_time_window'
       | 'blocked_country'
+      | 'blocked_destination'
       | 'draining'
       | 'overloaded'
       | 'cps_limit'
       | 'concurrency_limit'
+      | 'line_switched_off'
+      | 'daily_limit'
       | 'submission_unknown'
       | 'internal_error'
       | 'invalid_idempotency_key'
@@ -1202,9 +1478,11 @@ export interface ErrorCodes {
       | 'invalid_consent'
       | 'import_not_found'
       | 'invalid_import_id'
+      | 'import_over'
       | 'unsupported_import_type'
       | 'import_empty'
       | 'import_too_many_rows'
+      | 'import_too_costly'
       | 'import_no_phone_column'
       | 'import_duplicate_column'
       | 'invalid_status'
@@ -1223,6 +1501,7 @@ export interface ErrorCodes {
       | 'invalid_agent'
       | 'agent_version_not_found'
       | 'key_not_found'
+      | 'hold_not_found'
       | 'line_not_found'
       | 'widget_key_not_found'
       | 'secret_not_found'
@@ -1257,6 +1536,7 @@ export interface ErrorCodes {
     message: string;
     meaning: string;
   }[];
+  nextCursor: null;
 }
 export interface Tools {
   data: ToolFigures[];
@@ -1321,10 +1601,9 @@ export interface Alive {
   /** Another after each start of control */
   instance: string;
 }
-/** `media` names the processes that are connected and the socket server that they run. */
+/** Which check fails, `parley doctor` and the private port tell. */
 export interface Ready {
   status: 'ok' | 'unavailable';
-  checks: { [key: string]: { ok: boolean; detail: string } };
 }
 /** What each operation takes and gives. */
 export interface Operations {
@@ -1360,7 +1639,7 @@ export interface Operations {
       channel?: string;
       /** Who called; several, separated by commas, mean any of them */
       direction?: string;
-      /** The number called, like %2B14155550123; several, separated by commas, mean any of them */
+      /** The number called, like +14155550123; several, separated by commas, mean any of them */
       to?: string;
       /** The phone number record, or its number; several, separated by commas, mean any of them */
       from?: string;
@@ -1372,8 +1651,10 @@ export interface Operations {
       sentiment?: string;
       /** What the analysis found */
       successful?: 'true' | 'false';
-      /** It went on after a fault of ours */
+      /** It went on after what carried it was lost; see `recovery` */
       hasRecovery?: 'true' | 'false';
+      /** The caller said things in it that the script did not expect */
+      hasUnclear?: 'true' | 'false';
       /** A tool failed in it */
       toolErrored?: 'true' | 'false';
       /** At this time or later */
@@ -1392,10 +1673,10 @@ export interface Operations {
       'metadata.<key>'?: string;
       /** Words of the transcript as heard, name, numbers or summary: all of them, `"a phrase"`, `or`, `-not` */
       q?: string;
-      /** Calls on the page */
-      limit?: number;
       /** `nextCursor` of the page before */
       cursor?: string;
+      /** Entries on the page */
+      limit?: number;
     };
     data: Calls;
   };
@@ -1425,7 +1706,7 @@ export interface Operations {
   /**
    * What happened in a call, in order.
    *
-   * A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. It ends with the event `end`.
+   * A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. It ends with the event `end`, or without it when its key is revoked.
    *
    * The key needs `calls:read`.
    */
@@ -1475,7 +1756,7 @@ export interface Operations {
       variant?: 'stereo' | 'mono' | 'caller' | 'agent';
       /** `ogg` is Ogg/Opus, `wav` 16-bit PCM */
       format?: 'ogg' | 'wav';
-      /** Which of `recording.parts` */
+      /** One of `recording.parts` alone; without it the whole call */
       part?: number;
     };
     data: ArrayBuffer;
@@ -1492,7 +1773,7 @@ export interface Operations {
       variant?: 'stereo' | 'mono' | 'caller' | 'agent';
       /** `ogg` is Ogg/Opus, `wav` 16-bit PCM */
       format?: 'ogg' | 'wav';
-      /** Which of `recording.parts` */
+      /** One of `recording.parts` alone; without it the whole call */
       part?: number;
       /** Unix seconds */
       expires?: number;
@@ -1518,17 +1799,22 @@ export interface Operations {
    */
   listLeads: {
     input: {
-      status?: 'new' | 'calling' | 'contacted' | 'no_answer' | 'failed' | 'do_not_contact';
+      /** The status of the lead; several, separated by commas, mean any of them */ status?: string;
+      /** Its source; several, separated by commas, mean any of them */
       source?: string;
+      /** Its agent; several, separated by commas, mean any of them */
       agentId?: string;
+      /** Its number, like +14155550123; several, separated by commas, mean any of them */
       phone?: string;
+      /** Your own id of it; several, separated by commas, mean any of them */
       externalId?: string;
-      /** From then on */
+      /** At this time or later */
       createdAfter?: string;
-      /** Before then */
+      /** Before this time */
       createdBefore?: string;
       /** `nextCursor` of the page before */
       cursor?: string;
+      /** Entries on the page */
       limit?: number;
     };
     data: Leads;
@@ -1547,24 +1833,62 @@ export interface Operations {
       source?: string;
       body: string;
     };
-    data: LeadImportStarted;
+    data: StoredLeadImport;
   };
   /**
-   * How far an import is, and what was wrong in which row.
+   * Imports, newest first.
    *
-   * Errors come in the order of the file, in pages.
+   * In pages; filters are combined.
    *
    * The key needs `leads:read`.
    */
-  readLeadImport: {
+  listLeadImports: {
+    input: {
+      /** How far it is; several, separated by commas, mean any of them */ state?: string;
+      /** At this time or later */
+      createdAfter?: string;
+      /** Before this time */
+      createdBefore?: string;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+      /** Entries on the page */
+      limit?: number;
+    };
+    data: LeadImports;
+  };
+  /**
+   * How far an import is.
+   *
+   * What was wrong in which row is beside it, under `/errors`.
+   *
+   * The key needs `leads:read`.
+   */
+  readLeadImport: { input: { importId: string }; data: LeadImport };
+  /**
+   * What was wrong in which row of an import.
+   *
+   * In the order of the file, in pages.
+   *
+   * The key needs `leads:read`.
+   */
+  listLeadImportErrors: {
     input: {
       importId: string;
       /** `nextCursor` of the page before */
       cursor?: string;
+      /** Entries on the page */
       limit?: number;
     };
-    data: LeadImportProgress;
+    data: LeadImportErrors;
   };
+  /**
+   * Call off an import.
+   *
+   * Rows that were stored stay; no more are after the answer. Repeating it is fine.
+   *
+   * The key needs `leads:write`.
+   */
+  cancelLeadImport: { input: { importId: string }; data: StoredLeadImport };
   /**
    * One lead.
    *
@@ -1572,7 +1896,7 @@ export interface Operations {
    *
    * The key needs `leads:read`.
    */
-  readLead: { input: { leadId: string }; data: OneLead };
+  readLead: { input: { leadId: string }; data: Lead };
   /**
    * Change what is given of a lead.
    *
@@ -1580,7 +1904,7 @@ export interface Operations {
    *
    * The key needs `leads:write`.
    */
-  changeLead: { input: { leadId: string; body: LeadChange }; data: OneLead };
+  changeLead: { input: { leadId: string; body: LeadChange }; data: StoredLead };
   /**
    * Delete a lead.
    *
@@ -1606,9 +1930,10 @@ export interface Operations {
    */
   listSuppressions: {
     input: {
-      phone?: string;
+      /** The number, like +14155550123; several, separated by commas, mean any of them */ phone?: string;
       /** `nextCursor` of the page before */
       cursor?: string;
+      /** Entries on the page */
       limit?: number;
     };
     data: Suppressions;
@@ -1640,11 +1965,19 @@ export interface Operations {
   /**
    * Set the webhook URL.
    *
-   * Makes a new secret, which the answer shows this once; the one before stops at once, for it belongs to another receiver. What waited goes to the new URL.
+   * The first URL gets a secret, which the answer shows this once. Another URL keeps it, unless `newSecret` asks for one: then both sign for 24 h. What waited goes to the new URL.
    *
    * The key needs `settings:write`.
    */
-  setWebhook: { input: { body: WebhookRequest }; data: WebhookWithSecret };
+  setWebhook: { input: { body: WebhookRequest }; data: WebhookSet };
+  /**
+   * Take the webhook URL and its secret away.
+   *
+   * What waits is given up. What became of events can still be read, and a URL that is set later can be sent them by a replay.
+   *
+   * The key needs `settings:write`.
+   */
+  removeWebhook: { input: Record<never, never>; data: WebhookRemoved };
   /**
    * Choose opt-in events, or switch the URL on or off.
    *
@@ -1654,9 +1987,9 @@ export interface Operations {
    */
   changeWebhook: { input: { body: WebhookChange }; data: WebhookEndpoint };
   /**
-   * Switch the URL on and send what waits.
+   * Switch the URL on, close its breaker and send what waits.
    *
-   * Also what was given up since it began to fail. Without effect when it is on.
+   * Within 5 s; also what was given up since it began to fail. Without effect when it is on and well.
    *
    * The key needs `webhooks:write`.
    */
@@ -1670,22 +2003,15 @@ export interface Operations {
    */
   listWebhookDeliveries: {
     input: {
-      callUuid?: string;
-      event?:
-        | 'call.completed'
-        | 'call.no_answer'
-        | 'call.failed'
-        | 'recording.ready'
-        | 'analysis.completed'
-        | 'call.ringing'
-        | 'call.answered'
-        | 'tool.failed'
-        | 'lead.updated'
-        | 'webhook.test';
-      state?: 'pending' | 'delivered' | 'failed' | 'dead';
-      limit?: number;
+      /** Of this call; several, separated by commas, mean any of them */ callUuid?: string;
+      /** Which event; several, separated by commas, mean any of them */
+      event?: string;
+      /** What became of it; several, separated by commas, mean any of them */
+      state?: string;
       /** `nextCursor` of the page before */
       cursor?: string;
+      /** Entries on the page */
+      limit?: number;
     };
     data: WebhookDeliveries;
   };
@@ -1754,6 +2080,30 @@ export interface Operations {
    */
   changeLimitSettings: { input: { body: LimitSettingsChange }; data: LimitSettings };
   /**
+   * What the operator lets the workspace dial, and what is left of the day.
+   *
+   * No key of the workspace changes it; its calling settings narrow it.
+   *
+   * The key needs `calls:read`.
+   */
+  readDialPolicy: { input: Record<never, never>; data: DialPolicy };
+  /**
+   * What a workspace may dial, and what it has had of the day.
+   *
+   * A new workspace calls ordinary numbers in the countries of its lines.
+   *
+   * Takes an operator's key.
+   */
+  readWorkspaceDialPolicy: { input: { slug: string }; data: DialPolicy };
+  /**
+   * Allow countries and kinds of numbers; set the longest call and the ceilings of a day.
+   *
+   * Only what is given; it holds for the next dial, and live calls go on.
+   *
+   * Takes an operator's key.
+   */
+  changeWorkspaceDialPolicy: { input: { slug: string; body: DialPolicyChange }; data: StoredDialPolicy };
+  /**
    * Who changed what in the workspace, newest first.
    *
    * In pages. Rows are chained by their hashes and never change; `parley audit verify` checks the whole chain.
@@ -1762,11 +2112,14 @@ export interface Operations {
    */
   listAudit: {
     input: {
-      actor?: string;
+      /** Who did it, such as key:AbCdEfGh; several, separated by commas, mean any of them */ actor?: string;
+      /** What was done, such as line.limits_changed; several, separated by commas, mean any of them */
       action?: string;
+      /** To what it was done; several, separated by commas, mean any of them */
       target?: string;
       /** `nextCursor` of the page before */
       cursor?: string;
+      /** Entries on the page */
       limit?: number;
     };
     data: Audit;
@@ -1844,6 +2197,46 @@ export interface Operations {
    */
   activateAgentVersion: { input: { agentId: string; version: number }; data: StoredAgent };
   /**
+   * The clips of the workspace.
+   *
+   * Sound that agents play where they would speak: docs/clips.md.
+   *
+   * The key needs `settings:read`.
+   */
+  listClips: { input: Record<never, never>; data: Clips };
+  /**
+   * Make a clip of a sound file.
+   *
+   * Ogg Opus, WebM Opus and WAV; anything else where FFmpeg is installed. At most 10 MB and three minutes. It becomes one channel at -16 LUFS.
+   *
+   * The key needs `settings:write`.
+   */
+  createClip: { input: { body: ClipRequest }; data: StoredClip };
+  /**
+   * A clip, and which agents play it.
+   *
+   * It cannot be deleted while one does.
+   *
+   * The key needs `settings:read`.
+   */
+  readClip: { input: { clipId: string }; data: ClipDetail };
+  /**
+   * Delete a clip.
+   *
+   * Its key is forgotten first, so that every copy of it is noise. A live call that has it plays it to its end.
+   *
+   * The key needs `settings:write`.
+   */
+  deleteClip: { input: { clipId: string }; data: DeletedClip };
+  /**
+   * The sound of a clip.
+   *
+   * As it is stored: 16-bit PCM, one channel, 24 kHz. Legs get it in their own format.
+   *
+   * The key needs `settings:read`.
+   */
+  readClipSound: { input: { clipId: string }; data: ArrayBuffer };
+  /**
    * The phone numbers of the workspace.
    *
    * Their ids are what `from` wants.
@@ -1908,13 +2301,21 @@ export interface Operations {
    */
   createKey: { input: { body: NewApiKeyRequest }; data: NewApiKey };
   /**
-   * Make a key like this one, which then ends.
+   * A key.
    *
-   * The old key stays valid for `overlapSeconds`, a minute to a week, so that its users can be changed in between.
+   * A revoked or expired one too, without its secret.
+   *
+   * The key needs `settings:read`.
+   */
+  readKey: { input: { keyId: string }; data: ApiKey };
+  /**
+   * Change name, scopes, address ranges or end of life of a key.
+   *
+   * Only what is given, of a live key; holds within 2 s. It is widened to no scope, address range or life beyond that of the key that asks.
    *
    * The key needs `settings:write`.
    */
-  rotateKey: { input: { keyId: string; body?: RotateApiKeyRequest }; data: RotatedApiKey };
+  changeKey: { input: { keyId: string; body: ApiKeyChange }; data: StoredApiKey };
   /**
    * End a key.
    *
@@ -1922,7 +2323,15 @@ export interface Operations {
    *
    * The key needs `settings:write`.
    */
-  revokeKey: { input: { keyId: string }; data: RevokedApiKey };
+  revokeKey: { input: { keyId: string }; data: StoredApiKey };
+  /**
+   * Make a key like this one, which then ends.
+   *
+   * The old key stays valid for `overlapSeconds`, a minute to a week, so that its users can be changed in between.
+   *
+   * The key needs `settings:write`.
+   */
+  rotateKey: { input: { keyId: string; body?: RotateApiKeyRequest }; data: RotatedApiKey };
   /**
    * When and where the workspace calls, and with which agent and line.
    *
@@ -1947,6 +2356,14 @@ export interface Operations {
    * The key needs `settings:read`.
    */
   listToolSecrets: { input: Record<never, never>; data: ToolSecrets };
+  /**
+   * When a secret was stored.
+   *
+   * Never its value. Its ETag is another as soon as the secret is.
+   *
+   * The key needs `settings:read`.
+   */
+  readToolSecret: { input: { name: string }; data: ToolSecret };
   /**
    * Store or replace a secret.
    *
@@ -2019,6 +2436,64 @@ export interface Operations {
    * The key needs `settings:write`.
    */
   changeAgentRetention: { input: { agentId: string; body: RetentionChange }; data: Retention };
+  /**
+   * The legal holds that live, newest first.
+   *
+   * In pages. With `callUuid`: those that hold one of these calls.
+   *
+   * The key needs `settings:read`.
+   */
+  listLegalHolds: {
+    input: {
+      /** Of these calls; several, separated by commas, mean any of them */ callUuid?: string;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+      /** Entries on the page */
+      limit?: number;
+    };
+    data: LegalHolds;
+  };
+  /**
+   * Keep a call, or every call, whatever the days say and whoever asks.
+   *
+   * Nothing of what is held is removed, by a purge or by a request, until the hold is released.
+   *
+   * The key needs `settings:write`.
+   */
+  placeLegalHold: { input: { body: NewLegalHold }; data: PlacedLegalHold };
+  /**
+   * Release a legal hold.
+   *
+   * What is due is removed at the next purge. A hold that the operator has placed, the operator releases.
+   *
+   * The key needs `settings:write`.
+   */
+  releaseLegalHold: { input: { holdId: string }; data: ReleasedLegalHold };
+  /**
+   * Remove now what has been kept long enough.
+   *
+   * The service does so each hour. At most some 1,000 calls a request; what is held stays.
+   *
+   * The key needs `settings:write`.
+   */
+  purge: { input: Record<never, never>; data: Purged };
+  /**
+   * What was removed of calls for good, newest first.
+   *
+   * In pages; nothing of what is gone is in them.
+   *
+   * The key needs `settings:read`.
+   */
+  listPurgeReceipts: {
+    input: {
+      /** Of these calls; several, separated by commas, mean any of them */ callUuid?: string;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+      /** Entries on the page */
+      limit?: number;
+    };
+    data: PurgeReceipts;
+  };
   /**
    * The public keys for web pages.
    *
@@ -2100,7 +2575,7 @@ export interface Operations {
    */
   readWorkspace: { input: { slug: string }; data: Workspace };
   /**
-   * Switch API access on or off, and set limits with their caps.
+   * Rename it, switch its API access on or off, set its limits with their caps.
    *
    * Off: every key of the workspace is refused within 2 s. A limit is at once the cap of what the workspace may set.
    *
@@ -2150,13 +2625,13 @@ export interface Operations {
   /**
    * The service can take calls.
    *
-   * Each check by name; for readiness probes and load balancers.
+   * Yes or no; for readiness probes and load balancers.
    */
   ready: { input: Record<never, never>; data: Ready };
   /**
    * The service can take calls.
    *
-   * Each check by name; for readiness probes and load balancers.
+   * Yes or no; for readiness probes and load balancers.
    */
   healthy: { input: Record<never, never>; data: Ready };
   /**
@@ -2187,6 +2662,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
       'sentiment',
       'successful',
       'hasRecovery',
+      'hasUnclear',
       'toolErrored',
       'createdAfter',
       'createdBefore',
@@ -2196,8 +2672,8 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
       'idempotencyKey',
       'metadata.<key>',
       'q',
-      'limit',
       'cursor',
+      'limit',
     ],
     takesKey: false,
     hasBody: false,
@@ -2264,13 +2740,34 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     method: 'POST',
     path: '/api/developer/leads/import',
     query: ['agentId', 'source'],
-    takesKey: false,
+    takesKey: true,
     hasBody: true,
+  },
+  listLeadImports: {
+    method: 'GET',
+    path: '/api/developer/leads/import',
+    query: ['state', 'createdAfter', 'createdBefore', 'cursor', 'limit'],
+    takesKey: false,
+    hasBody: false,
   },
   readLeadImport: {
     method: 'GET',
     path: '/api/developer/leads/import/{importId}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  listLeadImportErrors: {
+    method: 'GET',
+    path: '/api/developer/leads/import/{importId}/errors',
     query: ['cursor', 'limit'],
+    takesKey: false,
+    hasBody: false,
+  },
+  cancelLeadImport: {
+    method: 'POST',
+    path: '/api/developer/leads/import/{importId}/cancel',
+    query: [],
     takesKey: false,
     hasBody: false,
   },
@@ -2295,12 +2792,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   },
   readWebhook: { method: 'GET', path: '/api/developer/webhooks', query: [], takesKey: false, hasBody: false },
   setWebhook: { method: 'PUT', path: '/api/developer/webhooks', query: [], takesKey: true, hasBody: true },
+  removeWebhook: { method: 'DELETE', path: '/api/developer/webhooks', query: [], takesKey: false, hasBody: false },
   changeWebhook: { method: 'PATCH', path: '/api/developer/webhooks', query: [], takesKey: false, hasBody: true },
   enableWebhook: { method: 'POST', path: '/api/developer/webhooks/enable', query: [], takesKey: false, hasBody: false },
   listWebhookDeliveries: {
     method: 'GET',
     path: '/api/developer/webhooks/deliveries',
-    query: ['callUuid', 'event', 'state', 'limit', 'cursor'],
+    query: ['callUuid', 'event', 'state', 'cursor', 'limit'],
     takesKey: false,
     hasBody: false,
   },
@@ -2338,6 +2836,21 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   changeLimitSettings: {
     method: 'PATCH',
     path: '/api/developer/limit-settings',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  readDialPolicy: { method: 'GET', path: '/api/developer/dial-policy', query: [], takesKey: false, hasBody: false },
+  readWorkspaceDialPolicy: {
+    method: 'GET',
+    path: '/api/developer/workspaces/{slug}/dial-policy',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  changeWorkspaceDialPolicy: {
+    method: 'PATCH',
+    path: '/api/developer/workspaces/{slug}/dial-policy',
     query: [],
     takesKey: false,
     hasBody: true,
@@ -2388,6 +2901,17 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: false,
   },
+  listClips: { method: 'GET', path: '/api/developer/clips', query: [], takesKey: false, hasBody: false },
+  createClip: { method: 'POST', path: '/api/developer/clips', query: [], takesKey: true, hasBody: true, isForm: true },
+  readClip: { method: 'GET', path: '/api/developer/clips/{clipId}', query: [], takesKey: false, hasBody: false },
+  deleteClip: { method: 'DELETE', path: '/api/developer/clips/{clipId}', query: [], takesKey: false, hasBody: false },
+  readClipSound: {
+    method: 'GET',
+    path: '/api/developer/clips/{clipId}/sound',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
   listPhoneNumbers: { method: 'GET', path: '/api/developer/phone-numbers', query: [], takesKey: false, hasBody: false },
   createPhoneNumber: { method: 'POST', path: '/api/developer/phone-numbers', query: [], takesKey: true, hasBody: true },
   readPhoneNumber: {
@@ -2420,8 +2944,10 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   },
   listKeys: { method: 'GET', path: '/api/developer/keys', query: [], takesKey: false, hasBody: false },
   createKey: { method: 'POST', path: '/api/developer/keys', query: [], takesKey: true, hasBody: true },
-  rotateKey: { method: 'POST', path: '/api/developer/keys/{keyId}/rotate', query: [], takesKey: true, hasBody: true },
+  readKey: { method: 'GET', path: '/api/developer/keys/{keyId}', query: [], takesKey: false, hasBody: false },
+  changeKey: { method: 'PATCH', path: '/api/developer/keys/{keyId}', query: [], takesKey: false, hasBody: true },
   revokeKey: { method: 'DELETE', path: '/api/developer/keys/{keyId}', query: [], takesKey: false, hasBody: false },
+  rotateKey: { method: 'POST', path: '/api/developer/keys/{keyId}/rotate', query: [], takesKey: true, hasBody: true },
   readCallingSettings: {
     method: 'GET',
     path: '/api/developer/calling-settings',
@@ -2437,6 +2963,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     hasBody: true,
   },
   listToolSecrets: { method: 'GET', path: '/api/developer/secrets', query: [], takesKey: false, hasBody: false },
+  readToolSecret: { method: 'GET', path: '/api/developer/secrets/{name}', query: [], takesKey: false, hasBody: false },
   setToolSecret: { method: 'PUT', path: '/api/developer/secrets/{name}', query: [], takesKey: false, hasBody: true },
   deleteToolSecret: {
     method: 'DELETE',
@@ -2475,6 +3002,29 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     query: [],
     takesKey: false,
     hasBody: true,
+  },
+  listLegalHolds: {
+    method: 'GET',
+    path: '/api/developer/legal-holds',
+    query: ['callUuid', 'cursor', 'limit'],
+    takesKey: false,
+    hasBody: false,
+  },
+  placeLegalHold: { method: 'POST', path: '/api/developer/legal-holds', query: [], takesKey: false, hasBody: true },
+  releaseLegalHold: {
+    method: 'DELETE',
+    path: '/api/developer/legal-holds/{holdId}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  purge: { method: 'POST', path: '/api/developer/retention/purge', query: [], takesKey: false, hasBody: false },
+  listPurgeReceipts: {
+    method: 'GET',
+    path: '/api/developer/retention/receipts',
+    query: ['callUuid', 'cursor', 'limit'],
+    takesKey: false,
+    hasBody: false,
   },
   listWidgetKeys: { method: 'GET', path: '/api/developer/widget-keys', query: [], takesKey: false, hasBody: false },
   createWidgetKey: { method: 'POST', path: '/api/developer/widget-keys', query: [], takesKey: true, hasBody: true },

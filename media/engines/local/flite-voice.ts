@@ -24,6 +24,8 @@ export interface PieceOfSpeech {
   /** Drop the silence before the first sound. */
   isFirst: boolean;
   end: PieceEnd;
+  /** The same in every call: it may be remembered. */
+  isFixed?: boolean;
 }
 
 export interface FliteVoice {

@@ -35,6 +35,8 @@ export interface CompiledGrammar {
   key: string;
   /** Phrases may stand anywhere in the utterance; else the utterance is a phrase. */
   anywhere: boolean;
+  /** Each phrase once, its words between single blanks. */
+  phrases: readonly string[];
   arcs: readonly Arc[];
   states: number;
   /** Each word of the arcs once, with its pronunciations. */
@@ -72,7 +74,7 @@ export function compileGrammar(phrases: readonly string[], anywhere: boolean, le
   const sorted = [...normal].sort();
   for (const phrase of sorted) graph.addPath(phrase.split(' '));
   const key = `${anywhere ? 'anywhere' : 'whole'}|${sorted.join('|')}`;
-  return { key, anywhere, arcs: graph.arcs, states: graph.states, words: graph.words };
+  return { key, anywhere, phrases: sorted, arcs: graph.arcs, states: graph.states, words: graph.words };
 }
 
 /** The words of a phrase as the decoder knows them. */

@@ -6,6 +6,8 @@ export type ToListen =
   | { type: 'open'; id: number; rateHz: DecoderRateHz; grammar: Grammar }
   /** 20 to 100 ms; transferred. */
   | { type: 'audio'; id: number; samples: Int16Array<ArrayBuffer> }
+  | { type: 'conclude'; id: number }
+  | { type: 'go-on'; id: number }
   | { type: 'finish'; id: number }
   | { type: 'cancel'; id: number };
 

@@ -2,16 +2,23 @@
  * Shares the decoders of a thread between the open streams: one batch of audio of one stream at a time, in turn, so that a stream that is
  * behind cannot starve the others. Called by the listen thread. Knows no ports; between two batches it yields, so that new
  * audio and cancellations get in. A stream without a free decoder waits with its audio queued.
+ *
+ * A stream that is asked for a conclusion is decoded to its end and gives its decoder back. Goes it on after all, it is heard again from
+ * its beginning: a decoder cannot take back an end.
  */
+import type { Clock } from '../../contract/clock.ts';
 import type { Grammar, Recognition } from '../../contract/engines.ts';
 import type { DecoderPool } from './decoder-pool.ts';
 import type { CompiledGrammar } from './grammar.ts';
 import type { DecoderRateHz, Hypothesis, PhraseDecoder } from './phrase-decoder.ts';
+import { type Metered, timed } from './work-meter.ts';
 
 /** What a stream may have waiting; audio beyond it is dropped and counted. */
 const MAX_QUEUED_MS = 10_000;
 /** One turn's worth of audio: 4 to 10 ms of work. */
 const TURN_MS = 120;
+/** An utterance that is longer is not concluded: to hear it again would cost over 0.4 s of the thread. */
+const MOST_HEARD_AGAIN_MS = 8_000;
 
 export interface StreamListener {
   /** Partials as they change, then one final. */
@@ -22,11 +29,13 @@ export interface StreamListener {
 
 export interface ListenStream {
   push(monoSamples: Int16Array): void;
+  conclude(): void;
+  goOn(): void;
   finish(): void;
   cancel(): void;
 }
 
-export interface ListenScheduler {
+export interface ListenScheduler extends Metered {
   /** Throws `GrammarError`. */
   open(rateHz: DecoderRateHz, grammar: Grammar, listener: StreamListener): ListenStream;
   readonly openStreams: number;
@@ -39,6 +48,7 @@ export interface ListenSchedulerOptions {
   pool: DecoderPool;
   /** Runs its argument after pending messages were read: `setImmediate`. */
   yieldThen(run: () => void): void;
+  clock: Pick<Clock, 'nowMs'>;
 }
 
 interface Stream {
@@ -47,19 +57,32 @@ interface Stream {
   listener: StreamListener;
   queue: Int16Array[];
   queuedSamples: number;
+  /** Of these, what was heard before and is heard again: it says nothing of how far behind the stream is. */
+  againSamples: number;
   decoder: PhraseDecoder | null;
   finishing: boolean;
+  /** Since when it has had something to do that was not begun; NaN when it has nothing. */
+  waitsSinceMs: number;
+  /** What was decoded, from the utterance's beginning; null once that is too long to be heard again. */
+  heard: Int16Array[] | null;
+  heardSamples: number;
+  concluding: boolean;
+  conclusion: Hypothesis | null;
   lastText: string;
   lastRejected: boolean;
 }
 
 /** `wake` is for the pool: a decoder has become free. */
 export function createListenScheduler(options: ListenSchedulerOptions): ListenScheduler & { wake(): void } {
-  const { pool } = options;
+  const { pool, clock } = options;
   /** In the order of their turns: a stream that had one goes to the end. */
   const streams = new Set<Stream>();
   let running = false;
   let droppedSamples = 0;
+  let busyMs = 0;
+  const spent = (ms: number): void => {
+    busyMs += ms;
+  };
 
   function wake(): void {
     if (running) return;
@@ -67,12 +90,17 @@ export function createListenScheduler(options: ListenSchedulerOptions): ListenSc
     options.yieldThen(turn);
   }
 
+  function due(stream: Stream): void {
+    if (Number.isNaN(stream.waitsSinceMs)) stream.waitsSinceMs = clock.nowMs();
+    wake();
+  }
+
   function turn(): void {
     for (const stream of streams) {
       if (!isReady(stream)) continue;
       streams.delete(stream);
       streams.add(stream);
-      work(stream);
+      timed(clock, spent, () => work(stream));
       options.yieldThen(turn);
       return;
     }
@@ -81,7 +109,8 @@ export function createListenScheduler(options: ListenSchedulerOptions): ListenSc
 
   /** Has something to do and a decoder to do it with; takes one if need be. */
   function isReady(stream: Stream): boolean {
-    if (stream.queue.length === 0 && !stream.finishing) return false;
+    if (stream.conclusion !== null) return false;
+    if (stream.queue.length === 0 && !stream.finishing && !stream.concluding) return false;
     if (stream.decoder !== null) return true;
     const decoder = pool.take(stream.rateHz, stream.grammar);
     if (decoder === null) return false;
@@ -103,22 +132,37 @@ export function createListenScheduler(options: ListenSchedulerOptions): ListenSc
       while (samplesLeft > 0 && stream.queue.length > 0) {
         const samples = stream.queue.shift()!;
         stream.queuedSamples -= samples.length;
+        stream.againSamples = Math.max(0, stream.againSamples - samples.length);
         samplesLeft -= samples.length;
         decoder.push(samples);
+        keep(stream, samples);
       }
-      if (stream.queue.length > 0 || !stream.finishing) {
+      stream.waitsSinceMs = stream.queue.length > 0 ? clock.nowMs() : Number.NaN;
+      if (stream.queue.length > 0 || !(stream.finishing || stream.concluding)) {
         tellPartial(stream, decoder.partial());
         return;
       }
-      const final = decoder.finish();
+      const result = decoder.finish();
       release(stream, false);
-      end(stream);
-      stream.listener.onResult({ ...final, final: true });
+      if (stream.finishing) {
+        end(stream);
+        stream.listener.onResult({ ...result, final: true });
+      } else {
+        stream.conclusion = result;
+        stream.listener.onResult({ ...result, final: false, concluded: true });
+      }
     } catch (error) {
       release(stream, true);
       end(stream);
       stream.listener.onError(`The recogniser failed: ${messageOf(error)}`);
     }
+  }
+
+  function keep(stream: Stream, samples: Int16Array): void {
+    stream.heardSamples += samples.length;
+    if (stream.heardSamples > (MOST_HEARD_AGAIN_MS * stream.rateHz) / 1000) stream.heard = null;
+    else stream.heard?.push(samples);
+    if (stream.heard === null) stream.concluding = false;
   }
 
   function tellPartial(stream: Stream, partial: Hypothesis): void {
@@ -138,6 +182,7 @@ export function createListenScheduler(options: ListenSchedulerOptions): ListenSc
     streams.delete(stream);
     stream.queue = [];
     stream.queuedSamples = 0;
+    stream.heard = null;
   }
 
   return {
@@ -148,8 +193,14 @@ export function createListenScheduler(options: ListenSchedulerOptions): ListenSc
         listener,
         queue: [],
         queuedSamples: 0,
+        againSamples: 0,
         decoder: null,
         finishing: false,
+        waitsSinceMs: Number.NaN,
+        heard: [],
+        heardSamples: 0,
+        concluding: false,
+        conclusion: null,
         lastText: '',
         lastRejected: false,
       };
@@ -157,18 +208,42 @@ export function createListenScheduler(options: ListenSchedulerOptions): ListenSc
       return {
         push(monoSamples) {
           if (!streams.has(stream) || stream.finishing || monoSamples.length === 0) return;
-          if (stream.queuedSamples + monoSamples.length > (MAX_QUEUED_MS * rateHz) / 1000) {
+          const behindSamples = stream.queuedSamples - stream.againSamples;
+          if (behindSamples + monoSamples.length > (MAX_QUEUED_MS * rateHz) / 1000) {
             droppedSamples += monoSamples.length;
             return;
           }
           stream.queue.push(monoSamples);
           stream.queuedSamples += monoSamples.length;
-          wake();
+          // What comes after a conclusion waits for nobody, until it is to go on.
+          if (stream.conclusion === null) due(stream);
+        },
+        conclude() {
+          if (!streams.has(stream) || stream.finishing || stream.heard === null) return;
+          stream.concluding = true;
+          due(stream);
+        },
+        goOn() {
+          if (!streams.has(stream) || stream.finishing) return;
+          stream.concluding = false;
+          if (stream.conclusion === null) return;
+          stream.conclusion = null;
+          stream.queue = [...(stream.heard ?? []), ...stream.queue];
+          stream.queuedSamples += stream.heardSamples;
+          stream.againSamples = stream.heardSamples;
+          stream.heard = [];
+          stream.heardSamples = 0;
+          due(stream);
         },
         finish() {
           if (!streams.has(stream)) return;
           stream.finishing = true;
-          wake();
+          if (stream.conclusion === null) {
+            due(stream);
+            return;
+          }
+          end(stream);
+          stream.listener.onResult({ ...stream.conclusion, final: true });
         },
         cancel() {
           if (!streams.has(stream)) return;
@@ -190,6 +265,17 @@ export function createListenScheduler(options: ListenSchedulerOptions): ListenSc
     },
     get droppedSamples() {
       return droppedSamples;
+    },
+    get busyMs() {
+      return busyMs;
+    },
+    get lateMs() {
+      let lateMs = 0;
+      for (const { waitsSinceMs, queuedSamples, againSamples, rateHz } of streams) {
+        if (Number.isNaN(waitsSinceMs)) continue;
+        lateMs = Math.max(lateMs, clock.nowMs() - waitsSinceMs, ((queuedSamples - againSamples) * 1000) / rateHz);
+      }
+      return lateMs;
     },
   };
 }

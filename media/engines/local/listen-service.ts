@@ -38,6 +38,8 @@ export function serveListenClient(port: MessagePort, scheduler: ListenScheduler)
     if (message.type === 'audio') {
       if (message.samples instanceof Int16Array) streams.get(message.id)?.push(message.samples);
     } else if (message.type === 'finish') streams.get(message.id)?.finish();
+    else if (message.type === 'conclude') streams.get(message.id)?.conclude();
+    else if (message.type === 'go-on') streams.get(message.id)?.goOn();
     else if (message.type === 'open') open(message);
     else if (message.type === 'cancel') {
       streams.get(message.id)?.cancel();

@@ -2,6 +2,7 @@
  * Puts the local recogniser together: module, dictionary, decoders, scheduler. Called by the listen thread, and by tests that need
  * the recogniser without a thread. Two decoders are made and run ahead of the first utterance.
  */
+import { systemClock } from '../../contract/clock.ts';
 import { createDecoderPool } from './decoder-pool.ts';
 import { createGrammarCache } from './grammar-cache.ts';
 import { loadLexicon } from './lexicon.ts';
@@ -24,7 +25,7 @@ export async function loadLocalListener(onError: (error: unknown) => void): Prom
     onFree: () => scheduler.wake(),
     onError,
   });
-  const scheduler = createListenScheduler({ compile, pool, yieldThen: setImmediate });
+  const scheduler = createListenScheduler({ compile, pool, yieldThen: setImmediate, clock: systemClock });
   for (let i = 0; i < WARM_DECODERS; i++) {
     const decoder = await createPhraseDecoder(module, 8000);
     decoder.begin(compile({ phrases: ['yes', 'no'] }));

@@ -3,10 +3,12 @@
  * call blocks for about 4 % of the time of the audio handed in. Nothing of one utterance reaches the next, so any call may use any decoder.
  * No files: the dictionary begins empty and grows by the words of the grammars, and the noise tracker is turned off in the settings.
  */
+import type { Guess } from '../../contract/engines.ts';
 import { cepstralMean } from './cepstral-mean.ts';
 import { hasEnoughSpeech } from './enough-speech.ts';
 import { type CompiledGrammar, FINAL_STATE, START_STATE } from './grammar.ts';
-import { hypothesisOf, rejectionArcs, SOUNDS, soundWord } from './rejection.ts';
+import { nearestPhrase } from './nearest-phrase.ts';
+import { hypothesisOf, rejectionArcs, SOUNDS, soundsIn, soundWord } from './rejection.ts';
 import type { RawDecoder, SoundswallowerModule } from './soundswallower-module.ts';
 
 export type DecoderRateHz = 8000 | 16000;
@@ -14,6 +16,7 @@ export type DecoderRateHz = 8000 | 16000;
 export interface Hypothesis {
   text: string;
   rejected: boolean;
+  guess?: Guess;
 }
 
 /** Audio that is kept back at most until the line and the voice are known; partials begin when it is let go. */
@@ -74,6 +77,7 @@ export async function createPhraseDecoder(module: SoundswallowerModule, rateHz: 
 
 class SoundswallowerDecoder implements PhraseDecoder {
   grammarKey = '';
+  #grammar: CompiledGrammar | null = null;
   readonly #module: SoundswallowerModule;
   readonly #raw: RawDecoder;
   readonly #knownWords = new Set<string>();
@@ -98,6 +102,7 @@ class SoundswallowerDecoder implements PhraseDecoder {
 
   begin(grammar: CompiledGrammar): void {
     if (grammar.key !== this.grammarKey) this.#load(grammar);
+    this.#grammar = grammar;
     this.#anywhere = grammar.anywhere;
     this.#samples = 0;
     this.#isTunedIn = false;
@@ -127,9 +132,11 @@ class SoundswallowerDecoder implements PhraseDecoder {
     const heardWhole = !this.#isTunedIn;
     if (heardWhole) this.#tuneIn();
     const first = this.#stop();
-    if (!first.rejected || heardWhole || this.#anywhere || this.#samples > this.#kept.length) return first;
+    if (!first.rejected || this.#anywhere) return first;
+    if (heardWhole || this.#samples > this.#kept.length) return this.#withGuess(first);
     this.#tuneIn();
-    return this.#stop();
+    const second = this.#stop();
+    return second.rejected ? this.#withGuess(second) : second;
   }
 
   abandon(): void {
@@ -146,6 +153,11 @@ class SoundswallowerDecoder implements PhraseDecoder {
   #hypothesis(): Hypothesis {
     const words = this.#raw.get_text();
     return words === '' ? NOTHING : hypothesisOf(words, this.#anywhere);
+  }
+
+  #withGuess(rejected: Hypothesis): Hypothesis {
+    const guess = nearestPhrase(soundsIn(this.#raw.get_text()), this.#grammar!);
+    return guess === null ? rejected : { ...rejected, guess };
   }
 
   #knowsTheVoice(): boolean {

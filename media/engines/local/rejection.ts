@@ -26,6 +26,11 @@ export function soundWord(sound: string): string {
   return PREFIX + sound;
 }
 
+/** The sounds among the decoder's words. */
+export function soundsIn(words: string): string[] {
+  return words.split(' ').flatMap((word) => (word.startsWith(PREFIX) ? [word.slice(PREFIX.length)] : []));
+}
+
 /**
  * Reads the decoder's words. Whole utterances: a sound among them rejects. Anywhere: the words between the sounds, and a rejection when
  * there are none.

@@ -2,7 +2,8 @@
 import type { VoiceErrorCode } from './voice-error.ts';
 
 export type ToSpeech =
-  | { type: 'synthesize'; id: number; text: string; voice: string }
+  /** `ahead`: nobody waits for it yet. `isFixed`: the same in every call, so it may be remembered. */
+  | { type: 'synthesize'; id: number; text: string; voice: string; ahead: boolean; isFixed: boolean }
   /** Nothing is sent for `id` after this was read. */
   | { type: 'cancel'; id: number };
 
@@ -10,4 +11,6 @@ export type FromSpeech =
   /** `samples` are transferred. */
   | { type: 'chunk'; id: number; samples: Int16Array<ArrayBuffer>; text: string }
   | { type: 'done'; id: number }
+  /** Each second while anything of the client's waits: the thread works, whoever's turn it is. */
+  | { type: 'working' }
   | { type: 'failed'; id: number; code: VoiceErrorCode; message: string };

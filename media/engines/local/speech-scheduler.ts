@@ -1,6 +1,7 @@
 /**
  * Shares one voice between many requests, one piece of speech at a time: next is the request whose listener runs out of sound
- * first. A new request has no sound yet, so a long text never delays another call's first sentence by more than one piece.
+ * first. A new request has no sound yet, so a long text never delays another call's first sentence by more than one piece; one that
+ * nobody waits for yet goes behind those that somebody hears.
  * Called by the speech thread. Knows no ports; between two pieces it yields, so that cancellations get in.
  */
 import type { Clock } from '../../contract/clock.ts';
@@ -8,11 +9,15 @@ import type { SpeechChunk } from '../../contract/engines.ts';
 import { FLITE_RATE_HZ, FLITE_VOICES, type FliteVoice } from './flite-voice.ts';
 import { type Piece, sentencePieces } from './sentence-pieces.ts';
 import { VoiceError } from './voice-error.ts';
+import { type Metered, timed } from './work-meter.ts';
 
 /** About five minutes of speech; more is no turn of a conversation. */
 const MAX_TEXT_CHARACTERS = 4000;
-/** Above this the newest would wait for many seconds: better told at once. */
+/** Above this the newest would wait for many seconds: better told at once. What somebody waits for on the line is the last to be refused. */
 const MAX_WAITING_REQUESTS = 256;
+const MAX_WAITING_AHEAD = 128;
+/** What is made ahead is due so much later: the phone still rings. */
+const AHEAD_MS = 1_000;
 
 export interface SpeechListener {
   onChunk(chunk: SpeechChunk & { samples: Int16Array<ArrayBuffer> }): void;
@@ -21,9 +26,9 @@ export interface SpeechListener {
   onError(error: VoiceError): void;
 }
 
-export interface SpeechScheduler {
-  /** Returns the function that cancels; after it nothing is called any more. */
-  request(text: string, voice: string, listener: SpeechListener): () => void;
+export interface SpeechScheduler extends Metered {
+  /** Returns the function that cancels; after it nothing is called any more. `ahead`: nobody waits for it yet; `isFixed`: the same in every call. */
+  request(text: string, voice: string, listener: SpeechListener, ahead?: boolean, isFixed?: boolean): () => void;
   readonly waitingRequests: number;
 }
 
@@ -31,6 +36,7 @@ interface Request {
   pieces: Piece[];
   next: number;
   voice: string;
+  isFixed: boolean;
   listener: SpeechListener;
   /** When what was made so far has been played, had it begun on arrival. */
   runsOutAtMs: number;
@@ -47,6 +53,10 @@ export function createSpeechScheduler(
 ): SpeechScheduler {
   const requests = new Set<Request>();
   let running = false;
+  let busyMs = 0;
+  const spent = (ms: number): void => {
+    busyMs += ms;
+  };
 
   function wake(): void {
     if (running) return;
@@ -60,8 +70,10 @@ export function createSpeechScheduler(
       running = false;
       return;
     }
-    speakNextPiece(request);
-    voice.prepare();
+    timed(clock, spent, () => {
+      speakNextPiece(request);
+      voice.prepare();
+    });
     yieldThen(turn);
   }
 
@@ -74,9 +86,10 @@ export function createSpeechScheduler(
   function speakNextPiece(request: Request): void {
     const piece = request.pieces[request.next++]!;
     const text = request.silentText + piece.text;
+    const { voice: name, isFixed } = request;
     let samples: Int16Array<ArrayBuffer>;
     try {
-      samples = voice.speak({ text: piece.text, voice: request.voice, isFirst: !request.spoke, end: piece.end });
+      samples = voice.speak({ text: piece.text, voice: name, isFirst: !request.spoke, end: piece.end, isFixed });
     } catch (cause) {
       fail(request, new VoiceError('engine_failed', `The voice failed at: ${piece.text.slice(0, 80)}`, { cause }));
       return;
@@ -104,7 +117,7 @@ export function createSpeechScheduler(
     if (requests.delete(request)) request.listener.onError(error);
   }
 
-  function refusal(text: string, voiceName: string): VoiceError | null {
+  function refusal(text: string, voiceName: string, ahead: boolean): VoiceError | null {
     if (!FLITE_VOICES.includes(voiceName)) {
       return new VoiceError(
         'unknown_voice',
@@ -117,22 +130,23 @@ export function createSpeechScheduler(
         `A text may have ${MAX_TEXT_CHARACTERS} characters, this one has ${text.length}: speak it in parts.`,
       );
     }
-    if (requests.size >= MAX_WAITING_REQUESTS) {
+    if (requests.size >= (ahead ? MAX_WAITING_AHEAD : MAX_WAITING_REQUESTS)) {
       return new VoiceError('overloaded', `${requests.size} texts are waiting for the voice: add speech threads.`);
     }
     return null;
   }
 
   return {
-    request(text, voiceName, listener) {
-      const refused = refusal(text, voiceName);
+    request(text, voiceName, listener, ahead = false, isFixed = false) {
+      const refused = refusal(text, voiceName, ahead);
       const pieces = refused === null ? sentencePieces(text) : [];
       const request: Request = {
         pieces,
         next: 0,
         voice: voiceName,
+        isFixed,
         listener,
-        runsOutAtMs: clock.nowMs(),
+        runsOutAtMs: clock.nowMs() + (ahead ? AHEAD_MS : 0),
         silentText: '',
         spoke: false,
       };
@@ -146,6 +160,13 @@ export function createSpeechScheduler(
     },
     get waitingRequests() {
       return requests.size;
+    },
+    get busyMs() {
+      return busyMs;
+    },
+    get lateMs() {
+      const first = mostUrgent();
+      return first === undefined ? 0 : Math.max(0, clock.nowMs() - first.runsOutAtMs);
     },
   };
 }

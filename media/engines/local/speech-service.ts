@@ -3,13 +3,29 @@
  * A client that goes away takes its requests with it. A message that is none of ours is ignored.
  */
 import type { MessagePort } from 'node:worker_threads';
+import type { Clock } from '../../contract/clock.ts';
 import type { FromSpeech, ToSpeech } from './speech-messages.ts';
-import type { SpeechScheduler } from './speech-scheduler.ts';
+import type { SpeechListener, SpeechScheduler } from './speech-scheduler.ts';
 
-export function serveSpeechClient(port: MessagePort, scheduler: SpeechScheduler): void {
+/** A client that waits is told so often that the thread lives. */
+const WORKING_EVERY_MS = 1_000;
+
+export function serveSpeechClient(port: MessagePort, scheduler: SpeechScheduler, clock: Pick<Clock, 'after'>): void {
   const cancels = new Map<number, () => void>();
   const send = (message: FromSpeech, transfer?: ArrayBuffer): void =>
     port.postMessage(message, transfer === undefined ? [] : [transfer]);
+
+  let telling = false;
+  const tellWorking = (): void => {
+    if (telling) return;
+    telling = true;
+    clock.after(WORKING_EVERY_MS, () => {
+      telling = false;
+      if (cancels.size === 0) return;
+      send({ type: 'working' });
+      tellWorking();
+    });
+  };
 
   port.on('message', (message: ToSpeech | null) => {
     if (message === null) return;
@@ -21,7 +37,7 @@ export function serveSpeechClient(port: MessagePort, scheduler: SpeechScheduler)
     if (message.type !== 'synthesize') return;
     const { id } = message;
     let over = false;
-    const cancel = scheduler.request(String(message.text), String(message.voice), {
+    const listener: SpeechListener = {
       onChunk: ({ samples, text }) => send({ type: 'chunk', id, samples, text }, samples.buffer),
       onDone() {
         over = true;
@@ -33,8 +49,12 @@ export function serveSpeechClient(port: MessagePort, scheduler: SpeechScheduler)
         cancels.delete(id);
         send({ type: 'failed', id, code: error.code, message: error.message });
       },
-    });
-    if (!over) cancels.set(id, cancel);
+    };
+    const [text, voice] = [String(message.text), String(message.voice)];
+    const cancel = scheduler.request(text, voice, listener, message.ahead === true, message.isFixed === true);
+    if (over) return;
+    cancels.set(id, cancel);
+    tellWorking();
   });
   port.on('close', () => {
     for (const cancel of cancels.values()) cancel();

@@ -71,6 +71,16 @@ export function createSpeechToTextClients(port: MessagePort): (rateHz: 8000 | 16
       }
     }
 
+    conclude(): void {
+      if (this.#isOver || !open.has(this.#id)) return;
+      if (this.#filledSamples > 0) this.#sendBatch();
+      send({ type: 'conclude', id: this.#id });
+    }
+
+    goOn(): void {
+      if (!this.#isOver && open.has(this.#id)) send({ type: 'go-on', id: this.#id });
+    }
+
     finish(): void {
       if (this.#isOver || !open.has(this.#id)) return;
       this.#isOver = true;

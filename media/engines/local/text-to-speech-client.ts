@@ -11,6 +11,7 @@ import { VoiceError } from './voice-error.ts';
 
 interface Pending {
   onChunk: (chunk: SpeechChunk) => void;
+  onQueued: (() => void) | undefined;
   settle: (error: Error | null) => void;
 }
 
@@ -41,6 +42,7 @@ export function createTextToSpeechClient(port: MessagePort): TextToSpeech {
   port.on('message', (message: FromSpeech) => {
     if (message.type === 'chunk') give(message.id, { samples: message.samples, text: message.text });
     else if (message.type === 'done') settle(message.id, null);
+    else if (message.type === 'working') for (const { onQueued } of pending.values()) onQueued?.();
     else if (message.type === 'failed') settle(message.id, new VoiceError(message.code, message.message));
   });
   port.on('close', () => {
@@ -52,7 +54,7 @@ export function createTextToSpeechClient(port: MessagePort): TextToSpeech {
   return {
     outputRateHz: FLITE_RATE_HZ,
     voices: FLITE_VOICES,
-    synthesize({ text, voice, signal }, onChunk) {
+    synthesize({ text, voice, signal, ahead = false, isFixed = false, onQueued }, onChunk) {
       if (signal.aborted) return Promise.reject(abortError());
       if (gone) return Promise.reject(goneError());
       const id = ++lastId;
@@ -63,6 +65,7 @@ export function createTextToSpeechClient(port: MessagePort): TextToSpeech {
         };
         pending.set(id, {
           onChunk,
+          onQueued,
           settle(error) {
             signal.removeEventListener('abort', abort);
             if (error === null) resolve();
@@ -71,7 +74,7 @@ export function createTextToSpeechClient(port: MessagePort): TextToSpeech {
         });
         signal.addEventListener('abort', abort);
         port.ref();
-        send({ type: 'synthesize', id, text, voice });
+        send({ type: 'synthesize', id, text, voice, ahead, isFixed });
       });
     },
   };

@@ -11,6 +11,7 @@ import { LIVE_CLOSE_CODES, type LiveErrorCode, type LiveKnock, type WebSetup } f
 import type { CallRegistry } from '../call-registry.ts';
 import type { ControlLink } from '../control-link.ts';
 import type { FrameClock } from '../frame-clock.ts';
+import { RefusalLog } from '../refusal-log.ts';
 import type { SocketRoute, UpgradeDecision, UpgradeRequest } from '../socket-server/media-socket-server.ts';
 import { LiveLeg } from './live-leg.ts';
 import { refuse } from './live-refusal.ts';
@@ -49,6 +50,7 @@ export interface LiveEndpointOptions {
 export type LiveSocketData = { leg: LiveLeg } | { refusal: LiveErrorCode };
 
 export function createLiveEndpoint(options: LiveEndpointOptions): SocketRoute<LiveSocketData> {
+  const refusals = new RefusalLog(options.clock, 'web socket', (fields, text) => options.log.info(fields, text));
   return {
     pathPrefix: PREFIX,
     limits: LIMITS,
@@ -57,7 +59,7 @@ export function createLiveEndpoint(options: LiveEndpointOptions): SocketRoute<Li
         decision.reject(404);
         return;
       }
-      new LiveUpgrade(options, request, decision).run().catch((error: unknown) => {
+      new LiveUpgrade(options, refusals, request, decision).run().catch((error: unknown) => {
         options.log.error({ err: error }, 'a fault of ours in an upgrade');
         decision.reject(500);
       });
@@ -82,13 +84,20 @@ export function createLiveEndpoint(options: LiveEndpointOptions): SocketRoute<Li
 
 class LiveUpgrade {
   readonly #options: LiveEndpointOptions;
+  readonly #refusals: RefusalLog;
   readonly #request: UpgradeRequest;
   readonly #decision: UpgradeDecision<LiveSocketData>;
   readonly #token: string;
   readonly #knock: LiveKnock;
 
-  constructor(options: LiveEndpointOptions, request: UpgradeRequest, decision: UpgradeDecision<LiveSocketData>) {
+  constructor(
+    options: LiveEndpointOptions,
+    refusals: RefusalLog,
+    request: UpgradeRequest,
+    decision: UpgradeDecision<LiveSocketData>,
+  ) {
     this.#options = options;
+    this.#refusals = refusals;
     this.#request = request;
     this.#decision = decision;
     const query = new URLSearchParams(request.query);
@@ -160,7 +169,7 @@ class LiveUpgrade {
 
   #refuse(code: LiveErrorCode, why: string, callUuid?: string): void {
     const { remoteAddress } = this.#request;
-    this.#options.log.info({ code, why, remoteAddress, callUuid }, 'web socket refused');
+    this.#refusals.tell({ code, why, remoteAddress, callUuid });
     this.#options.refused(LIVE_CLOSE_CODES[code]);
     this.#decision.accept({ refusal: code });
   }

@@ -62,6 +62,8 @@ const START_LIMIT_MS = 5_000;
 const DRAIN_LIMIT_MS = 1_500;
 /** A browser that reports its position says nothing at all while it is spoken to: its network is dead, whatever TCP believes. */
 const STALLED_MS = 1_500;
+/** Some hours of typing. What is typed while the agent speaks becomes one turn, which has to fit into one message. */
+const MOST_TYPED_CHARACTERS = 40_000;
 const CLOSE_NORMAL = 1000;
 const CLOSE_GOING_AWAY = 1001;
 const CLOSE_NO_CODE = 1005;
@@ -81,6 +83,7 @@ export class LiveLeg implements CallLeg, FrameClockClient {
   /** The socket at hand came with a resume token. */
   #isResuming = false;
   #pingAtMs = 0;
+  #typedCharacters = 0;
   #clearReason: 'barge_in' | 'interrupt' | 'held' = 'barge_in';
   #draining: { reason: EndedReason; sinceMs: number } | null = null;
   #peerCloseCode = 0;
@@ -312,6 +315,11 @@ export class LiveLeg implements CallLeg, FrameClockClient {
         microphone.mute(message.muted, nowMs);
         break;
       case 'user.text':
+        this.#typedCharacters += message.text.length;
+        if (this.#typedCharacters > MOST_TYPED_CHARACTERS) {
+          this.#teller.warnOnce('too_much_text', `A session takes ${MOST_TYPED_CHARACTERS} characters of typed text`);
+          break;
+        }
         if (message.interrupt) this.#clearReason = 'interrupt';
         listener.command({ type: 'text', text: message.text, interrupt: message.interrupt });
         break;

@@ -46,12 +46,15 @@ export class LiveTeller {
   #heardDelayMs = 0;
   #pingId = 0;
   #pingedAtMs = 0;
+  /** Between `welcome` and `session.ready` nothing is said of the session itself. What was kept is replayed, this is said after it. */
+  #clearsHeldBack: string[] | null = null;
 
   constructor(options: TellerOptions) {
     this.#options = options;
   }
 
   welcome(requestId: string): void {
+    this.#clearsHeldBack = [];
     this.#tell({ type: 'welcome', protocol: PROTOCOL, requestId, serverTime: this.#options.clock.epochMs() });
   }
 
@@ -67,6 +70,9 @@ export class LiveTeller {
       audio: { input: shown(audio.input), output: shown(audio.output) },
       limits: { maxSessionSeconds, pingIntervalMs },
     });
+    const clears = this.#clearsHeldBack ?? [];
+    this.#clearsHeldBack = null;
+    for (const text of clears) this.#options.send(text);
   }
 
   status(): void {
@@ -109,7 +115,7 @@ export class LiveTeller {
   }
 
   utteranceStarted(utterance: number, turn: number, resumes: number): void {
-    this.#tell({
+    this.#report({
       type: 'agent.audio',
       phase: 'start',
       utteranceId: `u${utterance}`,
@@ -119,11 +125,13 @@ export class LiveTeller {
   }
 
   utteranceEnded(utterance: number, turn: number, audioMs: number): void {
-    this.#tell({ type: 'agent.audio', phase: 'end', utteranceId: `u${utterance}`, turnId: turnIdOf(turn), audioMs });
+    this.#report({ type: 'agent.audio', phase: 'end', utteranceId: `u${utterance}`, turnId: turnIdOf(turn), audioMs });
   }
 
   cleared(utterance: number, reason: string): void {
-    this.#tell({ type: 'playback.clear', utteranceId: `u${utterance}`, reason });
+    const text = JSON.stringify({ type: 'playback.clear', utteranceId: `u${utterance}`, reason });
+    if (this.#clearsHeldBack === null) this.#options.send(text);
+    else this.#clearsHeldBack.push(text);
   }
 
   /** The browser has begun to play this turn, so long after its first frame was sent; half the way there lies in the report. */
@@ -189,6 +197,7 @@ export class LiveTeller {
   }
 
   ended(reason: EndedReason, durationMs: number, drainMs: number): void {
+    this.#clearsHeldBack = null;
     this.#settleInterim(null);
     this.#keep({ type: 'session.ended', reason, callUuid: this.#options.callUuid, durationMs, drainMs });
   }
@@ -199,7 +208,7 @@ export class LiveTeller {
       if (this.#interimTurnId !== turnId) this.#settleInterim(null);
       if (this.#state === 'thinking') this.#setState('listening', null);
     }
-    this.#tell({ type: 'speech', who: 'user', phase: event.phase, turnId, atMs: event.atMs });
+    this.#report({ type: 'speech', who: 'user', phase: event.phase, turnId, atMs: event.atMs });
   }
 
   /** Words that were shown of a turn that came to nothing are taken back; those of `final` get their final text. */
@@ -213,7 +222,7 @@ export class LiveTeller {
   #setState(state: 'listening' | 'thinking' | 'speaking', turnId: string | null): void {
     if (state === this.#state) return;
     this.#state = state;
-    this.#tell({ type: 'state', state, turnId });
+    this.#report({ type: 'state', state, turnId });
   }
 
   #tellLatency(): void {
@@ -226,12 +235,18 @@ export class LiveTeller {
     this.#keep({ type: 'latency', turnId, eouMs, sttMs, llmMs: 0, ttsMs, agentMs, heardMs });
   }
 
+  /** Of the session itself, and worth nothing later. */
+  #report(message: object): void {
+    if (this.#clearsHeldBack === null) this.#tell(message);
+  }
+
   #tell(message: object): void {
     this.#options.send(JSON.stringify(message));
   }
 
   #keep(message: object, interimTurn: string | null = null): void {
-    this.#options.send(this.#log.add(message, interimTurn));
+    const text = this.#log.add(message, interimTurn);
+    if (this.#clearsHeldBack === null) this.#options.send(text);
   }
 }
 

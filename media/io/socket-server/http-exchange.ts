@@ -11,6 +11,7 @@ export interface HttpExchange {
   /** Path and query as received. */
   readonly url: string;
   readonly headers: HeaderList;
+  /** Of the client, not of a trusted proxy before us (`client-address.ts`). */
   readonly remoteAddress: string;
   /** The client went away, or `cut` was called. Called at most once, and not after the answer is complete. */
   onAborted: (() => void) | null;
@@ -26,6 +27,8 @@ export interface HttpExchange {
   /** False: hold back until `onWritable`. The chunk is taken in any case. */
   write(chunk: Uint8Array): boolean;
   end(): void;
+  /** A whole answer to a request that may still be coming; the connection is closed behind it. */
+  respondAndClose(httpStatus: number, headers: HeaderList, body: Uint8Array): void;
   /** The answer cannot be completed: the connection is closed, so that the client sees that. */
   cut(): void;
 }

@@ -3,6 +3,8 @@
  * handler. Two implementations (`uws-server.ts`, `ws-server.ts`) pass one conformance suite; nothing above this file
  * knows which one runs. Both run on the main thread only: uWebSockets.js is no crash boundary in a worker.
  */
+import type { ClientAddresses } from './client-address.ts';
+import type { ConnectionWatch } from './connection-watch.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
 /** `dropped`: the message is lost, because more than `maxBackpressureBytes` wait for a slow reader, or the socket is closed. */
@@ -30,6 +32,7 @@ export interface UpgradeRequest {
   /** Without its question mark; empty when there is none. */
   query: string;
   headers: Record<string, string>;
+  /** Of the client, not of a trusted proxy before us (`client-address.ts`). */
   remoteAddress: string;
 }
 
@@ -77,8 +80,12 @@ export interface SocketServerOptions {
   // biome-ignore lint/suspicious/noExplicitAny: routes of one server differ in their user data
   routes: readonly SocketRoute<any>[];
   request(exchange: HttpExchange): void;
-  /** Upgrades that wait for their hook; more are answered 503. */
+  /** Upgrades of one route that wait for its hook; more are answered 503. */
   maxPendingUpgrades: number;
+  /** Left out: nobody watches, and each connection is taken. */
+  connections?: ConnectionWatch;
+  /** Whose requests these are. Left out: no proxy is trusted. */
+  addresses?: Pick<ClientAddresses, 'of'>;
   /** A callback threw: a bug of ours. The socket that it belonged to has been closed with 1011. */
   callbackFailed(error: unknown): void;
 }

@@ -2,6 +2,7 @@
  * One plain request of uWebSockets.js as an `HttpExchange`. Says itself what it uses of the package, which only `uws-server.ts` imports.
  * With a known length the answer goes out by `tryEnd`, which keeps `Content-Length` true; without one in chunks.
  */
+import type { ClientAddresses } from './client-address.ts';
 import type { HeaderList, HttpExchange } from './http-exchange.ts';
 import { statusLine } from './status-line.ts';
 
@@ -26,35 +27,53 @@ export interface UwsResponse {
   writeHeader(name: string, value: string): unknown;
   write(chunk: Uint8Array): boolean;
   tryEnd(chunk: Uint8Array, totalBytes: number): [isOk: boolean, isDone: boolean];
-  end(): unknown;
+  end(body?: Uint8Array | string, closesConnection?: boolean): unknown;
   endWithoutBody(contentLengthBytes?: number): unknown;
   close(): unknown;
 }
 
-const MAPPED_PREFIX = '0000:0000:0000:0000:0000:ffff:';
 const BODILESS = new Set([204, 304]);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+const ASCII = /^[\x00-\x7f]*$/;
 
-/** Dotted for IPv4, mapped or not: uWebSockets.js spells IPv6 out in full. */
-export function remoteAddressOf(res: UwsResponse): string {
-  const text = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
-  if (!text.startsWith(MAPPED_PREFIX)) return text;
-  const hex = text.slice(MAPPED_PREFIX.length).replace(':', '');
-  return [0, 2, 4, 6].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join('.');
+/** Who holds the other end of the connection, a proxy perhaps. */
+export function peerOf(res: UwsResponse): string {
+  return Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
 }
 
-export function answerUwsRequest(res: UwsResponse, req: UwsRequest): HttpExchange {
-  return new UwsExchange(res, req);
+export function headersOf(req: UwsRequest): HeaderList {
+  const headers: HeaderList = [];
+  req.forEach((name, value) => {
+    headers.push([name, bytewise(value)]);
+  });
+  return headers;
+}
+
+/** uWebSockets.js reads UTF-8; in a head a character is a byte, as node:http has it. */
+function bytewise(text: string): string {
+  return ASCII.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** `over` is told once, and whether the connection is kept for another request. */
+export function answerUwsRequest(
+  res: UwsResponse,
+  req: UwsRequest,
+  addresses: Pick<ClientAddresses, 'of'>,
+  over: (isKept: boolean) => void,
+): HttpExchange {
+  return new UwsExchange(res, req, addresses, over);
 }
 
 class UwsExchange implements HttpExchange {
   readonly method: string;
   readonly url: string;
-  readonly headers: HeaderList = [];
+  readonly headers: HeaderList;
   readonly remoteAddress: string;
   onAborted: (() => void) | null = null;
   onBody: ((chunk: Uint8Array, isLast: boolean) => void) | null = null;
   onWritable: (() => void) | null = null;
   readonly #res: UwsResponse;
+  readonly #tellOver: (isKept: boolean) => void;
   #isOver = false;
   #totalBytes: number | null = null;
   /** What `tryEnd` could not take: the chunk, and the answer's offset at which it began. */
@@ -63,19 +82,23 @@ class UwsExchange implements HttpExchange {
   #writtenBytes = 0;
   #endsWithoutBody = false;
 
-  constructor(res: UwsResponse, req: UwsRequest) {
+  constructor(
+    res: UwsResponse,
+    req: UwsRequest,
+    addresses: Pick<ClientAddresses, 'of'>,
+    over: (isKept: boolean) => void,
+  ) {
     this.#res = res;
+    this.#tellOver = over;
     this.method = req.getCaseSensitiveMethod();
     // Without a query this version answers undefined, whatever its types say.
     const query = req.getQuery() ?? '';
-    this.url = query === '' ? req.getUrl() : `${req.getUrl()}?${query}`;
-    req.forEach((name, value) => {
-      this.headers.push([name, value]);
-    });
-    this.remoteAddress = remoteAddressOf(res);
+    this.url = bytewise(query === '' ? req.getUrl() : `${req.getUrl()}?${query}`);
+    this.headers = headersOf(req);
+    this.remoteAddress = addresses.of(peerOf(res), this.headers);
     res.onAborted(() => {
       if (this.#isOver) return;
-      this.#isOver = true;
+      this.#finish(false);
       this.onAborted?.();
     });
     res.onData((chunk, isLast) => {
@@ -100,7 +123,7 @@ class UwsExchange implements HttpExchange {
       this.#res.writeStatus(statusText === '' ? statusLine(httpStatus) : `${httpStatus} ${statusText}`);
       for (const [name, value] of headers) this.#res.writeHeader(name, value);
       if (this.#endsWithoutBody) {
-        this.#isOver = true;
+        this.#finish(true);
         if (contentLengthBytes === null) this.#res.endWithoutBody();
         else this.#res.endWithoutBody(contentLengthBytes);
       }
@@ -116,7 +139,7 @@ class UwsExchange implements HttpExchange {
         return;
       }
       const [ok, isDone] = this.#res.tryEnd(chunk, this.#totalBytes);
-      if (isDone) this.#isOver = true;
+      if (isDone) this.#finish(true);
       accepted = ok || isDone;
       if (!accepted) {
         this.#held = chunk;
@@ -134,24 +157,39 @@ class UwsExchange implements HttpExchange {
       if (this.#held === null) this.cut();
       return;
     }
-    this.#isOver = true;
+    this.#finish(true);
     this.#res.cork(() => {
       this.#res.end();
     });
   }
 
+  respondAndClose(httpStatus: number, headers: HeaderList, body: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#finish(false);
+    this.#res.cork(() => {
+      this.#res.writeStatus(statusLine(httpStatus));
+      for (const [name, value] of headers) this.#res.writeHeader(name, value);
+      this.#res.end(body, true);
+    });
+  }
+
   cut(): void {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#finish(false);
     this.#res.close();
     this.onAborted?.();
+  }
+
+  #finish(isKept: boolean): void {
+    this.#isOver = true;
+    this.#tellOver(isKept);
   }
 
   #becameWritable(offset: number): boolean {
     if (this.#isOver) return true;
     if (this.#held !== null && this.#totalBytes !== null) {
       const [ok, isDone] = this.#res.tryEnd(this.#held.subarray(offset - this.#heldAt), this.#totalBytes);
-      if (isDone) this.#isOver = true;
+      if (isDone) this.#finish(true);
       if (!ok && !isDone) return false;
       this.#held = null;
       if (isDone) return true;

@@ -12,10 +12,12 @@
 
 import type { HttpResponse, us_listen_socket, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { UWS_BINARY_SHA256 } from './binary-checksums.ts';
+import { type ClientAddresses, createClientAddresses, TRUST_NOBODY } from './client-address.ts';
+import { type ConnectionWatch, UNWATCHED } from './connection-watch.ts';
 import { CorkKeeper, type Door } from './cork-keeper.ts';
 import {
   ABNORMAL_CLOSURE,
@@ -29,13 +31,16 @@ import {
   type UpgradeDecision,
 } from './media-socket-server.ts';
 import { statusLine } from './status-line.ts';
-import { answerUwsRequest, remoteAddressOf } from './uws-exchange.ts';
+import { answerUwsRequest, headersOf, peerOf } from './uws-exchange.ts';
 
 type Uws = typeof import('uWebSockets.js');
+
+const PACKAGE = 'uWebSockets.js';
 
 /** Set aside for the answer to `send` in uWebSockets.js. */
 const QUEUED = 0;
 const DROPPED = 2;
+const LAST_REQUEST = /(?:^|,)\s*close\s*(?:,|$)/i;
 const CONNECTION_UPGRADE = /(?:^|,)\s*upgrade\s*(?:,|$)/i;
 
 /** uWebSockets.js copies the properties of user data onto its own socket object, so ours travels as one property. */
@@ -71,27 +76,35 @@ class UwsSocket<UserData> implements MediaSocket<UserData> {
   }
 }
 
-/** What the pending upgrades of one server share. */
+/** What the pending upgrades of one route share. */
 interface Upgrades {
   pending: number;
   corkKeeper: CorkKeeper;
+  watch: ConnectionWatch;
+  addresses: Pick<ClientAddresses, 'of'>;
 }
 
-/** Loads the binary after checking its bytes. `why` says, for the log, what stands in the way and what to do about it. */
+/**
+ * Loads the binary after checking its bytes, by its path: no script of the package runs, whatever its `package.json` names as the entry.
+ * `why` says, for the log, what stands in the way and what to do about it. Looked for as `from` would import it.
+ */
 export function loadUws(
   checksums: Readonly<Record<string, string>> = UWS_BINARY_SHA256,
+  from: string | URL = import.meta.url,
 ): { ok: true; create: SocketServerFactory } | { ok: false; why: string } {
-  const require = createRequire(import.meta.url);
+  const require = createRequire(from);
   const key = `${process.platform}_${process.arch}_${process.versions.modules}`;
   const expected = checksums[key];
   if (expected === undefined) return { ok: false, why: `no checksum is pinned for uWebSockets.js on ${key}` };
+  const places = (require.resolve.paths(PACKAGE) ?? []).map((folder) => join(folder, PACKAGE, `uws_${key}.node`));
+  const file = places.find((place) => existsSync(place));
+  if (file === undefined) return { ok: false, why: `${PACKAGE} is not installed: install the packages` };
   try {
-    const file = join(dirname(require.resolve('uWebSockets.js')), `uws_${key}.node`);
     const actual = createHash('sha256').update(readFileSync(file)).digest('hex');
     if (actual !== expected) {
       return { ok: false, why: `${file} has SHA-256 ${actual}, not the pinned ${expected}: reinstall the packages` };
     }
-    const uws = require('uWebSockets.js') as Uws;
+    const uws = require(file) as Uws;
     return { ok: true, create: (options) => createUwsServer(uws, options) };
   } catch (error) {
     return { ok: false, why: `uWebSockets.js does not load: ${firstLine(error)}` };
@@ -102,16 +115,30 @@ function createUwsServer(uws: Uws, options: SocketServerOptions): MediaSocketSer
   const app = uws.App();
   let listenSocket: us_listen_socket | null = null;
   let closed = false;
-  const upgrades: Upgrades = { pending: 0, corkKeeper: new CorkKeeper() };
-  for (const route of options.routes) addRoute(uws, app, route, options, upgrades);
+  const { addresses = createClientAddresses(TRUST_NOBODY), connections: watch = UNWATCHED } = options;
+  const upgrades: Upgrades = { pending: 0, corkKeeper: new CorkKeeper(), watch, addresses };
+  if (watch !== UNWATCHED) watchConnections(app, watch);
+  // Each counts its own: what is done to one path must not shut another.
+  for (const route of options.routes) addRoute(uws, app, route, options, { ...upgrades });
   app.any('/*', (res, req) => {
+    const peer = peerOf(res);
+    watch.asked(peer);
+    const isLast = LAST_REQUEST.test(req.getHeader('connection'));
+    const over = (isKept: boolean): void => {
+      if (isKept && !isLast) watch.answered(peer);
+      else watch.gone(peer, true);
+    };
     try {
-      if (upgrades.corkKeeper.takes(req.getUrl(), res)) return;
+      if (upgrades.corkKeeper.takes(req.getUrl(), res)) {
+        over(false);
+        return;
+      }
       if (req.getHeader('upgrade').toLowerCase() === 'websocket') {
+        over(true);
         res.writeStatus(statusLine(404)).end();
         return;
       }
-      options.request(answerUwsRequest(res, req));
+      options.request(answerUwsRequest(res, req, addresses, over));
     } catch (error) {
       options.callbackFailed(error);
       res.close();
@@ -163,6 +190,18 @@ function createUwsServer(uws: Uws, options: SocketServerOptions): MediaSocketSer
   };
 }
 
+function watchConnections(app: ReturnType<Uws['App']>, watch: ConnectionWatch): void {
+  // Told of each that comes, and, without saying which it was, of each that goes.
+  const changed = (res: HttpResponse, by: unknown): void => {
+    if (by !== 1) return;
+    const peer = peerOf(res);
+    if (!watch.opened(peer)) res.close();
+    // The first request puts its own in this one's place.
+    else res.onAborted(() => watch.gone(peer, false));
+  };
+  app.filter(changed);
+}
+
 function addRoute<UserData>(
   uws: Uws,
   app: ReturnType<Uws['App']>,
@@ -188,22 +227,23 @@ function addRoute<UserData>(
     sendPingsAutomatically: limits.pingsItself,
 
     upgrade(res, req, context) {
-      const headers: Record<string, string> = {};
-      req.forEach((name, value) => {
-        headers[name] = value;
-      });
+      const list = headersOf(req);
+      const headers = Object.fromEntries(list);
+      const peer = peerOf(res);
       const request = {
         path: req.getUrl(),
         query: req.getQuery() ?? '',
         headers,
-        remoteAddress: remoteAddressOf(res),
+        remoteAddress: upgrades.addresses.of(peer, list),
       };
+      upgrades.watch.asked(peer);
       // RFC 6455 §4.2.1; and a `close` here would have uWebSockets.js shut the socket that we upgrade later.
       if (!CONNECTION_UPGRADE.test(headers['connection'] ?? '')) {
+        upgrades.watch.gone(peer, true);
         res.writeStatus(statusLine(400)).end('', true);
         return;
       }
-      const decision = new UwsUpgrade<UserData>(res, context, headers, upgrades);
+      const decision = new UwsUpgrade<UserData>(res, context, headers, upgrades, peer);
       if (upgrades.pending > options.maxPendingUpgrades) {
         decision.reject(503, 1);
         return;
@@ -253,10 +293,18 @@ class UwsUpgrade<UserData> implements UpgradeDecision<UserData> {
   readonly #context: us_socket_context_t;
   readonly #headers: Record<string, string>;
   readonly #upgrades: Upgrades;
+  readonly #peer: string;
   #isOpen = true;
 
-  constructor(res: HttpResponse, context: us_socket_context_t, headers: Record<string, string>, upgrades: Upgrades) {
+  constructor(
+    res: HttpResponse,
+    context: us_socket_context_t,
+    headers: Record<string, string>,
+    upgrades: Upgrades,
+    peer: string,
+  ) {
     this.#res = res;
+    this.#peer = peer;
     this.#context = context;
     this.#headers = headers;
     this.#upgrades = upgrades;
@@ -295,6 +343,7 @@ class UwsUpgrade<UserData> implements UpgradeDecision<UserData> {
     if (!this.#isOpen) return false;
     this.#isOpen = false;
     this.#upgrades.pending--;
+    this.#upgrades.watch.gone(this.#peer, true);
     return true;
   }
 }

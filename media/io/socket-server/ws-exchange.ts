@@ -1,23 +1,34 @@
 /** One plain request of node:http as an `HttpExchange`; `ws-server.ts` makes it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ClientAddresses } from './client-address.ts';
 import type { HeaderList, HttpExchange } from './http-exchange.ts';
 
-const MAPPED_PREFIX = '::ffff:';
-
-/** Dotted for IPv4, mapped or not. */
-export function remoteAddressOf(req: IncomingMessage): string {
-  const address = req.socket.remoteAddress ?? '';
-  return address.startsWith(MAPPED_PREFIX) ? address.slice(MAPPED_PREFIX.length) : address;
+/** Who holds the other end of the connection, a proxy perhaps. */
+export function peerOf(connection: Socket): string {
+  return connection.remoteAddress ?? '';
 }
 
-export function answerNodeRequest(req: IncomingMessage, res: ServerResponse): HttpExchange {
-  return new NodeExchange(req, res);
+export function headersOf(req: IncomingMessage): HeaderList {
+  const headers: HeaderList = [];
+  for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) {
+    headers.push([req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!]);
+  }
+  return headers;
+}
+
+export function answerNodeRequest(
+  req: IncomingMessage,
+  res: ServerResponse,
+  addresses: Pick<ClientAddresses, 'of'>,
+): HttpExchange {
+  return new NodeExchange(req, res, addresses);
 }
 
 class NodeExchange implements HttpExchange {
   readonly method: string;
   readonly url: string;
-  readonly headers: HeaderList = [];
+  readonly headers: HeaderList;
   readonly remoteAddress: string;
   onAborted: (() => void) | null = null;
   onBody: ((chunk: Uint8Array, isLast: boolean) => void) | null = null;
@@ -27,15 +38,13 @@ class NodeExchange implements HttpExchange {
   #isOver = false;
   #remainingBytes: number | null = null;
 
-  constructor(req: IncomingMessage, res: ServerResponse) {
+  constructor(req: IncomingMessage, res: ServerResponse, addresses: Pick<ClientAddresses, 'of'>) {
     this.#req = req;
     this.#res = res;
     this.method = req.method ?? 'GET';
     this.url = req.url ?? '/';
-    for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) {
-      this.headers.push([req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!]);
-    }
-    this.remoteAddress = remoteAddressOf(req);
+    this.headers = headersOf(req);
+    this.remoteAddress = addresses.of(peerOf(req.socket), this.headers);
     req.on('data', (chunk: Buffer) => this.onBody?.(chunk, false));
     req.on('end', () => this.onBody?.(new Uint8Array(0), true));
     req.on('error', () => {});
@@ -83,6 +92,14 @@ class NodeExchange implements HttpExchange {
     this.#res.end();
     // An answer before the whole request came (413) must not leave the rest on a connection that is used again.
     if (!this.#req.complete) this.#req.resume();
+  }
+
+  respondAndClose(httpStatus: number, headers: HeaderList, body: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    // Node closes the connection itself behind an answer that says so.
+    this.#res.writeHead(httpStatus, ['connection', 'close', 'content-length', String(body.length), ...headers.flat()]);
+    this.#res.end(body);
   }
 
   cut(): void {

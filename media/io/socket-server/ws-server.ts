@@ -7,6 +7,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { createClientAddresses, TRUST_NOBODY } from './client-address.ts';
+import { UNWATCHED } from './connection-watch.ts';
 import {
   ABNORMAL_CLOSURE,
   MESSAGE_TOO_BIG,
@@ -18,9 +20,11 @@ import {
   type UpgradeDecision,
 } from './media-socket-server.ts';
 import { statusLine } from './status-line.ts';
-import { answerNodeRequest, remoteAddressOf } from './ws-exchange.ts';
+import { answerNodeRequest, headersOf, peerOf } from './ws-exchange.ts';
 
+/** As in uWebSockets.js: so long a connection may wait for its first request's head, and for the next. */
 const HEADERS_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 10_000;
 /** A peer that does not answer our close frame is cut. */
 const CLOSE_HANDSHAKE_MS = 2000;
 const SWEEP_MS = 1000;
@@ -103,8 +107,16 @@ class WsSocket<UserData> implements MediaSocket<UserData> {
 }
 
 export function createWsServer(options: SocketServerOptions): MediaSocketServer {
-  const http = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 0, keepAliveTimeout: 10_000 });
-  const connections = new Set<Duplex>();
+  const { addresses = createClientAddresses(TRUST_NOBODY), connections: watch = UNWATCHED } = options;
+  const http = createServer({
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    // How long a body may take is for whoever reads it to say.
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: SWEEP_MS,
+  });
+  /** With how each is counted; one that became a socket is not. */
+  const connections = new Map<Duplex, 'waiting' | 'asking' | 'socket'>();
   const sockets = new Map<WsSocket<unknown>, SocketRoute<unknown>>();
   // One for each route: the payload limit is a setting of the WebSocket server.
   const acceptors = new Map(
@@ -121,17 +133,37 @@ export function createWsServer(options: SocketServerOptions): MediaSocketServer 
       }),
     ]),
   );
-  let pendingUpgrades = 0;
+  // Each route counts its own: what is done to one path must not shut another.
+  const pendingUpgrades = new Map<SocketRoute<unknown> | undefined, number>();
   let closed = false;
 
   http.on('connection', (connection: Socket) => {
+    const peer = peerOf(connection);
+    if (!watch.opened(peer)) {
+      connection.destroy();
+      return;
+    }
     connection.setNoDelay(true);
-    connections.add(connection);
-    connection.on('close', () => connections.delete(connection));
+    connections.set(connection, 'waiting');
+    connection.on('close', () => {
+      const was = connections.get(connection);
+      connections.delete(connection);
+      if (was !== 'socket') watch.gone(peer, was === 'asking');
+    });
   });
   http.on('request', (req, res) => {
+    const peer = peerOf(req.socket);
+    if (connections.get(req.socket) === 'waiting') {
+      connections.set(req.socket, 'asking');
+      watch.asked(peer);
+    }
+    res.on('finish', () => {
+      if (connections.get(req.socket) !== 'asking') return;
+      connections.set(req.socket, 'waiting');
+      watch.answered(peer);
+    });
     try {
-      options.request(answerNodeRequest(req, res));
+      options.request(answerNodeRequest(req, res, addresses));
     } catch (error) {
       options.callbackFailed(error);
       req.socket.destroy();
@@ -147,13 +179,20 @@ export function createWsServer(options: SocketServerOptions): MediaSocketServer 
     const queryAt = url.indexOf('?');
     const path = queryAt < 0 ? url : url.slice(0, queryAt);
     const found = options.routes.find((route: SocketRoute<unknown>) => path.startsWith(route.pathPrefix));
-    const pending = new PendingUpgrade(connection, () => pendingUpgrades--);
-    pendingUpgrades++;
+    const count = (by: number): number => {
+      const waiting = (pendingUpgrades.get(found) ?? 0) + by;
+      pendingUpgrades.set(found, waiting);
+      return waiting;
+    };
+    watch.gone(peerOf(req.socket), false);
+    connections.set(connection, 'socket');
+    const pending = new PendingUpgrade(connection, () => count(-1));
+    const waiting = count(1);
     if (found === undefined || req.headers.upgrade?.toLowerCase() !== 'websocket') {
       pending.reject(404);
       return;
     }
-    if (pendingUpgrades > options.maxPendingUpgrades) {
+    if (waiting > options.maxPendingUpgrades) {
       pending.reject(503, 1);
       return;
     }
@@ -167,7 +206,7 @@ export function createWsServer(options: SocketServerOptions): MediaSocketServer 
           path,
           query: queryAt < 0 ? '' : url.slice(queryAt + 1),
           headers: flatHeaders(req),
-          remoteAddress: remoteAddressOf(req),
+          remoteAddress: addresses.of(peerOf(req.socket), headersOf(req)),
         },
         pending,
       );
@@ -249,7 +288,7 @@ export function createWsServer(options: SocketServerOptions): MediaSocketServer 
       clearInterval(sweep);
       this.stopListening();
       for (const socket of [...sockets.keys()]) socket.cut();
-      for (const connection of [...connections]) connection.destroy();
+      for (const connection of [...connections.keys()]) connection.destroy();
     },
   };
 }

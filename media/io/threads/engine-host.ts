@@ -5,10 +5,13 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { Clock } from '../../contract/clock.ts';
+import type { WorkLoad } from '../call-room.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 5000;
+/** A thread reports each 250 ms. */
+const LOAD_OVERDUE_MS = 600;
 const MEMORY = { oldMb: 1024, youngMb: 32 };
 
 export interface EngineHostOptions {
@@ -28,6 +31,11 @@ export interface EngineHost {
   replaced: (() => void) | null;
   /** Threads that died, since the start. */
   deaths: number;
+  /**
+   * Of the busiest of its threads, and of the one that is furthest behind. A thread that says nothing is busy and behind by that; so
+   * is one that died, until its successor speaks. One that has not reported yet is busy, and behind from when it was warm.
+   */
+  load(): WorkLoad;
   close(): Promise<void>;
 }
 
@@ -36,6 +44,8 @@ export function createEngineHost(options: EngineHostOptions): EngineHost {
   let closed = false;
   let restartMs = FIRST_RESTART_MS;
   const waits: Promise<void>[] = [];
+  const unheard = (): WorkLoad & { atMs: number } => ({ busyRatio: 1, lateMs: 0, atMs: options.clock.nowMs() });
+  const loads = Array.from({ length: options.threads }, unheard);
   const host: EngineHost = {
     ready: Promise.resolve(),
     replaced: null,
@@ -46,6 +56,15 @@ export function createEngineHost(options: EngineHostOptions): EngineHost {
       const { port1, port2 } = new MessageChannel();
       worker.post({ type: 'client', port: port1 }, [port1]);
       return port2;
+    },
+    load() {
+      const load = { busyRatio: 0, lateMs: 0 };
+      for (const { busyRatio, lateMs, atMs } of loads) {
+        const silentMs = options.clock.nowMs() - atMs;
+        load.busyRatio = Math.max(load.busyRatio, silentMs > LOAD_OVERDUE_MS ? 1 : busyRatio);
+        load.lateMs = Math.max(load.lateMs, lateMs, silentMs - LOAD_OVERDUE_MS);
+      }
+      return load;
     },
     async close() {
       if (closed) return;
@@ -62,14 +81,17 @@ export function createEngineHost(options: EngineHostOptions): EngineHost {
       workerData: {},
       memory: MEMORY,
       message: (message) => {
+        if (message.type === 'load') loads[at] = { ...(message as unknown as WorkLoad), atMs: options.clock.nowMs() };
         if (message.type !== 'ready' || isReady) return;
         isReady = true;
         restartMs = FIRST_RESTART_MS;
+        loads[at] = unheard();
         settle?.resolve();
       },
       died: (why, wasClosed) => {
         if (wasClosed || closed) return;
         host.deaths++;
+        loads[at] = unheard();
         options.log.error({ thread: `${options.kind}-${at}`, why }, 'an engine thread died');
         if (!isReady && settle !== null) {
           settle.reject(new Error(`the ${options.kind} thread died before it was ready: ${why}`));

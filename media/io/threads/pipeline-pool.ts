@@ -16,6 +16,7 @@ import type { SessionCommand } from '../../contract/session-command.ts';
 import type { FromPipeline, UtteranceBegun } from '../../contract/thread-messages.ts';
 import type { ToolAnswer, ToolAsk } from '../../contract/tools.ts';
 import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
+import type { WorkLoad } from '../call-room.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
 import type { ScoringHost } from './scoring-host.ts';
 
@@ -76,6 +77,8 @@ export interface PipelinePool {
   readonly calls: number;
   /** Threads that died, since the start. */
   readonly deaths: number;
+  /** Of the busiest of its threads, and of the one that is furthest behind. */
+  load(): WorkLoad;
   place(setup: CallSetup, block: SharedArrayBuffer, listener: PlacedCallListener): PlacedCall;
   prepare(message: Extract<ToMedia, { type: 'prepare' }>): void;
   /** Rings the bell of each thread that was fed; the frame clock calls it after each tick. */
@@ -205,6 +208,15 @@ class Pool implements PipelinePool {
 
   get calls(): number {
     return this.#calls.size;
+  }
+
+  load(): WorkLoad {
+    const load = { busyRatio: 0, lateMs: 0 };
+    for (const { load: one } of this.#carriers) {
+      load.busyRatio = Math.max(load.busyRatio, one.busyRatio);
+      load.lateMs = Math.max(load.lateMs, one.lateMs);
+    }
+    return load;
   }
 
   place(setup: CallSetup, block: SharedArrayBuffer, listener: PlacedCallListener): PlacedCall {

@@ -9,6 +9,9 @@ import type { Clock } from '../../contract/clock.ts';
 import type { FromPipeline, ToPipeline } from '../../contract/thread-messages.ts';
 import { Bell } from '../../rings/bell.ts';
 import { Suspect } from '../../rings/suspect.ts';
+import type { WorkLoad } from '../call-room.ts';
+import { readThreadWork } from './os-thread.ts';
+import { SilenceGauge } from './silence-gauge.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
 /** A healthy thread beats each 100 ms; the caller hears a stall as soon as the downlink ring (120 to 250 ms) is empty. */
@@ -41,9 +44,13 @@ export class PipelineThreadHost {
   isFed = false;
   /** For whom it works, or worked when it died. */
   readonly suspect = new Suspect();
+  /** By its last heartbeat. */
+  readonly load: WorkLoad = { busyRatio: 0, lateMs: 0 };
   readonly #options: PipelineThreadOptions;
   readonly #bell = new Bell();
   readonly #worker: WatchedWorker;
+  readonly #silence = new SilenceGauge(() => (this.#osThreadId === null ? null : readThreadWork(this.#osThreadId)));
+  #osThreadId: number | null = null;
   #beatAtMs: number;
   #cancelWatch: () => void = () => {};
 
@@ -79,11 +86,6 @@ export class PipelineThreadHost {
     return this.#beatAtMs;
   }
 
-  /** Ms since the thread showed that it lives. */
-  silentMs(nowMs: number): number {
-    return nowMs - this.#beatAtMs;
-  }
-
   post(message: ToPipeline<MessagePort>, transfer: readonly MessagePort[] = []): void {
     this.#worker.post(message, transfer);
   }
@@ -106,10 +108,15 @@ export class PipelineThreadHost {
 
   #onMessage(message: FromPipeline): void {
     this.#beatAtMs = this.#options.clock.nowMs();
-    if (message.type === 'heartbeat') return;
+    if (message.type === 'heartbeat') {
+      this.load.busyRatio = message.busyRatio ?? 0;
+      this.load.lateMs = message.lateMs ?? 0;
+      return;
+    }
     if (message.type === 'ready') {
       if (this.isReady) return;
       this.isReady = true;
+      this.#osThreadId = message.osThreadId ?? null;
       this.#options.ready(this);
       return;
     }
@@ -125,7 +132,7 @@ export class PipelineThreadHost {
       if (nowMs - lookedAtMs > OWN_STALL_MS) this.#beatAtMs = Math.max(this.#beatAtMs, nowMs - WATCH_MS);
       lookedAtMs = nowMs;
       const limitMs = this.isReady ? HEARTBEAT_LIMIT_MS : START_LIMIT_MS;
-      if (this.silentMs(nowMs) > limitMs) {
+      if (this.#silence.silentMs(nowMs, this.#beatAtMs) > limitMs) {
         this.kill(this.isReady ? `no heartbeat in ${limitMs} ms` : `not ready in ${limitMs} ms`);
         return;
       }

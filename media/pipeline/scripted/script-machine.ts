@@ -11,12 +11,21 @@
  */
 import type { Expectation, ScriptedAgent, ScriptedStep, ScriptedToolUse } from '../../contract/agent-definition.ts';
 import { type EndedReason, isEndedReason } from '../../contract/call-outcome.ts';
+import type { ScriptedLine } from '../../contract/clip.ts';
 import type { Checkpoint } from '../../contract/conversation.ts';
 import { fillPlaceholders } from '../../contract/placeholders.ts';
 import { toolValues } from '../../contract/tool-values.ts';
 import { SORRY, type ToolAnswer, type ToolDefinition } from '../../contract/tools.ts';
 import { PhraseBook, type ReplyMatch } from './phrase-match.ts';
-import { caughtValue, expectationOf, valueIn, variantOf } from './step-reading.ts';
+import {
+  caughtValue,
+  expectationOf,
+  joinedLines,
+  type SaidLine,
+  saysNothing,
+  valueIn,
+  variantOf,
+} from './step-reading.ts';
 import { ToolWait } from './tool-wait.ts';
 
 export type SayPurpose = 'greeting' | 'step' | 'fallback' | 'idle' | 'filler';
@@ -41,10 +50,20 @@ export type ScriptAction =
   | { type: 'step'; stepId: string }
   /** Holds from now on, while the agent speaks too. `asked` is false while the greeting goes before the question. */
   | { type: 'listen'; stepId: string | null; book: PhraseBook; expect: Expectation; asked: boolean }
-  | { type: 'say'; stepId: string | null; purpose: SayPurpose; text: string; interruptible: boolean }
+  /** `clip`: what sounds is a clip that says the text. `isFixed`: no placeholder stood in it. */
+  | {
+      type: 'say';
+      stepId: string | null;
+      purpose: SayPurpose;
+      text: string;
+      clip?: string;
+      interruptible: boolean;
+      isFixed: boolean;
+    }
   /** Before what the step says: the tool works meanwhile. One at a time. */
   | { type: 'tool'; name: string; arguments: Record<string, string> }
-  | { type: 'warning'; code: string; message: string }
+  /** `key`: what it is about, met `count` times just now. */
+  | { type: 'warning'; code: string; message: string; key?: string; count?: number }
   | { type: 'end'; reason: EndedReason; disposition: string | null; error: string | null };
 
 /** Steps that say nothing and wait for nothing, in a row, before the script counts as going round in circles. */
@@ -78,12 +97,16 @@ export class ScriptMachine {
   readonly #steps = new Map<string, ScriptedStep>();
   readonly #books = new Map<string, PhraseBook>();
   readonly #tools = new Map<string, ToolDefinition>();
-  readonly #warnedKeys = new Set<string>();
 
   #phase: 'new' | 'saying' | 'listening' | 'ended' = 'new';
   /** A tool is at work; the script stands at its step until the result is told. */
   #wait: ToolWait | null = null;
   #purpose: SayPurpose = 'greeting';
+  /** To be said after what is being said, a clip before or after a text. */
+  #unsaid: SaidLine[] = [];
+  /** Of all that is said at once. */
+  #interruptible = true;
+  #isFixed = false;
   /** Null until the greeting has been said. */
   #stepId: string | null = null;
   #variables: Record<string, string> = {};
@@ -96,6 +119,8 @@ export class ScriptMachine {
   /** End of the agent's last sound; unlike the two above it knows nothing of what the caller says. */
   #agentSoundAtMs = 0;
   #callerSpeaking = false;
+  /** A placeholder was filled in what is about to be said. */
+  #filledAny = false;
   #callerSoundAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ScriptMachineOptions) {
@@ -118,8 +143,10 @@ export class ScriptMachine {
   }
 
   /** The greeting with its placeholders filled: what `prepare` renders while the phone rings. */
-  static greetingOf(agent: ScriptedAgent, placeholders: Readonly<Record<string, string>>): string {
-    return fillPlaceholders(agent.greeting, (key) => valueIn(key, placeholders, agent.defaults)).text.trim();
+  static greetingOf(agent: ScriptedAgent, placeholders: Readonly<Record<string, string>>): SaidLine {
+    return lineOf(agent.greeting, (text) =>
+      fillPlaceholders(text, (key) => valueIn(key, placeholders, agent.defaults)).text.trim(),
+    );
   }
 
   /** The reply that the caller's words would choose now; null when they fit none. */
@@ -190,8 +217,8 @@ export class ScriptMachine {
       this.#enter(stepId, atMs, out, { text: BRIDGE, resumes: { misses: checkpoint.misses, again } });
       return;
     }
-    const greeting = this.#fill(this.#agent.greeting, out);
-    if (greeting === '') {
+    const greeting = this.#spoken(this.#agent.greeting, out);
+    if (saysNothing(greeting)) {
       this.#enter(this.#firstStepId(), atMs, out);
       return;
     }
@@ -203,13 +230,18 @@ export class ScriptMachine {
       expect: first === undefined ? 'open' : expectationOf(first),
       asked: first?.say === undefined,
     });
-    this.#say('greeting', greeting, true, out);
+    this.#say('greeting', [greeting], true, out);
   }
 
   #said(atMs: number, out: ScriptAction[]): void {
     const purpose = this.#purpose;
     this.#phase = 'listening';
     this.#playedUntilMs = atMs;
+    const next = this.#unsaid;
+    if (next.length > 0 && atMs < this.#maxDurationMs) {
+      this.#sayNext(next, out);
+      return;
+    }
     if (purpose !== 'idle') this.#silentSinceMs = atMs;
     if (atMs >= this.#maxDurationMs) {
       this.#end('max_duration_reached', null, null, out);
@@ -254,9 +286,9 @@ export class ScriptMachine {
     }
     this.#misses++;
     const { say, after, goto } = this.#agent.fallback;
-    const line = this.#misses >= after ? '' : this.#fill(this.#pick(say, FALLBACK_COUNTER), out);
-    if (line === '') this.#enter(goto, atMs, out);
-    else this.#say('fallback', line, true, out);
+    const line = this.#misses >= after ? { text: '' } : this.#spoken(this.#pick(say, FALLBACK_COUNTER), out);
+    if (saysNothing(line)) this.#enter(goto, atMs, out);
+    else this.#say('fallback', [line], true, out);
   }
 
   #tick(atMs: number): readonly ScriptAction[] {
@@ -281,9 +313,9 @@ export class ScriptMachine {
     if (say.length === 0 || atMs - Math.max(this.#playedUntilMs, this.#silentSinceMs) < promptAfterMs) return NOTHING;
     if (atMs - this.#callerSoundAtMs < PROMPT_AFTER_SOUND_MS) return NOTHING;
     const out: ScriptAction[] = [];
-    const line = this.#fill(this.#pick(say, IDLE_COUNTER), out);
+    const line = this.#spoken(this.#pick(say, IDLE_COUNTER), out);
     this.#playedUntilMs = atMs;
-    if (line !== '') this.#say('idle', line, true, out);
+    if (!saysNothing(line)) this.#say('idle', [line], true, out);
     return out;
   }
 
@@ -293,7 +325,7 @@ export class ScriptMachine {
     const out: ScriptAction[] = [];
     const line = this.#fill(filler, out);
     this.#agentSoundAtMs = atMs;
-    if (line !== '') this.#say('filler', line, true, out);
+    if (line !== '') this.#say('filler', [{ text: line }], true, out);
     return out;
   }
 
@@ -343,11 +375,11 @@ export class ScriptMachine {
       const bookId = step.tool === undefined ? stepId : step.tool.goto;
       out.push({ type: 'listen', stepId, book: this.#books.get(bookId) ?? NO_PHRASES, expect, asked: true });
       if (step.tool !== undefined) this.#ask(step, step.tool, atMs, out);
-      const own = this.#fill(variantOf(step.say, visit), out);
-      const line = step.tool?.saying === undefined ? own : `${own} ${this.#fill(step.tool.saying, out)}`.trim();
-      const text = hops === 0 ? `${lead.text} ${line}`.trim() : line;
-      if (text !== '') {
-        this.#say('step', text, step.end === undefined && (step.interruptible ?? true), out);
+      const own = this.#spoken(variantOf(step.say, visit), out);
+      const saying = step.tool?.saying === undefined ? '' : this.#fill(step.tool.saying, out);
+      const lines = joinedLines([{ text: hops === 0 ? lead.text : '' }, own, { text: saying }]);
+      if (lines.length > 0) {
+        this.#say('step', lines, step.end === undefined && (step.interruptible ?? true), out);
         return;
       }
       if (step.tool !== undefined) return;
@@ -384,10 +416,20 @@ export class ScriptMachine {
     out.push({ type: 'tool', name: use.name, arguments: Object.fromEntries(filled) });
   }
 
-  #say(purpose: SayPurpose, text: string, interruptible: boolean, out: ScriptAction[]): void {
-    this.#phase = 'saying';
+  /** The first of the lines now, the others as each is said. At least one. */
+  #say(purpose: SayPurpose, lines: readonly SaidLine[], interruptible: boolean, out: ScriptAction[]): void {
     this.#purpose = purpose;
-    out.push({ type: 'say', stepId: this.#stepId, purpose, text, interruptible });
+    this.#interruptible = interruptible;
+    this.#isFixed = !this.#filledAny;
+    this.#filledAny = false;
+    this.#sayNext(lines, out);
+  }
+
+  #sayNext(lines: readonly SaidLine[], out: ScriptAction[]): void {
+    this.#phase = 'saying';
+    this.#unsaid = lines.slice(1);
+    const [interruptible, isFixed] = [this.#interruptible, this.#isFixed];
+    out.push({ type: 'say', stepId: this.#stepId, purpose: this.#purpose, ...lines[0]!, interruptible, isFixed });
   }
 
   #end(reason: EndedReason, disposition: string | null, error: string | null, out: ScriptAction[]): void {
@@ -398,6 +440,7 @@ export class ScriptMachine {
 
   #listenSince(atMs: number): void {
     this.#phase = 'listening';
+    this.#unsaid = [];
     this.#silentSinceMs = atMs;
     this.#playedUntilMs = atMs;
   }
@@ -411,19 +454,25 @@ export class ScriptMachine {
   }
 
   /** The next of a list, in turn, counted for the whole call. */
-  #pick(lines: readonly string[], counter: string): string {
+  #pick<Line extends ScriptedLine>(lines: readonly Line[], counter: string): Line | '' {
     const turn = (this.#visits[counter] ?? 0) + 1;
     this.#visits[counter] = turn;
     return lines.length === 0 ? '' : lines[(turn - 1) % lines.length]!;
   }
 
+  #spoken(line: ScriptedLine, out: ScriptAction[]): SaidLine {
+    return lineOf(line, (text) => this.#fill(text, out));
+  }
+
   #fill(text: string, out: ScriptAction[]): string {
-    const filled = fillPlaceholders(text, (key) => this.#valueOf(key));
-    for (const key of filled.unresolved) {
-      if (this.#warnedKeys.has(key)) continue;
-      this.#warnedKeys.add(key);
+    const filled = fillPlaceholders(text, (key) => {
+      this.#filledAny = true;
+      return this.#valueOf(key);
+    });
+    for (const key of new Set(filled.unresolved)) {
+      const count = filled.unresolved.filter((one) => one === key).length;
       const message = `The placeholder '${key}' has no value; nothing is said in its place.`;
-      out.push({ type: 'warning', code: 'placeholder_unresolved', message });
+      out.push({ type: 'warning', code: 'placeholder_unresolved', message, key, count });
     }
     return filled.text.trim();
   }
@@ -431,4 +480,9 @@ export class ScriptMachine {
   #valueOf(key: string): string | undefined {
     return valueIn(key, this.#variables, this.#placeholders, this.#agent.defaults);
   }
+}
+
+/** A clip sounds as it does: its text has no placeholders. */
+function lineOf(line: ScriptedLine, fill: (text: string) => string): SaidLine {
+  return typeof line === 'string' ? { text: fill(line) } : { text: line.text ?? '', clip: line.clip };
 }

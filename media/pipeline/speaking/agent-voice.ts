@@ -3,16 +3,20 @@
  * once more. The conversation tells it what to say, when to pause, and when to give way; it decides nothing about the caller.
  */
 import type { Logger } from 'pino';
+import type { ScriptedAgent } from '../../contract/agent-definition.ts';
 import type { LegFormat } from '../../contract/audio-format.ts';
+import type { CallClips } from '../../contract/clip.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { TextToSpeech } from '../../contract/engines.ts';
 import type { CallBlock } from '../../rings/call-block.ts';
 import type { ReplyAnchor, Transcript } from '../transcript.ts';
+import type { ClipShelf } from './clip-shelf.ts';
+import { fixedSentences } from './fixed-sentences.ts';
 import type { FrameEncoder } from './frame-encoder.ts';
 import type { GreetingCache } from './greeting-cache.ts';
 import type { RenderedSpeech } from './rendered-speech.ts';
 import { Speaker, type SpeakerListener } from './speaker.ts';
-import { renderSpeech } from './speech-renderer.ts';
+import { type RenderRequest, renderSpeech } from './speech-renderer.ts';
 
 export interface AgentVoiceDeps {
   call: CallBlock;
@@ -20,6 +24,8 @@ export interface AgentVoiceDeps {
   logger: Logger;
   textToSpeech: TextToSpeech;
   greetings: GreetingCache;
+  /** Of this call. */
+  clips?: { shelf: ClipShelf; files: CallClips };
   transcript: Transcript;
   ringIo: () => void;
   /** A browser listens: it is told utterances and words, and may want a codec with a memory. */
@@ -35,10 +41,14 @@ export interface AgentVoiceListener {
 
 export interface Utterance {
   text: string;
+  /** It sounds as this clip, not by the voice. */
+  clip?: string;
   stepId: string | null;
   interruptible: boolean;
   /** Rendered while the phone rang. */
   isGreeting: boolean;
+  /** The same words in every call: their speech is kept for the next. */
+  isFixed?: boolean;
   /** The caller's turn that it answers. */
   anchor: ReplyAnchor | null;
 }
@@ -48,6 +58,7 @@ const MOST_FAILURES = 2;
 export class AgentVoice implements SpeakerListener {
   readonly #deps: AgentVoiceDeps;
   readonly #voice: string;
+  readonly #fixed: ReadonlySet<string>;
   readonly #format: LegFormat;
   readonly #listener: AgentVoiceListener;
   readonly #speaker: Speaker;
@@ -60,9 +71,10 @@ export class AgentVoice implements SpeakerListener {
   /** Of the utterance's text, how much the page has been told. */
   #toldChars = 0;
 
-  constructor(deps: AgentVoiceDeps, voice: string, format: LegFormat, listener: AgentVoiceListener) {
+  constructor(deps: AgentVoiceDeps, agent: ScriptedAgent, format: LegFormat, listener: AgentVoiceListener) {
     this.#deps = deps;
-    this.#voice = voice;
+    this.#voice = agent.voice;
+    this.#fixed = fixedSentences(agent);
     this.#format = format;
     this.#listener = listener;
     const { web = null } = deps;
@@ -98,12 +110,17 @@ export class AgentVoice implements SpeakerListener {
 
   say(utterance: Utterance): void {
     const { text } = utterance;
-    const request = { text, voice: this.#voice, format: this.#format };
+    if (utterance.clip !== undefined) {
+      this.#sayClip(utterance, utterance.clip);
+      return;
+    }
+    const request = { text, voice: this.#voice, format: this.#format, fixed: this.#fixed };
+    this.#play(utterance, this.#speechOf(utterance, request));
+  }
+
+  #speechOf({ isGreeting, isFixed = false }: Utterance, request: RenderRequest): RenderedSpeech {
     const { greetings, textToSpeech, clock } = this.#deps;
-    this.#play(
-      utterance,
-      utterance.isGreeting ? greetings.obtain(request) : renderSpeech(textToSpeech, clock, request),
-    );
+    return isGreeting || isFixed ? greetings.obtain(request, !isGreeting) : renderSpeech(textToSpeech, clock, request);
   }
 
   /** What is being said, and from which word on it has not been heard. */
@@ -162,6 +179,16 @@ export class AgentVoice implements SpeakerListener {
     const { call, transcript } = this.#deps;
     const { error } = speech;
     this.#drop();
+    if (error !== null && utterance.clip !== undefined) {
+      if (speech.frames === 0) {
+        this.#sayInstead(utterance, error.message);
+        return;
+      }
+      transcript.warning('clip_unavailable', `The clip '${utterance.clip}' broke off: ${error.message}`);
+      transcript.agentEnded(startedAtStreamMs, call.streamMs, speech.heardText(speech.durationMs), true);
+      this.#listener.utteranceSaid();
+      return;
+    }
     if (error === null) {
       this.#failures = 0;
       transcript.agentEnded(startedAtStreamMs, call.streamMs, speech.text, false);
@@ -172,7 +199,7 @@ export class AgentVoice implements SpeakerListener {
     transcript.warning('tts_error', error.message);
     const isLost = this.#failures >= MOST_FAILURES;
     if (!isLost && speech.frames === 0) {
-      this.say({ ...utterance, isGreeting: false });
+      this.say({ ...utterance, isGreeting: false, isFixed: false });
       return;
     }
     transcript.agentEnded(startedAtStreamMs, call.streamMs, speech.heardText(speech.durationMs), true);
@@ -182,6 +209,19 @@ export class AgentVoice implements SpeakerListener {
     } else {
       this.#listener.utteranceSaid();
     }
+  }
+
+  #sayClip(utterance: Utterance, name: string): void {
+    const { clips } = this.#deps;
+    const file = clips?.files[name];
+    if (clips === undefined || file === undefined) this.#sayInstead(utterance, 'it is not to be had');
+    else this.#play(utterance, clips.shelf.obtain(file, utterance.text, this.#format));
+  }
+
+  /** The caller is told all the same. */
+  #sayInstead({ clip, ...utterance }: Utterance, why: string): void {
+    this.#deps.transcript.warning('clip_unavailable', `The clip '${clip}' was spoken by the voice instead: ${why}`);
+    this.say({ ...utterance, isGreeting: false });
   }
 
   #play(utterance: Utterance, speech: RenderedSpeech): void {

@@ -1,7 +1,8 @@
 /**
- * Greetings rendered while the phone rings, so that the agent's first word need not wait for a voice engine. In memory for this
- * thread, and on disk for the others and for the next start: `<directory>/<sha-256 of text, voice and codec>.speech`, written to a temporary
- * file and renamed. A call that begins while its greeting still renders plays from the rendering itself. Both are bounded; the oldest go.
+ * Speech that is worth keeping: greetings, rendered while the phone rings, so that the agent's first word need not wait for a voice engine, and
+ * whatever a script says without placeholders, which is the same in every call. In memory for this thread, and on disk for the others and
+ * for the next start: `<directory>/<sha-256 of text, voice and codec>.speech`, written to a temporary file and renamed. A call that begins
+ * while its greeting still renders plays from the rendering itself. Both are bounded in number and bytes; the longest unused go.
  * Greetings hold names: neither the text nor anything audible is in the file. It is sealed under a key made of the text itself, so that who
  * does not know what was said cannot find out by listening.
  *
@@ -9,8 +10,8 @@
  *          {"version":1,"frameBytes":160,"frames":N,"words":[[charStart,charEnd,startMs,endMs],…]}\n  N × frameBytes of audio
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../contract/clock.ts';
 import type { TextToSpeech } from '../../contract/engines.ts';
@@ -21,6 +22,9 @@ import { type RenderRequest, renderSpeech } from './speech-renderer.ts';
 const VERSION = 2;
 const MOST_IN_MEMORY = 128;
 const MOST_ON_DISK = 1_000;
+/** Of one thread, about an hour of a telephone's speech; and of the folder. */
+const MOST_MEMORY_BYTES = 32 * 1024 * 1024;
+const MOST_DISK_BYTES = 256 * 1024 * 1024;
 const PRUNE_EVERY_WRITES = 64;
 const SUFFIX = '.speech';
 
@@ -36,6 +40,8 @@ export interface GreetingCacheOptions {
   clock: Clock;
   logger: Logger;
   textToSpeech: TextToSpeech;
+  mostMemoryBytes?: number;
+  mostDiskBytes?: number;
 }
 
 export class GreetingCache {
@@ -43,14 +49,25 @@ export class GreetingCache {
   /** Oldest use first. */
   readonly #memory = new Map<string, RenderedSpeech>();
   readonly #writing = new Set<Promise<void>>();
+  /** Keys of files that were seen, or written here; what other threads removed goes when this one prunes. */
+  #onDisk = new Set<string>();
   #writes = 0;
 
   constructor(options: GreetingCacheOptions) {
     this.#options = options;
+    readdir(options.directory).then(
+      (names) => {
+        for (const name of names) if (name.endsWith(SUFFIX)) this.#onDisk.add(name.slice(0, -SUFFIX.length));
+      },
+      () => {},
+    );
   }
 
-  /** The greeting, perhaps still growing: from memory at once, else from disk, else rendered now. Never rejects. */
-  obtain(request: RenderRequest): RenderedSpeech {
+  /**
+   * The speech, perhaps still growing: from memory at once, else from disk, else rendered now. With `hurry` the disk is not asked for what
+   * is not known to be there: a caller listens. Never rejects.
+   */
+  obtain(request: RenderRequest, hurry = false): RenderedSpeech {
     const key = keyOf(request);
     const known = this.#memory.get(key);
     if (known !== undefined && known.error === null) {
@@ -61,11 +78,8 @@ export class GreetingCache {
     const speech = new RenderedSpeech(request.text, request.format);
     this.#memory.delete(key);
     this.#memory.set(key, speech);
-    for (const oldest of this.#memory.keys()) {
-      if (this.#memory.size <= MOST_IN_MEMORY) break;
-      this.#memory.delete(oldest);
-    }
-    const filling = this.#fill(key, request, speech).catch((error: unknown) => {
+    this.#forgetOldest();
+    const filling = this.#fill(key, request, speech, hurry && !this.#onDisk.has(key)).catch((error: unknown) => {
       speech.fail(error instanceof Error ? error : new Error(String(error)));
       this.#options.logger.warn({ err: error }, 'greeting cache: could not be filled');
     });
@@ -79,14 +93,26 @@ export class GreetingCache {
     await Promise.all(this.#writing);
   }
 
-  async #fill(key: string, request: RenderRequest, speech: RenderedSpeech): Promise<void> {
-    if (await this.#load(key, request, speech)) return;
+  #forgetOldest(): void {
+    const { mostMemoryBytes = MOST_MEMORY_BYTES } = this.#options;
+    let bytes = 0;
+    for (const speech of this.#memory.values()) bytes += speech.bytes.length;
+    for (const [oldest, speech] of this.#memory) {
+      if (this.#memory.size <= MOST_IN_MEMORY && bytes <= mostMemoryBytes) break;
+      this.#memory.delete(oldest);
+      bytes -= speech.bytes.length;
+    }
+  }
+
+  async #fill(key: string, request: RenderRequest, speech: RenderedSpeech, isNew: boolean): Promise<void> {
+    if (!isNew && (await this.#load(key, request, speech))) return;
     await this.#render(request, speech);
     if (speech.error !== null) {
       if (this.#memory.get(key) === speech) this.#memory.delete(key);
       return;
     }
     try {
+      this.#forgetOldest();
       await this.#save(key, request, speech);
     } catch (error) {
       this.#options.logger.warn(
@@ -123,6 +149,9 @@ export class GreetingCache {
       () => null,
     );
     if (file === null) return false;
+    // What is used is not among the oldest. A folder that cannot be written costs the speech nothing.
+    const now = new Date(this.#options.clock.epochMs());
+    await utimes(path, now, now).catch(() => {});
     const headerEnd = file.indexOf(0x0a);
     const header = headerEnd < 0 ? null : parseHeader(file.toString('utf8', 0, headerEnd));
     if (header === null || header.version !== VERSION || header.frameBytes !== speech.frameBytes) return false;
@@ -150,6 +179,7 @@ export class GreetingCache {
       const plain = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), audio]);
       await writeFile(temporary, sealed(request, plain), { mode: 0o600 });
       await rename(temporary, join(directory, key + SUFFIX));
+      this.#onDisk.add(key);
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
@@ -160,15 +190,22 @@ export class GreetingCache {
   async #prune(): Promise<void> {
     const { directory } = this.#options;
     const names = (await readdir(directory)).filter((name) => name.endsWith(SUFFIX));
-    if (names.length <= MOST_ON_DISK) return;
-    const aged: { path: string; writtenAtEpochMs: number }[] = [];
+    this.#onDisk = new Set(names.map((name) => basename(name, SUFFIX)));
+    const { mostDiskBytes = MOST_DISK_BYTES } = this.#options;
+    const aged: { path: string; bytes: number; usedAtEpochMs: number }[] = [];
     for (const name of names) {
       const path = join(directory, name);
       const found = await stat(path).catch(() => null);
-      if (found !== null) aged.push({ path, writtenAtEpochMs: found.mtimeMs });
+      if (found !== null) aged.push({ path, bytes: found.size, usedAtEpochMs: found.mtimeMs });
     }
-    aged.sort((a, b) => a.writtenAtEpochMs - b.writtenAtEpochMs);
-    for (const { path } of aged.slice(0, aged.length - MOST_ON_DISK)) await rm(path, { force: true });
+    aged.sort((a, b) => b.usedAtEpochMs - a.usedAtEpochMs);
+    let bytes = 0;
+    for (const [at, file] of aged.entries()) {
+      bytes += file.bytes;
+      if (at < MOST_ON_DISK && bytes <= mostDiskBytes) continue;
+      await rm(file.path, { force: true });
+      this.#onDisk.delete(basename(file.path, SUFFIX));
+    }
   }
 }
 

@@ -11,8 +11,10 @@ import { RenderedSpeech } from './rendered-speech.ts';
 import { type Piece, piecesOf } from './sentences.ts';
 import { addWords, voicedSpan } from './word-table.ts';
 
-/** A voice engine that gives nothing for so long has failed. */
+/** A voice engine that gives neither sound nor word for so long has failed. */
 const ENGINE_SILENT_MS = 5_000;
+/** One that says that it is busy with others is waited for, on a slow machine too, but no caller listens to silence for longer. */
+const LONGEST_QUEUED_MS = 30_000;
 /** Left before the first voiced sample, so that a soft onset is not clipped. */
 const LEAD_IN_MS = 10;
 /** Silence between the last sound of a piece and the first of the next; an engine may have made part of it itself. */
@@ -23,12 +25,16 @@ export interface RenderRequest {
   text: string;
   voice: string;
   format: LegFormat;
+  /** Nobody waits for it yet. */
+  ahead?: boolean;
+  /** Sentences that are the same in every call. */
+  fixed?: ReadonlySet<string>;
 }
 
 /** Begins at once; the returned speech grows as the engine speaks. It fails (`error`) instead of throwing. */
 export function renderSpeech(textToSpeech: TextToSpeech, clock: Clock, request: RenderRequest): RenderedSpeech {
   const speech = new RenderedSpeech(request.text, request.format);
-  const renderer = new SpeechRenderer(textToSpeech, clock, request.voice, speech);
+  const renderer = new SpeechRenderer(textToSpeech, clock, request, speech);
   speech.want = (throughMs) => renderer.want(throughMs);
   speech.abandon = () => renderer.abandon();
   renderer.want(1);
@@ -39,6 +45,8 @@ class SpeechRenderer {
   readonly #textToSpeech: TextToSpeech;
   readonly #clock: Clock;
   readonly #voice: string;
+  readonly #ahead: boolean;
+  readonly #fixed: ReadonlySet<string> | undefined;
   readonly #speech: RenderedSpeech;
   readonly #pieces: Piece[];
   readonly #abort = new AbortController();
@@ -51,10 +59,12 @@ class SpeechRenderer {
   /** Silence at the end of the audio so far. */
   #quietTailMs = 0;
 
-  constructor(textToSpeech: TextToSpeech, clock: Clock, voice: string, speech: RenderedSpeech) {
+  constructor(textToSpeech: TextToSpeech, clock: Clock, request: RenderRequest, speech: RenderedSpeech) {
     this.#textToSpeech = textToSpeech;
     this.#clock = clock;
-    this.#voice = voice;
+    this.#voice = request.voice;
+    this.#ahead = request.ahead ?? false;
+    this.#fixed = request.fixed;
     this.#speech = speech;
     this.#pieces = piecesOf(speech.text);
   }
@@ -109,11 +119,26 @@ class SpeechRenderer {
         this.#abort.abort();
       });
     let disarm = arm();
+    const giveUpAtMs = this.#clock.nowMs() + LONGEST_QUEUED_MS;
+    const armAgain = (): void => {
+      if (signal.aborted) return;
+      disarm();
+      disarm = arm();
+    };
+    const request = {
+      text: piece.text,
+      voice: this.#voice,
+      signal,
+      ahead: this.#ahead,
+      isFixed: this.#fixed?.has(piece.text) ?? false,
+      onQueued: () => {
+        if (this.#clock.nowMs() < giveUpAtMs) armAgain();
+      },
+    };
     try {
-      const speaking = this.#textToSpeech.synthesize({ text: piece.text, voice: this.#voice, signal }, (chunk) => {
+      const speaking = this.#textToSpeech.synthesize(request, (chunk) => {
         if (signal.aborted) return;
-        disarm();
-        disarm = arm();
+        armAgain();
         this.#add(chunk, piece);
       });
       await Promise.race([speaking, silent]);

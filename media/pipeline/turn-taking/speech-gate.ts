@@ -6,6 +6,7 @@
 import { FRAME_MS } from '../../contract/audio-format.ts';
 
 const WINDOW_FRAMES = 5;
+export const WINDOW_MS = WINDOW_FRAMES * FRAME_MS;
 const WINDOW_MASK = (1 << WINDOW_FRAMES) - 1;
 const OPEN_FRAMES = 3;
 const STAY_OPEN_FRAMES = 2;
@@ -27,6 +28,11 @@ export class SpeechGate {
   lastSpeechEndMs = 0;
   #history = 0;
   #shutUntilMs = Number.NEGATIVE_INFINITY;
+
+  /** Shut, with speech in the last 100 ms: it may be about to open. */
+  get stirs(): boolean {
+    return !this.open && this.#history !== 0;
+  }
 
   /** `atMs` is the audio time of the frame's first sample. */
   push(atMs: number, isSpeech: boolean): GateChange {

@@ -6,12 +6,16 @@
  *   quiet ──60 ms of speech──► speaking ──200 ms of silence──► pausing ──patience──► turn over ──► quiet
  *                                 ▲────────── speech ─────────────┘
  *
+ * After 600 ms of silence the listener is told that the turn may be over, so that its meaning is known when it is. Sound that stirs when
+ * patience runs out gets 100 ms to become speech. The longest pause is counted from the last sound (`sound-detector.ts`), as the caller
+ * counts it, shorter ones from the last speech.
+ *
  * A turn also ends when the audio stops coming (the session says so after 1 s), when silence lasts 5 s whatever was asked, and
  * when the gate is stuck open: a whole answer that no longer changes, or 20 s of unbroken sound.
  */
 import { FRAME_MS } from '../../contract/audio-format.ts';
-import type { Patience } from './patience.ts';
-import { GATE_CLOSED, GATE_OPENED, SpeechGate } from './speech-gate.ts';
+import { LONGEST_PAUSE_MS, type Patience } from './patience.ts';
+import { GATE_CLOSED, GATE_OPENED, SpeechGate, WINDOW_MS } from './speech-gate.ts';
 
 export type TurnEnd = 'patience' | 'hard_stop' | 'stuck_gate' | 'audio_stopped';
 
@@ -21,12 +25,20 @@ export interface TurnListener {
   /** Sound goes on after a pause in the same turn. */
   speechResumed(onsetMs: number): void;
   speechPaused(lastSpeechEndMs: number): void;
+  /** Once in each pause that is long enough to be the end. */
+  mayBeOver(): void;
   turnEnded(why: TurnEnd, lastSpeechEndMs: number): void;
 }
 
 const HARD_STOP_MS = 5_000;
 const LONGEST_SOUND_MS = 20_000;
 const STUCK_ANSWER_MS = 1_500;
+/** Shorter than the pauses of a sentence would have it asked in each of them, later than this the answer would be late. */
+const MAY_BE_OVER_MS = 600;
+/** The last sound is at most so far from the last speech: beyond, it is no fading word, or the gate heard what is hard to hear. */
+const FADING_MS = 100;
+/** Three frames: sound in one of them stirs. */
+const STIRRING_MASK = 0b111;
 
 export class TurnTaker {
   /** May change at any time, in the middle of a turn too. */
@@ -38,8 +50,12 @@ export class TurnTaker {
   nowMs = 0;
   readonly #listener: TurnListener;
   readonly #gate = new SpeechGate();
+  #soundEndMs = 0;
+  #recentSound = 0;
   #answered = false;
   #answerSinceMs = 0;
+  #askedInPause = false;
+  #concludedAnswer = false;
 
   constructor(listener: TurnListener, patience: Patience) {
     this.#listener = listener;
@@ -61,11 +77,21 @@ export class TurnTaker {
     return this.#gate.lastSpeechEndMs - this.turnOnsetMs;
   }
 
-  /** One 20 ms frame; `atMs` is the audio time of its first sample. */
-  push(atMs: number, isSpeech: boolean): void {
+  /** When the open turn's patience runs out, if the silence goes on. */
+  get patientUntilMs(): number {
+    const limitMs = this.#limitMs();
+    return this.#silentSinceMs(limitMs) + limitMs;
+  }
+
+  /** One 20 ms frame; `atMs` is the audio time of its first sample; `sounds`: it holds sound, of speech or not. */
+  push(atMs: number, isSpeech: boolean, sounds: boolean): void {
     this.nowMs = atMs + FRAME_MS;
     const change = this.#gate.push(atMs, isSpeech);
+    this.#recentSound = ((this.#recentSound << 1) | (sounds ? 1 : 0)) & STIRRING_MASK;
+    if (sounds && this.nowMs - this.#gate.lastSpeechEndMs <= FADING_MS) this.#soundEndMs = this.nowMs;
     if (change === GATE_OPENED) {
+      this.#askedInPause = false;
+      this.#concludedAnswer = false;
       if (this.turnOpen) {
         this.#listener.speechResumed(this.#gate.onsetMs);
       } else {
@@ -84,6 +110,11 @@ export class TurnTaker {
   partialChanged(isAnswer: boolean): void {
     this.#answered = isAnswer;
     this.#answerSinceMs = this.nowMs;
+  }
+
+  /** What the turn means if this pause is its end; `isAnswer` as above. Known too late to end it sooner than any other. */
+  concluded(isAnswer: boolean): void {
+    this.#concludedAnswer = isAnswer;
   }
 
   /** No audio has come for so long that the caller's frames cannot just be late. */
@@ -115,8 +146,26 @@ export class TurnTaker {
       return;
     }
     const silenceMs = this.nowMs - this.#gate.lastSpeechEndMs;
-    if (silenceMs >= (this.#answered ? this.patience.minMs : this.patience.maxMs)) this.#end('patience');
+    const limitMs = this.#limitMs();
+    const waitedMs = this.nowMs - this.#silentSinceMs(limitMs);
+    const stirs = this.#gate.stirs || (limitMs >= LONGEST_PAUSE_MS && this.#recentSound !== 0);
+    if (waitedMs >= limitMs && !(stirs && waitedMs < limitMs + WINDOW_MS)) this.#end('patience');
     else if (silenceMs >= HARD_STOP_MS) this.#end('hard_stop');
+    else if (silenceMs >= MAY_BE_OVER_MS && !this.#askedInPause && !this.#gate.stirs) {
+      this.#askedInPause = true;
+      this.#listener.mayBeOver();
+    }
+  }
+
+  #silentSinceMs(limitMs: number): number {
+    const { lastSpeechEndMs } = this.#gate;
+    return limitMs < LONGEST_PAUSE_MS ? lastSpeechEndMs : Math.max(this.#soundEndMs, lastSpeechEndMs - FADING_MS);
+  }
+
+  #limitMs(): number {
+    const { minMs, maxMs } = this.patience;
+    if (this.#answered) return minMs;
+    return this.#concludedAnswer ? Math.min(maxMs, Math.max(minMs, LONGEST_PAUSE_MS)) : maxMs;
   }
 
   #end(why: TurnEnd): void {

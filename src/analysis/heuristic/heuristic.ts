@@ -21,15 +21,16 @@ export interface Reading {
 }
 
 export function readByHeuristic(story: CallStory): Reading {
-  const found = findIntent(story);
-  const { data, dropped } = dataOf(story);
+  const understood = { ...story, turns: story.turns.filter((turn) => turn.unclear === undefined) };
+  const found = findIntent(understood);
+  const { data, dropped } = dataOf(understood);
   const { successful, successReason } = judgeSuccess(story, found.intent);
   return {
     findings: {
       summary: summarise(story, found.turns),
       intent: found.intent,
       intentConfidence: found.confidence,
-      sentiment: findSentiment(story.turns),
+      sentiment: findSentiment(understood.turns),
       successful,
       successReason,
       data,

@@ -2,6 +2,7 @@
 import type { Turn } from '../../../media/contract/conversation.ts';
 import type { CallStory } from '../call-story.ts';
 import { plainLine, shortSummary } from '../findings.ts';
+import { unclearClause } from '../unclear-sentence.ts';
 
 const LONGEST_QUOTE = 120;
 const MOST_NOTES = 5;
@@ -9,12 +10,16 @@ const MOST_OTHER_WORDS = 2;
 
 /** `telling`: the caller's turns that say what it was about, the most telling first. */
 export function summarise(story: CallStory, telling: readonly Turn[]): string {
-  const spoken = story.turns.filter((turn) => turn.role === 'user' && turn.kind !== 'backchannel');
+  const spoken = story.turns.filter(
+    (turn) => turn.role === 'user' && turn.kind !== 'backchannel' && turn.unclear === undefined,
+  );
   const key = telling[0] ?? spoken.find((turn) => turn.intent !== undefined) ?? spoken[0];
   const sentences = [opening(story, spoken.length > 0)];
   if (key !== undefined) sentences.push(keyExchange(story, key));
   const others = spoken.filter((turn) => turn !== key && (turn.intent !== undefined || turn.kind === 'unclear'));
-  if (others.length > 0) sentences.push(otherWords(others));
+  const unclear = unclearClause(story.turns);
+  const more = [...(others.length > 0 ? [otherWords(others)] : []), ...(unclear === null ? [] : [unclear])];
+  if (more.length > 0) sentences.push(`${capital(more.join('; '))}.`);
   sentences.push(ending(story));
   return shortSummary(sentences.join(' '));
 }
@@ -47,7 +52,7 @@ function keyExchange(story: CallStory, key: Turn): string {
 function otherWords(turns: readonly Turn[]): string {
   const shown = turns.slice(0, MOST_OTHER_WORDS).map((turn) => quoted(turn.heardText));
   const more = turns.length > shown.length ? ', among other things' : '';
-  return `The caller also said ${shown.join(' and ')}${more}.`;
+  return `the caller also said ${shown.join(' and ')}${more}`;
 }
 
 const ENDS: Readonly<Record<string, string>> = {

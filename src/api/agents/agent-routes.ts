@@ -8,7 +8,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { setAgentLine } from '../../suppressions/calling-policy.ts';
 import {
-  type AgentSummary,
+  type AgentDetail,
   activateAgentVersion,
   changeAgent,
   deleteAgent,
@@ -16,10 +16,11 @@ import {
   listAgentsOf,
   listAgentVersions,
   readAgent,
+  type StoredAgent,
 } from '../../workspaces/agents.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { type CreateOnceDeps, createOnce } from '../settings/create-once.ts';
-import { versionOfMatch, versionTag } from '../settings/etag.ts';
+import { agentTag, expectTag, versionOfMatch } from '../settings/etag.ts';
 import { refusing } from '../settings/setting-refusal.ts';
 
 export const AGENTS_PATH = '/api/developer/agents';
@@ -48,7 +49,8 @@ export function registerAgents(plain: FastifyInstance, guard: Guard, deps: Creat
   const reading = { onRequest: guard('settings:read') };
   const writing = { onRequest: guard('settings:write') };
   const one = `${AGENTS_PATH}/:agentId`;
-  const stored = (agent: AgentSummary) => ({ success: true, agent });
+  const stored = ({ lineId: _lineId, ...agent }: StoredAgent) => ({ success: true, agent });
+  const created = (agent: StoredAgent) => ({ status: 201, body: stored(agent), headers: { etag: agentTag(agent) } });
 
   app.get(AGENTS_PATH, { onRequest: guard('agents:read') }, async (request) => ({
     data: await listAgentsOf(database, request.principal.workspaceId),
@@ -56,7 +58,7 @@ export function registerAgents(plain: FastifyInstance, guard: Guard, deps: Creat
   }));
 
   app.post(AGENTS_PATH, { ...writing, schema: { body: agentBody } }, (request, reply) =>
-    createOnce<AgentSummary>(deps, request, reply, {
+    createOnce<StoredAgent>(deps, request, reply, {
       run: (once) =>
         refusing(
           'agent_not_found',
@@ -66,24 +68,28 @@ export function registerAgents(plain: FastifyInstance, guard: Guard, deps: Creat
             by: changedBy(request),
           }),
         ),
-      answer: (agent) => ({ status: 201, body: stored(agent), headers: { etag: versionTag(agent.version) } }),
+      answer: created,
     }),
   );
 
   app.get(one, { ...reading, schema: { params: agentParams } }, async (request, reply) => {
     const named = { slug: request.principal.slug, agentId: request.params.agentId };
     const agent = await refusing('agent_not_found', readAgent(database, named));
-    reply.header('etag', versionTag(agent.version));
+    reply.header('etag', agentTag(agent));
     return agent;
   });
 
-  app.patch(one, { ...writing, schema: { params: agentParams, body: agentLineBody } }, async (request) => {
+  app.patch(one, { ...writing, schema: { params: agentParams, body: agentLineBody } }, async (request, reply) => {
     const { workspaceId, slug } = request.principal;
     const { agentId } = request.params;
-    const agent = await refusing('agent_not_found', readAgent(database, { slug, agentId }));
+    await refusing('agent_not_found', readAgent(database, { slug, agentId }));
     const lineId = request.body.lineId?.toLowerCase() ?? null;
-    await refusing('line_not_found', setAgentLine(database, workspaceId, { agentId, lineId, by: changedBy(request) }));
-    return { ...agent, lineId };
+    const expect = expectTag<Pick<AgentDetail, 'version' | 'lineId'>>(request, agentTag);
+    const change = { agentId, lineId, by: changedBy(request), expect };
+    await refusing('line_not_found', setAgentLine(database, workspaceId, change));
+    const changed = await refusing('agent_not_found', readAgent(database, { slug, agentId }));
+    reply.header('etag', agentTag(changed));
+    return changed;
   });
 
   app.delete(one, { ...writing, schema: { params: agentParams } }, async (request) => {
@@ -101,7 +107,7 @@ export function registerAgents(plain: FastifyInstance, guard: Guard, deps: Creat
 
   app.post(`${one}/versions`, { ...writing, schema: { params: agentParams, body: agentBody } }, (request, reply) => {
     const ifVersion = versionOfMatch(request);
-    return createOnce<AgentSummary>(deps, request, reply, {
+    return createOnce<StoredAgent>(deps, request, reply, {
       run: (once) =>
         refusing(
           'agent_not_found',
@@ -113,7 +119,7 @@ export function registerAgents(plain: FastifyInstance, guard: Guard, deps: Creat
             by: changedBy(request),
           }),
         ),
-      answer: (agent) => ({ status: 201, body: stored(agent), headers: { etag: versionTag(agent.version) } }),
+      answer: created,
     });
   });
 
@@ -130,7 +136,7 @@ export function registerAgents(plain: FastifyInstance, guard: Guard, deps: Creat
       const ifVersion = versionOfMatch(request);
       const named = { slug: request.principal.slug, agentId, version, ifVersion, by: changedBy(request) };
       const agent = await refusing('agent_not_found', activateAgentVersion(database, named));
-      reply.header('etag', versionTag(agent.version));
+      reply.header('etag', agentTag(agent));
       return stored(agent);
     },
   );

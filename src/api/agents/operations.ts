@@ -1,11 +1,11 @@
 /** The routes of agents, described for the published document. */
-import { BODY, json, KEYED, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
-import { CHANGING, CREATING, IF_MATCH, ONCE, REPLAYED, settings, TAGGED } from '../settings/described.ts';
+import { BODY, json, KEYED, ONCE, type Operation, RATE_HEADERS, REPLAYED } from '../openapi/operation.ts';
+import { CHANGING, CREATING, IF_MATCH, settings, TAGGED } from '../settings/described.ts';
 import { AGENTS_PATH, agentBody, agentLineBody, agentParams, agentVersionParams } from './agent-routes.ts';
 import { agentAnswer, agentsAnswer, agentVersionsAnswer, deletedAgentAnswer, storedAgentAnswer } from './answers.ts';
 
 const one = `${AGENTS_PATH}/:agentId`;
-const VERSION = { ETag: 'Its version, for If-Match' };
+const VERSION = { ETag: 'Its version and, if it has one, its own line, for If-Match' };
 
 export const agentOperations: readonly Operation[] = [
   {
@@ -54,9 +54,10 @@ export const agentOperations: readonly Operation[] = [
     summary: "Choose the line of an agent's calls of leads",
     description: 'For those that name none.',
     scope: 'settings:write',
+    headers: IF_MATCH,
     params: agentParams,
     body: agentLineBody,
-    answers: { 200: json('The agent.', agentAnswer, RATE_HEADERS) },
+    answers: { 200: json('The agent.', agentAnswer, TAGGED) },
     errors: ['agent_not_found', 'line_not_found', ...CHANGING],
   },
   {

@@ -6,14 +6,13 @@ import { readAudit } from '../../audit/read-audit.ts';
 import type { Database } from '../../store/database.ts';
 import type { CursorCodec } from '../cursor.ts';
 import type { Guard } from '../guard.ts';
+import { anyOf, page, text } from '../query-values.ts';
 
-const text = z.string().min(1).max(200);
 export const auditQuery = z.object({
-  actor: text.optional().meta({ example: 'key:AbCdEfGh' }),
-  action: text.optional().meta({ example: 'line.limits_changed' }),
-  target: text.optional(),
-  cursor: z.string().max(1_024).optional().meta({ description: '`nextCursor` of the page before' }),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  actor: anyOf(text(200), 'Who did it, such as key:AbCdEfGh'),
+  action: anyOf(text(200), 'What was done, such as line.limits_changed'),
+  target: anyOf(text(200), 'To what it was done'),
+  ...page(),
 });
 
 export function registerAudit(
@@ -31,9 +30,9 @@ export function registerAudit(
       const scope = { kind: 'audit', workspaceId, filters };
       const before = cursor === undefined ? null : Number(deps.cursors.decode(scope, cursor)[0]);
       const found = await readAudit(deps.database, null, { workspaceId, filters, before, limit: limit + 1 });
-      const page = found.slice(0, limit);
-      const nextCursor = found.length > limit ? deps.cursors.encode(scope, [String(page.at(-1)!.position)]) : null;
-      return { data: page, nextCursor };
+      const data = found.slice(0, limit);
+      const nextCursor = found.length > limit ? deps.cursors.encode(scope, [String(data.at(-1)!.position)]) : null;
+      return { data, nextCursor };
     },
   );
 }

@@ -4,7 +4,7 @@ import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outco
 import { TOOL_FAILURES } from '../../../media/contract/tools.ts';
 import { SENTIMENTS } from '../../analysis/findings.ts';
 import { CALL_PARTS } from '../../calls/call-parts.ts';
-import { time, uuid } from '../openapi/shared-answers.ts';
+import { pageOf, time, uuid, wholeList } from '../openapi/shared-answers.ts';
 
 const partStatus = z.enum(['none', 'pending', 'ready', 'failed', 'deleted']);
 const endedReason = z.enum(Object.keys(ENDED_REASONS) as [string, ...string[]]).describe('Why it ended');
@@ -20,9 +20,16 @@ const turn = z
     heardText: z.string().describe('Only what was played'),
     interrupted: z.boolean(),
     kind: z.enum(['speech', 'backchannel', 'unclear']).optional(),
+    unclear: z
+      .strictObject({
+        guess: z.string().nullable().describe('The phrase of the step that it sounded most like; null: like none'),
+        confidence: z.number().min(0).max(1).nullable(),
+      })
+      .optional()
+      .describe('Speech that the script did not expect; `text` is `[unclear]`. A guess for people: nothing acts on it'),
     intent: z.string().optional(),
     stepId: z.string().optional(),
-    words: z.array(z.unknown()),
+    words: z.null().describe('Times of single words are not measured'),
   })
   .meta({ id: 'Turn' });
 
@@ -57,6 +64,7 @@ const recording = z
         z.strictObject({
           url: z.url(),
           urlExpiresAt: time,
+          startSeconds: z.number().describe('Its place in the recording of the whole call'),
           durationSeconds: z.number(),
           sizeBytes: z.int(),
           sha256: z.string(),
@@ -66,6 +74,23 @@ const recording = z
       .describe('One for each stream: more than one when the call came back after a fault of ours'),
   })
   .meta({ id: 'Recording' });
+
+const warning = z
+  .strictObject({
+    code: z.string(),
+    key: z.string().nullable().describe('Of what: the placeholder that had no value'),
+    count: z.int().min(1).describe('How often it was met'),
+  })
+  .meta({ id: 'CallWarning', description: 'What went wrong without ending the call.' });
+
+const recovery = z
+  .strictObject({
+    what: z.enum(['pipeline_thread', 'media_stream']).describe('What was lost'),
+    at: time.nullable().describe('When it went on; null once the events of the call are deleted'),
+    atMs: z.number().nullable().describe('On the clock of the stream'),
+    gapMs: z.number().nullable().describe('For how long nothing was heard; null: not measured'),
+  })
+  .meta({ id: 'Recovery' });
 
 const evidence = z.strictObject({ turnId: z.string(), quote: z.string() }).meta({ id: 'Evidence' });
 
@@ -93,12 +118,15 @@ export const callAnswer = z
       .strictObject({
         code: z.string(),
         message: z.string(),
-        provider: z.string().nullable(),
-        retryable: z.boolean(),
+        provider: z.string().nullable().describe('The carrier or engine at fault'),
+        retryable: z
+          .boolean()
+          .describe('The same call may be placed again as it is; false once a phone rang or was answered'),
       })
-      .nullable(),
+      .nullable()
+      .describe('Of a call that failed'),
     answeredBy: z.enum(['human', 'machine', 'ivr', 'unknown']).nullable(),
-    answeredByConfidence: z.null(),
+    answeredByConfidence: z.null().describe('Not measured'),
     createdAt: time,
     dialedAt: time.nullable(),
     ringingAt: time.nullable(),
@@ -125,12 +153,20 @@ export const callAnswer = z
       .record(z.string(), z.unknown())
       .nullable()
       .describe('Spreads in ms from the end of the last sound of the caller'),
-    quality: z.null(),
-    interruptions: z.strictObject({ byUser: z.int(), falseBargeIns: z.int() }),
+    quality: z.null().describe('Not measured'),
+    interruptions: z.strictObject({
+      byUser: z.int(),
+      falseBargeIns: z
+        .int()
+        .nullable()
+        .describe('Times that the agent paused for what was no interruption, and went on; null: not measured'),
+    }),
     tools: z.array(toolUse),
-    cost: z.null(),
-    warnings: z.array(z.string()),
-    recovery: z.array(z.unknown()),
+    cost: z.null().describe('Not measured'),
+    warnings: z.array(warning),
+    recovery: z
+      .array(recovery)
+      .describe('How it went on after what carried it was lost; `hasRecovery` finds such calls'),
     compliance: z.strictObject({ permitId: uuid, window: z.string().nullable() }).nullable(),
     webhooks: z.strictObject({ delivered: z.int(), pending: z.int() }),
   })
@@ -139,9 +175,7 @@ export const callAnswer = z
     description: 'One entry of the call log. What is not known yet is null or empty, never absent.',
   });
 
-export const callsAnswer = z
-  .strictObject({ data: z.array(callAnswer), nextCursor: z.string().nullable().describe('Null on the last page') })
-  .meta({ id: 'Calls' });
+export const callsAnswer = pageOf(callAnswer).meta({ id: 'Calls' });
 
 export const transcriptAnswer = z
   .strictObject({ callUuid: uuid, transcriptStatus: partStatus, transcript: z.string(), turns: z.array(turn) })
@@ -159,12 +193,8 @@ export const hangupAnswer = z
   .strictObject({ success: z.literal(true), callUuid: uuid, status: z.enum(CALL_STATUSES) })
   .meta({ id: 'HangUp' });
 
-export const eventsAnswer = z
-  .strictObject({
-    data: z.array(
-      z
-        .strictObject({ id: z.string(), at: time, kind: z.string(), data: z.record(z.string(), z.unknown()) })
-        .meta({ id: 'CallEvent' }),
-    ),
-  })
-  .meta({ id: 'CallEvents' });
+export const eventsAnswer = wholeList(
+  z
+    .strictObject({ id: z.string(), at: time, kind: z.string(), data: z.record(z.string(), z.unknown()) })
+    .meta({ id: 'CallEvent' }),
+).meta({ id: 'CallEvents' });

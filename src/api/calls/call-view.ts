@@ -4,13 +4,15 @@
  */
 import type { RecordingFacts, Turn } from '../../../media/contract/conversation.ts';
 import type { Findings } from '../../analysis/findings.ts';
+import { failureOf } from '../../calls/call-failure.ts';
 import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
+import { type Recovery, recoveriesOf } from '../../calls/call-recovery.ts';
 import { readTurns } from '../../calls/call-turns.ts';
+import { shownWarning } from '../../calls/call-warnings.ts';
 import { readCall, readCalls } from '../../calls/live-call.ts';
-import { shownRecordings } from '../../calls/recording-event.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
-import type { RecordingLinks } from '../../recordings/recording-links.ts';
-import type { SoundForm } from '../../recordings/sound-form.ts';
+import { type RecordingLinks, TOLD_LIFE_MS } from '../../recordings/recording-links.ts';
+import { type SoundForm, STORED_FORM } from '../../recordings/sound-form.ts';
 import type { Queryable } from '../../store/database.ts';
 import { type ToolUseView, toolUsesOf, withToolMs } from '../../tools/tool-log.ts';
 import { transcriptOf } from '../../webhooks/transcript.ts';
@@ -31,15 +33,16 @@ interface ViewDeps {
 export async function readCallView(deps: ViewDeps, scope: CallScope): Promise<CallView | undefined> {
   const call = await readCall(deps.database, scope.workspaceId, scope.callUuid);
   if (call === undefined) return undefined;
-  const [turns, webhooks, tools] = await Promise.all([
+  const [turns, webhooks, tools, recovery] = await Promise.all([
     readTurns(deps.database, call.callUuid),
     countWebhooks(deps.database, call.callUuid),
     toolUsesOf(deps.database, [call.callUuid]),
+    recoveriesOf(deps.database, [call]),
   ]);
-  return viewOf(call, turns, webhooks, deps.links, tools.get(call.callUuid));
+  return viewOf(call, turns, webhooks, deps.links, tools.get(call.callUuid), recovery.get(call.callUuid));
 }
 
-/** In the order of the ids; what the workspace does not have is left out. Four queries, however many calls. */
+/** In the order of the ids; what the workspace does not have is left out. Five queries, however many calls. */
 export async function readCallViews(
   deps: ViewDeps,
   workspaceId: string,
@@ -52,12 +55,14 @@ export async function readCallViews(
     webhooksByCall(deps.database, callUuids),
     toolUsesOf(deps.database, callUuids),
   ]);
+  const recoveries = await recoveriesOf(deps.database, calls);
   const byId = new Map(calls.map((call) => [call.callUuid, call]));
   return callUuids.flatMap((callUuid) => {
     const call = byId.get(callUuid);
     if (call === undefined) return [];
     const counts = webhooks.get(callUuid) ?? NO_WEBHOOKS;
-    return [viewOf(call, turns.get(callUuid) ?? [], counts, deps.links, tools.get(callUuid))];
+    const told = [tools.get(callUuid), recoveries.get(callUuid)] as const;
+    return [viewOf(call, turns.get(callUuid) ?? [], counts, deps.links, ...told)];
   });
 }
 
@@ -102,6 +107,7 @@ export function viewOf(
   webhooks: { delivered: number; pending: number },
   links: RecordingLinks,
   tools: readonly ToolUseView[] = [],
+  recovery: readonly Recovery[] = [],
 ): CallView {
   return {
     callUuid: call.callUuid,
@@ -122,7 +128,7 @@ export function viewOf(
     hangupBy: call.hangupBy,
     fault: call.fault,
     sipCode: call.sipCode,
-    error: call.error,
+    error: failureOf(call),
     answeredBy: call.answeredBy,
     answeredByConfidence: null,
     createdAt: call.createdAt,
@@ -135,19 +141,19 @@ export function viewOf(
     recording: recordingView(call, links),
     transcriptStatus: call.transcriptStatus,
     transcript: transcriptOf(turns),
-    turns: turns.map((turn) => ({ ...turn, words: [] })),
+    turns: turns.map((turn) => ({ ...turn, words: null })),
     analysisStatus: call.analysisStatus,
     ...analysisView(call.analysis),
     latency: withToolMs(call.latency, tools),
     quality: null,
     interruptions: {
       byUser: turns.filter((turn) => turn.role === 'agent' && turn.interrupted).length,
-      falseBargeIns: 0,
+      falseBargeIns: call.answeredAt === null ? null : call.falseBargeIns,
     },
     tools: [...tools],
     cost: null,
-    warnings: call.warnings,
-    recovery: [],
+    warnings: call.warnings.map(shownWarning),
+    recovery: [...recovery],
     compliance: call.compliance,
     webhooks,
   };
@@ -179,10 +185,12 @@ interface RecordingView {
   durationSeconds: number | null;
   sizeBytes: number | null;
   sha256: string | null;
-  /** One for each stream of the call, in order: more than one when it came back after a fault of ours. */
+  /** One for each stream of the call, in order, as soon as it is stored: more than one when it came back after a fault of ours. */
   parts: {
     url: string;
     urlExpiresAt: string;
+    /** Its place in the whole. */
+    startSeconds: number;
     durationSeconds: number;
     sizeBytes: number;
     sha256: string;
@@ -193,27 +201,32 @@ interface RecordingView {
 /** Addresses are signed anew each time the entry is read. Where the file lies is for whoever runs the service: `parley recording list`. */
 function recordingView(call: CallRecord, links: RecordingLinks): RecordingView {
   const facts = call.recordingStatus === 'ready' ? call.recording : null;
-  const shown = facts === null ? [] : shownRecordings(links, call);
-  const urlOf = (part: number, variant: SoundForm['variant']): string =>
-    shown.find((one) => one.part === part && one.variant === variant)?.url ?? '';
-  const urlExpiresAt = shown[0]?.urlExpiresAt ?? null;
+  const { callUuid } = call;
+  const sign = (part: number | null, variant: SoundForm['variant']) =>
+    links.sign({ ...STORED_FORM, callUuid, part, variant }, TOLD_LIFE_MS);
+  const whole = facts === null ? null : sign(null, STORED_FORM.variant);
   return {
     status: call.recordingStatus,
-    url: shown[0]?.url ?? null,
-    urlExpiresAt,
+    url: whole?.url ?? null,
+    urlExpiresAt: whole?.expiresAt.toISOString() ?? null,
     format: facts?.format ?? null,
     channels: facts?.channels ?? null,
     sampleRate: facts?.rateHz ?? null,
     durationSeconds: facts === null ? null : facts.durationMs / 1000,
     sizeBytes: facts?.sizeBytes ?? null,
     sha256: facts?.sha256 ?? null,
-    parts: (facts === null ? [] : call.recordings).map(({ durationMs, sizeBytes, sha256 }, at) => ({
-      url: urlOf(at + 1, 'stereo'),
-      urlExpiresAt: urlExpiresAt ?? '',
-      durationSeconds: durationMs / 1000,
-      sizeBytes,
-      sha256,
-      variants: { mono: urlOf(at + 1, 'mono'), caller: urlOf(at + 1, 'caller'), agent: urlOf(at + 1, 'agent') },
-    })),
+    parts: call.recordings.map(({ durationMs, sizeBytes, sha256, startMs = 0 }, at) => {
+      const { url, expiresAt } = sign(at + 1, STORED_FORM.variant);
+      const [mono, caller, agent] = (['mono', 'caller', 'agent'] as const).map((variant) => sign(at + 1, variant).url);
+      return {
+        url,
+        urlExpiresAt: expiresAt.toISOString(),
+        startSeconds: startMs / 1000,
+        durationSeconds: durationMs / 1000,
+        sizeBytes,
+        sha256,
+        variants: { mono: mono!, caller: caller!, agent: agent! },
+      };
+    }),
   };
 }

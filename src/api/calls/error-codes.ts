@@ -2,6 +2,12 @@
 import type { CodeFacts } from '../code-facts.ts';
 
 export const CALL_ERROR_CODES = {
+  event_stream_limit: {
+    status: 429,
+    message: 'Too many event streams',
+    meaning:
+      'A key may have 100 event streams open at a time, a call 20. End one, or read the events as a list, without `Accept: text/event-stream`.',
+  },
   transcript_not_ready: {
     status: 404,
     message: 'Transcript not ready',

@@ -1,7 +1,7 @@
 /**
  * `GET /api/developer/calls/{callUuid}/events`: what happened, as a JSON list, or as a stream of server-sent events that
  * begins with what is stored and goes on live. The table is the truth; the bus only shortens the wait, so events of another
- * node come too. A stream ends 60 s after the call at the latest, sooner when recording and webhooks are settled.
+ * node come too. A stream ends 60 s after the call at the latest, sooner when recording and webhooks are settled; and with its key.
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
@@ -10,11 +10,12 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../../media/contract/clock.ts';
 import { readCall } from '../../calls/live-call.ts';
 import type { Database } from '../../store/database.ts';
+import type { Authenticator } from '../authentication.ts';
 import type { CallEventBus } from '../call-event-bus.ts';
 import type { Guard } from '../guard.ts';
 import { Refusal } from '../refusal.ts';
 import { callParams } from './call-routes.ts';
-import { createEventStream } from './event-stream.ts';
+import { createEventStreams } from './event-streams.ts';
 import { readEvents } from './stored-events.ts';
 
 export interface EventRouteDeps {
@@ -24,12 +25,17 @@ export interface EventRouteDeps {
   bus: Pick<CallEventBus, 'subscribe'>;
 }
 
-export function registerCallEvents(plain: FastifyInstance, guard: Guard, deps: EventRouteDeps): void {
+const RETRY_SECONDS = 5;
+
+export function registerCallEvents(
+  plain: FastifyInstance,
+  guard: Guard,
+  { stillHold }: Pick<Authenticator, 'stillHold'>,
+  deps: EventRouteDeps,
+): void {
   const app = plain.withTypeProvider<ZodTypeProvider>();
-  const open = new Set<{ end(): void }>();
-  app.addHook('preClose', async () => {
-    for (const stream of open) stream.end();
-  });
+  const streams = createEventStreams({ ...deps, stillHold });
+  app.addHook('preClose', async () => streams.close());
 
   const options = { onRequest: guard('calls:read'), schema: { params: callParams } };
   app.get('/api/developer/calls/:callUuid/events', options, async (request, reply) => {
@@ -37,29 +43,36 @@ export function registerCallEvents(plain: FastifyInstance, guard: Guard, deps: E
     const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
     if (call === undefined) throw new Refusal('call_not_found');
     if (!wantsStream(request.headers.accept)) {
-      return { data: await readEvents(deps.database, callUuid, '0') };
+      return { data: await readEvents(deps.database, callUuid, '0'), nextCursor: null };
+    }
+    // Whoever has gone meanwhile closes no more, and would hold a place until the call ends.
+    if (reply.raw.destroyed) return reply.hijack();
+    const { keyId } = request.principal;
+    if (!streams.hasRoom(callUuid, keyId)) {
+      throw new Refusal('event_stream_limit', { retryAfterSeconds: RETRY_SECONDS });
     }
     const lastEventId = request.headers['last-event-id'];
     reply.hijack();
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (value !== undefined) reply.raw.setHeader(name, value);
     }
-    reply.raw.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
+    reply.raw.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-accel-buffering': 'no',
+      // A stream that ended as the server closes would hold it up for as long as idle connections may live.
+      connection: 'close',
+    });
     // A call without events yet: the client must see at once that the stream is open.
     reply.raw.flushHeaders();
-    const stream = createEventStream({
-      ...deps,
+    const end = streams.open({
       callUuid,
+      keyId,
+      address: request.ip ?? 'local',
       afterId: typeof lastEventId === 'string' && /^\d{1,18}$/.test(lastEventId) ? lastEventId : '0',
       write: (text) => writeText(reply.raw, text),
-      onEnd() {
-        open.delete(stream);
-        reply.raw.end();
-      },
+      onEnd: () => void reply.raw.end(),
     });
-    open.add(stream);
-    reply.raw.on('close', () => stream.end());
-    stream.start();
+    reply.raw.on('close', end);
     return reply;
   });
 }

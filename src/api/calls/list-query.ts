@@ -1,39 +1,16 @@
 /**
- * The query of `GET /api/developer/calls` (contract §13) as a zod schema, and what it means. A parameter that does not exist is
- * refused: a filter with a slip in its name would answer with every call.
+ * The query of `GET /api/developer/calls` (contract §13) as a zod schema, and what it means.
  */
 import { z } from 'zod';
 import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
 import type { CallFilters } from '../../calls/call-log-query.ts';
+import { anyOf, createdBetween, farEnd, id, instant, lineOrNumber, page, text, withPlus } from '../query-values.ts';
 
-const MOST_VALUES = 20;
 const METADATA = 'metadata.';
 const METADATA_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
-const text = (most: number) =>
-  z
-    .string()
-    .min(1)
-    .max(most)
-    .refine((value) => !value.includes('\u0000'), { error: 'must not hold NUL' });
-
-/** Several values, separated by commas: any of them. */
-const anyOf = <Item extends z.ZodType<unknown, string>>(item: Item, description: string) =>
-  z
-    .string()
-    .transform((list) => list.split(','))
-    .pipe(z.array(item).max(MOST_VALUES))
-    .optional()
-    .meta({ description: `${description}; several, separated by commas, mean any of them` });
-
-const id = z.guid({ error: 'must be a UUID' }).transform((value) => value.toLowerCase());
-const lineOrNumber = z.union([
-  id,
-  z.string().regex(/^\+?[0-9]{3,15}$/, 'must be a UUID or a number like +14155550100'),
-]);
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
-const instant = z.iso.datetime({ offset: true, error: 'must be a time like 2026-11-21T00:00:00Z' });
-const seconds = z.coerce.number({ error: 'must be a number of seconds' }).min(0).max(1_000_000);
+const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((value) => value === 'true');
+const seconds = z.coerce.number().min(0).max(1_000_000);
 
 export const listQuery = z
   .looseObject({
@@ -45,20 +22,20 @@ export const listQuery = z
     campaignId: anyOf(id, 'The campaign'),
     channel: anyOf(z.enum(['phone', 'web']), 'How the other side was reached'),
     direction: anyOf(z.enum(['outbound', 'inbound']), 'Who called'),
-    to: anyOf(text(200), 'The number called, like %2B14155550123'),
+    to: anyOf(farEnd, 'The number called, like +14155550123'),
     from: anyOf(lineOrNumber, 'The phone number record, or its number'),
     answeredBy: anyOf(z.enum(['human', 'machine', 'ivr', 'unknown']), 'Who answered'),
     intent: anyOf(text(50), 'What the analysis found'),
     sentiment: anyOf(text(50), 'What the analysis found'),
     successful: flag.optional().meta({ description: 'What the analysis found' }),
-    hasRecovery: flag.optional().meta({ description: 'It went on after a fault of ours' }),
+    hasRecovery: flag.optional().meta({ description: 'It went on after what carried it was lost; see `recovery`' }),
+    hasUnclear: flag.optional().meta({ description: 'The caller said things in it that the script did not expect' }),
     toolErrored: flag.optional().meta({ description: 'A tool failed in it' }),
-    createdAfter: instant.optional().meta({ description: 'At this time or later' }),
-    createdBefore: instant.optional().meta({ description: 'Before this time' }),
+    ...createdBetween(instant),
     minDuration: seconds.optional().meta({ description: 'Seconds of talk, at least' }),
     maxDuration: seconds.optional().meta({ description: 'Seconds of talk, at most' }),
     mouthToEarP95Gte: z.coerce
-      .number({ error: 'must be a number of milliseconds' })
+      .number()
       .min(0)
       .optional()
       .meta({ description: '95th percentile from mouth to ear in ms, at least' }),
@@ -73,21 +50,15 @@ export const listQuery = z
         description:
           'Words of the transcript as heard, name, numbers or summary: all of them, `"a phrase"`, `or`, `-not`',
       }),
-    limit: z.coerce
-      .number({ error: 'must be a number' })
-      .int()
-      .min(1)
-      .max(200)
-      .default(50)
-      .meta({ description: 'Calls on the page' }),
-    cursor: z.string().optional().meta({ description: '`nextCursor` of the page before' }),
+    ...page(),
   })
   .superRefine((query, context) => {
     const own = Object.keys(query).filter((name) => !Object.hasOwn(listQuery.shape, name) || name.includes('<'));
     for (const name of own) {
       const key = name.startsWith(METADATA) ? name.slice(METADATA.length) : null;
-      if (key === null) issue(context, name, 'is no filter of this list');
-      else if (key.startsWith('secret.')) issue(context, name, 'is kept for tools and cannot be searched');
+      // What is no filter at all is refused before, as on every list.
+      if (key === null) continue;
+      if (key.startsWith('secret.')) issue(context, name, 'is kept for tools and cannot be searched');
       else if (!METADATA_KEY.test(key)) issue(context, name, 'is no key of metadata');
       else if (!text(2_000).safeParse(query[name]).success)
         issue(context, name, 'must be one text of 1 to 2,000 characters');
@@ -110,7 +81,7 @@ export function readListQuery(query: z.output<typeof listQuery>): CallListReques
   const known: Record<string, unknown> = {};
   const metadata: Record<string, string> = {};
   for (const [name, value] of Object.entries(rest)) {
-    if (name.startsWith(METADATA)) metadata[name.slice(METADATA.length)] = String(value);
+    if (name.startsWith(METADATA)) metadata[name.slice(METADATA.length)] = withPlus(String(value));
     else known[name] = value;
   }
   if (Object.keys(metadata).length > 0) known['metadata'] = metadata;

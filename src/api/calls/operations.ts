@@ -53,7 +53,7 @@ export const callOperations: readonly Operation[] = [
     id: 'readCallEvents',
     summary: 'What happened in a call, in order',
     description:
-      'A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. It ends with the event `end`.',
+      'A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. It ends with the event `end`, or without it when its key is revoked.',
     scope: 'calls:read',
     headers: { Accept: '`text/event-stream` for a stream', 'Last-Event-ID': 'The last event that was received' },
     answers: {
@@ -63,7 +63,7 @@ export const callOperations: readonly Operation[] = [
         headers: RATE_HEADERS,
       },
     },
-    errors: OF_CALL,
+    errors: [...OF_CALL, 'event_stream_limit'],
   },
   {
     ...call,

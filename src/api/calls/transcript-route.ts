@@ -30,7 +30,7 @@ export function registerTranscript(plain: FastifyInstance, guard: Guard, deps: {
         callUuid: call.callUuid,
         transcriptStatus: call.transcriptStatus,
         transcript,
-        turns: turns.map((turn) => ({ ...turn, words: [] })),
+        turns: turns.map((turn) => ({ ...turn, words: null })),
       };
     }
     const [type, text] =

@@ -10,6 +10,8 @@ import { Refusal } from '../refusal.ts';
 const PATH = '/api/embed/session';
 const PREFLIGHT_SECONDS = '600';
 const TOO_MANY = 'Too many sessions';
+/** What can stand in a header of ours as it came. */
+const PLAIN = /^[\x21-\x7e]+$/;
 
 export function registerEmbedSession(
   app: FastifyInstance,
@@ -55,7 +57,7 @@ export function registerEmbedSession(
 function allowReading(request: FastifyRequest, reply: FastifyReply): void {
   const { origin } = request.headers;
   reply.header('vary', 'Origin');
-  if (origin === undefined) return;
+  if (origin === undefined || !PLAIN.test(origin)) return;
   reply.headers({
     'access-control-allow-origin': origin,
     'access-control-expose-headers': 'X-Error-Code, X-Request-Id, Retry-After',

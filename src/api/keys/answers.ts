@@ -30,6 +30,6 @@ export const rotatedKeyAnswer = z
     secret,
   })
   .meta({ id: 'RotatedApiKey' });
-export const revokedKeyAnswer = z
+export const storedKeyAnswer = z
   .strictObject({ success: z.literal(true), key: keyAnswer })
-  .meta({ id: 'RevokedApiKey' });
+  .meta({ id: 'StoredApiKey' });

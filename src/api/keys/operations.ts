@@ -1,8 +1,8 @@
 /** The routes of API keys, described for the published document. */
-import { BODY, json, KEYED, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
-import { CREATING, ONCE, REPLAYED, settings } from '../settings/described.ts';
-import { keysAnswer, newKeyAnswer, revokedKeyAnswer, rotatedKeyAnswer } from './answers.ts';
-import { KEYS_PATH, keyParams, newKeyBody, rotateBody } from './key-routes.ts';
+import { BODY, json, KEYED, ONCE, type Operation, RATE_HEADERS, REPLAYED } from '../openapi/operation.ts';
+import { CHANGING, CREATING, IF_MATCH, settings, TAGGED } from '../settings/described.ts';
+import { keyAnswer, keysAnswer, newKeyAnswer, rotatedKeyAnswer, storedKeyAnswer } from './answers.ts';
+import { KEYS_PATH, keyChangeBody, keyParams, newKeyBody, rotateBody } from './key-routes.ts';
 
 export const keyOperations: readonly Operation[] = [
   {
@@ -32,6 +32,33 @@ export const keyOperations: readonly Operation[] = [
   },
   {
     ...settings,
+    method: 'get',
+    route: `${KEYS_PATH}/:keyId`,
+    id: 'readKey',
+    summary: 'A key',
+    description: 'A revoked or expired one too, without its secret.',
+    scope: 'settings:read',
+    params: keyParams,
+    answers: { 200: json('The key.', keyAnswer, TAGGED) },
+    errors: ['key_not_found', ...KEYED],
+  },
+  {
+    ...settings,
+    method: 'patch',
+    route: `${KEYS_PATH}/:keyId`,
+    id: 'changeKey',
+    summary: 'Change name, scopes, address ranges or end of life of a key',
+    description:
+      'Only what is given, of a live key; holds within 2 s. It is widened to no scope, address range or life beyond that of the key that asks.',
+    scope: 'settings:write',
+    headers: IF_MATCH,
+    params: keyParams,
+    body: keyChangeBody,
+    answers: { 200: json('The key.', storedKeyAnswer, TAGGED) },
+    errors: ['key_not_found', ...CHANGING],
+  },
+  {
+    ...settings,
     method: 'post',
     route: `${KEYS_PATH}/:keyId/rotate`,
     id: 'rotateKey',
@@ -55,7 +82,7 @@ export const keyOperations: readonly Operation[] = [
     description: 'Holds within 2 s on every node, for the key that asks too. Revoking twice is fine.',
     scope: 'settings:write',
     params: keyParams,
-    answers: { 200: json('The key.', revokedKeyAnswer, RATE_HEADERS) },
+    answers: { 200: json('The key.', storedKeyAnswer, RATE_HEADERS) },
     errors: ['key_not_found', 'invalid_request', ...KEYED, ...BODY],
   },
 ];

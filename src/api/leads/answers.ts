@@ -1,7 +1,8 @@
 /** What the routes of leads answer, as zod schemas for the published document. */
 import { z } from 'zod';
+import { IMPORT_STATES } from '../../leads/import-store.ts';
 import { LEAD_STATUSES } from '../../leads/lead-store.ts';
-import { time, uuid } from '../openapi/shared-answers.ts';
+import { pageOf, time, uuid } from '../openapi/shared-answers.ts';
 import { placedAnswer } from '../outbound-call/answers.ts';
 
 const leadShape = {
@@ -41,11 +42,9 @@ export const createdLeadAnswer = z
   .strictObject({ success: z.literal(true), lead: z.strictObject(leadShape).meta({ id: 'CreatedLead' }) })
   .meta({ id: 'LeadCreated' });
 
-export const leadAnswer = z.strictObject({ success: z.literal(true), lead }).meta({ id: 'OneLead' });
-
-export const leadsAnswer = z
-  .strictObject({ data: z.array(lead), nextCursor: z.string().nullable() })
-  .meta({ id: 'Leads' });
+export const leadAnswer = lead;
+export const changedLeadAnswer = z.strictObject({ success: z.literal(true), lead }).meta({ id: 'StoredLead' });
+export const leadsAnswer = pageOf(lead).meta({ id: 'Leads' });
 
 export const leadCalledAnswer = placedAnswer.extend({ leadId: uuid }).meta({ id: 'LeadCalled' });
 
@@ -53,7 +52,7 @@ const leadImport = z
   .strictObject({
     id: uuid,
     format: z.enum(['csv', 'ndjson']),
-    state: z.enum(['queued', 'running', 'completed', 'failed']),
+    state: z.enum(IMPORT_STATES).describe('canceled: called off; rows that were stored stay'),
     totalRows: z.int(),
     processedRows: z.int().describe('Created, updated and failed'),
     createdCount: z.int(),
@@ -67,27 +66,22 @@ const leadImport = z
   })
   .meta({ id: 'LeadImport' });
 
-export const importStartedAnswer = z
+export const storedImportAnswer = z
   .strictObject({ success: z.literal(true), import: leadImport })
-  .meta({ id: 'LeadImportStarted' });
+  .meta({ id: 'StoredLeadImport' });
 
-export const importAnswer = z
-  .strictObject({
-    success: z.literal(true),
-    import: leadImport,
-    errors: z.array(
-      z
-        .strictObject({
-          row: z.int().describe('From 1, without the header and blank lines'),
-          line: z.int().describe('In the file, from 1'),
-          field: z.string().nullable(),
-          code: z.string(),
-          message: z.string(),
-        })
-        .meta({ id: 'LeadImportError' }),
-    ),
-    nextCursor: z.string().nullable().describe('For more errors'),
-  })
-  .meta({ id: 'LeadImportProgress' });
+export const importAnswer = leadImport;
+export const importsAnswer = pageOf(leadImport).meta({ id: 'LeadImports' });
+export const importErrorsAnswer = pageOf(
+  z
+    .strictObject({
+      row: z.int().describe('From 1, without the header and blank lines'),
+      line: z.int().describe('In the file, from 1'),
+      field: z.string().nullable(),
+      code: z.string(),
+      message: z.string(),
+    })
+    .meta({ id: 'LeadImportError' }),
+).meta({ id: 'LeadImportErrors' });
 
 export const deletedLeadAnswer = z.strictObject({ success: z.literal(true), leadId: uuid }).meta({ id: 'LeadDeleted' });

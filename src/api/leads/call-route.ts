@@ -48,11 +48,14 @@ export function registerLeadCall(plain: FastifyInstance, guard: Guard, deps: Pla
     if (isTooDeep(body)) throw new Refusal('invalid_json');
     const methodPath = `POST ${LEADS_PATH}/${leadId}/call`;
     const key = idempotencyKeyOf(request.headers['idempotency-key']);
+    // What was not understood, or is not the key's, leaves its Idempotency-Key free for the mended request.
+    const read = readLeadCall(body, principal.slug);
+    if (!read.ok) throw new Refusal(read.code);
     const scope = key === null ? null : { workspaceId: principal.workspaceId, methodPath, key };
     const answer = await answerOnce(deps, scope, body, () =>
       answeringRefusals(async () =>
         placeAndAnswer(deps, {
-          ...(await leadCall(deps, principal, leadId, body)),
+          ...(await leadCall(deps, principal, leadId, read.call)),
           idempotencyKey: key,
           idempotencyPath: methodPath,
           requestId: request.id,
@@ -67,10 +70,12 @@ export function registerLeadCall(plain: FastifyInstance, guard: Guard, deps: Pla
 
 type OfLead = Omit<AskedCall, 'idempotencyKey' | 'idempotencyPath' | 'requestId' | 'by' | 'fullAnswer'>;
 
-async function leadCall(deps: PlacingDeps, principal: Principal, leadId: string, body: unknown): Promise<OfLead> {
-  const read = readLeadCall(body, principal.slug);
-  if (!read.ok) throw new Refusal(read.code);
-  const { call } = read;
+async function leadCall(
+  deps: PlacingDeps,
+  principal: Principal,
+  leadId: string,
+  call: LeadCallRequest,
+): Promise<OfLead> {
   const { workspaceId } = principal;
   const lead = await readLead(deps.database, workspaceId, leadId);
   if (lead === undefined) throw new Refusal('lead_not_found');

@@ -67,6 +67,11 @@ export const LEAD_CODES = {
   },
   import_not_found: { status: 404, message: 'Import not found', meaning: 'The workspace has no import of this id.' },
   invalid_import_id: { status: 400, message: 'Invalid import ID format', meaning: 'An import id is a UUID.' },
+  import_over: {
+    status: 409,
+    message: 'Import has ended',
+    meaning: 'Only an import that is queued or running can be called off; the leads that it stored stay.',
+  },
   unsupported_import_type: {
     status: 415,
     message: 'Content-Type must be text/csv or application/x-ndjson',
@@ -77,6 +82,12 @@ export const LEAD_CODES = {
     status: 400,
     message: 'The file has more than 10000 rows',
     meaning: 'Cut it into files of at most 10,000 rows.',
+  },
+  import_too_costly: {
+    status: 400,
+    message: 'The file is too costly to read',
+    meaning:
+      'It takes too much time or memory to read. Cut it into smaller files, and look for quotes that are not meant.',
   },
   import_no_phone_column: {
     status: 400,

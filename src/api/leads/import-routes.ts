@@ -1,23 +1,35 @@
 /**
- * `/api/developer/leads/import` (contract §4): a file in, its progress and the faults of its rows out. The body is the file
- * itself, so this resource has parsers and a limit of its own. What stores the rows is `src/leads/import-runner.ts`.
+ * `/api/developer/leads/import` (contract §4): a file in, its progress and the faults of its rows out, and calling it off. The body is the
+ * file itself, so its upload has parsers and a limit of its own. What stores the rows is `src/leads/import-runner.ts`.
  */
+import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type ImportFormat, ImportRefused } from '../../leads/import-reader.ts';
-import { createImport, readImport, readImportErrors } from '../../leads/import-store.ts';
-import { knownAgents } from '../../leads/lead-store.ts';
-import type { Database } from '../../store/database.ts';
+import { type ImportReading, ImportsBusy } from '../../leads/import-reading.ts';
+import {
+  cancelImport,
+  createImport,
+  IMPORT_STATES,
+  type LeadImport,
+  listImports,
+  readImport,
+  readImportErrors,
+} from '../../leads/import-store.ts';
 import type { CursorCodec } from '../cursor.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { isStorable } from '../outbound-call/request-body.ts';
+import { anyOf, createdBetween, date, id, page } from '../query-values.ts';
 import { Refusal } from '../refusal.ts';
-import { LEADS_PATH, pageQuery } from './lead-routes.ts';
+import { type CreateOnceDeps, createOnce } from '../settings/create-once.ts';
+import type { UploadRoom } from '../upload-room.ts';
+import { agentMustDo, LEADS_PATH } from './lead-routes.ts';
 
-export interface ImportRouteDeps {
-  database: Database;
+export interface ImportRouteDeps extends CreateOnceDeps {
   cursors: CursorCodec;
+  importReading: Pick<ImportReading, 'summary'>;
+  uploadRoom: UploadRoom;
   /** A file waits to be stored. */
   importQueued(): void;
 }
@@ -25,6 +37,7 @@ export interface ImportRouteDeps {
 export const IMPORT_PATH = `${LEADS_PATH}/import`;
 const LARGEST_FILE_BYTES = 10 * 1024 * 1024;
 const MOST_ERRORS_OF_A_PAGE = 1_000;
+const RETRY_BUSY_SECONDS = 5;
 
 export const IMPORT_TYPES: Readonly<Record<string, ImportFormat>> = {
   'text/csv': 'csv',
@@ -35,22 +48,23 @@ export const IMPORT_TYPES: Readonly<Record<string, ImportFormat>> = {
 };
 
 export const importQuery = z.object({
-  agentId: z
-    .guid('must be a UUID')
-    .transform((id) => id.toLowerCase())
+  agentId: id.optional().meta({ description: 'Of rows that name none' }),
+  source: z
+    .string()
+    .max(120)
+    .refine(isStorable, 'holds characters that cannot be stored')
     .optional()
     .meta({ description: 'Of rows that name none' }),
-  source: z.string().max(120).refine(isStorable).optional().meta({ description: 'Of rows that name none' }),
 });
 
-export const importParams = z.object({
-  importId: z.guid({ error: 'must be a UUID' }).transform((id) => id.toLowerCase()),
-});
+export const importParams = z.object({ importId: id });
 
-export const importErrorsQuery = z.object({
-  ...pageQuery,
-  limit: z.coerce.number().int().min(1).max(MOST_ERRORS_OF_A_PAGE).default(100),
+export const importsQuery = z.object({
+  state: anyOf(z.enum(IMPORT_STATES), 'How far it is'),
+  ...createdBetween(date),
+  ...page(),
 });
+export const importErrorsQuery = z.object(page(100, MOST_ERRORS_OF_A_PAGE));
 
 export function registerLeadImports(app: FastifyInstance, guard: Guard, deps: ImportRouteDeps): void {
   app.register((plain, _options, registered) => {
@@ -59,17 +73,16 @@ export function registerLeadImports(app: FastifyInstance, guard: Guard, deps: Im
       plain.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     }
     plain.addContentTypeParser('*', (_request, _body, done) => done(new Refusal('unsupported_import_type')));
-    registerRoutes(plain, guard, deps);
+    registerUpload(plain, guard, deps);
     registered();
   });
+  registerProgress(app, guard, deps);
 }
 
-function registerRoutes(plain: FastifyInstance, guard: Guard, deps: ImportRouteDeps): void {
+function registerUpload(plain: FastifyInstance, guard: Guard, deps: ImportRouteDeps): void {
   const app = plain.withTypeProvider<ZodTypeProvider>();
-  const { database, cursors } = deps;
-
   const importing = {
-    onRequest: guard('leads:write'),
+    onRequest: [guard('leads:write'), deps.uploadRoom.enter(LARGEST_FILE_BYTES)],
     bodyLimit: LARGEST_FILE_BYTES,
     schema: { querystring: importQuery },
   };
@@ -79,38 +92,77 @@ function registerRoutes(plain: FastifyInstance, guard: Guard, deps: ImportRouteD
     const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
     const format = IMPORT_TYPES[type];
     if (format === undefined) throw new Refusal('unsupported_import_type');
-    if (agentId !== null && !(await knownAgents(database, workspaceId, [agentId])).has(agentId)) {
-      throw new Refusal('agent_not_found');
-    }
     const content = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const file = { content, format, defaults: { agentId, source } };
-    const stored = await createImport(database, workspaceId, file, changedBy(request)).catch((error: unknown) => {
-      if (!(error instanceof ImportRefused)) throw error;
-      throw new Refusal(error.code, { details: [{ field: 'body', issue: error.message }] });
-    });
-    deps.importQueued();
-    return reply.code(202).header('location', `${IMPORT_PATH}/${stored.id}`).send({ success: true, import: stored });
+    const defaults = { agentId, source };
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    return deps.uploadRoom.during(request, () =>
+      createOnce<LeadImport>(deps, request, reply, {
+        asked: { format, ...defaults, sha256 },
+        async run(once) {
+          await agentMustDo(once, workspaceId, agentId);
+          const file = { content, format, defaults };
+          const by = changedBy(request);
+          const storing = createImport({ database: once, reading: deps.importReading }, workspaceId, file, by);
+          const stored = await storing.catch((error: unknown) => {
+            if (error instanceof ImportsBusy) {
+              throw new Refusal('overloaded', { retryAfterSeconds: RETRY_BUSY_SECONDS });
+            }
+            if (!(error instanceof ImportRefused)) throw error;
+            throw new Refusal(error.code, { details: [{ field: 'body', issue: error.message }] });
+          });
+          deps.importQueued();
+          return stored;
+        },
+        answer: (stored) => ({
+          status: 202,
+          body: { success: true, import: stored },
+          headers: { location: `${IMPORT_PATH}/${stored.id}` },
+        }),
+      }),
+    );
+  });
+}
+
+function registerProgress(plain: FastifyInstance, guard: Guard, { database, cursors }: ImportRouteDeps): void {
+  const app = plain.withTypeProvider<ZodTypeProvider>();
+  const reading = { onRequest: guard('leads:read') };
+  const one = `${IMPORT_PATH}/:importId`;
+
+  app.get(IMPORT_PATH, { ...reading, schema: { querystring: importsQuery } }, async (request) => {
+    const { workspaceId } = request.principal;
+    const { cursor, limit, ...filters } = request.query;
+    const scope = { kind: 'lead-imports', workspaceId, filters };
+    const before = cursor === undefined ? null : (cursors.decode(scope, cursor)[0] ?? null);
+    const found = await listImports(database, workspaceId, filters, { before, limit: limit + 1 });
+    const data = found.slice(0, limit);
+    return { data, nextCursor: found.length > limit ? cursors.encode(scope, [data.at(-1)!.id]) : null };
   });
 
-  const reading = {
-    onRequest: guard('leads:read'),
-    schema: { params: importParams, querystring: importErrorsQuery },
-  };
-  app.get(`${IMPORT_PATH}/:importId`, reading, async (request) => {
+  app.get(one, { ...reading, schema: { params: importParams } }, async (request) => {
+    const found = await readImport(database, request.principal.workspaceId, request.params.importId);
+    if (found === undefined) throw new Refusal('import_not_found');
+    return found;
+  });
+
+  const canceling = { onRequest: guard('leads:write'), schema: { params: importParams } };
+  app.post(`${one}/cancel`, canceling, async (request) => {
+    const { workspaceId } = request.principal;
+    const canceled = await cancelImport(database, { workspaceId, ...request.params, by: changedBy(request) });
+    if (canceled === undefined) throw new Refusal('import_not_found');
+    if (canceled === 'over') throw new Refusal('import_over');
+    return { success: true, import: canceled };
+  });
+
+  const faults = { ...reading, schema: { params: importParams, querystring: importErrorsQuery } };
+  app.get(`${one}/errors`, faults, async (request) => {
     const { workspaceId } = request.principal;
     const { importId } = request.params;
     const { cursor, limit } = request.query;
-    const found = await readImport(database, workspaceId, importId);
-    if (found === undefined) throw new Refusal('import_not_found');
+    if ((await readImport(database, workspaceId, importId)) === undefined) throw new Refusal('import_not_found');
     const scope = { kind: 'lead-import-errors', workspaceId, filters: { importId } };
     const after = cursor === undefined ? 0 : Number(cursors.decode(scope, cursor)[0]);
     const errors = await readImportErrors(database, workspaceId, importId, { after, limit: limit + 1 });
-    const page = errors.slice(0, limit);
-    return {
-      success: true,
-      import: found,
-      errors: page,
-      nextCursor: errors.length > limit ? cursors.encode(scope, [String(page.at(-1)!.row)]) : null,
-    };
+    const data = errors.slice(0, limit);
+    return { data, nextCursor: errors.length > limit ? cursors.encode(scope, [String(data.at(-1)!.row)]) : null };
   });
 }

@@ -11,25 +11,27 @@ import { isTooDeep } from '../../../media/contract/json-depth.ts';
 import type { ChangedBy } from '../../audit/audit-entry.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { tellOfLead } from '../../leads/lead-event.ts';
-import { type LeadFault, readLeadChange, readNewLead } from '../../leads/lead-fields.ts';
+import { type LeadFault, type LeadInput, readLeadChange, readNewLead } from '../../leads/lead-fields.ts';
 import {
   changeLead,
   deleteLead,
+  faultOfAgent,
   knownAgents,
   LEAD_STATUSES,
   listLeads,
   readLead,
   storeLeads,
 } from '../../leads/lead-store.ts';
-import { normalisePhone } from '../../leads/phone-number.ts';
 import type { Database } from '../../store/database.ts';
 import { finishIdempotent, type IdempotencyScope } from '../../store/idempotency-keys.ts';
 import type { WebhookBell } from '../../webhooks/outbox.ts';
 import type { Principal } from '../authentication.ts';
 import type { CursorCodec } from '../cursor.ts';
+import { meaningOf } from '../error-codes.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { type Answer, answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
 import { answeringRefusals, sendStored } from '../outbound-call/stored-answer.ts';
+import { anyOf, createdBetween, date, id, page, phone, text } from '../query-values.ts';
 import { Refusal } from '../refusal.ts';
 import { createdLeadView, leadView } from './lead-view.ts';
 
@@ -47,34 +49,14 @@ export const leadParams = z.object({
   leadId: z.guid({ error: 'must be a UUID' }).transform((id) => id.toLowerCase()),
 });
 
-export const phoneInQuery = z
-  .string()
-  // A + that was not encoded arrives as a blank.
-  .transform((text) => normalisePhone(text.replace(/^ (?=\d)/, '+')))
-  .refine((phone) => phone !== null, 'must be a number in international form')
-  .transform((phone) => phone as string);
-
-export const pageQuery = {
-  cursor: z.string().optional().meta({ description: '`nextCursor` of the page before' }),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-};
-
-const instant = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, like 2026-11-21T01:00:00Z' })
-  .transform((text) => new Date(text));
-
 export const leadsQuery = z.object({
-  status: z.enum(LEAD_STATUSES).optional(),
-  source: z.string().max(120).optional(),
-  agentId: z
-    .guid('must be a UUID')
-    .transform((id) => id.toLowerCase())
-    .optional(),
-  phone: phoneInQuery.optional(),
-  externalId: z.string().max(128).optional(),
-  createdAfter: instant.optional().meta({ description: 'From then on' }),
-  createdBefore: instant.optional().meta({ description: 'Before then' }),
-  ...pageQuery,
+  status: anyOf(z.enum(LEAD_STATUSES), 'The status of the lead'),
+  source: anyOf(text(120), 'Its source'),
+  agentId: anyOf(id, 'Its agent'),
+  phone: anyOf(phone, 'Its number, like +14155550123'),
+  externalId: anyOf(text(128), 'Your own id of it'),
+  ...createdBetween(date),
+  ...page(),
 });
 
 export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRouteDeps): void {
@@ -87,27 +69,28 @@ export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRo
     const { principal } = request;
     const body = jsonBody(request);
     const key = idempotencyKeyOf(request.headers['idempotency-key']);
+    // What was not understood, or is not the key's, leaves its Idempotency-Key free for the mended request.
+    const given = objectBody(body);
+    if (given === null) throw new Refusal('missing_fields');
+    const read = readNewLead(given);
+    if (!read.ok) throw refusalOf(read.fault);
+    if (given['enterprise'] !== principal.slug) throw new Refusal('unauthorized');
     const scope = key === null ? null : { workspaceId: principal.workspaceId, methodPath: `POST ${LEADS_PATH}`, key };
     const answer = await answerOnce(deps, scope, body, () =>
-      answeringRefusals(() => create(principal, body, scope, changedBy(request))),
+      answeringRefusals(() => create(principal, read.value, scope, changedBy(request))),
     );
     return sendStored(reply, answer);
   });
 
   async function create(
     principal: Principal,
-    body: unknown,
+    input: LeadInput,
     scope: IdempotencyScope | null,
     by: ChangedBy,
   ): Promise<Answer> {
-    const given = objectBody(body);
-    if (given === null) throw new Refusal('missing_fields');
-    const read = readNewLead(given);
-    if (!read.ok) throw refusalOf(read.fault);
-    if (given['enterprise'] !== principal.slug) throw new Refusal('unauthorized');
-    await agentMustBe(principal.workspaceId, read.value.agentId);
+    await agentMustDo(database, principal.workspaceId, input.agentId);
     return database.transaction(async (tx) => {
-      const [stored] = await storeLeads(tx, principal.workspaceId, [read.value], now());
+      const [stored] = await storeLeads(tx, principal.workspaceId, [input], now());
       const lead = await readLead(tx, principal.workspaceId, stored!.id);
       const { workspaceId } = principal;
       const action = stored!.created ? 'lead.created' : 'lead.changed';
@@ -126,11 +109,6 @@ export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRo
     });
   }
 
-  async function agentMustBe(workspaceId: string, agentId: string | null | undefined): Promise<void> {
-    if (agentId === undefined || agentId === null) return;
-    if (!(await knownAgents(database, workspaceId, [agentId])).has(agentId)) throw new Refusal('agent_not_found');
-  }
-
   const listing = { onRequest: guard('leads:read'), schema: { querystring: leadsQuery } };
   app.get(LEADS_PATH, listing, async (request) => {
     const { cursor, limit, ...filters } = request.query;
@@ -138,10 +116,10 @@ export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRo
     const scope = { kind: 'leads', workspaceId, filters };
     const before = cursor === undefined ? null : (cursors.decode(scope, cursor)[0] ?? null);
     const leads = await listLeads(database, workspaceId, filters, { before, limit: limit + 1 });
-    const page = leads.slice(0, limit);
+    const shown = leads.slice(0, limit);
     return {
-      data: page.map((lead) => leadView(lead, slug)),
-      nextCursor: leads.length > limit ? cursors.encode(scope, [page.at(-1)!.id]) : null,
+      data: shown.map((lead) => leadView(lead, slug)),
+      nextCursor: leads.length > limit ? cursors.encode(scope, [shown.at(-1)!.id]) : null,
     };
   });
 
@@ -151,7 +129,7 @@ export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRo
     const { workspaceId, slug } = request.principal;
     const lead = await readLead(database, workspaceId, request.params.leadId);
     if (lead === undefined) throw new Refusal('lead_not_found');
-    return { success: true, lead: leadView(lead, slug) };
+    return leadView(lead, slug);
   });
 
   app.patch(`${LEADS_PATH}/:leadId`, writable, async (request) => {
@@ -161,7 +139,7 @@ export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRo
     const read = readLeadChange(given);
     if (!read.ok) throw refusalOf(read.fault);
     if (given['enterprise'] !== undefined && given['enterprise'] !== slug) throw new Refusal('unauthorized');
-    await agentMustBe(workspaceId, read.value.agentId);
+    await agentMustDo(database, workspaceId, read.value.agentId);
     const { leadId } = request.params;
     const { lead, deliveryIds } = await database.transaction(async (tx) => {
       const changed = await changeLead(tx, workspaceId, leadId, read.value, now());
@@ -192,6 +170,17 @@ export function registerLeads(plain: FastifyInstance, guard: Guard, deps: LeadRo
   });
 }
 
+/** A lead is there to be called: an agent that only takes calls is refused now, not when somebody wants to talk. */
+export async function agentMustDo(
+  database: Database,
+  workspaceId: string,
+  agentId: string | null | undefined,
+): Promise<void> {
+  const known = await knownAgents(database, workspaceId, typeof agentId === 'string' ? [agentId] : []);
+  const code = faultOfAgent(known, agentId);
+  if (code !== null) throw new Refusal(code);
+}
+
 /** Refuses what is absent, or nested deeper than anything may walk. */
 function jsonBody({ body, headers }: FastifyRequest): unknown {
   if (headers['content-type'] === undefined) throw new Refusal('unsupported_media_type');
@@ -204,5 +193,5 @@ export function objectBody(body: unknown): Record<string, unknown> | null {
 }
 
 function refusalOf(fault: LeadFault): Refusal {
-  return new Refusal(fault.code, { details: [{ field: fault.field, issue: fault.code }] });
+  return new Refusal(fault.code, { details: [{ field: fault.field, issue: meaningOf(fault.code) }] });
 }

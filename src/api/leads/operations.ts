@@ -1,19 +1,29 @@
 /** The routes of leads, described for the published document. */
 import { z } from 'zod';
 import { leadChangeBody, newLeadBody } from '../../leads/lead-fields.ts';
-import { BODY, COMMON, json, KEYED, none, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
+import { BODY, COMMON, json, KEYED, none, ONCE, type Operation, RATE_HEADERS, REPLAYED } from '../openapi/operation.ts';
 import { outboundCallOperations, PLACING_CODES } from '../outbound-call/operations.ts';
 import {
+  changedLeadAnswer,
   createdLeadAnswer,
   deletedLeadAnswer,
   importAnswer,
-  importStartedAnswer,
+  importErrorsAnswer,
+  importsAnswer,
   leadAnswer,
   leadCalledAnswer,
   leadsAnswer,
+  storedImportAnswer,
 } from './answers.ts';
 import { leadCallBody } from './call-route.ts';
-import { IMPORT_PATH, IMPORT_TYPES, importErrorsQuery, importParams, importQuery } from './import-routes.ts';
+import {
+  IMPORT_PATH,
+  IMPORT_TYPES,
+  importErrorsQuery,
+  importParams,
+  importQuery,
+  importsQuery,
+} from './import-routes.ts';
 import { LEADS_PATH, leadParams, leadsQuery } from './lead-routes.ts';
 
 const FIELD_CODES = [
@@ -48,25 +58,22 @@ export const leadOperations: readonly Operation[] = [
       'The same number again makes another lead, whose `duplicateOf` names the oldest. The same `externalId` changes what is given of the lead that has it.',
     scope: 'leads:write',
     specified: true,
-    headers: {
-      'Idempotency-Key': '1 to 255 letters, digits, _ or -. The same key and body within 24 h get the same answer.',
-    },
+    headers: ONCE,
     body: newLeadBody,
     answers: {
       200: json('The lead with this `externalId`, changed.', createdLeadAnswer, RATE_HEADERS),
-      201: json('The new lead.', createdLeadAnswer, {
-        ...RATE_HEADERS,
-        'Idempotent-Replayed': '`true` when the answer was stored before',
-      }),
+      201: json('The new lead.', createdLeadAnswer, REPLAYED),
     },
     errors: [
       'unauthorized',
+      'insufficient_scope',
       'auth_rate_limit',
       'api_rate_limit',
       ...BODY,
       'missing_fields',
       ...FIELD_CODES,
       'agent_not_found',
+      'agent_not_outbound',
       ...IDEMPOTENCY_CODES,
       ...COMMON,
     ],
@@ -94,12 +101,13 @@ export const leadOperations: readonly Operation[] = [
     description:
       'The body is the file itself, at most 10 MB: CSV with a header line, or one JSON object a line. It is looked through at once and stored row by row afterwards; a row that is wrong harms no other.',
     scope: 'leads:write',
+    headers: ONCE,
     query: importQuery,
     body: z.string().meta({ description: 'UTF-8, or UTF-16 with a byte order mark' }),
     bodyTypes: Object.keys(IMPORT_TYPES),
     answers: {
-      202: json('It is taken in; ask for its progress.', importStartedAnswer, {
-        ...RATE_HEADERS,
+      202: json('It is taken in; ask for its progress.', storedImportAnswer, {
+        ...REPLAYED,
         Location: 'Where its progress is',
       }),
     },
@@ -107,13 +115,30 @@ export const leadOperations: readonly Operation[] = [
       ...KEYED,
       'invalid_request',
       'agent_not_found',
+      'agent_not_outbound',
       'body_too_large',
       'unsupported_import_type',
       'import_empty',
       'import_too_many_rows',
       'import_no_phone_column',
       'import_duplicate_column',
+      'import_too_costly',
+      'overloaded',
+      ...IDEMPOTENCY_CODES,
     ],
+  },
+  {
+    ...none,
+    method: 'get',
+    route: IMPORT_PATH,
+    id: 'listLeadImports',
+    tag: 'Leads',
+    summary: 'Imports, newest first',
+    description: 'In pages; filters are combined.',
+    scope: 'leads:read',
+    query: importsQuery,
+    answers: { 200: json('A page.', importsAnswer, RATE_HEADERS) },
+    errors: [...KEYED, 'invalid_cursor'],
   },
   {
     ...none,
@@ -121,13 +146,39 @@ export const leadOperations: readonly Operation[] = [
     route: `${IMPORT_PATH}/:importId`,
     id: 'readLeadImport',
     tag: 'Leads',
-    summary: 'How far an import is, and what was wrong in which row',
-    description: 'Errors come in the order of the file, in pages.',
+    summary: 'How far an import is',
+    description: 'What was wrong in which row is beside it, under `/errors`.',
+    scope: 'leads:read',
+    params: importParams,
+    answers: { 200: json('Its progress.', importAnswer, RATE_HEADERS) },
+    errors: [...KEYED, 'invalid_import_id', 'import_not_found'],
+  },
+  {
+    ...none,
+    method: 'get',
+    route: `${IMPORT_PATH}/:importId/errors`,
+    id: 'listLeadImportErrors',
+    tag: 'Leads',
+    summary: 'What was wrong in which row of an import',
+    description: 'In the order of the file, in pages.',
     scope: 'leads:read',
     params: importParams,
     query: importErrorsQuery,
-    answers: { 200: json('Its progress.', importAnswer, RATE_HEADERS) },
-    errors: [...KEYED, 'invalid_request', 'invalid_cursor', 'invalid_import_id', 'import_not_found'],
+    answers: { 200: json('A page.', importErrorsAnswer, RATE_HEADERS) },
+    errors: [...KEYED, 'invalid_cursor', 'invalid_import_id', 'import_not_found'],
+  },
+  {
+    ...none,
+    method: 'post',
+    route: `${IMPORT_PATH}/:importId/cancel`,
+    id: 'cancelLeadImport',
+    tag: 'Leads',
+    summary: 'Call off an import',
+    description: 'Rows that were stored stay; no more are after the answer. Repeating it is fine.',
+    scope: 'leads:write',
+    params: importParams,
+    answers: { 200: json('It is called off.', storedImportAnswer, RATE_HEADERS) },
+    errors: [...KEYED, ...BODY, 'invalid_import_id', 'import_not_found', 'import_over'],
   },
   {
     ...none,
@@ -153,7 +204,7 @@ export const leadOperations: readonly Operation[] = [
     scope: 'leads:write',
     params: leadParams,
     body: leadChangeBody,
-    answers: { 200: json('The lead after the change.', leadAnswer, RATE_HEADERS) },
+    answers: { 200: json('The lead after the change.', changedLeadAnswer, RATE_HEADERS) },
     errors: [
       ...KEYED,
       ...BODY,
@@ -163,6 +214,7 @@ export const leadOperations: readonly Operation[] = [
       'invalid_lead_id',
       'lead_not_found',
       'agent_not_found',
+      'agent_not_outbound',
       'external_id_taken',
     ],
   },
@@ -199,6 +251,7 @@ export const leadOperations: readonly Operation[] = [
     },
     errors: [
       'unauthorized',
+      'insufficient_scope',
       'auth_rate_limit',
       'api_rate_limit',
       ...BODY,

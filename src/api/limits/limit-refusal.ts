@@ -11,11 +11,24 @@ export const RETRY_UNAVAILABLE_SECONDS = 5;
 
 /** Step 13. */
 export function limitRefusal(placement: Extract<Placement, { kind: 'limited' }>): Refusal {
+  if (placement.code === 'daily_limit') return dailyRefusal(placement);
   const { code, retryAfterSeconds, left } = placement;
   const name = code === 'cps_limit' ? 'cps' : 'concurrent';
   return new Refusal(code, {
     retryAfterSeconds,
     headers: { ...limitHeaders(left), ratelimit: `"${name}";r=0;t=${retryAfterSeconds}` },
+  });
+}
+
+function dailyRefusal({
+  code,
+  retryAfterSeconds,
+  ceiling,
+}: Extract<Placement, { kind: 'limited'; code: 'daily_limit' }>): Refusal {
+  const { name, value } = ceiling;
+  return new Refusal(code, {
+    retryAfterSeconds,
+    headers: { 'ratelimit-policy': `"${name}";q=${value};w=86400`, ratelimit: `"${name}";r=0;t=${retryAfterSeconds}` },
   });
 }
 

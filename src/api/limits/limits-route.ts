@@ -23,7 +23,9 @@ export const limitSettingsBody = z
     apiRequestsPerSecond: limit.optional(),
     apiBurst: limit.optional(),
     webSessions: limit.optional(),
-    reservedPhoneCalls: limit.optional(),
+    reservedPhoneCalls: limit
+      .nullish()
+      .describe('null: half of `concurrentCalls`, rounded up (of one none), as it is until it is set'),
   })
   .meta({ id: 'LimitSettingsChange', description: '0 lets nothing through.' });
 

@@ -8,9 +8,15 @@ import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { Database } from '../../store/database.ts';
 import type { Sealer } from '../../store/secrets.ts';
-import { removeModelEndpoint, setModelEndpoint, showModelEndpoint } from '../../workspaces/model-endpoint.ts';
+import {
+  type ModelEndpoint,
+  removeModelEndpoint,
+  setModelEndpoint,
+  showModelEndpoint,
+} from '../../workspaces/model-endpoint.ts';
 import type { AddressCheck } from '../../workspaces/webhooks.ts';
 import { changedBy, type Guard } from '../guard.ts';
+import { etagOf, expectMatch } from '../settings/etag.ts';
 import { given } from '../settings/given.ts';
 import { refusing } from '../settings/setting-refusal.ts';
 
@@ -39,11 +45,13 @@ export function registerModelEndpoint(plain: FastifyInstance, guard: Guard, deps
   const { database, sealer } = deps;
   const writing = { onRequest: guard('settings:write') };
 
-  app.get(MODEL_ENDPOINT_PATH, { onRequest: guard('settings:read') }, (request) =>
-    refusing('model_not_set', showModelEndpoint(database, { slug: request.principal.slug })),
-  );
+  app.get(MODEL_ENDPOINT_PATH, { onRequest: guard('settings:read') }, async (request, reply) => {
+    const endpoint = await refusing('model_not_set', showModelEndpoint(database, { slug: request.principal.slug }));
+    reply.header('etag', etagOf(endpoint));
+    return endpoint;
+  });
 
-  app.put(MODEL_ENDPOINT_PATH, { ...writing, schema: { body: modelEndpointBody } }, (request) => {
+  app.put(MODEL_ENDPOINT_PATH, { ...writing, schema: { body: modelEndpointBody } }, async (request, reply) => {
     const { baseUrl, model, apiKey } = request.body;
     const check = { ...deps.modelAddress, clock: deps.clock };
     const wanted = {
@@ -53,12 +61,16 @@ export function registerModelEndpoint(plain: FastifyInstance, guard: Guard, deps
       ...given({ apiKey }),
       by: changedBy(request),
       check,
+      expect: expectMatch<ModelEndpoint | null>(request, (current) => current),
     };
-    return refusing('model_not_set', setModelEndpoint(database, sealer, wanted));
+    const endpoint = await refusing('model_not_set', setModelEndpoint(database, sealer, wanted));
+    reply.header('etag', etagOf(endpoint));
+    return endpoint;
   });
 
   app.delete(MODEL_ENDPOINT_PATH, writing, (request) => {
-    const named = { slug: request.principal.slug, by: changedBy(request) };
+    const expect = expectMatch<ModelEndpoint | null>(request, (current) => current);
+    const named = { slug: request.principal.slug, by: changedBy(request), expect };
     return refusing('model_not_set', removeModelEndpoint(database, named));
   });
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BODY, json, KEYED, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
 import { time } from '../openapi/shared-answers.ts';
-import { settings } from '../settings/described.ts';
+import { IF_MATCH, settings, TAGGED } from '../settings/described.ts';
 import { MODEL_ENDPOINT_PATH, modelEndpointBody } from './model-endpoint-routes.ts';
 
 const modelEndpointAnswer = z
@@ -23,7 +23,7 @@ export const modelEndpointOperations: readonly Operation[] = [
     summary: 'The chat endpoint that reads the calls',
     description: '404 where there is none: a local heuristic reads them.',
     scope: 'settings:read',
-    answers: { 200: json('The endpoint.', modelEndpointAnswer, RATE_HEADERS) },
+    answers: { 200: json('The endpoint.', modelEndpointAnswer, TAGGED) },
     errors: ['model_not_set', ...KEYED],
   },
   {
@@ -33,9 +33,10 @@ export const modelEndpointOperations: readonly Operation[] = [
     summary: 'Set the chat endpoint',
     description: 'It gets the transcript of every answered call that ends from now on.',
     scope: 'settings:write',
+    headers: IF_MATCH,
     body: modelEndpointBody,
-    answers: { 200: json('The endpoint.', modelEndpointAnswer, RATE_HEADERS) },
-    errors: ['model_not_set', 'invalid_request', ...KEYED, ...BODY],
+    answers: { 200: json('The endpoint.', modelEndpointAnswer, TAGGED) },
+    errors: ['model_not_set', 'invalid_request', 'precondition_failed', ...KEYED, ...BODY],
   },
   {
     ...one,
@@ -44,7 +45,8 @@ export const modelEndpointOperations: readonly Operation[] = [
     summary: 'Remove the chat endpoint',
     description: 'From now on the local heuristic reads the calls.',
     scope: 'settings:write',
+    headers: IF_MATCH,
     answers: { 200: json('What was there.', modelEndpointAnswer, RATE_HEADERS) },
-    errors: ['model_not_set', ...KEYED, ...BODY],
+    errors: ['model_not_set', 'precondition_failed', ...KEYED, ...BODY],
   },
 ];

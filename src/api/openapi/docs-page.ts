@@ -1,9 +1,7 @@
 /**
  * `/docs`: the operations as one static page, without a script and without anything from elsewhere, so that it works offline and under
- * the strictest policy. Made once at start from the OpenAPI document, which is what it shows.
+ * the strictest policy. Made from the OpenAPI document, which is what it shows.
  */
-import { buildDocument } from './document.ts';
-
 interface Schema {
   $ref?: string;
   type?: string;
@@ -46,8 +44,9 @@ th,td{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-bott
 .method{font-weight:700;text-transform:uppercase}summary{cursor:pointer;margin:.4rem 0}
 `;
 
-export function docsPage(publicUrl: string): string {
-  const document = buildDocument(publicUrl) as unknown as ShownDocument;
+/** `described` is what `buildDocument` made for `publicUrl`. */
+export function docsPage(described: object, publicUrl: string): string {
+  const document = described as ShownDocument;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );

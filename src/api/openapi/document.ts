@@ -1,10 +1,11 @@
 /**
- * OpenAPI 3.1 of `operations.ts`: schemas from the zod schemas, errors from the list of codes. Pure; made once at start. Its JSON Schema
+ * OpenAPI 3.1 of `operations.ts`: schemas from the zod schemas, errors from the list of codes. Pure. Its JSON Schema
  * dialect is 3.1's own, so zod's output goes in as it is, with shared schemas moved to `components`.
  */
+import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
-import { type ErrorCode, factsOf, publishedErrorCodes } from '../error-codes.ts';
-import { type Answer, type Operation, TAGS } from './operation.ts';
+import { ERROR_CODES, type ErrorCode, factsFor, meaningOf, publishedErrorCodes } from '../error-codes.ts';
+import { type Answer, type Operation, RATE_HEADERS, TAGS } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { errorAnswer, shortErrorAnswer } from './shared-answers.ts';
 
@@ -17,12 +18,14 @@ Every answer has \`X-Request-Id\` and \`Service-Version\`; every error \`X-Error
 errors with exactly \`success\` and \`message\`; the others add \`code\`, \`requestId\` and \`details\`. Fields may be added to answers; none
 changes its meaning or goes away. A path that does not exist answers 404 \`not_found\`, another method 405 \`method_not_allowed\`.`;
 
-export function buildDocument(publicUrl: string): Json {
+/** Takes about as long as all of the rest of control's start, in pieces of a few milliseconds between which others are served. */
+export async function buildDocument(publicUrl: string): Promise<Json> {
   const schemas: Json = {};
   const paths: Record<string, Json> = {};
   for (const operation of OPERATIONS) {
     const path = operation.route.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [operation.method]: describe(operation, schemas) };
+    await breathe();
   }
   return {
     openapi: '3.1.1',
@@ -58,8 +61,8 @@ function describe(operation: Operation, schemas: Json): Json {
   const { body, scope } = operation;
   const responses: Json = {};
   for (const [status, answer] of Object.entries(operation.answers)) responses[status] = responseOf(answer, schemas);
-  for (const [status, codes] of byStatus(operation.errors)) {
-    responses[status] = errorResponse(status, codes, operation.specified, schemas);
+  for (const [status, codes] of byStatus(operation)) {
+    responses[status] = errorResponse(status, codes, operation, schemas);
   }
   const parameters = parametersOf(operation, schemas);
   return {
@@ -118,13 +121,24 @@ function responseOf({ description, content, headers = {} }: Answer, schemas: Jso
   return { description, headers: headersOf(headers), content: Object.fromEntries(media) };
 }
 
-function errorResponse(status: number, codes: readonly ErrorCode[], specified: boolean, schemas: Json): Json {
-  const facts = publishedErrorCodes().filter(({ code }) => codes.includes(code as ErrorCode));
+function errorResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  { specified, scope }: Operation,
+  schemas: Json,
+): Json {
   const headers: Record<string, string> = { 'X-Error-Code': codes.map((code) => `\`${code}\``).join(', ') };
   if (RETRY_STATUSES.has(status)) headers['Retry-After'] = 'Seconds';
+  if (scope !== null && (status === 401 || codes.includes('insufficient_scope'))) {
+    headers['WWW-Authenticate'] = '`Bearer`; with `error="insufficient_scope"` and the scope that the key lacks';
+  }
+  // Who asks is not known before.
+  if ((scope !== null && status !== 401) || status === 429) Object.assign(headers, RATE_HEADERS);
   if (specified && status >= 500) headers['X-Call-Uuid'] = 'When the attempt has become a call';
   return {
-    description: facts.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n'),
+    description: ERROR_CODES.filter((code) => codes.includes(code))
+      .map((code) => `\`${code}\`: ${meaningOf(code)}`)
+      .join('\n\n'),
     headers: headersOf(headers),
     content: {
       'application/json': { schema: schemaOf(specified ? shortErrorAnswer : errorAnswer, 'output', schemas) },
@@ -138,21 +152,37 @@ function headersOf(own: Readonly<Record<string, string>>): Json {
   return Object.fromEntries(entries);
 }
 
-function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
+function byStatus({ errors, specified }: Operation): Map<number, ErrorCode[]> {
   const found = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
-    const { status } = factsOf(code);
+  for (const code of new Set(errors)) {
+    const { status } = factsFor(code, specified);
     found.set(status, [...(found.get(status) ?? []), code]);
   }
   return found;
 }
 
-/** Moves what zod shares to `components/schemas` and points there. */
+/** Moves what zod shares to `components/schemas` and points there. What many operations answer is worked out once. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): unknown {
-  const { $schema: _dialect, $defs = {}, ...own } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-  for (const [id, shared] of Object.entries($defs)) schemas[id] ??= repointed(shared);
-  const { id: _id, ...rest } = own;
-  return repointed(rest);
+  const { own, shared } = jsonSchemaOf(schema, io);
+  for (const [id, one] of Object.entries(shared)) schemas[id] ??= one;
+  return own;
+}
+
+interface JsonSchema {
+  own: unknown;
+  shared: Json;
+}
+
+const known = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
+
+function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const before = known[io].get(schema);
+  if (before !== undefined) return before;
+  const { $schema: _dialect, $defs = {}, id: _id, ...own } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const shared = Object.fromEntries(Object.entries($defs).map(([id, one]) => [id, repointed(one)]));
+  const made = { own: repointed(own), shared };
+  known[io].set(schema, made);
+  return made;
 }
 
 function repointed(value: unknown): unknown {

@@ -58,8 +58,10 @@ export const json = (description: string, schema: z.ZodType, headers: Record<str
   headers,
 });
 
-export const COMMON: readonly ErrorCode[] = ['bad_request', 'internal_error'];
+export const COMMON: readonly ErrorCode[] = ['bad_request', 'open_requests_limit', 'internal_error'];
+/** A query parameter that an operation does not have is `invalid_request`. */
 export const KEYED: readonly ErrorCode[] = [
+  'invalid_request',
   'unauthorized',
   'insufficient_scope',
   'auth_rate_limit',
@@ -67,8 +69,13 @@ export const KEYED: readonly ErrorCode[] = [
   ...COMMON,
 ];
 /** A request with a body may be refused for it, whether the operation wants one or not. */
-export const BODY: readonly ErrorCode[] = ['invalid_json', 'unsupported_media_type', 'body_too_large'];
+export const BODY: readonly ErrorCode[] = ['invalid_json', 'unsupported_media_type', 'body_too_large', 'body_too_slow'];
 export const RATE_HEADERS = { RateLimit: 'What is left of the limit', 'RateLimit-Policy': 'The limit' };
+/** Of a request that makes something once. */
+export const ONCE = {
+  'Idempotency-Key': '1 to 255 letters, digits, _ or -. The same key and body within 24 h get the same answer.',
+};
+export const REPLAYED = { ...RATE_HEADERS, 'Idempotent-Replayed': '`true` when the answer was stored before' };
 
 /** An operation without what most do not have. */
 export const none = { headers: {}, params: null, query: null, body: null, specified: false } as const;

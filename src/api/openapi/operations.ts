@@ -7,6 +7,8 @@ import { agentOperations } from '../agents/operations.ts';
 import { auditOperations } from '../audit/operations.ts';
 import { callingSettingOperations } from '../calling-settings/operations.ts';
 import { callOperations } from '../calls/operations.ts';
+import { clipOperations } from '../clips/operations.ts';
+import { dialPolicyOperations } from '../dial-policy/operations.ts';
 import { embedOperations } from '../embed/operations.ts';
 import { errorCodeOperations } from '../error-codes-route.ts';
 import { keyOperations } from '../keys/operations.ts';
@@ -17,7 +19,7 @@ import { operatorOperations } from '../operator/operations.ts';
 import { outboundCallOperations } from '../outbound-call/operations.ts';
 import { phoneNumberOperations } from '../phone-numbers/operations.ts';
 import { recordingOperations } from '../recordings/operations.ts';
-import { retentionOperations } from '../retention/operations.ts';
+import { holdOperations, retentionOperations } from '../retention/operations.ts';
 import { serviceOperations } from '../service-operations.ts';
 import { suppressionOperations } from '../suppressions/operations.ts';
 import { toolSecretOperations } from '../tool-secrets/operations.ts';
@@ -37,14 +39,17 @@ export const OPERATIONS: readonly Operation[] = [
   ...webhookOperations,
   ...webhookSettingOperations,
   ...limitOperations,
+  ...dialPolicyOperations,
   ...auditOperations,
   ...agentOperations,
+  ...clipOperations,
   ...phoneNumberOperations,
   ...keyOperations,
   ...callingSettingOperations,
   ...toolSecretOperations,
   ...modelEndpointOperations,
   ...retentionOperations,
+  ...holdOperations,
   ...widgetKeyOperations,
   ...operatorOperations,
   ...errorCodeOperations,

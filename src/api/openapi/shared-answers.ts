@@ -23,6 +23,10 @@ export const errorAnswer = z
   })
   .meta({ id: 'Error' });
 
+/** A list in pages. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({ data: z.array(item), nextCursor: z.string().nullable().describe('Null on the last page') });
+
 /** A list that is answered whole. */
 export const wholeList = <Item extends z.ZodType>(item: Item) =>
   z.strictObject({ data: z.array(item), nextCursor: z.null() });

@@ -1,5 +1,5 @@
 /**
- * `/api/developer/workspaces`, for the operator's key alone: create workspaces, switch their API access, set their limits with their
+ * `/api/developer/workspaces`, for the operator's key alone: create and rename workspaces, switch their API access, set their limits with their
  * caps, and make a workspace's first key. The rules are `src/workspaces`; the command line runs the same functions.
  */
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
@@ -11,6 +11,7 @@ import {
   createWorkspace,
   findWorkspace,
   listWorkspaces,
+  renameWorkspace,
   setApiEnabled,
   setWorkspaceLimits,
 } from '../../workspaces/workspaces.ts';
@@ -23,12 +24,12 @@ import { byOperator } from './operator-guard.ts';
 export const WORKSPACES_PATH = '/api/developer/workspaces';
 
 const slug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be 1 to 63 small letters, digits and -');
+const name = z.string().trim().min(1).max(120);
 export const workspaceParams = z.object({ slug });
-export const newWorkspaceBody = z
-  .strictObject({ slug, name: z.string().trim().min(1).max(120) })
-  .meta({ id: 'NewWorkspace' });
+export const newWorkspaceBody = z.strictObject({ slug, name }).meta({ id: 'NewWorkspace' });
 export const workspaceChangeBody = z
   .strictObject({
+    name: name.optional().meta({ description: 'What people call it; `slug` stays' }),
     apiEnabled: z.boolean().optional(),
     limits: limitSettingsBody.optional().meta({ description: 'Also the caps of what the workspace may set by itself' }),
   })
@@ -59,9 +60,10 @@ export function registerWorkspaces(
   const changing = { ...operator, schema: { params: workspaceParams, body: workspaceChangeBody } };
   app.patch(one, changing, async (request) => {
     const { slug: named } = request.params;
-    const { apiEnabled, limits } = request.body;
+    const { name: called, apiEnabled, limits } = request.body;
     const by = byOperator(request);
     let workspace = await refusing('workspace_not_found', findWorkspace(database, named));
+    if (called !== undefined) workspace = await renameWorkspace(database, { slug: named, name: called, by });
     if (limits !== undefined) {
       const wanted = { slug: named, limits: given(limits), by };
       workspace = await refusing('workspace_not_found', setWorkspaceLimits(database, wanted));

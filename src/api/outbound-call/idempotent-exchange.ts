@@ -1,8 +1,10 @@
 /**
  * Answers a request once per `Idempotency-Key` (contract §2). Without the header it only runs the work. The first request
- * with a key runs; a repeat gets the stored answer, or is told why there is none. Used by the outbound-call route.
+ * with a key runs; a repeat gets the stored answer, or is told why there is none. Routes come here with a body that they have understood.
  *
- *   200 and final 4xx → stored        429, 5xx → key released        submission unknown → key held until settled
+ *   2xx, and what judged the call itself (steps 10, 11 and 14)   → stored
+ *   all else: not understood after all, 429, 5xx                 → key released, for the mended or repeated request
+ *   submission unknown                                           → key held until settled
  */
 import type { Logger } from 'pino';
 import type { Queryable } from '../../store/database.ts';
@@ -15,6 +17,7 @@ import {
   releaseIdempotent,
   type StoredAnswer,
 } from '../../store/idempotency-keys.ts';
+import { CARRIER_REFUSAL_CODES, type ErrorCode } from '../error-codes.ts';
 import { Refusal } from '../refusal.ts';
 import { bodySha256 } from './canonical-json.ts';
 
@@ -24,6 +27,18 @@ export interface Answer extends StoredAnswer {
   outcomeUnknown: boolean;
 }
 
+/** Asked again, the same request is refused the same way: what it names is not there, must not be called, or was refused by the carrier. */
+const JUDGED: ReadonlySet<string> = new Set<ErrorCode>([
+  'agent_not_found',
+  'agent_not_outbound',
+  'lead_not_found',
+  'blocked_suppressed',
+  'blocked_time_window',
+  'blocked_country',
+  'blocked_destination',
+  'do_not_contact',
+  ...CARRIER_REFUSAL_CODES,
+]);
 const KEY = /^"?([A-Za-z0-9_-]{1,255})"?$/;
 const RETRY_RUNNING_SECONDS = 1;
 const RETRY_UNKNOWN_SECONDS = 5;
@@ -69,10 +84,15 @@ export async function answerOnce(
   }
   await settleQuietly(deps.log, scope, () => {
     if (answer.outcomeUnknown && answer.callUuid !== null) return holdIdempotent(deps.database, scope, answer.callUuid);
-    if (answer.status === 429 || answer.status >= 500) return releaseIdempotent(deps.database, scope);
-    return finishIdempotent(deps.database, scope, answer, answer.callUuid);
+    return isFinal(answer)
+      ? finishIdempotent(deps.database, scope, answer, answer.callUuid)
+      : releaseIdempotent(deps.database, scope);
   });
   return answer;
+}
+
+function isFinal({ status, headers }: StoredAnswer): boolean {
+  return status < 400 || JUDGED.has(headers['x-error-code'] ?? '');
 }
 
 /** The client's answer stands even when the key cannot be written: a key left running is resolved by its call later. */

@@ -20,17 +20,18 @@ export function registerOutboundCall(app: FastifyInstance, guard: Guard, deps: P
     if (request.body === undefined || isTooDeep(request.body)) throw new Refusal('invalid_json');
     const { principal, body } = request;
     const idempotencyKey = idempotencyKeyOf(request.headers['idempotency-key']);
+    // What was not understood, or is not the key's, leaves its Idempotency-Key free for the mended request.
+    const read = readOutboundCall(body);
+    if (!read.ok) throw new Refusal(read.code);
+    const { enterprise, ...call } = read.call;
+    if (enterprise !== principal.slug) throw new Refusal('unauthorized');
     const scope =
       idempotencyKey === null
         ? null
         : { workspaceId: principal.workspaceId, methodPath: METHOD_PATH, key: idempotencyKey };
     const answer = await answerOnce(deps, scope, body, () =>
-      answeringRefusals(async () => {
-        const read = readOutboundCall(body);
-        if (!read.ok) throw new Refusal(read.code);
-        const { enterprise, ...call } = read.call;
-        if (enterprise !== principal.slug) throw new Refusal('unauthorized');
-        return placeAndAnswer(deps, {
+      answeringRefusals(() =>
+        placeAndAnswer(deps, {
           ...call,
           principal,
           lead: null,
@@ -39,8 +40,8 @@ export function registerOutboundCall(app: FastifyInstance, guard: Guard, deps: P
           requestId: request.id,
           by: changedBy(request),
           fullAnswer: prefersRepresentation(request.headers['prefer']),
-        });
-      }),
+        }),
+      ),
     );
     return sendStored(reply, answer);
   });

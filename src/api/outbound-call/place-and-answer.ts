@@ -55,7 +55,12 @@ export async function placeAndAnswer(deps: PlacingDeps, asked: AskedCall): Promi
   const admission = deps.admission.state();
   if (admission !== 'open') {
     // Placement would look too, in its transaction; here it only keeps the order of the refusals.
-    const verdict = await deps.compliance.check({ workspaceId, to: asked.to, leadId: asked.lead?.id ?? null });
+    const verdict = await deps.compliance.check({
+      workspaceId,
+      to: asked.to,
+      leadId: asked.lead?.id ?? null,
+      lineNumber: targets.line.number,
+    });
     if (!verdict.allowed) throw new Refusal(verdict.code);
     throw drainingRefusal({ kind: 'draining', ...(admission === 'overloaded' ? { code: admission } : {}) });
   }
@@ -72,6 +77,7 @@ export async function placeAndAnswer(deps: PlacingDeps, asked: AskedCall): Promi
     idempotencyPath: asked.idempotencyPath,
     requestId: asked.requestId,
     by: asked.by,
+    keyId: principal.keyId,
     lateAcceptance: idempotencyKey === null ? 'cancel' : 'continue',
   };
   return answerPlacement(deps, asked, newCall, await deps.placeCall(newCall));

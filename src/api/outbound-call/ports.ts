@@ -7,7 +7,8 @@ import type { AgentDefinition } from '../../../media/contract/agent-definition.t
 import type { EndedReason } from '../../../media/contract/call-outcome.ts';
 import type { ChangedBy } from '../../audit/audit-entry.ts';
 import type { CallCompliance } from '../../calls/call-record.ts';
-import type { CallsLeft } from '../../limits/call-limits.ts';
+import type { DailyCeilings } from '../../dialling/daily-ceilings.ts';
+import type { CallLimitCode, CallsLeft } from '../../limits/call-limits.ts';
 import type { QueuePriority } from '../../limits/fair-queue.ts';
 import type { Queryable } from '../../store/database.ts';
 
@@ -39,13 +40,17 @@ export interface NewCall {
   lateAcceptance: 'continue' | 'cancel';
   /** For the audit. */
   by?: ChangedBy;
+  /** The key that asks: its share of the day is counted too. */
+  keyId?: string;
   /** When many wait; `api` if absent. */
   priority?: QueuePriority;
 }
 
 export type Placement =
   | { kind: 'placed'; callUuid: string; status: 'dialing' | 'ringing'; left?: CallsLeft }
-  | { kind: 'limited'; code: 'cps_limit' | 'concurrency_limit'; retryAfterSeconds: number; left?: CallsLeft }
+  | { kind: 'limited'; code: CallLimitCode; retryAfterSeconds: number; left?: CallsLeft }
+  /** The operator's ceiling of the day: of how much, under which name. */
+  | { kind: 'limited'; code: 'daily_limit'; retryAfterSeconds: number; ceiling: { name: string; value: number } }
   | { kind: 'throttled'; retryAfterSeconds: number }
   | { kind: 'draining'; code?: 'overloaded'; retryAfterSeconds?: number }
   | { kind: 'blocked'; code: DialRefusal['code'] }
@@ -54,7 +59,12 @@ export type Placement =
 
 export type PlaceCall = (call: NewCall) => Promise<Placement>;
 
-type BlockCode = 'blocked_suppressed' | 'blocked_time_window' | 'blocked_country' | 'do_not_contact';
+type BlockCode =
+  | 'blocked_suppressed'
+  | 'blocked_time_window'
+  | 'blocked_country'
+  | 'blocked_destination'
+  | 'do_not_contact';
 
 export interface DialRefusal {
   ok: false;
@@ -71,6 +81,9 @@ export interface DialClearance {
 
 export interface DialGrant {
   ok: true;
+  /** The operator's: null where there are none. */
+  ceilings: DailyCeilings | null;
+  maxCallSeconds: number | null;
   /** Writes the permit, in the transaction of `judge`: the call is dialled when that commits. */
   grant(callUuid: string): Promise<CallCompliance>;
 }
@@ -81,6 +94,7 @@ export interface CompliancePolicy {
     workspaceId: string;
     to: string;
     leadId: string | null;
+    lineNumber: string;
   }): Promise<{ allowed: true } | { allowed: false; code: BlockCode }>;
 }
 

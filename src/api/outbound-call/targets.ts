@@ -1,5 +1,6 @@
 /** Steps 8 to 10 of contract §2: the line and the agent that a request names, in one query, within the key's workspace. */
 import type { AgentDefinition } from '../../../media/contract/agent-definition.ts';
+import { sealedPlace } from '../../sealing/sealed-places.ts';
 import type { Queryable } from '../../store/database.ts';
 import type { Sealer } from '../../store/secrets.ts';
 import { Refusal } from '../refusal.ts';
@@ -36,6 +37,7 @@ export async function findTargets(
   if (row.line_id === null) throw new Refusal('invalid_from');
   // Another line has credentials, but this one cannot place a call.
   if (row.credentials_sealed === null) throw new Refusal('credentials_missing');
+  const place = sealedPlace.lineCredentials(named.workspaceId, row.line_id);
   if (row.agent_id === null) throw new Refusal('agent_not_found');
   if (row.direction !== 'outbound' && row.direction !== 'any') throw new Refusal('agent_not_outbound');
   return {
@@ -43,7 +45,7 @@ export async function findTargets(
       id: row.line_id,
       number: row.number,
       carrier: row.carrier,
-      credentials: JSON.parse(deps.sealer.open(row.credentials_sealed)) as Record<string, string>,
+      credentials: JSON.parse(deps.sealer.open(row.credentials_sealed, place)) as Record<string, string>,
       credentialsVersion: row.credentials_version,
     },
     agent: { id: row.agent_id, version: row.version, definition: row.definition },

@@ -1,6 +1,6 @@
 /** The routes of phone numbers, described for the published document. */
-import { json, KEYED, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
-import { CHANGING, CREATING, IF_MATCH, ONCE, REPLAYED, settings, TAGGED } from '../settings/described.ts';
+import { json, KEYED, ONCE, type Operation, RATE_HEADERS, REPLAYED } from '../openapi/operation.ts';
+import { CHANGING, CREATING, IF_MATCH, settings, TAGGED } from '../settings/described.ts';
 import { deletedPhoneNumberAnswer, phoneNumberAnswer, phoneNumbersAnswer, storedPhoneNumberAnswer } from './answers.ts';
 import { credentialsBody, lineChangeBody, lineParams, newLineBody, PHONE_NUMBERS_PATH } from './phone-number-routes.ts';
 

@@ -37,6 +37,7 @@ export const RECORDING_CODES = {
   legal_hold: {
     status: 409,
     message: 'Call is under legal hold',
-    meaning: 'Nothing of it is removed until the operator releases the hold (`parley retention holds`).',
+    meaning:
+      'Nothing of it is removed until the hold is released; GET /api/developer/legal-holds says who has placed it and why.',
   },
 } as const satisfies Record<string, CodeFacts>;

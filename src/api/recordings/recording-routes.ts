@@ -31,7 +31,13 @@ export const recordingQuery = z.object({
       '`stereo` has the caller left and the agent right, `mono` both in one; `caller` and `agent` one of them alone',
   }),
   format: z.enum(FORMATS).default(STORED_FORM.format).meta({ description: '`ogg` is Ogg/Opus, `wav` 16-bit PCM' }),
-  part: z.coerce.number().int().min(1).max(1000).default(1).meta({ description: 'Which of `recording.parts`' }),
+  part: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .optional()
+    .meta({ description: 'One of `recording.parts` alone; without it the whole call' }),
 });
 
 export const linkQuery = recordingQuery.extend({
@@ -49,9 +55,10 @@ export function registerRecordings(plain: FastifyInstance, guard: Guard, deps: R
     const { callUuid } = request.params;
     const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
     if (call === undefined) throw new Refusal('call_not_found');
-    const { part } = request.query;
-    if (call.recordings[part - 1] === undefined) throw new Refusal('recording_not_ready');
-    return reply.redirect(deps.links.sign({ ...request.query, callUuid }, REDIRECT_LIFE_MS).url, 302);
+    const { part = null } = request.query;
+    const isThere = part === null ? call.recordingStatus === 'ready' : call.recordings[part - 1] !== undefined;
+    if (!isThere) throw new Refusal('recording_not_ready');
+    return reply.redirect(deps.links.sign({ ...request.query, part, callUuid }, REDIRECT_LIFE_MS).url, 302);
   });
 
   // Fastify's own HEAD would tell a length of 0.
@@ -61,8 +68,8 @@ export function registerRecordings(plain: FastifyInstance, guard: Guard, deps: R
     ...open,
     ...address,
     async handler(request, reply) {
-      const { expires, signature, ...form } = request.query;
-      const target = { ...form, callUuid: request.params.callUuid };
+      const { expires, signature, part = null, ...form } = request.query;
+      const target = { ...form, part, callUuid: request.params.callUuid };
       const verdict = deps.links.check(target, expires, signature);
       if (verdict === 'bad') throw new Refusal('link_invalid');
       if (verdict === 'expired') throw new Refusal('link_expired');
@@ -88,7 +95,7 @@ async function send(
     throw new Refusal('range_not_satisfiable', { headers: { 'content-range': `bytes */${sound.sizeBytes}` } });
   }
   const { start, end } = range === 'whole' ? { start: 0, end: sound.sizeBytes } : range;
-  const name = `${callUuid}${part === 1 ? '' : `.${part}`}${variant === 'stereo' ? '' : `.${variant}`}.${format}`;
+  const name = `${callUuid}${part === null ? '' : `.${part}`}${variant === 'stereo' ? '' : `.${variant}`}.${format}`;
   reply.code(range === 'whole' ? 200 : 206).headers({
     'content-type': sound.contentType,
     'content-length': end - start,

@@ -6,6 +6,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { isTooDeep } from '../../../media/contract/json-depth.ts';
+import { sealedPlace } from '../../sealing/sealed-places.ts';
 import type { Database } from '../../store/database.ts';
 import { finishIdempotent, type IdempotencyScope } from '../../store/idempotency-keys.ts';
 import type { Sealer } from '../../store/secrets.ts';
@@ -24,25 +25,28 @@ export async function createOnce<Made>(
   request: FastifyRequest,
   reply: FastifyReply,
   args: {
+    /** What a repeat must have in common with the first request; default its body, which is JSON. */
+    asked?: unknown;
     /** Uses this database; what its one transaction returns is what it returns. */
     run(database: Database): Promise<Made>;
     answer(made: Made): { status: number; body: unknown; headers?: Record<string, string> };
   },
 ): Promise<FastifyReply> {
-  const body = request.body ?? null;
+  const body = args.asked ?? request.body ?? null;
   if (isTooDeep(body)) throw new Refusal('invalid_json');
   const key = idempotencyKeyOf(request.headers['idempotency-key']);
   const path = request.url.split('?', 1)[0] ?? '';
   const { workspaceId } = request.principal;
   const scope = key === null ? null : { workspaceId, methodPath: `${request.method} ${path}`, key };
+  const place = sealedPlace.storedAnswer(scope ?? { workspaceId, methodPath: '', key: '' });
   const sealed = (made: Made): Answer => {
     const { status, body: shown, headers = {} } = args.answer(made);
-    const text = deps.sealer.seal(JSON.stringify(shown)).toString('base64');
+    const text = deps.sealer.seal(JSON.stringify(shown), place).toString('base64');
     return { status, body: text, headers, callUuid: null, outcomeUnknown: false };
   };
   const database = scope === null ? deps.database : finishing(deps.database, scope, sealed);
   const stored = await answerOnce(deps, scope, body, async () => sealed(await args.run(database)));
-  return sendStored(reply, { ...stored, body: deps.sealer.open(Buffer.from(stored.body, 'base64')) });
+  return sendStored(reply, { ...stored, body: deps.sealer.open(Buffer.from(stored.body, 'base64'), place) });
 }
 
 function finishing<Made>(database: Database, scope: IdempotencyScope, answer: (made: Made) => Answer): Database {

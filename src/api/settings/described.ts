@@ -6,10 +6,6 @@ import { BODY, KEYED, none, RATE_HEADERS } from '../openapi/operation.ts';
 export const settings = { ...none, tag: 'Settings' } as const;
 export const TAGGED = { ...RATE_HEADERS, ETag: 'Of this state, for If-Match' };
 export const IF_MATCH = { 'If-Match': 'The ETag of the state that this changes; 412 when it is another by now' };
-export const ONCE = {
-  'Idempotency-Key': '1 to 255 letters, digits, _ or -. The same key and body within 24 h get the same answer.',
-};
-export const REPLAYED = { ...RATE_HEADERS, 'Idempotent-Replayed': '`true` when the answer was stored before' };
 
 /** Of a request that changes something. */
 export const CHANGING: readonly ErrorCode[] = [

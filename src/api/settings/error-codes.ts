@@ -29,6 +29,11 @@ export const SETTING_CODES = {
     meaning: 'The agent has no version of this number.',
   },
   key_not_found: { status: 404, message: 'Key not found', meaning: 'The workspace has no live key of this id.' },
+  hold_not_found: {
+    status: 404,
+    message: 'Legal hold not found',
+    meaning: 'The workspace has no hold of this id that is not released.',
+  },
   line_not_found: {
     status: 404,
     message: 'Phone number not found',

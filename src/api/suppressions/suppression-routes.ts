@@ -5,11 +5,17 @@ import { z } from 'zod';
 import { normalisePhone, readPhoneFields } from '../../leads/phone-number.ts';
 import type { Database } from '../../store/database.ts';
 import { addToList, takeOffList } from '../../suppressions/change-list.ts';
-import { listSuppressions, type Suppression, suppressionVersion } from '../../suppressions/suppression-list.ts';
+import {
+  type ListedSuppression,
+  listSuppressions,
+  type Suppression,
+  suppressionVersion,
+} from '../../suppressions/suppression-list.ts';
 import type { CursorCodec } from '../cursor.ts';
 import { changedBy, type Guard } from '../guard.ts';
-import { objectBody, pageQuery, phoneInQuery } from '../leads/lead-routes.ts';
+import { objectBody } from '../leads/lead-routes.ts';
 import { isStorable } from '../outbound-call/request-body.ts';
+import { anyOf, page, phone } from '../query-values.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface SuppressionRouteDeps {
@@ -21,15 +27,15 @@ export const SUPPRESSIONS_PATH = '/api/developer/suppressions';
 const MOST_NUMBERS = 1_000;
 const LONGEST_REASON = 200;
 
-export const suppressionsQuery = z.object({ phone: phoneInQuery.optional(), ...pageQuery });
-export const unsuppressQuery = z.object({ phone: phoneInQuery });
+export const suppressionsQuery = z.object({ phone: anyOf(phone, 'The number, like +14155550123'), ...page() });
+export const unsuppressQuery = z.object({ phone });
 
-const phone = z.string().meta({ description: 'International form', example: '+14155550123' });
+const number = z.string().meta({ description: 'International form', example: '+14155550123' });
 /** As published; checked below, so that the codes are those of leads. */
 export const suppressionBody = z
   .object({
-    phone: phone.optional(),
-    phones: z.array(phone).min(1).max(MOST_NUMBERS).optional(),
+    phone: number.optional(),
+    phones: z.array(number).min(1).max(MOST_NUMBERS).optional(),
     reason: z.string().max(LONGEST_REASON).nullish(),
   })
   .meta({ id: 'NewSuppression', description: '`phone` for one number, or `phones` for up to 1,000.' });
@@ -45,10 +51,10 @@ export function registerSuppressions(plain: FastifyInstance, guard: Guard, deps:
     const scope = { kind: 'suppressions', workspaceId, filters };
     const before = cursor === undefined ? null : (cursors.decode(scope, cursor)[0] ?? null);
     const found = await listSuppressions(database, workspaceId, { ...filters, before, limit: limit + 1 });
-    const page = found.slice(0, limit);
+    const shown = found.slice(0, limit);
     return {
-      data: page.map(viewOf),
-      nextCursor: found.length > limit ? cursors.encode(scope, [page.at(-1)!.id]) : null,
+      data: shown.map(viewOf),
+      nextCursor: found.length > limit ? cursors.encode(scope, [shown.at(-1)!.id]) : null,
       version: await suppressionVersion(database, workspaceId),
     };
   });
@@ -100,6 +106,6 @@ function readReason(value: unknown): string | null {
   throw new Refusal('invalid_request', { details: [{ field: 'reason', issue }] });
 }
 
-function viewOf({ phone, reason, source, callUuid, createdAt }: Suppression): Suppression {
-  return { phone, reason, source, callUuid, createdAt };
+function viewOf({ id: _id, ...entry }: ListedSuppression): Suppression {
+  return entry;
 }

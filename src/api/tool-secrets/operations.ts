@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { json, KEYED, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
 import { time, wholeList } from '../openapi/shared-answers.ts';
-import { CHANGING, settings } from '../settings/described.ts';
+import { CHANGING, IF_MATCH, settings, TAGGED } from '../settings/described.ts';
 import { SECRETS_PATH, secretBody, secretParams } from './secret-routes.ts';
 
 const secret = z.strictObject({ name: z.string(), createdAt: time, updatedAt: time }).meta({ id: 'ToolSecret' });
@@ -25,13 +25,24 @@ export const toolSecretOperations: readonly Operation[] = [
   },
   {
     ...one,
+    method: 'get',
+    id: 'readToolSecret',
+    summary: 'When a secret was stored',
+    description: 'Never its value. Its ETag is another as soon as the secret is.',
+    scope: 'settings:read',
+    answers: { 200: json('The secret without itself.', secret, TAGGED) },
+    errors: ['secret_not_found', 'invalid_request', ...KEYED],
+  },
+  {
+    ...one,
     method: 'put',
     id: 'setToolSecret',
     summary: 'Store or replace a secret',
     description:
       'For `{{secret.NAME}}` in the headers of tools, from the next request on. `TOOL_SIGNING_SECRET` signs the requests of tools.',
+    headers: IF_MATCH,
     body: secretBody,
-    answers: { 200: json('Its name.', storedAnswer, RATE_HEADERS) },
+    answers: { 200: json('Its name.', storedAnswer, TAGGED) },
     errors: ['secret_not_found', ...CHANGING],
   },
   {
@@ -40,6 +51,7 @@ export const toolSecretOperations: readonly Operation[] = [
     id: 'deleteToolSecret',
     summary: 'Remove a secret',
     description: 'Tools that use it fail from the next request on.',
+    headers: IF_MATCH,
     answers: { 200: json('It is gone.', deletedAnswer, RATE_HEADERS) },
     errors: ['secret_not_found', ...CHANGING],
   },

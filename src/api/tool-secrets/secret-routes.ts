@@ -7,8 +7,9 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Database } from '../../store/database.ts';
 import type { Sealer } from '../../store/secrets.ts';
-import { listSecrets, removeSecret, setSecret } from '../../tools/secrets.ts';
+import { listSecrets, removeSecret, type SecretSummary, setSecret, showSecret } from '../../tools/secrets.ts';
 import { changedBy, type Guard } from '../guard.ts';
+import { etagOf, expectMatch } from '../settings/etag.ts';
 import { refusing } from '../settings/setting-refusal.ts';
 
 export const SECRETS_PATH = '/api/developer/secrets';
@@ -38,16 +39,28 @@ export function registerToolSecrets(
     nextCursor: null,
   }));
 
-  app.put(one, { ...writing, schema: { params: secretParams, body: secretBody } }, async (request) => {
+  const readable = { onRequest: guard('settings:read'), schema: { params: secretParams } };
+  app.get(one, readable, async (request, reply) => {
+    const { slug } = request.principal;
+    const secret = await refusing('secret_not_found', showSecret(database, { slug, name: request.params.name }));
+    reply.header('etag', etagOf(secret));
+    return secret;
+  });
+
+  app.put(one, { ...writing, schema: { params: secretParams, body: secretBody } }, async (request, reply) => {
     const { name } = request.params;
-    const wanted = { slug: request.principal.slug, name, value: request.body.value, by: changedBy(request) };
-    return { success: true, secret: await refusing('secret_not_found', setSecret(database, sealer, wanted)) };
+    const expect = expectMatch<SecretSummary | null>(request, (current) => current);
+    const wanted = { slug: request.principal.slug, name, value: request.body.value, by: changedBy(request), expect };
+    const secret = await refusing('secret_not_found', setSecret(database, sealer, wanted));
+    reply.header('etag', etagOf(secret));
+    return { success: true, secret };
   });
 
   app.delete(one, { ...writing, schema: { params: secretParams } }, async (request) => {
     const { name } = request.params;
     const { slug } = request.principal;
-    await refusing('secret_not_found', removeSecret(database, { slug, name, by: changedBy(request) }));
+    const expect = expectMatch<SecretSummary | null>(request, (current) => current);
+    await refusing('secret_not_found', removeSecret(database, { slug, name, by: changedBy(request), expect }));
     return { success: true, name };
   });
 }

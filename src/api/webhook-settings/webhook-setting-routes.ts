@@ -11,12 +11,13 @@ import { endpointState, noticeOf, type WebhookEndpoint } from '../../webhooks/en
 import { OPT_IN_EVENTS } from '../../webhooks/events.ts';
 import {
   type AddressCheck,
+  removeWebhook,
   rotateWebhookSecret,
   setWebhook,
   showWebhook,
   subscribeWebhook,
   switchWebhook,
-  type WebhookWithSecret,
+  type WebhookSet,
 } from '../../workspaces/webhooks.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { type CreateOnceDeps, createOnce } from '../settings/create-once.ts';
@@ -32,7 +33,10 @@ export interface WebhookSettingDeps extends CreateOnceDeps {
 export const WEBHOOKS_PATH = '/api/developer/webhooks';
 
 export const webhookBody = z
-  .strictObject({ url: z.string().trim().min(1).max(2_000).meta({ description: 'https' }) })
+  .strictObject({
+    url: z.string().trim().min(1).max(2_000).meta({ description: 'https' }),
+    newSecret: z.boolean().optional().meta({ description: 'True: make another; the old one signs too for 24 h' }),
+  })
   .meta({ id: 'WebhookRequest' });
 
 export const webhookChangeBody = z
@@ -48,7 +52,7 @@ export function registerWebhookSettings(plain: FastifyInstance, guard: Guard, de
   const app = plain.withTypeProvider<ZodTypeProvider>();
   const { database, sealer } = deps;
   const setting = { onRequest: guard('settings:write') };
-  const secretAnswer = ({ endpoint, secret }: WebhookWithSecret) => ({
+  const secretAnswer = ({ endpoint, secret }: WebhookSet) => ({
     status: 200,
     body: { success: true, webhook: shownEndpoint(endpoint), secret },
     headers: { etag: webhookTag(endpoint) },
@@ -56,13 +60,13 @@ export function registerWebhookSettings(plain: FastifyInstance, guard: Guard, de
 
   app.put(WEBHOOKS_PATH, { ...setting, schema: { body: webhookBody } }, (request, reply) => {
     const expect = expectMatch<WebhookEndpoint | null>(request, (current) => current && endpointState(current));
-    return createOnce<WebhookWithSecret>(deps, request, reply, {
+    return createOnce<WebhookSet>(deps, request, reply, {
       run: (once) =>
         refusing(
           'webhook_not_set',
           setWebhook(once, sealer, {
             slug: request.principal.slug,
-            url: request.body.url,
+            ...request.body,
             by: changedBy(request),
             check: { ...deps.webhookAddress, clock: deps.clock },
             expect,
@@ -72,8 +76,15 @@ export function registerWebhookSettings(plain: FastifyInstance, guard: Guard, de
     });
   });
 
+  app.delete(WEBHOOKS_PATH, setting, async (request) => {
+    const expect = expectMatch<WebhookEndpoint>(request, endpointState);
+    const named = { slug: request.principal.slug, by: changedBy(request), expect };
+    const removed = await refusing('webhook_not_set', removeWebhook(database, named));
+    return { success: true, webhook: shownEndpoint(removed) };
+  });
+
   app.post(`${WEBHOOKS_PATH}/rotate-secret`, setting, (request, reply) =>
-    createOnce<WebhookWithSecret>(deps, request, reply, {
+    createOnce<WebhookSet>(deps, request, reply, {
       run: (once) => {
         const { slug } = request.principal;
         return refusing('webhook_not_set', rotateWebhookSecret(once, sealer, { slug, by: changedBy(request) }));

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATES } from '../../webhooks/delivery-log.ts';
 import { ALL_EVENTS, OPT_IN_EVENTS } from '../../webhooks/events.ts';
-import { time, uuid } from '../openapi/shared-answers.ts';
+import { pageOf, time, uuid } from '../openapi/shared-answers.ts';
 
 const status = z.int().nullable().describe('Null: no answer came');
 
@@ -17,6 +17,17 @@ export const endpointAnswer = z
     lastSuccessAt: time.nullable(),
     failingSince: time.nullable().describe('The first failure since the last success'),
     failuresSinceSuccess: z.int(),
+    breaker: z
+      .strictObject({
+        state: z
+          .enum(['closed', 'open', 'half_open'])
+          .describe(
+            'open: 20 attempts in a row failed, and nothing is sent; half_open: the next attempt asks whether it is back',
+          ),
+        opensAt: time.nullable().describe('When that attempt may be made'),
+        reason: z.string().nullable(),
+      })
+      .describe('`enable` closes it'),
     waiting: z.int().describe('Deliveries that are not over'),
     previousSecretUntil: time.nullable().describe('Until when the secret before the last rotation signs too'),
     createdAt: time,
@@ -41,12 +52,9 @@ const entry = {
   createdAt: time,
 };
 
-export const deliveriesAnswer = z
-  .strictObject({
-    data: z.array(z.strictObject(entry).meta({ id: 'WebhookDelivery' })),
-    nextCursor: z.string().nullable(),
-  })
-  .meta({ id: 'WebhookDeliveries' });
+export const deliveriesAnswer = pageOf(z.strictObject(entry).meta({ id: 'WebhookDelivery' })).meta({
+  id: 'WebhookDeliveries',
+});
 
 const detail = z
   .strictObject({

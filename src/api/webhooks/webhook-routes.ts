@@ -23,6 +23,7 @@ import {
 import type { CursorCodec, CursorScope } from '../cursor.ts';
 import type { ErrorCode } from '../error-codes.ts';
 import type { Guard } from '../guard.ts';
+import { anyOf, id, page } from '../query-values.ts';
 import { Refusal } from '../refusal.ts';
 import { shownEndpoint, webhookTag } from '../webhook-settings/webhook-setting-routes.ts';
 
@@ -33,7 +34,6 @@ export interface WebhookRouteDeps {
   webhookBell: WebhookBell;
 }
 
-const id = z.guid({ error: 'must be a UUID' }).transform((text) => text.toLowerCase());
 const instant = z.iso
   .datetime({ offset: true, error: 'must be a time like 2026-11-21T01:05:00Z' })
   .transform((text) => new Date(text));
@@ -41,11 +41,10 @@ const instant = z.iso
 export const deliveryParams = z.object({ deliveryId: id });
 
 export const deliveriesQuery = z.object({
-  callUuid: id.optional(),
-  event: z.enum(ALL_EVENTS).optional(),
-  state: z.enum(DELIVERY_STATES).optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().optional().meta({ description: '`nextCursor` of the page before' }),
+  callUuid: anyOf(id, 'Of this call'),
+  event: anyOf(z.enum(ALL_EVENTS), 'Which event'),
+  state: anyOf(z.enum(DELIVERY_STATES), 'What became of it'),
+  ...page(),
 });
 
 export const replayBody = z

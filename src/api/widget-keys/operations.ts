@@ -1,6 +1,6 @@
 /** The routes of widget keys and web settings, described for the published document. */
-import { json, KEYED, type Operation, RATE_HEADERS } from '../openapi/operation.ts';
-import { CHANGING, CREATING, IF_MATCH, ONCE, REPLAYED, settings, TAGGED } from '../settings/described.ts';
+import { json, KEYED, ONCE, type Operation, RATE_HEADERS, REPLAYED } from '../openapi/operation.ts';
+import { CHANGING, CREATING, IF_MATCH, settings, TAGGED } from '../settings/described.ts';
 import { storedWidgetKeyAnswer, webSettingsAnswer, widgetKeyAnswer, widgetKeysAnswer } from './answers.ts';
 import {
   newWidgetKeyBody,

@@ -4,11 +4,19 @@
  */
 import { Agent, type Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../../../media/contract/clock.ts';
-import type { AccessCheck, Carrier, CarrierFactory, CarrierLookup, PlaceOutcome, PlaceRequest } from '../carrier.ts';
+import type {
+  AccessCheck,
+  CallbackRequest,
+  Carrier,
+  CarrierFactory,
+  CarrierLookup,
+  PlaceOutcome,
+  PlaceRequest,
+} from '../carrier.ts';
 import { hangupDocument, streamDocument, withRetries, XML_CONTENT_TYPE } from './answer-xml.ts';
 import { parsePlivoCallback } from './callbacks.ts';
 import { createPlivoRestClient, type PlivoRestClient, type RestAnswer } from './rest-client.ts';
-import { verifyUpgradeV3, verifyV3 } from './signature-v3.ts';
+import { type SignedRequest, signatureOf, verifyUpgradeV3, verifyV3 } from './signature-v3.ts';
 
 const PLIVO_API_BASE = 'https://api.plivo.com';
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -37,8 +45,8 @@ export function plivoCarrierFactory(deps: PlivoCarrierDeps): CarrierFactory {
       place: (request) => place(rest, request),
       answerDocument: (stream) => ({ contentType: XML_CONTENT_TYPE, body: streamDocument(stream) }),
       hangupDocument: () => ({ contentType: XML_CONTENT_TYPE, body: hangupDocument() }),
-      verifyCallback: ({ method, url, headers, params }) =>
-        verifyV3(authToken, { method, url, params: method === 'GET' ? {} : params }, headers),
+      verifyCallback: (request) => verifyV3(authToken, signedOf(request), request.headers),
+      signatureOf: (request) => signatureOf(authToken, signedOf(request), request.headers),
       verifyUpgrade: ({ url, headers }) => (verifyUpgradeV3(authToken, url, headers) ? 'ok' : 'bad'),
       parseCallback: (kind, { params }) => parsePlivoCallback(kind, params),
       hangup: (carrierCallId) => remove(rest, `Call/${encodeURIComponent(carrierCallId)}/`),
@@ -47,6 +55,11 @@ export function plivoCarrierFactory(deps: PlivoCarrierDeps): CarrierFactory {
       checkAccess: () => checkAccess(rest),
     } satisfies Carrier;
   };
+}
+
+/** The parameters of a GET stand in its URL. */
+function signedOf({ method, url, params }: CallbackRequest): SignedRequest {
+  return { method, url, params: method === 'GET' ? {} : params };
 }
 
 /** One pool for every line: undici keeps the connections apart by host, and an idle one does not keep the process alive. */
@@ -109,11 +122,8 @@ function outcomeOf({ status, body, errorText, retryAfterSeconds }: RestAnswer): 
     if (carrierRequestId !== null) return { kind: 'accepted', carrierRequestId };
     return { kind: 'unknown', why: `answer ${status} without request_uuid`, lateAcceptance: Promise.resolve(null) };
   }
-  if (status === 429 || status === 503 || /concurrency limit/i.test(errorText)) {
-    const pauseSeconds = retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS;
-    // Only a 429 surely dialled nobody; a 503 may have (contract §1).
-    return { kind: 'throttled', retryAfterSeconds: pauseSeconds, ...(status === 429 ? { retrySafe: true } : {}) };
-  }
+  // Nothing else is a throttle: a 503 may have dialled (contract §1).
+  if (status === 429) return { kind: 'throttled', retryAfterSeconds: retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS };
   if (status === 401) return refused('carrier_auth');
   if (status >= 400 && status < 500) {
     return refused(status === 400 && DESTINATION_INVALID.test(errorText) ? 'invalid_number' : 'carrier_rejected');

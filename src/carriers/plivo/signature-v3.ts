@@ -26,6 +26,15 @@ export function signV3(authToken: string, request: SignedRequest, nonce: string)
   return hmacV3(authToken, request, nonce).toString('base64');
 }
 
+/** As the carrier signed a request that `verifyV3` let through; its nonce tells it from all others. */
+export function signatureOf(
+  authToken: string,
+  request: SignedRequest,
+  headers: Readonly<Record<string, string | undefined>>,
+): string {
+  return signV3(authToken, request, headers[NONCE_HEADER] ?? '');
+}
+
 /**
  * True when any comma-separated signature of either header was made with `authToken`. The second header is signed with the
  * main account's token: it matches when the line's credentials are the main account's and the number is a subaccount's.

@@ -7,7 +7,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { WAV_HEADER_BYTES, writeWavHeader } from '../../../media/audio/wav.ts';
 
 const EXECUTABLE = '/usr/bin/chromium';
@@ -60,6 +61,7 @@ export function toneFile(): string {
 export async function launch(microphoneFile: string, extra: string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: EXECUTABLE,
+    timeout: PATIENCE_MS,
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -73,6 +75,13 @@ export async function launch(microphoneFile: string, extra: string[] = []): Prom
       ...extra,
     ],
   });
+}
+
+/** Its pages wait as patiently as everything else. */
+export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
 }
 
 export interface Visit {
@@ -91,7 +100,7 @@ export async function visit(
   url: string,
   options: { microphone?: boolean; waitForApi?: boolean; init?: string } = {},
 ): Promise<Visit> {
-  const context = await browser.newContext();
+  const context = await newContext(browser);
   if (options.microphone !== false) await context.grantPermissions(['microphone'], { origin: new URL(url).origin });
   const page = await context.newPage();
   if (options.init !== undefined) await page.addInitScript(options.init);
@@ -109,11 +118,7 @@ export async function visit(
     errors,
     statuses: () => page.evaluate('window.told'),
     waitForStatus: (status) =>
-      page
-        .waitForFunction(`window.told.some((one) => one.status === ${JSON.stringify(status)})`, undefined, {
-          timeout: 25_000,
-        })
-        .then(() => {}),
+      page.waitForFunction(`window.told.some((one) => one.status === ${JSON.stringify(status)})`).then(() => {}),
     close: () => context.close(),
   };
 }

@@ -8,6 +8,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import { registerWidget } from '../../../src/api/widget/widget-routes.ts';
 import type { Queryable } from '../../../src/store/database.ts';
+import { eventually } from '../../support/eventually.ts';
 
 type Message = Record<string, unknown> & { type: string };
 
@@ -53,7 +54,7 @@ export interface FakeLive {
   closeNext: { code: string; close: number } | null;
   /** Of every widget key. */
   framedBy: string[];
-  waitFor<Value>(what: string, of: () => Value | undefined | null | false): Promise<Value>;
+  waitFor: typeof eventually;
   /** Resolves when this number has not changed for 300 ms. */
   waitForRest(what: string, of: () => number): Promise<void>;
   close(): Promise<void>;
@@ -61,8 +62,6 @@ export interface FakeLive {
 
 const FRAME_MS = 20;
 const LEAD_MS = 200;
-/** No judgement: a busy machine may need it. */
-const WAIT_MS = 25_000;
 const REST_MS = 300;
 
 export async function startFakeLive(): Promise<FakeLive> {
@@ -82,15 +81,7 @@ export async function startFakeLive(): Promise<FakeLive> {
     refuseSockets: false,
     closeNext: null,
     framedBy: [],
-    async waitFor(what, of) {
-      const untilMs = Date.now() + WAIT_MS;
-      for (;;) {
-        const value = of();
-        if (value) return value;
-        if (Date.now() > untilMs) throw new Error(`waited ${WAIT_MS} ms for ${what}`);
-        await new Promise((done) => setTimeout(done, 10));
-      }
-    },
+    waitFor: eventually,
     async waitForRest(what, of) {
       let [known, sinceMs] = [of(), Date.now()];
       await fake.waitFor(`${what} to rest`, () => {

@@ -11,6 +11,7 @@ import type { FromPipeline } from '../../../media/contract/thread-messages.ts';
 import { createCallSession } from '../../../media/pipeline/call-session.ts';
 import type { Session } from '../../../media/pipeline/session.ts';
 import { SessionRegistry } from '../../../media/pipeline/session-registry.ts';
+import { ClipShelf, type ClipSource } from '../../../media/pipeline/speaking/clip-shelf.ts';
 import { GreetingCache } from '../../../media/pipeline/speaking/greeting-cache.ts';
 import { sampleAgent } from '../sample-agent.ts';
 import { VirtualClock } from '../virtual-clock.ts';
@@ -45,6 +46,8 @@ export interface FakeCallOptions {
   setup?: Partial<CallSetup>;
   /** Renders the greeting before the call, as `prepare` does. Default true. */
   prepared?: boolean;
+  /** Where the sound of clips comes from. */
+  clips?: ClipSource;
 }
 
 export async function fakeCall(options: FakeCallOptions = {}): Promise<FakeCall> {
@@ -56,7 +59,7 @@ export async function fakeCall(options: FakeCallOptions = {}): Promise<FakeCall>
 export class FakeCall {
   readonly clock = new VirtualClock(ANSWERED_EPOCH_MS);
   readonly leg = new FakeLeg();
-  readonly ear = new FakeSpeechToText();
+  readonly ear = new FakeSpeechToText(8000, this.clock);
   readonly voice = new FakeTextToSpeech(this.clock);
   readonly voiceActivity = new FakeVoiceActivity();
   readonly directory = mkdtempSync(join(tmpdir(), 'parley-greetings-'));
@@ -67,7 +70,7 @@ export class FakeCall {
   readonly agent: ScriptedAgent;
   ioRings = 0;
 
-  constructor({ agent = sampleAgent({ voice: 'fake' }), checkpoint, setup }: FakeCallOptions) {
+  constructor({ agent = sampleAgent({ voice: 'fake' }), checkpoint, setup, clips }: FakeCallOptions) {
     this.agent = agent;
     const logger = pino({ level: 'silent' });
     this.greetings = new GreetingCache({
@@ -86,6 +89,7 @@ export class FakeCall {
         voiceActivity: this.voiceActivity,
         resampler: null,
         greetings: this.greetings,
+        ...(clips === undefined ? {} : { clipShelf: new ClipShelf(clips, logger) }),
         ringIo: () => {
           this.ioRings++;
         },
@@ -185,6 +189,7 @@ export class FakeCall {
 
   close(): void {
     this.registry.stop(this.session.callUuid);
-    rmSync(this.directory, { recursive: true, force: true });
+    // A greeting may be written down this moment.
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -59,7 +59,15 @@ export interface HeardTurn {
   /** Partial results by ms of audio pushed, the 500 ms before the turn counted too. */
   partials?: { afterMs: number; text?: string; rejected?: boolean }[];
   /** The final result; `text` empty and not rejected: nothing was heard. `error`: the recogniser fails instead. `never`: it gives none. */
-  final: { text?: string; rejected?: boolean; error?: Error; never?: boolean };
+  final: {
+    text?: string;
+    rejected?: boolean;
+    guess?: { text: string; confidence: number };
+    error?: Error;
+    never?: boolean;
+    /** The final comes so long after it was asked for, and no conclusion before. */
+    afterMs?: number;
+  };
 }
 
 export class FakeSpeechToText implements SpeechToText {
@@ -69,13 +77,18 @@ export class FakeSpeechToText implements SpeechToText {
   readonly grammars: (readonly string[])[] = [];
   readonly streams: FakeRecognition[] = [];
 
-  constructor(inputRateHz = 8000) {
+  readonly #clock: Clock | null;
+
+  /** With a clock finals may be late. */
+  constructor(inputRateHz = 8000, clock: Clock | null = null) {
     this.inputRateHz = inputRateHz;
+    this.#clock = clock;
   }
 
   open(grammar: Grammar, onResult: (result: Recognition) => void, onError: (error: Error) => void): RecognitionStream {
     this.grammars.push(grammar.phrases);
-    const stream = new FakeRecognition(this.turns.shift() ?? { final: {} }, this.inputRateHz, onResult, onError);
+    const heard = this.turns.shift() ?? { final: {} };
+    const stream = new FakeRecognition(heard, this.inputRateHz, onResult, onError, this.#clock);
     this.streams.push(stream);
     return stream;
   }
@@ -85,10 +98,19 @@ export class FakeRecognition implements RecognitionStream {
   pushedMs = 0;
   finished = false;
   cancelled = false;
+  /** How often it was asked what the turn would mean, and told that it goes on. */
+  conclusions = 0;
+  goneOn = 0;
+  /** The caller's turn is over. */
+  get over(): boolean {
+    return this.finished || this.cancelled;
+  }
+
   readonly #heard: HeardTurn;
   readonly #rateHz: number;
   readonly #onResult: (result: Recognition) => void;
   readonly #onError: (error: Error) => void;
+  readonly #clock: Clock | null;
   #nextPartial = 0;
 
   constructor(
@@ -96,7 +118,9 @@ export class FakeRecognition implements RecognitionStream {
     rateHz: number,
     onResult: (result: Recognition) => void,
     onError: (error: Error) => void,
+    clock: Clock | null,
   ) {
+    this.#clock = clock;
     this.#heard = heard;
     this.#rateHz = rateHz;
     this.#onResult = onResult;
@@ -112,13 +136,32 @@ export class FakeRecognition implements RecognitionStream {
     this.#onResult({ text: next.text ?? '', rejected: next.rejected ?? false, final: false });
   }
 
+  conclude(): void {
+    if (this.finished || this.cancelled) return;
+    this.conclusions++;
+    const { error, never, afterMs } = this.#heard.final;
+    if (never !== true && afterMs === undefined && error === undefined)
+      this.#onResult({ ...this.#result(), final: false, concluded: true });
+  }
+
+  goOn(): void {
+    this.goneOn++;
+  }
+
   finish(): void {
     if (this.finished || this.cancelled) return;
     this.finished = true;
-    const { text, rejected, error, never } = this.#heard.final;
+    const { error, never, afterMs } = this.#heard.final;
     if (never === true) return;
-    if (error !== undefined) this.#onError(error);
-    else this.#onResult({ text: text ?? '', rejected: rejected ?? false, final: true });
+    if (afterMs !== undefined) {
+      this.#clock!.after(afterMs, () => this.cancelled || this.#onResult({ ...this.#result(), final: true }));
+    } else if (error !== undefined) this.#onError(error);
+    else this.#onResult({ ...this.#result(), final: true });
+  }
+
+  #result(): Omit<Recognition, 'final'> {
+    const { text = '', rejected = false, guess } = this.#heard.final;
+    return guess === undefined ? { text, rejected } : { text, rejected, guess };
   }
 
   cancel(): void {

@@ -43,6 +43,64 @@ function faultsOf(spoil: (agent: any) => void): string[] {
   return check.ok ? [] : faultLines(check.faults);
 }
 
+describe('an agent with faults of every kind', () => {
+  it('hears of all of them at once: no fault of its shape hides one of its meaning', () => {
+    const faults = faultsOf((agent) => {
+      agent.kind = 'script';
+      agent.greting = 'Hello';
+      agent.voice = 'nobody';
+      agent.language = 5;
+      agent.idle.endAfterMs = 900;
+      agent.steps[0].replies[0].phrases[0] = 'xqzzt';
+      agent.steps[0].replies[1].set.digits = '$nothing';
+    });
+    const paths = faults.map((fault) => fault.split(':')[0]);
+    expect(paths.sort()).toEqual(
+      [
+        'greting',
+        'idle.endAfterMs',
+        'kind',
+        'language',
+        'steps[0].replies[0].phrases[0]',
+        'steps[0].replies[1].set.digits',
+        'voice',
+      ].sort(),
+    );
+  });
+
+  it('a misspelt field hides no target that does not exist', () => {
+    const faults = faultsOf((agent) => {
+      agent.colour = 'red';
+      agent.steps[1].goto = 'nowhere';
+    });
+    expect(faults.some((fault) => fault.startsWith('colour: '))).toBe(true);
+    expect(faults.some((fault) => fault.startsWith('steps[1].goto: '))).toBe(true);
+  });
+
+  it('any value in any place is told of and never thrown at', () => {
+    const places: (string | number)[][] = [];
+    const walk = (value: unknown, at: (string | number)[]): void => {
+      if (at.length > 0) places.push(at);
+      if (typeof value !== 'object' || value === null) return;
+      for (const [key, one] of Object.entries(value)) walk(one, [...at, Array.isArray(value) ? Number(key) : key]);
+    };
+    walk(soundAgent(), []);
+    expect(places.length).toBeGreaterThan(40);
+    for (const at of places) {
+      for (const value of [5, 'x', '', null, [], {}, [5], true]) {
+        expect(() =>
+          faultsOf((agent) => {
+            agent.extra = 1;
+            // biome-ignore lint/suspicious/noExplicitAny: as above
+            const holder = at.slice(0, -1).reduce((one: any, part) => one[part], agent);
+            holder[at.at(-1)!] = value;
+          }),
+        ).not.toThrow();
+      }
+    }
+  });
+});
+
 describe('the check of an agent', () => {
   it('lets a sound script, a tone agent and the demo agent through', () => {
     expect(checkAgent(soundAgent(), lexicon)).toEqual({ ok: true, definition: soundAgent() });

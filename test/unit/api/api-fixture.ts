@@ -6,6 +6,8 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
+import { ClipRefused } from '../../../media/clips/clip-refused.ts';
+import { convertClip } from '../../../media/clips/convert-clip.ts';
 import type { ControlAction, ControlOutcome } from '../../../media/contract/live-control.ts';
 import { renderSound } from '../../../media/recorder/render-sound.ts';
 import { type CallEventBus, createCallEventBus } from '../../../src/api/call-event-bus.ts';
@@ -13,13 +15,16 @@ import { createCursorCodec } from '../../../src/api/cursor.ts';
 import type { NewCall, Placement } from '../../../src/api/outbound-call/ports.ts';
 import { type ApiDeps, createApiServer } from '../../../src/api/server.ts';
 import { controlCall } from '../../../src/calls/live-control.ts';
+import { type Clips, createClips } from '../../../src/clips/clips.ts';
 import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
+import { READING_HERE } from '../../../src/leads/import-reading.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
 import type { StoreSettings } from '../../../src/recordings/open-stores.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
+import { createRetentionPurge } from '../../../src/retention/retention-purge.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
@@ -45,6 +50,7 @@ export interface ApiFixture {
   database: Database;
   /** Stored recordings, on a disk of the fixture's own. */
   recordings: Recordings;
+  clips: Clips;
   dataDir: string;
   connectionString: string;
   bus: CallEventBus;
@@ -90,14 +96,16 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       log: pino({ level: 'silent' }),
       bus,
       sealer: SEALER,
-      masterKeyHex: MASTER_KEY_HEX,
+      masterKeys: MASTER_KEY_HEX,
       publicUrl: 'http://127.0.0.1:8080',
       limits: createEmbedLimits({ store: slots, postgres: slots, database, clock }),
       resumeFrom: async () => null,
       superseded() {},
       prepare: (agent) => void fixture.prepared.push(agent.name),
       isDraining: () => fixture.admission === 'draining',
+      hasUnwritten: () => false,
       hasRoom: () => fixture.admission === 'open',
+      room: { take: () => true, expects: () => false, release() {} },
     });
   const bus = createCallEventBus();
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-api-'));
@@ -112,10 +120,30 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
     dataDir,
     render: async (order) => void renderSound(order, loadOpusCodec(), writeSync),
   });
+  const clips = createClips({
+    database,
+    clock,
+    log: pino({ level: 'silent' }),
+    sealer: SEALER,
+    stores: recordings.stores,
+    dataDir,
+    convert: (file) =>
+      convertClip(file).catch((error: Error) => {
+        if (error instanceof ClipRefused) return { ok: false, problem: error.message };
+        throw error;
+      }),
+  });
+  const purge = createRetentionPurge({
+    database,
+    clock,
+    log: pino({ level: 'silent' }),
+    eraser: recordings.eraser,
+  });
   const undescribed = new Set<string>();
   const fixture: ApiFixture = {
     database,
     recordings,
+    clips,
     dataDir,
     connectionString: test.connectionString,
     bus,
@@ -140,6 +168,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       links: createRecordingLinks(MASTER_KEY_HEX, 'http://127.0.0.1:8080', clock),
       sounds: recordings.sounds,
       eraser: recordings.eraser,
+      clips,
       limitStore: createMemoryLimitStore(clock),
       cursors: createCursorCodec(MASTER_KEY_HEX),
       publicUrl: 'http://127.0.0.1:8080',
@@ -171,6 +200,8 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
         return embed.issueSession(...asked);
       },
       compliance: { check: (attempt) => fixture.compliance(attempt) },
+      purge: ({ workspaceId }) => purge.run({ workspaceId, mostCalls: 2 }),
+      importReading: READING_HERE,
       importQueued: () => {},
       admission: { state: () => fixture.admission },
       bus,

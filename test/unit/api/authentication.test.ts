@@ -1,12 +1,13 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthenticator } from '../../../src/api/authentication.ts';
+import { type Authentication, type Authenticator, createAuthenticator } from '../../../src/api/authentication.ts';
 import { createFailedAuthThrottle } from '../../../src/api/failed-auth-throttle.ts';
 import type { Admission } from '../../../src/limits/limit-store.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { makeApiKey } from '../../../src/workspaces/api-key-format.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../../src/workspaces/api-keys.ts';
 import { createWorkspace, setApiEnabled } from '../../../src/workspaces/workspaces.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -14,6 +15,8 @@ import { VirtualClock } from '../../support/virtual-clock.ts';
 let test: TestDatabase;
 let database: Database;
 let queries = 0;
+/** Of them, those that note a key's use. */
+let notes = 0;
 let slugs = 0;
 
 beforeAll(async () => {
@@ -36,6 +39,7 @@ async function setUp(key: { allowedCidrs?: string[]; expiresAt?: Date } = {}) {
   const counted = {
     query: <Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]> => {
       queries++;
+      if (sql.includes('SET last_used_at')) notes++;
       return database.query<Row>(sql, parameters);
     },
   };
@@ -45,11 +49,30 @@ async function setUp(key: { allowedCidrs?: string[]; expiresAt?: Date } = {}) {
     log: pino({ level: 'silent' }),
     limitStore: createMemoryLimitStore(clock),
   });
-  const ask = async (text = made.text, address = ADDRESS): Promise<string> => {
-    const answer = await authenticator.authenticate(`Bearer ${text}`, address);
+  const ask = async (text: string | null = made.text, address = ADDRESS): Promise<string> => {
+    const answer = await settled(authenticator, text, address, clock);
     return answer.ok ? answer.principal.slug : answer.why;
   };
-  return { slug, key: made, clock, ask };
+  return { slug, key: made, clock, ask, authenticator };
+}
+
+/** Lets the half second pass that a shut address waits. */
+async function settled(
+  authenticator: Authenticator,
+  text: string | null,
+  address: string,
+  clock: VirtualClock,
+): Promise<Authentication> {
+  let answer: Authentication | undefined;
+  const asked = authenticator.authenticate(text === null ? undefined : `Bearer ${text}`, address).then((given) => {
+    answer = given;
+  });
+  while (answer === undefined) {
+    await new Promise(setImmediate);
+    if (answer === undefined && clock.pendingTimers > 0) clock.advanceMs(500);
+  }
+  await asked;
+  return answer;
 }
 
 describe('authentication', () => {
@@ -100,22 +123,20 @@ describe('authentication', () => {
 
   it('notes the use of a key at most once a minute', async () => {
     const { slug, clock, ask } = await setUp();
-    const settled = async (): Promise<Date | null> => {
-      // The note is not awaited by the request; the next statement on the pool comes after it.
-      await database.transaction((tx) => tx.query('SELECT pg_sleep(0.05)'));
-      return (await listApiKeys(database, { slug }))[0]!.lastUsedAt;
-    };
+    const lastUsedAt = async (): Promise<Date | null> => (await listApiKeys(database, { slug }))[0]!.lastUsedAt;
+    // The note is not awaited by the request.
+    notes = 0;
     await ask();
-    const first = await settled();
-    expect(first).toBeInstanceOf(Date);
+    await eventually('the note', lastUsedAt);
     await database.query(`UPDATE api_keys SET last_used_at = now() - interval '1 hour'`);
-    const marked = (await listApiKeys(database, { slug }))[0]!.lastUsedAt;
+    const marked = (await lastUsedAt())!.getTime();
     clock.advanceMs(59_999);
     await ask();
-    expect(await settled()).toEqual(marked);
+    expect(notes).toBe(1);
     clock.advanceMs(1);
     await ask();
-    expect((await settled())!.getTime()).toBeGreaterThan(marked!.getTime());
+    expect(notes).toBe(2);
+    await eventually('the second note', async () => (await lastUsedAt())!.getTime() > marked);
   });
 
   it('hears 20 wrong keys a minute from one address, then none for 3 s, without a query; a known key goes on', async () => {
@@ -125,12 +146,44 @@ describe('authentication', () => {
     queries = 0;
     expect(await ask(makeApiKey().text)).toBe('throttled');
     expect(await ask('nonsense')).toBe('throttled');
+    expect(await ask(null)).toBe('throttled');
     expect(queries).toBe(0);
     expect(await ask()).toBe(slug);
     expect(await ask(makeApiKey().text, '198.51.100.1')).toBe('unauthorized');
-    clock.advanceMs(3_000);
+    clock.advanceMs(1_500);
     expect(await ask(makeApiKey().text)).toBe('unauthorized');
     expect(await ask(makeApiKey().text)).toBe('throttled');
+  });
+
+  it('refuses from a shut address after half a second, whatever is wrong, and says when the next key is heard', async () => {
+    const { key, clock, ask, authenticator } = await setUp();
+    for (let times = 0; times < 20; times++) await ask(makeApiKey().text);
+    const wrongSecret = makeApiKey((bytes) => Buffer.alloc(bytes, 7)).text;
+    for (const text of [makeApiKey().text, wrongSecret, key.text.slice(0, -1), 'nonsense', null]) {
+      const beganMs = clock.nowMs();
+      let answer: Authentication | undefined;
+      const asked = authenticator.authenticate(text === null ? undefined : `Bearer ${text}`, ADDRESS).then((given) => {
+        answer = given;
+      });
+      while (clock.pendingTimers === 0) await new Promise(setImmediate);
+      clock.advanceMs(499);
+      await new Promise(setImmediate);
+      expect(answer).toBeUndefined();
+      clock.advanceMs(1);
+      await asked;
+      expect(answer).toMatchObject({ ok: false, why: 'throttled', retryAfterSeconds: expect.any(Number) });
+      expect(clock.nowMs() - beganMs).toBe(500);
+    }
+  });
+
+  it('lets a key that was in use before this process started go on from an address that is shut', async () => {
+    const { slug, ask, authenticator } = await setUp();
+    await authenticator.warm();
+    for (let times = 0; times < 20; times++) await ask(makeApiKey().text);
+    expect(await ask(makeApiKey().text)).toBe('throttled');
+    expect(await ask()).toBe(slug);
+    const stranger = await setUp();
+    expect(await ask(stranger.key.text)).toBe('throttled');
   });
 
   it('does not count requests that show no key at all', async () => {
@@ -175,6 +228,20 @@ describe('the throttle of failed authentications', () => {
     expect(asked).toBeLessThanOrEqual(21);
     clock.advanceMs(3_000);
     expect(await throttle.take(ADDRESS)).toBe(0);
+  });
+
+  it('hears 20 wrong secrets a minute for one key, from however many addresses; other keys go on, and so do both nodes', async () => {
+    const clock = new VirtualClock();
+    const store = createMemoryLimitStore(clock);
+    const [here, there] = [createFailedAuthThrottle({ clock, store }), createFailedAuthThrottle({ clock, store })];
+    for (let guess = 0; guess < 20; guess++) expect(await here.take(`198.51.100.${guess}`, 'AAAAAAAA')).toBe(0);
+    expect(await here.take('203.0.113.1', 'AAAAAAAA')).toBe(3);
+    expect(await there.take('203.0.113.2', 'AAAAAAAA')).toBe(3);
+    expect(await here.take('203.0.113.1', 'BBBBBBBB')).toBe(0);
+    expect(await here.take('203.0.113.1')).toBe(0);
+    here.giveBack('198.51.100.1', 'AAAAAAAA');
+    expect(await here.take('203.0.113.3', 'AAAAAAAA')).toBe(0);
+    expect(await here.take('203.0.113.4', 'AAAAAAAA')).toBe(3);
   });
 
   it('goes on by itself while the store is away', async () => {

@@ -86,7 +86,7 @@ describe('steering a call', () => {
     const callUuid = await api.insertCall(api.acme, LIVE);
     const cases = [
       [{ done: false, why: 'muted' }, 409, 'action_not_possible', /unmute_agent/],
-      [{ done: false, why: 'queue_full' }, 409, 'action_not_possible', /five/],
+      [{ done: false, why: 'queue_full' }, 409, 'action_not_possible', /^Five texts wait/],
       [{ done: false, why: 'ending' }, 409, 'action_not_possible', /last word/],
       [{ done: false, why: 'unsupported' }, 422, 'action_not_supported', /carrier/],
       ['unanswered', 409, 'control_unanswered', /^$/],

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
+import { appendCallLog } from '../../../src/calls/call-log.ts';
+import { deleteCallParts } from '../../../src/calls/call-log-delete.ts';
 import { type ApiFixture, createApiFixture, type Tenant } from './api-fixture.ts';
 
 let api: ApiFixture;
@@ -11,7 +14,7 @@ afterAll(() => api.close());
 
 interface Page {
   status: number;
-  data: { callUuid: string; name: string; transcript: string | null }[];
+  data: { callUuid: string; name: string; transcript: string | null; recovery: unknown[] }[];
   nextCursor: string | null;
   code?: string;
   details?: { field: string; issue: string }[];
@@ -150,6 +153,31 @@ describe('the call log', () => {
   });
 });
 
+describe('calls in which the script was told what it did not expect', () => {
+  it('are found by hasUnclear once they are over, shown with the guess, and not found when their transcript is deleted', async () => {
+    const base = { ...DONE, idempotency_key: 'unclear' };
+    const free = await api.insertCall(api.acme, { ...base, name: 'free' });
+    const plain = await api.insertCall(api.acme, { ...base, name: 'plain' });
+    await say(plain, 'yes please');
+    const unclear = { guess: 'yes please', confidence: 0.4 };
+    await api.database.query(
+      `INSERT INTO call_turns VALUES ($1, 't1', 0, jsonb_build_object('turnId', 't1', 'role', 'user', 'startMs', 0, 'endMs', 1,
+         'text', '[unclear]', 'heardText', '[unclear]', 'interrupted', false, 'kind', 'unclear', 'unclear', $2::jsonb))`,
+      [free, JSON.stringify(unclear)],
+    );
+    await say(free);
+    expect(namesOf(await list('?idempotencyKey=unclear&hasUnclear=true'))).toEqual(['free']);
+    expect(namesOf(await list('?idempotencyKey=unclear&hasUnclear=false'))).toEqual(['plain']);
+    const { data } = await list('?idempotencyKey=unclear&hasUnclear=true');
+    expect(data[0]).toMatchObject({ turns: [{ text: '[unclear]', heardText: '[unclear]', kind: 'unclear', unclear }] });
+    expect(namesOf(await list('?idempotencyKey=unclear&q=%22yes%20please%22'))).toEqual(['plain']);
+
+    await api.database.query('DELETE FROM call_turns WHERE call_uuid = $1', [free]);
+    await api.database.query(`UPDATE calls SET transcript_status = 'deleted' WHERE call_uuid = $1`, [free]);
+    expect(namesOf(await list('?idempotencyKey=unclear&hasUnclear=true'))).toEqual([]);
+  });
+});
+
 describe('a filter of the call log', () => {
   const tag = 'filters';
   beforeAll(async () => {
@@ -189,6 +217,49 @@ describe('a filter of the call log', () => {
   });
   const found = async (query: string): Promise<string[]> => namesOf(await list(`?idempotencyKey=${tag}&${query}`));
 
+  it('with hasRecovery finds the calls whose `recovery` says how they went on, and no other, also when their events are gone', async () => {
+    const over = {
+      idempotency_key: 'recovered',
+      status: 'completed',
+      ended_reason: 'user_hangup',
+      ended_at: new Date(),
+    };
+    const thread = await api.insertCall(api.acme, over);
+    const stream = await api.insertCall(api.acme, over);
+    const whole = await api.insertCall(api.acme, over);
+    const line = (kind: string, data: object) => [{ kind, data, atEpochMs: api.clock.epochMs() }];
+    await appendCallLog(api.database, thread, line('recovery', { what: 'pipeline_thread', gapMs: 420, atMs: 7_000 }));
+    await appendCallLog(api.database, stream, line('media.claimed', { mediaId: 'media-1', epoch: 1 }));
+    await appendCallLog(api.database, stream, line('media.claimed', { mediaId: 'media-2', epoch: 2 }));
+    await appendCallLog(api.database, whole, line('media.claimed', { mediaId: 'media-1', epoch: 1 }));
+    await api.database.query('UPDATE calls SET epoch = 2 WHERE call_uuid = $1', [stream]);
+    const rewrite = `SELECT call_search_write(c) FROM calls c WHERE c.idempotency_key = 'recovered'`;
+    await api.database.query(rewrite);
+    const recoveries = async (query: string): Promise<Record<string, unknown>> => {
+      const { data } = await list(`?idempotencyKey=recovered${query}`);
+      return Object.fromEntries(data.map((call) => [call.callUuid, call.recovery]));
+    };
+    const all = {
+      [thread]: [{ what: 'pipeline_thread', at: expect.any(String), atMs: 7_000, gapMs: 420 }],
+      [stream]: [{ what: 'media_stream', at: expect.any(String), atMs: null, gapMs: null }],
+      [whole]: [],
+    };
+    expect(await recoveries('')).toEqual(all);
+    expect(await recoveries('&hasRecovery=true')).toEqual({ [thread]: all[thread], [stream]: all[stream] });
+    expect(await recoveries('&hasRecovery=false')).toEqual({ [whole]: [] });
+
+    const eraser = api.recordings.eraser;
+    for (const callUuid of [thread, stream]) {
+      const request = { workspaceId: api.acme.workspaceId, callUuid, parts: ['events' as const], by: BY_OPERATOR };
+      await deleteCallParts({ ...api, eraser }, { ...request, cause: 'erase' });
+    }
+    const left = [{ what: 'media_stream', at: null, atMs: null, gapMs: null }];
+    expect(await recoveries('&hasRecovery=true')).toEqual({ [stream]: left });
+    expect(await recoveries('&hasRecovery=false')).toEqual({ [whole]: [], [thread]: [] });
+    await api.database.query(`DELETE FROM call_events WHERE call_uuid = ANY ($1)`, [[thread, stream, whole]]);
+    await api.database.query(`DELETE FROM calls WHERE idempotency_key = 'recovered'`);
+  });
+
   const cases: [string, string[]][] = [
     ['status=completed', ['long', 'plain']],
     ['status=no_answer,in_progress', ['live', 'busy']],
@@ -209,6 +280,7 @@ describe('a filter of the call log', () => {
     ['mouthToEarP95Gte=1101', []],
     ['hasRecovery=true', ['live']],
     ['hasRecovery=false', ['long', 'busy', 'plain']],
+    ['hasUnclear=true', []],
     ['toolErrored=true', []],
     ['metadata.plan=gold', ['plain']],
     ['metadata.n=7', ['plain']],

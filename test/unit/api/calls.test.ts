@@ -95,7 +95,7 @@ describe('the call log entry', () => {
       recording: {
         status: 'ready',
         url: expect.stringContaining(
-          `http://127.0.0.1:8080/api/developer/recordings/${callUuid}?variant=stereo&format=ogg&part=1&expires=`,
+          `http://127.0.0.1:8080/api/developer/recordings/${callUuid}?variant=stereo&format=ogg&expires=`,
         ),
         urlExpiresAt: new Date(Math.ceil((api.clock.epochMs() + 86_400_000) / 1000) * 1000).toISOString(),
         format: 'ogg_opus',
@@ -120,6 +120,30 @@ describe('the call log entry', () => {
       data: {},
       recording: { status: 'none', url: null },
     });
+  });
+
+  it('shows each warning with its code, key and count, and of a failed call the fault, whose it was and whether to try again', async () => {
+    const callUuid = await api.insertCall(api.acme, {
+      status: 'failed',
+      ended_reason: 'carrier_timeout',
+      fault: 'carrier',
+      ended_at: new Date(),
+      warnings: JSON.stringify(['stt_slow', { code: 'placeholder_unresolved', key: 'plan', count: 3 }]),
+    });
+    expect((await get(`/api/developer/calls/${callUuid}`)).json()).toMatchObject({
+      error: {
+        code: 'carrier_timeout',
+        message: 'The carrier neither rang nor answered in time.',
+        provider: 'plivo',
+        retryable: true,
+      },
+      warnings: [
+        { code: 'stt_slow', key: null, count: 1 },
+        { code: 'placeholder_unresolved', key: 'plan', count: 3 },
+      ],
+    });
+    const other = (await get(`/api/developer/calls/${await api.insertCall(api.acme)}`)).json();
+    expect([other.error, other.warnings]).toEqual([null, []]);
   });
 
   it('counts delivered and pending webhooks', async () => {
@@ -177,7 +201,7 @@ describe('every route of a call', () => {
           message: 'The API key lacks the scope calls:read',
           code: 'insufficient_scope',
           requestId: 'r-7',
-          details: [{ field: 'Authorization', issue: 'needs calls:read' }],
+          details: [{ field: 'Authorization', issue: 'The key needs calls:read.' }],
         },
       ]);
     }
@@ -188,7 +212,7 @@ describe('every route of a call', () => {
       const malformed = await get(`/api/developer/calls/call-1${path}`);
       expect([malformed.statusCode, malformed.json()]).toMatchObject([
         400,
-        { code: 'invalid_call_id', details: [{ field: 'callUuid', issue: 'must be a UUID' }] },
+        { code: 'invalid_call_id', details: [{ field: 'callUuid', issue: "'callUuid' must be a UUID." }] },
       ]);
       expect((await get(`/api/developer/calls/${uuidv4()}${path}`)).statusCode).toBe(404);
     }

@@ -1,5 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createCallEventBus } from '../../../src/api/call-event-bus.ts';
+import { createEventStreams } from '../../../src/api/calls/event-streams.ts';
+import { appendCallLog } from '../../../src/calls/call-log.ts';
+import { lockCall } from '../../../src/calls/live-call.ts';
+import { createApiKey, revokeApiKey } from '../../../src/workspaces/api-keys.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 
 let api: ApiFixture;
@@ -126,6 +133,53 @@ describe('the events of a call', () => {
     stream.abort();
   });
 
+  it('stand in the order in which they happened when their ids get a digit more, and a stream that is resumed loses none', async () => {
+    for (const [from, last] of [
+      [8, '9'],
+      [98, '99'],
+      [999_998, '999999'],
+    ] as const) {
+      await api.database.query('DELETE FROM call_events');
+      await api.database.query(`ALTER TABLE call_events ALTER COLUMN id RESTART WITH ${from}`);
+      const callUuid = await api.insertCall(api.acme);
+      const kinds = ['dialing', 'ringing', 'in_progress', 'completed'];
+      for (const kind of kinds) await happens(callUuid, kind);
+      const answer = await api.app.inject({
+        url: `/api/developer/calls/${callUuid}/events`,
+        headers: { authorization: `Bearer ${api.acme.key}` },
+      });
+      expect(answer.json().data.map((event: { kind: string }) => event.kind)).toEqual(kinds);
+
+      const seen: (string | null)[] = [];
+      const first = await openStream(callUuid);
+      for (const _ of kinds) seen.push((await first.next())!.id);
+      first.abort();
+      expect(seen.indexOf(last)).toBe(1);
+      const resumed = await openStream(callUuid, { 'last-event-id': last });
+      for (const kind of kinds.slice(2)) expect(await resumed.next()).toMatchObject({ event: kind });
+      resumed.abort();
+    }
+  });
+
+  it('get their ids in the order in which they become visible, whoever writes them', async () => {
+    const callUuid = await api.insertCall(api.acme);
+    const line = (kind: string) => [{ kind, data: {}, atEpochMs: api.clock.epochMs() }];
+    let late: Promise<{ id: string | null }[]> | undefined;
+    const [inside] = await api.database.transaction(async (tx) => {
+      await lockCall(tx, callUuid);
+      late = appendCallLog(api.database, callUuid, line('beside'));
+      for (let blocked = 0; blocked === 0; ) {
+        const [row] = await api.database.query<{ count: number }>(
+          `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        blocked = row!.count;
+      }
+      return appendCallLog(tx, callUuid, line('inside'));
+    });
+    const [beside] = await late!;
+    expect(Number(beside!.id)).toBeGreaterThan(Number(inside!.id));
+  });
+
   it('of a call that is over and settled end by themselves, after the last one', async () => {
     const callUuid = await api.insertCall(api.acme);
     await happens(callUuid, 'a');
@@ -157,13 +211,176 @@ describe('the events of a call', () => {
     const ended = waiting.next().then((message) => {
       last = message;
     });
-    while (last === undefined) {
-      if (api.clock.pendingTimers >= 2) api.clock.advanceMs(1_000);
-      await new Promise((resolve) => setImmediate(resolve));
+    // A second passes when nothing is being read: the next look waits for the one before, however slow the machine.
+    let beingRead = 0;
+    const query = api.database.query.bind(api.database);
+    const asked = vi.spyOn(api.database, 'query').mockImplementation(async (...how) => {
+      beingRead++;
+      try {
+        return await (query as (...how: unknown[]) => Promise<never[]>)(...how);
+      } finally {
+        beingRead--;
+      }
+    });
+    try {
+      while (last === undefined) {
+        if (beingRead === 0 && api.clock.pendingTimers >= 2) api.clock.advanceMs(1_000);
+        for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+      }
+      await ended;
+    } finally {
+      asked.mockRestore();
     }
-    await ended;
     expect(last).toMatchObject({ event: 'end' });
     expect(Math.abs(api.clock.nowMs() - beganMs - 61_000)).toBeLessThanOrEqual(2_000);
+  });
+
+  it('cost the database the same however many they are: one look at all of them a second, and one at their keys', async () => {
+    const calls = [await api.insertCall(api.acme), await api.insertCall(api.acme)];
+    for (const callUuid of calls) await happens(callUuid, 'a');
+    const streams = await Promise.all(
+      calls.flatMap((callUuid) => Array.from({ length: 10 }, () => openStream(callUuid))),
+    );
+    for (const stream of streams) await stream.next();
+    await untilPolling();
+    const asked = vi.spyOn(api.database, 'query');
+    try {
+      for (const callUuid of calls) await happens(callUuid, 'b', {}, true);
+      asked.mockClear();
+      api.clock.advanceMs(1_000);
+      for (const stream of streams) expect(await stream.next()).toMatchObject({ event: 'b' });
+      // A stream that was still writing is served by another look; one look a stream would be twice as many as there are.
+      expect(asked.mock.calls.length).toBeLessThan(streams.length);
+    } finally {
+      asked.mockRestore();
+      for (const stream of streams) stream.abort();
+    }
+  });
+
+  it('hold no place for a client that went before its stream was open', async () => {
+    const callUuid = await api.insertCall(api.acme);
+    const { text } = await createApiKey(api.database, { slug: 'acme', name: 'hasty', scopes: ['calls:read'] });
+    const headers = { authorization: `Bearer ${text}`, accept: 'text/event-stream' };
+    const gone: Promise<void>[] = [];
+    const seen = (_request: unknown, response: ServerResponse): void => {
+      gone.push(new Promise((resolve) => response.once('close', resolve)));
+    };
+    let goOn = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const lookedUp: Promise<unknown>[] = [];
+    const query = api.database.query.bind(api.database) as (...how: unknown[]) => Promise<never[]>;
+    const asked = vi.spyOn(api.database, 'query').mockImplementation((...how) => {
+      if (how[1]?.includes(callUuid) !== true) return query(...how);
+      const answer = held.then(() => query(...how));
+      lookedUp.push(answer);
+      return answer;
+    });
+    api.app.server.on('request', seen);
+    try {
+      const abort = new AbortController();
+      const url = `${base}/api/developer/calls/${callUuid}/events`;
+      const requests = Array.from({ length: 20 }, () =>
+        fetch(url, { headers, signal: abort.signal }).catch((error: Error) => error.name),
+      );
+      while (lookedUp.length < requests.length) await new Promise((resolve) => setImmediate(resolve));
+      abort.abort();
+      expect(new Set(await Promise.all(requests))).toEqual(new Set(['AbortError']));
+      await Promise.all(gone);
+      goOn();
+      await Promise.all(lookedUp);
+    } finally {
+      api.app.server.off('request', seen);
+      asked.mockRestore();
+    }
+    const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(callUuid, headers)));
+    expect(streams.map(({ response }) => response.status)).toEqual(new Array(20).fill(200));
+    for (const stream of streams) stream.abort();
+  });
+
+  it('are looked at once a second, also when the last one ends and another comes while their keys are looked at', async () => {
+    const clock = new VirtualClock();
+    let looks = 0;
+    const waiting: (() => void)[] = [];
+    const streams = createEventStreams({
+      clock,
+      log: pino({ level: 'silent' }),
+      bus: createCallEventBus(),
+      database: {
+        ...api.database,
+        async query<Row extends object>(sql: string): Promise<Row[]> {
+          return (sql.includes('isOver') ? [{ callUuid: 'c', isOver: false, isSettled: false }] : []) as Row[];
+        },
+      },
+      stillHold: async (uses) => {
+        looks++;
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        return uses.map(() => true);
+      },
+    });
+    const open = (): (() => void) =>
+      streams.open({ callUuid: 'c', keyId: 'k', address: 'a', afterId: '0', async write() {}, onEnd() {} });
+    const second = async (during = (): void => {}): Promise<void> => {
+      clock.advanceMs(1_000);
+      during();
+      for (const answer of waiting.splice(0)) answer();
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    let end = open();
+    for (let time = 0; time < 4; time++) {
+      await second(() => {
+        end();
+        end = open();
+      });
+    }
+    looks = 0;
+    for (let time = 0; time < 5; time++) await second();
+    expect(looks).toBe(5);
+    streams.close();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('of a revoked key end within 2 s, the others go on', async () => {
+    const callUuid = await api.insertCall(api.acme);
+    await happens(callUuid, 'a');
+    const made = await createApiKey(api.database, { slug: 'acme', name: 'short', scopes: ['calls:read'] });
+    const [mine, other] = [
+      await openStream(callUuid, { authorization: `Bearer ${made.text}` }),
+      await openStream(callUuid),
+    ];
+    for (const stream of [mine, other]) expect(await stream.next()).toMatchObject({ event: 'a' });
+    await untilPolling();
+    await revokeApiKey(api.database, { slug: 'acme', keyId: made.keyId });
+    api.clock.advanceMs(1_000);
+    expect(await mine.next()).toBeNull();
+    await happens(callUuid, 'b');
+    expect(await other.next()).toMatchObject({ event: 'b' });
+    other.abort();
+  });
+
+  it('are 20 a call and 100 a key at most; the list is there all the same', async () => {
+    const calls: string[] = [];
+    while (calls.length < 6) calls.push(await api.insertCall(api.acme));
+    const open: OpenStream[] = [];
+    const fill = async (callUuid: string, count: number): Promise<void> => {
+      open.push(...(await Promise.all(Array.from({ length: count }, () => openStream(callUuid)))));
+    };
+    const refusedFor = async (callUuid: string): Promise<unknown> => {
+      const { response } = await openStream(callUuid);
+      return [response.status, response.headers.get('x-error-code'), response.headers.get('retry-after')];
+    };
+    await fill(calls[0]!, 20);
+    expect(await refusedFor(calls[0]!)).toEqual([429, 'event_stream_limit', '5']);
+    for (const callUuid of calls.slice(1, 5)) await fill(callUuid, 20);
+    expect(open.map(({ response }) => response.status)).toEqual(new Array(100).fill(200));
+    expect(await refusedFor(calls[5]!)).toEqual([429, 'event_stream_limit', '5']);
+    const list = await api.app.inject({
+      url: `/api/developer/calls/${calls[5]}/events`,
+      headers: { authorization: `Bearer ${api.acme.key}` },
+    });
+    expect(list.statusCode).toBe(200);
+    for (const stream of open) stream.abort();
   });
 
   it('end when the server closes', async () => {

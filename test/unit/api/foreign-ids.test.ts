@@ -9,11 +9,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../../src/api/openapi/operation.ts';
 import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
+import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { createWidgetKey } from '../../../src/embed/widget-keys.ts';
+import { placeHold } from '../../../src/retention/legal-holds.ts';
 import { setSecret } from '../../../src/tools/secrets.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
+import { wavOf } from '../../support/clip-files.ts';
 import { putStored, toneFile } from '../../support/sealed-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
 
@@ -44,12 +47,16 @@ const number = { unknown: () => `+1415${String(Math.floor(Math.random() * 1e7)).
 /** What an id's name stands for. `query:` before a name: only there it is one. */
 const KINDS: Record<string, Kind> = {
   callUuid: { make: async (tenant) => (await delivery(tenant)).callUuid, ...uuid },
+  // Of a call that is held and has lost something.
+  'query:callUuid': { make: heldCall, ...uuid },
+  'path:holdId': { make: hold, ...uuid },
   leadId: { make: lead, ...uuid },
   agentId: { make: async (tenant) => (await finishedCall(tenant)) && tenant.agentId, ...uuid },
   // What a path names may be taken away by the operation, so it is a thing of its own each time.
   'path:agentId': { make: agent, ...uuid },
   'path:lineId': { make: line, ...uuid },
   'path:publicKey': { make: widgetKey, unknown: () => `pk_${uuidv4().replaceAll('-', '')}` },
+  clipId: { make: clip, ...uuid },
   'path:keyId': { make: apiKey, unknown: () => uuidv4().replaceAll('-', '').slice(0, 8) },
   // Not an id of its own: it names a version of the agent before it.
   'path:version': { make: async () => '1', unknown: () => '2' },
@@ -85,6 +92,7 @@ const SAMPLES: Record<string, unknown> = {
   authId: 'MA1',
   authToken: 'another',
   recording: 30,
+  reason: 'case 7',
 };
 
 interface Cell {
@@ -246,6 +254,12 @@ async function line(tenant: Tenant): Promise<string> {
   return (await addLine(api.database, SEALER, wanted)).id;
 }
 
+async function clip(tenant: Tenant): Promise<string> {
+  const file = wavOf(Int16Array.from({ length: 4_000 }, (_, i) => 9_000 * Math.sin(i / 5)));
+  const named = { workspaceId: tenant.workspaceId, name: `c${uuidv4()}`, text: '', file, by: BY_OPERATOR };
+  return (await api.clips.add(api.database, named)).id;
+}
+
 async function secret(tenant: Tenant): Promise<string> {
   const name = `S${uuidv4().slice(0, 8)}`;
   await setSecret(api.database, SEALER, { slug: tenant.slug, name, value: 'x' });
@@ -306,6 +320,28 @@ async function delivery(tenant: Tenant): Promise<{ deliveryId: string; callUuid:
   );
   return { deliveryId, callUuid };
 }
+
+async function heldCall(tenant: Tenant): Promise<string> {
+  const { callUuid } = await delivery(tenant);
+  await api.database.query(
+    `INSERT INTO purge_receipts (id, workspace_id, call_uuid, kinds, cause, actor, removed, at)
+     VALUES ($1, $2, $3, '{events}', 'erase', 'key:x', '{}', now())`,
+    [uuidv7(), tenant.workspaceId, callUuid],
+  );
+  await placeHold(api.database, { ...holding(tenant), callUuid });
+  return callUuid;
+}
+
+async function hold(tenant: Tenant): Promise<string> {
+  return (await placeHold(api.database, { ...holding(tenant), callUuid: await finishedCall(tenant) })).id;
+}
+
+const holding = ({ workspaceId, keyId }: Tenant) => ({
+  workspaceId,
+  reason: 'case 7',
+  by: { actor: `key:${keyId}` as const },
+  at: new Date(),
+});
 
 async function keyedCall(tenant: Tenant): Promise<string> {
   const key = uuidv7();

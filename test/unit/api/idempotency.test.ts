@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { NewCall } from '../../../src/api/outbound-call/ports.ts';
 import { purgeIdempotencyKeys, settleIdempotency } from '../../../src/store/idempotency-keys.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 
 let api: ApiFixture;
@@ -98,20 +99,70 @@ describe('a request with an Idempotency-Key', () => {
     expect(api.placements).toHaveLength(2);
   });
 
-  it('replays a final 4xx, with its code', async () => {
-    await withKey('key-5', { to: 'x' });
-    const again = await withKey('key-5', { to: 'x' });
-    expect(summary(again)).toEqual([400, "Invalid 'to' format", 'invalid_to']);
-    expect(again.headers['idempotent-replayed']).toBe('true');
+  it.each([
+    ['4', { to: null }, 'missing_fields'],
+    ['5', { from: 'line-1' }, 'invalid_from'],
+    ['6', { to: 'x' }, 'invalid_to'],
+    ['6', { metadata: { '1': 'x' } }, 'invalid_metadata'],
+    ['7', { enterprise: 'other' }, 'unauthorized'],
+    ['9', { from: uuidv7() }, 'invalid_from'],
+  ])('is free for the mended request when the first was refused at step %s (%j)', async (_step, change, code) => {
+    const key = uuidv7();
+    expect((await withKey(key, change)).headers['x-error-code']).toBe(code);
+    const mended = await withKey(key);
+    expect([mended.statusCode, mended.headers['idempotent-replayed']]).toEqual([200, undefined]);
+    expect(await withKey(key)).toMatchObject({ body: mended.body, headers: { 'idempotent-replayed': 'true' } });
   });
 
-  it('is free again after 429, 502 and 503', async () => {
+  it('is free for the request that comes when the workspace has credentials (step 8)', async () => {
+    const sealed = await api.database.query<{ id: string; credentials_sealed: Buffer }>(
+      'SELECT id, credentials_sealed FROM phone_lines WHERE workspace_id = $1',
+      [api.acme.workspaceId],
+    );
+    const set = (value: Buffer | null): Promise<object[]> =>
+      api.database.query('UPDATE phone_lines SET credentials_sealed = $2 WHERE id = $1', [sealed[0]!.id, value]);
+    await set(null);
+    expect((await withKey('key-0')).headers['x-error-code']).toBe('credentials_missing');
+    await set(sealed[0]!.credentials_sealed);
+    expect((await withKey('key-0')).statusCode).toBe(200);
+  });
+
+  it('replays what judged the call itself, with its code and its call: steps 10, 11 and 14', async () => {
+    const absent = { agentId: uuidv7() };
+    const callUuid = uuidv7();
+    const refusals = [
+      { key: 'key-10', change: absent, place: null, answer: [404, 'Agent not found', 'agent_not_found'] },
+      {
+        key: 'key-11',
+        change: {},
+        place: { kind: 'blocked', code: 'blocked_suppressed' } as const,
+        answer: [403, 'Call blocked by compliance policy', 'blocked_suppressed'],
+      },
+      {
+        key: 'key-14',
+        change: {},
+        place: { kind: 'rejected', callUuid, code: 'carrier_rejected' } as const,
+        answer: [502, 'Carrier rejected the call', 'carrier_rejected'],
+      },
+    ];
+    for (const { key, change, place, answer } of refusals) {
+      if (place !== null) api.place = async () => place;
+      expect(summary(await withKey(key, change))).toEqual(answer);
+      api.place = async () => ({ kind: 'placed', callUuid: uuidv7(), status: 'dialing' });
+      const again = await withKey(key, change);
+      expect(summary(again)).toEqual(answer);
+      expect(again.headers['idempotent-replayed']).toBe('true');
+      if (key === 'key-14') expect(again.headers['x-call-uuid']).toBe(callUuid);
+    }
+    expect(api.placements).toHaveLength(2);
+  });
+
+  it('is free again after 429 and 503', async () => {
     const callUuid = uuidv7();
     const refusals = [
       { kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1 },
       { kind: 'throttled', retryAfterSeconds: 1 },
       { kind: 'draining' },
-      { kind: 'rejected', callUuid, code: 'carrier_rejected' },
     ] as const;
     for (const refusal of refusals) {
       api.place = async () => refusal;
@@ -119,7 +170,7 @@ describe('a request with an Idempotency-Key', () => {
     }
     api.place = async () => ({ kind: 'placed', callUuid, status: 'dialing' });
     expect(summary(await withKey('key-6'))).toEqual([200, callUuid, undefined]);
-    expect(api.placements).toHaveLength(5);
+    expect(api.placements).toHaveLength(4);
   });
 
   it('is free again after a throw before any call was begun', async () => {
@@ -218,8 +269,10 @@ describe('a process that died while it answered', () => {
   it('before it dialled: after 60 s a repeat is placed, one of many', async () => {
     await withKey('key-g');
     await leaveRunning();
+    // The first is under way until the others have been answered.
+    let answered = 0;
     api.place = async () => {
-      await api.database.query('SELECT pg_sleep(0.05)');
+      await eventually('the answers of the others', () => answered === 4);
       return { kind: 'placed', callUuid: uuidv7(), status: 'dialing' };
     };
     api.placements.length = 0;
@@ -227,7 +280,7 @@ describe('a process that died while it answered', () => {
     const waiting: Promise<LightMyRequestResponse>[] = [];
     await api.database.transaction(async (tx) => {
       await tx.query('SELECT 1 FROM idempotency_keys FOR UPDATE');
-      for (let repeat = 0; repeat < 5; repeat++) waiting.push(withKey('key-g'));
+      for (let repeat = 0; repeat < 5; repeat++) waiting.push(withKey('key-g').finally(() => answered++));
       for (let blocked = 0; blocked < 5; ) {
         const [row] = await api.database.query<{ count: number }>(
           `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,

@@ -3,8 +3,12 @@ import type { LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ImportRefused } from '../../../src/leads/import-reader.ts';
+import { type ImportReading, READING_HERE } from '../../../src/leads/import-reading.ts';
 import { createImportRunner, type ImportRunner } from '../../../src/leads/import-runner.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { suppress } from '../../../src/suppressions/suppression-list.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture, type Tenant } from './api-fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at by their paths
@@ -20,18 +24,24 @@ beforeEach(async () => {
 });
 
 const PATH = '/api/developer/leads/import';
-const runner = (database: Database = api.database): ImportRunner =>
-  createImportRunner({ database, clock: api.clock, log: pino({ level: 'silent' }) });
+const runner = (
+  database: Database = api.database,
+  reading: Pick<ImportReading, 'groups'> = READING_HERE,
+): ImportRunner => createImportRunner({ database, clock: api.clock, log: pino({ level: 'silent' }), reading });
 
 function upload(
   payload: string | Buffer,
-  options: { type?: string; query?: string; tenant?: Tenant } = {},
+  options: { type?: string; query?: string; tenant?: Tenant; key?: string } = {},
 ): Promise<LightMyRequestResponse> {
-  const { type = 'text/csv', query = '', tenant = api.acme } = options;
+  const { type = 'text/csv', query = '', tenant = api.acme, key } = options;
   return api.app.inject({
     method: 'POST',
     url: `${PATH}${query}`,
-    headers: { authorization: `Bearer ${tenant.key}`, 'content-type': type },
+    headers: {
+      authorization: `Bearer ${tenant.key}`,
+      'content-type': type,
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    },
     payload,
   });
 }
@@ -44,7 +54,9 @@ async function imported(payload: string | Buffer, options: Parameters<typeof upl
   const answer = await upload(payload, options);
   expect(answer.statusCode, answer.body).toBe(202);
   await runner().drain();
-  return (await get(`${String(answer.headers['location'])}?limit=1000`)).json();
+  const path = String(answer.headers['location']);
+  const errors = (await get(`${path}/errors?limit=1000`)).json();
+  return { import: (await get(path)).json(), errors: errors.data, nextCursor: errors.nextCursor };
 }
 
 const leads = (workspaceId = api.acme.workspaceId): Promise<Loose[]> =>
@@ -53,6 +65,27 @@ const leads = (workspaceId = api.acme.workspaceId): Promise<Loose[]> =>
      WHERE workspace_id = $1 ORDER BY id`,
     [workspaceId],
   );
+
+describe('a number on the do-not-call list', () => {
+  it('is marked so at its import, and when an import gives its number to a lead that was there', async () => {
+    await suppress(api.database, api.acme.workspaceId, ['+14155550177'], {
+      reason: null,
+      source: 'api',
+      callUuid: null,
+    });
+    await imported('phone,externalId\n+14155550176,moved-1\n+14155550177,listed-1\n');
+    await imported('phone,externalId\n+14155550177,moved-1\n');
+    const rows = (await leads()).filter((lead) => ['moved-1', 'listed-1'].includes(lead.external_id));
+    expect(rows.map((lead) => [lead.external_id, lead.status]).sort()).toEqual([
+      ['listed-1', 'do_not_contact'],
+      ['moved-1', 'do_not_contact'],
+    ]);
+    const [elsewhere] = await api.database.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM leads WHERE status = 'do_not_contact' AND phone <> '+14155550177'`,
+    );
+    expect(elsewhere!.count).toBe(0);
+  });
+});
 
 describe('POST /api/developer/leads/import', () => {
   it('takes a file in with 202 and its address, stores it, and says what was wrong in which row', async () => {
@@ -63,20 +96,57 @@ describe('POST /api/developer/leads/import', () => {
     expect(started).toMatchObject({ state: 'queued', format: 'csv', totalRows: 3, processedRows: 0, startedAt: null });
     expect(answer.headers['location']).toBe(`${PATH}/${started.id}`);
     await runner().drain();
-    const progress = (await get(`${PATH}/${started.id.toUpperCase()}`)).json();
-    expect(progress.import).toMatchObject({
+    const path = `${PATH}/${started.id.toUpperCase()}`;
+    expect((await get(path)).json()).toMatchObject({
       state: 'completed',
       processedRows: 3,
       createdCount: 1,
       updatedCount: 0,
       failedCount: 2,
     });
-    expect(progress.errors).toEqual([
+    expect((await get(`${path}/errors`)).json().data).toEqual([
       { row: 2, line: 3, field: 'phone', code: 'invalid_phone', message: "Invalid 'phone' format" },
       { row: 3, line: 4, field: 'agentId', code: 'invalid_agentId', message: "Invalid 'agentId' format" },
     ]);
     const [row] = await api.database.query<Loose>('SELECT content FROM lead_imports WHERE id = $1', [started.id]);
     expect(row.content).toBeNull();
+  });
+
+  it('takes a file once for one Idempotency-Key, of ten at the same time too, and answers a repeat with the same import', async () => {
+    const file = 'phone\n+14155550123\n';
+    const before = (await api.database.query('SELECT 1 AS one FROM lead_imports')).length;
+    const answers = await Promise.all(Array.from({ length: 10 }, () => upload(file, { key: 'file-1' })));
+    const taken = answers.filter(({ statusCode }) => statusCode === 202);
+    expect(taken.length).toBeGreaterThan(0);
+    for (const answer of answers.filter(({ statusCode }) => statusCode !== 202)) {
+      expect([answer.statusCode, answer.json().code]).toEqual([409, 'request_in_progress']);
+    }
+    const again = await upload(file, { key: 'file-1' });
+    expect([again.statusCode, again.body]).toEqual([202, taken[0]!.body]);
+    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', location: taken[0]!.headers['location'] });
+    expect(await api.database.query('SELECT 1 AS one FROM lead_imports')).toHaveLength(before + 1);
+    for (const other of [
+      await upload('phone\n+14155550124\n', { key: 'file-1' }),
+      await upload(file, { key: 'file-1', query: '?source=fair' }),
+      await upload(file, { key: 'file-1', type: 'application/x-ndjson' }),
+    ]) {
+      expect([other.statusCode, other.json().code]).toEqual([422, 'idempotency_key_reused']);
+    }
+    // Another workspace's key of the same text is another one.
+    expect((await upload(file, { key: 'file-1', tenant: api.other })).headers).not.toHaveProperty(
+      'idempotent-replayed',
+    );
+    await runner().drain();
+  });
+
+  it('leaves the Idempotency-Key of a file that it did not take free for the mended one', async () => {
+    for (const [n, wrong] of ['phone\n', 'name\nAsha\n', ''].entries()) {
+      expect((await upload(wrong, { key: `mended-${n}` })).statusCode).toBe(400);
+      const mended = await upload('phone\n+14155550123\n', { key: `mended-${n}` });
+      expect([mended.statusCode, mended.headers['idempotent-replayed']]).toEqual([202, undefined]);
+    }
+    expect((await upload('phone\n+14155550123\n', { key: 'a b' })).json().code).toBe('invalid_idempotency_key');
+    await runner().drain();
   });
 
   it('stores 10,000 rows of which every tenth is broken in one of ten ways: 9,000 leads, 1,000 errors at their rows', async () => {
@@ -95,9 +165,7 @@ describe('POST /api/developer/leads/import', () => {
     const lines = Array.from({ length: 10_000 }, (_, index) =>
       index % 10 === 9 ? broken[Math.floor(index / 10) % 10]! : `+1415${5_550_000 + index},Lead ${index},e${index}`,
     );
-    const begunAt = performance.now();
     const { import: done, errors, nextCursor } = await imported(`phone,name,externalId\n${lines.join('\n')}\n`);
-    expect(performance.now() - begunAt).toBeLessThan(15_000);
     expect(done).toMatchObject({ state: 'completed', totalRows: 10_000, createdCount: 9_000, failedCount: 1_000 });
     expect(errors.map(({ row }: Loose) => row)).toEqual(Array.from({ length: 1_000 }, (_, index) => 10 * index + 10));
     expect(nextCursor).toBeNull();
@@ -109,11 +177,11 @@ describe('POST /api/developer/leads/import', () => {
 
   it('pages through its errors', async () => {
     const { import: done } = await imported(`phone\n${'x\n'.repeat(5)}`);
-    const first = (await get(`${PATH}/${done.id}?limit=3`)).json();
-    const rest = (await get(`${PATH}/${done.id}?limit=3&cursor=${first.nextCursor}`)).json();
-    expect([...first.errors, ...rest.errors].map(({ row }: Loose) => row)).toEqual([1, 2, 3, 4, 5]);
+    const first = (await get(`${PATH}/${done.id}/errors?limit=3`)).json();
+    const rest = (await get(`${PATH}/${done.id}/errors?limit=3&cursor=${first.nextCursor}`)).json();
+    expect([...first.data, ...rest.data].map(({ row }: Loose) => row)).toEqual([1, 2, 3, 4, 5]);
     expect(rest.nextCursor).toBeNull();
-    expect((await get(`${PATH}/${done.id}?cursor=AAAA`)).json().code).toBe('invalid_cursor');
+    expect((await get(`${PATH}/${done.id}/errors?cursor=AAAA`)).json().code).toBe('invalid_cursor');
   });
 
   it('changes the lead of a repeated externalId, within a file too: the last row counts', async () => {
@@ -196,7 +264,7 @@ describe('POST /api/developer/leads/import', () => {
       await api.database.query('UPDATE lead_imports SET lease_until = NULL');
     }
     expect(died).toBeGreaterThan(2);
-    const { import: done } = (await get(String(answer.headers['location']))).json();
+    const done = (await get(String(answer.headers['location']))).json();
     expect(done).toMatchObject({ state: 'completed', processedRows: 2_000, createdCount: 1_714, failedCount: 286 });
     expect(await leads()).toHaveLength(1_714);
   });
@@ -221,6 +289,73 @@ describe('POST /api/developer/leads/import', () => {
     await api.database.query('UPDATE lead_imports SET lease_until = NULL');
     await runner().drain();
     expect(await leads()).toHaveLength(2_500);
+  });
+
+  it('stays with the runner whose thread reads a group for longer than the lease lasts', async () => {
+    const { import: started } = (await upload('phone\n+14155550123\n')).json();
+    const clock = new VirtualClock();
+    let isAsked = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      isAsked = resolve;
+    });
+    let goOn = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const reading: Pick<ImportReading, 'groups'> = {
+      async *groups(order) {
+        isAsked();
+        await held;
+        yield* READING_HERE.groups(order);
+      },
+    };
+    const queries: Promise<unknown>[] = [];
+    const database: Database = {
+      ...api.database,
+      query<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]> {
+        const answer = api.database.query<Row>(sql, parameters);
+        queries.push(answer);
+        return answer;
+      },
+    };
+    const slow = createImportRunner({ database, clock, log: pino({ level: 'silent' }), reading });
+    const done = slow.drain();
+    await asked;
+    for (let passedMs = 0; passedMs < 30_000; passedMs += 5_000) {
+      // The lease runs by the database's clock, the runner by its own: five seconds pass on both.
+      await api.database.query(
+        `UPDATE lead_imports SET lease_until = lease_until - interval '5 seconds' WHERE id = $1`,
+        [started.id],
+      );
+      clock.advanceMs(5_000);
+      await Promise.all(queries);
+    }
+    await runner().drain();
+    expect(await leads()).toEqual([]);
+    goOn();
+    await done;
+    expect(await leads()).toHaveLength(1);
+    expect(clock.pendingTimers).toBe(0);
+    const [row] = await api.database.query<Loose>('SELECT state, lease_epoch FROM lead_imports WHERE id = $1', [
+      started.id,
+    ]);
+    expect(row).toEqual({ state: 'completed', lease_epoch: 1 });
+  });
+
+  it('that takes too much to read its rows has failed, and says so', async () => {
+    const answer = await upload('phone\n+14155550123\n');
+    const costly: Pick<ImportReading, 'groups'> = {
+      // biome-ignore lint/correctness/useYield: it is refused before its first group
+      async *groups() {
+        throw new ImportRefused('import_too_costly', 'too much');
+      },
+    };
+    await runner(api.database, costly).drain();
+    expect((await get(String(answer.headers['location']))).json()).toMatchObject({
+      state: 'failed',
+      error: 'import_too_costly',
+      processedRows: 0,
+    });
   });
 
   it('gives the rest back when its process closes, and the next one goes on', async () => {

@@ -129,8 +129,8 @@ describe('POST /api/developer/leads', () => {
     const third = await created();
     expect([first.duplicateOf, second.duplicateOf, third.duplicateOf]).toEqual([null, first.id, first.id]);
     await ask('DELETE', `/${first.id}`);
-    expect((await ask('GET', `/${second.id}`)).json().lead.duplicateOf).toBeNull();
-    expect((await ask('GET', `/${third.id}`)).json().lead.duplicateOf).toBe(second.id);
+    expect((await ask('GET', `/${second.id}`)).json().duplicateOf).toBeNull();
+    expect((await ask('GET', `/${third.id}`)).json().duplicateOf).toBe(second.id);
   });
 
   it('changes the lead of an externalId with 200: what is given, and nothing else', async () => {
@@ -189,6 +189,15 @@ describe('POST /api/developer/leads', () => {
     expect(await api.database.query('SELECT 1 AS one FROM leads')).toHaveLength(2);
   });
 
+  it('leaves its key free when the request was not understood, or names another workspace', async () => {
+    for (const change of [{ phone: '555' }, { phone: null }, { enterprise: 'other' }, { timezone: 'Mars' }]) {
+      const headers = { 'idempotency-key': uuidv7() };
+      expect((await create(change, headers)).statusCode, JSON.stringify(change)).toBeLessThan(404);
+      const mended = await create({}, headers);
+      expect([mended.statusCode, mended.headers['idempotent-replayed']]).toEqual([201, undefined]);
+    }
+  });
+
   it('replays a final refusal under its key, and says what is wrong with a key', async () => {
     const headers = { 'idempotency-key': uuidv7() };
     expectShort(await create({ agentId: api.other.agentId }, headers), 404, 'Agent not found', 'agent_not_found');
@@ -207,7 +216,7 @@ describe('POST /api/developer/leads', () => {
     expectShort(await create({}, wrong), 401, 'Authentication failed (Unauthorized)', 'unauthorized');
     const reader = await createApiKey(api.database, { slug: 'acme', name: 'r', scopes: ['leads:read'] });
     const lacking = await create({}, { authorization: `Bearer ${reader.text}` });
-    expectShort(lacking, 401, 'Authentication failed (Unauthorized)', 'unauthorized');
+    expectShort(lacking, 401, 'Authentication failed (Unauthorized)', 'insufficient_scope');
     expectShort(await create({ notes: 'x'.repeat(70_000) }), 413, 'Request body too large', 'body_too_large');
     const form = await ask('POST', '', 'phone=1', { headers: { 'content-type': 'text/plain' } });
     expectShort(form, 415, 'Content-Type must be application/json', 'unsupported_media_type');
@@ -243,7 +252,7 @@ describe('one lead', () => {
       const malformed = await ask(method, '/7', payload);
       expect([malformed.statusCode, malformed.json().message]).toEqual([400, 'Invalid lead ID format']);
     }
-    expect((await ask('GET', `/${id.toUpperCase()}`)).json().lead).toMatchObject({
+    expect((await ask('GET', `/${id.toUpperCase()}`)).json()).toMatchObject({
       id,
       name: 'Customer',
       consent: null,

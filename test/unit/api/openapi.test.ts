@@ -49,7 +49,7 @@ describe('/openapi.json', () => {
 
   it('is linted without a finding but two that are meant', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] });
-    const source = JSON.stringify(buildDocument('https://voice.acme-calls.net'));
+    const source = JSON.stringify(await buildDocument('https://voice.acme-calls.net'));
     const found = await lintFromString({ source, absoluteRef: '/openapi.json', config });
     expect(found.map(({ ruleId, message }) => [ruleId, message])).toEqual([
       // The second path is the specification's. A lead's id is a UUID, which `import` is not, so no request fits both.
@@ -104,6 +104,7 @@ describe('/openapi.json', () => {
       '401',
       '403',
       '404',
+      '408',
       '409',
       '413',
       '415',
@@ -114,7 +115,7 @@ describe('/openapi.json', () => {
       '503',
     ]);
     expect(responses[429].headers['X-Error-Code'].description).toBe(
-      '`auth_rate_limit`, `api_rate_limit`, `cps_limit`, `concurrency_limit`, `carrier_throttled`',
+      '`api_rate_limit`, `cps_limit`, `concurrency_limit`, `line_switched_off`, `daily_limit`, `carrier_throttled`, `open_requests_limit`',
     );
     expect(responses[401].content['application/json'].schema.$ref).toMatch(/ShortError$/);
   });

@@ -1,6 +1,7 @@
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Placement } from '../../../src/api/outbound-call/ports.ts';
+import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
 import { createApiKey, revokeApiKey } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
@@ -84,7 +85,7 @@ describe('steps 1 to 3: before and at the body', () => {
   it('1: a key without calls:write gives 401 here', async () => {
     const reader = await createApiKey(api.database, { slug: 'acme', name: 'reader', scopes: ['calls:read'] });
     const answer = await api.call({}, { headers: { authorization: `Bearer ${reader.text}` } });
-    expectRefusal(answer, 401, UNAUTHORIZED, 'unauthorized');
+    expectRefusal(answer, 401, UNAUTHORIZED, 'insufficient_scope');
   });
 
   it('2: above the rate of the key gives 429 with rate headers, before a broken body is looked at', async () => {
@@ -247,7 +248,10 @@ describe('steps 7 to 13: who, with what, and whether now', () => {
     }
     await api.database.query('UPDATE phone_lines SET credentials_sealed = $2 WHERE id = $1', [
       api.acme.lineId,
-      SEALER.seal(JSON.stringify({ authId: 'MA0', authToken: 'token-canary' })),
+      SEALER.seal(
+        JSON.stringify({ authId: 'MA0', authToken: 'token-canary' }),
+        sealedPlace.lineCredentials(api.acme.workspaceId, api.acme.lineId),
+      ),
     ]);
   });
 
@@ -438,6 +442,7 @@ describe('a placed call', () => {
           credentialsVersion: 1,
         },
         by: { actor: `key:${api.acme.keyId}`, ip: '127.0.0.1', requestId: 'r-1' },
+        keyId: api.acme.keyId,
         to: '+14155550123',
         name: 'Customer',
         metadata: { plan: 'gold' },

@@ -1,10 +1,11 @@
 import { type AddressInfo, connect } from 'node:net';
 import Fastify from 'fastify';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { frameAnswers } from '../../../src/api/envelope.ts';
-import { registerHealth } from '../../../src/api/health-routes.ts';
+import { readinessOf, registerHealth } from '../../../src/api/health-routes.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
+import { eventually } from '../../support/eventually.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 
@@ -59,10 +60,10 @@ describe('the envelope', () => {
     });
     const head = 'POST /taken HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ';
     socket.write(`${head}300000\r\n\r\n`);
-    await vi.waitFor(() => expect(said).toMatch(/^HTTP\/1\.1 413 [\s\S]*body_too_large/));
+    await eventually('the refusal', () => /^HTTP\/1\.1 413 [\s\S]*body_too_large/.test(said), { story: () => said });
     socket.write('x'.repeat(300_000));
     socket.write(`${head}2\r\n\r\n{}`);
-    await vi.waitFor(() => expect(said).toContain('HTTP/1.1 200 OK'));
+    await eventually('the answer after it', () => said.includes('HTTP/1.1 200 OK'), { story: () => said });
     expect(said).not.toMatch(/connection: close/i);
     socket.destroy();
     await app.close();
@@ -112,12 +113,14 @@ describe('the client address', () => {
 });
 
 describe('health', () => {
-  it('says ok while every check is, and 503 with the failing one by name', async () => {
+  it('tells strangers yes or no, and operators each check by name', async () => {
     const clock = new VirtualClock();
     const app = Fastify();
     let media: () => Promise<string> = async () => '2 processes';
-    registerHealth(app, { instance: 'run-1', clock, checks: { database: async () => 'ok', media: () => media() } });
-    expect((await app.inject({ url: '/readyz' })).json()).toEqual({
+    const checks = { database: async () => 'ok', media: () => media() };
+    registerHealth(app, { instance: 'run-1', clock, checks });
+    expect((await app.inject({ url: '/readyz' })).json()).toEqual({ status: 'ok' });
+    expect(await readinessOf({ clock, checks })).toEqual({
       status: 'ok',
       checks: { database: { ok: true, detail: 'ok' }, media: { ok: true, detail: '2 processes' } },
     });
@@ -125,25 +128,27 @@ describe('health', () => {
       throw new Error('no process is connected');
     };
     const answer = await app.inject({ url: '/healthz' });
-    expect([answer.statusCode, answer.json().checks.media, answer.headers['retry-after']]).toEqual([
+    expect([answer.statusCode, answer.json(), answer.headers['retry-after']]).toEqual([
       503,
-      { ok: false, detail: 'no process is connected' },
+      { status: 'unavailable' },
       '5',
     ]);
+    expect((await readinessOf({ clock, checks })).checks['media']).toEqual({
+      ok: false,
+      detail: 'no process is connected',
+    });
     expect((await app.inject({ url: '/livez' })).statusCode).toBe(200);
     await app.close();
   });
 
   it('does not wait longer than 2 s for a check', async () => {
     const clock = new VirtualClock();
-    const app = Fastify();
     let asked = (): void => {};
     const started = new Promise<void>((resolve) => {
       asked = resolve;
     });
-    registerHealth(app, {
+    const pending = readinessOf({
       clock,
-      instance: 'run-1',
       checks: {
         database: () => {
           asked();
@@ -151,11 +156,9 @@ describe('health', () => {
         },
       },
     });
-    const pending = app.inject({ url: '/readyz' }).then((answer) => answer);
     await started;
     clock.advanceMs(2_000);
-    expect((await pending).json().checks.database).toEqual({ ok: false, detail: 'no answer within 2000 ms' });
+    expect((await pending).checks['database']).toEqual({ ok: false, detail: 'no answer within 2000 ms' });
     expect(clock.pendingTimers).toBe(0);
-    await app.close();
   });
 });

@@ -1,8 +1,15 @@
-import type { InjectOptions } from 'fastify';
+import { randomBytes } from 'node:crypto';
+import Fastify, { type InjectOptions } from 'fastify';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthenticator } from '../../../src/api/authentication.ts';
 import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
+import { createOperatorGuard } from '../../../src/api/operator/operator-guard.ts';
+import { makeApiKey } from '../../../src/workspaces/api-key-format.ts';
 import { createApiKey, SCOPES } from '../../../src/workspaces/api-keys.ts';
 import { createOperatorKey, revokeOperatorKey } from '../../../src/workspaces/operator-keys.ts';
+import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 
 let api: ApiFixture;
@@ -80,6 +87,20 @@ describe('keys', () => {
     const rows = await audited('key.created');
     expect(rows.at(-1)?.actor).toBe(`key:${api.acme.keyId}`);
     expect(JSON.stringify(rows)).not.toContain(secret);
+  });
+
+  it('that would be past at once are refused with 400, and one of five is rotated', async () => {
+    const wanted = { name: 'late', scopes: ['calls:read'] };
+    const past = await ask('POST', '/keys', { ...wanted, expiresAt: '2020-01-01T00:00:00Z' });
+    expect([past.statusCode, past.json().code]).toEqual([400, 'invalid_request']);
+    expect(past.json().details[0].issue).toMatch(/`expiresAt` must lie in the future/);
+    await api.database.query('DELETE FROM api_keys WHERE key_id <> ALL ($1)', [[api.acme.keyId, api.other.keyId]]);
+    const made = [];
+    for (let key = 0; key < 4; key++) made.push((await ask('POST', '/keys', wanted)).json().key.keyId);
+    expect((await ask('POST', '/keys', wanted)).json().code).toBe('setting_refused');
+    const rotated = await ask('POST', `/keys/${made[0]}/rotate`, {});
+    expect([rotated.statusCode, rotated.json().replaced?.keyId]).toEqual([201, made[0]]);
+    await api.database.query(`DELETE FROM api_keys WHERE name = 'late'`);
   });
 
   it('give no scope, address range or life that they have not themselves', async () => {
@@ -163,6 +184,30 @@ describe('agents', () => {
       [live],
     );
     expect(call?.definition.toneHz).toBe(600);
+  });
+
+  it('get a line by editors who do not overwrite each other; an editor of the definition minds the version alone', async () => {
+    const { id } = (await ask('POST', '/agents', { definition: DEFINITION })).json().agent;
+    const path = `/agents/${id}`;
+    const tag = async () => String((await ask('GET', path)).headers['etag']);
+    const seen = { 'if-match': await tag() };
+    const mine = await ask('PATCH', path, { lineId: api.acme.lineId }, seen);
+    expect([mine.statusCode, mine.headers['etag']]).toEqual([200, await tag()]);
+    expect(mine.headers['etag']).not.toBe(seen['if-match']);
+    const late = await ask('PATCH', path, { lineId: null }, seen);
+    expect([late.statusCode, late.json().code, late.headers['etag']]).toEqual([
+      412,
+      'precondition_failed',
+      await tag(),
+    ]);
+    expect((await ask('GET', path)).json().lineId).toBe(api.acme.lineId);
+
+    const next = await ask('POST', `${path}/versions`, { definition: DEFINITION }, { 'if-match': await tag() });
+    expect([next.statusCode, next.headers['etag']]).toEqual([201, await tag()]);
+    const again = await ask('PATCH', path, { lineId: null }, { 'if-match': String(mine.headers['etag']) });
+    expect(again.statusCode).toBe(412);
+    expect((await ask('PATCH', path, { lineId: null }, { 'if-match': await tag() })).headers['etag']).toBe('"2"');
+    expect((await ask('PATCH', path, { lineId: null })).statusCode).toBe(200);
   });
 
   it('a faulty definition is refused with the path of each fault, and nothing is stored', async () => {
@@ -290,6 +335,33 @@ describe('the model endpoint', () => {
   });
 });
 
+describe('secrets and the model endpoint', () => {
+  it('are not overwritten or removed by a second editor', async () => {
+    const model = { baseUrl: 'https://models.example.com/v1', model: 'small' };
+    for (const [path, change, other] of [
+      ['/secrets/CRM_TOKEN', { value: 'one' }, { value: 'two' }],
+      ['/model-endpoint', { ...model, apiKey: 'one' }, { ...model, apiKey: 'two' }],
+    ] as const) {
+      const absent = await ask('PUT', path, change, { 'if-match': '"none"' });
+      expect([absent.statusCode, absent.json().code]).toEqual([412, 'precondition_failed']);
+      const made = await ask('PUT', path, change);
+      const seen = { 'if-match': String(made.headers['etag']) };
+      expect((await ask('GET', path)).headers['etag']).toBe(seen['if-match']);
+      const mine = await ask('PUT', path, other, seen);
+      expect([mine.statusCode, mine.headers['etag'] === seen['if-match']]).toEqual([200, false]);
+      for (const late of [await ask('PUT', path, change, seen), await ask('DELETE', path, undefined, seen)]) {
+        expect([late.statusCode, late.json().code, late.headers['etag']]).toEqual([
+          412,
+          'precondition_failed',
+          mine.headers['etag'],
+        ]);
+      }
+      expect((await ask('DELETE', path, undefined, { 'if-match': String(mine.headers['etag']) })).statusCode).toBe(200);
+      expect((await ask('GET', path)).statusCode).toBe(404);
+    }
+  });
+});
+
 describe('retention', () => {
   it("is the workspace's by kind, an agent's where it has its own, and not overwritten by a second editor", async () => {
     const before = await ask('GET', '/retention');
@@ -333,6 +405,15 @@ describe('limits and calling settings', () => {
   });
 });
 
+/** Another secret for the same id, as somebody who guesses makes it. */
+function operatorKeyLike(keyId: string): string {
+  const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const ids = Uint8Array.from(keyId, (letter) => letters.indexOf(letter));
+  const made = makeApiKey((bytes) => (bytes === ids.length ? ids : randomBytes(bytes)), 'oper');
+  expect(made.keyId).toBe(keyId);
+  return made.text;
+}
+
 describe('the operator', () => {
   it('makes a workspace, switches its API on and off, sets caps and makes the first key', async () => {
     const { text, keyId } = await createOperatorKey(api.database, { name: 'console', by: { actor: 'cli:test' } });
@@ -350,6 +431,83 @@ describe('the operator', () => {
     expect((await audited('workspace.created')).at(-1)?.actor).toBe(`operator:${keyId}`);
     await revokeOperatorKey(api.database, { keyId, by: { actor: 'cli:test' } });
     expect((await ask('GET', '/workspaces', undefined, {}, text)).statusCode).toBe(401);
+  });
+
+  it('guesses are refused after a while with the same 401, unseen; keys that were right go on', async () => {
+    const operator = await createOperatorKey(api.database, { name: 'guessed', by: { actor: 'cli:test' } });
+    const from = (key: string | null, path = '/workspaces') =>
+      api.app.inject({
+        url: `/api/developer${path}`,
+        remoteAddress: '203.0.113.77',
+        headers: key === null ? {} : { authorization: `Bearer ${key}` },
+      });
+    const late = async (key: string | null, path?: string) => {
+      const before = api.clock.pendingTimers;
+      const asked = from(key, path);
+      while (api.clock.pendingTimers === before) await new Promise(setImmediate);
+      api.clock.advanceMs(500);
+      return asked;
+    };
+    expect([(await from(operator.text)).statusCode, (await from(api.acme.key, '/keys')).statusCode]).toEqual([
+      200, 200,
+    ]);
+    for (let guess = 0; guess < 20; guess++) {
+      expect((await from(`no-${guess}`)).headers['x-error-code']).toBe('unauthorized');
+    }
+    for (const path of ['/workspaces', '/keys']) {
+      for (const wrong of ['nonsense', null]) {
+        const refused = await late(wrong, path);
+        expect([refused.statusCode, refused.json().message]).toEqual([401, 'Authentication failed (Unauthorized)']);
+        expect(refused.headers).toMatchObject({ 'x-error-code': 'auth_rate_limit', 'www-authenticate': 'Bearer' });
+        expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      }
+    }
+    expect([(await from(operator.text)).statusCode, (await from(api.acme.key, '/keys')).statusCode]).toEqual([
+      200, 200,
+    ]);
+    // Who knows the public half of a key shuts nobody out with it.
+    await late(`${operator.text.slice(0, 20)}${'0'.repeat(35)}`);
+    expect((await from(operator.text)).statusCode).toBe(200);
+    await revokeOperatorKey(api.database, { keyId: operator.keyId, by: { actor: 'cli:test' } });
+    expect((await from(operator.text)).statusCode).toBe(401);
+  });
+
+  it('a key that was there when this process started goes on while others guess at its id', async () => {
+    const [early, late] = [
+      await createOperatorKey(api.database, { name: 'early', by: { actor: 'cli:test' } }),
+      await createOperatorKey(api.database, { name: 'late', by: { actor: 'cli:test' } }),
+    ];
+    const clock = new VirtualClock();
+    const limitStore = createMemoryLimitStore(clock);
+    const deps = { database: api.database, clock, log: pino({ level: 'silent' }), limitStore };
+    const guard = createOperatorGuard({ ...deps, authenticator: createAuthenticator(deps) });
+    const app = Fastify();
+    app.get('/', { onRequest: guard.hook }, async () => 'in');
+    const ask = async (text: string, remoteAddress = '203.0.113.5'): Promise<number> => {
+      let isAnswered = false;
+      const asked = app.inject({ url: '/', remoteAddress, headers: { authorization: `Bearer ${text}` } });
+      void asked.then(() => {
+        isAnswered = true;
+      });
+      while (!isAnswered && clock.pendingTimers === 0) await new Promise(setImmediate);
+      if (!isAnswered) clock.advanceMs(500);
+      return (await asked).statusCode;
+    };
+    const isRevoked = (then: string) =>
+      api.database.query(`UPDATE operator_keys SET revoked_at = ${then} WHERE key_id = $1`, [late.keyId]);
+    try {
+      await isRevoked('now()');
+      await guard.warm();
+      await isRevoked('NULL');
+      for (const { keyId } of [early, late]) {
+        for (let times = 0; times < 20; times++) {
+          expect(await ask(operatorKeyLike(keyId), `198.51.100.${times}`)).toBe(401);
+        }
+      }
+      expect([await ask(early.text), await ask(late.text)]).toEqual([200, 401]);
+    } finally {
+      await app.close();
+    }
   });
 
   it("a workspace's key is not the operator's, and the operator's opens nothing of a workspace", async () => {

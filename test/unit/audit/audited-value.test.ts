@@ -28,6 +28,11 @@ describe('a value for the audit', () => {
     expect(JSON.parse(text ?? '')).toMatchObject({ hasCredentials: true, name: 'kept', secret: '[secret]' });
   });
 
+  it('says how many secrets there were, and shows no PIN', () => {
+    const report = { resealed: 5, unreadable: { 'workspace_secrets.value_sealed': 1 } };
+    expect(auditedJson({ ...report, pin: 4711 })).toBe(JSON.stringify({ pin: '[secret]', ...report }));
+  });
+
   it('is cut at 16 Ki characters to its length and hash, and survives 50 levels and U+0000', () => {
     expect(auditedJson({ text: 'x'.repeat(20_000) })).toMatch(
       /^\{"cut":\{"characters":20011,"sha256":"[0-9a-f]{64}"\}\}$/,

@@ -52,6 +52,7 @@ export function aCall(changes: Partial<LiveCall> = {}): LiveCall {
     recordings: [],
     latency: null,
     analysis: null,
+    falseBargeIns: 0,
     warnings: [],
     compliance: null,
     ringTimeoutSeconds: 30,

@@ -1,10 +1,12 @@
 /** The life of calls on a real database, with a scripted carrier, a virtual clock and media that only takes notes. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
+import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
+import { joinSound } from '../../../media/recorder/join-sound.ts';
 import { type CallEvent, createCallEventBus } from '../../../src/api/call-event-bus.ts';
 import type { NewCall } from '../../../src/api/outbound-call/ports.ts';
 import { createDeeds, type Deeds } from '../../../src/calls/deeds.ts';
@@ -21,6 +23,7 @@ import { createFairQueue } from '../../../src/limits/fair-queue.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createMediaMessages, type MediaMessages } from '../../../src/media-link/media-messages.ts';
 import { createMediaPool, type MediaMember, type MediaPool } from '../../../src/media-link/media-pool.ts';
+import { createJoiner, type Joiner } from '../../../src/recordings/joiner.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
 import { createShelf, type Shelf } from '../../../src/recordings/shelf.ts';
@@ -28,6 +31,7 @@ import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createSealer, type Sealer } from '../../../src/store/secrets.ts';
 import { createDialClearance } from '../../../src/suppressions/dial-clearance.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
+import { eventually } from '../../support/eventually.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -54,6 +58,7 @@ export interface Harness {
   /** Stored recordings, on a disk of the harness's own. */
   recordings: Recordings;
   shelf: Shelf;
+  joiner: Joiner;
   dataDir: string;
   /** For what removes parts of calls. */
   deletion: { database: Database; clock: VirtualClock; eraser: Recordings['eraser'] };
@@ -68,8 +73,8 @@ export interface Harness {
   /** Event names of the outbox, in order. */
   webhooks(callUuid: string): Promise<string[]>;
   log(callUuid: string): Promise<{ kind: string; data: Record<string, unknown> }[]>;
-  /** Waits until `read` gives something other than undefined; deeds run beside the test. */
-  until<Value>(what: string, read: () => Promise<Value | undefined> | Value | undefined): Promise<Value>;
+  /** What `read` gives, once it is something; deeds run beside the test. */
+  until: typeof eventually;
   close(): Promise<void>;
 }
 
@@ -114,6 +119,7 @@ export async function createHarness(): Promise<Harness> {
     activeCalls: 0,
     capacityCalls: 100,
     draining: false,
+    room: null,
     socketServer: 'ws',
     send(message) {
       toMedia.push(message);
@@ -159,6 +165,17 @@ export async function createHarness(): Promise<Harness> {
     bell,
     recordCallEvent,
   });
+  const joiner = createJoiner({
+    ...shared,
+    stores: recordings.stores,
+    join: (order) => joinSound(order, loadOpusCodec(), writeSync),
+    node: 'node-1',
+    dataDir,
+    bus,
+    bell,
+    recordCallEvent,
+    joined: () => {},
+  });
   const limits = createPostgresStore(database);
   const turns = (slots: number) =>
     createFairQueue({ clock, slots, slotsPerKey: slots, mostWaiting: 100, longestWaitMs: 2_000 });
@@ -187,18 +204,21 @@ export async function createHarness(): Promise<Harness> {
     sealer,
     recordings,
     shelf,
+    joiner,
     dataDir,
     deletion: { database, clock, eraser },
     streamTokens: createStreamTokens(MASTER_KEY),
     placement: {
       ...shared,
-      clearance: createDialClearance({ database, clock, masterKeyHex: MASTER_KEY }),
+      clearance: createDialClearance({ database, clock, masterKeys: MASTER_KEY }),
       transitions,
       registry,
       admission: { state: () => 'open' },
+      room: { take: () => true, release: () => {} },
       callLimits: createCallLimits({ store: limits, postgres: limits, database, clock, settingsKeptMs: 0 }),
       carrierTurns: turns(64),
       databaseTurns: turns(4),
+      bell,
     },
     toMedia,
     member,
@@ -235,14 +255,7 @@ export async function createHarness(): Promise<Harness> {
     },
     log: (callUuid) =>
       database.query('SELECT kind, data FROM call_events WHERE call_uuid = $1 ORDER BY id', [callUuid]),
-    async until(what, read) {
-      for (const untilMs = performance.now() + 5_000; performance.now() < untilMs; ) {
-        const value = await read();
-        if (value !== undefined) return value;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      throw new Error(`Waited 5 s for ${what}.`);
-    },
+    until: (what, read) => eventually(what, read, { between: () => new Promise((resolve) => setImmediate(resolve)) }),
     async close() {
       await reaper.close();
       await shelf.close();

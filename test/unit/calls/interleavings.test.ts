@@ -112,7 +112,7 @@ async function perform(callUuid: string, doing: Act, acceptLate: (id: string) =>
       return;
     }
     case 'claim':
-      await claimCall(h, h.streamTokens.tokenOf({ callUuid, epoch: 0 }));
+      await claimCall(h, h.streamTokens.tokensOf({ callUuid, epoch: 0 })[0]!);
       return;
     case 'sweep':
       await h.reaper.sweep();
@@ -186,5 +186,5 @@ describe('callbacks, media, timers and the API at random, on a real database', (
     );
     // The histories are worth something only if they end in many ways.
     expect(ends.size).toBeGreaterThanOrEqual(6);
-  }, 120_000);
+  });
 });

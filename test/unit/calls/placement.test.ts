@@ -80,7 +80,7 @@ describe('placing a call', () => {
   );
 
   test('an explicit 429 is tried once more after the second that it asks for, and may then succeed', async () => {
-    h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 1, retrySafe: true });
+    h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 1 });
     const placing = placeCall(h.placement, h.newCall());
     await h.until('the pause of 1 s', () => (h.clock.pendingTimers > 0 ? true : undefined));
     expect(h.carrier.placed).toHaveLength(1);
@@ -95,7 +95,7 @@ describe('placing a call', () => {
   });
 
   test('a second 429 leaves no call and no event behind', async () => {
-    const throttled: PlaceOutcome = { kind: 'throttled', retryAfterSeconds: 0, retrySafe: true };
+    const throttled: PlaceOutcome = { kind: 'throttled', retryAfterSeconds: 0 };
     h.carrier.outcomes.push(throttled, throttled);
     const before = await rowCount();
     const placing = placeCall(h.placement, h.newCall());
@@ -106,19 +106,16 @@ describe('placing a call', () => {
     expect(await rowCount()).toBe(before);
   });
 
-  test.each([
-    ['a 429 that asks for 5 s', { kind: 'throttled', retryAfterSeconds: 5, retrySafe: true }],
-    ['a 503, which may have dialled,', { kind: 'throttled', retryAfterSeconds: 1 }],
-  ] as [string, PlaceOutcome][])('%s is never tried again and leaves no call behind', async (_name, outcome) => {
-    h.carrier.outcomes.push(outcome);
+  test('a 429 that asks for 5 s is never tried again and leaves no call behind', async () => {
+    h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 5 });
     const before = await rowCount();
     expect(await placeCall(h.placement, h.newCall())).toMatchObject({ kind: 'throttled' });
     expect(h.carrier.placed).toHaveLength(1);
     expect(await rowCount()).toBe(before);
   });
 
-  test('a 503 whose call rang all the same is a placed call', async () => {
-    h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 1 });
+  test('a 429 whose call rang all the same is a placed call', async () => {
+    h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 5 });
     h.carrier.whilePlacing = async ({ callUuid }) => {
       await h.transitions.apply(callUuid, { type: 'carrier.ringing', carrierCallId: 'leg-1' });
     };
@@ -203,6 +200,38 @@ describe('placing a call', () => {
     }
     expect(h.carrier.placed).toHaveLength(0);
     expect(await rowCount()).toBe(before);
+  });
+
+  test('without anybody to talk to it nothing is dialled; a place that was taken for nothing is given back', async () => {
+    const before = await rowCount();
+    const released: string[] = [];
+    let taken = 0;
+    const room = h.placement.room;
+    try {
+      h.placement.room = { take: () => false, release: (callUuid) => released.push(callUuid) };
+      expect(await placeCall(h.placement, h.newCall())).toEqual({
+        kind: 'draining',
+        code: 'overloaded',
+        retryAfterSeconds: 2,
+      });
+      expect(h.carrier.placed).toHaveLength(0);
+      expect(await rowCount()).toBe(before);
+      h.placement.room = { take: () => ++taken > 0, release: (callUuid) => released.push(callUuid) };
+      h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 5 });
+      expect((await placeCall(h.placement, h.newCall())).kind).toBe('throttled');
+      expect(released).toHaveLength(1);
+      expect((await placeCall(h.placement, h.newCall())).kind).toBe('placed');
+      // A tone needs no voice and no recogniser.
+      const tone = { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 } as const;
+      const call = h.newCall();
+      expect((await placeCall(h.placement, { ...call, agent: { ...call.agent, definition: tone } })).kind).toBe(
+        'placed',
+      );
+      expect(taken).toBe(2);
+      expect(released).toHaveLength(1);
+    } finally {
+      h.placement.room = room;
+    }
   });
 
   test('over the concurrency limit no row is written: of 12 at once under a limit of 5 exactly 5 are placed', async () => {

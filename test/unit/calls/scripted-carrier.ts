@@ -1,4 +1,8 @@
-/** A carrier that does what a test says and remembers what it was asked. Signed is what has `x-signed: yes`. */
+/**
+ * A carrier that does what a test says and remembers what it was asked. Signed is what has `x-signed: yes`; what has
+ * the same `x-nonce` is a copy.
+ */
+import { randomUUID } from 'node:crypto';
 import type {
   Carrier,
   CarrierEnd,
@@ -45,6 +49,7 @@ export function createScriptedCarrier(): ScriptedCarrier {
     answerDocument: (stream) => ({ contentType: 'application/xml', body: `<stream>${stream.mediaUrl}</stream>` }),
     hangupDocument: () => ({ contentType: 'application/xml', body: '<hangup/>' }),
     verifyCallback: ({ headers }) => headers['x-signed'] === 'yes',
+    signatureOf: ({ headers }) => headers['x-nonce'] ?? randomUUID(),
     verifyUpgrade: () => carrier.upgrade,
     parseCallback: (kind, { params }) => parse(kind, params),
     async hangup(carrierCallId) {

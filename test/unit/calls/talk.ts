@@ -14,7 +14,7 @@ export async function placedCall(h: Harness, changes: Partial<NewCall> = {}): Pr
 
 /** Answered, its stream not yet claimed. Resolves with the stream's token. */
 export async function answerCall(h: Harness, callUuid: string): Promise<string> {
-  const token = h.streamTokens.tokenOf({ callUuid, epoch: 0 });
+  const token = h.streamTokens.tokensOf({ callUuid, epoch: 0 })[0]!;
   await h.transitions.apply(
     callUuid,
     { type: 'carrier.answered', carrierCallId: `leg-${callUuid}` },

@@ -1,5 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { VOUCHED_HEADER } from '../../../media/contract/vouched.ts';
+import { purgeCarrierCallbacks } from '../../../src/carriers/acted-on.ts';
 import { registerCarrierRoutes } from '../../../src/carriers/carrier-routes.ts';
 import { createHarness, type Harness, PUBLIC_URL } from '../calls/harness.ts';
 import { claimCall, placedCall, talkingCall } from '../calls/talk.ts';
@@ -7,11 +9,12 @@ import { claimCall, placedCall, talkingCall } from '../calls/talk.ts';
 let h: Harness;
 let app: FastifyInstance;
 let mediaSpeaks = false;
+let timesAsked = 0;
 const mediaReady = 2;
 beforeAll(async () => {
   h = await createHarness();
   app = Fastify();
-  const media = { mayStillSpeak: () => mediaSpeaks, ready: () => mediaReady };
+  const media = { mayStillSpeak: () => ++timesAsked > 0 && mediaSpeaks, ready: () => mediaReady };
   registerCarrierRoutes(app, { ...h, log: h.placement.log, publicUrl: PUBLIC_URL, media });
   await app.ready();
 });
@@ -24,7 +27,7 @@ beforeEach(() => {
   h.logged.length = 0;
 });
 
-type Answer = { status: number; body: string; type: string | undefined };
+type Answer = { status: number; body: string; type: string | undefined; vouched: unknown };
 
 async function callback(
   callUuid: string,
@@ -42,6 +45,7 @@ async function callback(
     status: response.statusCode,
     body: response.body,
     type: response.headers['content-type'] as string | undefined,
+    vouched: response.headers[VOUCHED_HEADER],
   };
 }
 
@@ -50,7 +54,7 @@ const tokenIn = (answer: Answer): string => /\/media\/plivo\/([\w-]{43})</.exec(
 describe('callbacks of a carrier', () => {
   test('ring, answer and hang-up lead a call through its states; the answer opens the stream at the public address', async () => {
     const callUuid = await placedCall(h);
-    expect(await callback(callUuid, 'ring')).toMatchObject({ status: 200, body: '' });
+    expect(await callback(callUuid, 'ring')).toMatchObject({ status: 200, body: '', vouched: 'carrier' });
     expect((await h.call(callUuid)).status).toBe('ringing');
     const answer = await callback(callUuid, 'answer');
     expect(answer).toMatchObject({ status: 200, type: 'application/xml' });
@@ -66,7 +70,9 @@ describe('callbacks of a carrier', () => {
       const callUuid = await placedCall(h);
       const before = { call: await h.call(callUuid), log: await h.log(callUuid) };
       h.logged.length = 0;
-      for (let time = 0; time < 3; time++) expect((await callback(callUuid, kind, {}, false)).status).toBe(403);
+      for (let time = 0; time < 3; time++) {
+        expect(await callback(callUuid, kind, {}, false)).toMatchObject({ status: 403, vouched: undefined });
+      }
       expect({ call: await h.call(callUuid), log: await h.log(callUuid) }).toEqual(before);
       expect(h.logged.filter((line) => line.callUuid === callUuid)).toHaveLength(1);
     },
@@ -145,6 +151,24 @@ describe('callbacks of a carrier', () => {
     });
   });
 
+  test('two stream reports of one call at once are both kept: neither waits for what the other holds', async () => {
+    const callUuid = await placedCall(h);
+    // Others may still share the row while it is held so: both reports come as far as they can, and then go on at once.
+    const reports = await h.database.transaction(async (tx) => {
+      await tx.query('SELECT 1 AS one FROM calls WHERE call_uuid = $1 FOR NO KEY UPDATE', [callUuid]);
+      const asked = [callback(callUuid, 'stream'), callback(callUuid, 'stream')];
+      await h.until('both wait', async () => {
+        const [row] = await h.database.query<{ count: number }>(
+          `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return row!.count === asked.length;
+      });
+      return asked;
+    });
+    expect((await Promise.all(reports)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await h.log(callUuid)).filter(({ kind }) => kind === 'carrier.stream')).toHaveLength(2);
+  });
+
   test('the signature is checked over the public address with its query, and a GET brings its parameters there', async () => {
     const callUuid = await placedCall(h);
     let signedUrl = '';
@@ -163,6 +187,89 @@ describe('callbacks of a carrier', () => {
     const callUuid = await placedCall(h);
     expect((await callback(callUuid, 'ring', { pad: 'x'.repeat(65 * 1024) })).status).toBe(413);
     expect((await h.call(callUuid)).status).toBe('dialing');
+  });
+});
+
+describe('a copy of a callback, with the nonce of one that was acted on', () => {
+  const copied = async (
+    callUuid: string,
+    kind: string,
+    nonce: string,
+    form: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const response = await app.inject({
+      method: 'POST',
+      url: `/carriers/plivo/${callUuid}/${kind}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-signed': 'yes', 'x-nonce': nonce },
+      payload: new URLSearchParams({ id: 'leg-1', ...form }).toString(),
+    });
+    const vouched = response.headers[VOUCHED_HEADER];
+    return { status: response.statusCode, body: response.body, type: undefined, vouched };
+  };
+  const state = async (callUuid: string) => ({ call: await h.call(callUuid), log: await h.log(callUuid) });
+
+  test.each(['ring', 'stream', 'hangup'])('%s: 200, and the call and its log are as they were', async (kind) => {
+    const callUuid = await placedCall(h);
+    expect((await copied(callUuid, kind, 'n1')).vouched).toBe('carrier');
+    const before = await state(callUuid);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => copied(callUuid, kind, 'n1')));
+    // Whoever has got hold of a copy is no carrier.
+    expect(answers.map(({ status, body, vouched }) => [status, body, vouched])).toEqual(
+      answers.map(() => [200, '', undefined]),
+    );
+    expect(await state(callUuid)).toEqual(before);
+    // The nonce of one call says nothing of another.
+    const other = await placedCall(h);
+    const log = (await h.log(other)).length;
+    await copied(other, kind, 'n1');
+    expect((await h.log(other)).length).toBeGreaterThan(log);
+  });
+
+  test('of the question for a new stream it is answered with the same stream, as often as it comes; the call goes on', async () => {
+    const callUuid = await talkingCall(h);
+    const first = await copied(callUuid, 'next', 'n1');
+    expect(tokenIn(first)).toHaveLength(43);
+    const before = await state(callUuid);
+    for (let copy = 0; copy < 5; copy++)
+      expect(await copied(callUuid, 'next', 'n1')).toEqual({ ...first, vouched: undefined });
+    expect(await state(callUuid)).toEqual(before);
+    expect(await claimCall(h, tokenIn(first), 'media-2')).toMatchObject({ ok: true });
+    expect((await copied(callUuid, 'next', 'n1')).body).toBe('<hangup/>');
+    expect(await h.call(callUuid)).toMatchObject({ status: 'in_progress', ownerMediaId: 'media-2', epoch: 2 });
+  });
+
+  test('of an answer gets the same stream while it waits to be opened, and changes nothing', async () => {
+    const callUuid = await placedCall(h);
+    const answers = await Promise.all([copied(callUuid, 'answer', 'n1'), copied(callUuid, 'answer', 'n1')]);
+    expect({ ...answers[0], vouched: null }).toEqual({ ...answers[1], vouched: null });
+    expect(tokenIn(answers[0]!)).toHaveLength(43);
+    expect((await h.log(callUuid)).filter(({ kind }) => kind === 'carrier.answered')).toHaveLength(1);
+  });
+
+  test('one that failed may come again with its nonce, and counts then', async () => {
+    const callUuid = await placedCall(h);
+    await h.database.query('ALTER TABLE call_events ADD CONSTRAINT refuse_all CHECK (false) NOT VALID');
+    try {
+      expect((await copied(callUuid, 'ring', 'n1')).status).toBe(500);
+    } finally {
+      await h.database.query('ALTER TABLE call_events DROP CONSTRAINT refuse_all');
+    }
+    expect((await h.call(callUuid)).status).toBe('dialing');
+    expect((await copied(callUuid, 'ring', 'n1')).status).toBe(200);
+    expect((await h.call(callUuid)).status).toBe('ringing');
+  });
+
+  test('nonces are kept for the life of the call, and removed when it has long been over', async () => {
+    const [live, over] = [await placedCall(h), await placedCall(h)];
+    for (const callUuid of [live, over]) await copied(callUuid, 'ring', 'n1');
+    await copied(over, 'hangup', 'n2');
+    const kept = async (callUuid: string): Promise<number> =>
+      (await h.database.query('SELECT 1 AS one FROM carrier_callbacks WHERE call_uuid = $1', [callUuid])).length;
+    await purgeCarrierCallbacks(h.database);
+    expect([await kept(live), await kept(over)]).toEqual([1, 2]);
+    await h.database.query(`UPDATE calls SET ended_at = now() - interval '61 minutes' WHERE call_uuid = $1`, [over]);
+    await purgeCarrierCallbacks(h.database);
+    expect([await kept(live), await kept(over)]).toEqual([1, 0]);
   });
 });
 
@@ -249,5 +356,27 @@ describe('a call whose stream is over though nobody ended it', () => {
     const claimed = await claimCall(h, tokenIn(await asked));
     mediaSpeaks = false;
     expect(claimed).toMatchObject({ ok: true, setup: { checkpoint: { nextTurnNumber: 10 } } });
+  });
+
+  test('however many callbacks ask at once, one waits for the last word, and all get the same stream', async () => {
+    const callUuid = await talkingCall(h);
+    mediaSpeaks = true;
+    timesAsked = 0;
+    const signature = vi.spyOn(h.carrier, 'signatureOf');
+    const looked = vi.spyOn(h.database, 'query');
+    const asked = [1, 2, 3].map(() => callback(callUuid, 'next'));
+    await h.until('all of them', () => (signature.mock.calls.length === 3 ? true : undefined));
+    const answered = (): number => looked.mock.results.length;
+    for (let known = -1; known !== answered(); ) {
+      known = answered();
+      await Promise.all(looked.mock.results.map(({ value }) => value));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(timesAsked).toBe(1);
+    mediaSpeaks = false;
+    h.clock.advanceMs(50);
+    const tokens = new Set((await Promise.all(asked)).map(tokenIn));
+    vi.restoreAllMocks();
+    expect([[...tokens][0]?.length, tokens.size]).toEqual([43, 1]);
   });
 });

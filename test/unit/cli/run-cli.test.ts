@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
 import { parseApiKey } from '../../../src/workspaces/api-key-format.ts';
@@ -105,9 +106,15 @@ describe('the command line, from an empty database to a workspace that can call'
       },
     });
     const database = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
-    const rows = await database.query<{ credentials_sealed: Buffer }>('SELECT * FROM phone_lines ORDER BY number');
+    const rows = await database.query<{ id: string; workspace_id: string; credentials_sealed: Buffer }>(
+      'SELECT * FROM phone_lines ORDER BY number',
+    );
     await database.close();
-    expect(rows.map((row) => JSON.parse(createSealer(MASTER_KEY).open(row.credentials_sealed)))).toEqual([
+    const opened = (row: (typeof rows)[number]): unknown =>
+      JSON.parse(
+        createSealer(MASTER_KEY).open(row.credentials_sealed, sealedPlace.lineCredentials(row.workspace_id, row.id)),
+      );
+    expect(rows.map(opened)).toEqual([
       { authId: 'MA1', authToken: 'token-stdin' },
       { authId: 'MA2', authToken: 'token-environment' },
     ]);

@@ -12,9 +12,54 @@ test('the public address follows the port, and loses its trailing slash', () => 
   expect(loadServiceSettings({ PUBLIC_URL: 'https://voice.example.com/' }).publicUrl).toBe('https://voice.example.com');
 });
 
+test('TRUSTED_PROXIES takes addresses and ranges; a slip is named with the way out', () => {
+  const read = (list: string): readonly string[] => loadServiceSettings({ TRUSTED_PROXIES: list }).trustedProxies;
+  expect(read('')).toEqual([]);
+  expect(read(' 10.0.0.5, 10.1.0.0/16 ,fd00::/8,::1,')).toEqual(['10.0.0.5/32', '10.1.0.0/16', 'fd00::/8', '::1/128']);
+  for (const slip of [
+    '10.0.0.0/33',
+    'proxy.example',
+    '10.0.0',
+    '127.1',
+    '10.0.0.5/',
+    '10.0.0.0/8/8',
+    'fd00::/129',
+    '10.0.0.0/-1',
+  ]) {
+    expect(() => read(`127.0.0.1,${slip}`), slip).toThrow(
+      /TRUSTED_PROXIES: '.*' is no address and no range; write .* 10\.0\.0\.5/,
+    );
+  }
+  for (const everybody of ['0.0.0.0/0', '::/0', '10.0.0.0/00']) {
+    expect(() => read(everybody), everybody).toThrow(/is everybody/);
+  }
+  expect(() => read('::ffff:10.0.0.0/104')).toThrow(/write it as IPv4/);
+  expect(loadServiceSettings({}).trustedProxyHeader).toBe('auto');
+  expect(loadServiceSettings({ TRUSTED_PROXY_HEADER: 'forwarded' }).trustedProxyHeader).toBe('forwarded');
+  expect(() => loadServiceSettings({ TRUSTED_PROXY_HEADER: 'via' })).toThrow(
+    /TRUSTED_PROXY_HEADER: .*x-forwarded-for or forwarded/,
+  );
+});
+
 test('every setting at fault is named at once, with the way out', () => {
   const load = () => loadServiceSettings({ PORT: '70000', DATABASE_URL: 'mysql://x', PARLEY_MASTER_KEY: 'abc' });
   expect(load).toThrow(/PORT must be at most 65535/);
   expect(load).toThrow(/DATABASE_URL must begin with postgresql:/);
   expect(load).toThrow(/PARLEY_MASTER_KEY must be 64 hexadecimal digits \(openssl rand -hex 32\)/);
+});
+
+test('a metrics port that others can reach wants a token', () => {
+  const hostOf =
+    (host: string, more: Record<string, string> = {}) =>
+    () =>
+      loadServiceSettings({ PARLEY_METRICS_HOST: host, ...more });
+  for (const host of ['0.0.0.0', '::', '203.0.113.7', '2001:db8::1', 'metrics.example.com', '::ffff:203.0.113.7']) {
+    expect(hostOf(host), host).toThrow(/set PARLEY_METRICS_TOKEN \(openssl rand -hex 32\)/);
+    expect(hostOf(host, { PARLEY_METRICS_TOKEN: 'short' }), host).toThrow(/at least 16/);
+    expect(hostOf(host, { PARLEY_METRICS_TOKEN: 'token-of-prometheus' })().metricsToken).toBe('token-of-prometheus');
+    expect(hostOf(host, { PARLEY_METRICS_PORT: '0' })().metricsToken).toBeNull();
+  }
+  for (const host of ['127.0.0.1', 'localhost', '::1', '10.1.2.3', '192.168.1.4', '172.16.0.9', 'fd00::1']) {
+    expect(hostOf(host)().metricsHost).toBe(host);
+  }
 });

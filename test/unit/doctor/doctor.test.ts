@@ -11,13 +11,8 @@ import { type CheckResult, runCheck } from '../../../src/doctor/check.ts';
 import { checkDatabase, skewResult } from '../../../src/doctor/database-checks.ts';
 import { examine } from '../../../src/doctor/doctor.ts';
 import { loadDoctorSettings } from '../../../src/doctor/doctor-settings.ts';
-import {
-  checkDisk,
-  checkMasterKey,
-  checkMediaParts,
-  checkNode,
-  checkOpenFiles,
-} from '../../../src/doctor/machine-checks.ts';
+import { checkDisk, checkMediaParts, checkNode, checkOpenFiles } from '../../../src/doctor/machine-checks.ts';
+import { checkMasterKey } from '../../../src/doctor/master-key-checks.ts';
 import { checkPorts, checkPublicUrl, checkService, runningInstance } from '../../../src/doctor/network-checks.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
@@ -90,10 +85,19 @@ describe('ports and the public address', () => {
     const settings = loadDoctorSettings({ PARLEY_DATA_DIR: dataDir });
     const instance = await runningInstance(settings);
     expect(instance).toBe('run-1');
-    expect(levels(checkService(settings, instance))).toEqual(['service: ok']);
+    expect(levels(await checkService(settings, instance))).toEqual(['service: ok', 'readiness: warn']);
+    const checks = { media: { ok: false, detail: 'no media process is connected' } };
+    await serve(
+      { '/readyz': JSON.stringify({ status: 'unavailable', checks }) },
+      { socket: join(dataDir, 'operator.sock') },
+    );
+    expect((await checkService(settings, instance))[1]).toMatchObject({
+      level: 'fail',
+      detail: 'media: no media process is connected',
+    });
     expect(levels(await checkPorts(settings, instance))).toEqual(['port: ok', 'metrics port: ok']);
     expect(levels(await checkPublicUrl(settings, instance))).toEqual(['public URL: warn', 'media path: ok']);
-    expect(levels(checkService(settings, null))).toEqual(['service: fail']);
+    expect(levels(await checkService(settings, null))).toEqual(['service: fail']);
     expect(levels(await checkPorts({ ...settings, metricsHost: '0.0.0.0' }, instance))[1]).toBe('metrics port: warn');
   });
 
@@ -271,7 +275,7 @@ describe('the machine', () => {
     expect(checkMasterKey(settings(), {})).toMatchObject([
       { level: 'warn', detail: expect.stringContaining('mode 600') },
     ]);
-    expect(settings().masterKeyHex).toBe(KEY);
+    expect(settings().masterKeys).toEqual([KEY]);
     chmodSync(file, 0o640);
     expect(checkMasterKey(settings(), {})).toMatchObject([{ level: 'fail', wayOut: `chmod 600 ${file}` }]);
     writeFileSync(file, 'short');
@@ -294,6 +298,7 @@ describe('parley doctor', () => {
       selfCheckEntry: () => {
         throw new Error('not built');
       },
+      engineSpeedEntry: () => '',
     });
     expect(results[0]).toMatchObject({ name: 'settings', level: 'fail', detail: expect.stringContaining('PORT') });
     expect(levels(results)).toContain('socket server: fail');

@@ -10,6 +10,7 @@ import { createResumeKeys } from '../../../src/embed/resume-keys.ts';
 import { createSessionTokens } from '../../../src/embed/session-token.ts';
 import { createSigningKeys } from '../../../src/embed/signing-keys.ts';
 import { changeOrigins, createWidgetKey } from '../../../src/embed/widget-keys.ts';
+import { type CallRoom, createCallRoom } from '../../../src/limits/call-room.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { resumeFrom } from '../../../src/media-link/claim.ts';
@@ -24,25 +25,35 @@ let embed: Embed;
 let publicKey: string;
 let agentId: string;
 let address = 0;
+let unwritten = false;
+let room: CallRoom;
+let moreCalls = Number.POSITIVE_INFINITY;
 
 beforeAll(async () => {
   harness = await createHarness();
   const { database, clock, pool } = harness;
   const slots = createPostgresStore(database);
+  room = createCallRoom({
+    source: { room: () => ({ moreCalls, alwaysCalls: 0, carriesCalls: 0, scarce: null }) },
+    clock,
+    refusing() {},
+  });
   embed = createEmbed({
     database,
     clock,
     log: pino({ level: 'silent' }),
     bus: { publish() {} },
     sealer: createSealer(MASTER_KEY),
-    masterKeyHex: MASTER_KEY,
+    masterKeys: MASTER_KEY,
     publicUrl: PUBLIC_URL,
     limits: createEmbedLimits({ store: slots, postgres: slots, database, clock }),
     resumeFrom,
     superseded: pool.superseded,
     prepare: () => {},
     isDraining: () => false,
-    hasRoom: () => true,
+    hasRoom: () => room.has('web'),
+    room,
+    hasUnwritten: () => unwritten,
   });
   await database.query('UPDATE workspaces SET max_web_sessions = 100000');
   publicKey = (await createWidgetKey(database, { slug: 'acme', name: 'site', allow: [ORIGIN] })).publicKey;
@@ -106,6 +117,43 @@ describe('a socket with a session token', () => {
     expect(codes.filter((code) => code === 'token_used')).toHaveLength(99);
   });
 
+  it('takes its place in the room when it is claimed: tokens hold none, and who finds none may come back with its token', async () => {
+    const before = room.expected;
+    const tokens = [await tokenOf(), await tokenOf(), await tokenOf()];
+    expect(room.expected).toBe(before);
+    moreCalls = room.expected + 1;
+    try {
+      expect(codeOf(await claim(tokens[0]!))).toBe('ok');
+      expect(await claim(tokens[1]!)).toMatchObject({ ok: false, httpStatus: 429, code: 'concurrency_limit' });
+      expect(room.expected).toBe(before + 1);
+      await expect(tokenOf()).rejects.toThrow('draining');
+    } finally {
+      moreCalls = Number.POSITIVE_INFINITY;
+    }
+    expect(codeOf(await claim(tokens[1]!))).toBe('ok');
+    expect(room.expected).toBe(before + 2);
+  });
+
+  it('gives its place back when its claim fails, but not the one of another socket with the token that won', async () => {
+    const before = room.expected;
+    const token = await tokenOf();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => claim(token)));
+    expect(room.expected).toBe(before + 1);
+    expect(codeOf(await claim(token))).toBe('token_used');
+    expect(room.expected).toBe(before + 1);
+    for (const answer of answers) if (answer.ok) room.carried(answer.setup.callUuid);
+    harness.clock.advanceMs(500);
+    expect(room.expected).toBe(before);
+    expect(codeOf(await claim(token))).toBe('token_used');
+    expect(room.expected).toBe(before);
+    const second = await tokenOf();
+    await harness.database.query('UPDATE workspaces SET max_web_sessions = 0');
+    expect(codeOf(await claim(second))).toBe('concurrency_limit');
+    expect(room.expected).toBe(before);
+    await harness.database.query('UPDATE workspaces SET max_web_sessions = 100000');
+    expect(codeOf(await claim(second))).toBe('ok');
+  });
+
   it('is refused after 60 s and the 5 s that clocks may differ', async () => {
     const token = await tokenOf();
     const late = await tokenOf();
@@ -142,8 +190,33 @@ describe('a socket with a session token', () => {
     await expect(tokenOf()).rejects.toThrow('concurrency_limit');
   });
 
-  it('is refused when its slot was never promised', async () => {
-    expect(codeOf(await claim(await signed({})))).toBe('concurrency_limit');
+  it('takes its place among those of its address and its workspace when it is claimed; its token took none', async () => {
+    const inUse = async (): Promise<number> => {
+      const [row] = await harness.database.query<{ count: number }>(
+        `SELECT (SELECT count(*) FROM limit_leases WHERE name ~ '^(calls|web|embed:address):')::int
+              + (SELECT count(*) FROM calls WHERE status = 'in_progress')::int AS count`,
+      );
+      return row!.count;
+    };
+    const before = await inUse();
+    const key = await createWidgetKey(harness.database, { slug: 'acme', name: 'six', allow: [ORIGIN] });
+    const tokens: string[] = [];
+    while (tokens.length < 6) tokens.push(await tokenOf({ publicKey: key.publicKey }));
+    expect(await inUse()).toBe(before);
+    const codes = [];
+    for (const token of tokens) codes.push(codeOf(await claim(token)));
+    expect(codes).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'concurrency_limit']);
+    // Each has a row, and a lease of its address.
+    expect(await inUse()).toBe(before + 10);
+  });
+
+  it('keeps the slot of its address for longer than the promise of its row', async () => {
+    const { callUuid } = await begun();
+    const [lease] = await harness.database.query<{ seconds: number }>(
+      'SELECT extract(epoch FROM until - clock_timestamp())::float8 AS seconds FROM limit_leases WHERE holder = $1',
+      [callUuid],
+    );
+    expect(lease!.seconds).toBeGreaterThan(30);
   });
 
   it.each([
@@ -202,6 +275,39 @@ function base64(value: object): string {
 }
 
 describe('signing keys', () => {
+  it('a kid that is unknown or none reaches no statement: of 1,000 knocks one reads what other nodes have made', async () => {
+    const { database, clock } = harness;
+    const statements: string[] = [];
+    const counted = {
+      ...database,
+      query: <Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
+        statements.push(`${sql} ${JSON.stringify(parameters)}`);
+        return database.query<Row>(sql, parameters);
+      },
+    };
+    const sealer = createSealer(MASTER_KEY);
+    const tokens = createSessionTokens({
+      keys: createSigningKeys({ database: counted, clock, sealer }),
+      clock,
+      issuer: PUBLIC_URL,
+    });
+    const kids = ['\u0000', "2026-11'; SELECT 1", 'x'.repeat(2_000), '', '2026-11-9999', '2026-11\n', 7, null, ['a']];
+    const knock = async (kid: unknown): Promise<void> => {
+      const token = `${base64({ alg: 'EdDSA', typ: 'JWT', kid })}.${base64({ iss: PUBLIC_URL })}.AAAA`;
+      expect(await tokens.verify(token)).toEqual({ ok: false, code: 'token_invalid' });
+    };
+    for (const kid of kids) await knock(kid);
+    expect(statements).toEqual([]);
+    await Promise.all(Array.from({ length: 500 }, (_none, nth) => knock(`1999-01-${nth}`)));
+    for (let nth = 0; nth < 500; nth++) await knock(`1999-01-${nth}`);
+    expect(statements).toHaveLength(1);
+    expect(statements[0]).not.toContain('1999-01');
+    // What another node made is known 5 s later, and a token of it is taken at once when nobody has knocked before.
+    clock.advanceMs(5_000);
+    expect(await tokens.verify(await signed({}))).toMatchObject({ ok: true });
+    expect(statements).toHaveLength(1);
+  });
+
   it('sign for 30 days, and are accepted for 24 h longer', async () => {
     const { database, clock } = harness;
     const deps = { database, clock, sealer: createSealer(MASTER_KEY) };
@@ -265,6 +371,50 @@ describe('a socket with a resume token', () => {
       { type: 'media.stopped', callUuid, epoch, why: 'socket_closed', durationMs: 10, latencies: [] },
     ]);
     expect(codeOf(await claim(resume(setup, 2)))).toBe('session_over');
+  });
+});
+
+describe('a session that was ended', () => {
+  const resume = (setup: CallSetup) =>
+    resumeTokenOf({ callUuid: setup.callUuid, epoch: setup.epoch, number: 1, keyHex: setup.web!.resumeKeyHex });
+
+  it('is over for its token at once, before the last word of its conversation is written', async () => {
+    const setup = await begun();
+    const { callUuid, epoch } = setup;
+    await harness.messages.handle([{ type: 'web.ended', callUuid, epoch, why: 'socket_closed' }]);
+    expect((await harness.call(callUuid)).status).toBe('in_progress');
+    expect(codeOf(await claim(resume(setup)))).toBe('session_over');
+    await harness.messages.handle([
+      { type: 'media.stopped', callUuid, epoch, why: 'socket_closed', durationMs: 10, latencies: [] },
+    ]);
+    expect(await harness.call(callUuid)).toMatchObject({ endedReason: 'user_hangup', hangupBy: 'caller', epoch: 1 });
+  });
+
+  it('is over too where control has read its end and not yet written it', async () => {
+    const setup = await begun();
+    const { callUuid, epoch } = setup;
+    unwritten = true;
+    const claimed = claim(resume(setup));
+    await harness.messages.handle([{ type: 'web.ended', callUuid, epoch, why: 'socket_closed' }]);
+    unwritten = false;
+    let isAnswered = false;
+    void claimed.then(() => {
+      isAnswered = true;
+    });
+    await harness.until('the answer', async () => {
+      harness.clock.advanceMs(10);
+      return isAnswered || undefined;
+    });
+    expect(codeOf(await claimed)).toBe('session_over');
+  });
+
+  it('by a fault keeps the fault', async () => {
+    const { callUuid, epoch } = await begun();
+    await harness.messages.handle([{ type: 'web.ended', callUuid, epoch, why: 'failed' }]);
+    await harness.messages.handle([
+      { type: 'media.stopped', callUuid, epoch, why: 'failed', durationMs: 10, latencies: [] },
+    ]);
+    expect(await harness.call(callUuid)).toMatchObject({ status: 'failed', endedReason: 'internal_error' });
   });
 });
 

@@ -98,7 +98,7 @@ describe('a lead and its calls', () => {
     expect(await placeCall(h.placement, ofLead(lead))).toMatchObject({ kind: 'rejected' });
     const before = await reread(lead);
     expect(before).toMatchObject({ status: 'failed', callCount: 1 });
-    h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 9, retrySafe: true });
+    h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 9 });
     expect(await placeCall(h.placement, ofLead(lead))).toMatchObject({ kind: 'throttled' });
     expect({ ...(await reread(lead)), updatedAt: 0 }).toEqual({ ...before, updatedAt: 0 });
   });
@@ -221,13 +221,13 @@ describe('the suppression list', () => {
 
   test('holds for a dial that begins after the entry, until it is taken away; nothing is written for a refused one', async () => {
     const to = aNumber();
+    const lead = await aLead(to);
     await suppress(h.database, workspaceId, [to], entry);
     const counts = async (): Promise<unknown> =>
       h.database.query('SELECT (SELECT count(*) FROM calls) AS calls, (SELECT count(*) FROM dial_permits) AS permits');
     const before = await counts();
     const dialled = h.carrier.placed.length;
     expect(await placeCall(h.placement, h.newCall({ to }))).toEqual({ kind: 'blocked', code: 'blocked_suppressed' });
-    const lead = await aLead(to);
     expect(await placeCall(h.placement, ofLead(lead))).toEqual({ kind: 'blocked', code: 'blocked_suppressed' });
     expect([await counts(), h.carrier.placed.length, (await reread(lead)).status]).toEqual([before, dialled, 'new']);
     await unsuppress(h.database, workspaceId, [to]);
@@ -261,7 +261,7 @@ describe('the suppression list', () => {
     expect(await h.database.query('SELECT 1 AS one FROM calls WHERE to_number = $1', [to])).toEqual([]);
 
     const other = await aLead();
-    h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 1, retrySafe: true });
+    h.carrier.outcomes.push({ kind: 'throttled', retryAfterSeconds: 1 });
     h.carrier.whilePlacing = () => suppress(h.database, workspaceId, [other.phone], entry).then(() => {});
     const repeating = placeCall(h.placement, ofLead(other));
     const second = await h.until('the pause to be over', async () => {
@@ -349,7 +349,7 @@ describe('lead.updated', () => {
 
 describe('an opt-out', () => {
   const suppressed = async (phone: string): Promise<unknown> =>
-    (await listSuppressions(h.database, workspaceId, { phone, before: null, limit: 1 }))[0];
+    (await listSuppressions(h.database, workspaceId, { phone: [phone], before: null, limit: 1 }))[0];
 
   test('that the agent says: the number is suppressed at once, and every lead with it is do_not_contact', async () => {
     const lead = await aLead();

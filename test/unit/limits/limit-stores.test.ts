@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { NO_REDIS, type OwnRedis, startOwnRedis } from '../../../bench/harness/redis-server.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { rateAsk } from '../../../src/limits/gcra.ts';
@@ -6,6 +7,7 @@ import { createPostgresStore, purgeLimits } from '../../../src/limits/postgres-s
 import { takeFromRate } from '../../../src/limits/rate-limit.ts';
 import { createRedisStore, type RedisStore } from '../../../src/limits/redis-store.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { holdStoreToItsPort } from './limit-store-suite.ts';
@@ -28,20 +30,28 @@ describe('limits in PostgreSQL', () => {
   });
   holdStoreToItsPort(() => createPostgresStore(database));
 
-  it('advises by what refused it, also when that was taken after the statement had begun', async () => {
-    await database.query(`INSERT INTO rate_limits (name, tat) VALUES ('raced', now() - interval '1 s')`);
-    const { held, asked } = await database.transaction(async (tx) => {
-      await tx.query(`UPDATE rate_limits SET tat = clock_timestamp() + interval '40 s' WHERE name = 'raced'`);
-      const ask = rateAsk('raced', { perSecond: 1, burst: 1 });
+  it.each([
+    ['moved', `INSERT INTO rate_limits (name, tat) VALUES ('moved', now() - interval '1 s')`],
+    ['made', 'SELECT 1'],
+  ])('advises by what refused it, also when that was %s after the statement had begun', async (raced, before) => {
+    await database.query(before);
+    const began = performance.now();
+    const { asked } = await database.transaction(async (tx) => {
+      await tx.query(
+        `INSERT INTO rate_limits (name, tat) VALUES ($1, clock_timestamp() + interval '40 s')
+         ON CONFLICT (name) DO UPDATE SET tat = excluded.tat`,
+        [raced],
+      );
+      const ask = rateAsk(raced, { perSecond: 1, burst: 1 });
       const asked = createPostgresStore(database).admit({ rates: [ask], slots: [], holder: '', ttlMs: 0 });
       const waiting = `SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      while ((await database.query(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-      return { held: performance.now(), asked: [asked] };
+      await eventually('the lock to be waited for', async () => (await database.query(waiting)).length > 0);
+      return { asked: [asked] };
     });
     const answer = await asked[0]!;
     expect(answer).toMatchObject({ ok: false, refused: 'rate' });
-    // A moment passed since the row was written; the rest of the 40 s is still to wait.
-    expect(answer.tatsUs[0]).toBeGreaterThan(39_000_000 - (performance.now() - held) * 1_000);
+    // Some time passed since the row was written; the rest of the 40 s is still to wait.
+    expect(answer.tatsUs[0]).toBeGreaterThan(39_000_000 - (performance.now() - began) * 1_000);
   });
 
   it('forgets names that nobody uses any more', async () => {
@@ -58,17 +68,13 @@ afterAll(() => redis?.close());
 describe.skipIf(redis === null)(redis === null ? `limits in Redis: ${NO_REDIS}` : 'limits in Redis', () => {
   let store: RedisStore;
   beforeAll(async () => {
-    store = createRedisStore({ url: redis!.url, onTrouble: () => {} });
-    for (let tries = 0; tries < 100; tries++) {
-      if (
-        await store.ping().then(
-          () => true,
-          () => false,
-        )
-      )
-        return;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    store = createRedisStore({ url: redis!.url, onTrouble: () => {}, limitMs: PATIENCE_MS });
+    const answers = (): Promise<boolean> =>
+      store.ping().then(
+        () => true,
+        () => false,
+      );
+    await eventually('an answer of Redis', answers);
   });
   afterAll(() => store.close());
   holdStoreToItsPort(() => store);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressName } from '../../../src/limits/limit-names.ts';
+import { addressName } from '../../../media/contract/address-name.ts';
 import { createLineFloor, paceAsk, spacedAsk } from '../../../src/limits/line-pace.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -66,6 +66,8 @@ describe('the name of an address', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['0000:0000:0000:0000:0000:ffff:c000:0201', '192.0.2.1'],
+    ['::ffff:c000:201', '192.0.2.1'],
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['2001:0DB8:0001:0002:ffff::9', '2001:db8:1:2::/64'],
     ['::1', '0:0:0:0::/64'],

@@ -10,6 +10,7 @@ import { createLinkServer, type LinkServer } from '../../../src/media-link/link-
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
 import type { MediaPeerDeps } from '../../../src/media-link/media-peer.ts';
 import { createMediaPool, type MediaPool } from '../../../src/media-link/media-pool.ts';
+import { eventually } from '../../support/eventually.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { MediaClient } from './media-client.ts';
 
@@ -64,15 +65,14 @@ const checkpoint = (atMs: number): ToControl => ({
 const handledAtMs = (): number[] =>
   handled.map((message) => (message.type === 'checkpoint' ? message.checkpoint.atMs : -1));
 
-async function until(what: string, check: () => boolean): Promise<void> {
-  for (const untilMs = performance.now() + 5_000; performance.now() < untilMs; ) {
-    if (check()) return;
-    // Acknowledgements go out each second, and what waits for the database is tried again each half.
-    clock.advanceMs(100);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  throw new Error(`Waited 5 s for ${what}.`);
-}
+/** Acknowledgements go out each second, and what waits for the database is tried again each half: time passes. */
+const until = (what: string, check: () => boolean): Promise<boolean> =>
+  eventually(what, check, {
+    between() {
+      clock.advanceMs(100);
+      return new Promise((resolve) => setImmediate(resolve));
+    },
+  });
 
 function start(runId = 'control-1'): LinkServer {
   const log = pino({ level: 'silent' });
@@ -154,6 +154,29 @@ describe('the link to media processes', () => {
     media.cut();
     await until('the disconnection', () => !pool.hasRoom());
     expect(renewed).toBeGreaterThanOrEqual(1);
+  });
+
+  test('what processes say of how many more calls they can serve is summed, and never over their capacity', async () => {
+    const [one, two] = [newClient('run-1'), newClient('run-2')];
+    await one.connect(path);
+    await two.connect(path);
+    one.link.send(hello('media-1'));
+    two.link.send(hello('media-2'));
+    await until('both', () => pool.members().length === 2);
+    const capacityCalls = pool.members()[0]!.capacityCalls;
+    // Neither has been measured: each may be given what any process takes.
+    expect(pool.room()).toMatchObject({ moreCalls: 8, alwaysCalls: 8 });
+    two.link.send({ type: 'room', mediaId: 'media-2', moreCalls: 0, carriesCalls: 5, scarce: 'recogniser' });
+    await until('room of one', () => pool.room().moreCalls === 4);
+    one.link.send(load('media-1', 3));
+    await until('three of its four', () => pool.room().moreCalls === 1);
+    one.link.send(load('media-1', 5));
+    await until('none of its four', () => pool.room().moreCalls === 0);
+    one.link.send(load('media-1', 0));
+    one.link.send({ type: 'room', mediaId: 'media-1', moreCalls: 3, carriesCalls: 7, scarce: 'voice' });
+    await until('room of both', () => pool.room().moreCalls === 3);
+    one.link.send({ type: 'room', mediaId: 'media-1', moreCalls: 10_000, carriesCalls: 10_000, scarce: 'voice' });
+    await until('its capacity', () => pool.room().moreCalls === capacityCalls);
   });
 
   test('messages sent while the connection was away arrive once, in order, after a reconnect', async () => {
@@ -265,11 +288,12 @@ describe('the link to media processes', () => {
     expect(server.mayStillSpeak(CALL)).toBe(true);
     gone.cut();
     back.cut();
-    await until('the cut', () => pool.members().every((member) => !member.connected));
+    // Time stands still while sockets move: two seconds are two seconds.
+    await eventually('the cut', () => pool.members().every((member) => !member.connected));
     expect(server.mayStillSpeak(CALL)).toBe(false);
     clock.advanceMs(2000);
     await back.connect(path);
-    await until('the return', () => pool.members().some((member) => member.connected));
+    await eventually('the return', () => pool.members().some((member) => member.connected));
     expect(released).toEqual([]);
     for (let second = 0; second < 4; second++) clock.advanceMs(1000);
     expect(released).toEqual([{ mediaId: 'media-0', calls: [{ callUuid: CALL, epoch: 1 }] }]);

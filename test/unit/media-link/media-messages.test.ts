@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LiveEvent, Turn } from '../../../media/contract/conversation.ts';
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
-import { factsOf, keyOfRecording, writeSealed } from '../../support/sealed-recording.ts';
+import { factsOf, keyOfRecording, toneFile, writeSealed } from '../../support/sealed-recording.ts';
 import { createHarness, type Harness, PUBLIC_URL } from '../calls/harness.ts';
 import { talkingCall } from '../calls/talk.ts';
 
@@ -41,7 +41,7 @@ const stopped = (callUuid: string, epoch = 1): CallMessage => ({
     { turnId: 't4', eouMs: 310, sttMs: 360, ttsMs: 500, agentMs: 620 },
   ],
 });
-const PLAIN = Buffer.from('OggS and what follows');
+const PLAIN = toneFile(4);
 /** As the recorder leaves it: a sealed file on the disk, and what it says of it. */
 async function recording(callUuid: string, epoch = 1): Promise<CallMessage> {
   const path = join(h.dataDir, 'recordings', '2026-11-21', `${callUuid}.${epoch}.sealed`);
@@ -102,6 +102,30 @@ describe('what media says of a call', () => {
       latency: { answerToFirstWordMs: 180 },
       warnings: ['unresolved_placeholder'],
     });
+  });
+
+  test('a placeholder without a value is one warning a key, with how often it was met; others are their code alone', async () => {
+    const callUuid = await talkingCall(h);
+    const met = (key: string, count: number) =>
+      live(callUuid, { type: 'warning', code: 'placeholder_unresolved', message: 'x', key, count, atMs: 1 });
+    const slow = live(callUuid, { type: 'warning', code: 'stt_slow', message: 'x', atMs: 2 });
+    await h.messages.handle([met('plan', 2), slow, met('city', 1)]);
+    await h.messages.handle([met('plan', 1), slow]);
+    expect((await h.call(callUuid)).warnings).toEqual([
+      { code: 'placeholder_unresolved', key: 'plan', count: 3 },
+      'stt_slow',
+      { code: 'placeholder_unresolved', key: 'city', count: 1 },
+    ]);
+  });
+
+  test('a pause of the agent that was no interruption is counted, one that was is not', async () => {
+    const callUuid = await talkingCall(h);
+    expect((await h.call(callUuid)).falseBargeIns).toBe(0);
+    const phase = (name: 'pause' | 'commit' | 'resume', atMs: number) =>
+      live(callUuid, { type: 'barge_in', phase: name, atMs });
+    await h.messages.handle([phase('pause', 100), phase('resume', 400), phase('pause', 500), phase('commit', 900)]);
+    await h.messages.handle([phase('pause', 1_000), phase('resume', 1_400)]);
+    expect((await h.call(callUuid)).falseBargeIns).toBe(2);
   });
 
   test('the agent hangs up: the carrier is told, and the callback then completes the call with agent_hangup', async () => {
@@ -307,27 +331,35 @@ describe('what media says of a call', () => {
     expect(h.messages.staleCount() - counted).toBe(stale.length);
   });
 
-  test('a call with two streams has two recordings in their order, whichever is finished first, and says so twice', async () => {
+  test('a call with two streams has two recordings in their order, whichever is finished first, and one of the whole that is told once', async () => {
     const callUuid = await talkingCall(h);
     await h.database.query('UPDATE calls SET epoch = 3 WHERE call_uuid = $1', [callUuid]);
     await recorded(callUuid, 3);
     await h.transitions.apply(callUuid, { type: 'finish', reason: 'user_hangup', hangupBy: 'caller' });
     await recorded(callUuid, 1);
     await recorded(callUuid, 1);
-    expect(await h.call(callUuid)).toMatchObject({
+    expect((await h.call(callUuid)).recordingStatus).toBe('pending');
+    expect(await h.webhooks(callUuid)).toEqual(['call.completed']);
+    expect(await h.joiner.sweep()).toBe(1);
+    expect(await h.shelf.sweep()).toBe(1);
+    const call = await h.call(callUuid);
+    expect(call).toMatchObject({
       recordingStatus: 'ready',
       recordings: [
         { ...facts, epoch: 1 },
         { ...facts, epoch: 3 },
       ],
     });
-    expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready', 'recording.ready']);
+    expect(call.recording!.sha256).not.toBe(facts.sha256);
+    expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready']);
     const [event] = await h.database.query<{ body: string }>(
       'SELECT body FROM webhook_events WHERE call_uuid = $1 ORDER BY sequence DESC LIMIT 1',
       [callUuid],
     );
-    const told = JSON.parse(event!.body).recordings.filter((one: { variant: string }) => one.variant === 'stereo');
-    expect(told.map((one: { part: number }) => one.part)).toEqual([1, 2]);
+    const body = JSON.parse(event!.body);
+    expect(body.recording).toMatchObject({ part: null, sha256: call.recording!.sha256 });
+    const told = body.recordings.filter((one: { variant: string }) => one.variant === 'stereo');
+    expect(told.map((one: { part: number | null }) => one.part)).toEqual([null, 1, 2]);
   });
 
   test("a recording is expected from the stream's start, and of a call whose media died it is failed", async () => {

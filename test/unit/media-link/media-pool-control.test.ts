@@ -17,6 +17,7 @@ function poolOf() {
     activeCalls: 1,
     capacityCalls: 10,
     draining: false,
+    room: null,
     socketServer: 'ws',
     send: (message) => sent.push(message) > 0,
   };

@@ -1,8 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../bench/harness/free-port.ts';
 import { counter, counters, eventLoopDelayOf, gauge, histogram } from '../../../media/contract/metrics.ts';
 import { LatenessHistogram } from '../../../media/io/lateness-histogram.ts';
+import type { Readiness } from '../../../src/api/health-routes.ts';
+import { probe } from '../../../src/doctor/http-probe.ts';
 import { observeEnds, timePlacement } from '../../../src/metrics/call-observers.ts';
 import { type ControlMetrics, createControlMetrics } from '../../../src/metrics/control-metrics.ts';
 import { databaseFamilies } from '../../../src/metrics/database-metrics.ts';
@@ -122,10 +127,48 @@ describe('what the database knows', () => {
   });
 });
 
+const NOT_READY: Readiness = { status: 'unavailable', checks: { media: { ok: false, detail: 'none is connected' } } };
+const PRIVATE = { host: '127.0.0.1', token: null, socketPath: null, readiness: async () => NOT_READY };
+
 describe('the metrics port', () => {
+  it('with a token gives nothing to who does not bear it, and the private socket wants none', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-operator-'));
+    const port = await freePort();
+    const socketPath = join(folder, 'operator.sock');
+    const token = 'token-of-prometheus';
+    const text = async (): Promise<string> => 'parley_a 1\n';
+    const server = await startMetricsServer({ ...PRIVATE, port, token, socketPath, log: silent, text });
+    const ask = async (path: string, authorization?: string): Promise<[number, string]> => {
+      const answer = await fetch(
+        `http://127.0.0.1:${port}${path}`,
+        authorization ? { headers: { authorization } } : {},
+      );
+      return [answer.status, await answer.text()];
+    };
+    for (const wrong of [undefined, 'Bearer ', `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, `Basic ${token}`]) {
+      for (const path of ['/metrics', '/readyz', '/']) {
+        const [status, body] = await ask(path, wrong);
+        expect([status, body.includes('parley_a'), body.includes('media')], `${path} ${wrong}`).toEqual([
+          401,
+          false,
+          false,
+        ]);
+      }
+    }
+    expect(await ask('/metrics', `Bearer ${token}`)).toEqual([200, 'parley_a 1\n']);
+    expect(await ask('/readyz', `Bearer ${token}`)).toEqual([503, JSON.stringify(NOT_READY)]);
+    expect(await probe('http://localhost/readyz', { socketPath })).toEqual({
+      ok: true,
+      status: 503,
+      body: JSON.stringify(NOT_READY),
+    });
+    await server.close();
+    rmSync(folder, { recursive: true });
+  });
+
   it('serves GET /metrics and nothing else', async () => {
     const port = await freePort();
-    const server = await startMetricsServer({ host: '127.0.0.1', port, log: silent, text: async () => 'parley_a 1\n' });
+    const server = await startMetricsServer({ ...PRIVATE, port, log: silent, text: async () => 'parley_a 1\n' });
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
     expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
       200,
@@ -142,8 +185,8 @@ describe('the metrics port', () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => void lines.push(line) });
     const text = async (): Promise<string> => '';
-    const first = await startMetricsServer({ host: '127.0.0.1', port, log: silent, text });
-    const second = await startMetricsServer({ host: '127.0.0.1', port, log, text });
+    const first = await startMetricsServer({ ...PRIVATE, port, log: silent, text });
+    const second = await startMetricsServer({ ...PRIVATE, port, log, text });
     expect(lines.join('')).toMatch(/EADDRINUSE.*PARLEY_METRICS_PORT/);
     await second.close();
     await first.close();

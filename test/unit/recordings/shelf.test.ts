@@ -210,6 +210,26 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
     expect((await stores.current.list('')).filter((key) => key.includes(callUuid))).toEqual([]);
   });
 
+  it('stored meanwhile by another process that had taken it is left in the store', async () => {
+    const { callUuid } = await finished();
+    let puts = 0;
+    trouble = {
+      put: async (key, path) => {
+        await stores.current.put(key, path);
+        if (++puts > 1) return;
+        // This one was so slow that its claim ran out.
+        h.clock.advanceMs(121_000);
+        expect(await shelf.sweep()).toBe(1);
+      },
+    };
+    await shelf.sweep();
+    trouble = {};
+    expect(puts).toBe(2);
+    expect((await row(callUuid)).state).toBe('stored');
+    expect((await stores.current.list('')).filter((key) => key.includes(callUuid))).toHaveLength(1);
+    expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready']);
+  });
+
   it('erased while it is being stored leaves nothing in the store', async () => {
     const { callUuid } = await finished();
     const { workspaceId } = await h.call(callUuid);

@@ -23,6 +23,7 @@ function run(masterKeyFile: string | null): string {
     port: 8080,
     metricsHost: '127.0.0.1',
     metricsPort: 9464,
+    trustedProxies: ['10.0.0.5/32'],
     carrierApiBase: {},
     webhookAllowCidrs: '10.0.0.0/8, fd00::/8',
     modelAllowCidrs: '192.168.1.0/24',
@@ -31,14 +32,16 @@ function run(masterKeyFile: string | null): string {
 
 describe('runtime.json', () => {
   it('leads the command line to a generated key, with mode 0600 and without the key itself', () => {
-    const key = readMasterKey(null, dataDir, null, () => {});
+    const [key = ''] = readMasterKey(null, dataDir, null, () => {}).keys;
     const path = run(masterKeyFileIn(dataDir));
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, 'utf8')).not.toContain(key);
-    expect(loadOperatorSettings({ PARLEY_DATA_DIR: dataDir })).toMatchObject({
+    const settings = loadOperatorSettings({ PARLEY_DATA_DIR: dataDir });
+    expect(settings.masterKeys()).toEqual([key]);
+    expect(settings).toMatchObject({
       databaseUrl: DATABASE_URL,
       dataDir,
-      masterKeyHex: key,
+      generatedKeyFile: masterKeyFileIn(dataDir),
       webhookAllowCidrs: ['10.0.0.0/8', 'fd00::/8'],
       modelAllowCidrs: ['192.168.1.0/24'],
     });
@@ -48,8 +51,8 @@ describe('runtime.json', () => {
     writeFileSync(masterKeyFileIn(dataDir), 'ab'.repeat(32));
     run(null);
     const environment = { PARLEY_DATA_DIR: dataDir };
-    expect(loadOperatorSettings(environment).masterKeyHex).toBeNull();
+    expect(loadOperatorSettings(environment).masterKeys()).toEqual([]);
     const given = { ...environment, PARLEY_MASTER_KEY: 'cd'.repeat(32) };
-    expect(loadOperatorSettings(given).masterKeyHex).toBe('cd'.repeat(32));
+    expect(loadOperatorSettings(given).masterKeys()).toEqual(['cd'.repeat(32)]);
   });
 });

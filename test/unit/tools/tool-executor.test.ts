@@ -79,6 +79,8 @@ function startControl(): void {
     tools: executor,
     bell,
     recordings: { node: 'test', nudge: () => {} },
+    sealer,
+    links,
   });
 }
 
@@ -272,7 +274,10 @@ describe('what is left of a use', () => {
       expect.objectContaining({ kind: 'tool', data: expect.objectContaining({ phase: 'end', ms: 420 }) }),
     );
     const failed = await readCallView({ database: h.database, links }, { workspaceId, callUuid: bad });
-    expect(failed).toMatchObject({ tools: [{ outcome: 'failed', error: 'timeout' }], warnings: ['tool.failed'] });
+    expect(failed).toMatchObject({
+      tools: [{ outcome: 'failed', error: 'timeout' }],
+      warnings: [{ code: 'tool.failed', key: null, count: 1 }],
+    });
     const search = { workspaceId, filters: { toolErrored: true }, after: null, limit: 10 };
     expect((await searchCalls(h.database, search)).callUuids).toEqual([bad]);
     expect(await h.webhooks(good)).toEqual([]);

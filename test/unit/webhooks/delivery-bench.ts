@@ -110,7 +110,7 @@ export async function createDeliveryBench(random: () => number = () => 0.5): Pro
     async reset(url = 'https://example.com/hooks') {
       for (const table of TABLES) await db.query(`DELETE FROM ${table}`);
       await insertCall(db, sampleCall());
-      bench.secret = (await setEndpoint(db, sealer, WORKSPACE_ID, url)).secret;
+      bench.secret = (await setEndpoint(db, sealer, WORKSPACE_ID, url)).secret ?? '';
       bench.sent.length = 0;
       bench.retries.length = 0;
       bench.next.length = 0;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSealer } from '../../../src/store/secrets.ts';
-import { enableEndpoint, noticeOf, readEndpoint, setEndpoint } from '../../../src/webhooks/endpoint.ts';
+import { listDeliveries } from '../../../src/webhooks/delivery-log.ts';
+import { enableEndpoint, noticeOf, readEndpoint, removeEndpoint, setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { answered, createDeliveryBench, type DeliveryBench } from './delivery-bench.ts';
 import { insertCall, sampleCall, WORKSPACE_ID } from './sample-call.ts';
 
@@ -119,6 +120,61 @@ describe('a receiver that fails', () => {
     await fail(50);
     await setEndpoint(bench.db, createSealer('ab'.repeat(32)), WORKSPACE_ID, 'https://example.org/new');
     expect(await endpoint()).toMatchObject({ failuresSinceSuccess: 0, failingSince: null, waiting: 50 });
+  });
+});
+
+describe('the breaker of a receiver', () => {
+  const breaker = async () => (await readEndpoint(bench.db, WORKSPACE_ID))!.breaker;
+  const openBreakers = () => bench.store.openBreakers(bench.clock.epochMs());
+
+  it('is shown as closed below 20 failures in a row, then as open with the time of the next attempt and the reason', async () => {
+    await fail(19);
+    expect(await breaker()).toEqual({ state: 'closed', opensAt: null, reason: null });
+    expect(await openBreakers()).toEqual([]);
+    await fail(1);
+    // The database has a clock of its own; how far the two are apart is not what is asked here.
+    await bench.db.query('UPDATE webhook_endpoints SET last_failure_at = now()');
+    const [row] = await bench.db.query<{ at: Date }>('SELECT last_failure_at AS at FROM webhook_endpoints');
+    expect(await breaker()).toEqual({
+      state: 'open',
+      opensAt: new Date(row!.at.getTime() + 30_000),
+      reason: '20 attempts in a row failed; the last: answered 500',
+    });
+    await bench.db.query(`UPDATE webhook_endpoints SET last_failure_at = now() - interval '31 s'`);
+    expect((await breaker()).state).toBe('half_open');
+    expect((await openBreakers()).map(({ endpointId }) => endpointId)).toHaveLength(1);
+  });
+
+  it('is closed by enabling a URL that was never switched off, and what was tried goes again at once', async () => {
+    const ids = await fail(20);
+    await enableEndpoint(bench.db, WORKSPACE_ID);
+    expect(await breaker()).toEqual({ state: 'closed', opensAt: null, reason: null });
+    expect(await openBreakers()).toEqual([]);
+    expect(await bench.row(ids[0]!)).toMatchObject({ state: 'pending', attempts: 0 });
+  });
+
+  it('is closed by a success and by another URL', async () => {
+    await fail(20);
+    bench.answer(() => answered(200));
+    await bench.attempt(await bench.record('recording.ready'));
+    expect((await breaker()).state).toBe('closed');
+    await fail(20);
+    expect((await breaker()).state).not.toBe('closed');
+    await setEndpoint(bench.db, createSealer('ab'.repeat(32)), WORKSPACE_ID, 'https://example.org/new');
+    expect((await breaker()).state).toBe('closed');
+  });
+});
+
+describe('a URL that is taken away', () => {
+  it('gives up what waits, keeps it to be read, and gets nothing that is written later', async () => {
+    const [waiting] = await fail(1);
+    await removeEndpoint(bench.db, WORKSPACE_ID);
+    expect(await bench.row(waiting!)).toMatchObject({ state: 'dead', last_error: 'the webhook URL was removed' });
+    const listed = await listDeliveries(bench.db, WORKSPACE_ID, {}, { limit: 10, after: null });
+    expect(listed).toMatchObject([{ id: waiting, state: 'dead', nextAttemptAt: null }]);
+    expect(await bench.record('recording.ready')).toBeUndefined();
+    await setEndpoint(bench.db, createSealer('ab'.repeat(32)), WORKSPACE_ID, 'https://example.org/new');
+    expect((await bench.row(waiting!)).state).toBe('dead');
   });
 });
 

@@ -139,4 +139,24 @@ describe('the lane of one receiver', () => {
     expect(ending.started).toHaveLength(20);
     expect(ending.clock.pendingTimers).toBe(0);
   });
+
+  it('closes at once when somebody switched the receiver on, and opens when another node found it failing', async () => {
+    const lane = bench();
+    for (const id of ids(60)) lane.lane.offer(id);
+    for (let failed = 0; failed < 39; failed++) await lane.end('failed');
+    const before = lane.started.length;
+    // Read before the last failure: it knows less than the lane.
+    lane.lane.heedBreaker(null, lane.clock.nowMs());
+    expect(lane.started).toHaveLength(before);
+    lane.clock.advanceMs(1);
+    lane.lane.heedBreaker(null, lane.clock.nowMs());
+    expect(lane.started).toHaveLength(before + 20);
+
+    const other = bench();
+    other.lane.heedBreaker(10_000, other.clock.nowMs());
+    for (const id of ids(3)) other.lane.offer(id);
+    expect(other.started).toEqual([]);
+    other.clock.advanceMs(20_000);
+    expect(other.started).toEqual(['d0']);
+  });
 });

@@ -1,12 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
+import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
-import { readEndpoint, rotateSecret, setEndpoint } from '../../../src/webhooks/endpoint.ts';
+import {
+  disableEndpoint,
+  enableEndpoint,
+  readEndpoint,
+  removeEndpoint,
+  rotateSecret,
+  setEndpoint,
+} from '../../../src/webhooks/endpoint.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 const WORKSPACE = '0199f0a0-0000-7000-8000-000000000001';
 const sealer = createSealer('ab'.repeat(32));
+const PLACE = sealedPlace.webhookSecret(WORKSPACE);
 let server: TestDatabase;
 let db: Database;
 
@@ -31,31 +40,56 @@ const stored = async () =>
 describe('the webhook endpoint of a workspace', () => {
   it('stores the URL with a sealed secret that is shown once', async () => {
     const { secret } = await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
-    expect(sealer.open((await stored()).secret)).toBe(secret);
+    expect(sealer.open((await stored()).secret, PLACE)).toBe(secret);
     const endpoint = await readEndpoint(db, WORKSPACE);
     expect(endpoint).toMatchObject({ url: 'https://example.com/hooks', disabledAt: null, previousSecretUntil: null });
-    expect(JSON.stringify(endpoint)).not.toContain(secret.slice(6));
+    expect(JSON.stringify(endpoint)).not.toContain(secret?.slice(6));
   });
 
   it('keeps the old secret valid for 24 h when it is rotated', async () => {
     const first = await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
     const second = await rotateSecret(db, sealer, WORKSPACE);
     const row = await stored();
-    expect(sealer.open(row.secret)).toBe(second.secret);
-    expect(sealer.open(row.previous!)).toBe(first.secret);
+    expect(sealer.open(row.secret, PLACE)).toBe(second.secret);
+    expect(sealer.open(row.previous!, PLACE)).toBe(first.secret);
     const hours = (row.until!.getTime() - Date.now()) / 3_600_000;
     expect(hours).toBeGreaterThan(23.9);
     expect(hours).toBeLessThan(24.1);
     expect((await readEndpoint(db, WORKSPACE))?.previousSecretUntil).toEqual(row.until);
   });
 
-  it('ends the old secret at once and enables again when another URL is set', async () => {
-    await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
-    await rotateSecret(db, sealer, WORKSPACE);
+  it('keeps its secret and enables again when another URL is set', async () => {
+    const first = await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
     await db.query('UPDATE webhook_endpoints SET disabled_at = now()');
-    await setEndpoint(db, sealer, WORKSPACE, 'https://example.org/hooks');
-    expect((await stored()).previous).toBeNull();
+    expect(await setEndpoint(db, sealer, WORKSPACE, 'https://example.org/hooks')).toEqual({ secret: null });
+    const row = await stored();
+    expect([sealer.open(row.secret, PLACE), row.previous]).toEqual([first.secret, null]);
     expect(await readEndpoint(db, WORKSPACE)).toMatchObject({ url: 'https://example.org/hooks', disabledAt: null });
+  });
+
+  it('gets a new secret with another URL when one is asked for; the old one signs too for 24 h', async () => {
+    const first = await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
+    const second = await setEndpoint(db, sealer, WORKSPACE, 'https://example.org/hooks', null, true);
+    const row = await stored();
+    expect(second.secret).toMatch(/^whsec_/);
+    expect([sealer.open(row.secret, PLACE), sealer.open(row.previous!, PLACE)]).toEqual([second.secret, first.secret]);
+    expect((await readEndpoint(db, WORKSPACE))?.previousSecretUntil).toEqual(row.until);
+  });
+
+  it('is gone with its secrets once it is removed, and begins anew with another URL', async () => {
+    expect(await removeEndpoint(db, WORKSPACE)).toBe(false);
+    const first = await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
+    await rotateSecret(db, sealer, WORKSPACE);
+    expect(await removeEndpoint(db, WORKSPACE)).toBe(true);
+    expect(await readEndpoint(db, WORKSPACE)).toBeNull();
+    expect(await stored()).toMatchObject({ secret: Buffer.alloc(0), previous: null, until: null });
+    for (const change of [disableEndpoint, enableEndpoint, removeEndpoint])
+      expect(await change(db, WORKSPACE)).toBe(false);
+    await expect(rotateSecret(db, sealer, WORKSPACE)).rejects.toThrow('set one first');
+    const again = await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
+    expect(again.secret).toMatch(/^whsec_/);
+    expect(again.secret).not.toBe(first.secret);
+    expect(await readEndpoint(db, WORKSPACE)).toMatchObject({ disabledAt: null, waiting: 0 });
   });
 
   it('says what to do first when there is no URL to rotate a secret for', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ENDED_REASONS, type EndedReason } from '../../../media/contract/call-outcome.ts';
 import { buildEventBody, type EventFacts } from '../../../src/webhooks/event-body.ts';
 import { createEventId } from '../../../src/webhooks/event-id.ts';
 import { WEBHOOK_EVENTS } from '../../../src/webhooks/events.ts';
@@ -86,7 +87,7 @@ describe('the body of a terminal event, key for key', () => {
       sipCode: 403,
       ringingAt: null,
       answeredAt: null,
-      error: { retryable: false, provider: 'plivo', message: 'not allowed', code: 'carrier_rejected' },
+      error: { message: 'not allowed', code: 'carrier_rejected' },
     });
     expect(JSON.stringify(buildEventBody(call, facts({ event: 'call.failed', transcript: null })))).toBe(
       common(
@@ -114,10 +115,32 @@ describe('the body of an event', () => {
     const call = sampleCall({ status: 'failed', endedReason: 'tts_error', fault: 'provider' });
     expect(buildEventBody(call, facts({ event: 'call.failed' }))).toMatchObject({
       transcript: 'Agent: Hello\nCustomer: Hi',
-      error: { code: 'tts_error', message: null, provider: null, retryable: false },
+      error: { code: 'tts_error', message: 'The agent could not speak any more.', provider: 'flite', retryable: false },
       answeredAt: '2026-11-21T01:04:22.200Z',
       durationSeconds: 48.2,
     });
+  });
+
+  it('says of each fault whose it is and whether the call may be placed again, whatever the row was told', () => {
+    const error = (endedReason: EndedReason): unknown => {
+      const { fault } = ENDED_REASONS[endedReason];
+      const call = sampleCall({ status: 'failed', endedReason, fault, error: null, ringingAt: null, answeredAt: null });
+      return (buildEventBody(call, facts({ event: 'call.failed' })) as { error: unknown })['error'];
+    };
+    expect(error('carrier_timeout')).toMatchObject({ provider: 'plivo', retryable: true });
+    expect(error('carrier_auth')).toMatchObject({ provider: 'plivo', retryable: false });
+    expect(error('invalid_number')).toMatchObject({ provider: 'plivo', retryable: false });
+    expect(error('stt_error')).toMatchObject({ provider: 'soundswallower', retryable: true });
+    expect(error('node_lost')).toMatchObject({ provider: null, retryable: true });
+    // A phone may have rung.
+    expect(error('submission_unknown')).toMatchObject({ provider: null, retryable: false });
+    for (const [reason, { status }] of Object.entries(ENDED_REASONS)) {
+      if (status !== 'failed') continue;
+      expect(error(reason as EndedReason), reason).toMatchObject({
+        code: reason,
+        message: expect.stringMatching(/\.$/),
+      });
+    }
   });
 
   it('takes intent and summary from the caller without moving their place', () => {

@@ -56,6 +56,7 @@ export function sampleCall(changes: Partial<CallRecord> = {}): CallRecord {
     recordings: [],
     analysis: null,
     latency: null,
+    falseBargeIns: 0,
     warnings: [],
     compliance: null,
     ...changes,

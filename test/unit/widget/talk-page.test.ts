@@ -17,7 +17,7 @@ describe('captions', () => {
     const captions = createCaptions();
     const agent = { role: 'agent', turnId: 't1', final: false } as const;
     captions.take({ ...agent, delta: 'Hello ' });
-    expect(captions.take({ ...agent, delta: 'Asha.' })).toMatchObject({ line: { text: 'Hello Asha.' }, isNew: false });
+    expect(captions.take({ ...agent, delta: 'Asha.' })).toMatchObject({ line: { text: 'Hello Asha.' } });
     const heard = captions.take({ ...agent, text: 'Hello', final: true, interrupted: true });
     expect(heard.line).toMatchObject({ text: 'Hello', interrupted: true });
     captions.take({ role: 'user', turnId: 't2', text: 'I want', final: false });
@@ -26,8 +26,19 @@ describe('captions', () => {
   it('keep one line a turn when turns come again after a resume', () => {
     const captions = createCaptions();
     const turn = { role: 'agent', turnId: 't1', text: 'Hello.', final: true } as const;
-    expect(captions.take(turn).isNew).toBe(true);
-    expect(captions.take(turn).isNew).toBe(false);
+    captions.take(turn);
+    captions.take(turn);
     expect(captions.take({ role: 'agent', turnId: 't1', delta: 'late', final: false }).line.text).toBe('Hello.');
+    expect(captions.lines).toHaveLength(1);
+  });
+  it('stand in the order in which turns began, though the words of one come when a later one has begun', () => {
+    const captions = createCaptions();
+    captions.take({ role: 'agent', turnId: 't1', text: 'Hello.', final: true });
+    const agent = captions.take({ role: 'agent', turnId: 't10', delta: 'Are', final: false });
+    const user = captions.take({ role: 'user', turnId: 't9', text: 'yes please', final: true });
+    expect(user.before).toBe(agent.line);
+    expect(captions.take({ role: 'user', turnId: 't9', text: 'yes please', final: true }).before).toBe(null);
+    expect(captions.take({ role: 'user', turnId: 't11', text: 'I am', final: false }).before).toBe(null);
+    expect(captions.lines.map(({ turnId }) => turnId)).toEqual(['t1', 't9', 't10', 't11']);
   });
 });

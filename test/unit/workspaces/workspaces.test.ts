@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
 import { AgentFaultsError, importAgent, listAgents } from '../../../src/workspaces/agents.ts';
@@ -79,10 +80,38 @@ describe('its API keys', () => {
     for (const key of await listApiKeys(database, { slug: 'acme' })) expect(key).not.toHaveProperty('text');
   });
 
-  it('are rotated with an overlap of 24 h, after one was revoked to make room', async () => {
-    const [first, second] = await listApiKeys(database, { slug: 'acme' });
-    await expect(rotateApiKey(database, { slug: 'acme', keyId: second!.keyId })).rejects.toThrow(/at most 5 live keys/);
-    expect((await revokeApiKey(database, { slug: 'acme', keyId: first!.keyId })).revokedAt).toBeInstanceOf(Date);
+  it('are rotated all five while five live, but none twice at a time, and no sixth is made meanwhile', async () => {
+    const create = () => createApiKey(database, { slug: 'acme', name: 'k', scopes: ['calls:write'] });
+    const rotate = (keyId: string) => rotateApiKey(database, { slug: 'acme', keyId });
+    const five = await listApiKeys(database, { slug: 'acme' });
+    expect(five).toHaveLength(5);
+    const rotated = [];
+    for (const { keyId } of five) {
+      rotated.push(await rotate(keyId));
+      await expect(create()).rejects.toThrow(/at most 5 live keys/);
+      await expect(rotate(keyId)).rejects.toThrow(/at most 5 live keys/);
+    }
+    // Ten are valid now: those that leave count no more among the five, and there are no more than five of them.
+    await expect(rotate(rotated[0]!.created.keyId)).rejects.toThrow(/5 keys that were rotated out are still valid/);
+    await revokeApiKey(database, { slug: 'acme', keyId: five[0]!.keyId });
+    expect((await rotate(rotated[0]!.created.keyId)).replaced.keyId).toBe(rotated[0]!.created.keyId);
+    await database.query('UPDATE api_keys SET revoked_at = now() WHERE replaced_by IS NOT NULL');
+  });
+
+  it('that end in the past are not made: the request has a mistake in it', async () => {
+    await database.query('DELETE FROM api_keys WHERE revoked_at IS NOT NULL');
+    const [first] = await listApiKeys(database, { slug: 'acme' });
+    await revokeApiKey(database, { slug: 'acme', keyId: first!.keyId });
+    const make = (expiresAt: Date) =>
+      createApiKey(database, { slug: 'acme', name: 'k', scopes: ['calls:write'], expiresAt });
+    await expect(make(new Date(Date.now() - 1_000))).rejects.toThrow(
+      /`expiresAt` must lie in the future; 20.* is past/,
+    );
+    expect((await make(new Date(Date.now() + 3_600_000))).expiresAt).toBeInstanceOf(Date);
+  });
+
+  it('are rotated with an overlap of 24 h', async () => {
+    const [, second] = (await listApiKeys(database, { slug: 'acme' })).filter(({ revokedAt }) => revokedAt === null);
     const { created, replaced } = await rotateApiKey(database, { slug: 'acme', keyId: second!.keyId });
     expect(created.scopes).toEqual(second!.scopes);
     expect(Math.abs((replaced.expiresAt?.getTime() ?? 0) - Date.now() - 24 * 3600_000)).toBeLessThan(60_000);
@@ -144,9 +173,12 @@ describe('its phone lines', () => {
       credentials,
     });
     expect(line).toMatchObject({ hasCredentials: true, limits: { concurrentCalls: 10, callsPerSecond: 1 } });
-    const [row] = await database.query<{ credentials_sealed: Buffer }>('SELECT * FROM phone_lines');
+    const [row] = await database.query<{ workspace_id: string; credentials_sealed: Buffer }>(
+      'SELECT * FROM phone_lines',
+    );
+    const place = sealedPlace.lineCredentials(row!.workspace_id, line.id);
     expect(row!.credentials_sealed.includes('canary')).toBe(false);
-    expect(JSON.parse(sealer.open(row!.credentials_sealed))).toEqual(credentials);
+    expect(JSON.parse(sealer.open(row!.credentials_sealed, place))).toEqual(credentials);
   });
 
   it('may get credentials and limits later, but not from another workspace', async () => {
@@ -174,20 +206,21 @@ describe('its phone lines', () => {
 });
 
 describe('its webhook', () => {
-  it('gets a new whsec_ secret of 32 bytes with each address, and rotates with 24 h of both', async () => {
+  it('gets a whsec_ secret of 32 bytes, keeps it with another address, and rotates with 24 h of both', async () => {
     await expect(showWebhook(database, { slug: 'acme' })).rejects.toThrow(/parley webhook set acme/);
     await expect(rotateWebhookSecret(database, sealer, { slug: 'acme' })).rejects.toThrow(/parley webhook set acme/);
     const first = await setWebhook(database, sealer, { slug: 'acme', url: 'https://a.example/hook' });
-    expect(Buffer.from(first.secret.replace('whsec_', ''), 'base64')).toHaveLength(32);
+    expect(Buffer.from((first.secret ?? '').replace('whsec_', ''), 'base64')).toHaveLength(32);
     const second = await setWebhook(database, sealer, { slug: 'acme', url: 'https://b.example/hook' });
-    expect(second.secret).not.toBe(first.secret);
+    expect(second.secret).toBeNull();
     expect([second.endpoint.url, second.endpoint.id]).toEqual(['https://b.example/hook', first.endpoint.id]);
     const rotated = await rotateWebhookSecret(database, sealer, { slug: 'acme' });
-    const [row] = await database.query<{ secret_sealed: Buffer; previous_secret_sealed: Buffer }>(
+    const [row] = await database.query<{ workspace_id: string; secret_sealed: Buffer; previous_secret_sealed: Buffer }>(
       'SELECT * FROM webhook_endpoints',
     );
-    expect(sealer.open(row!.secret_sealed)).toBe(rotated.secret);
-    expect(sealer.open(row!.previous_secret_sealed)).toBe(second.secret);
+    const place = sealedPlace.webhookSecret(row!.workspace_id);
+    expect(sealer.open(row!.secret_sealed, place)).toBe(rotated.secret);
+    expect(sealer.open(row!.previous_secret_sealed, place)).toBe(first.secret);
     const untilMs = rotated.endpoint.previousSecretUntil?.getTime() ?? 0;
     expect(Math.abs(untilMs - Date.now() - 24 * 3600_000)).toBeLessThan(60_000);
   });

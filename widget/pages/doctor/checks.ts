@@ -3,27 +3,17 @@
  * other; `probe.ts` holds what they share: the microphone and the audio context, opened in the click.
  */
 import { probeOpus } from '../../voice/opus.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+import { networkResult } from './network-result.ts';
 import { echoOf, levelOf, type Probe } from './probe.ts';
-
-export interface Finding {
-  level: 'ok' | 'warn' | 'fail';
-  found: string;
-  way?: string;
-}
 
 export interface Check {
   name: string;
   run(probe: Probe): Promise<Finding>;
 }
 
-const ok = (found: string): Finding => ({ level: 'ok', found });
-const warn = (found: string, way: string): Finding => ({ level: 'warn', found, way });
-const fail = (found: string, way: string): Finding => ({ level: 'fail', found, way });
-
 const LISTEN_MS = 2_500;
 const QUIET_DBFS = -55;
-const SLOW_RTT_MS = 300;
-const SHAKY_MS = 80;
 const ECHO_AUDIBLE_DB = 12;
 const PINGS = 7;
 
@@ -173,13 +163,7 @@ export const CHECKS: readonly Check[] = [
           return fail('The service does not answer.', 'Check the network, the VPN and the firewall.');
         if (i > 0) times.push(performance.now() - beganAtMs);
       }
-      times.sort((a, b) => a - b);
-      const median = times[times.length >> 1]!;
-      const spread = times.at(-1)! - times[0]!;
-      const words = `${Math.round(median)} ms round trip, ${Math.round(spread)} ms of spread.`;
-      if (median > SLOW_RTT_MS || spread > SHAKY_MS)
-        return warn(words, 'Answers will feel slow: try a cable, or come closer to the access point.');
-      return ok(words);
+      return networkResult(times);
     },
   },
   {

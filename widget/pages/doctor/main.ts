@@ -1,6 +1,7 @@
 /** `/embed/doctor`: finds what keeps this visitor, on this machine, from talking, and says what to do about it. */
 import { element, icon, VOICE } from '../../panel/elements.ts';
-import { CHECKS, type Finding } from './checks.ts';
+import { CHECKS } from './checks.ts';
+import type { Finding } from './finding.ts';
 import { closeProbe, openProbe } from './probe.ts';
 
 const MARKS = {

@@ -1,5 +1,5 @@
 /** The conversation in words: the agent's as they are heard, the visitor's as they are understood. */
-import { createCaptions, type TranscriptMessage } from '../../panel/captions.ts';
+import { type CaptionLine, createCaptions, type TranscriptMessage } from '../../panel/captions.ts';
 import { element } from '../../panel/elements.ts';
 
 export interface Transcript {
@@ -20,32 +20,32 @@ export function createTranscript(): Transcript {
     log,
   );
   let captions = createCaptions();
-  const rows = new Map<string, { row: HTMLElement; words: HTMLElement; time: HTMLElement }>();
+  const rows = new Map<CaptionLine, { row: HTMLElement; words: HTMLElement; time: HTMLElement }>();
 
-  function rowOf(key: string, role: 'user' | 'agent'): { row: HTMLElement; words: HTMLElement; time: HTMLElement } {
-    const known = rows.get(key);
+  function rowOf(line: CaptionLine, before: CaptionLine | null) {
+    const known = rows.get(line);
     if (known !== undefined) return known;
     const words = element('p');
     const time = element('span', { class: 'chip' });
     const row = element(
       'div',
-      { class: `line ${role}` },
-      element('b', {}, role === 'agent' ? 'Agent' : 'You'),
+      { class: `line ${line.role}` },
+      element('b', {}, line.role === 'agent' ? 'Agent' : 'You'),
       words,
       time,
     );
     const made = { row, words, time };
-    rows.set(key, made);
-    log.append(row);
+    rows.set(line, made);
+    log.insertBefore(row, before && rows.get(before)!.row);
     return made;
   }
 
   return {
     element: holder,
     take(message) {
-      const { line } = captions.take(message);
+      const { line, before } = captions.take(message);
       const isNearEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
-      const { row, words } = rowOf(`${line.role} ${line.turnId}`, line.role);
+      const { row, words } = rowOf(line, before);
       words.textContent = line.text;
       if (line.interrupted) words.append(element('span', { class: 'cut' }, ' — interrupted'));
       row.classList.toggle('open', !line.final && line.role === 'user');
@@ -59,8 +59,8 @@ export function createTranscript(): Transcript {
       log.replaceChildren();
     },
     time(turnId, words) {
-      const known = rows.get(`agent ${turnId}`);
-      if (known !== undefined) known.time.textContent = words;
+      const line = captions.lines.find((one) => one.role === 'agent' && one.turnId === turnId);
+      if (line !== undefined) rows.get(line)!.time.textContent = words;
     },
   };
 }

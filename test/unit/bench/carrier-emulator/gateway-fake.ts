@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { PATIENCE_MS } from '../../../../bench/harness/patience.ts';
 
 export type Message = Record<string, unknown>;
 
@@ -60,12 +61,12 @@ export async function startGatewayFake(options: GatewayFakeOptions = {}): Promis
     });
   };
   const until = async <Found>(find: () => Found | undefined, what: string): Promise<Found> => {
-    const deadline = performance.now() + 8_000;
+    const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
       const found = find();
       if (found !== undefined) return found;
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0) throw new Error(`waited 8 s for ${what}`);
+      if (leftMs <= 0) throw new Error(`waited ${PATIENCE_MS / 1000} s for ${what}`);
       let timer: NodeJS.Timeout | undefined;
       await Promise.race([change, new Promise((resolve) => (timer = setTimeout(resolve, leftMs)))]);
       clearTimeout(timer);

@@ -7,6 +7,7 @@ import OpenAI, {
   RateLimitError,
 } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../../../bench/harness/patience.ts';
 import { CHAT_BEHAVIOURS } from '../../../../bench/provider-emulators/chat/chat-behaviour.ts';
 import { type ChatEmulator, startChatEmulator } from '../../../../bench/provider-emulators/chat/chat-emulator.ts';
 import { systemClock } from '../../../../media/contract/clock.ts';
@@ -109,7 +110,7 @@ describe('the gateway and the emulator', () => {
   afterAll(() => http.close());
   const data = { type: 'object', properties: { day: { type: 'string' }, guests: { type: 'integer' } } };
   const told = story(CONFIRMED, { agent: { ...DEMO_AGENT, analysis: { data } } });
-  const ask = (model: string, limitMs = 400, baseUrl = emulator.baseUrl): Promise<ChatOutcome> =>
+  const ask = (model: string, limitMs = PATIENCE_MS, baseUrl = emulator.baseUrl): Promise<ChatOutcome> =>
     askChat(
       { http, clock: systemClock },
       { baseUrl, model, apiKey: API_KEY },
@@ -118,7 +119,7 @@ describe('the gateway and the emulator', () => {
   const kindOf = (outcome: ChatOutcome): string => (outcome.kind === 'answered' ? 'answered' : outcome.fault);
 
   it('our strict schema is one, and the answer fits', async () => {
-    const outcome = await ask('emulated-1', 5_000);
+    const outcome = await ask('emulated-1');
     expect(outcome).toMatchObject({ kind: 'answered', format: 'json_schema' });
     const base = readByHeuristic(told).findings;
     const reading = readAnswer(outcome.kind === 'answered' ? outcome.content : '', told, base, 'emulated-1');
@@ -135,7 +136,7 @@ describe('the gateway and the emulator', () => {
       [['text'], 'text'],
     ] as const) {
       const old = await startChatEmulator({ apiKey: API_KEY, formats });
-      expect(await ask('emulated-1', 5_000, old.baseUrl)).toMatchObject({ kind: 'answered', format });
+      expect(await ask('emulated-1', PATIENCE_MS, old.baseUrl)).toMatchObject({ kind: 'answered', format });
       await old.close();
     }
   });
@@ -161,12 +162,12 @@ describe('the gateway and the emulator', () => {
   };
   it.each(CHAT_BEHAVIOURS)('%s', async (behaviour) => {
     // What must come gets time; what never comes is not waited for.
-    const limitMs = behaviour === 'stalls' || behaviour === 'trickles' ? 300 : 10_000;
+    const limitMs = behaviour === 'stalls' || behaviour === 'trickles' ? 300 : PATIENCE_MS;
     expect(kindOf(await ask(`emulated-${behaviour.replaceAll('_', '-')}`, limitMs))).toBe(expected[behaviour]);
   });
 
   it('a model that obeys the caller gets nothing of its own into the findings', async () => {
-    const outcome = await ask('emulated-obeys-caller', 5_000);
+    const outcome = await ask('emulated-obeys-caller');
     const reading = readAnswer(
       outcome.kind === 'answered' ? outcome.content : '',
       told,

@@ -5,9 +5,11 @@ import { Agent } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PersonaInput } from '../../../../bench/carrier-emulator/persona.ts';
 import { type PlivoEmulator, startPlivoEmulator } from '../../../../bench/carrier-emulator/plivo/plivo-emulator.ts';
+import { PATIENCE_MS } from '../../../../bench/harness/patience.ts';
 import { systemClock } from '../../../../media/contract/clock.ts';
 import type { Carrier, PlaceOutcome } from '../../../../src/carriers/carrier.ts';
 import { createPlivoCarrier, plivoCarrierFactory } from '../../../../src/carriers/plivo/plivo-carrier.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const CREDENTIALS = { authId: 'MATEST', authToken: 'canary-secret-token' };
 const TO = '+15550100001';
@@ -23,19 +25,26 @@ const PLACE = {
 let emulator: PlivoEmulator;
 let pool: Agent;
 
-function carrierAt(apiBase: string, credentials: Record<string, string> = CREDENTIALS): Carrier {
-  const deps = { dispatcher: pool, clock: systemClock, totalTimeoutMs: 150, lateAnswerMs: 600 };
+/** Whoever answers is waited for; see `hasty` for those that do not. */
+const patient = { totalTimeoutMs: PATIENCE_MS, lateAnswerMs: PATIENCE_MS };
+const hasty = { totalTimeoutMs: 150, lateAnswerMs: PATIENCE_MS };
+
+function carrierAt(apiBase: string, credentials: Record<string, string> = CREDENTIALS, times = patient): Carrier {
+  const deps = { dispatcher: pool, clock: systemClock, ...times };
   return plivoCarrierFactory(deps)(credentials, { apiBase });
 }
 
-async function placeWith(placement: NonNullable<PersonaInput['faults']>['placement']): Promise<PlaceOutcome> {
+async function placeWith(
+  placement: NonNullable<PersonaInput['faults']>['placement'],
+  times = patient,
+): Promise<PlaceOutcome> {
   const faults = placement === undefined ? {} : { placement };
   emulator.setPersonas([{ kind: 'silent', name: 'P', number: TO, dialMs: 60_000, faults }]);
-  return await carrierAt(emulator.apiBase).place(PLACE);
+  return await carrierAt(emulator.apiBase, CREDENTIALS, times).place(PLACE);
 }
 
 beforeEach(async () => {
-  pool = new Agent({ connect: { timeout: 2_000 } });
+  pool = new Agent({ connect: { timeout: PATIENCE_MS } });
   emulator = await startPlivoEmulator({ ...CREDENTIALS, personas: [] });
 });
 
@@ -67,9 +76,11 @@ describe('placing a call', () => {
     [400, 'Invalid destination number', { kind: 'refused', reason: 'invalid_number' }],
     [403, 'geo permission', { kind: 'refused', reason: 'carrier_rejected', carrierCode: 'http_403' }],
     [422, undefined, { kind: 'refused', reason: 'carrier_rejected' }],
-    [400, 'Concurrency Limit Breached', { kind: 'throttled', retryAfterSeconds: 1 }],
-    [429, undefined, { kind: 'throttled', retryAfterSeconds: 1, retrySafe: true }],
-    [503, undefined, { kind: 'throttled', retryAfterSeconds: 1 }],
+    [400, 'Concurrency Limit Breached', { kind: 'refused', reason: 'carrier_rejected', carrierCode: 'http_400' }],
+    [429, undefined, { kind: 'throttled', retryAfterSeconds: 1 }],
+    [500, undefined, { kind: 'unknown', why: 'answer 500' }],
+    [503, undefined, { kind: 'unknown', why: 'answer 503' }],
+    [503, 'Concurrency Limit Breached', { kind: 'unknown', why: 'answer 503' }],
   ])('answered %i %s is %j', async (httpStatus, error, expected) => {
     const fault = { kind: 'status' as const, httpStatus, ...(error === undefined ? {} : { error }) };
     expect(await placeWith(fault)).toMatchObject(expected);
@@ -78,7 +89,7 @@ describe('placing a call', () => {
 
   it('answered 429 with Retry-After 7 says 7, and is sent once', async () => {
     const outcome = await placeWith({ kind: 'status', httpStatus: 429, retryAfterSeconds: 7, times: 1 });
-    expect(outcome).toEqual({ kind: 'throttled', retryAfterSeconds: 7, retrySafe: true });
+    expect(outcome).toEqual({ kind: 'throttled', retryAfterSeconds: 7 });
     expect(emulator.calls()).toHaveLength(0);
   });
 
@@ -112,7 +123,7 @@ describe('placing a call', () => {
   });
 
   it('not answered in time is unknown, and a 201 that comes later settles it with the request id', async () => {
-    const outcome = await placeWith({ kind: 'late', afterMs: 300 });
+    const outcome = await placeWith({ kind: 'late', afterMs: 300 }, hasty);
     if (outcome.kind !== 'unknown') throw new Error(outcome.kind);
     expect(outcome.why).toBe('no answer within 150 ms');
     expect(await outcome.lateAcceptance).toBe(emulator.calls()[0]!.requestUuid);
@@ -121,7 +132,7 @@ describe('placing a call', () => {
 
   it('never answered is unknown, and its late acceptance is null when the listening ends', async () => {
     const startedAtMs = performance.now();
-    const outcome = await placeWith({ kind: 'silence' });
+    const outcome = await placeWith({ kind: 'silence' }, { ...hasty, lateAnswerMs: 600 });
     if (outcome.kind !== 'unknown') throw new Error(outcome.kind);
     expect(await outcome.lateAcceptance).toBeNull();
     expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(590);
@@ -173,15 +184,16 @@ describe('placing a call', () => {
 });
 
 describe('a call at the carrier', () => {
-  it('is queued, ringing, then gone once it was cancelled; cancelling again is fine', async () => {
+  it.each([
+    ['queued', { dialMs: 600_000 }],
+    ['ringing', { dialMs: 0, ringMs: 600_000 }],
+  ] as const)('is %s, then gone once it was cancelled; cancelling again is fine', async (state, times) => {
     const carrier = carrierAt(emulator.apiBase);
-    emulator.setPersonas([{ kind: 'silent', name: 'P', number: TO, dialMs: 30, ringMs: 60_000 }]);
+    emulator.setPersonas([{ kind: 'silent', name: 'P', number: TO, ...times }]);
     const outcome = await carrier.place(PLACE);
     if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
     const { carrierRequestId: id } = outcome;
-    expect(await carrier.lookup(id)).toBe('queued');
-    while ((await carrier.lookup(id)) === 'queued');
-    expect(await carrier.lookup(id)).toBe('ringing');
+    await eventually(state, async () => (await carrier.lookup(id)) === state);
     expect(await carrier.cancel(id)).toBe(true);
     expect(await carrier.lookup(id)).toBe('gone');
     expect(await carrier.cancel(id)).toBe(true);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { validateV3Signature } from 'plivo';
 import { describe, expect, it } from 'vitest';
-import { signV3, verifyUpgradeV3, verifyV3 } from '../../../../src/carriers/plivo/signature-v3.ts';
+import { signatureOf, signV3, verifyUpgradeV3, verifyV3 } from '../../../../src/carriers/plivo/signature-v3.ts';
 
 const OFFICIAL_TOKEN = 'Y2Q2ZDgxZmY5YWRiOTI5YmQ1Njg0MTAxZWIyOTc4';
 const OFFICIAL_NONCE = '31627761595286130198';
@@ -149,6 +149,22 @@ describe('Plivo V3 signature', () => {
     };
     expect(verifyV3(TOKEN, request, headers)).toBe(true);
     expect(verifyV3('another', request, headers)).toBe(false);
+  });
+
+  it('is the same for each copy of a request, however its headers are dressed up, and another for every other', () => {
+    const request = { method: 'POST' as const, url: 'https://gw.example.com/cb', params: HANGUP };
+    const right = signV3(TOKEN, request, '12345');
+    const copies = [
+      headersWith(right),
+      headersWith(`AAAA,${right}`),
+      { ...headersWith('x'), 'x-plivo-signature-ma-v3': right },
+    ];
+    for (const headers of copies) {
+      expect(verifyV3(TOKEN, request, headers)).toBe(true);
+      expect(signatureOf(TOKEN, request, headers)).toBe(right);
+    }
+    expect(signatureOf(TOKEN, request, headersWith(right, '12346'))).not.toBe(right);
+    expect(signatureOf(TOKEN, { ...request, params: {} }, headersWith(right))).not.toBe(right);
   });
 
   it('refuses a missing nonce, a missing signature, an empty token and a changed parameter', () => {

@@ -48,6 +48,20 @@ describe('a log line', () => {
 });
 
 describe('an error in a log line', () => {
+  it('has no frames where somebody outside is slow or away, as at a start under load; of a fault of ours it has', () => {
+    const away = new Error('Connection terminated due to connection timeout', {
+      cause: new Error('Connection terminated unexpectedly'),
+    });
+    const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });
+    const starting = Object.assign(new Error('the database system is starting up'), { code: '57P03' });
+    for (const error of [away, refused, starting]) {
+      const text = logged((log) => log.warn({ err: error }, 'waits'));
+      expect(text).toContain(error.message);
+      expect(text).not.toMatch(/stack| at /);
+    }
+    expect(logged((log) => log.error({ err: new TypeError('ours') }, 'fault'))).toMatch(/"stack":" +at /);
+  });
+
   it('has type, message, frames, code and causes, and not the row that PostgreSQL quotes', () => {
     const database = Object.assign(new Error('duplicate key'), {
       code: '23505',

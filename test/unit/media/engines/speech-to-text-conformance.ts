@@ -18,6 +18,8 @@ interface Listening {
   finals: Recognition[];
   errors: Error[];
   final: Promise<Recognition>;
+  /** The first answer to `conclude`. */
+  concluded: Promise<Recognition>;
 }
 
 export function listen(recogniser: SpeechToText, phrases: readonly string[], anywhere = false): Listening {
@@ -25,12 +27,17 @@ export function listen(recogniser: SpeechToText, phrases: readonly string[], any
   const finals: Recognition[] = [];
   const errors: Error[] = [];
   let stream: RecognitionStream | undefined;
+  let settleConcluded: (result: Recognition) => void = () => {};
+  const concluded = new Promise<Recognition>((resolve) => {
+    settleConcluded = resolve;
+  });
   const final = new Promise<Recognition>((resolve, reject) => {
     stream = recogniser.open(
       { phrases, anywhere },
       (result) => {
         if (!result.final) {
           partials.push(result);
+          if (result.concluded === true) settleConcluded(result);
           return;
         }
         finals.push(result);
@@ -43,7 +50,7 @@ export function listen(recogniser: SpeechToText, phrases: readonly string[], any
     );
   });
   final.catch(() => {});
-  return { stream: stream!, partials, finals, errors, final };
+  return { stream: stream!, partials, finals, errors, final, concluded };
 }
 
 function feed(stream: RecognitionStream, samples: Int16Array, rateHz: number): void {
@@ -90,6 +97,31 @@ export function describeSpeechToText(
       const recogniser = await start();
       const heard = await recognise(recogniser, phrases, await overTheLine(voice, said));
       expect(heard).toEqual({ text: said, rejected: false, final: true });
+    });
+
+    it('says after a pause what the utterance would mean, and hears it whole when it goes on', async () => {
+      const recogniser = await start();
+      const listening = listen(recogniser, YES_NO);
+      feed(listening.stream, await overTheLine(voice, 'yes'), 8000);
+      listening.stream.conclude();
+      expect(await listening.concluded).toEqual({ text: 'yes', rejected: false, final: false, concluded: true });
+      listening.stream.goOn();
+      feed(listening.stream, await overTheLine(voice, 'please'), 8000);
+      listening.stream.finish();
+      expect(await listening.final).toEqual({ text: 'yes please', rejected: false, final: true });
+      expect(listening.partials.filter((partial) => partial.concluded === true)).toHaveLength(1);
+    });
+
+    it('a conclusion that is not gone back on is the final result, whatever was pushed after it', async () => {
+      const recogniser = await start();
+      const listening = listen(recogniser, YES_NO);
+      feed(listening.stream, await overTheLine(voice, 'no thank you'), 8000);
+      listening.stream.conclude();
+      await listening.concluded;
+      feed(listening.stream, await overTheLine(voice, 'yes please'), 8000);
+      listening.stream.finish();
+      expect(await listening.final).toEqual({ text: 'no thank you', rejected: false, final: true });
+      expect(listening.finals).toHaveLength(1);
     });
 
     it.each([0, 100, 400, 600, 1500])('hears "on thursday" after %i ms of silence', async (leadMs) => {
@@ -141,7 +173,7 @@ export function describeSpeechToText(
     ])('rejects "%s" when it listens for yes and no only', async (said) => {
       const recogniser = await start();
       const heard = await recognise(recogniser, ['yes', 'no'], await overTheLine(voice, said));
-      expect(heard).toEqual({ text: '', rejected: true, final: true });
+      expect(heard).toMatchObject({ text: '', rejected: true, final: true });
     });
 
     it.each([

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { MULAW_8K } from '../../../../media/contract/audio-format.ts';
 import { type FakeCall, type FakeCallOptions, fakeCall } from '../../../support/fakes/fake-call.ts';
 import { FAKE_WORD_MS } from '../../../support/fakes/scripted-engines.ts';
 import { sampleAgent } from '../../../support/sample-agent.ts';
@@ -16,6 +17,16 @@ const GREETING = 'Hello Asha, this is the dental office.';
 const QUESTION = 'Can you come on tuesday at three?';
 
 describe('a conversation', () => {
+  test('what it says without placeholders is spoken by the voice once, for all calls; what holds a value each time', async () => {
+    const agent = sampleAgent({ voice: 'fake' });
+    await started({ agent });
+    await call.agentFinishes(QUESTION);
+    await call.greetings.settled();
+    const again = call.greetings.obtain({ text: QUESTION, voice: 'fake', format: MULAW_8K }, true);
+    expect(again.complete).toBe(true);
+    expect(call.voice.requests.filter(({ text }) => text === QUESTION)).toHaveLength(1);
+  });
+
   test('goes from the greeting to the goodbye, and ends only after the last words were played', async () => {
     await started();
     call.ear.turns = [
@@ -100,10 +111,11 @@ describe('a conversation', () => {
 
 describe('patience', () => {
   test.each([
-    ['yesno', 200, 1_200],
+    ['yesno', 200, 1_120],
+    ['open', 300, 1_120],
     ['digits', 1_200, 4_000],
   ] as const)(
-    'after a %s question the recogniser is asked for its result %d ms after a whole answer, %d ms after a part of one',
+    'after a %s question the turn is over %d ms after a whole answer, %d ms after a part of one',
     async (expectation, minMs, maxMs) => {
       for (const [partial, patienceMs] of [
         ['four', minMs],
@@ -121,21 +133,101 @@ describe('patience', () => {
         await call.agentFinishes('Well?');
         await call.say(400);
         const lastSoundMs = call.leg.nowMs;
-        await call.runUntil('the result', () => call.ear.streams[0]!.finished);
+        await call.runUntil('the end of the turn', () => call.ear.streams[0]!.over);
         expect(call.leg.nowMs - lastSoundMs).toBe(patienceMs);
         call.close();
       }
     },
   );
 
+  test.each(['open', 'yesno'] as const)(
+    'after a %s question words that fit nothing are answered within 1.2 s of the caller’s last sound',
+    async (expect_) => {
+      const agent = sampleAgent({ voice: 'fake' });
+      agent.steps[0]!.expect = expect_;
+      await started({ agent });
+      call.ear.turns = [{ partials: [{ afterMs: 600, rejected: true }], final: { rejected: true } }];
+      await call.agentFinishes(QUESTION);
+      await call.say(1_000);
+      const lastSoundMs = call.leg.nowMs;
+      const sentBefore = call.leg.sent.length;
+      await call.runUntil('the answer', () => call.leg.sent.length > sentBefore);
+      expect(call.leg.sent[sentBefore]!.atMs - lastSoundMs).toBeLessThanOrEqual(1_200);
+      await call.agentFinishes('Sorry, I did not get that.');
+      // It was asked for the result in the pause, and had it when the turn was over.
+      expect(call.ear.streams[0]).toMatchObject({ conclusions: 1, goneOn: 0, finished: false });
+    },
+  );
+
+  test.each([500, 700, 900, 1_000])(
+    'a pause of %d ms in a sentence ends no turn: it is heard as one',
+    async (pauseMs) => {
+      await started();
+      call.ear.turns = [{ partials: [{ afterMs: 600, rejected: true }], final: { text: 'no thank you' } }];
+      await call.agentFinishes(QUESTION);
+      await call.say(600);
+      await call.run(pauseMs);
+      await call.say(600);
+      await call.agentFinishes('Goodbye.');
+      expect(call.story().slice(1)).toEqual([`agent: ${QUESTION}`, 'user: no thank you', 'agent: Goodbye.']);
+      expect(call.ear.streams).toHaveLength(1);
+      // A pause long enough to ask in is taken back when the caller goes on.
+      expect(call.ear.streams[0]).toMatchObject({ goneOn: pauseMs > 600 ? 1 : 0 });
+    },
+  );
+
+  test('somebody who looks for a number hears a word within 2 s, keeps their turn, and is answered when it is whole', async () => {
+    const agent = sampleAgent({ voice: 'fake' });
+    agent.steps = agent.steps.filter((step) => step.id !== 'ask');
+    agent.steps.unshift({ ...agent.steps.find((step) => step.id === 'order')!, id: 'ask' });
+    await started({ agent });
+    call.ear.turns = [{ partials: [{ afterMs: 600, rejected: true }], final: { rejected: true } }];
+    await call.agentFinishes('What is your order number?');
+    await call.say(600);
+    const lastSoundMs = call.leg.nowMs;
+    const sentBefore = call.leg.sent.length;
+    await call.runUntil('a word', () => call.leg.sent.length > sentBefore);
+    expect(call.leg.sent[sentBefore]!.atMs - lastSoundMs).toBeLessThanOrEqual(2_000);
+    await call.agentFinishes('Go on.');
+    expect(call.ear.streams).toHaveLength(1);
+    expect(call.ear.streams[0]!.over).toBe(false);
+    await call.runUntil('the end of the turn', () => call.ear.streams[0]!.over);
+    expect(call.leg.nowMs - lastSoundMs).toBe(4_000);
+    await call.agentFinishes('Sorry, I did not get that.');
+    expect(call.story().slice(-3)).toEqual([
+      'agent: Go on.',
+      'user (unclear): [unclear]',
+      'agent: Sorry, I did not get that.',
+    ]);
+  });
+
+  test('a caller who goes on has the word at once: what encouraged them is cut, and is no interruption of theirs', async () => {
+    const agent = sampleAgent({ voice: 'fake' });
+    agent.steps[0]!.expect = 'spelling';
+    await started({ agent });
+    call.ear.turns = [{ partials: [{ afterMs: 600, rejected: true }], final: { rejected: true } }];
+    await call.agentFinishes(QUESTION);
+    await call.say(600);
+    await call.agentStarts();
+    await call.say(600);
+    await call.agentFinishes('Sorry, I did not get that.');
+    expect(call.bargeIns()).toEqual([]);
+    expect(call.story().slice(2)).toEqual([
+      'agent:  [cut]',
+      'agent: I am listening.',
+      'user (unclear): [unclear]',
+      'agent: Sorry, I did not get that.',
+    ]);
+  });
+
   test('the recogniser hears the 500 ms before speech was certain, and every frame after it once', async () => {
     await started();
     await call.agentFinishes(QUESTION);
     await call.run(1_000);
     await call.say(400);
-    await call.runUntil('the result', () => call.ear.streams[0]?.finished === true);
-    // 500 ms up to the frame that made it certain (60 ms of speech), 340 ms more of speech, 1,200 ms of patience without the last frame.
-    expect(call.ear.streams[0]!.pushedMs).toBe(500 + 340 + 1_200 - 20);
+    await call.runUntil('the end of the turn', () => call.ear.streams[0]?.over === true);
+    // 500 ms up to the frame that made it certain (60 ms of speech), 340 ms more of speech, 1,120 ms of patience without the last frame.
+    expect(call.ear.streams[0]!.pushedMs).toBe(500 + 340 + 1_120 - 20);
   });
 
   test('a turn’s audio is not heard again by the next turn’s recogniser', async () => {
@@ -223,13 +315,13 @@ describe('barge-in', () => {
     expect(resume.atMs).toBeLessThanOrEqual(900 + 200 + 20);
   });
 
-  test('a cough, of which nothing is recognised, lets the agent go on 1.2 s after its end', async () => {
+  test('a cough, of which nothing is recognised, lets the agent go on 1.08 s after its end', async () => {
     await started();
     await call.run(500);
     await call.say(400);
     await call.agentFinishes(GREETING);
     const resume = call.live.find((event) => event.type === 'barge_in' && event.phase === 'resume') as { atMs: number };
-    expect(resume.atMs).toBe(900 + 1_200);
+    expect(resume.atMs).toBe(900 + 1_120);
     expect(call.story()[0]).toBe(`agent: ${GREETING}`);
     expect(call.turns.some((turn) => turn.role === 'user')).toBe(false);
   });
@@ -243,7 +335,7 @@ describe('barge-in', () => {
     await call.say(1_500);
     await call.agentFinishes('Sorry, I did not get that.');
     expect(call.bargeIns()).toEqual(['pause', 'commit']);
-    expect(call.story().slice(-2)).toEqual(['user (unclear): ', 'agent: Sorry, I did not get that.']);
+    expect(call.story().slice(-2)).toEqual(['user (unclear): [unclear]', 'agent: Sorry, I did not get that.']);
   });
 
   test('an agent that was cut for words which turn out to be none still owes an answer, and gives it', async () => {
@@ -380,6 +472,59 @@ describe('keys', () => {
   });
 });
 
+describe('speech that fits nothing', () => {
+  const guess = { text: 'yes please', confidence: 0.412 };
+
+  test('stands in the transcript as [unclear], its guess in the turn’s own field, and nowhere else', async () => {
+    await started();
+    call.ear.turns = [{ final: { rejected: true, guess } }];
+    await call.agentFinishes(QUESTION);
+    await call.say(900);
+    await call.agentFinishes('Sorry, I did not get that.');
+    const turn = call.turns.find(({ role }) => role === 'user');
+    expect(turn).toMatchObject({
+      text: '[unclear]',
+      heardText: '[unclear]',
+      kind: 'unclear',
+      unclear: { guess: 'yes please', confidence: 0.41 },
+    });
+    const others = call.sent.filter((message) => !(message.type === 'call.live' && message.event.type === 'turn'));
+    expect(JSON.stringify(others)).not.toContain('yes please');
+    expect(call.voice.requests.map(({ text }) => text)).not.toContain('yes please');
+    expect(call.checkpoints.at(-1)!.variables).toEqual({});
+  });
+
+  test('is kept when the agent was speaking and goes on', async () => {
+    await started();
+    call.ear.turns = [{ final: { rejected: true } }];
+    await call.run(500);
+    await call.say(600);
+    await call.agentFinishes(GREETING);
+    expect(call.story().slice(0, 2)).toEqual(['user (unclear): [unclear]', `agent: ${GREETING}`]);
+    expect(call.turns[0]!.unclear).toEqual({ guess: null, confidence: null });
+  });
+
+  test('is kept when the caller hangs up in the middle of it, with the time that it took', async () => {
+    await started();
+    call.ear.turns = [{ partials: [{ afterMs: 600, rejected: true }], final: { rejected: true } }];
+    await call.agentFinishes(QUESTION);
+    await call.say(800);
+    call.registry.stop('call-1');
+    const turn = call.turns.at(-1)!;
+    expect(turn).toMatchObject({ text: '[unclear]', kind: 'unclear' });
+    expect(turn.endMs - turn.startMs).toBe(800);
+  });
+
+  test('200 ms of it are a noise', async () => {
+    await started();
+    call.ear.turns = [{ final: { rejected: true } }];
+    await call.agentFinishes(QUESTION);
+    await call.say(200);
+    await call.run(3_000);
+    expect(call.turns.some(({ role }) => role === 'user')).toBe(false);
+  });
+});
+
 describe('silence and time', () => {
   test('idle prompts and the end by inactivity are counted from the end of playback', async () => {
     await started();
@@ -473,6 +618,30 @@ describe('engines that fail', () => {
     await call.say(400);
     await call.run(200 + 1_520);
     expect(call.story().at(-1)).toBe('user: yes');
+  });
+});
+
+describe('a recogniser that is late', () => {
+  test('has a word said for it within 2 s, and its result is still answered', async () => {
+    await started();
+    call.ear.turns = [{ final: { text: 'no thank you', afterMs: 1_300 } }];
+    await call.agentFinishes(QUESTION);
+    await call.say(600);
+    const lastSoundMs = call.leg.nowMs;
+    const sentBefore = call.leg.sent.length;
+    await call.runUntil('a word', () => call.leg.sent.length > sentBefore);
+    expect(call.leg.sent[sentBefore]!.atMs - lastSoundMs).toBeLessThanOrEqual(2_000);
+    await call.agentFinishes('Goodbye.');
+    expect(call.story().slice(2)).toEqual(['agent: One moment.', 'user: no thank you', 'agent: Goodbye.']);
+  });
+
+  test('and gives nothing at all is a miss that the caller hears of, not silence', async () => {
+    await started();
+    call.ear.turns = [{ final: { never: true } }];
+    await call.agentFinishes(QUESTION);
+    await call.say(600);
+    await call.agentFinishes('Sorry, I did not get that.');
+    expect(call.story()).toContain('user (unclear): [unclear]');
   });
 });
 

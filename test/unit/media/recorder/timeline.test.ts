@@ -5,22 +5,34 @@ import { Timeline } from '../../../../media/recorder/timeline.ts';
 import { PLAYED, RECEIVED } from '../../../../media/rings/record-ring.ts';
 
 const FAR = 1e9;
+/** A byte that nobody sends: what was never handed on. */
+const HOLE = 0x77;
 
 function collect(format: LegFormat = MULAW_8K, firstSample = 0) {
-  const parts: Buffer[] = [];
+  const parts: { firstSample: number; bytes: Buffer }[] = [];
+  const bytesASample = format.codec === 'mulaw' ? 2 : 4;
   const timeline = new Timeline(
     format,
-    (bytes, length) => parts.push(Buffer.from(bytes.subarray(0, length))),
+    (bytes, start, length, at) =>
+      parts.push({ firstSample: at, bytes: Buffer.from(bytes.subarray(start, start + length)) }),
     firstSample,
   );
+  /** What was handed on so far, each part at its place, a later one over an earlier one. */
+  const sound = (): Buffer => {
+    const ends = parts.map((part) => (part.firstSample - firstSample) * bytesASample + part.bytes.length);
+    const all = Buffer.alloc(Math.max(0, ...ends), HOLE);
+    for (const part of parts) part.bytes.copy(all, (part.firstSample - firstSample) * bytesASample);
+    return all;
+  };
   return {
     timeline,
     parts,
+    sound,
     frame: (direction: number, atMs: number, byte: number, samples = 160, notAfterMs = FAR) =>
       timeline.place(direction, new Uint8Array(samples).fill(byte), 0, samples, atMs, notAfterMs),
-    /** The channels as handed on so far, one byte a sample. */
+    /** The channels of it, one byte a sample. */
     channels: () => {
-      const all = Buffer.concat(parts);
+      const all = sound();
       return [0, 1].map((channel) => Uint8Array.from({ length: all.length / 2 }, (_, i) => all[2 * i + channel]!));
     },
   };
@@ -118,20 +130,59 @@ describe('time line', () => {
     expect(Math.abs(lastFrameAt - 20_180 * 8)).toBeLessThan(320);
   });
 
-  it('hands on a whole second only when the newest frame of either direction is 4 s beyond it', () => {
+  it('hands on a block of 400 ms once both directions have passed it, or one of them 200 ms ago', () => {
     const { timeline, frame, parts } = collect();
-    frame(PLAYED, 4979, 1);
+    frame(PLAYED, 540, 1);
+    frame(RECEIVED, 360, 1);
     timeline.settle(0);
     expect(parts.length).toBe(0);
-    frame(RECEIVED, 4980, 1);
+    frame(RECEIVED, 380, 1);
     timeline.settle(0);
-    expect(parts.map((part) => part.length)).toEqual([16000]);
+    expect(parts.map(({ firstSample, bytes }) => [firstSample, bytes.length])).toEqual([[0, 6400]]);
+    frame(PLAYED, 960, 1);
+    timeline.settle(0);
+    expect(parts.length).toBe(1);
+    frame(PLAYED, 980, 1);
+    timeline.settle(0);
+    expect(parts.at(-1)!.firstSample).toBe(3200);
+  });
+
+  it('has handed on all but the last 600 ms of whatever came, whichever direction speaks', () => {
+    for (const directions of [[RECEIVED], [PLAYED], [RECEIVED, PLAYED]]) {
+      const { timeline, frame, sound } = collect();
+      for (let atMs = 0; atMs < 9000; atMs += 20) {
+        for (const direction of directions) frame(direction, atMs, 1);
+        timeline.settle(0);
+        expect(sound().length / 16).toBeGreaterThan(atMs - 600);
+      }
+    }
+  });
+
+  it('hands on again what was changed by a frame that came late, and all behind it, but not for every such frame', () => {
+    const { timeline, frame, parts, channels } = collect();
+    for (let atMs = 0; atMs < 3000; atMs += 20) {
+      frame(PLAYED, atMs, 1);
+      // A line that lags by half a second, for ever.
+      if (atMs >= 500) frame(RECEIVED, atMs - 500, 2);
+      timeline.settle(0);
+    }
+    const stepsBack = parts.filter(({ firstSample }, at) => at > 0 && firstSample <= parts[at - 1]!.firstSample);
+    expect(stepsBack.length).toBeGreaterThan(2);
+    expect(stepsBack.length).toBeLessThan(12);
+    const soundUntil = channels()[0]!.lastIndexOf(2);
+    // What came is handed on within 600 ms.
+    expect(soundUntil / 8).toBeGreaterThan(2980 - 500 - 700);
+    timeline.finish(3000);
+    expect(runsOf(channels()[0]!)).toEqual([
+      [2, 20_000],
+      [MULAW_SILENCE, 4000],
+    ]);
   });
 
   it('hands on silence up to the time that it is told, when nothing comes', () => {
     const { timeline, parts } = collect();
-    timeline.settle(2999);
-    expect(parts.map((part) => part.length)).toEqual([16000, 16000]);
+    timeline.settle(1199);
+    expect(parts.map(({ bytes }) => bytes.length)).toEqual([6400, 6400]);
   });
 
   it('takes a frame of one channel that comes 3.9 s after later ones of the other', () => {
@@ -144,17 +195,17 @@ describe('time line', () => {
     expect(timeline.counters.lateFrames).toBe(0);
   });
 
-  it('counts a frame whose place was handed on as late, and keeps the part of one that still fits', () => {
+  it('counts a frame whose place is final as late, and keeps the part of one that still fits', () => {
     const { timeline, frame, channels } = collect();
-    timeline.settle(1000);
+    timeline.settle(1200);
     frame(RECEIVED, 500, 1);
-    frame(RECEIVED, 990, 2);
+    frame(RECEIVED, 1190, 2);
     timeline.finish(2000);
     expect(timeline.counters).toMatchObject({ lateFrames: 1, placedFrames: 1 });
     expect(runsOf(channels()[0]!)).toEqual([
-      [MULAW_SILENCE, 8000],
+      [MULAW_SILENCE, 9600],
       [2, 80],
-      [MULAW_SILENCE, 7920],
+      [MULAW_SILENCE, 6320],
     ]);
   });
 
@@ -205,13 +256,11 @@ describe('time line', () => {
   });
 
   it('interleaves 16-bit samples of a 16 kHz leg whole, with zero for silence', () => {
-    const parts: Buffer[] = [];
-    const format: LegFormat = { codec: 'pcm_s16le', rateHz: 16000 };
-    const timeline = new Timeline(format, (bytes, length) => parts.push(Buffer.from(bytes.subarray(0, length))));
+    const { timeline, sound } = collect({ codec: 'pcm_s16le', rateHz: 16000 });
     timeline.place(PLAYED, Uint8Array.of(9, 9, 0x34, 0x12, 0x78, 0x56), 2, 4, 0, FAR);
     timeline.finish(1);
-    expect(Buffer.concat(parts).toString('hex', 0, 12)).toBe('000034120000785600000000');
-    expect(Buffer.concat(parts).length).toBe(16 * 4);
+    expect(sound().toString('hex', 0, 12)).toBe('000034120000785600000000');
+    expect(sound().length).toBe(16 * 4);
   });
 
   it('holds the same sound as a model that keeps everything, for any order of frames within 2 s', () => {

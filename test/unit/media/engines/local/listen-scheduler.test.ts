@@ -3,6 +3,7 @@ import { createDecoderPool } from '../../../../../media/engines/local/decoder-po
 import type { CompiledGrammar } from '../../../../../media/engines/local/grammar.ts';
 import { createListenScheduler, type ListenStream } from '../../../../../media/engines/local/listen-scheduler.ts';
 import type { Hypothesis, PhraseDecoder } from '../../../../../media/engines/local/phrase-decoder.ts';
+import { VirtualClock } from '../../../../support/virtual-clock.ts';
 
 const BATCH_SAMPLES = 640;
 
@@ -58,11 +59,13 @@ function rig(limit: number) {
     onFree: () => scheduler.wake(),
     onError: (error) => errors.push(error),
   });
+  const clock = new VirtualClock();
   const scheduler = createListenScheduler({
+    clock,
     pool,
     compile: ({ phrases }) => {
       if (phrases[0] === 'bad') throw new Error('bad grammar');
-      return { key: phrases[0]!, anywhere: false, arcs: [], states: 2, words: new Map() };
+      return { key: phrases[0]!, anywhere: false, phrases, arcs: [], states: 2, words: new Map() };
     },
     yieldThen: (run) => turns.push(run),
   });
@@ -72,7 +75,8 @@ function rig(limit: number) {
       8000,
       { phrases: [key] },
       {
-        onResult: (result) => log.push(result.final ? `${result.text} final` : result.text),
+        onResult: ({ text, final, concluded }) =>
+          log.push(final ? `${text} final` : concluded === true ? `${text} concluded` : text),
         onError: (message) => log.push(`${key} error: ${message}`),
       },
     );
@@ -87,6 +91,7 @@ function rig(limit: number) {
     }
   };
   return {
+    clock,
     decoders,
     errors,
     log,
@@ -119,6 +124,92 @@ describe('the listen scheduler', () => {
     run();
     const order = log.map((text) => text[0]).join('');
     expect(order).toBe('ababab');
+  });
+
+  it('says how far behind it is: what waits for a turn, and what is more than was heard in that time', async () => {
+    const { clock, open, run, scheduler, settle } = rig(1);
+    expect(scheduler.lateMs).toBe(0);
+    const a = open('a');
+    a.push(batch());
+    await settle();
+    expect(scheduler.lateMs).toBe(0);
+    a.push(batch());
+    clock.advanceMs(300);
+    expect(scheduler.lateMs).toBe(300);
+    // Seven batches of 80 ms.
+    for (let i = 0; i < 6; i++) a.push(batch());
+    expect(scheduler.lateMs).toBe(560);
+    run();
+    expect(scheduler.lateMs).toBe(0);
+    // It waits for the one decoder that there is.
+    const b = open('b');
+    b.push(batch());
+    clock.advanceMs(2_000);
+    run();
+    expect(scheduler.lateMs).toBe(2_000);
+  });
+
+  it('concludes with all that came before, decodes nothing more, and gives the decoder to others', async () => {
+    const { decoders, log, open, settle } = rig(1);
+    const a = open('a');
+    a.push(batch());
+    a.conclude();
+    await settle();
+    a.push(batch());
+    await settle();
+    expect(log).toEqual(['a of 1 concluded']);
+    const b = open('b');
+    b.push(batch());
+    b.finish();
+    await settle();
+    a.finish();
+    await settle();
+    expect(log).toEqual(['a of 1 concluded', 'b of 1 final', 'a of 1 final']);
+    expect(decoders).toHaveLength(1);
+  });
+
+  it('hears a stream that goes on from its beginning, in turn with others', async () => {
+    const { log, open, settle } = rig(2);
+    const a = open('a');
+    a.push(batch());
+    a.push(batch());
+    a.conclude();
+    await settle();
+    a.push(batch());
+    a.goOn();
+    a.goOn();
+    a.push(batch());
+    a.finish();
+    await settle();
+    expect(log.filter((line) => line.includes('o'))).toEqual(['a of 2 concluded', 'a of 4 final']);
+  });
+
+  it('a stream that goes on before it was concluded is asked nothing', async () => {
+    const { log, open, settle } = rig(1);
+    const a = open('a');
+    a.push(batch());
+    a.conclude();
+    a.goOn();
+    await settle();
+    a.push(batch());
+    a.finish();
+    await settle();
+    expect(log.filter((line) => line.includes('o'))).toEqual(['a of 2 final']);
+  });
+
+  it('an utterance of over 8 s is not concluded: its final result comes as ever', async () => {
+    const { log, open, settle } = rig(1);
+    const a = open('a');
+    for (let i = 0; i < 101; i++) {
+      a.push(batch());
+      await settle();
+    }
+    a.conclude();
+    await settle();
+    a.push(batch());
+    a.finish();
+    await settle();
+    expect(log.filter((line) => line.includes('o'))).toEqual(['a of 102 final']);
   });
 
   it('takes at most 120 ms a turn and tells a partial only when it changed', async () => {
@@ -186,6 +277,23 @@ describe('the listen scheduler', () => {
     a.finish();
     await settle();
     expect(log.at(-1)).toBe('a of 125 final');
+  });
+
+  it('hears an utterance again, after a pause that is nearly as long, without dropping the words that follow', async () => {
+    const { log, open, scheduler, settle } = rig(1);
+    const a = open('a');
+    // 7.2 s of digits, and 4 s of silence.
+    for (let i = 0; i < 90; i++) a.push(batch());
+    await settle();
+    a.conclude();
+    await settle();
+    for (let i = 0; i < 50; i++) a.push(batch());
+    a.goOn();
+    for (let i = 0; i < 5; i++) a.push(batch());
+    expect(scheduler.droppedSamples).toBe(0);
+    a.finish();
+    await settle();
+    expect(log.at(-1)).toBe('a of 145 final');
   });
 
   it('takes the decoder back on cancel, and says nothing more', async () => {

@@ -4,12 +4,13 @@ import { createSpeechScheduler, type SpeechScheduler } from '../../../../../medi
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
 
 /** Each piece becomes `pieceMs` of sound; texts with `!` break the engine. */
-function rig(pieceMs = 1000) {
+function rig(pieceMs = 1000, workMs = 0) {
   const spoken: PieceOfSpeech[] = [];
   const turns: (() => void)[] = [];
   const voice: FliteVoice = {
     speak(piece) {
       spoken.push(piece);
+      clock.advanceMs(workMs);
       if (piece.text.includes('!')) throw new Error('trap');
       return new Int16Array(piece.text.trim() === '...' ? 0 : pieceMs * 16);
     },
@@ -18,12 +19,17 @@ function rig(pieceMs = 1000) {
   const clock = new VirtualClock();
   const scheduler = createSpeechScheduler(voice, clock, (run) => turns.push(run));
   const log: string[] = [];
-  const request = (label: string, text: string): (() => void) =>
-    scheduler.request(text, 'slt', {
-      onChunk: (chunk) => log.push(`${label}:${chunk.text.trim()}`),
-      onDone: () => log.push(`${label} done`),
-      onError: (error) => log.push(`${label} ${error.code}`),
-    });
+  const request = (label: string, text: string, ahead = false): (() => void) =>
+    scheduler.request(
+      text,
+      'slt',
+      {
+        onChunk: (chunk) => log.push(`${label}:${chunk.text.trim()}`),
+        onDone: () => log.push(`${label} done`),
+        onError: (error) => log.push(`${label} ${error.code}`),
+      },
+      ahead,
+    );
   const run = (most = 1000): void => {
     for (let i = 0; i < most && turns.length > 0; i++) turns.shift()!();
   };
@@ -76,6 +82,39 @@ describe('the speech scheduler', () => {
     run();
     expect(log).toEqual(['a:... one.', 'a:two.', 'a done']);
     expect(spoken.map((piece) => piece.isFirst)).toEqual([true, true, false]);
+  });
+
+  it('serves who is waited for before what is made ahead, for a second', () => {
+    const { clock, log, request, run } = rig();
+    request('ahead', '1.', true);
+    request('live', '2.');
+    run();
+    expect(log).toEqual(['live:2.', 'live done', 'ahead:1.', 'ahead done']);
+    log.length = 0;
+    request('ahead', '1.', true);
+    clock.advanceMs(1_001);
+    request('live', '2.');
+    run();
+    expect(log).toEqual(['ahead:1.', 'ahead done', 'live:2.', 'live done']);
+  });
+
+  it('keeps room for those who are waited for when much is made ahead', () => {
+    const { log, request } = rig();
+    for (let i = 0; i < 129; i++) request(`ahead ${i}`, 'text', true);
+    request('live', 'text');
+    expect(log).toEqual(['ahead 128 overloaded']);
+  });
+
+  it('says how long it worked, and how long the most urgent request has been due', () => {
+    const { clock, request, run, scheduler } = rig(1000, 30);
+    expect(scheduler.lateMs).toBe(0);
+    request('a', '1. 2.');
+    clock.advanceMs(400);
+    expect(scheduler.lateMs).toBe(400);
+    run(1);
+    expect(scheduler.busyMs).toBe(30);
+    // A second of sound is in hand.
+    expect(scheduler.lateMs).toBe(0);
   });
 
   it('refuses the 257th waiting request as overloaded', () => {

@@ -5,13 +5,14 @@ import { loadFliteVoice } from '../../../../../media/engines/local/flite-voice.t
 import { createSpeechScheduler } from '../../../../../media/engines/local/speech-scheduler.ts';
 import { serveSpeechClient } from '../../../../../media/engines/local/speech-service.ts';
 import { createTextToSpeechClient } from '../../../../../media/engines/local/text-to-speech-client.ts';
+import { VirtualClock } from '../../../../support/virtual-clock.ts';
 import { describeTextToSpeech } from '../text-to-speech-conformance.ts';
 
 const voice = await loadFliteVoice();
 
 describeTextToSpeech('The local voice behind a port', async () => {
   const { port1, port2 } = new MessageChannel();
-  serveSpeechClient(port1, createSpeechScheduler(voice, systemClock, setImmediate));
+  serveSpeechClient(port1, createSpeechScheduler(voice, systemClock, setImmediate), systemClock);
   return { voice: createTextToSpeechClient(port2), close: () => port2.close() };
 });
 
@@ -29,7 +30,7 @@ it('fails what is pending, and what comes later, with code engine_gone when the 
 it('drops the requests of a client whose port closes', async () => {
   const { port1, port2 } = new MessageChannel();
   const scheduler = createSpeechScheduler(voice, systemClock, setImmediate);
-  serveSpeechClient(port1, scheduler);
+  serveSpeechClient(port1, scheduler, systemClock);
   const client = createTextToSpeechClient(port2);
   const signal = new AbortController().signal;
   const first = new Promise<void>((resolve) => {
@@ -46,7 +47,7 @@ it('drops the requests of a client whose port closes', async () => {
 it('stops the work on the other side when a request is cancelled', async () => {
   const { port1, port2 } = new MessageChannel();
   const scheduler = createSpeechScheduler(voice, systemClock, setImmediate);
-  serveSpeechClient(port1, scheduler);
+  serveSpeechClient(port1, scheduler, systemClock);
   const client = createTextToSpeechClient(port2);
   const abort = new AbortController();
   const text = 'A sentence. '.repeat(100);
@@ -54,5 +55,41 @@ it('stops the work on the other side when a request is cancelled', async () => {
   await expect(cancelled).rejects.toMatchObject({ name: 'AbortError' });
   await client.synthesize({ text: 'Next.', voice: 'kal16', signal: new AbortController().signal }, () => {});
   expect(scheduler.waitingRequests).toBe(0);
+  port2.close();
+});
+
+it('tells a client that waits each second that the thread works, and then no more', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const clock = new VirtualClock();
+  const turns: (() => void)[] = [];
+  const scheduler = createSpeechScheduler(voice, clock, (run) => turns.push(run));
+  serveSpeechClient(port1, scheduler, clock);
+  const client = createTextToSpeechClient(port2);
+  let told = 0;
+  let tell: () => void = () => {};
+  const request = { text: 'Hello.', voice: 'kal16', signal: new AbortController().signal };
+  const done = client.synthesize(
+    {
+      ...request,
+      onQueued: () => {
+        told++;
+        tell();
+      },
+    },
+    () => {},
+  );
+  while (scheduler.waitingRequests === 0) await new Promise(setImmediate);
+  for (let second = 1; second <= 3; second++) {
+    const heard = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    clock.advanceMs(1_000);
+    await heard;
+    expect(told).toBe(second);
+  }
+  while (turns.length > 0) turns.shift()!();
+  await done;
+  clock.advanceMs(5_000);
+  expect(clock.pendingTimers).toBe(0);
   port2.close();
 });

@@ -145,6 +145,15 @@ describe.each(servers)('/ws/live on %s', (_name, create) => {
     expect(error.message).toContain('404');
   });
 
+  it('tells control that a session is over before its socket is closed, and its last word after that', async () => {
+    const client = open();
+    const { callUuid } = await client.waitForType('session.ready');
+    const atClose = client.closed.then(() => told.filter((one) => 'callUuid' in one && one.callUuid === callUuid));
+    client.send({ type: 'session.end' });
+    const ends = (await atClose).filter(({ type }) => type === 'web.ended' || type === 'media.stopped');
+    expect(ends).toMatchObject([{ type: 'web.ended', why: 'socket_closed' }, { type: 'media.stopped' }]);
+  });
+
   it('hands control the knock: parentOrigin, Origin, address', async () => {
     const client = open({ origin: null });
     await client.waitForType('session.ready');
@@ -227,6 +236,7 @@ describe.each(servers)('/ws/live on %s', (_name, create) => {
     expect(told.filter((one) => 'callUuid' in one && one.callUuid === callUuid).map(({ type }) => type)).toEqual([
       'web.session',
       'media.started',
+      'web.ended',
       'media.stopped',
     ]);
   });

@@ -363,6 +363,19 @@ describe('small things', () => {
     expect(socket.of('ping')).toHaveLength(1);
   });
 
+  it('takes 40,000 typed characters of a session, and says so once when more come', () => {
+    const { start, say, socket, clock, heard } = make();
+    start();
+    const taken = (): number => heard.log.filter((line) => line.startsWith('{"type":"text"')).length;
+    for (let sent = 0; sent < 25; sent++) {
+      say({ type: 'user.text', text: 'x'.repeat(2_000), interrupt: false });
+      clock.advanceMs(100);
+    }
+    expect(taken()).toBe(20);
+    expect(socket.of('warning').map(({ code }) => code)).toEqual(['too_much_text']);
+    expect(socket.closed).toBeNull();
+  });
+
   it('ends by session.end with session.ended and 1000', () => {
     const { start, say, socket, clock, heard } = make();
     start();
@@ -450,6 +463,25 @@ describe('a lost connection', () => {
     start();
     socket.close(code, '');
     expect(heard.log.at(-1)).toMatch(/^over socket_closed/);
+  });
+
+  it('nothing of the session is said before session.ready: what was cleared meanwhile is told right after it, what was kept is replayed once', () => {
+    const { leg, open, say, start, agent, clock, heard } = make();
+    start();
+    agent.mark(startMark(1, false));
+    agent.frames(18);
+    clock.advanceMs(100);
+    // The old socket looks alive: its successor opens, and only then the agent's words are cut.
+    const next = open();
+    heard.block!.raiseGeneration();
+    clock.advanceMs(40);
+    leg.live({ type: 'agent_text', turnId: 't1', delta: 'Hello' } as LiveEvent);
+    leg.live({ type: 'speech', who: 'user', phase: 'start', turnId: 't2', atMs: 1 } as LiveEvent);
+    expect(next.said.map(({ type }) => type)).toEqual(['welcome']);
+    say({ type: 'session.resume', lastOrdinal: 0 }, next);
+    expect(next.said.map(({ type }) => type).slice(0, 3)).toEqual(['welcome', 'session.ready', 'playback.clear']);
+    expect(next.of('playback.clear')).toMatchObject([{ utteranceId: 'u1', reason: 'held' }]);
+    expect(next.of('transcript')).toMatchObject([{ delta: 'Hello' }]);
   });
 
   it('a black hole is noticed while the agent speaks: 1.5 s without a report hold the session, the next message frees it', () => {

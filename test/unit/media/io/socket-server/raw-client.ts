@@ -1,5 +1,6 @@
 /** A WebSocket client in bytes, so that a test can send what no library would. Loopback only. */
 import { connect, type Socket } from 'node:net';
+import { PATIENCE_MS } from '../../../../../bench/harness/patience.ts';
 
 export interface Frame {
   fin: boolean;
@@ -96,7 +97,7 @@ export class RawClient {
     return this.frames.splice(at, 1)[0]!;
   }
 
-  until(condition: () => boolean, what: string, withinMs = 15_000): Promise<void> {
+  until(condition: () => boolean, what: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const check = (): void => {
         if (!condition()) return;
@@ -106,8 +107,8 @@ export class RawClient {
       };
       const timer = setTimeout(() => {
         this.#waiting.delete(check);
-        reject(new Error(`waited ${withinMs} ms for ${what}`));
-      }, withinMs);
+        reject(new Error(`waited ${PATIENCE_MS / 1000} s for ${what}`));
+      }, PATIENCE_MS);
       this.#waiting.add(check);
       check();
     });

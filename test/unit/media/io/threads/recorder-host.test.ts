@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
 import { systemClock } from '../../../../../media/contract/clock.ts';
 import { createRecorderHost } from '../../../../../media/io/threads/recorder-host.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
 
 test('a recorder thread that dies is replaced with its open recordings; the one that kills it is given up at the third death', async () => {
@@ -36,13 +37,7 @@ test('a recorder thread that dies is replaced with its open recordings; the one 
   await host.stop();
 });
 
-async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
-  const untilMs = performance.now() + withinMs;
-  while (!condition()) {
-    if (performance.now() > untilMs) throw new Error(`not so within ${withinMs} ms: ${condition}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+const until = (condition: () => boolean): Promise<boolean> => eventually(String(condition), condition);
 
 test('two streams of one call are recorded side by side, and what an earlier run left behind is told too', async () => {
   const finished: string[] = [];

@@ -47,7 +47,7 @@ function brief(action: ScriptAction): string {
     case 'tool':
       return `tool ${action.name} ${JSON.stringify(action.arguments)}`;
     case 'warning':
-      return `warning ${action.code}`;
+      return `warning ${action.code}${action.key === undefined ? '' : ` ${action.key} ${action.count}`}`;
     case 'end':
       return `end ${action.reason} ${action.disposition}`;
   }
@@ -144,11 +144,10 @@ describe('the conversation', () => {
     ]);
   });
 
-  test('an unresolved placeholder is said as nothing and warned of once', () => {
+  test('an unresolved placeholder is said as nothing and warned of once for each text, with its key and how often it stands there', () => {
     const call = machineOf(sampleAgent({ greeting: 'Hi {{nobody}}, and {{nobody}}.' }));
     call.start();
-    expect(call.log).toContain('warning placeholder_unresolved');
-    expect(call.log.filter((line) => line.startsWith('warning'))).toHaveLength(1);
+    expect(call.log.filter((line) => line.startsWith('warning'))).toEqual(['warning placeholder_unresolved nobody 2']);
     expect(call.log.at(-1)).toBe('say greeting: Hi , and .');
   });
 });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
 import { GreetingCache } from '../../../../../media/pipeline/speaking/greeting-cache.ts';
 import type { RenderedSpeech } from '../../../../../media/pipeline/speaking/rendered-speech.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { FakeTextToSpeech } from '../../../../support/fakes/scripted-engines.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
 
@@ -26,12 +27,12 @@ function cacheIn(folder = directory): GreetingCache {
 }
 
 async function finished(speech: RenderedSpeech): Promise<RenderedSpeech> {
-  const deadlineMs = performance.now() + 10_000;
-  while (!speech.complete) {
-    if (performance.now() > deadlineMs) throw new Error('the greeting was not finished within 10 s');
-    clock.advanceMs(20);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  await eventually('the greeting', () => speech.complete, {
+    between() {
+      clock.advanceMs(20);
+      return new Promise((resolve) => setImmediate(resolve));
+    },
+  });
   return speech;
 }
 
@@ -129,6 +130,59 @@ describe('the greeting cache', () => {
     const next = await finished(cache.obtain(REQUEST));
     expect(next.error).toBeNull();
     await cache.settled();
+  });
+
+  test('is bounded in bytes, in memory and on disk: the longest unused go', async () => {
+    const options = { directory, clock, logger: pino({ level: 'silent' }), textToSpeech: voice };
+    // 32 KiB is the room of a short greeting.
+    const cache = new GreetingCache({ ...options, mostMemoryBytes: 3 * 32 * 1024 });
+    const text = (at: number) => ({ ...REQUEST, text: `Greeting ${'abcdefgh'[at]}.` });
+    const made: RenderedSpeech[] = [];
+    for (let at = 0; at < 4; at++) made.push(await finished(cache.obtain(text(at))));
+    await cache.settled();
+    expect(cache.obtain(text(3))).toBe(made[3]);
+    expect(cache.obtain(text(0))).not.toBe(made[0]);
+    await cache.settled();
+    const oneBytes = (await stat(join(directory, (await readdir(directory))[0]!))).size;
+    const small = new GreetingCache({ ...options, mostDiskBytes: 2 * oneBytes + 10 });
+    await finished(small.obtain(text(5)));
+    await small.settled();
+    expect((await readdir(directory)).length).toBe(2);
+  });
+
+  test('in a hurry it asks the disk only for what it knows to be there', async () => {
+    const cache = cacheIn();
+    await finished(cache.obtain({ ...REQUEST, text: 'One.' }));
+    await cache.settled();
+    const other = cacheIn();
+    await finished(other.obtain({ ...REQUEST, text: 'Two.' }));
+    await other.settled();
+    voice.requests.length = 0;
+    // Written by another since, and nobody is kept waiting to find out.
+    await finished(cache.obtain({ ...REQUEST, text: 'Two.' }, true));
+    expect(voice.requests.map(({ text }) => text)).toEqual(['Two.']);
+    await cache.settled();
+    voice.requests.length = 0;
+    const later = cacheIn();
+    await finished(later.obtain({ ...REQUEST, text: 'Three.' }));
+    await later.settled();
+    voice.requests.length = 0;
+    await finished(later.obtain({ ...REQUEST, text: 'Two.' }, true));
+    expect(voice.requests).toEqual([]);
+  });
+
+  test('what it knows to be on disk is what is there when it prunes, whoever wrote or removed it', async () => {
+    const cache = cacheIn();
+    await cache.settled();
+    const other = cacheIn();
+    await finished(other.obtain({ ...REQUEST, text: 'Two.' }));
+    await other.settled();
+    // The first that is written prunes.
+    await finished(cache.obtain({ ...REQUEST, text: 'One.' }));
+    await cache.settled();
+    voice.requests.length = 0;
+    await finished(cache.obtain({ ...REQUEST, text: 'Two.' }, true));
+    expect(voice.requests).toEqual([]);
   });
 
   test('keeps 128 greetings in memory, the last used of them', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createResampler } from '../../../../../media/audio/resampler.ts';
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
-import type { SpeechChunk, TextToSpeech } from '../../../../../media/contract/engines.ts';
+import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../../../../media/contract/engines.ts';
 import { renderSpeech } from '../../../../../media/pipeline/speaking/speech-renderer.ts';
 import { FakeTextToSpeech } from '../../../../support/fakes/scripted-engines.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
@@ -22,10 +22,12 @@ class HandVoice implements TextToSpeech {
   give: (chunk: SpeechChunk) => void = () => {};
   done: () => void = () => {};
   signal: AbortSignal = AbortSignal.abort();
+  tellQueued: () => void = () => {};
 
-  synthesize(request: { signal: AbortSignal }, onChunk: (chunk: SpeechChunk) => void): Promise<void> {
+  synthesize(request: SpeechRequest, onChunk: (chunk: SpeechChunk) => void): Promise<void> {
     this.give = onChunk;
     this.signal = request.signal;
+    this.tellQueued = () => request.onQueued?.();
     return new Promise((resolve) => {
       this.done = resolve;
     });
@@ -35,6 +37,47 @@ class HandVoice implements TextToSpeech {
 class WideHandVoice extends HandVoice {
   override readonly outputRateHz: number = 16_000;
 }
+
+describe('a voice engine that takes its time', () => {
+  const rendering = () => {
+    const clock = new VirtualClock();
+    const voice = new HandVoice();
+    return { clock, voice, speech: renderSpeech(voice, clock, { text: 'One two.', voice: 'hand', format: MULAW_8K }) };
+  };
+
+  test('has failed when it says nothing for 5 s', async () => {
+    const { clock, speech } = rendering();
+    await settle();
+    await pass(clock, 4_980);
+    expect(speech.error).toBeNull();
+    await pass(clock, 20);
+    expect(speech.error?.message).toContain('5000 ms');
+  });
+
+  test('is waited for while it says that it works for others, and speaks after all', async () => {
+    const { clock, voice, speech } = rendering();
+    await settle();
+    for (let second = 0; second < 20; second++) {
+      await pass(clock, 1_000);
+      voice.tellQueued();
+    }
+    voice.give({ samples: new Int16Array(3_200).fill(8_000), text: 'One two.' });
+    voice.done();
+    await settle();
+    expect(speech).toMatchObject({ error: null, complete: true });
+    expect(speech.frames).toBeGreaterThan(0);
+  });
+
+  test('is not waited for for ever', async () => {
+    const { clock, voice, speech } = rendering();
+    await settle();
+    for (let second = 0; second < 36; second++) {
+      await pass(clock, 1_000);
+      voice.tellQueued();
+    }
+    expect(speech.error).not.toBeNull();
+  });
+});
 
 describe('rendering', () => {
   test('asks for the next sentence only when less than the wanted audio is there', async () => {

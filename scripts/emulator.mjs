@@ -1,0 +1,6 @@
+/** `npm run emulator`: sets up whatever is missing, then runs a carrier on this machine (`bench/carrier-emulator/main.ts`). */
+import { ensureBuilt, ensurePackages } from './bootstrap.mjs';
+
+ensurePackages();
+ensureBuilt();
+await import('../dist/bench/carrier-emulator/main.js');

@@ -1,0 +1,30 @@
+/** Waits for what must come, however slow the machine is; what never comes is named. */
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
+
+const LOOK_EVERY_MS = 5;
+
+type Found<Value> = Exclude<Value, undefined | null | false>;
+
+export interface EventuallyOptions {
+  /** Added to the error. */
+  story?(): string;
+  /** Between two looks; what moves a virtual clock goes here. Default: 5 ms pass. */
+  between?(): unknown;
+}
+
+/** What `look` finds, once it is neither undefined, null nor false. */
+export async function eventually<Value>(
+  what: string,
+  look: () => Value | Promise<Value>,
+  { story, between = pause }: EventuallyOptions = {},
+): Promise<Found<Value>> {
+  for (const untilMs = performance.now() + PATIENCE_MS; ; await between()) {
+    const value = await look();
+    if (value !== undefined && value !== null && value !== false) return value as Found<Value>;
+    if (performance.now() > untilMs) {
+      throw new Error(`waited ${PATIENCE_MS / 1000} s for ${what}${story === undefined ? '' : `: ${story()}`}`);
+    }
+  }
+}
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));

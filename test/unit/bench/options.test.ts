@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { helpOf } from '../../../bench/harness/options.ts';
+
+it('help names every option with its value, meaning and default', () => {
+  const help = helpOf({
+    command: 'npm run bench -- x',
+    about: 'Measures x.',
+    options: { calls: { type: 'string', default: '20' }, knee: { type: 'boolean', default: false } },
+    meanings: { calls: '<N> at once', knee: 'find it' },
+  });
+  expect(help.split('\n')).toEqual([
+    'usage: npm run bench -- x',
+    '',
+    'Measures x.',
+    '',
+    '  --calls <N>  at once (default 20)',
+    '  --knee       find it',
+    '  --help       this',
+    '',
+  ]);
+});

@@ -1,0 +1,74 @@
+import { pino } from 'pino';
+import { afterEach, expect, test } from 'vitest';
+import { createEngineHost, type EngineHost } from '../../../../../media/io/threads/engine-host.ts';
+import { VirtualClock } from '../../../../support/virtual-clock.ts';
+
+const log = pino({ level: 'silent' });
+/** Reports what a client says over its port, or dies at its word. */
+const THREAD = `import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', ({ port }) => port.on('message', (order) => {
+    if (order === 'die') process.exit(7);
+    parentPort.postMessage({ type: 'load', ...order });
+  }));
+  parentPort.postMessage({ type: 'ready' });`;
+const url = new URL(`data:text/javascript,${encodeURIComponent(THREAD)}`);
+const BUSY_A_LITTLE = { busyRatio: 0.25, lateMs: 10 };
+
+let host: EngineHost;
+afterEach(() => host.close());
+
+async function started(threads: number): Promise<VirtualClock> {
+  const clock = new VirtualClock();
+  host = createEngineHost({ kind: 'voice', url, threads, clock, log });
+  await host.ready;
+  return clock;
+}
+
+async function until(what: string, isTrue: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 10_000; turn++) {
+    if (isTrue()) return;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  throw new Error(`never: ${what}`);
+}
+
+async function report(index: number, load: object, isHeard: () => boolean): Promise<void> {
+  const port = host.portFor(index)!;
+  port.postMessage(load);
+  await until('the report', isHeard);
+  port.close();
+}
+
+test('a thread that dies counts as busy, falls behind while nothing is heard in its place, and the others are still asked', async () => {
+  const clock = await started(2);
+  await report(1, BUSY_A_LITTLE, () => host.load().lateMs === 10);
+  await report(0, BUSY_A_LITTLE, () => host.load().busyRatio === 0.25);
+  const port = host.portFor(0)!;
+  port.postMessage('die');
+  await until('its death', () => host.deaths === 1);
+  port.close();
+  expect(host.load()).toEqual({ busyRatio: 1, lateMs: 10 });
+  clock.advanceMs(99);
+  expect(host.load()).toEqual({ busyRatio: 1, lateMs: 10 });
+  let replacements = 0;
+  host.replaced = () => replacements++;
+  clock.advanceMs(601);
+  expect(replacements).toBe(1);
+  expect(host.load()).toEqual({ busyRatio: 1, lateMs: 100 });
+  await report(1, BUSY_A_LITTLE, () => true);
+  await report(0, BUSY_A_LITTLE, () => host.load().busyRatio === 0.25);
+  expect(host.load()).toEqual(BUSY_A_LITTLE);
+});
+
+test('a thread that has not reported yet is neither idle nor fatal, though a later one has', async () => {
+  const clock = await started(2);
+  await report(1, BUSY_A_LITTLE, () => host.load().lateMs === 10);
+  expect(host.load()).toEqual({ busyRatio: 1, lateMs: 10 });
+  clock.advanceMs(900);
+  expect(host.load()).toEqual({ busyRatio: 1, lateMs: 300 });
+});
+
+test('what a kind without threads weighs is nothing', async () => {
+  await started(0);
+  expect(host.load()).toEqual({ busyRatio: 0, lateMs: 0 });
+});
