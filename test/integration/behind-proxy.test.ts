@@ -210,7 +210,8 @@ describe.skipIf(!hasNginx)('behind nginx', () => {
         body: { publicKey: gateway.publicKey, agentId: gateway.agentId, parentOrigin: ORIGIN },
       });
     const statuses: number[] = [];
-    for (let nth = 0; nth < 11; nth++) statuses.push((await knock(ONE, nth)).status);
+    // One comes free each few seconds: a slow machine needs some more.
+    for (let nth = 0; nth < 100 && statuses.at(-1) !== 429; nth++) statuses.push((await knock(ONE, nth)).status);
     expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
     expect((await knock(TWO, 0)).status).toBe(200);
   });
