@@ -10,7 +10,7 @@ export interface OpenedRecogniser {
 }
 
 const YES_NO = ['yes', 'yes please', 'no', 'no thank you', 'sure'];
-export const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'on thursday', 'on friday', 'next monday'];
+const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'on thursday', 'on friday', 'next monday'];
 
 interface Listening {
   stream: RecognitionStream;
@@ -128,6 +128,27 @@ export function describeSpeechToText(
       const recogniser = await start();
       const heard = await recognise(recogniser, DAYS, await overTheLine(voice, 'on thursday', { leadMs }));
       expect(heard).toEqual({ text: 'on thursday', rejected: false, final: true });
+    });
+
+    it('hears at least 11 of 14 days 30 dB above white noise, and mistakes at most one for another at 20 dB', async () => {
+      const recogniser = await start();
+      let heardAt30 = 0;
+      let mistakenAt20 = 0;
+      for (const day of DAYS) {
+        for (const name of ['slt', 'rms']) {
+          const faint = await overTheLine(voice, day, { voice: name, noiseBelowDb: 30 });
+          if ((await recognise(recogniser, DAYS, faint)).text === day) heardAt30++;
+          const loud = await recognise(
+            recogniser,
+            DAYS,
+            await overTheLine(voice, day, { voice: name, noiseBelowDb: 20 }),
+          );
+          if (loud.text !== day && loud.text !== '') mistakenAt20++;
+        }
+      }
+      // 12 when this was written; the rest were rejected.
+      expect(heardAt30).toBeGreaterThanOrEqual(11);
+      expect(mistakenAt20).toBeLessThanOrEqual(1);
     });
 
     it('hears "tuesday" at a fifth of the loudness', async () => {
