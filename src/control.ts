@@ -121,7 +121,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const addressGuard = createAddressGuard(config.webhookAllowCidrs);
   const http = createGuardedClient({ guard: addressGuard, clock });
   const runId = randomUUID();
-  const limitStores = openLimitStores({ database, redisUrl: config.redisUrl, clock, log });
+  const limitStores = await openLimitStores({ database, redisUrl: config.redisUrl, clock, log });
   const overload = watchOverload(clock);
   const audit = startAuditLinking({ database, sealer: createChainSealer(masterKeys), clock, log });
   const metrics = createControlMetrics();
@@ -430,7 +430,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       readiness: () => readinessOf({ clock, checks }),
       text: async () => {
         const own = [
-          ...(await metrics.families()),
+          ...metrics.families(),
           ...(await databaseFamilies(shared)),
           ...linkFamilies(),
           ...(await recordingFamilies(database, shelf.figures, purge.figures)),

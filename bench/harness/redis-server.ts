@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 export interface OwnRedis {
   readonly url: string;
@@ -17,7 +18,6 @@ export interface OwnRedis {
 }
 
 export const NO_REDIS = 'redis-server is not installed here (Debian: apt-get install redis-server)';
-const START_LIMIT_MS = 10_000;
 
 export async function startOwnRedis(): Promise<OwnRedis | null> {
   const port = await freePort();
@@ -27,7 +27,10 @@ export async function startOwnRedis(): Promise<OwnRedis | null> {
   async function start(): Promise<boolean> {
     const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     const server = spawn('redis-server', args, { stdio: 'ignore' });
-    const failed = new Promise<false>((resolve) => server.once('error', () => resolve(false)));
+    const failed = new Promise<false>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.once('exit', () => resolve(false));
+    });
     child = server;
     const answers = (async (): Promise<boolean> => {
       const redis = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
@@ -39,7 +42,7 @@ export async function startOwnRedis(): Promise<OwnRedis | null> {
         redis.disconnect();
       }
     })();
-    const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), START_LIMIT_MS).unref());
+    const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), PATIENCE_MS).unref());
     return Promise.race([answers, failed, late]);
   }
 

@@ -20,12 +20,15 @@ const { values } = readOptions({
 });
 /** The longest that an unknown outcome takes to settle is 60 s. */
 const SETTLED_WITHIN_MS = 90_000;
+/** Nobody's cancellation takes longer. */
+const RING_MS = 6_000;
 
 const report = await runPlacements({
   placements: Number(values.count),
   perSecond: Number(values.rate),
   random: createRandom(Number(values.seed)),
   repeatForMs: SETTLED_WITHIN_MS,
+  ringMs: RING_MS,
   endsWithinMs: SETTLED_WITHIN_MS,
   log: (line) => process.stderr.write(`${line}\n`),
 });

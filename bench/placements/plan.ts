@@ -36,8 +36,6 @@ export interface PlannedPlacement {
 const SUFFIX_DIGITS = 5;
 const WAY_NAMES = Object.keys(WAYS) as Way[];
 const prefixOf = (way: Way): string => `+14155${WAY_NAMES.indexOf(way)}`;
-/** Long enough that a cancellation finds it ringing. */
-const RING_MS = 6_000;
 
 /** `random` gives 0 ≤ x < 1; half of the placements carry a key. */
 export function planPlacements(count: number, random: () => number): PlannedPlacement[] {
@@ -60,12 +58,12 @@ function drawWay(drawn: number): Way {
   return 'accepted';
 }
 
-/** One persona a way. The ordinary ones are busy at once; the others ring, so that it shows who cancels. */
-export function placementPersonas(): PersonaInput[] {
+/** One persona a way. The ordinary ones are busy at once; the others ring for `ringMs`, long enough that a cancellation finds them ringing. */
+export function placementPersonas(ringMs: number): PersonaInput[] {
   return WAY_NAMES.map((way) => {
     const { fault, dialMs } = WAYS[way];
     const base = { kind: 'silent' as const, name: way, number: `${prefixOf(way)}*`, dialMs };
     if (fault === null) return { ...base, outcome: 'busy' };
-    return { ...base, outcome: 'declined', ringMs: RING_MS, faults: { placement: { ...fault } } };
+    return { ...base, outcome: 'declined', ringMs, faults: { placement: { ...fault } } };
   });
 }

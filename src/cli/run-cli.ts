@@ -3,32 +3,9 @@
  * one sentence on standard error; anything else also shows its cause, for a report.
  */
 import { Command, CommanderError } from 'commander';
-import { migrate } from '../store/migrate.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
-import { addAgentCommands } from './agent-commands.ts';
-import { addAnalysisCommands } from './analysis-commands.ts';
-import { addAuditCommands } from './audit-commands.ts';
-import { addCallCommands } from './call-commands.ts';
-import { addClipCommands } from './clip-commands.ts';
+import { addCommands } from './command-groups.ts';
 import { createCommandIo, ExitCode, type Terminal } from './command-io.ts';
-import { addDiallingCommand } from './dialling-command.ts';
-import { addDoctorCommand } from './doctor-command.ts';
-import { addKeyCommands } from './key-commands.ts';
-import { addLeadCommands } from './lead-commands.ts';
-import { addLimitCommands } from './limit-commands.ts';
-import { addLineCommands } from './line-commands.ts';
-import { addMasterKeyCommands } from './master-key-commands.ts';
-import { addModelCommands } from './model-commands.ts';
-import { addOperatorCommands } from './operator-commands.ts';
-import { addQuickstartCommand } from './quickstart-command.ts';
-import { addRecordingCommands } from './recording-commands.ts';
-import { addRetentionCommands } from './retention-commands.ts';
-import { addSecretCommands } from './secret-commands.ts';
-import { addSuppressionCommands } from './suppression-commands.ts';
-import { addToolCommands } from './tool-commands.ts';
-import { addWebhookCommands } from './webhook-commands.ts';
-import { addWidgetCommands } from './widget-commands.ts';
-import { addWorkspaceCommands } from './workspace-commands.ts';
 
 /** `parameters` without node and script. Resolves 0, or 1 after a fault. */
 export async function runCli(parameters: readonly string[], terminal: Terminal): Promise<number> {
@@ -42,36 +19,7 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
     .showHelpAfterError('(--help lists what there is)');
   const wantsJson = (): boolean => program.opts<{ json?: boolean }>().json === true;
   const io = createCommandIo(terminal, wantsJson);
-  addQuickstartCommand(program, io);
-  addWorkspaceCommands(program, io);
-  addKeyCommands(program, io);
-  addOperatorCommands(program, io);
-  addAgentCommands(program, io);
-  addClipCommands(program, io);
-  addLineCommands(program, io);
-  addCallCommands(program, io);
-  addAnalysisCommands(program, io);
-  addModelCommands(program, io);
-  addLeadCommands(program, io);
-  addSuppressionCommands(program, io);
-  addDiallingCommand(program, io);
-  addWebhookCommands(program, io);
-  addLimitCommands(program, io);
-  addAuditCommands(program, io);
-  addRecordingCommands(program, io);
-  addRetentionCommands(program, io);
-  addWidgetCommands(program, io);
-  addSecretCommands(program, io);
-  addToolCommands(program, io);
-  addMasterKeyCommands(program, io);
-  addDoctorCommand(program, io);
-  program
-    .command('migrate')
-    .description('bring the database to the newest schema (the service does so when it starts)')
-    .action(async () => {
-      await migrate(io.settings().databaseUrl);
-      io.print({ migrated: true }, ['The database has the newest schema.']);
-    });
+  await addCommands(program, io, parameters);
 
   try {
     await program.parseAsync([...parameters], { from: 'user' });

@@ -3,7 +3,8 @@
  * library's plans say what is premium or shared-cost in each country; what they do not know is listed here. Whatever is neither
  * known to be ordinary nor listed is `unassigned`, so that an unknown range is never called by default.
  */
-import { isSupportedCountry, type NumberType, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import type { NumberType } from 'libphonenumber-js/max';
+import { numberPlans } from './number-plans.ts';
 
 export const NUMBER_KINDS = ['premium', 'shared_cost', 'personal', 'satellite', 'countryless', 'unassigned'] as const;
 export type NumberKind = (typeof NUMBER_KINDS)[number];
@@ -64,7 +65,7 @@ const OF_TYPE: Readonly<Partial<Record<Exclude<NumberType, undefined>, NumberKin
 export function destinationOf(phone: string): Destination {
   const network = NETWORKS.find(([prefix]) => phone.startsWith(prefix));
   if (network !== undefined) return { country: null, kinds: network[1] };
-  const parsed = parsePhoneNumberFromString(phone);
+  const parsed = numberPlans().parsePhoneNumberFromString(phone);
   const country = parsed?.country ?? null;
   const type = parsed?.getType();
   const kinds = new Set<NumberKind>(RANGES.filter(([range]) => range.test(phone)).map(([, kind]) => kind));
@@ -77,4 +78,4 @@ export function destinationOf(phone: string): Destination {
 }
 
 /** ISO 3166, and those that only telephony has, such as XK and AC. */
-export const isCountry = (code: string): boolean => isSupportedCountry(code);
+export const isCountry = (code: string): boolean => numberPlans().isSupportedCountry(code);

@@ -2,7 +2,6 @@
  * The token that opens one web socket (contract §8): a JWT, 60 s, Ed25519, everything about it checked by name. Used by the embed
  * session (signs) and by the claim of a socket (verifies); burning the `jti` is the claim's business.
  */
-import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
@@ -35,6 +34,8 @@ const ALGORITHM = 'EdDSA';
 const AUDIENCE = 'ws/live';
 const SUBJECT = 'embed';
 const VERSION = 1;
+/** Read with the first session: a service without a website's visitors never needs it. */
+const jose = (): Promise<typeof import('jose')> => import('jose');
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** `issuer`: PUBLIC_URL. */
@@ -43,6 +44,7 @@ export function createSessionTokens(deps: { keys: SigningKeys; clock: Clock; iss
   return {
     async sign({ jti, ...own }) {
       const { kid, privateKey } = await keys.current();
+      const { SignJWT } = await jose();
       const nowSeconds = Math.floor(clock.epochMs() / 1000);
       return new SignJWT({ ...own, v: VERSION })
         .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
@@ -57,6 +59,7 @@ export function createSessionTokens(deps: { keys: SigningKeys; clock: Clock; iss
     },
 
     async verify(token) {
+      const { errors, jwtVerify } = await jose();
       /** What the lookup of the key met: the database's being away is not the token's fault. */
       const lookUp: { fault: unknown } = { fault: null };
       try {

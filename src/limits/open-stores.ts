@@ -8,7 +8,6 @@ import type { Queryable } from '../store/database.ts';
 import { createFailoverStore } from './failover-store.ts';
 import type { LimitStore } from './limit-store.ts';
 import { createPostgresStore } from './postgres-store.ts';
-import { createRedisStore } from './redis-store.ts';
 import type { LimitStores } from './slot-admission.ts';
 import { holdOf, type LiveRow, startSlotKeeper } from './slot-keeper.ts';
 
@@ -21,18 +20,20 @@ export interface OpenLimitStores extends LimitStores {
   close(): void;
 }
 
-export function openLimitStores(deps: {
+export async function openLimitStores(deps: {
   database: Queryable;
   redisUrl: string | null;
   clock: Clock;
   log: Logger;
-}): OpenLimitStores {
+}): Promise<OpenLimitStores> {
   const { database, redisUrl, clock } = deps;
   const log = deps.log.child({ part: 'limits' });
   const postgres: LimitStore = createPostgresStore(database);
   if (redisUrl === null) {
     return { store: postgres, postgres, callEnded() {}, serving: () => 'postgres', close() {} };
   }
+  // Here alone: who has no Redis need not read its client.
+  const { createRedisStore } = await import('./redis-store.ts');
   const redis = createRedisStore({
     url: redisUrl,
     onTrouble: (error) => log.debug({ err: error }, 'the connection to Redis for limits has a fault'),

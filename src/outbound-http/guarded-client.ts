@@ -3,8 +3,9 @@
  * workspace's connection is ever another's and no idle connection outlives the check of its address. Made in `main.ts`.
  * Must not follow redirects, retry, or read more of an answer than it was asked to.
  */
+import { createRequire } from 'node:module';
 import type net from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { failureReason } from './failure-reason.ts';
@@ -27,6 +28,9 @@ const BODY_WAIT_MS = 1_000;
 /** While the kernel has not taken the whole request, look again after this. */
 const FLUSH_POLL_MS = 10;
 const MAX_HEADER_BYTES = 16_384;
+
+/** Read with the first request, which a start need not wait for. */
+const undici = (): typeof import('undici') => createRequire(import.meta.url)('undici');
 
 export function createGuardedClient(options: GuardedClientOptions): OutboundHttp {
   const exchanges = new Set<Exchange>();
@@ -80,7 +84,8 @@ class Exchange {
     this.#request = request;
     this.#url = url;
     this.#done = done;
-    this.#client = new Client(url.origin, {
+    const { Client: UndiciClient } = undici();
+    this.#client = new UndiciClient(url.origin, {
       pipelining: 1,
       // Ours are exact and on the injected clock; undici's are off.
       headersTimeout: 0,

@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { AwsV4Signer } from 'aws4fetch';
-import { Agent, request } from 'undici';
 import { assertObjectName, type RecordingStore, StoreFault } from './recording-store.ts';
 
 export interface S3Settings {
@@ -36,6 +36,8 @@ interface Exchange {
 export function createS3Store(settings: S3Settings, limits = LIMITS): RecordingStore {
   const { endpoint, bucket, region, accessKeyId, secretAccessKey, prefix } = settings;
   const place = `${endpoint}/${bucket}/${prefix}`;
+  // Read where there is such a store: most have none, and a start waits for what is read.
+  const { Agent, request } = createRequire(import.meta.url)('undici') as typeof import('undici');
   const dispatcher = new Agent({
     connect: { timeout: CONNECT_LIMIT_MS },
     bodyTimeout: limits.answerMs,

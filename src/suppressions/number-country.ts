@@ -1,9 +1,9 @@
 /** The country of a number and the zones of a country: for blocks, calling hours and the permit's local time. About 20 µs a number. */
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { numberPlans } from '../dialling/number-plans.ts';
 
 /** ISO 3166, or null: a number of no one country, such as +883 or +1 800. */
 export function countryOf(phone: string): string | null {
-  return parsePhoneNumberFromString(phone)?.country ?? null;
+  return numberPlans().parsePhoneNumberFromString(phone)?.country ?? null;
 }
 
 /** IANA names; none for a country that is not known. */

@@ -3,7 +3,8 @@
  * whether these arguments fit. A schema comes from whoever writes the agent, so what could stall the process is refused: references to
  * other documents, deep or large schemas, and regular expressions that can run away; and a text of more than 500 characters fits no pattern.
  */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { createRequire } from 'node:module';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 
 const MOST_SCHEMA_CHARACTERS = 16_384;
 const DEEPEST = 12;
@@ -24,19 +25,27 @@ const NAMED_SCHEMAS = ['properties', 'dependentSchemas', 'dependencies'];
 /** Their values are no schemas. */
 const DATA_KEYWORDS = ['enum', 'const', 'default', 'examples', 'required', 'dependentRequired'];
 
-/** `coerceTypes`: a script's arguments are texts, and `"42"` is what a caller says for 42. */
-const ajv = new Ajv2020({
-  strictSchema: true,
-  strictTypes: false,
-  strictTuples: false,
-  strictRequired: false,
-  validateFormats: false,
-  coerceTypes: true,
-  allErrors: false,
-  addUsedSchema: false,
-  logger: false,
-  code: { regExp: Object.assign(boundedPattern, { code: 'boundedPattern' }) },
-});
+let made: Ajv2020 | null = null;
+
+/** Read and made with the first schema. `coerceTypes`: a script's arguments are texts, and `"42"` is what a caller says for 42. */
+function judge(): Ajv2020 {
+  if (made !== null) return made;
+  const { Ajv2020: Judge } = createRequire(import.meta.url)('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
+  made = new Judge({
+    strictSchema: true,
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+    validateFormats: false,
+    coerceTypes: true,
+    allErrors: false,
+    addUsedSchema: false,
+    logger: false,
+    code: { regExp: Object.assign(boundedPattern, { code: 'boundedPattern' }) },
+  });
+  return made;
+}
+
 /** By the schema's text; oldest use first. */
 const compiled = new Map<string, ValidateFunction>();
 
@@ -62,6 +71,7 @@ export function schemaFaults(schema: Readonly<Record<string, unknown>>): SchemaF
   }
   if (faults.length > 0) return faults;
   try {
+    const ajv = judge();
     if (!ajv.validateSchema(schema)) {
       return (ajv.errors ?? []).slice(0, 10).map((error) => ({
         at: pathOf(error.instancePath),
@@ -91,14 +101,14 @@ export function checkArguments(
 
 function compile(schema: Readonly<Record<string, unknown>>): ValidateFunction {
   const key = JSON.stringify(schema);
-  const known = compiled.get(key) ?? ajv.compile(schema);
+  const known = compiled.get(key) ?? judge().compile(schema);
   compiled.delete(key);
   compiled.set(key, known);
   for (const oldest of compiled.keys()) {
     if (compiled.size <= MOST_KEPT) break;
     const validate = compiled.get(oldest);
     compiled.delete(oldest);
-    if (validate !== undefined) ajv.removeSchema(validate.schema);
+    if (validate !== undefined) judge().removeSchema(validate.schema);
   }
   return known;
 }

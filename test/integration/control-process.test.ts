@@ -195,14 +195,14 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => carrier.listen(0, '127.0.0.1', resolve));
 });
 
-afterEach(async () => {
+async function endAll(): Promise<void> {
   for (const { child, exited, runDir } of controls) {
     child.kill('SIGKILL');
     await exited;
     rmSync(runDir, { recursive: true, force: true });
   }
   controls = [];
-});
+}
 
 afterAll(async () => {
   await new Promise<void>((resolve) => carrier.close(() => resolve()));
@@ -211,95 +211,33 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-describe('the control process', () => {
-  test('refuses calls with 503 until a media process is there, then places them', async () => {
-    const control = launch();
+describe('a control process, one after another', () => {
+  let control: Control;
+  let media: MediaClient;
+  beforeAll(async () => {
+    control = launch();
     await control.ready;
+  });
+  afterAll(async () => {
+    media?.cut();
+    await endAll();
+  });
+
+  test('refuses calls with 503 until a media process is there, then places them', async () => {
     expect((await ask(control, 'GET', '/livez')).status).toBe(200);
     const early = await place(control);
     expect([early.status, early.headers['x-error-code']]).toEqual([503, 'draining']);
     const before = dialled;
-    const media = await joinMedia(control);
+    media = await joinMedia(control);
     const placed = await place(control);
     expect(placed.status).toBe(200);
     expect(dialled - before).toBe(1);
     await until('the greeting to be prepared', async () =>
       media.received.find((message) => message.type === 'prepare'),
     );
-    media.cut();
-  });
-
-  test('on SIGTERM new calls get 503 at once, and the process exits 0', async () => {
-    const control = launch();
-    await control.ready;
-    const media = await joinMedia(control);
-    control.child.kill('SIGTERM');
-    // Requests, not milliseconds: whoever knocks again and again is told 503 a while, and then nobody is there.
-    const knock = (): Promise<number> =>
-      place(control).then(
-        ({ status }) => status,
-        () => 0,
-      );
-    const knocker = async (): Promise<number[]> => {
-      const answers: number[] = [];
-      while (answers.at(-1) !== 0) answers.push(await knock());
-      return answers;
-    };
-    const told = await Promise.all([knocker(), knocker(), knocker()]);
-    expect(told.some((answers) => answers.includes(503))).toBe(true);
-    for (const answers of told) {
-      // A busy machine may deliver the signal after the first ones.
-      const placed = answers.filter((status) => status === 200).length;
-      expect(placed).toBeLessThanOrEqual(2);
-      expect(answers.slice(placed, -1)).toEqual(answers.slice(placed, -1).map(() => 503));
-    }
-    expect(await control.exited).toBe(0);
-    media.cut();
-  });
-
-  test('while the service is being stopped it is not ready, places nothing, serves live calls, and says when the last is over', async () => {
-    const control = launch();
-    await control.ready;
-    const media = await joinMedia(control);
-    await onDatabase((database) =>
-      database.query(
-        `UPDATE calls SET status = 'failed', ended_at = now(), ended_reason = 'internal_error' WHERE ended_at IS NULL`,
-      ),
-    );
-    const { callUuid } = JSON.parse((await place(control)).body) as { callUuid: string };
-    let isOver = false;
-    const over = new Promise<void>((resolve) => {
-      control.child.on('message', (message) => {
-        isOver = (message as { type: string }).type === 'calls_over';
-        if (isOver) resolve();
-      });
-    });
-    control.child.send({ type: 'stopping', limitMs: 60_000 });
-    await until('readiness to fail', async () =>
-      (await ask(control, 'GET', '/readyz')).status === 503 ? true : undefined,
-    );
-    expect((await ask(control, 'GET', '/healthz')).body).toBe('{"status":"unavailable"}');
-    const { checks } = JSON.parse((await ask(control, 'GET', '/readyz', { socket: 'operator.sock' })).body);
-    expect([checks.draining.ok, checks.database.ok, checks.media.ok]).toEqual([false, true, true]);
-    const refused = await place(control);
-    expect([refused.status, refused.headers['x-error-code']]).toEqual([503, 'draining']);
-    // The phone still rings: its answer opens a stream as ever.
-    const answer = await callback(control, callUuid, 'answer', { Event: 'StartApp', CallStatus: 'in-progress' });
-    expect(answer.body).toMatch(/\/media\/plivo\/[\w-]{43}/);
-    const read = { headers: { authorization: `Bearer ${apiKey}` } };
-    expect((await ask(control, 'GET', `/api/developer/calls/${callUuid}`, read)).status).toBe(200);
-    expect(isOver).toBe(false);
-    const hungUp = { Event: 'Hangup', CallStatus: 'completed', HangupCauseCode: '4000', HangupSource: 'Callee' };
-    expect((await callback(control, callUuid, 'hangup', hungUp)).status).toBe(200);
-    await over;
-    expect(control.child.exitCode).toBeNull();
-    media.cut();
   });
 
   test('with every media process being stopped it is not ready', async () => {
-    const control = launch();
-    await control.ready;
-    const media = await joinMedia(control);
     media.link.send({ ...load(), draining: true } as ToControl);
     const told = await until('readiness to fail', async () => {
       expect((await ask(control, 'GET', '/readyz')).body).not.toContain('media');
@@ -307,49 +245,13 @@ describe('the control process', () => {
       return answer.status === 503 ? answer.body : undefined;
     });
     expect(told).toContain('every media process is being stopped');
-    media.cut();
-  });
-
-  test('when the supervisor is gone it drains and exits 0', async () => {
-    const control = launch();
-    await control.ready;
-    control.child.disconnect();
-    expect(await control.exited).toBe(0);
-  });
-
-  test('started before its database it waits, says so in one line, and serves once it is there', async () => {
-    await postgres.stop();
-    const control = launch();
-    await until('the line', async () =>
-      control.lines.find((line) => line.includes('PostgreSQL (DATABASE_URL) does not answer')),
+    media.link.send(load());
+    await until('readiness to come back', async () =>
+      (await ask(control, 'GET', '/readyz')).status === 200 ? true : undefined,
     );
-    postgres = await startEmbeddedPostgres({ dataDir, volatile: true, log: () => {} });
-    await control.ready;
-    expect(control.lines.filter((line) => line.includes('does not answer'))).toHaveLength(1);
-  });
-
-  test('a second node that made a key of its own for the same database is refused, and says what to do', async () => {
-    const other = 'ef'.repeat(32);
-    const control = launch({ PARLEY_MASTER_KEY: other });
-    expect(await control.exited).toBe(1);
-    const told = control.lines.join('\n');
-    expect(told).toMatch(/sealed under another master key.*give this one the key of the others/);
-    expect(told).not.toContain(other);
-  });
-
-  test('a wrong master key or database address ends it at once with the setting named', async () => {
-    const kept = postgres.connectionString;
-    postgres = { ...postgres, connectionString: 'mysql://nowhere' };
-    const control = launch();
-    postgres = { ...postgres, connectionString: kept };
-    expect(await control.exited).toBe(1);
-    expect(control.lines.join('\n')).toContain('DATABASE_URL');
   });
 
   test('the database stops during a call: control lives, refuses new calls, and loses nothing that media says', async () => {
-    const control = launch();
-    await control.ready;
-    const media = await joinMedia(control);
     const placed = await place(control);
     const { callUuid } = JSON.parse(placed.body) as { callUuid: string };
     const answer = await callback(control, callUuid, 'answer', { Event: 'StartApp', CallStatus: 'in-progress' });
@@ -417,6 +319,115 @@ describe('the control process', () => {
     expect(control.child.exitCode).toBeNull();
     const log = control.lines.join('\n');
     for (const secret of [AUTH_TOKEN, apiKey, token, MASTER_KEY]) expect(log).not.toContain(secret);
-    media.cut();
+  });
+  test('on SIGTERM new calls get 503 at once, and the process exits 0', async () => {
+    control.child.kill('SIGTERM');
+    // Requests, not milliseconds: whoever knocks again and again is told 503 a while, and then nobody is there.
+    const knock = (): Promise<number> =>
+      place(control).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    const knocker = async (): Promise<number[]> => {
+      const answers: number[] = [];
+      while (answers.at(-1) !== 0) answers.push(await knock());
+      return answers;
+    };
+    const told = await Promise.all([knocker(), knocker(), knocker()]);
+    expect(told.some((answers) => answers.includes(503))).toBe(true);
+    for (const answers of told) {
+      // A busy machine may deliver the signal after the first ones.
+      const placed = answers.filter((status) => status === 200).length;
+      expect(placed).toBeLessThanOrEqual(2);
+      expect(answers.slice(placed, -1)).toEqual(answers.slice(placed, -1).map(() => 503));
+    }
+    expect(await control.exited).toBe(0);
+  });
+});
+
+describe('a control process whose service is being stopped', () => {
+  let control: Control;
+  let media: MediaClient;
+  beforeAll(async () => {
+    control = launch();
+    await control.ready;
+    media = await joinMedia(control);
+  });
+  afterAll(async () => {
+    media?.cut();
+    await endAll();
+  });
+
+  test('is not ready, places nothing, serves live calls, and says when the last is over', async () => {
+    await onDatabase((database) =>
+      database.query(
+        `UPDATE calls SET status = 'failed', ended_at = now(), ended_reason = 'internal_error' WHERE ended_at IS NULL`,
+      ),
+    );
+    const { callUuid } = JSON.parse((await place(control)).body) as { callUuid: string };
+    let isOver = false;
+    const over = new Promise<void>((resolve) => {
+      control.child.on('message', (message) => {
+        isOver = (message as { type: string }).type === 'calls_over';
+        if (isOver) resolve();
+      });
+    });
+    control.child.send({ type: 'stopping', limitMs: 60_000 });
+    await until('readiness to fail', async () =>
+      (await ask(control, 'GET', '/readyz')).status === 503 ? true : undefined,
+    );
+    expect((await ask(control, 'GET', '/healthz')).body).toBe('{"status":"unavailable"}');
+    const { checks } = JSON.parse((await ask(control, 'GET', '/readyz', { socket: 'operator.sock' })).body);
+    expect([checks.draining.ok, checks.database.ok, checks.media.ok]).toEqual([false, true, true]);
+    const refused = await place(control);
+    expect([refused.status, refused.headers['x-error-code']]).toEqual([503, 'draining']);
+    // The phone still rings: its answer opens a stream as ever.
+    const answer = await callback(control, callUuid, 'answer', { Event: 'StartApp', CallStatus: 'in-progress' });
+    expect(answer.body).toMatch(/\/media\/plivo\/[\w-]{43}/);
+    const read = { headers: { authorization: `Bearer ${apiKey}` } };
+    expect((await ask(control, 'GET', `/api/developer/calls/${callUuid}`, read)).status).toBe(200);
+    expect(isOver).toBe(false);
+    const hungUp = { Event: 'Hangup', CallStatus: 'completed', HangupCauseCode: '4000', HangupSource: 'Callee' };
+    expect((await callback(control, callUuid, 'hangup', hungUp)).status).toBe(200);
+    await over;
+    expect(control.child.exitCode).toBeNull();
+  });
+
+  test('and when the supervisor is gone it drains and exits 0', async () => {
+    control.child.disconnect();
+    expect(await control.exited).toBe(0);
+  });
+});
+
+describe('a control process that starts', () => {
+  afterEach(endAll);
+
+  test('before its database waits, says so in one line, and serves once it is there', async () => {
+    await postgres.stop();
+    const control = launch();
+    await until('the line', async () =>
+      control.lines.find((line) => line.includes('PostgreSQL (DATABASE_URL) does not answer')),
+    );
+    postgres = await startEmbeddedPostgres({ dataDir, volatile: true, log: () => {} });
+    await control.ready;
+    expect(control.lines.filter((line) => line.includes('does not answer'))).toHaveLength(1);
+  });
+
+  test('on a second node that made a key of its own for the same database is refused, and says what to do', async () => {
+    const other = 'ef'.repeat(32);
+    const control = launch({ PARLEY_MASTER_KEY: other });
+    expect(await control.exited).toBe(1);
+    const told = control.lines.join('\n');
+    expect(told).toMatch(/sealed under another master key.*give this one the key of the others/);
+    expect(told).not.toContain(other);
+  });
+
+  test('with a wrong database address ends at once with the setting named', async () => {
+    const kept = postgres.connectionString;
+    postgres = { ...postgres, connectionString: 'mysql://nowhere' };
+    const control = launch();
+    postgres = { ...postgres, connectionString: kept };
+    expect(await control.exited).toBe(1);
+    expect(control.lines.join('\n')).toContain('DATABASE_URL');
   });
 });

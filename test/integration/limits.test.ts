@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { offer } from '../../bench/api/offer.ts';
 import { startGateway } from '../../bench/harness/gateway.ts';
 import { NO_REDIS, startOwnRedis } from '../../bench/harness/redis-server.ts';
+import { createTestDatabase } from '../support/test-database.ts';
 
 const PER_SECOND = 4;
 const AT_ONCE = 6;
@@ -23,6 +24,7 @@ describe.each([
       ? NO_REDIS
       : 'offered 20 at once and 12 a second for 6 s, are never exceeded at the carrier, and refuse as the contract says',
     async () => {
+      const stored = await createTestDatabase();
       const dataDir = mkdtempSync(join(tmpdir(), 'parley-limits-'));
       const gateway = await startGateway({
         dataDir,
@@ -33,7 +35,7 @@ describe.each([
         concurrentCalls: AT_ONCE,
         callsPerSecond: PER_SECOND,
         ...(server === null ? {} : { controlEnv: { REDIS_URL: server.url } }),
-        volatileDatabase: true,
+        settings: { DATABASE_URL: stored.connectionString },
         keepAudio: false,
         log: () => {},
       });
@@ -90,6 +92,7 @@ describe.each([
         }
       } finally {
         await gateway.stop();
+        await stored.close();
         rmSync(dataDir, { recursive: true, force: true });
       }
     },

@@ -5,7 +5,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,25 +21,23 @@ let files: string[];
 
 /** `npm pack` as it is, without its build: the test command has built. */
 beforeAll(() => {
-  const npm = (...words: string[]): string =>
-    execFileSync('npm', [...words, '--ignore-scripts'], {
-      cwd: root,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-  const [packed] = JSON.parse(npm('pack', '--json', '--dry-run')) as [{ files: { path: string }[] }];
+  const listing = execFileSync('npm', ['pack', '--json', '--dry-run', '--ignore-scripts'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [packed] = JSON.parse(listing) as [{ files: { path: string }[] }];
   files = packed.files.map(({ path }) => path);
   for (const path of files) {
     mkdirSync(join(installed, dirname(path)), { recursive: true });
     cpSync(join(root, path), join(installed, path));
   }
-  const modules = npm('ls', '--omit=dev', '--all', '--parseable').trim().split('\n').slice(1);
-  for (const path of modules) {
-    const name = relative(join(root, 'node_modules'), path);
-    // What is nested comes with its parent.
-    if (name.includes('node_modules') || name === '' || name.startsWith('..')) continue;
-    mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true });
-    copyQuickly(path, join(app, 'node_modules', name));
+  const packages = runtimePackages();
+  for (const parent of new Set(packages.map((path) => dirname(path)))) {
+    copyQuickly(
+      packages.filter((path) => dirname(path) === parent),
+      join(app, parent),
+    );
   }
   mkdirSync(dataDir);
   execFileSync('chmod', ['-R', 'a+rX', folder]);
@@ -47,13 +45,29 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Links where the file system can: run-time packages are 400 MB. */
-function copyQuickly(from: string, to: string): void {
+/** `node_modules/…` of each package that `npm install --omit=dev` would bring and that is installed here; what is nested comes with its parent. */
+function runtimePackages(): string[] {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
+  return Object.entries(lock.packages)
+    .filter(
+      ([path, { dev }]) => path.lastIndexOf('node_modules/') === 0 && dev !== true && existsSync(join(root, path)),
+    )
+    .map(([path]) => path);
+}
+
+/** `paths` of the root, into the folder `to`. Links where the file system can: run-time packages are 400 MB. */
+function copyQuickly(paths: readonly string[], to: string): void {
+  mkdirSync(to, { recursive: true });
   try {
-    execFileSync('cp', ['-al', from, to], { stdio: 'ignore' });
+    execFileSync('cp', ['-al', '-t', to, ...paths.map((path) => join(root, path))], { stdio: 'ignore' });
   } catch {
-    rmSync(to, { recursive: true, force: true });
-    cpSync(from, to, { recursive: true });
+    for (const path of paths) {
+      const copy = join(to, basename(path));
+      rmSync(copy, { recursive: true, force: true });
+      cpSync(join(root, path), copy, { recursive: true });
+    }
   }
 }
 

@@ -2,7 +2,8 @@
  * The Plivo carrier: placement, hang-up and look-up over REST, answer documents, callbacks and signatures. Made by the
  * carrier registry, once for each line's credentials (`authId`, `authToken`). It keeps no state of calls.
  */
-import { Agent, type Dispatcher } from 'undici';
+import { createRequire } from 'node:module';
+import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../../../media/contract/clock.ts';
 import type {
   AccessCheck,
@@ -62,17 +63,30 @@ function signedOf({ method, url, params }: CallbackRequest): SignedRequest {
   return { method, url, params: method === 'GET' ? {} : params };
 }
 
-/** One pool for every line: undici keeps the connections apart by host, and an idle one does not keep the process alive. */
-export const createPlivoCarrier: CarrierFactory = plivoCarrierFactory({
-  dispatcher: new Agent({
+let factory: CarrierFactory | null = null;
+
+/**
+ * One pool for every line: undici keeps the connections apart by host, and an idle one does not keep the process alive. It is made, and
+ * undici read, with the first line: a start need not wait for it.
+ */
+export const createPlivoCarrier: CarrierFactory = (credentials, settings) => {
+  factory ??= plivoCarrierFactory({
+    dispatcher: createPool(),
+    clock: systemClock,
+    totalTimeoutMs: TOTAL_TIMEOUT_MS,
+    lateAnswerMs: LATE_ANSWER_MS,
+  });
+  return factory(credentials, settings);
+};
+
+function createPool(): Dispatcher {
+  const { Agent } = createRequire(import.meta.url)('undici') as typeof import('undici');
+  return new Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS },
     headersTimeout: POOL_TIMEOUT_MS,
     bodyTimeout: POOL_TIMEOUT_MS,
-  }),
-  clock: systemClock,
-  totalTimeoutMs: TOTAL_TIMEOUT_MS,
-  lateAnswerMs: LATE_ANSWER_MS,
-});
+  });
+}
 
 async function place(rest: PlivoRestClient, request: PlaceRequest): Promise<PlaceOutcome> {
   const result = await rest.request('POST', 'Call/', {
