@@ -1,5 +1,6 @@
 /**
- * Figures for operators as every process reports them: families of samples, ready for JSON. Media sends its families to control every few seconds; control serves all of them as text. Pure, no package.
+ * Figures for operators as every process reports them: families of samples in the shape that prom-client gives and takes as
+ * JSON. Media sends its families to control every few seconds; control serves all of them as text. Pure, no package.
  * Names are `parley_…` with base units (seconds, bytes); counters only rise and end in `_total`.
  */
 export interface MetricSample {

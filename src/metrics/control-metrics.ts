@@ -1,11 +1,11 @@
 /**
  * What control counts itself: requests by route and answer, placements by outcome, ends of calls, webhook attempts. The one file
- * that makes instruments; composed in `control.ts`, which hands the methods to the parts as observers. Labels are closed
+ * that makes prom-client metrics; composed in `control.ts`, which hands the methods to the parts as observers. Labels are closed
  * sets (routes, codes, reasons), never an id, an address or a number.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import { eventLoopDelayOf, type MetricFamily, processFamilies } from '../../media/contract/metrics.ts';
-import { createCounter, createHistogram } from './instruments.ts';
 
 export interface AnsweredRequest {
   method: string;
@@ -36,7 +36,7 @@ export interface ControlMetrics {
   modelAsked(outcome: string, seconds: number): void;
   /** `outcome`: ok, or the failure's code. */
   toolUsed(outcome: string, seconds: number): void;
-  families(): MetricFamily[];
+  families(): Promise<MetricFamily[]>;
   close(): void;
 }
 
@@ -46,84 +46,99 @@ const ANALYSIS_BOUNDS_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 90, 120, 300
 const LOOP_DELAY_RESOLUTION_MS = 10;
 
 export function createControlMetrics(): ControlMetrics {
-  const requests = createCounter('parley_http_requests_total', 'Requests to control by route, status and error code');
-  const requestSeconds = createHistogram(
-    'parley_http_request_duration_seconds',
-    'From a request to its answer',
-    REQUEST_BOUNDS_SECONDS,
-    true,
-  );
-  const placements = createCounter('parley_placements_total', 'Calls offered to a carrier, by what became of it');
-  const placementSeconds = createHistogram(
-    'parley_placement_duration_seconds',
-    'From the limits check to the answer of the carrier',
-    REQUEST_BOUNDS_SECONDS,
-    false,
-  );
-  const calls = createCounter('parley_calls_ended_total', 'Calls that reached a terminal state here');
-  const attempts = createCounter('parley_webhook_attempts_total', 'Attempts to deliver a webhook, by outcome');
-  const attemptSeconds = createHistogram(
-    'parley_webhook_attempt_duration_seconds',
-    'One attempt, from the connection to the answer',
-    REQUEST_BOUNDS_SECONDS,
-    false,
-  );
-  const deliverySeconds = createHistogram(
-    'parley_webhook_delivery_latency_seconds',
-    'From the event to the attempt that delivered it',
-    WEBHOOK_BOUNDS_SECONDS,
-    false,
-  );
-  const analyses = createCounter('parley_analyses_total', 'Calls analysed, by who read them');
-  const analysisSeconds = createHistogram(
-    'parley_analysis_latency_seconds',
-    'From the end of a call to its analysis',
-    ANALYSIS_BOUNDS_SECONDS,
-    false,
-  );
-  const modelQuestions = createCounter(
-    'parley_analysis_model_requests_total',
-    'Questions to chat endpoints, by outcome',
-  );
-  const modelSeconds = createHistogram(
-    'parley_analysis_model_duration_seconds',
-    'One question to a chat endpoint',
-    ANALYSIS_BOUNDS_SECONDS,
-    false,
-  );
-  const toolUses = createCounter(
-    'parley_tool_calls_total',
-    'Uses of custom tools that control carried out, by outcome',
-  );
-  const toolSeconds = createHistogram(
-    'parley_tool_call_duration_seconds',
-    'From the request of a tool to its answer',
-    REQUEST_BOUNDS_SECONDS,
-    false,
-  );
-  const instruments = [
-    requests,
-    requestSeconds,
-    placements,
-    placementSeconds,
-    calls,
-    attempts,
-    attemptSeconds,
-    deliverySeconds,
-    analyses,
-    analysisSeconds,
-    modelQuestions,
-    modelSeconds,
-    toolUses,
-    toolSeconds,
-  ];
+  const registers = [new Registry()];
+  const requests = new Counter({
+    name: 'parley_http_requests_total',
+    help: 'Requests to control by route, status and error code',
+    labelNames: ['method', 'route', 'status', 'code'],
+    registers,
+  });
+  const requestSeconds = new Histogram({
+    name: 'parley_http_request_duration_seconds',
+    help: 'From a request to its answer',
+    labelNames: ['route'],
+    buckets: REQUEST_BOUNDS_SECONDS,
+    registers,
+  });
+  const placements = new Counter({
+    name: 'parley_placements_total',
+    help: 'Calls offered to a carrier, by what became of it',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const placementSeconds = new Histogram({
+    name: 'parley_placement_duration_seconds',
+    help: 'From the limits check to the answer of the carrier',
+    buckets: REQUEST_BOUNDS_SECONDS,
+    registers,
+  });
+  const calls = new Counter({
+    name: 'parley_calls_ended_total',
+    help: 'Calls that reached a terminal state here',
+    labelNames: ['status', 'reason'],
+    registers,
+  });
+  const attempts = new Counter({
+    name: 'parley_webhook_attempts_total',
+    help: 'Attempts to deliver a webhook, by outcome',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const attemptSeconds = new Histogram({
+    name: 'parley_webhook_attempt_duration_seconds',
+    help: 'One attempt, from the connection to the answer',
+    buckets: REQUEST_BOUNDS_SECONDS,
+    registers,
+  });
+  const deliverySeconds = new Histogram({
+    name: 'parley_webhook_delivery_latency_seconds',
+    help: 'From the event to the attempt that delivered it',
+    buckets: WEBHOOK_BOUNDS_SECONDS,
+    registers,
+  });
+  const analyses = new Counter({
+    name: 'parley_analyses_total',
+    help: 'Calls analysed, by who read them',
+    labelNames: ['by'],
+    registers,
+  });
+  const analysisSeconds = new Histogram({
+    name: 'parley_analysis_latency_seconds',
+    help: 'From the end of a call to its analysis',
+    buckets: ANALYSIS_BOUNDS_SECONDS,
+    registers,
+  });
+  const modelQuestions = new Counter({
+    name: 'parley_analysis_model_requests_total',
+    help: 'Questions to chat endpoints, by outcome',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const modelSeconds = new Histogram({
+    name: 'parley_analysis_model_duration_seconds',
+    help: 'One question to a chat endpoint',
+    buckets: ANALYSIS_BOUNDS_SECONDS,
+    registers,
+  });
+  const toolUses = new Counter({
+    name: 'parley_tool_calls_total',
+    help: 'Uses of custom tools that control carried out, by outcome',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const toolSeconds = new Histogram({
+    name: 'parley_tool_call_duration_seconds',
+    help: 'From the request of a tool to its answer',
+    buckets: REQUEST_BOUNDS_SECONDS,
+    registers,
+  });
   const loopDelay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS });
   loopDelay.enable();
 
   return {
     requestAnswered({ method, route, status, errorCode, seconds }) {
       requests.inc({ method, route: route ?? 'none', status, code: errorCode ?? '' });
-      requestSeconds.observe(seconds, { route: route ?? 'none' });
+      requestSeconds.observe({ route: route ?? 'none' }, seconds);
     },
     placementAnswered(outcome, seconds) {
       placements.inc({ outcome });
@@ -147,7 +162,8 @@ export function createControlMetrics(): ControlMetrics {
       toolUses.inc({ outcome });
       toolSeconds.observe(seconds);
     },
-    families() {
+    async families() {
+      const json = (await registers[0]!.getMetricsAsJSON()) as MetricObjectWithValues<MetricValue<string>>[];
       const own = processFamilies({
         memory: process.memoryUsage(),
         cpu: process.cpuUsage(),
@@ -155,7 +171,7 @@ export function createControlMetrics(): ControlMetrics {
         uptimeSeconds: process.uptime(),
       });
       loopDelay.reset();
-      return [...instruments.map((instrument) => instrument.family()), ...own];
+      return [...(json as unknown as MetricFamily[]), ...own];
     },
     close: () => loopDelay.disable(),
   };

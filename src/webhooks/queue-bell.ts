@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { WebhookBell } from './outbox.ts';
-import type { OpenQueue, Ring } from './queue.ts';
+import { type OpenQueue, openWebhookQueue, type Ring } from './queue.ts';
 import { createRingCollector } from './ring-collector.ts';
 
 export interface QueueBellOptions {
@@ -62,8 +62,6 @@ export async function startQueueBell(options: QueueBellOptions): Promise<QueueBe
     forgetAdds();
     await former?.close();
     try {
-      // BullMQ is the largest package there is here: read when a queue is opened, not by whoever starts.
-      const { openWebhookQueue } = await import('./queue.ts');
       const opened = await openWebhookQueue({ ...options, onTrouble: complain });
       if (closing === null) queue = opened;
       else await opened.close();

@@ -52,7 +52,8 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
   const { clock } = deps;
   const logger = deps.logger.child({ part: 'webhooks' });
   const store = createDeliveryStore(deps.db, deps.sealer);
-  let bell: Promise<QueueBell> | null = null;
+  // Rings may come while the bell is still being made, so nothing below may need what is made after it.
+  let bell: QueueBell | null = null;
   let sweep: Sweep | null = null;
   const retryScale = deps.retryScale ?? 1;
   const dispatcher = createDispatcher({
@@ -70,25 +71,20 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
           logger,
           retryScale,
           ...(deps.observed === undefined ? {} : { observed: deps.observed }),
-          onRetry: (delivery, afterMs) => void openBell().then((opened) => opened.ringLater(delivery.id, afterMs)),
+          onRetry: (delivery, afterMs) => bell?.ringLater(delivery.id, afterMs),
           onNext: (delivery) => dispatcher.offer([delivery]),
         },
         id,
       ),
     onDrained: (endpointId) => sweep?.drained(endpointId),
   });
-  /** With the first retry: till then there is nothing to ring for, and what a process before this one left is the sweep's. Never rejects. */
-  const openBell = (): Promise<QueueBell> => {
-    bell ??= startQueueBell({
-      databaseUrl: deps.databaseUrl,
-      redisUrl: deps.redisUrl,
-      clock,
-      logger,
-      onRing: (ids) => void dispatcher.offerRetries(ids),
-    });
-    return bell;
-  };
-  if (deps.startsAtOnce === false) await openBell();
+  bell = await startQueueBell({
+    databaseUrl: deps.databaseUrl,
+    redisUrl: deps.redisUrl,
+    clock,
+    logger,
+    onRing: (ids) => void dispatcher.offerRetries(ids),
+  });
   sweep = startSweep({
     store,
     clock,
@@ -101,7 +97,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
 
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
-    await (await bell)?.close();
+    await bell?.close();
     await sweep?.close();
     await purge.close();
     let cancel = (): void => {};
@@ -114,7 +110,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
   return {
     bell: {
       ring(deliveryIds) {
-        if (deps.startsAtOnce === false) void openBell().then((opened) => opened.ring(deliveryIds));
+        if (deps.startsAtOnce === false) bell?.ring(deliveryIds);
         else void dispatcher.offerIds(deliveryIds);
       },
     },
