@@ -73,6 +73,7 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
     concurrentCalls: MANY,
     callsPerSecond: MANY,
     settings: { PARLEY_LOG_LEVEL: 'silent' },
+    keepAudio: false,
     controlEnv: {
       PARLEY_WEBHOOK_RETRY_SCALE: RETRY_SCALE,
       PARLEY_CALL_TIMER_SCALE: TIMER_SCALE,
