@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { PATIENCE_MS } from './bench/harness/patience.ts';
 
 /** A guard against hanging: no test may depend on the machine's speed. A wait within it ends sooner, and names what did not come. */
@@ -8,9 +9,27 @@ const LIMIT_MS = 1.25 * PATIENCE_MS;
 /** More than cores: much of their time they wait, for speech, for timers and for processes to start. */
 const WORKERS = Math.min(availableParallelism(), 7) + 1;
 
+/** They take what there is of the machine for a while: a conversation beside them would be one with somebody who hardly hears. */
+const STORMS = ['random-deaths', 'siege', 'webhook-history'].map((name) => `test/alone/${name}.test.ts`);
+
+/** Of those that take a minute, the longest first: one that began last would be waited for alone. */
+const LONGEST = ['ordinary-calls', 'process-death', 'live-session', 'thread-death', 'webhook-history'].map(
+  (name) => `/test/alone/${name}.test.ts`,
+);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
 /**
  * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` holds those that hold
- * conversations or load the machine: when the rest is done.
+ * conversations: when the rest is done. `storms` load the machine, and come last.
  */
 export default defineConfig({
   test: {
@@ -19,6 +38,7 @@ export default defineConfig({
     testTimeout: LIMIT_MS,
     hookTimeout: LIMIT_MS,
     maxWorkers: WORKERS,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
@@ -43,10 +63,21 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ['test/alone/**/*.test.ts'],
+          exclude: STORMS,
           pool: 'forks',
           // Voices and recognisers of several conversations each: with more of them callers wait too long for one another.
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'storms',
+          include: STORMS,
+          pool: 'forks',
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
         },
       },
       {

@@ -51,8 +51,10 @@ async function main(): Promise<void> {
   });
   const { 'auth-id': authId, 'auth-token': authToken } = values;
   const personas = JSON.parse(await readFile(values.personas, 'utf8'));
-  const speaks = parsePersonas(personas).some(({ kind }) => kind === 'speaking' || kind === 'reciting');
-  const local = speaks ? await startLocalEngines(fail) : null;
+  const people = parsePersonas(personas);
+  const speaks = people.some(({ kind }) => kind === 'speaking' || kind === 'reciting');
+  const listens = people.some((one) => one.kind === 'speaking' && one.listens.length > 0);
+  const local = speaks ? await startLocalEngines(fail, listens) : null;
   const options: PlivoEmulatorOptions = {
     authId,
     authToken,

@@ -63,21 +63,6 @@ export const oneQuestionAgent: ScriptedAgent = {
     ),
 };
 
-/** A callee who listens for the first question, and answers it as often as it is asked. */
-export function listeningCallee(number: string): PersonaInput {
-  const answer = (hears: string[], says: string) => ({ hears, says, repeats: true, afterMs: 300 });
-  return {
-    ...calleeAt(number),
-    listens: [
-      answer(['three in the afternoon', 'can you still come'], ANSWER),
-      { hears: ['did not understand'], saysAgain: true, repeats: true },
-      // What came before it was not understood, or cut off.
-      answer(['are you still there'], 'pardon'),
-    ],
-    otherwise: { says: 'pardon', times: 20 },
-  };
-}
-
 /** A callee who gives the one answer whenever the agent has spoken and is silent for a second. No recogniser works for it. */
 export function agreeingCallee(number: string): PersonaInput {
   return { ...calleeAt(number), listens: [], otherwise: { says: ANSWER, times: 100 }, patienceMs: 1_000 };

@@ -8,7 +8,8 @@ import type { CallEntry } from '../harness/call-client.ts';
 import type { EmulatedCall } from '../harness/emulator-process.ts';
 import type { Gateway } from '../harness/gateway.ts';
 import { PATIENCE_MS } from '../harness/patience.ts';
-import { busiestThread, killThread, type ThreadDeath } from '../harness/thread-faults.ts';
+import { busiestThread, killThread, openDebuggerOf, type ThreadDeath } from '../harness/thread-faults.ts';
+import { turnsBegun } from './speech-begun.ts';
 import { faultsIn } from './transcript-check.ts';
 
 export interface ThreadDeathReport {
@@ -43,6 +44,8 @@ export interface ThreadDeathOptions {
 
 export async function runThreadDeath(options: ThreadDeathOptions): Promise<ThreadDeathReport> {
   const { gateway, database, numbers, death, intents } = options;
+  const pid = gateway.service.media[0]!.pid()!;
+  await openDebuggerOf(pid);
   const callUuids = await Promise.all(
     numbers.map(async (number, at) => {
       await wait(at * options.spacingMs);
@@ -57,7 +60,6 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
     return new Set(rows.map((row) => row.call_uuid));
   });
   await wait(options.afterMs);
-  const pid = gateway.service.media[0]!.pid()!;
   await killThread(pid, await busiestThread(pid, /^pipeline-/), death);
 
   const entries = await Promise.all(
@@ -65,14 +67,10 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
   );
   const events = await database.query<{ call_uuid: string; kind: string; data: Record<string, unknown> }>(
     `SELECT call_uuid, kind, data FROM call_events
-      WHERE kind IN ('recovery', 'speech', 'warning') AND call_uuid = ANY ($1::uuid[])`,
+      WHERE kind IN ('recovery', 'warning') AND call_uuid = ANY ($1::uuid[])`,
     [callUuids],
   );
-  const agentBegan = (callUuid: string): string[] =>
-    events
-      .filter(({ call_uuid, kind }) => call_uuid === callUuid && kind === 'speech')
-      .filter(({ data }) => data['who'] === 'agent' && data['phase'] === 'start')
-      .map(({ data }) => String(data['turnId']));
+  const begun = await turnsBegun(database, callUuids);
   const warnings: Record<string, number> = {};
   for (const { kind, data } of events) {
     const code = String(data['code']);
@@ -89,7 +87,7 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
     holes: entries.flatMap(({ callUuid, turns }, at) => {
       const callee = lastTo(numbers[at]!);
       const spoken = callee?.said.length ?? 0;
-      const faults = faultsIn(turns, { intents, agentBegan: agentBegan(callUuid), spoken, deaths: 1 });
+      const faults = faultsIn(turns, { intents, agentBegan: begun.get(callUuid) ?? [], spoken, deaths: 1 });
       return faults.map(
         (fault) => `${callUuid} ${fault}: ${JSON.stringify(turns.map(shortened))}; ${accountOf(callee)}`,
       );

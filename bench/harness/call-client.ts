@@ -51,7 +51,7 @@ export interface CallEntry {
   tools: { name: string; ms: number | null; status: number | null; outcome: string | null; error: string | null }[];
 }
 
-const POLL_MS = 100;
+const POLL_MS = 200;
 
 export class CallClient {
   readonly #base: string;

@@ -19,9 +19,16 @@ const IN_THREAD: Record<Exclude<ThreadDeath, 'terminate'>, string> = {
     'setImmediate(() => { const held = []; for (;;) held.push(new Array(1_000_000).fill(held.length)); }); 0',
   exit: 'setImmediate(() => process.exit(3)); 0',
 };
-const LIMIT_MS = 10_000;
+/** A guard against hanging: a machine without time for the process answers late, and a process that is gone closes its socket. */
+const LIMIT_MS = 60_000;
+const LOOK_LIMIT_MS = 10_000;
 /** A few of a pipeline thread's. */
 const HEARTBEATS_MS = 500;
+
+/** Opens the debugger of a process, which takes a while the first time: so that a fault can be put in at its moment. */
+export async function openDebuggerOf(pid: number): Promise<void> {
+  (await openDebugger(pid)).close();
+}
 
 /** Ends the thread of this name in one of the five ways. Resolves with when it was told to; rejects when there is no such thread. */
 export async function killThread(pid: number, threadName: string, death: ThreadDeath): Promise<{ atEpochMs: number }> {
@@ -106,20 +113,28 @@ async function openDebugger(pid: number): Promise<Debugger> {
       for (const tell of received) tell(message.params!.sessionId, told.result?.result?.value);
     }
   });
+  const gone = new Promise<never>((_resolve, reject) => {
+    socket.once('close', () => reject(new Error(`the debugger of process ${pid} is gone`)));
+  });
+  // Whoever waits for an answer is told.
+  gone.catch(() => {});
   const ask = (method: string, params: object): Promise<Record<string, unknown>> =>
     within(
       `the debugger's answer to ${method}`,
-      new Promise((resolve) => {
-        const id = nextId++;
-        answers.set(id, resolve);
-        socket.send(JSON.stringify({ id, method, params }));
-      }),
+      Promise.race([
+        gone,
+        new Promise<Record<string, unknown>>((resolve) => {
+          const id = nextId++;
+          answers.set(id, resolve);
+          socket.send(JSON.stringify({ id, method, params }));
+        }),
+      ]),
     );
   const evaluateIn = async (sessionId: string, expression: string): Promise<unknown> => {
     const done = new Promise<unknown>((resolve) => received.add((from, value) => from === sessionId && resolve(value)));
     const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
     await ask('NodeWorker.sendMessageToWorker', { sessionId, message });
-    return within('the thread to take the fault', done);
+    return within('the thread to take the fault', Promise.race([gone, done]));
   };
   return {
     async workers() {
@@ -154,7 +169,7 @@ async function connectTo(pid: number): Promise<WebSocket> {
   const before = new Set(listeningPorts(pid));
   const isOpen = async (port: number): Promise<string | null> => {
     try {
-      const answer = await fetch(`http://127.0.0.1:${port}/json/list`, { signal: AbortSignal.timeout(1_000) });
+      const answer = await fetch(`http://127.0.0.1:${port}/json/list`, { signal: AbortSignal.timeout(LOOK_LIMIT_MS) });
       const [target] = (await answer.json()) as { webSocketDebuggerUrl?: string }[];
       return target?.webSocketDebuggerUrl ?? null;
     } catch {

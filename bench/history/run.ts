@@ -13,6 +13,7 @@ import { setWebhook, subscribeWebhook } from '../../src/workspaces/webhooks.ts';
 import { killIfThere } from '../chaos/processes.ts';
 import { briefAgent } from '../harness/brief-agent.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
+import { PATIENCE_MS } from '../harness/patience.ts';
 import { NO_REDIS, type OwnRedis, startOwnRedis } from '../harness/redis-server.ts';
 import { createRandom } from '../harness/seeded-random.ts';
 import { createTenants } from '../webhooks/load.ts';
@@ -55,7 +56,6 @@ interface SeedRun {
 const RETRY_SCALE = '0.02';
 /** A callback that died with control or media is made up for by the timers of the call; a media process's lease takes 30 s all the same. */
 const TIMER_SCALE = '0.1';
-const OWED_WITHIN_MS = 120_000;
 const PATH = '/hooks';
 const OPT_IN = ['call.ringing', 'call.answered'] as const;
 const MANY = 10_000;
@@ -73,6 +73,7 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
     concurrentCalls: MANY,
     callsPerSecond: MANY,
     settings: { PARLEY_LOG_LEVEL: 'silent' },
+    keepAudio: false,
     controlEnv: {
       PARLEY_WEBHOOK_RETRY_SCALE: RETRY_SCALE,
       PARLEY_CALL_TIMER_SCALE: TIMER_SCALE,
@@ -184,7 +185,7 @@ async function carryOut(
 /** Every call has ended and nothing is owed to the receiver, twice in a row. */
 async function allDone(database: Database): Promise<void> {
   let quiet = 0;
-  for (const untilMs = performance.now() + OWED_WITHIN_MS; performance.now() < untilMs; await wait(500)) {
+  for (const untilMs = performance.now() + PATIENCE_MS; performance.now() < untilMs; await wait(500)) {
     const [row] = await database
       .query<{ calls: number; deliveries: number }>(
         `SELECT (SELECT count(*)::int FROM calls WHERE ended_at IS NULL) AS calls,

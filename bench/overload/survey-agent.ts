@@ -54,7 +54,7 @@ function next(at: number): string {
 export async function writeCallee(path: string, lengthMs: number): Promise<void> {
   const local = await startLocalEngines((error) => {
     throw error;
-  });
+  }, false);
   const answer = await local.engines.renderer.render('slt', ANSWER);
   await local.close();
   const samples = new Int16Array((lengthMs * RATE_HZ) / 1000);

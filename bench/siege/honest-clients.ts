@@ -78,9 +78,10 @@ export async function honestTraffic(options: HonestOptions): Promise<HonestTally
     const over = new AbortController();
     const stream = follow(client, callUuid, over.signal);
     entries.push(await client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null));
+    // A stream that is late begins at the beginning all the same.
+    await count('event stream', async () => ((await stream.came) ? 200 : 'nothing came'), 200);
     over.abort();
-    const got = await stream;
-    await count('event stream', async () => (got > 0 ? 200 : 'nothing came'), 200);
+    await stream.over;
   };
 
   const callEveryMs = forMs / calls;
@@ -106,15 +107,28 @@ export async function honestTraffic(options: HonestOptions): Promise<HonestTally
   return { kinds, calls: entries };
 }
 
-/** Events that came until the call was over. */
-async function follow(client: CallClient, callUuid: string, signal: AbortSignal): Promise<number> {
-  let events = 0;
-  try {
-    for await (const _event of client.follow(callUuid, signal)) events++;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-  return events;
+/** The events of a call, read until the signal. `came`: whether there was one. */
+function follow(
+  client: CallClient,
+  callUuid: string,
+  signal: AbortSignal,
+): { came: Promise<boolean>; over: Promise<void> } {
+  let tell = (_came: boolean): void => {};
+  const came = new Promise<boolean>((resolve) => {
+    tell = resolve;
+  });
+  const over = (async () => {
+    try {
+      for await (const _event of client.follow(callUuid, signal)) tell(true);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      tell(false);
+    }
+  })();
+  // Whoever awaits it is told.
+  over.catch(() => {});
+  return { came, over };
 }
 
 /** By a connection of its own, as somebody comes who was not here before. */

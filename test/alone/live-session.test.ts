@@ -14,9 +14,12 @@ import { type LiveAudio, LiveClient, type LiveClientOptions } from '../../bench/
 import { loadVisitorVoice, type VisitorVoice } from '../../bench/live-client/visitor-voice.ts';
 import { makeWebAccess, type WebAccess } from '../../bench/live-client/web-access.ts';
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
+import { BRIDGE } from '../../media/pipeline/scripted/script-machine.ts';
+import { eventually } from '../support/eventually.ts';
 import { decodeRecording } from '../support/recording-audio.ts';
 
 const ORIGIN = 'https://shop.example.com';
+const ASKED_AGAIN = 'Sorry, please say that again.';
 const agent: ScriptedAgent = {
   kind: 'scripted',
   name: 'Table desk',
@@ -52,7 +55,7 @@ const agent: ScriptedAgent = {
     },
     { id: 'bye', say: 'Thank you and goodbye.', end: { reason: 'agent_hangup' } },
   ],
-  fallback: { say: ['Sorry, please say that again.'], after: 4, goto: 'bye' },
+  fallback: { say: [ASKED_AGAIN], after: 4, goto: 'bye' },
   // Nobody is asked whether he is there while a busy machine makes up its mind.
   idle: { promptAfterMs: 60_000, say: ['Are you there?'], endAfterMs: 120_000 },
 };
@@ -143,11 +146,24 @@ async function connect(change: Partial<LiveClientOptions> = {}): Promise<LiveCli
   return client;
 }
 
+/** The agent's turn with this part, which is one word or so: a sentence that the visitor missed a part of goes on in another turn. */
 const said = (client: LiveClient, part: string) =>
   client.waitFor(
     `the agent to have said "${part}"`,
     ({ type, role, text, final }) => type === 'transcript' && role === 'agent' && final === true && text.includes(part),
   );
+
+/** Says it, and once more whenever the agent asks for it: a page without time for its microphone is not understood. */
+async function answer(client: LiveClient, words: string, agentSays: string): Promise<void> {
+  const told = (part: string) => client.transcript.filter((line) => line.startsWith('agent: ') && line.includes(part));
+  while (told(agentSays).length === 0) {
+    const misses = told(ASKED_AGAIN).length;
+    client.say(await voice(words, client.micRateHz));
+    await eventually(`"${agentSays}"`, () => told(agentSays).length > 0 || told(ASKED_AGAIN).length > misses, {
+      story: () => client.transcript.join(' | '),
+    });
+  }
+}
 
 const loudness = (chunks: readonly Int16Array[]): number => {
   let sum = 0;
@@ -163,6 +179,27 @@ const loudness = (chunks: readonly Int16Array[]): number => {
 const withoutWaiting = (lines: readonly string[]): string[] =>
   lines.filter((line) => !(line.startsWith('agent: ') && 'One moment.'.startsWith(line.slice('agent: '.length))));
 
+/** Without what had to be said again, and the asking for it. */
+const understood = (lines: readonly string[]): string[] =>
+  lines.filter((line, at) => {
+    const wasLost = line.startsWith('user: ') && (lines[at + 1] ?? '').includes(ASKED_AGAIN);
+    return !wasLost && !line.includes(ASKED_AGAIN);
+  });
+
+/**
+ * Each speaker's words in one piece. A visitor's page that a busy machine gave no time was lost for a moment and was told so, or was asked to
+ * say something again: where that stands is the machine's affair, that nothing is missing is not.
+ */
+function turnAbout(lines: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const line of lines) {
+    const [who, words] = [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)];
+    if (joined.at(-1)?.startsWith(`${who}: `)) joined.push(`${joined.pop()} ${words}`);
+    else joined.push(line);
+  }
+  return joined;
+}
+
 describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
   [
     'PCM 16 kHz in, PCM 24 kHz out',
@@ -175,23 +212,33 @@ describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
   test('is heard, answered, ended by the agent in whole sentences, and logged like a call', async () => {
     const client = await connect({ input, output, start: { name: 'Asha', metadata: { page: '/tables' } } });
     const { callUuid } = await client.waitForType('session.ready');
-    await said(client, 'Do you want a table?');
-    client.say(await voice('yes please', client.micRateHz));
-    await said(client, 'Very well.');
-    await said(client, 'Anything else?');
-    client.say(await voice('no thank you', client.micRateHz));
+    await said(client, 'table?');
+    await answer(client, 'yes please', 'street.');
+    await said(client, 'else?');
+    await answer(client, 'no thank you', 'goodbye.');
     const ended = await client.waitForType('session.ended');
     expect(await client.closed).toBe(1000);
     expect(ended).toMatchObject({ reason: 'agent_hangup', callUuid });
-    expect(withoutWaiting(client.transcript)).toEqual([
-      'agent: Hello Asha.',
-      'agent: Do you want a table?',
-      'user: yes please',
-      expect.stringMatching(/^agent: Very well\..*both sides of the street\.$/),
-      'agent: Anything else?',
-      'user: no thank you',
-      'agent: Thank you and goodbye.',
-    ]);
+    const lines = withoutWaiting(client.transcript);
+    if (lines.some((line) => line.includes(BRIDGE) || line.includes(ASKED_AGAIN))) {
+      expect(turnAbout(understood(lines))).toEqual([
+        expect.stringMatching(/^agent: Hello.*table\?/),
+        'user: yes please',
+        expect.stringMatching(/^agent: .*six in the evening.*street\..*else\?/),
+        'user: no thank you',
+        expect.stringMatching(/^agent: .*goodbye\.$/),
+      ]);
+    } else {
+      expect(lines).toEqual([
+        'agent: Hello Asha.',
+        'agent: Do you want a table?',
+        'user: yes please',
+        expect.stringMatching(/^agent: Very well\..*both sides of the street\.$/),
+        'agent: Anything else?',
+        'user: no thank you',
+        'agent: Thank you and goodbye.',
+      ]);
+    }
     expect(loudness(client.played)).toBeGreaterThan(300);
     const deltas = client.messages.filter(({ type, delta }) => type === 'transcript' && typeof delta === 'string');
     expect(deltas.length).toBeGreaterThan(10);
@@ -228,7 +275,7 @@ describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
 describe.concurrent('a visitor', () => {
   test('who types is answered, and what the agent was saying is cut where it was heard', async () => {
     const client = await connect();
-    await said(client, 'Do you want a table?');
+    await said(client, 'table?');
     client.send({ type: 'user.text', text: 'Yes, please!' });
     await client.waitFor('the long answer', ({ type, delta }) => type === 'transcript' && /open/.test(delta ?? ''));
     client.send({ type: 'user.text', text: 'no' });
@@ -245,7 +292,7 @@ describe.concurrent('a visitor', () => {
 
   test('who asks for an order is told what a tool answered; one that stalls, is forbidden or redirects is spoken of; a page answers for itself', async () => {
     const client = await connect({ token: await orders.token() });
-    await said(client, 'Which order?');
+    await said(client, 'order?');
     client.send({ type: 'user.text', text: '42' });
     const call = await client.waitForType('tool.call');
     expect(call).toMatchObject({ name: 'page', arguments: {}, timeoutMs: 10_000 });
@@ -280,7 +327,7 @@ describe.concurrent('a visitor', () => {
   test('whose connection breaks in the middle of a sentence comes back: same call, one continuous transcript', async () => {
     const client = await connect();
     const ready = await client.waitForType('session.ready');
-    await said(client, 'Do you want a table?');
+    await said(client, 'table?');
     client.send({ type: 'user.text', text: 'yes' });
     await client.waitFor('the long answer', ({ type, delta }) => type === 'transcript' && /open/.test(delta ?? ''));
     client.cut();
@@ -288,9 +335,9 @@ describe.concurrent('a visitor', () => {
     await new Promise((done) => setTimeout(done, 2_000));
     const next = await comeBack(ready['resumeToken'], client.lastOrdinal);
     expect((await next.waitForType('session.ready'))['callUuid']).toBe(ready['callUuid']);
-    await said(next, 'I lost you for a moment');
-    await said(next, 'Anything else?');
-    next.say(await voice('no thank you', next.micRateHz));
+    await said(next, BRIDGE);
+    await said(next, 'else?');
+    await answer(next, 'no thank you', 'goodbye.');
     await next.waitForType('session.ended');
     const entry = await gateway.client.waitFor(ready['callUuid'], 'the end', ({ status }) => status === 'completed');
     expect(entry.endedReason).toBe('agent_hangup');
@@ -305,7 +352,7 @@ describe.concurrent('a visitor', () => {
 
 describe('a session that its visitor has ended', () => {
   test('stays over: its token is refused with 4410 after 0 to 80 ms, and no agent talks', async () => {
-    for (const pauseMs of [0, 5, 10, 20, 30, 40, 60, 80]) {
+    const endAndComeBack = async (pauseMs: number): Promise<void> => {
       const client = await connect();
       const ready = await client.waitForType('session.ready');
       await said(client, 'Hello');
@@ -316,7 +363,10 @@ describe('a session that its visitor has ended', () => {
       const back = new LiveClient({ baseUrl: gateway.service.publicUrl, parentOrigin: ORIGIN, token, start: null });
       expect(await back.closed).toBe(4410);
       expect(back.messages.map(({ type, code }) => code ?? type)).toEqual(['session_over']);
-    }
+    };
+    // An address has room for a few sessions at a time.
+    await Promise.all([0, 5, 10, 20].map(endAndComeBack));
+    await Promise.all([30, 40, 60, 80].map(endAndComeBack));
   });
 });
 
@@ -324,17 +374,17 @@ describe('a visitor whose media process is killed', () => {
   test('has the session again: the resume token opens it in the next process, from its checkpoint', async () => {
     const client = await connect();
     const ready = await client.waitForType('session.ready');
-    await said(client, 'Do you want a table?');
+    await said(client, 'table?');
     client.send({ type: 'user.text', text: 'yes' });
-    await said(client, 'Anything else?');
+    await said(client, 'else?');
     process.kill(gateway.service.media[0]!.pid()!, 'SIGKILL');
     await client.closed;
     const next = await comeBack(ready['resumeToken']);
     expect((await next.waitForType('session.ready'))['callUuid']).toBe(ready['callUuid']);
     expect(next.messages.filter(({ type }) => type === 'error')).toEqual([]);
-    await said(next, 'I lost you for a moment');
+    await said(next, BRIDGE);
     await next.waitFor('listening', ({ type, state }) => type === 'state' && state === 'listening');
-    next.say(await voice('no thank you', next.micRateHz));
+    await answer(next, 'no thank you', 'goodbye.');
     await next.waitForType('session.ended');
     const entry = await gateway.client.waitFor(ready['callUuid'], 'the end', ({ status }) => status === 'completed');
     expect(entry.endedReason).toBe('agent_hangup');

@@ -9,6 +9,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COUNTED, countingAgent } from '../../bench/chaos/counting-agent.ts';
 import { databasePids, signal } from '../../bench/chaos/processes.ts';
+import { turnsBegun } from '../../bench/chaos/speech-begun.ts';
+import { faultsIn } from '../../bench/chaos/transcript-check.ts';
 import type { CallEntry } from '../../bench/harness/call-client.ts';
 import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
@@ -86,17 +88,26 @@ async function ended(calls: Map<string, string>): Promise<{ entry: CallEntry; fa
 
 const terminal = ({ entry }: { entry: CallEntry }): string => `${entry.status}/${entry.endedReason}`;
 
-/** Each thing that the agent has to say was heard, in order; turns are numbered without a hole. */
-function holesIn({ entry }: { entry: CallEntry }): string[] {
-  const ids = entry.turns.map((turn) => turn.turnId);
-  const holes = ids.some((id, at) => id !== `t${at + 1}`) ? [`turns ${ids.join(' ')}`] : [];
-  let from = 0;
-  for (const sentence of COUNTED) {
-    const at = entry.turns.findIndex((turn, index) => index >= from && turn.heardText.includes(sentence));
-    if (at < 0) holes.push(`"${sentence}" is missing`);
-    else from = at;
-  }
-  return holes;
+/** What the agent began to say is a turn, in order and once; each thing that it has to say was heard, in order. */
+async function holesIn(all: readonly { entry: CallEntry }[]): Promise<string[]> {
+  const begun = await turnsBegun(
+    database,
+    all.map(({ entry }) => entry.callUuid),
+  );
+  return all.flatMap(({ entry: { callUuid, turns } }) => {
+    const agentBegan = begun.get(callUuid) ?? [];
+    const holes = faultsIn(turns, { intents: [], agentBegan, spoken: 0, deaths: 0 });
+    let from = 0;
+    for (const sentence of COUNTED) {
+      const at = turns.findIndex((turn, index) => index >= from && turn.heardText.includes(sentence));
+      if (at < 0) holes.push(`has not "${sentence}"`);
+      else from = at;
+    }
+    return holes.map(
+      (hole) =>
+        `${callUuid} ${hole}: ${JSON.stringify(turns.map(({ turnId, heardText }) => `${turnId} ${heardText}`))}`,
+    );
+  });
 }
 
 async function expectOneEndEach(calls: Map<string, string>): Promise<void> {
@@ -129,13 +140,13 @@ describe('under calls that talk', () => {
     await wait(TALK_MS);
     signal(gateway.service.media[0]!.pid(), 'SIGKILL');
     const all = await ended(calls);
-    expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
-    expect(all.flatMap(holesIn)).toEqual([]);
     const back = all.filter(({ entry }) => victims.some((row) => row.call_uuid === entry.callUuid));
+    lostAndBack = back[0]!.entry.callUuid;
+    expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
+    expect(await holesIn(all)).toEqual([]);
     for (const { far } of back) expect(far.streams).toHaveLength(2);
     for (const { far } of all.filter((one) => !back.includes(one))) expect(far.streams).toHaveLength(1);
     await expectOneEndEach(calls);
-    lostAndBack = back[0]!.entry.callUuid;
     const [first] = back[0]!.far.streams;
     lostForMs = first!.closedAtEpochMs! - first!.openedAtEpochMs;
   });
@@ -146,7 +157,7 @@ describe('under calls that talk', () => {
     await untilReady();
     const all = await ended(calls);
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
-    expect(all.flatMap(holesIn)).toEqual([]);
+    expect(await holesIn(all)).toEqual([]);
     expect(all.map(({ far }) => far.streams.length)).toEqual(all.map(() => 1));
     await expectOneEndEach(calls);
   });
@@ -157,7 +168,7 @@ describe('under calls that talk', () => {
     await untilReady();
     const all = await ended(calls);
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
-    expect(all.flatMap(holesIn)).toEqual([]);
+    expect(await holesIn(all)).toEqual([]);
     expect(all.map(({ far }) => far.streams.length)).toEqual(all.map(() => 1));
     await expectOneEndEach(calls);
   });
@@ -207,7 +218,7 @@ describe('under calls that talk', () => {
     const calls = await talking(4);
     const ringing = await place(RINGS_LONG);
     expect(ringing.httpStatus).toBe(200);
-    calls.set(RINGS_LONG, ringing.body.callUuid!);
+    const last = ringing.body.callUuid!;
     const stopped = gateway.service.stop(60_000);
     const told: string[] = [];
     const following = (async () => {
@@ -222,11 +233,16 @@ describe('under calls that talk', () => {
     expect(answers.indexOf(503)).toBeLessThanOrEqual(2);
     const all = await ended(calls);
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
-    expect(all.flatMap(holesIn)).toEqual([]);
+    expect(await holesIn(all)).toEqual([]);
     await following;
     expect(told.filter((kind) => kind === 'turn').length).toBeGreaterThanOrEqual(COUNTED.length);
     await expectOneEndEach(calls);
+    // The last to end: the database may be gone with it, what its receiver was told is not.
     await stopped;
+    const ends = gateway.receiver.received().filter((one) => one.callUuid === last && one.event.startsWith('call.'));
+    expect(new Set(ends.map(({ body }) => body['id'])).size).toBe(1);
+    expect(ends[0]).toMatchObject({ verified: true, event: 'call.completed', body: { endedReason: 'agent_hangup' } });
+    for (const sentence of COUNTED) expect(ends[0]!.body['transcript']).toContain(sentence);
     const statuses = await probes;
     expect(statuses.length).toBeGreaterThan(20);
     const firstFailure = statuses.indexOf(503);

@@ -1,12 +1,13 @@
 /**
- * A pipeline thread of the real service dies under conversations, in each of five ways: callees that listen and speak, the fault put in by
- * the debugger's protocol. `npm run bench -- chaos --threads 20` is the same with twenty conversations.
+ * A pipeline thread of the real service dies under conversations, in each of five ways: callees that speak when the agent is silent, so that
+ * only Parley recognises anything; the fault put in by the debugger's protocol. `npm run bench -- chaos threads` is the same with twenty
+ * conversations.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { INTENTS, listeningCallee, oneQuestionAgent } from '../../bench/chaos/conversation-agent.ts';
+import { agreeingCallee, INTENTS, oneQuestionAgent } from '../../bench/chaos/conversation-agent.ts';
 import { runThreadDeath } from '../../bench/chaos/thread-deaths.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { INSPECTABLE, THREAD_DEATHS } from '../../bench/harness/thread-faults.ts';
@@ -25,7 +26,7 @@ describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under
     gateway = await startGateway({
       dataDir,
       agent: oneQuestionAgent,
-      personas: NUMBERS.map((number) => listeningCallee(number)),
+      personas: NUMBERS.map((number) => agreeingCallee(number)),
       settings: { PARLEY_PIPELINE_THREADS: '1' },
       volatileDatabase: true,
       log: () => {},

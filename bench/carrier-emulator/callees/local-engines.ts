@@ -3,6 +3,7 @@
  * Started by `main.ts` when a persona speaks. Runs from `dist/`, because worker threads load built files only.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { SpeechToText } from '../../../media/contract/engines.ts';
 import { createSpeechToTextClient } from '../../../media/engines/local/speech-to-text-client.ts';
 import { createTextToSpeechClient } from '../../../media/engines/local/text-to-speech-client.ts';
 import { loadVoiceActivity } from '../../../media/engines/local/voice-activity.ts';
@@ -16,19 +17,32 @@ export interface LocalEngines {
   close(): Promise<void>;
 }
 
-/** Resolves when both threads are warm. `onDeath` is told when one ends by itself: no callee can go on then. */
-export async function startLocalEngines(onDeath: (error: Error) => void): Promise<LocalEngines> {
+/** A callee without cues only hears that somebody speaks. */
+const NO_RECOGNISER: SpeechToText = {
+  inputRateHz: CALLEE_RATE_HZ,
+  open() {
+    throw new Error('no persona listens for words, so there is no recogniser');
+  },
+};
+
+/**
+ * Resolves when all is warm. `onDeath` is told when a thread ends by itself: no callee can go on then. `listens`: a callee listens for
+ * words; where none does there is no recogniser, which takes longest to load.
+ */
+export async function startLocalEngines(onDeath: (error: Error) => void, listens = true): Promise<LocalEngines> {
   const speech = startThread(new URL('../../../media/threads/speech-thread.js', import.meta.url), onDeath);
-  const listen = startThread(new URL('../../../media/threads/listen-thread.js', import.meta.url), onDeath);
-  const [createVoiceActivity] = await Promise.all([loadVoiceActivity(), speech.ready, listen.ready]);
+  const listen = listens
+    ? startThread(new URL('../../../media/threads/listen-thread.js', import.meta.url), onDeath)
+    : null;
+  const [createVoiceActivity] = await Promise.all([loadVoiceActivity(), speech.ready, listen?.ready]);
   return {
     engines: {
       renderer: createLineRenderer(createTextToSpeechClient(speech.client())),
-      speechToText: createSpeechToTextClient(listen.client(), CALLEE_RATE_HZ),
+      speechToText: listen === null ? NO_RECOGNISER : createSpeechToTextClient(listen.client(), CALLEE_RATE_HZ),
       createVoiceActivity,
     },
     async close() {
-      await Promise.all([speech.close(), listen.close()]);
+      await Promise.all([speech.close(), listen?.close()]);
     },
   };
 }
