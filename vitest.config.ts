@@ -66,7 +66,7 @@ export default defineConfig({
           exclude: STORMS,
           pool: 'forks',
           // Voices and recognisers of several conversations each: with more of them callers wait too long for one another.
-          maxWorkers: 3,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

@@ -430,7 +430,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
       readiness: () => readinessOf({ clock, checks }),
       text: async () => {
         const own = [
-          ...metrics.families(),
+          ...(await metrics.families()),
           ...(await databaseFamilies(shared)),
           ...linkFamilies(),
           ...(await recordingFamilies(database, shelf.figures, purge.figures)),
