@@ -192,8 +192,8 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
   describe.concurrent('and two beside them', () => {
     it.sequential.each([
       ['a line that is cut and refused three times', 'refuse', 3],
-      // It notices by itself that nothing comes any more; so does its first call back not come through.
-      ['a black hole that swallows its first call back too', 'hole', 1],
+      // It notices by itself that nothing comes any more, gives up its first call back, and calls again.
+      ['a black hole that swallows two calls back too', 'hole', 2],
     ] as const)('go on as the same call after %s', async (_loss, mode, callsInVain) => {
       const line = await startLine(gateway.service.publicUrl);
       const visitor = await call('', line.url, { isPatient: mode !== 'hole' });

@@ -1,6 +1,7 @@
 /**
  * A line between browser and service that a test breaks: resets what is open, refuses what comes, or is a black hole. As with TCP, what went
- * into the hole is late and not lost: a connection that outlives it carries on where it was, and never with a gap in its bytes.
+ * into the hole is late and not lost: a connection that outlives it carries on where it was, and never with a gap in its bytes. One that was
+ * begun in the hole comes to nothing.
  */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -19,11 +20,17 @@ export async function startLine(target: string): Promise<Line> {
   const open = new Set<Socket>();
   /** The other ends of those that closed in the hole: they hear of it when it is over. */
   const bereft = new Set<Socket>();
+  const unanswered = new Set<Socket>();
   let mode: Line['mode'] = 'through';
   const server = createServer((client) => {
     if (mode !== 'through') line.callsInVain++;
     if (mode === 'refuse') {
       client.resetAndDestroy();
+      return;
+    }
+    if (mode === 'hole') {
+      client.pause().on('error', () => {});
+      unanswered.add(client);
       return;
     }
     const upstream = connect(Number(port), hostname);
@@ -39,7 +46,6 @@ export async function startLine(target: string): Promise<Line> {
         else to.destroySoon();
       });
       from.on('error', () => {});
-      if (mode === 'hole') from.pause();
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -55,11 +61,14 @@ export async function startLine(target: string): Promise<Line> {
       if (next === 'hole') return;
       for (const socket of bereft) socket.destroySoon();
       bereft.clear();
+      for (const socket of unanswered) socket.resetAndDestroy();
+      unanswered.clear();
     },
     reset() {
       for (const socket of open) socket.resetAndDestroy();
     },
     close() {
+      line.mode = 'through';
       line.reset();
       server.close();
     },
