@@ -14,6 +14,9 @@ import { WAV_HEADER_BYTES, writeWavHeader } from '../../../media/audio/wav.ts';
 const EXECUTABLE = '/usr/bin/chromium';
 export const hasChromium = existsSync(EXECUTABLE);
 
+/** A page of the site without a widget. */
+const ELSEWHERE = '/other';
+
 export interface Site {
   url: string;
   /** What `/` answers from now on. */
@@ -27,7 +30,7 @@ export interface Site {
 /** `localhost` and not 127.0.0.1, where the service is: another origin, and a secure context all the same. */
 export async function startSite(): Promise<Site> {
   const server: Server = createServer((request, response) => {
-    if (request.url === '/other') return response.end('<!doctype html><title>Elsewhere</title>');
+    if (request.url === ELSEWHERE) return response.end('<!doctype html><title>Elsewhere</title>');
     const html = site.pages.get(request.url ?? '') ?? site.html;
     return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...site.headers }).end(html);
   });
@@ -90,6 +93,7 @@ export async function launch(microphoneFile: string): Promise<Browser> {
       '--use-fake-device-for-media-stream',
       `--use-file-for-fake-audio-capture=${microphoneFile}`,
       `--disable-features=${FEATURES_OFF.join()}`,
+      '--process-per-site',
       // A name that is no `localhost`: a page of an insecure origin.
       '--host-resolver-rules=MAP insecure.test 127.0.0.1',
     ],
@@ -140,22 +144,27 @@ const LOOK_EVERY_MS = 50;
 const PATIENT_WIDGET = `{ const later = window.setTimeout;
   window.setTimeout = (run, ms, ...rest) => later(run, [3000, 5000, 10000].includes(ms) ? 30 * ms : ms, ...rest) }`;
 
-/** Of each browser, one for all pages that may use the microphone: to make one costs more than to load a page. */
+/**
+ * Of each browser, one for all pages that may use the microphone. A page of it stays open: with `--process-per-site` the later ones live in
+ * its process, and Chromium spends more on the start of a process than on a page.
+ */
 const contexts = new WeakMap<Browser, Promise<BrowserContext>>();
 
-function contextOf(browser: Browser): Promise<BrowserContext> {
-  let context = contexts.get(browser);
-  if (context === undefined) {
-    context = newContext(browser, { permissions: ['microphone'] });
-    contexts.set(browser, context);
-  }
+function contextOf(browser: Browser, url: string): Promise<BrowserContext> {
+  const open = async (): Promise<BrowserContext> => {
+    const context = await newContext(browser, { permissions: ['microphone'] });
+    await (await context.newPage()).goto(new URL(ELSEWHERE, url).href);
+    return context;
+  };
+  const context = contexts.get(browser) ?? open();
+  contexts.set(browser, context);
   return context;
 }
 
 /** Opens the site's page. Pages keep what they are told in `window.told`. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
   const ownContext = options.microphone === false ? await newContext(browser) : null;
-  const page = await (ownContext ?? (await contextOf(browser))).newPage();
+  const page = await (ownContext ?? (await contextOf(browser, url))).newPage();
   if (options.isPatient !== false) await page.addInitScript(PATIENT_WIDGET);
   if (options.init !== undefined) await page.addInitScript(options.init);
   const errors: string[] = [];
