@@ -28,6 +28,8 @@ import {
 import { startLine } from './support/tcp-proxy.ts';
 
 const EVERY_MS = 7_000;
+/** Of a call; each process that takes it over counts on. */
+const FIRST_EPOCH = 1;
 
 const agent = {
   kind: 'scripted',
@@ -141,10 +143,12 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
   const agentSpeaks = 'words.some((one) => one.role === "agent")';
 
   /**
-   * The page's lines, one a turn and placed as the panel places them, are those of the call log: none is missing, doubled or different. A process that is killed in the middle
-   * of the agent's sentence takes that sentence with it: of `deaths` of them one each may have been begun on the page and be in no log.
+   * The page's lines, one a turn and placed as the panel places them, are those of the call log: none is missing, doubled or different.
+   * A sentence that the agent was in the middle of is lost to a session that goes on in another process (docs/live-protocol.md): as often as
+   * that happened one each may have been begun on the page and be in no log. A process need not die for it: the sockets of both media
+   * processes come in by one port, and who calls back may come to the other one.
    */
-  async function expectOneTranscript(visitor: Visit, deaths = 0): Promise<void> {
+  async function expectOneTranscript(visitor: Visit): Promise<void> {
     const told = await visitor.statuses();
     expect(told.at(-1)).toMatchObject({ status: 'disconnected', reason: 'agent_hangup' });
     const callUuids = new Set(told.slice(1).map(({ callUuid }) => callUuid));
@@ -154,7 +158,8 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
     const captions = createCaptions();
     for (const message of (await visitor.page.evaluate('words')) as TranscriptMessage[]) captions.take(message);
     const begun = captions.lines.filter(({ final }) => !final).map(({ turnId }) => turnId);
-    expect(begun.length, begun.join()).toBeLessThanOrEqual(deaths);
+    const [row] = await database.query<{ epoch: number }>('SELECT epoch FROM calls WHERE call_uuid = $1', [callUuid]);
+    expect(begun.length, begun.join()).toBeLessThanOrEqual(row!.epoch - FIRST_EPOCH);
     const lines = captions.lines
       .filter(({ final, text }) => final && text !== '')
       .map(({ turnId, role, text }) => `${turnId} ${role}: ${text}`);
@@ -236,7 +241,7 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
       expect((await visitor.statuses()).at(-1)).toEqual({ status: 'connected', callUuid });
     }
     await visitor.until(isOver);
-    await expectOneTranscript(visitor, 2);
+    await expectOneTranscript(visitor);
     await visitor.close();
   });
 });
