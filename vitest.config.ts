@@ -86,6 +86,8 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           pool: 'forks',
+          // One Chromium a worker, for all files that it runs.
+          isolate: false,
         },
       },
     ],

@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('window.ServiceVoice on a page with data-ui="custo
     expect(told[1]).toEqual({ status: 'connected', callUuid: expect.any(String) });
     expect(told[2]!.reason).toBe('user_hangup');
     session.end('agent_hangup');
-    await page.waitForFunction('told.length === 6');
+    await visitor.until('told.length === 6');
     expect((await visitor.statuses()).at(-1)).toMatchObject({ status: 'disconnected', reason: 'agent_hangup' });
     expect(visitor.errors).toEqual([]);
     await visitor.close();
@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)('window.ServiceVoice on a page with data-ui="custo
   it('tells the reason that the service gave, also when the last words end just before the socket is closed', async () => {
     // The widget looks for silence each 50 ms. Here each 1.5 s: the words of 0.6 s end, and the close at 1 s comes, between two looks.
     const slowLooks =
-      'const later = window.setTimeout; window.setTimeout = (run, ms, ...rest) => later(run, ms === 50 ? 1500 : ms, ...rest)';
+      '{ const later = window.setTimeout; window.setTimeout = (run, ms, ...rest) => later(run, ms === 50 ? 1500 : ms, ...rest) }';
     const visitor = await rig.open(rig.script('data-ui="custom"'), { init: slowLooks });
     await visitor.page.evaluate('ServiceVoice.start()');
     rig.live.sessions.at(-1)!.end('agent_hangup', 1_000);
@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)('window.ServiceVoice on a page with data-ui="custo
     await page.evaluate(
       'ServiceVoice.end(); ServiceVoice.on("status", ({ status }) => { if (status === "connected") ServiceVoice.end() }); ServiceVoice.start()',
     );
-    await page.waitForFunction('late.length >= 4');
+    await visitor.until('late.length >= 4');
     expect(await page.evaluate('late')).toEqual([
       'connected',
       'disconnected',
@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)('window.ServiceVoice on a page with data-ui="custo
       const before = rig.live.sessions.length;
       await page.click(target);
       await rig.live.waitFor(`a call by ${target}`, () => rig.live.sessions.length > before);
-      await page.waitForFunction('told.at(-1).status === "connected"');
+      await visitor.until('told.at(-1).status === "connected"');
       await page.evaluate('ServiceVoice.end()');
     };
     await callBy('#one b');
@@ -98,7 +98,7 @@ describe.skipIf(!hasChromium)('window.ServiceVoice on a page with data-ui="custo
     const before = rig.live.sessions.length;
     await page.keyboard.press('Enter');
     await rig.live.waitFor('a call by the Enter key', () => rig.live.sessions.length > before);
-    await page.waitForFunction('told.at(-1).status === "connected"');
+    await visitor.until('told.at(-1).status === "connected"');
     await page.evaluate('document.body.replaceChildren(); history.pushState({}, "", "/elsewhere"); 0');
     const session = rig.live.sessions.at(-1)!;
     const heard = session.packets.length;
@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium)('window.ServiceVoice on a page with data-ui="custo
       { status: 'error', code: 'policy_blocked', reason: 'gesture_required' },
     ]);
     await visitor.page.click('#late');
-    await visitor.page.waitForFunction('early.at(-1).status === "connected"');
+    await visitor.until('early.at(-1).status === "connected"');
     await visitor.close();
   });
 
@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium)('window.ServiceVoice on a page with data-ui="custo
     // A busy browser may take the line away before the goodbye is out: the service then ends the call when its window closes.
     await rig.live.waitFor('the end of the line', () => session.closeCodes.length > 0);
     await visitor.page.goBack();
-    await visitor.page.waitForFunction('window.ServiceVoice && ServiceVoice.version');
+    await visitor.until('window.ServiceVoice && ServiceVoice.version');
     expect(await visitor.page.evaluate('ServiceVoice.start().then((one) => one.status)')).toBe('connected');
     await visitor.close();
   });

@@ -21,12 +21,15 @@ import {
   type Site,
   startSite,
   type Visit,
+  type VisitOptions,
   visit,
   writeMicrophoneFile,
 } from './support/chromium.ts';
 import { startLine } from './support/tcp-proxy.ts';
 
 const EVERY_MS = 7_000;
+/** Of a call; each process that takes it over counts on. */
+const FIRST_EPOCH = 1;
 
 const agent = {
   kind: 'scripted',
@@ -110,14 +113,18 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
 
   let pages = 0;
 
-  async function call(attributes: string, base = gateway.service.publicUrl): Promise<Visit> {
+  async function call(
+    attributes: string,
+    base = gateway.service.publicUrl,
+    options: VisitOptions = {},
+  ): Promise<Visit> {
     const path = `/${++pages}`;
     site.pages.set(
       path,
       `<!doctype html><title>t</title><button id="talk">Talk</button><script async src="${base}/embed.js"
       data-public-key="${access.publicKey}" data-agent-id="${access.agentId}" data-ui="custom" data-trigger="#talk" ${attributes}></script>`,
     );
-    const visitor = await visit(browser, site.url + path);
+    const visitor = await visit(browser, site.url + path, options);
     await visitor.page.evaluate('window.words = []; ServiceVoice.on("transcript", (one) => words.push(one)); 0');
     await visitor.page.click('#talk');
     return visitor;
@@ -132,15 +139,16 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
   const finals = async ({ page }: Visit): Promise<Words[]> =>
     ((await page.evaluate('words')) as Words[]).filter((one) => one.final);
 
-  const until = (visitor: Visit, what: string): Promise<unknown> => visitor.page.waitForFunction(what);
   const isOver = 'told.at(-1).status === "disconnected"';
   const agentSpeaks = 'words.some((one) => one.role === "agent")';
 
   /**
-   * The page's lines, one a turn and placed as the panel places them, are those of the call log: none is missing, doubled or different. A process that is killed in the middle
-   * of the agent's sentence takes that sentence with it: of `deaths` of them one each may have been begun on the page and be in no log.
+   * The page's lines, one a turn and placed as the panel places them, are those of the call log: none is missing, doubled or different.
+   * A sentence that the agent was in the middle of is lost to a session that goes on in another process (docs/live-protocol.md): as often as
+   * that happened one each may have been begun on the page and be in no log. A process need not die for it: the sockets of both media
+   * processes come in by one port, and who calls back may come to the other one.
    */
-  async function expectOneTranscript(visitor: Visit, deaths = 0): Promise<void> {
+  async function expectOneTranscript(visitor: Visit): Promise<void> {
     const told = await visitor.statuses();
     expect(told.at(-1)).toMatchObject({ status: 'disconnected', reason: 'agent_hangup' });
     const callUuids = new Set(told.slice(1).map(({ callUuid }) => callUuid));
@@ -150,7 +158,8 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
     const captions = createCaptions();
     for (const message of (await visitor.page.evaluate('words')) as TranscriptMessage[]) captions.take(message);
     const begun = captions.lines.filter(({ final }) => !final).map(({ turnId }) => turnId);
-    expect(begun.length, begun.join()).toBeLessThanOrEqual(deaths);
+    const [row] = await database.query<{ epoch: number }>('SELECT epoch FROM calls WHERE call_uuid = $1', [callUuid]);
+    expect(begun.length, begun.join()).toBeLessThanOrEqual(row!.epoch - FIRST_EPOCH);
     const lines = captions.lines
       .filter(({ final, text }) => final && text !== '')
       .map(({ turnId, role, text }) => `${turnId} ${role}: ${text}`);
@@ -164,12 +173,12 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
   const words = (told: { status: string }[]): string[] => told.map(({ status }) => status);
   const ONCE_LOST = ['connecting', 'connected', 'connecting', 'connected', 'disconnected'];
 
-  describe.concurrent('one after the other', () => {
+  describe.concurrent('two at a time', () => {
     it.sequential.each(['', 'data-codec="pcm"'])(
       'are through with each other in Opus or PCM (%s)',
       async (attributes) => {
         const visitor = await call(attributes);
-        await until(visitor, isOver);
+        await visitor.until(isOver);
         const said = await finals(visitor);
         const agentSaid = said
           .filter(({ role }) => role === 'agent')
@@ -183,16 +192,23 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
         await visitor.close();
       },
     );
+  });
 
-    it.sequential('go on as the same call after 5 s without a line', async () => {
+  describe.concurrent('and two beside them', () => {
+    it.sequential.each([
+      ['a line that is cut and refused three times', 'refuse', 3],
+      // It notices by itself that nothing comes any more, gives up its first call back, and calls again.
+      ['a black hole that swallows two calls back too', 'hole', 2],
+    ] as const)('go on as the same call after %s', async (_loss, mode, callsInVain) => {
       const line = await startLine(gateway.service.publicUrl);
-      const visitor = await call('', line.url);
-      await until(visitor, agentSpeaks);
-      line.mode = 'refuse';
-      line.reset();
-      await visitor.page.waitForTimeout(5_000);
+      const visitor = await call('', line.url, { isPatient: mode !== 'hole' });
+      await visitor.until(agentSpeaks);
+      line.mode = mode;
+      if (mode === 'refuse') line.reset();
+      await eventually('calls in vain', () => line.callsInVain >= callsInVain);
+      await visitor.until('told.at(-1).status === "connecting"');
       line.mode = 'through';
-      await until(visitor, isOver);
+      await visitor.until(isOver);
       expect(words(await visitor.statuses())).toEqual(ONCE_LOST);
       await expectOneTranscript(visitor);
       await visitor.close();
@@ -200,23 +216,9 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
     });
   });
 
-  it.concurrent('go on as the same call after a black hole of 20 s', async () => {
-    const line = await startLine(gateway.service.publicUrl);
-    const visitor = await call('', line.url);
-    await until(visitor, agentSpeaks);
-    line.mode = 'hole';
-    await visitor.page.waitForTimeout(20_000);
-    line.mode = 'through';
-    await until(visitor, isOver);
-    expect(words(await visitor.statuses())).toEqual(ONCE_LOST);
-    await expectOneTranscript(visitor);
-    await visitor.close();
-    line.close();
-  });
-
   it('go on as the same call when its media process is killed, and again when all of them are', async () => {
     const visitor = await call('');
-    await until(visitor, agentSpeaks);
+    await visitor.until(agentSpeaks);
     const { callUuid } = (await visitor.statuses()).find(({ status }) => status === 'connected')!;
     const claim = async (): Promise<{ epoch: number; media: SupervisedChild }> => {
       const [row] = await database.query<{ epoch: number; id: string }>(
@@ -235,11 +237,11 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
       await eventually('the next claim', async () => (await claim()).epoch > before.epoch);
       expect((await claim()).epoch).toBe(before.epoch + 1);
       const said = (await finals(visitor)).length;
-      await until(visitor, `words.filter((one) => one.final).length > ${said + 1}`);
+      await visitor.until(`words.filter((one) => one.final).length > ${said + 1}`);
       expect((await visitor.statuses()).at(-1)).toEqual({ status: 'connected', callUuid });
     }
-    await until(visitor, isOver);
-    await expectOneTranscript(visitor, 2);
+    await visitor.until(isOver);
+    await expectOneTranscript(visitor);
     await visitor.close();
   });
 });

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { useRig } from './support/rig.ts';
 
-const CLICKS = 12;
-const SOUNDS = 12;
+const CLICKS = 6;
+const SOUNDS = 6;
 
 const quantile = (values: number[], part: number): number =>
   Math.round(values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))]!);
@@ -49,13 +49,13 @@ describe.skipIf(!hasChromium)('figures', () => {
     const toSpeakerMs: number[] = [];
     for (let i = 0; i < CLICKS; i++) {
       await page.click('#talk');
-      await page.waitForFunction('states.some((one) => one.state === "audible")');
+      await visitor.until('states.some((one) => one.state === "audible")');
       firstMs.push(await page.evaluate('states.find((one) => one.state === "audible").atMs - clickedAtMs'));
       const heardAtEpochMs: number = await page.evaluate('states.find((one) => one.state === "audible").atEpochMs');
       toSpeakerMs.push(heardAtEpochMs - rig.live.sessions.at(-1)!.saidAtEpochMs);
       await page.waitForTimeout(300);
       const decidedAtEpochMs = rig.live.sessions.at(-1)!.clear();
-      await page.waitForFunction('states.some((one) => one.state === "silenced")');
+      await visitor.until('states.some((one) => one.state === "silenced")');
       const silentAtEpochMs: number = await page.evaluate('states.find((one) => one.state === "silenced").atEpochMs');
       silentMs.push(silentAtEpochMs - decidedAtEpochMs);
       await page.evaluate('ServiceVoice.end(); states.length = 0; 0');

@@ -1,6 +1,5 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { hasChromium, startSite, visit } from './support/chromium.ts';
+import { hasChromium, startSite, type Visit, type VisitOptions, visit } from './support/chromium.ts';
 import { useRig } from './support/rig.ts';
 import { type Line, startLine } from './support/tcp-proxy.ts';
 
@@ -10,19 +9,19 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
   const rig = useRig();
 
   /** Breaks a call's line in the middle of an utterance; returns what the page was told and the session. */
-  async function broken(harm: (line: Line, page: Page) => Promise<unknown>, init = '0') {
+  async function broken(harm: (line: Line, visitor: Visit) => Promise<unknown>, options: VisitOptions = {}) {
     const line = await startLine(rig.live.url);
     const site = await startSite();
     site.html = `<!doctype html><title>t</title>${rig.script('data-ui="custom"').replaceAll(rig.live.url, line.url)}`;
-    const visitor = await visit(rig.browser, site.url, { init });
+    const visitor = await visit(rig.browser, site.url, options);
     await visitor.page.evaluate(
       'window.words = []; ServiceVoice.on("transcript", (one) => words.push(one.turnId)); ServiceVoice.start()',
     );
     const session = rig.live.sessions.findLast((one) => one.origin === site.url)!;
     await rig.live.waitFor('sound', () => session.packets.length > 20);
-    await harm(line, visitor.page);
+    await harm(line, visitor);
     await rig.live.waitFor('the resumed session', () => session.resumes === 1);
-    await visitor.page.waitForFunction('told.at(-1).status === "connected"');
+    await visitor.until('told.at(-1).status === "connected"');
     const before = session.packets.length;
     await rig.live.waitFor('the microphone again', () => session.packets.length > before + 25);
     await rig.live.waitFor('the agent again', () =>
@@ -37,11 +36,12 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
     return { told, session, words };
   }
 
-  it.concurrent('by a reset, and refused for 5 s, goes on as the same call', async () => {
-    const { told, session, words } = await broken(async (line) => {
+  it.concurrent('by a reset, and refused three times, goes on as the same call', async () => {
+    const { told, session, words } = await broken(async (line, visitor) => {
       line.mode = 'refuse';
       line.reset();
-      await sleep(5_000);
+      await rig.live.waitFor('three calls in vain', () => line.callsInVain >= 3);
+      await visitor.until('told.at(-1).status === "connecting"');
       line.mode = 'through';
     });
     expect(told.map(({ status }) => status)).toEqual(['connecting', 'connected', 'connecting', 'connected']);
@@ -52,21 +52,22 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
   });
 
   it.concurrent('by a hole that swallows everything is noticed by itself, and goes on', async () => {
-    const { told, session } = await broken(async (line, page) => {
+    const notice = async (line: Line, visitor: Visit): Promise<void> => {
       line.mode = 'hole';
-      await page.waitForFunction('told.at(-1).status === "connecting"');
+      await visitor.until('told.at(-1).status === "connecting"');
       line.mode = 'through';
       line.reset();
-    });
+    };
+    const { told, session } = await broken(notice, { isPatient: false });
     expect(told.map(({ status }) => status)).toEqual(['connecting', 'connected', 'connecting', 'connected']);
     expect(told[3]!.callUuid).toBe(session.callUuid);
   });
 
   it.concurrent('for a blink of 1 s is not shown at all', async () => {
-    // The 1.5 s for which a loss is not shown are 20 s here: how long this machine needs to be back is no matter of the test.
+    // The 1.5 s for which a loss is not shown are 200 s here: how long this machine needs to be back is no matter of the test.
     const patient =
-      'const later = window.setTimeout; window.setTimeout = (run, ms, ...rest) => later(run, ms === 1500 ? 20000 : ms, ...rest)';
-    const { told } = await broken(async (line) => line.reset(), patient);
+      '{ const later = window.setTimeout; window.setTimeout = (run, ms, ...rest) => later(run, ms === 1500 ? 200000 : ms, ...rest) }';
+    const { told } = await broken(async (line) => line.reset(), { init: patient });
     expect(told.map(({ status }) => status)).toEqual(['connecting', 'connected']);
   });
 
@@ -94,7 +95,7 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
       session.received.some((one) => one.type === 'playback.position' && Number(one['playedMs']) >= 500),
     );
     session.clear();
-    await visitor.page.waitForFunction('states.some((one) => one.state === "silenced")');
+    await visitor.until('states.some((one) => one.state === "silenced")');
     // What the page says after the silence comes after its last position.
     await visitor.page.evaluate('ServiceVoice.sendText("after")');
     await rig.live.waitFor('the text', () => session.received.some((one) => one['text'] === 'after'));

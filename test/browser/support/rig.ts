@@ -1,7 +1,7 @@
-/** What most browser tests stand on: Chromium, the small service and a website, made once a file. */
+/** What most browser tests stand on: Chromium, the small service and a website. The first is the worker's, the others are made once a file. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { launch, type Site, startSite, toneFile, type Visit, visit } from './chromium.ts';
+import { type Site, sharedBrowser, startSite, type Visit, type VisitOptions, visit } from './chromium.ts';
 import { type FakeLive, startFakeLive } from './fake-live.ts';
 
 export interface Rig {
@@ -11,16 +11,15 @@ export interface Rig {
   /** The script element with these attributes. */
   script(attributes: string): string;
   /** Opens a page with this in its body. */
-  open(body: string, options?: { microphone?: boolean; waitForApi?: boolean; init?: string }): Promise<Visit>;
+  open(body: string, options?: VisitOptions): Promise<Visit>;
 }
 
-export function useRig(extra: string[] = []): Rig {
+export function useRig(): Rig {
   const rig = {} as Rig;
   beforeAll(async () => {
-    [rig.browser, rig.live, rig.site] = await Promise.all([launch(toneFile(), extra), startFakeLive(), startSite()]);
+    [rig.browser, rig.live, rig.site] = await Promise.all([sharedBrowser(), startFakeLive(), startSite()]);
   });
   afterAll(async () => {
-    await rig.browser?.close();
     await rig.live?.close();
     rig.site?.close();
   });

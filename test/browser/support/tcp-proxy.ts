@@ -1,9 +1,15 @@
-/** A line between browser and service that a test breaks: resets what is open, refuses what comes, or swallows every byte. */
+/**
+ * A line between browser and service that a test breaks: resets what is open, refuses what comes, or is a black hole. As with TCP, what went
+ * into the hole is late and not lost: a connection that outlives it carries on where it was, and never with a gap in its bytes. One that was
+ * begun in the hole comes to nothing.
+ */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Line {
   url: string;
   mode: 'through' | 'refuse' | 'hole';
+  /** Connections that came while nothing got through, since the line was made. */
+  callsInVain: number;
   /** Resets every open connection. */
   reset(): void;
   close(): void;
@@ -12,9 +18,19 @@ export interface Line {
 export async function startLine(target: string): Promise<Line> {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();
+  /** The other ends of those that closed in the hole: they hear of it when it is over. */
+  const bereft = new Set<Socket>();
+  const unanswered = new Set<Socket>();
+  let mode: Line['mode'] = 'through';
   const server = createServer((client) => {
-    if (line.mode === 'refuse') {
+    if (mode !== 'through') line.callsInVain++;
+    if (mode === 'refuse') {
       client.resetAndDestroy();
+      return;
+    }
+    if (mode === 'hole') {
+      client.pause().on('error', () => {});
+      unanswered.add(client);
       return;
     }
     const upstream = connect(Number(port), hostname);
@@ -23,10 +39,11 @@ export async function startLine(target: string): Promise<Line> {
       [upstream, client],
     ] as const) {
       open.add(from);
-      from.on('data', (bytes) => line.mode === 'through' && to.write(bytes));
+      from.on('data', (bytes) => to.write(bytes));
       from.on('close', () => {
         open.delete(from);
-        if (line.mode === 'through') to.destroy();
+        if (mode === 'hole') bereft.add(to);
+        else to.destroySoon();
       });
       from.on('error', () => {});
     }
@@ -34,11 +51,24 @@ export async function startLine(target: string): Promise<Line> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const line: Line = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    mode: 'through',
+    callsInVain: 0,
+    get mode() {
+      return mode;
+    },
+    set mode(next) {
+      mode = next;
+      for (const socket of open) next === 'hole' ? socket.pause() : socket.resume();
+      if (next === 'hole') return;
+      for (const socket of bereft) socket.destroySoon();
+      bereft.clear();
+      for (const socket of unanswered) socket.resetAndDestroy();
+      unanswered.clear();
+    },
     reset() {
       for (const socket of open) socket.resetAndDestroy();
     },
     close() {
+      line.mode = 'through';
       line.reset();
       server.close();
     },
