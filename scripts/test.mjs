@@ -46,7 +46,7 @@ const only = process.argv.slice(2);
 const total = { passed: 0, failed: 0, skipped: 0 };
 if (only.length === 0) {
   ensureDebianPackages();
-  const checks = runChecks();
+  const checks = await runChecks();
   total.passed += checks.passed;
   total.failed += checks.failed;
 }

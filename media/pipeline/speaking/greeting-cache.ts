@@ -9,24 +9,19 @@
  *   file:  nonce (12) │ tag (16) │ AES-256-GCM of
  *          {"version":1,"frameBytes":160,"frames":N,"words":[[charStart,charEnd,startMs,endMs],…]}\n  N × frameBytes of audio
  */
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Clock } from '../../contract/clock.ts';
 import type { TextToSpeech } from '../../contract/engines.ts';
+import { GreetingFiles, type SpeechStore } from './greeting-files.ts';
 import { RenderedSpeech } from './rendered-speech.ts';
 import { type RenderRequest, renderSpeech } from './speech-renderer.ts';
 
 /** Raise when rendering or the file's layout changes: old files are then not found. */
 const VERSION = 2;
 const MOST_IN_MEMORY = 128;
-const MOST_ON_DISK = 1_000;
-/** Of one thread, about an hour of a telephone's speech; and of the folder. */
+/** Of one thread, about an hour of a telephone's speech. */
 const MOST_MEMORY_BYTES = 32 * 1024 * 1024;
-const MOST_DISK_BYTES = 256 * 1024 * 1024;
-const PRUNE_EVERY_WRITES = 64;
-const SUFFIX = '.speech';
 
 interface FileHeader {
   version: number;
@@ -36,11 +31,13 @@ interface FileHeader {
 }
 
 export interface GreetingCacheOptions {
-  directory: string;
+  /** A folder, which is made when the first speech is kept; or another place. */
+  directory: string | SpeechStore;
   clock: Clock;
   logger: Logger;
   textToSpeech: TextToSpeech;
   mostMemoryBytes?: number;
+  /** Of the folder. Default 256 MiB. */
   mostDiskBytes?: number;
 }
 
@@ -49,18 +46,12 @@ export class GreetingCache {
   /** Oldest use first. */
   readonly #memory = new Map<string, RenderedSpeech>();
   readonly #writing = new Set<Promise<void>>();
-  /** Keys of files that were seen, or written here; what other threads removed goes when this one prunes. */
-  #onDisk = new Set<string>();
-  #writes = 0;
+  readonly #store: SpeechStore;
 
   constructor(options: GreetingCacheOptions) {
     this.#options = options;
-    readdir(options.directory).then(
-      (names) => {
-        for (const name of names) if (name.endsWith(SUFFIX)) this.#onDisk.add(name.slice(0, -SUFFIX.length));
-      },
-      () => {},
-    );
+    const { directory, clock, mostDiskBytes } = options;
+    this.#store = typeof directory === 'string' ? new GreetingFiles(directory, clock, mostDiskBytes) : directory;
   }
 
   /**
@@ -79,7 +70,7 @@ export class GreetingCache {
     this.#memory.delete(key);
     this.#memory.set(key, speech);
     this.#forgetOldest();
-    const filling = this.#fill(key, request, speech, hurry && !this.#onDisk.has(key)).catch((error: unknown) => {
+    const filling = this.#fill(key, request, speech, hurry && !this.#store.knows(key)).catch((error: unknown) => {
       speech.fail(error instanceof Error ? error : new Error(String(error)));
       this.#options.logger.warn({ err: error }, 'greeting cache: could not be filled');
     });
@@ -143,15 +134,11 @@ export class GreetingCache {
   }
 
   async #load(key: string, request: RenderRequest, speech: RenderedSpeech): Promise<boolean> {
-    const path = join(this.#options.directory, key + SUFFIX);
-    const file = await readFile(path).then(
-      (sealed) => opened(request, sealed),
-      () => null,
-    );
+    const kept = await this.#store.read(key);
+    const file = kept === null ? null : opened(request, kept);
     if (file === null) return false;
-    // What is used is not among the oldest. A folder that cannot be written costs the speech nothing.
-    const now = new Date(this.#options.clock.epochMs());
-    await utimes(path, now, now).catch(() => {});
+    // What is used is not among the oldest.
+    await this.#store.touch(key);
     const headerEnd = file.indexOf(0x0a);
     const header = headerEnd < 0 ? null : parseHeader(file.toString('utf8', 0, headerEnd));
     if (header === null || header.version !== VERSION || header.frameBytes !== speech.frameBytes) return false;
@@ -165,7 +152,6 @@ export class GreetingCache {
   }
 
   async #save(key: string, request: RenderRequest, speech: RenderedSpeech): Promise<void> {
-    const { directory } = this.#options;
     const header: FileHeader = {
       version: VERSION,
       frameBytes: speech.frameBytes,
@@ -173,39 +159,8 @@ export class GreetingCache {
       words: speech.words.map((word) => [word.charStart, word.charEnd, word.startMs, word.endMs]),
     };
     const audio = speech.bytes.subarray(0, speech.frames * speech.frameBytes);
-    const temporary = join(directory, `.${key}.${randomUUID()}.tmp`);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    try {
-      const plain = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), audio]);
-      await writeFile(temporary, sealed(request, plain), { mode: 0o600 });
-      await rename(temporary, join(directory, key + SUFFIX));
-      this.#onDisk.add(key);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
-    if (this.#writes++ % PRUNE_EVERY_WRITES === 0) await this.#prune();
-  }
-
-  async #prune(): Promise<void> {
-    const { directory } = this.#options;
-    const names = (await readdir(directory)).filter((name) => name.endsWith(SUFFIX));
-    this.#onDisk = new Set(names.map((name) => basename(name, SUFFIX)));
-    const { mostDiskBytes = MOST_DISK_BYTES } = this.#options;
-    const aged: { path: string; bytes: number; usedAtEpochMs: number }[] = [];
-    for (const name of names) {
-      const path = join(directory, name);
-      const found = await stat(path).catch(() => null);
-      if (found !== null) aged.push({ path, bytes: found.size, usedAtEpochMs: found.mtimeMs });
-    }
-    aged.sort((a, b) => b.usedAtEpochMs - a.usedAtEpochMs);
-    let bytes = 0;
-    for (const [at, file] of aged.entries()) {
-      bytes += file.bytes;
-      if (at < MOST_ON_DISK && bytes <= mostDiskBytes) continue;
-      await rm(file.path, { force: true });
-      this.#onDisk.delete(basename(file.path, SUFFIX));
-    }
+    const plain = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), audio]);
+    await this.#store.write(key, sealed(request, plain));
   }
 }
 

@@ -1,7 +1,4 @@
 /** A whole call of the pipeline on fakes and a virtual clock: leg, engines, session, and what it sent, in words that tests can compare. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../../media/contract/audio-format.ts';
@@ -17,6 +14,7 @@ import { sampleAgent } from '../sample-agent.ts';
 import { VirtualClock } from '../virtual-clock.ts';
 import { FakeLeg } from './fake-leg.ts';
 import { FakeSpeechToText, FakeTextToSpeech, FakeVoiceActivity } from './scripted-engines.ts';
+import { SpeechInMemory } from './speech-in-memory.ts';
 
 export const ANSWERED_EPOCH_MS = Date.UTC(2026, 10, 21);
 
@@ -62,7 +60,6 @@ export class FakeCall {
   readonly ear = new FakeSpeechToText(8000, this.clock);
   readonly voice = new FakeTextToSpeech(this.clock);
   readonly voiceActivity = new FakeVoiceActivity();
-  readonly directory = mkdtempSync(join(tmpdir(), 'parley-greetings-'));
   readonly greetings: GreetingCache;
   readonly sent: FromPipeline[] = [];
   readonly registry: SessionRegistry;
@@ -74,7 +71,7 @@ export class FakeCall {
     this.agent = agent;
     const logger = pino({ level: 'silent' });
     this.greetings = new GreetingCache({
-      directory: this.directory,
+      directory: new SpeechInMemory(),
       clock: this.clock,
       logger,
       textToSpeech: this.voice,
@@ -189,7 +186,5 @@ export class FakeCall {
 
   close(): void {
     this.registry.stop(this.session.callUuid);
-    // A greeting may be written down this moment.
-    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 }
