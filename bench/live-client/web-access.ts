@@ -1,4 +1,5 @@
 /** A widget key and a web agent in a running gateway, and tokens for its pages: what a test or a bench needs before it can open a socket. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { createWidgetKey } from '../../src/embed/widget-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -7,7 +8,7 @@ import { importAgent } from '../../src/workspaces/agents.ts';
 export interface WebAccess {
   publicKey: string;
   agentId: string;
-  /** Asks as a page of `origin` does; throws with the status and the code when it is refused. */
+  /** Asks as a page of `origin` does, and again when it asked too often. Throws with the status and the code of any other refusal. */
   token(): Promise<string>;
 }
 
@@ -25,14 +26,18 @@ export async function makeWebAccess(
       publicKey,
       agentId,
       async token() {
-        const answer = await fetch(`${gateway.baseUrl}/api/embed/session`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', origin },
-          body: JSON.stringify({ publicKey, agentId, parentOrigin: origin }),
-        });
-        const body = (await answer.json()) as { token?: string };
-        if (body.token === undefined) throw new Error(`${answer.status} ${answer.headers.get('x-error-code')}`);
-        return body.token;
+        for (;;) {
+          const answer = await fetch(`${gateway.baseUrl}/api/embed/session`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', origin },
+            body: JSON.stringify({ publicKey, agentId, parentOrigin: origin }),
+          });
+          const body = (await answer.json()) as { token?: string };
+          if (body.token !== undefined) return body.token;
+          const code = answer.headers.get('x-error-code');
+          if (code !== 'embed_rate_limit') throw new Error(`${answer.status} ${code}`);
+          await sleep(Number(answer.headers.get('retry-after')) * 1000);
+        }
       },
     };
   } finally {
