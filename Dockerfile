@@ -31,7 +31,7 @@ COPY --from=build /parley/src/store/migrations src/store/migrations
 # For `node dist/bench/demo/main.js --once --data-dir /data/demo`: one call inside the image, without a carrier.
 COPY --from=build /parley/bench/demo/agent.json bench/demo/
 COPY --from=build /parley/bench/demo/page bench/demo/page
-COPY --from=build /parley/bench/carrier-emulator/personas bench/carrier-emulator/personas
+COPY --from=build /parley/bench/emulators/personas bench/emulators/personas
 # The metrics are for this container alone. For a Prometheus beside it: PARLEY_METRICS_HOST=0.0.0.0 and PARLEY_METRICS_TOKEN.
 ENV NODE_ENV=production PARLEY_DATA_DIR=/data PORT=8080
 USER parley

@@ -13,17 +13,15 @@ import { systemClock } from './contract/clock.ts';
 import { safeLogOptions } from './contract/log-safety.ts';
 import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
 import { PROXY_SEEN_FILE } from './contract/proxy-seen.ts';
-import type { CallLeg } from './io/call-leg.ts';
 import { CallRegistry } from './io/call-registry.ts';
 import { CallRoomGauge } from './io/call-room.ts';
-import { createCodecRegistry } from './io/carriers/codec-registry.ts';
-import { createPlivoCodecFactory } from './io/carriers/plivo-codec.ts';
+import { createCodecRegistry } from './io/carriers/codecs.ts';
 import { createControlLink } from './io/control-link.ts';
 import { createDescriptorGuard, readDescriptorUse } from './io/descriptor-guard.ts';
 import { FrameClock } from './io/frame-clock.ts';
 import { createHttpProxy } from './io/http-proxy.ts';
-import { createLiveEndpoint } from './io/live/live-endpoint.ts';
-import { createMediaEndpoint } from './io/media-endpoint.ts';
+import { createCarrierEndpoint } from './io/legs/carrier/carrier-endpoint.ts';
+import { createWebEndpoint } from './io/legs/web/web-endpoint.ts';
 import { createMediaMetrics } from './io/media-metrics.ts';
 import { watchForProxy } from './io/proxy-watch.ts';
 import { answerNotReady } from './io/readiness.ts';
@@ -121,10 +119,6 @@ const frameClock: FrameClock = new FrameClock({
     isOddTick = !isOddTick;
     if (isOddTick || frameClock.clients < BUSY_STREAMS) pool.ringBells();
   },
-  clientFailed: (client, error) => {
-    log.error({ err: error }, 'a fault of ours on the frame path');
-    (client as unknown as CallLeg).stop('failed', 1011);
-  },
 });
 
 const link = createControlLink({
@@ -198,8 +192,8 @@ const proxy = createHttpProxy({
 const server = chosen.create({
   addresses,
   routes: [
-    createMediaEndpoint({
-      codecs: createCodecRegistry([createPlivoCodecFactory({ framesPerMessage: config.plivoFramesPerMessage })]),
+    createCarrierEndpoint({
+      codecs: createCodecRegistry(config.framesPerMessage),
       registry,
       link,
       clock,
@@ -208,12 +202,11 @@ const server = chosen.create({
       isShortOfDescriptors: () => descriptors.isShort,
       refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
     }),
-    createLiveEndpoint({
+    createWebEndpoint({
       registry,
       link,
       log,
       clock,
-      frameClock,
       toControl: (message) => link.send(message),
       refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
     }),

@@ -30,6 +30,7 @@ const CHECKS = [
     command: [bin('depcruise'), 'src', 'media', 'widget', 'bench', 'test', 'clients'],
     judge: enoughModules,
   },
+  { name: 'one list of carriers', command: [process.execPath, 'scripts/check-carriers.mjs'] },
   { name: 'dead code', command: [bin('knip'), '--no-progress'] },
   { name: 'types of the widget', command: typesOf('widget', 'widget') },
   { name: 'types of the client by itself', command: typesOf('clients/typescript', 'client') },

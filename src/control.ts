@@ -27,8 +27,7 @@ import { createStreamTokens } from './calls/stream-token.ts';
 import { createTransitions } from './calls/transition.ts';
 import { untilCallsAreOver } from './calls/until-calls-are-over.ts';
 import { registerCarrierRoutes } from './carriers/carrier-routes.ts';
-import { createPlivoCarrier } from './carriers/plivo/plivo-carrier.ts';
-import { createCarrierRegistry } from './carriers/registry.ts';
+import { openCarriers } from './carriers/carriers.ts';
 import { createClips } from './clips/clips.ts';
 import { convertInProcess } from './clips/convert-file.ts';
 import type { Config } from './config/load.ts';
@@ -43,7 +42,7 @@ import { createEmbedLimits } from './limits/embed-limits.ts';
 import { createFairQueue } from './limits/fair-queue.ts';
 import { openLimitStores } from './limits/open-stores.ts';
 import { watchOverload } from './limits/overload.ts';
-import { claimStream, resumeFrom } from './media-link/claim.ts';
+import { claimStream } from './media-link/claim.ts';
 import { Gate } from './media-link/inbox.ts';
 import { orphanOthers, releaseLeases, renewLeases } from './media-link/leases.ts';
 import { createLinkServer } from './media-link/link-server.ts';
@@ -139,7 +138,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     observed: metrics.webhookAttempted,
   });
 
-  const registry = createCarrierRegistry({ factories: { plivo: createPlivoCarrier }, apiBases: config.carrierApiBase });
+  const registry = openCarriers(config.carrierApiBase);
   const lineCarriers = createLineCarriers({ database, registry, open: sealer.open });
   const streamTokens = createStreamTokens(masterKeys);
   const bus = createCallEventBus();
@@ -251,7 +250,6 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     bus,
     masterKeys,
     limits: createEmbedLimits({ ...limitStores, database, clock }),
-    resumeFrom,
     superseded: pool.superseded,
     prepare: pool.prepareWeb,
     hasUnwritten: (callUuid) => linkServer.hasUnwritten(callUuid),

@@ -41,7 +41,7 @@ export function cpuSeconds(rootPid = process.pid): Map<string, number> {
 function nameOf(words: readonly string[]): string {
   const text = words.join(' ');
   if (/postgres/.test(words[0] ?? '')) return 'PostgreSQL';
-  return /(carrier-emulator|media|src)\/main\.js/.exec(text)?.[1] ?? (words[0] ?? 'other').slice(0, 40);
+  return /(emulators|media|src)\/main\.js/.exec(text)?.[1] ?? (words[0] ?? 'other').slice(0, 40);
 }
 
 function descends(entries: ReadonlyMap<number, Entry>, pid: number, rootPid: number): boolean {

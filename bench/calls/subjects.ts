@@ -95,7 +95,7 @@ export async function startMediaProcess(
     speechThreads: 0,
     listenThreads: 0,
     capacityCalls: 5_000,
-    plivoFramesPerMessage: framesPerMessage,
+    framesPerMessage: { plivo: framesPerMessage },
     metricsEveryMs: METRICS_EVERY_MS,
     socketServer,
     logLevel,

@@ -4,7 +4,7 @@
  * speaks can hold the conversation too, and twenty of them cost less than one that listens for words.
  */
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 
 /** In the order in which a whole conversation has them. */
 export const INTENTS = ['confirmed', 'early', 'reminded'] as const;

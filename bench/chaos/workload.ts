@@ -3,7 +3,7 @@
  * does: one idempotency key a call, tried again while there is no answer or a passing one. Knows nothing of deaths.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 import type { Gateway } from '../harness/gateway.ts';
 import type { PlacementSeen } from './history.ts';
 

@@ -6,9 +6,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import { EMULATED_CALLEE_NUMBER } from '../../src/carriers/plivo/emulated-account.ts';
+import { EMULATED_CALLEE_NUMBER } from '../../src/carriers/emulated-account.ts';
 import { packageRoot } from '../../src/supervisor/built-entry.ts';
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 import type { CallEntry } from '../harness/call-client.ts';
 import { freePort } from '../harness/free-port.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
@@ -180,7 +180,7 @@ async function main(): Promise<number> {
     controlEnv: { PARLEY_ADMISSION: 'measured' },
     dataDir: values['data-dir'],
     agent: bookingAgent(readJson<AgentDefinition>('demo/agent.json'), booking.url),
-    personas: readJson<PersonaInput[]>('carrier-emulator/personas/demo.json'),
+    personas: readJson<PersonaInput[]>('emulators/personas/demo.json'),
     ...(process.env['PORT'] ? { port: Number(process.env['PORT']) } : { preferredPort: PREFERRED_PORT }),
     webOrigins: [`http://localhost:${pagePort}`],
     log: (line) => story.line('', line),

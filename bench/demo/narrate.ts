@@ -1,6 +1,6 @@
 /** Turns what the gateway and the callee report into the story's lines. */
 import type { LiveEvent } from '../../media/contract/conversation.ts';
-import type { EmulatorEvent } from '../carrier-emulator/emulator-event.ts';
+import type { EmulatorEvent } from '../emulators/emulator-event.ts';
 import type { CallEvent } from '../harness/call-client.ts';
 import type { Story } from './story.ts';
 

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { EMULATED_ACCOUNT } from '../../src/carriers/plivo/emulated-account.ts';
+import { EMULATED_ACCOUNT } from '../../src/carriers/emulated-account.ts';
 import { builtEntry } from '../../src/supervisor/built-entry.ts';
-import type { EmulatorEvent } from '../carrier-emulator/emulator-event.ts';
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { EmulatorEvent } from '../emulators/emulator-event.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 import { freePort } from './free-port.ts';
 
 /** What the emulator itself saw of a call (`CallTruth.toJson`), as far as the harness' users read it. */
@@ -65,7 +65,7 @@ export async function startEmulatorProcess(
   writeFileSync(file, JSON.stringify(personas));
   const port = await freePort();
   const child = fork(
-    builtEntry('bench/carrier-emulator/main.js'),
+    builtEntry('bench/emulators/main.js'),
     [...['--port', String(port), '--personas', file], ...(keepAudio ? [] : ['--no-audio'])],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], detached: true },
   );

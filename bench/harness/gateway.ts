@@ -3,7 +3,8 @@
  * workspace with an agent, a line and a key. The demo, the end-to-end tests and bench scenarios all stand on it.
  */
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import { EMULATED_LINE_NUMBER } from '../../src/carriers/plivo/emulated-account.ts';
+import { EMULATED_CARRIER, EMULATED_LINE_NUMBER } from '../../src/carriers/emulated-account.ts';
+import { apiBaseVariable } from '../../src/carriers/setting-names.ts';
 import { loadServiceSettings } from '../../src/config/service-settings.ts';
 import { createWidgetKey } from '../../src/embed/widget-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -15,8 +16,8 @@ import { createApiKey } from '../../src/workspaces/api-keys.ts';
 import { addLine, setLineLimits } from '../../src/workspaces/lines.ts';
 import { setWebhook } from '../../src/workspaces/webhooks.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../src/workspaces/workspaces.ts';
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../demo/webhook-receiver.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 import { CallClient } from './call-client.ts';
 import { type EmulatorProcess, startEmulatorProcess } from './emulator-process.ts';
 import { freePort } from './free-port.ts';
@@ -127,7 +128,7 @@ function startServiceOn(port: number, options: GatewayOptions, emulator: Emulato
   return startService({
     settings,
     controlEnv: {
-      CARRIER_API_BASE_PLIVO: emulator.apiBase,
+      [apiBaseVariable(EMULATED_CARRIER)]: emulator.apiBase,
       WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32',
       // What else runs on the machine is not what scenarios are about; `bench/overload` is.
       PARLEY_ADMISSION: 'counted',
@@ -173,7 +174,7 @@ async function makeWorkspace(
     const line = await addLine(database, sealer, {
       slug,
       number: EMULATED_LINE_NUMBER,
-      carrier: 'plivo',
+      carrier: EMULATED_CARRIER,
       credentials: { authId: emulator.authId, authToken: emulator.authToken },
     });
     await setLineLimits(database, { slug, lineId: line.id, limits: { concurrentCalls, callsPerSecond } });

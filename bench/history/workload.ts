@@ -3,7 +3,7 @@
  * repeat until they have an answer, through whatever is struck. Called by `run.ts`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 import type { Gateway } from '../harness/gateway.ts';
 import { placeAsClient } from '../placements/client.ts';
 

@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../../src/store/database.ts';
 import { createApiKey } from '../../src/workspaces/api-keys.ts';
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 import { startGateway } from '../harness/gateway.ts';
 import { createLeadClient } from './offer-leads.ts';
 import { surveyAgent, writeCallee } from './survey-agent.ts';

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { decodeMulaw } from '../../media/audio/g711.ts';
 import { WAV_HEADER_BYTES, writeWavHeader } from '../../media/audio/wav.ts';
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
-import { startLocalEngines } from '../carrier-emulator/callees/local-engines.ts';
+import { startLocalEngines } from '../emulators/callees/local-engines.ts';
 
 const RATE_HZ = 8_000;
 const ANSWER = 'Yes please.';

@@ -2,7 +2,7 @@
  * What each placement of the run meets at the carrier, and whether its client sends an Idempotency-Key. Every request has a
  * number of its own, so that a number that was dialled twice is a request that was dialled twice. Pure; called by `run.ts`.
  */
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 
 /**
  * How a carrier may fail a placement, and whether the phone rings all the same. `dialMs` lets the first callback come only after the

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 import type { Gateway } from '../harness/gateway.ts';
 import { makeWebAccess, type WebAccess } from '../live-client/web-access.ts';
 import { besiegeWithFiles, HOSTILE_FILES, strangersKey } from './csv.ts';

@@ -1,5 +1,5 @@
 /** Who talks in the tour: two agents of the workspace, and the people whom the emulated carrier connects. */
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 
 export const NUMBERS = {
   dana: '+14155550123',

@@ -3,7 +3,7 @@
  * whatever it was told, so that every line is answered alike. `<700>` is a pause of 700 ms in the middle of a sentence.
  */
 import type { Expectation, ScriptedAgent } from '../../media/contract/agent-definition.ts';
-import type { PersonaInput } from '../carrier-emulator/persona.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
 
 /** Words that fit a phrase of the step, words that fit none, and sentences of either kind with pauses in them. */
 export type LineKind = 'phrase' | 'strange' | 'paused';

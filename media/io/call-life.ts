@@ -1,7 +1,8 @@
 /**
- * One call's life in this process, from the claim to the last message about it: joins the leg, the pipeline's side and the
- * recorder's, and reports to control. Order of the end: the leg, then the pipeline's last turn, then `media.stopped`; the
- * recording comes when it is finished. `call-registry.ts` makes it and forgets it. Each fault of the call is logged once, here.
+ * One call's life in this process, from the claim to the last message about it: joins the leg, the pipeline's side and
+ * the recorder's, and reports to control. Order of the end: the leg, then the pipeline's last turn, then
+ * `media.stopped`; the recording comes when it is finished. `call-registry.ts` makes it and forgets it. Each fault of
+ * the call is logged once, here.
  */
 import type { Logger } from 'pino';
 import type { EndedReason } from '../contract/call-outcome.ts';
@@ -14,13 +15,10 @@ import { placeholderText } from '../contract/placeholders.ts';
 import type { SessionCommand } from '../contract/session-command.ts';
 import { type ToolAnswer, type ToolAsk, toolFailed } from '../contract/tools.ts';
 import type { CallBlock } from '../rings/call-block.ts';
-import type { CallLeg } from './call-leg.ts';
-import type { MediaCodecFactory } from './carriers/media-codec.ts';
-import type { FrameClock } from './frame-clock.ts';
-import { Leg, type LegEnd, type LegListener } from './leg.ts';
-import type { Visitor } from './live/client-messages.ts';
-import type { LiveLegListener } from './live/live-leg.ts';
-import type { MediaSocket } from './socket-server/media-socket-server.ts';
+import type { CarrierLegListener } from './legs/carrier/carrier-leg.ts';
+import type { CallLeg, LegEnd } from './legs/core/call-leg.ts';
+import type { Visitor } from './legs/web/client-messages.ts';
+import type { WebLegListener } from './legs/web/web-leg.ts';
 import type { PipelinePool, PlacedCall, PlacedCallListener } from './threads/pipeline-pool.ts';
 import type { RecorderHost } from './threads/recorder-host.ts';
 
@@ -35,10 +33,9 @@ const WEB_RECORDING_FORMAT = { codec: 'pcm_s16le', rateHz: 16000 } as const;
 
 export interface CallLifeOptions {
   setup: CallSetup;
-  /** Null: a web session, whose leg is made by its endpoint. */
-  codecFactory: MediaCodecFactory | null;
+  /** Its leg, which tells this life what becomes of it. */
+  makeLeg(life: CallLife): CallLeg;
   clock: Clock;
-  frameClock: FrameClock;
   pool: PipelinePool;
   recorder: RecorderHost;
   log: Logger;
@@ -47,13 +44,12 @@ export interface CallLifeOptions {
   over(life: CallLife): void;
 }
 
-export class CallLife implements LegListener, LiveLegListener, PlacedCallListener {
+export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallListener {
   #setup: CallSetup;
   readonly #options: CallLifeOptions;
   readonly #log: Logger;
   readonly #latencies: TurnLatency[] = [];
-  #leg: CallLeg | null = null;
-  #carrierLeg: Leg | null = null;
+  readonly #leg: CallLeg;
   #placed: PlacedCall | null = null;
   #legEnd: { why: LegEnd; durationMs: number } | null = null;
   #isRecording = false;
@@ -70,6 +66,7 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     this.#options = options;
     this.#setup = options.setup;
     this.#log = options.log.child({ callUuid: options.setup.callUuid });
+    this.#leg = options.makeLeg(this);
   }
 
   /** A recording was opened and is not finished. */
@@ -82,13 +79,8 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     return this.#setup;
   }
 
-  get leg(): CallLeg | null {
+  get leg(): CallLeg {
     return this.#leg;
-  }
-
-  /** For a carrier's socket. */
-  get carrierLeg(): Leg | null {
-    return this.#carrierLeg;
   }
 
   /** How its leg ended; null while it is open. */
@@ -96,50 +88,26 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     return this.#legEnd?.why ?? null;
   }
 
-  /** The socket is open. */
-  opened(socket: MediaSocket<unknown>): void {
-    const { codecFactory, clock, frameClock } = this.#options;
-    if (codecFactory === null) return;
-    this.#carrierLeg = new Leg({ setup: this.setup, codecFactory, socket, clock, frameClock, listener: this });
-    this.#leg = this.#carrierLeg;
-  }
-
-  /** A web session's leg, which has its sockets from its endpoint. */
-  carriedBy(leg: CallLeg): void {
-    this.#leg = leg;
-  }
-
-  /** The socket was never opened, though the call was claimed: its client had gone. */
-  neverOpened(): void {
-    if (this.#leg === null) this.over('socket_closed', 0, 'the client left before the upgrade was answered');
-  }
-
   /** Control, or a newer stream of the same call, ends it. */
   stop(reason: EndedReason | null = null): void {
-    if (this.#leg === null) this.over('stopped', 0, '');
-    else this.#leg.stop('stopped', undefined, '', reason);
+    this.#leg.stop('stopped', undefined, '', reason);
   }
 
   /** Another process has the call. */
   superseded(): void {
     this.#isSuperseded = true;
-    if (this.#leg?.superseded === undefined) this.stop();
-    else this.#leg.superseded();
+    this.#leg.superseded();
   }
 
   /** This process is being stopped; a call that can go on elsewhere is left to whoever claims it. */
   handOver(): void {
-    if (this.#leg?.handOver === undefined) {
-      this.stop();
-      return;
-    }
-    this.#isHandedOver = true;
+    this.#isHandedOver = this.#leg.canMove;
     this.#leg.handOver();
   }
 
   /** Answered to control, unless the pipeline thread dies before it has. */
   control(controlId: string, action: ControlAction): void {
-    if (this.#legEnd !== null || this.#leg === null || this.#placed === null) {
+    if (this.#legEnd !== null || this.#placed === null) {
       this.controlled(controlId, controlRefused('not_here'));
     } else if (this.#hasAgentEnded) {
       this.controlled(controlId, controlRefused('ending'));
@@ -166,13 +134,12 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     this.#options.toControl({ type: 'controlled', controlId, outcome });
   }
 
-  /** A bug of ours in this call's path: it ends, the others go on. */
+  // The leg.
+
+  /** It ends, the others go on. */
   failed(error: unknown): void {
     this.#log.error({ err: error }, 'a fault of ours ends this call');
-    this.#leg?.stop('failed', 1011);
   }
-
-  // The leg.
 
   started(streamId: string, carrierCallId: string, block: CallBlock, recordRing: SharedArrayBuffer | null): void {
     const { callUuid, epoch, format } = this.setup;
@@ -188,7 +155,7 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
         this.#options.recorder.open(this.setup, WEB_RECORDING_FORMAT, recordRing, directions);
       }
     }
-    const startedAtEpochMs = Math.round(this.#options.clock.epochMs() - this.#streamMs());
+    const startedAtEpochMs = Math.round(this.#options.clock.epochMs() - this.#leg.streamMs);
     this.#options.toControl({ type: 'media.started', callUuid, epoch, carrierCallId, streamId, startedAtEpochMs });
   }
 
@@ -218,18 +185,18 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
   faulted(detail: string): void {
     if (this.#faults++ > 0) return;
     this.#log.warn({ detail }, 'the carrier reports a fault of the stream');
-    this.live({ type: 'warning', code: 'carrier_stream_fault', message: detail, atMs: this.#streamMs() });
+    this.live({ type: 'warning', code: 'carrier_stream_fault', message: detail, atMs: this.#leg.streamMs });
   }
 
   recovered(gapMs: number): void {
-    this.live({ type: 'recovery', what: 'pipeline_thread', gapMs, atMs: this.#streamMs() });
+    this.live({ type: 'recovery', what: 'pipeline_thread', gapMs, atMs: this.#leg.streamMs });
   }
 
   over(why: LegEnd, durationMs: number, detail: string): void {
     if (this.#legEnd !== null) return;
     this.#legEnd = { why, durationMs };
     this.#cancelLimit();
-    const fields = { why, durationMs, ...this.#leg?.counters };
+    const fields = { why, durationMs, ...this.#leg.counters };
     if (detail === '') this.#log.info(fields, 'stream over');
     else this.#log.warn({ ...fields, detail }, 'stream over');
     if (this.#isRecording) this.#options.recorder.close(this.setup, durationMs);
@@ -255,7 +222,7 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
   // The pipeline.
 
   live(event: LiveEvent): void {
-    this.#leg?.live?.(event);
+    this.#leg.live(event);
     // For the page alone; a turn's words come with its end.
     if (event.type === 'agent_text') return;
     if (event.type === 'latency' && this.#latencies.length < MOST_LATENCIES) this.#latencies.push(event.latency);
@@ -268,7 +235,7 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     if (!atPage) {
       this.#toolAsks.set(ask.toolCallId, ask);
       this.#options.toControl({ type: 'tool.call', callUuid, epoch, ask });
-    } else if (this.#leg?.toolAsked?.(ask, timeoutMs) !== true) {
+    } else if (!this.#leg.toolAsked(ask, timeoutMs)) {
       this.toolAnswered(ask.toolCallId, toolFailed('unsupported', 'There is no page.'));
     }
   }
@@ -277,7 +244,7 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     const { callUuid, epoch } = this.setup;
     if (this.#toolAsks.delete(toolCallId)) {
       this.#options.toControl({ type: 'tool.cancel', callUuid, epoch, toolCallId });
-    } else this.#leg?.toolCancelled?.(toolCallId);
+    } else this.#leg.toolCancelled(toolCallId);
   }
 
   checkpoint(checkpoint: Checkpoint): void {
@@ -292,20 +259,20 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     if (error !== null) this.#log.error({ reason, error }, 'the agent ended with an error');
     this.#options.toControl({ type: 'agent.ended', callUuid, epoch, reason, disposition, error });
     if (this.#legEnd !== null) return;
-    this.#leg?.agentEnded?.(reason);
-    this.#cancelLimit = this.#options.clock.after(AGENT_END_LIMIT_MS, () => this.#leg?.stop());
+    this.#leg.agentEnded(reason);
+    this.#cancelLimit = this.#options.clock.after(AGENT_END_LIMIT_MS, () => this.#leg.stop());
   }
 
   closed(lost: boolean): void {
     if (lost) {
       this.#placed = null;
-      this.#leg?.stop('failed', 1011, 'no pipeline thread can go on with this call');
+      this.#leg.stop('failed', 1011, 'no pipeline thread can go on with this call');
     }
     if (this.#legEnd !== null) this.#settle();
   }
 
   moved(lostAtMs: number): SharedArrayBuffer | null {
-    const block = this.#leg?.rebind(lostAtMs) ?? null;
+    const block = this.#leg.rebind(lostAtMs);
     if (block !== null) this.#log.warn('moved to another pipeline thread');
     return block === null ? null : block.memory;
   }
@@ -317,10 +284,6 @@ export class CallLife implements LegListener, LiveLegListener, PlacedCallListene
     this.#isRecording = false;
     if (error !== null) this.#log.error({ error }, 'the recording failed');
     this.#options.toControl({ type: 'recording', callUuid, epoch, recording, error });
-  }
-
-  #streamMs(): number {
-    return this.#leg?.streamMs ?? 0;
   }
 
   #settle(): void {

@@ -1,19 +1,24 @@
 /**
- * The calls of this process: who may come in, which are alive, and what control is told about all of them (leases, load).
- * A second stream of a call waits until the first, which it ends, is over: control has given it a higher epoch.
- * Composed in `media/main.ts`.
+ * The calls of this process: who may come in, which are alive, and what control is told about all of them (leases,
+ * load). The one place where legs are made. A second stream of a call waits until the first, which it ends, is over:
+ * control has given it a higher epoch. Composed in `media/main.ts`.
  */
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { RecordingFacts } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
 import { type ControlAction, controlRefused } from '../contract/live-control.ts';
+import type { WebSetup } from '../contract/live-session.ts';
 import type { ToolAnswer } from '../contract/tools.ts';
 import { CallLife } from './call-life.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { FrameClock } from './frame-clock.ts';
-import { LegTotals } from './leg-totals.ts';
+import { CarrierLeg } from './legs/carrier/carrier-leg.ts';
+import type { CallLeg } from './legs/core/call-leg.ts';
+import { LegTotals } from './legs/core/leg-totals.ts';
+import { WebLeg } from './legs/web/web-leg.ts';
 import type { PipelinePool } from './threads/pipeline-pool.ts';
 import type { RecordedStream, RecorderHost } from './threads/recorder-host.ts';
 
@@ -55,7 +60,7 @@ export class CallRegistry {
   /** Of all legs that this process has had, the live ones included. */
   legTotals(): LegTotals {
     const totals = this.#totals.copy();
-    for (const { leg } of this.#lives.values()) if (leg !== null) totals.add(leg.counters);
+    for (const { leg } of this.#lives.values()) totals.add(leg.counters);
     return totals;
   }
 
@@ -72,7 +77,10 @@ export class CallRegistry {
     for (const { setup } of this.#lives.values()) if (setup.agent.kind === 'scripted') yield setup.callUuid;
   }
 
-  /** Ends an older stream of the call, if there is one. False when it is not over within `limitMs`; its recording may take longer. */
+  /**
+   * Ends an older stream of the call, if there is one. False when it is not over within `limitMs`; its recording may
+   * take longer.
+   */
   async vacate(callUuid: string, limitMs: number): Promise<boolean> {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + limitMs;
@@ -91,22 +99,27 @@ export class CallRegistry {
     return true;
   }
 
-  /** A claim was granted and the call is vacant: it is ours from now on, whatever becomes of its socket. */
-  begin(setup: CallSetup, codecFactory: MediaCodecFactory | null): CallLife {
-    const { clock, frameClock, pool, recorder, log, toControl } = this.#options;
-    const life = new CallLife({
-      setup,
-      codecFactory,
-      clock,
-      frameClock,
-      pool,
-      recorder,
-      log,
-      toControl,
-      over: (one) => this.#over(one),
-    });
+  /** A carrier's stream was claimed and its call is vacant: it is ours from now on, whatever becomes of its socket. */
+  carry(setup: CallSetup, codecFactory: MediaCodecFactory): CarrierLeg {
+    const { clock, frameClock } = this.#options;
+    return this.#begin(setup, (listener) => new CarrierLeg({ setup, codecFactory, clock, frameClock, listener }));
+  }
+
+  /** Likewise a browser's session. */
+  carryWeb(setup: CallSetup & { web: WebSetup }): WebLeg {
+    const { clock, frameClock } = this.#options;
+    const requestId = randomUUID();
+    return this.#begin(setup, (listener) => new WebLeg({ setup, clock, frameClock, listener, requestId }));
+  }
+
+  #begin<Leg extends CallLeg>(setup: CallSetup, make: (life: CallLife) => Leg): Leg {
+    const { clock, pool, recorder, log, toControl } = this.#options;
+    let leg: Leg | undefined;
+    const makeLeg = (life: CallLife): Leg => (leg = make(life));
+    const over = (life: CallLife): void => this.#over(life);
+    const life = new CallLife({ setup, makeLeg, clock, pool, recorder, log, toControl, over });
     this.#lives.set(setup.callUuid, life);
-    return life;
+    return leg!;
   }
 
   find(callUuid: string): CallLife | undefined {
@@ -137,7 +150,9 @@ export class CallRegistry {
     for (const life of this.#lives.values()) life.controlRestarted();
   }
 
-  /** Of a stream that an earlier run of this process carried, control is told just the same: the call's row knows it. */
+  /**
+   * Of a stream that an earlier run of this process carried, control is told just the same: the call's row knows it.
+   */
   recorded({ callUuid, epoch }: RecordedStream, recording: RecordingFacts | null, error: string | null): void {
     const isIt = ({ setup }: CallLife): boolean => setup.callUuid === callUuid && setup.epoch === epoch;
     const life = [...this.#recording].find(isIt) ?? [...this.#lives.values()].find(isIt);
@@ -151,7 +166,7 @@ export class CallRegistry {
 
   /** The pipeline has rung: look at every call now. */
   serviceUrgent(nowMs: number): void {
-    for (const life of this.#lives.values()) life.leg?.serviceIfUrgent(nowMs);
+    for (const life of this.#lives.values()) life.leg.serviceIfUrgent(nowMs);
   }
 
   /** No new calls. Resolves when the last one is over and its recording is finished. */
@@ -169,7 +184,7 @@ export class CallRegistry {
 
   #over(life: CallLife): void {
     const { callUuid } = life.setup;
-    if (life.leg !== null) this.#totals.add(life.leg.counters);
+    this.#totals.add(life.leg.counters);
     this.#totals.ended(life.endedBy ?? 'failed');
     if (this.#lives.get(callUuid) === life) this.#lives.delete(callUuid);
     if (life.isRecording) this.#recording.add(life);

@@ -12,15 +12,16 @@ export const TICK_MS = 2;
 export const SLOTS = 10;
 
 export interface FrameClockClient {
-  /** Once in 20 ms. Must not throw for reasons of its own: what it throws is handed to `clientFailed`. */
+  /** Once in 20 ms. Must not throw for reasons of its own: what it throws is handed to `failed`. */
   service(nowMs: number): void;
+  /** It threw. */
+  failed(error: unknown): void;
 }
 
 export interface FrameClockOptions {
   clock: Clock;
   /** After the slots of one wake-up have run: bells are rung here, once for all calls. */
   afterTick(nowMs: number): void;
-  clientFailed(client: FrameClockClient, error: unknown): void;
 }
 
 export class FrameClock {
@@ -128,7 +129,7 @@ export class FrameClock {
       try {
         client.service(nowMs);
       } catch (error) {
-        this.#options.clientFailed(client, error);
+        client.failed(error);
       }
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Marks between frames of a downlink ring: frames of no length that say where an utterance begins and ends, so that the I/O thread can
- * tell a browser before and after the very frames. Written only for web sessions (`speaker.ts`), read by `live-playout.ts`; what a mark
+ * tell a browser before and after the very frames. Written only for web sessions (`speaker.ts`), read by `web-playout.ts`; what a mark
  * says is in the slot's `atMs`.
  */
 const END = 0;

@@ -6,8 +6,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
+import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import { VOUCHED_HEADER, type Vouched } from '../../media/contract/vouched.ts';
 import { appendCallLog } from '../calls/call-log.ts';
@@ -32,7 +32,10 @@ export interface CarrierRoutesDeps {
   /** What carriers dial; no slash at its end. */
   publicUrl: string;
   media: {
-    /** A process may still have something to say about the call's stream: it carries it, or what it said is not written yet. */
+    /**
+     * A process may still have something to say about the call's stream: it carries it, or what it said is not written
+     * yet.
+     */
     mayStillSpeak(callUuid: string): boolean;
     /** Processes that take streams now. */
     ready(): number;
@@ -157,6 +160,9 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
       case 'stream':
         await note(callback, { kind: 'carrier.stream', data: { state: event.state, detail: event.detail } });
         return null;
+      case 'machine':
+        await note(callback, { kind: 'carrier.machine', data: { answeredBy: event.answeredBy } });
+        return null;
       case 'ignored':
         deps.log.debug({ callUuid, kind: callback.kind, why: event.why }, 'a callback said nothing that matters');
         return null;
@@ -234,7 +240,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
       statusUrl: `${base}/stream`,
       nextUrl: `${base}/next`,
       pauseSeconds: deps.media.ready() > 1 ? 0 : LONE_PROCESS_PAUSE_SECONDS,
-      format: MULAW_8K,
+      format: formatAtCarrier(carrier.name),
     });
   }
 
@@ -253,7 +259,9 @@ function mayTalk(call: LiveCall): boolean {
   return call.status === 'in_progress' && call.carrierEndedAt === null && call.ending === null;
 }
 
-/** While the master key is rotated a doubled callback may come after the turn: the address that was given stays the one. */
+/**
+ * While the master key is rotated a doubled callback may come after the turn: the address that was given stays the one.
+ */
 async function givenToken(database: Queryable, callUuid: string, tokens: readonly string[]): Promise<string> {
   const [newest = '', ...former] = tokens;
   if (former.length === 0) return newest;

@@ -1,6 +1,8 @@
 /**
  * The port that every carrier implements (control side). A carrier knows wire formats, signatures and codes; it knows
  * nothing of the database, of workspaces or of what a call means. Everything it learns it returns as neutral values.
+ * What it can beyond what every carrier can, it declares in `media/contract/carriers.ts`, and has the optional part
+ * for.
  */
 
 import type { LegFormat } from '../../media/contract/audio-format.ts';
@@ -13,8 +15,15 @@ export interface PlaceRequest {
   from: string;
   ringTimeoutSeconds: number;
   maxDurationSeconds: number;
-  /** Base of this call's callbacks, `{PUBLIC_URL}/carriers/{name}/{callUuid}`; the carrier adds `/answer`, `/ring`, … */
+  /**
+   * Base of this call's callbacks, `{PUBLIC_URL}/carriers/{name}/{callUuid}`; the carrier adds `/answer`, `/ring`, …
+   */
   callbackBase: string;
+  /**
+   * Tell whether a person or a machine answered, by a `machine` event within so long. Only of a carrier that declares
+   * it.
+   */
+  detectMachine?: { timeoutMs: number };
 }
 
 /** What became of a placement. Only `unknown` may have dialled without our knowing: it is looked up, never repeated. */
@@ -24,7 +33,10 @@ export type PlaceOutcome =
   | { kind: 'refused'; reason: EndedReason; carrierCode: string; message: string }
   /** An explicit 429, so nothing was dialled and one more try is allowed. */
   | { kind: 'throttled'; retryAfterSeconds: number }
-  /** Timed out, reset or 5xx after the request may have been read. `lateAcceptance` settles if the answer comes after all. */
+  /**
+   * Timed out, reset or 5xx after the request may have been read. `lateAcceptance` settles if the answer comes after
+   * all.
+   */
   | { kind: 'unknown'; why: string; lateAcceptance: Promise<string | null> };
 
 /** A callback as received: the public URL that the carrier signed, and the parsed form. */
@@ -53,6 +65,8 @@ export type CarrierEvent =
   | { type: 'stream_over'; carrierCallId: string }
   | { type: 'ended'; carrierCallId: string; end: CarrierEnd }
   | { type: 'stream'; carrierCallId: string; state: 'started' | 'stopped' | 'failed' | 'degraded'; detail: string }
+  /** May come after the agent has begun to speak. Only of a carrier that declares `machineDetection`. */
+  | { type: 'machine'; carrierCallId: string; answeredBy: 'person' | 'machine' | 'unknown' }
   | { type: 'ignored'; why: string };
 
 /** A live call's state by the carrier's own account; `gone` is a definite "no such live call". */
@@ -97,13 +111,27 @@ export interface Carrier {
   verifyUpgrade(request: { url: string; headers: Record<string, string> }): 'ok' | 'bad' | 'unsupported';
   /** `kind` is the callback path's last segment: `answer`, `next`, `ring`, `hangup`, `stream`. */
   parseCallback(kind: string, request: CallbackRequest): CarrierEvent;
-  /** Idempotent: a call that is already over counts as hung up. Resolves false when the carrier could not be reached. */
+  /**
+   * Idempotent: a call that is already over counts as hung up. Resolves false when the carrier could not be reached.
+   */
   hangup(carrierCallId: string): Promise<boolean>;
   /** Before the answer, by the id that `place` returned. Idempotent likewise. */
   cancel(carrierRequestId: string): Promise<boolean>;
   lookup(carrierCallId: string): Promise<CarrierLookup>;
   /** Do the credentials hold? For `parley doctor`; costs nothing and changes nothing. */
   checkAccess?(): Promise<AccessCheck>;
+
+  // What it declares: there exactly where `CarrierCapabilities` says so. Each resolves false when the carrier was not
+  // reached, or refused.
+
+  /** A live call leaves what it does, its stream too, and follows the document at this public address. */
+  redirect?(carrierCallId: string, documentUrl: string): Promise<boolean>;
+  /** A live call is handed to another number, E.164, and leaves us. */
+  transfer?(carrierCallId: string, to: string): Promise<boolean>;
+  /** Keys (0–9, *, #, A–D) towards the far end of a live call. */
+  sendDigits?(carrierCallId: string, digits: string): Promise<boolean>;
+  /** A call that nobody placed, by the carrier's first question about it; null: this is none. Numbers are E.164. */
+  parseIncoming?(request: CallbackRequest): { carrierCallId: string; from: string; to: string } | null;
 }
 
 /** Makes the carrier for one line's decrypted credentials. */

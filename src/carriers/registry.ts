@@ -1,8 +1,10 @@
 /**
- * Which carriers there are, and one instance for each line's credentials. Made by `main.ts`; asked by placement, callbacks
- * and hang-ups. Knows no wire format. Credentials stay in memory as a digest only, beside the carrier that holds them.
+ * One carrier for each line's credentials, made by the factory of its name. Made by `carriers.ts`; asked by placement,
+ * callbacks and hang-ups. Knows no wire format. Credentials stay in memory as a digest only, beside the carrier that
+ * holds them.
  */
 import { createHash } from 'node:crypto';
+import { unknownCarrier } from '../../media/contract/carriers.ts';
 import type { Carrier, CarrierFactory } from './carrier.ts';
 
 export interface CarrierRegistry {
@@ -24,7 +26,7 @@ export function createCarrierRegistry(options: {
   function carrierFor(name: string, credentials: Record<string, string>): Carrier {
     const factory = Object.hasOwn(options.factories, name) ? options.factories[name] : undefined;
     if (factory === undefined) {
-      throw new Error(`There is no carrier "${name}"; there are: ${Object.keys(options.factories).join(', ')}.`);
+      throw unknownCarrier(name);
     }
     const key = `${name} ${digestOf(credentials)}`;
     const known = cached.get(key);

@@ -1,12 +1,8 @@
-/**
- * `parley line …`: phone lines and their carrier credentials. A secret comes from a file, standard input or the environment,
- * never from the command line, where the process list and the shell's history would show it.
- */
-import { readFile } from 'node:fs/promises';
-import { type Command, Option } from 'commander';
+/** `parley line …`: phone lines and their carrier credentials (`carrier-credentials.ts`). */
+import type { Command } from 'commander';
+import { CARRIER_NAMES } from '../../media/contract/carriers.ts';
 import {
   addLine,
-  CARRIER_CREDENTIALS,
   listLines,
   type PhoneLine,
   removeLine,
@@ -14,17 +10,12 @@ import {
   setLineLimits,
 } from '../workspaces/lines.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
+import { type CredentialOptions, credentialAdvice, readCredentials, withCredentials } from './carrier-credentials.ts';
 import { type CommandIo, given, table, wholeNumber } from './command-io.ts';
-
-export interface CredentialOptions {
-  authId?: string;
-  authTokenFile?: string;
-  authToken?: string;
-}
 
 export function addLineCommands(program: Command, io: CommandIo): void {
   const line = program.command('line').description('phone lines of a workspace');
-  const carriers = Object.keys(CARRIER_CREDENTIALS).join(', ');
+  const carriers = CARRIER_NAMES.join(', ');
 
   withCredentials(line.command('add <slug>').description('add a phone line; credentials may follow later'))
     .requiredOption('--number <number>', 'in international form, like +14155550100')
@@ -47,13 +38,9 @@ export function addLineCommands(program: Command, io: CommandIo): void {
     line.command('credentials <slug> <line-id>').description('set or change the carrier credentials'),
   ).action(async (slug: string, lineId: string, options: CredentialOptions) => {
     const known = (await listLines(io.database(), { slug })).find((one) => one.id === lineId);
-    const credentials = await readCredentials(io, known?.carrier ?? 'plivo', options);
-    if (credentials === undefined) {
-      throw new OperatorError(
-        'invalid',
-        'Give --auth-id and --auth-token-file, or PLIVO_AUTH_ID and PLIVO_AUTH_TOKEN.',
-      );
-    }
+    const carrier = known?.carrier ?? CARRIER_NAMES[0]!;
+    const credentials = await readCredentials(io, carrier, options);
+    if (credentials === undefined) throw new OperatorError('invalid', credentialAdvice(carrier));
     const changed = await setLineCredentials(io.database(), await io.sealer(), {
       slug,
       lineId,
@@ -102,47 +89,4 @@ export function addLineCommands(program: Command, io: CommandIo): void {
 
 function isSwitchedOff({ limits }: PhoneLine): boolean {
   return limits.concurrentCalls === 0 || limits.callsPerSecond === 0;
-}
-
-export function withCredentials(command: Command): Command {
-  return command
-    .option('--auth-id <id>', "the carrier account's id (or PLIVO_AUTH_ID)")
-    .option('--auth-token-file <file>', 'a file with its token, - for standard input (or PLIVO_AUTH_TOKEN)')
-    .addOption(new Option('--auth-token <token>').hideHelp());
-}
-
-/** Undefined when none of them was given at all. */
-export async function readCredentials(
-  io: CommandIo,
-  carrier: string,
-  options: CredentialOptions,
-): Promise<Record<string, string> | undefined> {
-  if (options.authToken !== undefined) {
-    throw new OperatorError(
-      'refused',
-      'A token on the command line can be read in the process list and the shell history. Put it into a file and use --auth-token-file (- reads standard input), or set PLIVO_AUTH_TOKEN. If it was a real one, change it at the carrier.',
-    );
-  }
-  const { environment } = io.terminal;
-  const prefix = carrier.toUpperCase();
-  const authId = options.authId ?? environment[`${prefix}_AUTH_ID`];
-  const authToken = await readToken(io, options.authTokenFile, environment[`${prefix}_AUTH_TOKEN`]);
-  if (authId === undefined && authToken === undefined) return undefined;
-  return given({ authId, authToken }) as Record<string, string>;
-}
-
-async function readToken(
-  io: CommandIo,
-  file: string | undefined,
-  fallback: string | undefined,
-): Promise<string | undefined> {
-  if (file === undefined) return fallback;
-  const text =
-    file === '-'
-      ? await io.terminal.readInput()
-      : await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-          throw new OperatorError('invalid', `${file} cannot be read (${error.code ?? error.message}).`);
-        });
-  if (text.trim() === '') throw new OperatorError('invalid', 'The token is empty.');
-  return text.trim();
 }

@@ -1,24 +1,26 @@
 /** `parley quickstart`: one step from a running service to a `curl` that rings a phone, the emulator's or a real one. */
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
+import { CARRIER_NAMES } from '../../media/contract/carriers.ts';
 import {
   EMULATED_ACCOUNT,
   EMULATED_CALLEE_NUMBER,
+  EMULATED_CARRIER,
   EMULATED_LINE_NUMBER,
   EMULATOR_PORT,
-} from '../carriers/plivo/emulated-account.ts';
+} from '../carriers/emulated-account.ts';
+import { apiBaseVariable, credentialOptions } from '../carriers/setting-names.ts';
 import { type RuntimeFile, readRuntimeFile } from '../config/operator-settings.ts';
 import { judgeDestination } from '../dialling/destination-rule.ts';
 import { readDialPolicy } from '../dialling/dial-policy.ts';
 import type { Database } from '../store/database.ts';
 import { packageRoot } from '../supervisor/built-entry.ts';
-import { CARRIER_CREDENTIALS } from '../workspaces/lines.ts';
 import { OperatorError } from '../workspaces/operator-error.ts';
 import { type QuickstartDone, type QuickstartWanted, quickstart } from '../workspaces/quickstart.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { readJsonFile } from './agent-commands.ts';
+import { type CredentialOptions, readCredentials, withCredentials } from './carrier-credentials.ts';
 import type { CommandIo } from './command-io.ts';
-import { type CredentialOptions, readCredentials, withCredentials } from './line-commands.ts';
 
 interface Options extends CredentialOptions {
   carrier: string;
@@ -31,7 +33,7 @@ const EMULATOR = 'emulator';
 const DEFAULT_AGENT = 'bench/demo/agent.json';
 
 export function addQuickstartCommand(program: Command, io: CommandIo): void {
-  const carriers = [EMULATOR, ...Object.keys(CARRIER_CREDENTIALS)];
+  const carriers = [EMULATOR, ...CARRIER_NAMES];
   withCredentials(
     program
       .command('quickstart [slug]')
@@ -65,13 +67,14 @@ export function addQuickstartCommand(program: Command, io: CommandIo): void {
 }
 
 function emulatedLine(options: Options, { carrierApiBase = {}, port }: RuntimeFile): QuickstartWanted['line'] {
-  if (port !== undefined && carrierApiBase['plivo'] === undefined) {
+  if (port !== undefined && carrierApiBase[EMULATED_CARRIER] === undefined) {
     throw new OperatorError(
       'refused',
-      `The service that runs dials the real carrier, not an emulator. Start the emulator (npm run emulator), stop the service and start it with: CARRIER_API_BASE_PLIVO=http://127.0.0.1:${EMULATOR_PORT} npm start. Or give your account: parley quickstart --carrier plivo --number … --to … --auth-id … --auth-token-file …`,
+      `The service that runs dials the real carrier, not an emulator. Start the emulator (npm run emulator), stop the service and start it with: ${apiBaseVariable(EMULATED_CARRIER)}=http://127.0.0.1:${EMULATOR_PORT} npm start. Or give your account: parley quickstart --carrier ${EMULATED_CARRIER} --number … --to … ${credentialOptions(EMULATED_CARRIER)}`,
     );
   }
-  return { number: options.number ?? EMULATED_LINE_NUMBER, carrier: 'plivo', credentials: { ...EMULATED_ACCOUNT } };
+  const number = options.number ?? EMULATED_LINE_NUMBER;
+  return { number, carrier: EMULATED_CARRIER, credentials: { ...EMULATED_ACCOUNT } };
 }
 
 async function carriersLine(io: CommandIo, options: Options): Promise<QuickstartWanted['line']> {

@@ -1,6 +1,8 @@
 /** What the supervisor needs to know before anything runs; control and media get theirs from it. */
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import type { CarrierName, FramesPerMessage } from '../../media/contract/carriers.ts';
+import { carrierFrames } from './carrier-frames.ts';
 import { type MasterKeySetting, masterKeySetting } from './master-key-setting.ts';
 import { faultOfMetrics } from './metrics-setting.ts';
 import { readTrustedProxies } from './trusted-proxies.ts';
@@ -29,7 +31,7 @@ const schema = z.object({
   PARLEY_SPEECH_THREADS: whole('PARLEY_SPEECH_THREADS', 1, 16, 1),
   PARLEY_LISTEN_THREADS: whole('PARLEY_LISTEN_THREADS', 1, 16, 1),
   PARLEY_MEDIA_CAPACITY: whole('PARLEY_MEDIA_CAPACITY', 1, 100_000, 500),
-  PARLEY_PLIVO_FRAMES_PER_MESSAGE: z.enum(['1', '3'], 'PARLEY_PLIVO_FRAMES_PER_MESSAGE must be 1 or 3').default('1'),
+  ...carrierFrames.fields,
   PARLEY_ADDRESS_REQUESTS: whole('PARLEY_ADDRESS_REQUESTS', 1, 1_024, 512),
   PARLEY_ADDRESS_BODIES: whole('PARLEY_ADDRESS_BODIES', 1, 512, 128),
   PARLEY_KEY_REQUESTS: whole('PARLEY_KEY_REQUESTS', 1, 1_024, 512),
@@ -69,8 +71,8 @@ export interface ServiceSettings {
   listenThreads: number;
   /** Calls that one media process takes at once. */
   mediaCapacityCalls: number;
-  /** 20 ms frames in one message to Plivo: 3 costs less CPU and adds up to 20 ms of lead. */
-  plivoFramesPerMessage: 1 | 3;
+  /** By carrier: 20 ms frames in one message to it. 3 costs less CPU and adds up to 10 ms of lead. */
+  framesPerMessage: Record<CarrierName, FramesPerMessage>;
   /** Of clients' addresses and keys, in each media process. */
   budgets: { addressRequests: number; addressBodies: number; keyRequests: number; bodyMs: number };
   /** How long live calls may go on after SIGTERM. */
@@ -113,7 +115,7 @@ export function loadServiceSettings(env: Record<string, string | undefined>): Se
     speechThreads: value.PARLEY_SPEECH_THREADS,
     listenThreads: value.PARLEY_LISTEN_THREADS,
     mediaCapacityCalls: value.PARLEY_MEDIA_CAPACITY,
-    plivoFramesPerMessage: value.PARLEY_PLIVO_FRAMES_PER_MESSAGE === '3' ? 3 : 1,
+    framesPerMessage: carrierFrames.read(value),
     budgets: {
       addressRequests: value.PARLEY_ADDRESS_REQUESTS,
       addressBodies: value.PARLEY_ADDRESS_BODIES,

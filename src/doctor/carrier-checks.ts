@@ -1,5 +1,7 @@
 /** Each line's credentials: do they open under the master key, and does the carrier take them? One request for each pair. */
+import { CARRIER_NAMES } from '../../media/contract/carriers.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
+import { apiBaseVariable, credentialOptions } from '../carriers/setting-names.ts';
 import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Queryable } from '../store/database.ts';
 import type { Sealer } from '../store/secrets.ts';
@@ -32,7 +34,11 @@ export async function checkCarriers(deps: CarrierCheckDeps): Promise<CheckResult
   );
   if (lines.length === 0) {
     return [
-      warn('carriers', 'there is no phone line yet', 'Add one: parley line add <workspace> --number … --carrier plivo'),
+      warn(
+        'carriers',
+        'there is no phone line yet',
+        `Add one: parley line add <workspace> --number … --carrier ${CARRIER_NAMES.join('|')}`,
+      ),
     ];
   }
   const asked = new Map<object, Promise<CheckResult[]>>();
@@ -47,7 +53,7 @@ async function checkLine(
   asked: Map<object, Promise<CheckResult[]>>,
 ): Promise<CheckResult[]> {
   const name = `line …${line.number.slice(-4)} of ${line.slug}`;
-  const store = `Store them: parley line credentials ${line.slug} ${line.id} --auth-id … --auth-token-file …`;
+  const store = `Store them: parley line credentials ${line.slug} ${line.id} ${credentialOptions(line.carrier)}`;
   if (line.credentials_sealed === null) return [warn(name, `no ${line.carrier} credentials`, store)];
   if (deps.sealer === null) return [warn(name, 'its credentials cannot be opened without the master key', MASTER_KEY)];
   const place = sealedPlace.lineCredentials(line.workspace_id, line.id);
@@ -79,7 +85,7 @@ async function askCarrier(carrier: ReturnType<CarrierRegistry['carrierFor']>, st
       : [skewResult(`clock against ${carrier.name}`, serverEpochMs + 500 - Date.now(), SKEW_WARN_MS, SKEW_FAIL_MS)];
   if (outcome === 'ok') return [ok('', `${carrier.name} takes its credentials`), ...clock];
   if (outcome === 'refused') return [fail('', `${carrier.name} refuses its credentials (${detail})`, store), ...clock];
-  const way = `Check the network and CARRIER_API_BASE_${carrier.name.toUpperCase()}.`;
+  const way = `Check the network and ${apiBaseVariable(carrier.name)}.`;
   return [fail('', `${carrier.name} could not be asked (${detail})`, way), ...clock];
 }
 

@@ -1,6 +1,5 @@
 /** `parley doctor`, whole: every check, all at once, in one order. Changes nothing; owns and closes what it opens. */
-import { createPlivoCarrier } from '../carriers/plivo/plivo-carrier.ts';
-import { createCarrierRegistry } from '../carriers/registry.ts';
+import { openCarriers } from '../carriers/carriers.ts';
 import { readRecordingSettings } from '../config/recording-settings.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { createSealer } from '../store/secrets.ts';
@@ -60,10 +59,7 @@ async function checkStored(settings: DoctorSettings, isRunning: boolean, deps: D
   if (settings.databaseUrl === null) return [ok('database', 'embedded; it starts with the service')];
   const database = openDatabase({ connectionString: settings.databaseUrl, maxConnections: 2, onIdleError: () => {} });
   const sealer = settings.masterKeys.length === 0 ? null : createSealer(settings.masterKeys);
-  const registry = createCarrierRegistry({
-    factories: { plivo: createPlivoCarrier },
-    apiBases: settings.carrierApiBase,
-  });
+  const registry = openCarriers(settings.carrierApiBase);
   try {
     const results = await checkDatabase(database, isRunning);
     const usable = results.every(({ name, level }) => level === 'ok' || name.startsWith('clock'));

@@ -1,6 +1,7 @@
 /** Is the service there, are its ports its own, and does the public address lead to it, WebSockets included? */
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { CARRIER_NAMES } from '../../media/contract/carriers.ts';
 import { isPrivateAddress } from '../config/metrics-setting.ts';
 import { type CheckResult, fail, ok, warn } from './check.ts';
 import type { DoctorSettings } from './doctor-settings.ts';
@@ -146,7 +147,7 @@ function localWarning(publicUrl: string): CheckResult {
 
 /** A stream without a token: our own refusal is 401, a proxy that does not pass upgrades on gets something else. */
 async function checkUpgrade(publicUrl: string): Promise<CheckResult> {
-  const answer = await probe(`${publicUrl}/media/plivo/doctor`, {
+  const answer = await probe(`${publicUrl}/media/${CARRIER_NAMES[0]}/doctor`, {
     headers: {
       connection: 'Upgrade',
       upgrade: 'websocket',

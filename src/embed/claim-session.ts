@@ -1,39 +1,38 @@
 /**
- * A socket at `/ws/live` wants its session: a session token makes a call of it, a resume token gives it the call that it had.
- * The session takes its place now, not when its token was issued: first its part of the limits, as a promise, and then one transaction burns
- * the token, keeps the promise and writes the call's row, so of any number of sockets with one token one wins.
- * Asked by media over the link, as for a carrier's stream; leases, epochs and checkpoints are the same as there.
+ * A socket at `/ws/live` wants its session: a session token makes a call of it, a resume token gives it the call that
+ * it had. The session takes its place now, not when its token was issued: first its part of the limits, as a promise,
+ * and then one transaction burns the token, keeps the promise and writes the call's row, so of any number of sockets
+ * with one token one wins. What the winner gets is in `src/calls/claimed-stream.ts`, as for a carrier's stream. Asked
+ * by media over the link.
  */
 import type { Logger } from 'pino';
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
-import type { Clock } from '../../media/contract/clock.ts';
-import type { Checkpoint, Turn } from '../../media/contract/conversation.ts';
-import type { CallSetup, ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
+import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
 import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from '../../media/contract/live-session.ts';
-import type { CallEventBus } from '../api/call-event-bus.ts';
-import { appendCallLog } from '../calls/call-log.ts';
-import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
-import { type LiveCall, lockCall, patchCall, readOwnCall } from '../calls/live-call.ts';
+import { readAgentDefinition } from '../calls/call-setup.ts';
+import { readTurns } from '../calls/call-turns.ts';
+import {
+  type ClaimedStream,
+  type ClaimedStreamDeps,
+  claimedStream,
+  type Proven,
+  setupOfStream,
+} from '../calls/claimed-stream.ts';
+import { lockCall, readOwnCall } from '../calls/live-call.ts';
 import { isTerminal } from '../calls/state-machine.ts';
-import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
 import type { CallRoom } from '../limits/call-room.ts';
 import type { EmbedAnswer, EmbedLimits, EmbedSession } from '../limits/embed-limits.ts';
 import { keepPromise } from '../limits/slot-admission.ts';
-import { issueRecordingKey } from '../recordings/recording-keys.ts';
-import type { Database, Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
+import type { Queryable } from '../store/database.ts';
 import { isAllowed } from './origin.ts';
 import { isResumeToken, type ResumeKeys, type ResumeToken } from './resume-keys.ts';
 import type { SessionClaims, SessionTokens } from './session-token.ts';
 import { findWebAgent, type WebAgent } from './web-agents.ts';
 import { findActiveWidgetKey } from './widget-keys.ts';
 
-export interface ClaimSessionDeps {
-  database: Database;
-  clock: Clock;
+export interface ClaimSessionDeps extends ClaimedStreamDeps {
   log: Logger;
-  bus: Pick<CallEventBus, 'publish'>;
-  sealer: Sealer;
   tokens: SessionTokens;
   resumeKeys: ResumeKeys;
   ownOrigin: string;
@@ -41,12 +40,10 @@ export interface ClaimSessionDeps {
   admits(): boolean;
   room: Pick<CallRoom, 'take' | 'expects' | 'release'>;
   limits: Pick<EmbedLimits, 'take' | 'renew'>;
-  /** The last checkpoint, moved past every turn that is stored. */
-  resumeFrom(tx: Queryable, call: LiveCall, nowEpochMs: number): Promise<Checkpoint | null>;
   /** Something that media has said about the call is not written yet: that it is over, perhaps. */
   hasUnwritten(callUuid: string): boolean;
   /** The session has gone from this process to another. */
-  superseded(call: LiveCall, ownerMediaId: string): void;
+  superseded(callUuid: string, ownerMediaId: string): void;
 }
 
 const HTTP_STATUS: Partial<Record<LiveErrorCode, 401 | 403 | 404 | 409 | 410 | 429 | 503>> = {
@@ -73,7 +70,7 @@ export type ClaimSession = (mediaId: string, claim: ClaimRequest) => Promise<Cla
 
 /** The function that it returns rejects when the database is away. */
 export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
-  const { database, clock, log, bus } = deps;
+  const { database, clock, log } = deps;
   let claims = 0;
   /** Places that are taken for tokens whose claims are under way, each for all sockets that come with the token. */
   const places = new Map<string, { sockets: number; isWon: boolean; slots: Promise<EmbedAnswer> }>();
@@ -134,40 +131,37 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     { said, agent, session }: { said: SessionClaims; agent: WebAgent; session: EmbedSession },
   ): Promise<ClaimAnswer> {
     if (claims++ % PURGE_EVERY_CLAIMS === 0) await purgeBurned();
-    const made = await database.transaction(async (tx) => {
+    const made = await claimedStream(deps, mediaId, async (tx, nowEpochMs) => {
       // First of all: a token that came once is spent, whatever becomes of it.
       const burned = await tx.query(
         'INSERT INTO embed_tokens_used (jti, expires_at) VALUES ($1, $2) ON CONFLICT (jti) DO NOTHING RETURNING 1 AS one',
         [said.jti, new Date(said.exp * 1000 + BURNED_KEPT_MS)],
       );
-      if (burned.length === 0) return 'token_used' as const;
-      if (!(await keepPromise(tx, said.jti))) return 'concurrency_limit' as const;
-      return makeCall(tx, { mediaId, said, agent, session });
+      if (burned.length === 0) return 'token_used';
+      if (!(await keepPromise(tx, said.jti))) return 'concurrency_limit';
+      return makeCall(tx, { said, agent, session, nowEpochMs });
     });
     if (made === 'token_used') return refused(made, 'the session token was used before');
     if (made === 'concurrency_limit') return refused(made, 'too many sessions');
-    for (const event of made.events) bus.publish(event);
     // The promise is shorter than the time to the next renewal.
     await deps.limits.renew(session).catch((error: unknown) => {
       log.debug({ err: error, callUuid: said.jti }, "the slot of a visitor's address could not be renewed");
     });
-    return { ok: true, setup: setupOf(made, agent, said.origin, null, null) };
+    return sessionOf(made, agent.definition, said.origin, null);
   }
 
+  /** Its status line is the first of its log. */
   async function makeCall(
     tx: Queryable,
-    given: { mediaId: string; said: SessionClaims; agent: WebAgent; session: EmbedSession },
-  ): Promise<{ call: LiveCall; recordingKeyHex: string; events: Awaited<ReturnType<typeof appendCallLog>> }> {
-    const { mediaId, said, agent } = given;
+    given: { said: SessionClaims; agent: WebAgent; session: EmbedSession; nowEpochMs: number },
+  ): Promise<Proven> {
+    const { said, agent, nowEpochMs } = given;
     const { workspaceId, address, callUuid } = given.session;
-    const nowEpochMs = clock.epochMs();
-    const now = new Date(nowEpochMs);
     await tx.query(
       `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, channel, direction, to_number, from_number, name,
-          request_id, status, submission, submission_at, carrier, answered_by, created_at, answered_at, max_duration_seconds,
-          epoch, owner_media_id, lease_until)
+          request_id, status, submission, submission_at, carrier, answered_by, created_at, answered_at, max_duration_seconds)
        SELECT $1, w.id, $3, $4, 'web', 'inbound', $5, '', '', $6, 'in_progress', 'accepted', $7, 'web', 'human', $7, $7,
-              greatest(${LEAST_SESSION_SECONDS}, least(w.web_session_seconds, $8::int)), 1, $9, $10
+              greatest(${LEAST_SESSION_SECONDS}, least(w.web_session_seconds, $8::int))
          FROM workspaces w WHERE w.id = $2`,
       [
         callUuid,
@@ -176,10 +170,8 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
         agent.version,
         `web:${said.origin}`,
         said.jti,
-        now,
+        new Date(nowEpochMs),
         agent.definition.maxDurationSeconds ?? NO_LIMIT_SECONDS,
-        mediaId,
-        new Date(nowEpochMs + LEASE_MS),
       ],
     );
     await tx.query('INSERT INTO web_sessions (call_uuid, public_key, origin, address) VALUES ($1, $2, $3, $4)', [
@@ -188,13 +180,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       said.origin,
       address,
     ]);
-    const call = (await lockCall(tx, callUuid)) as LiveCall;
-    await patchCall(tx, callUuid, { deadlineAt: nextDeadline(call, nowEpochMs) });
-    const events = await appendCallLog(tx, callUuid, [
-      { kind: 'status', data: { status: 'in_progress' }, atEpochMs: nowEpochMs },
-      { kind: 'media.claimed', data: { mediaId, epoch: call.epoch }, atEpochMs: nowEpochMs },
-    ]);
-    return { call, events, recordingKeyHex: await issueRecordingKey(tx, deps.sealer, call) };
+    return { callUuid, logged: [{ kind: 'status', data: { status: 'in_progress' }, atEpochMs: nowEpochMs }] };
   }
 
   async function resume(mediaId: string, token: ResumeToken, knock: LiveKnock): Promise<ClaimAnswer> {
@@ -210,48 +196,22 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       return refused('origin_not_allowed', 'the socket comes from another origin');
     const definition = await readAgentDefinition(database, seen);
     await allWritten(token.callUuid);
-    const nowEpochMs = clock.epochMs();
-    const won = await database.transaction(async (tx) => {
+    const won = await claimedStream(deps, mediaId, async (tx) => {
       const before = await lockCall(tx, token.callUuid);
-      if (before === undefined || isTerminal(before.status) || before.ending !== null) return 'session_over' as const;
+      if (before === undefined || isTerminal(before.status) || before.ending !== null) return 'session_over';
       const spent = await tx.query('SELECT 1 AS one FROM web_sessions WHERE call_uuid = $1 AND resume_number > $2', [
         token.callUuid,
         token.number,
       ]);
-      if (before.epoch !== token.epoch || spent.length > 0) return 'token_used' as const;
-      await patchCall(tx, token.callUuid, {
-        epoch: before.epoch + 1,
-        ownerMediaId: mediaId,
-        leaseUntil: new Date(nowEpochMs + LEASE_MS),
-        mediaStoppedAt: null,
-      });
+      if (before.epoch !== token.epoch || spent.length > 0) return 'token_used';
       await tx.query('UPDATE web_sessions SET resume_number = 0 WHERE call_uuid = $1', [token.callUuid]);
-      const call = (await lockCall(tx, token.callUuid)) as LiveCall;
-      await patchCall(tx, call.callUuid, { deadlineAt: nextDeadline(call, nowEpochMs) });
-      const data = { mediaId, epoch: call.epoch, resumed: true };
-      const events = await appendCallLog(tx, call.callUuid, [{ kind: 'media.claimed', data, atEpochMs: nowEpochMs }]);
-      const turns = await tx.query<{ turn: Turn }>(
-        'SELECT turn FROM call_turns WHERE call_uuid = $1 ORDER BY position',
-        [call.callUuid],
-      );
-      return {
-        before,
-        call,
-        events,
-        recordingKeyHex: await issueRecordingKey(tx, deps.sealer, call),
-        turns: turns.map(({ turn }) => turn),
-        checkpoint: await deps.resumeFrom(tx, call, nowEpochMs),
-      };
+      return { callUuid: token.callUuid, detail: { resumed: true }, turns: await readTurns(tx, token.callUuid) };
     });
     if (typeof won === 'string') return refused(won, 'the session is over, or has gone on elsewhere');
-    for (const event of won.events) bus.publish(event);
-    if (won.before.ownerMediaId !== null && won.before.ownerMediaId !== mediaId) {
-      deps.superseded(won.before, won.before.ownerMediaId);
-    }
-    log.info({ callUuid: won.call.callUuid, epoch: won.call.epoch }, 'a web session goes on in another process');
-    const agent = { agentId: won.call.agentId, version: won.call.agentVersion, definition };
-    const resumed = { audio: session.audio, turns: won.turns };
-    return { ok: true, setup: setupOf(won, agent, session.origin, won.checkpoint, resumed) };
+    const { call, ownerBefore, proof } = won;
+    if (ownerBefore !== null && ownerBefore !== mediaId) deps.superseded(call.callUuid, ownerBefore);
+    log.info({ callUuid: call.callUuid, epoch: call.epoch }, 'a web session goes on in another process');
+    return sessionOf(won, definition, session.origin, { audio: session.audio, turns: proof.turns });
   }
 
   /** A page that ends its session may knock again before its end is written. */
@@ -262,38 +222,21 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     }
   }
 
-  function setupOf(
-    { call, recordingKeyHex }: { call: LiveCall; recordingKeyHex: string },
-    { definition }: WebAgent,
+  function sessionOf(
+    won: Omit<ClaimedStream<Proven>, 'proof'>,
+    definition: AgentDefinition,
     origin: string,
-    checkpoint: Checkpoint | null,
     resumed: WebSetup['resumed'],
-  ): CallSetup {
-    const nowEpochMs = clock.epochMs();
-    return {
-      callUuid: call.callUuid,
-      epoch: call.epoch,
-      enterprise: call.enterprise,
-      agentId: call.agentId,
-      agentVersion: call.agentVersion,
-      agent: definition,
-      placeholders: placeholdersOf(call, definition, nowEpochMs),
-      carrier: 'web',
-      carrierCallId: null,
-      answeredAtEpochMs: (call.answeredAt ?? new Date(nowEpochMs)).getTime(),
-      maxDurationMs: call.maxDurationSeconds * 1000,
-      record: true,
-      recordingKeyHex,
-      checkpoint,
-      // Until the client has said what it wants.
-      format: MULAW_8K,
-      web: {
-        origin,
-        resumeKeyHex: deps.resumeKeys.keyHexOf(call),
-        maxSessionSeconds: call.maxDurationSeconds,
-        resumed,
-      },
+  ): ClaimAnswer {
+    const { call } = won;
+    const web = {
+      origin,
+      resumeKeyHex: deps.resumeKeys.keyHexOf(call),
+      maxSessionSeconds: call.maxDurationSeconds,
+      resumed,
     };
+    // Mu-law until the client has said what it wants.
+    return { ok: true, setup: setupOfStream(won, definition, { carrierCallId: null, format: MULAW_8K, web }) };
   }
 
   async function purgeBurned(): Promise<void> {

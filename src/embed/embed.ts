@@ -23,7 +23,6 @@ export interface EmbedDeps {
   masterKeys: GivenKeys;
   publicUrl: string;
   limits: EmbedLimits;
-  resumeFrom: ClaimSessionDeps['resumeFrom'];
   superseded(callUuid: string, ownerMediaId: string): void;
   /** Something that media has said about the call is not written yet. */
   hasUnwritten(callUuid: string): boolean;
@@ -77,9 +76,8 @@ export function createEmbed(deps: EmbedDeps): Embed {
       admits: () => !deps.isDraining(),
       room: deps.room,
       limits: deps.limits,
-      resumeFrom: deps.resumeFrom,
       hasUnwritten: deps.hasUnwritten,
-      superseded: (call, ownerMediaId) => deps.superseded(call.callUuid, ownerMediaId),
+      superseded: deps.superseded,
     }),
   };
 }

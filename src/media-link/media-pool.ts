@@ -5,7 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import { type LegFormat, MULAW_8K } from '../../media/contract/audio-format.ts';
+import type { LegFormat } from '../../media/contract/audio-format.ts';
+import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { CallClips } from '../../media/contract/clip.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import { ALWAYS_CALLS, type ToMedia } from '../../media/contract/link-messages.ts';
@@ -172,7 +173,8 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
       const placeholders = placeholdersOf(call, agent, clock.epochMs());
       const clips = await deps.clipsOf?.(call.agentId, agent);
       const { callUuid } = call;
-      send(member, { type: 'prepare', callUuid, agent, ...(clips && { clips }), placeholders, format: MULAW_8K });
+      const format = formatAtCarrier(call.carrier);
+      send(member, { type: 'prepare', callUuid, agent, ...(clips && { clips }), placeholders, format });
     },
   };
 }

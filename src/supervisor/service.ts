@@ -205,7 +205,7 @@ function mediaConfig(settings: ServiceSettings, index: number, made: { dataDir: 
     speechThreads: settings.speechThreads,
     listenThreads: settings.listenThreads,
     capacityCalls: settings.mediaCapacityCalls,
-    plivoFramesPerMessage: settings.plivoFramesPerMessage,
+    framesPerMessage: settings.framesPerMessage,
     budgets: settings.budgets,
     drainLimitMs: settings.drainLimitMs,
     socketServer: settings.socketServer,

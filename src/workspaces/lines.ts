@@ -1,9 +1,16 @@
 /**
  * Phone lines of a workspace and the carrier credentials behind them, which are stored sealed and never shown. Used by the
- * command line, the settings API and the demo. Which settings a carrier needs is listed here, so that a missing one shows before
+ * command line, the settings API and the demo. Credentials are held to what the carrier declares, so that a missing one shows before
  * a call does. What is replaced or removed is kept for the calls that were placed with it, and for a day.
  */
 import { v7 as uuidv7 } from 'uuid';
+import {
+  CARRIER_NAMES,
+  type CarrierName,
+  credentialNames,
+  isCarrierName,
+  missingCredentials,
+} from '../../media/contract/carriers.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { sealedPlace } from '../sealing/sealed-places.ts';
@@ -26,9 +33,6 @@ export interface LineLimits {
   concurrentCalls: number;
   callsPerSecond: number;
 }
-
-/** By carrier, the names that its `CarrierFactory` reads. */
-export const CARRIER_CREDENTIALS: Readonly<Record<string, readonly string[]>> = { plivo: ['authId', 'authToken'] };
 
 const E164 = /^\+[1-9]\d{6,14}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -290,15 +294,15 @@ function audit(
   return recordAudit(tx, { workspaceId, by, action, target: `line:${lineId}`, before, after });
 }
 
-function checkCarrier(carrier: string): void {
-  if (Object.hasOwn(CARRIER_CREDENTIALS, carrier)) return;
-  const known = Object.keys(CARRIER_CREDENTIALS).join(', ');
-  throw new OperatorError('invalid', `'${carrier}' is no known carrier; there are: ${known}.`);
+function checkCarrier(carrier: string): asserts carrier is CarrierName {
+  if (isCarrierName(carrier)) return;
+  throw new OperatorError('invalid', `'${carrier}' is no known carrier; there are: ${CARRIER_NAMES.join(', ')}.`);
 }
 
 function checkCredentials(carrier: string, credentials: Record<string, string>): void {
-  const needed = CARRIER_CREDENTIALS[carrier] ?? [];
-  const missing = needed.filter((name) => (credentials[name] ?? '') === '');
+  checkCarrier(carrier);
+  const needed = credentialNames(carrier);
+  const missing = missingCredentials(carrier, credentials);
   const unknown = Object.keys(credentials).filter((name) => !needed.includes(name));
   if (missing.length > 0) throw new OperatorError('invalid', `Credentials for ${carrier} lack: ${missing.join(', ')}.`);
   if (unknown.length > 0)

@@ -2,19 +2,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EmulatorEvent } from '../../bench/carrier-emulator/emulator-event.ts';
+import type { EmulatorEvent } from '../../bench/emulators/emulator-event.ts';
 import { encodeMulaw } from '../../media/audio/g711.ts';
 import { createResampler } from '../../media/audio/resampler.ts';
 import { FLITE_RATE_HZ, type FliteVoice, loadFliteVoice } from '../../media/engines/local/flite-voice.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  type GatewayFake,
-  type MediaSocketFake,
-  startGatewayFake,
-} from '../unit/bench/carrier-emulator/gateway-fake.ts';
+import { type GatewayFake, type MediaSocketFake, startGatewayFake } from '../unit/bench/emulators/gateway-fake.ts';
 
-const MAIN = new URL('../../dist/bench/carrier-emulator/main.js', import.meta.url).pathname;
-const PERSONAS = new URL('../../bench/carrier-emulator/personas/demo.json', import.meta.url).pathname;
+const MAIN = new URL('../../dist/bench/emulators/main.js', import.meta.url).pathname;
+const PERSONAS = new URL('../../bench/emulators/personas/demo.json', import.meta.url).pathname;
 const CREDENTIALS = { authId: 'MATEST', authToken: 'token' };
 
 let child: ChildProcess;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 
-const MAIN = new URL('../../dist/bench/carrier-emulator/main.js', import.meta.url).pathname;
+const MAIN = new URL('../../dist/bench/emulators/main.js', import.meta.url).pathname;
 const SECRET = 'canary-of-the-emulator';
 const folder = mkdtempSync(join(tmpdir(), 'parley-emulator-test-'));
 let child: ChildProcess;

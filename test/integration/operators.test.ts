@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import type { PersonaInput } from '../../bench/carrier-emulator/persona.ts';
+import type { PersonaInput } from '../../bench/emulators/persona.ts';
 import type { CallEntry } from '../../bench/harness/call-client.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';

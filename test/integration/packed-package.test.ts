@@ -122,7 +122,7 @@ describe('the packed package', () => {
       'bin/parley.mjs',
       'docs/operations.md',
       'bench/demo/agent.json',
-      'bench/carrier-emulator/personas/demo.json',
+      'bench/emulators/personas/demo.json',
       'src/store/migrations/0001_first_call.sql',
       'dist/media/self-check.js',
     ]) {

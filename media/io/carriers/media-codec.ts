@@ -3,6 +3,7 @@
  * handled without allocation; rare messages may cost what they cost. A codec never throws and never closes the socket.
  */
 import type { LegFormat } from '../../contract/audio-format.ts';
+import type { FramesPerMessage } from '../../contract/carriers.ts';
 
 export interface StreamStart {
   /** Empty when the message names none. */
@@ -16,8 +17,8 @@ export interface StreamStart {
 export interface StreamEvents {
   started(start: StreamStart): void;
   /**
-   * Received audio in the leg's format, any number of samples: `bytes[start, start + lengthBytes)`, void after the call.
-   * `timestampMs` counts from an unknown zero: use differences only. NaN when the message has none.
+   * Received audio in the leg's format, any number of samples: `bytes[start, start + lengthBytes)`, void after the
+   * call. `timestampMs` counts from an unknown zero: use differences only. NaN when the message has none.
    */
   audio(bytes: Uint8Array, start: number, lengthBytes: number, timestampMs: number): void;
   digit(digit: string): void;
@@ -38,19 +39,19 @@ export type Decoded = 'audio' | 'event' | 'ignored' | 'bad_audio' | 'malformed';
 export interface MediaCodec {
   decode(message: Uint8Array, isBinary: boolean): Decoded;
   /**
-   * A message that plays 1 to 3 frames, in the leg's format. The returned bytes are the codec's own and are rewritten by the next call.
+   * A message that plays 1 to 3 frames, in the leg's format. The returned bytes are the codec's own and are rewritten
+   * by the next call.
    */
   audioMessage(frames: Uint8Array, start: number, lengthBytes: number): Uint8Array;
   checkpointMessage(name: string): Uint8Array;
   /** The far end drops all that it has not played. */
   clearMessage(): Uint8Array;
-  /** Keys (0–9, *, #, A–D) pressed towards the far end; absent where the carrier's stream cannot. */
+  /** Keys (0–9, *, #, A–D) pressed towards the far end; there where the carrier declares `digitsOut: 'stream'`. */
   digitsMessage?(digits: string): Uint8Array;
 }
 
 export interface MediaCodecFactory {
   readonly carrier: string;
-  /** 3 where the carrier buffers and has clear and checkpoints: a third of the sends (media-performance: -35 % CPU). */
-  readonly framesPerMessage: 1 | 3;
+  readonly framesPerMessage: FramesPerMessage;
   create(format: LegFormat, events: StreamEvents): MediaCodec;
 }

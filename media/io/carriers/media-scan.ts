@@ -1,10 +1,10 @@
 /**
- * Finds the parts of a `{"event":"media","media":{"payload":"…"}}` message in its bytes, whatever the order of keys, white
- * space and unknown fields, without JSON.parse and without allocation. The carrier codecs of that family use it.
- * Messages of one length look alike, so the places found last in one of that length are tried first; when any byte around them
- * differs, the whole message is walked. Strings are walked as strings: nothing inside another field's text can pass for a field.
- * One object serves all sockets of a carrier: what it remembers then stays in the processor's first cache, where a memory of
- * each socket's own would be fetched anew for each frame.
+ * Finds the parts of a `{"event":"media","media":{"payload":"…"}}` message in its bytes, whatever the order of keys,
+ * white space and unknown fields, without JSON.parse and without allocation. The carrier codecs of that family use it.
+ * Messages of one length look alike, so the places found last in one of that length are tried first; when any byte
+ * around them differs, the whole message is walked. Strings are walked as strings: nothing inside another field's text
+ * can pass for a field. One object serves all sockets of a carrier: what it remembers then stays in the processor's
+ * first cache, where a memory of each socket's own would be fetched anew for each frame.
  */
 
 const QUOTE = 0x22;

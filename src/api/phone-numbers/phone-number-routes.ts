@@ -5,9 +5,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { CARRIER_NAMES, credentialNames } from '../../../media/contract/carriers.ts';
 import {
   addLine,
-  CARRIER_CREDENTIALS,
   listLinesOf,
   type PhoneLine,
   readLine,
@@ -32,7 +32,7 @@ export const lineLimits = z.strictObject({
   callsPerSecond: z.int().min(0).max(1_000_000).optional().meta({ description: 'New calls a second' }),
 });
 
-const needed = Object.entries(CARRIER_CREDENTIALS).map(([carrier, names]) => `${carrier}: ${names.join(', ')}`);
+const needed = CARRIER_NAMES.map((carrier) => `${carrier}: ${credentialNames(carrier).join(', ')}`);
 export const credentialsBody = z
   .record(z.string().max(64), z.string().min(1).max(1_000))
   .meta({ id: 'TelephonyCredentials', description: `By carrier: ${needed.join('; ')}. Stored sealed, never shown.` });
@@ -40,7 +40,7 @@ export const credentialsBody = z
 export const newLineBody = z
   .strictObject({
     number: z.string().regex(/^\+[1-9]\d{6,14}$/, 'must be E.164, like +14155550100'),
-    carrier: z.enum(Object.keys(CARRIER_CREDENTIALS)),
+    carrier: z.enum(CARRIER_NAMES),
     credentials: credentialsBody.optional(),
     limits: lineLimits.optional(),
   })

@@ -1,6 +1,6 @@
 /**
- * The XML documents that Plivo fetches from our answer URL. Called by the Plivo carrier; pure text, every value escaped.
- * Nothing secret may be put anywhere but in the stream's URL, which holds the single-use token.
+ * The XML documents that Plivo fetches from our answer URL. Called by the Plivo carrier; pure text, every value
+ * escaped. Nothing secret may be put anywhere but in the stream's URL, which holds the single-use token.
  */
 import type { LegFormat } from '../../../media/contract/audio-format.ts';
 import type { StreamInstruction } from '../carrier.ts';
@@ -9,8 +9,9 @@ export const XML_CONTENT_TYPE = 'application/xml';
 const MAX_STREAM_URL_CHARS = 2048;
 
 /**
- * Opens the bidirectional stream. `keepCallAlive` makes the stream run alone: what stands after it is for a call whose stream could not
- * be opened, or is over though nobody hung up, because what carried it died. It asks us again. The content type is always said: Plivo's pages disagree about its default.
+ * Opens the bidirectional stream. `keepCallAlive` makes the stream run alone: what stands after it is for a call whose
+ * stream could not be opened, or is over though nobody hung up, because what carried it died. It asks us again. The
+ * content type is always said: Plivo's pages disagree about its default.
  */
 export function streamDocument({ mediaUrl, statusUrl, nextUrl, pauseSeconds, format }: StreamInstruction): string {
   if (mediaUrl.length > MAX_STREAM_URL_CHARS) {
@@ -27,8 +28,9 @@ export function streamDocument({ mediaUrl, statusUrl, nextUrl, pauseSeconds, for
 }
 
 /**
- * Asks Plivo's HTTP client to repeat a request that could not connect or was not answered (connection 2 s, answer 8 s, three times): a
- * media process that dies takes the requests with it that it was passing on. A fragment is neither sent nor signed.
+ * Asks Plivo's HTTP client to repeat a request that could not connect or was not answered (connection 2 s, answer 8 s,
+ * three times): a media process that dies takes the requests with it that it was passing on. A fragment is neither sent
+ * nor signed.
  */
 export function withRetries(url: string): string {
   return `${url}#ct=2000&rt=8000&rc=3&rp=ct,rt`;

@@ -1,6 +1,7 @@
 /**
- * Plivo's form callbacks in neutral terms. Called by the Plivo carrier for each callback whose signature was right. It never
- * throws: any text may come in any parameter, in any order, twice or late, and Plivo's own pages disagree about names.
+ * Plivo's form callbacks in neutral terms. Called by the Plivo carrier for each callback whose signature was right. It
+ * never throws: any text may come in any parameter, in any order, twice or late, and Plivo's own pages disagree about
+ * names.
  */
 import type { CarrierEnd, CarrierEvent } from '../carrier.ts';
 import { meaningOfHangup } from './hangup-codes.ts';
@@ -46,7 +47,10 @@ function endOf(params: Params): CarrierEnd {
   };
 }
 
-/** One page lists `StartStream`, `StopStream`, `DroppedStream`, `DegradedStream`, another `started`, `stopped`, `failed`. */
+/**
+ * One page lists `StartStream`, `StopStream`, `DroppedStream`, `DegradedStream`, another `started`, `stopped`,
+ * `failed`.
+ */
 function streamEvent(carrierCallId: string, params: Params, event: string): CarrierEvent {
   const name = event || textOf(params, 'Status').toLowerCase();
   const reason = textOf(params, 'StatusReason') || textOf(params, 'Reason');

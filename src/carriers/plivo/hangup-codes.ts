@@ -1,7 +1,7 @@
 /**
- * What Plivo's hang-up codes, call statuses and causes mean in the contract's terms (contract §1). Called by `callbacks.ts`.
- * A null reason is an ordinary end after an answer: who hung up decides it there. The SIP code is given only where the
- * hang-up code names one response.
+ * What Plivo's hang-up codes, call statuses and causes mean in the contract's terms (contract §1). Called by
+ * `callbacks.ts`. A null reason is an ordinary end after an answer: who hung up decides it there. The SIP code is given
+ * only where the hang-up code names one response.
  */
 import type { EndedReason } from '../../../media/contract/call-outcome.ts';
 import type { CarrierEnd } from '../carrier.ts';

@@ -1,10 +1,10 @@
 /**
- * Plivo's V3 request signature: HMAC-SHA256 over the public URL, the sorted parameters and a nonce. Callbacks and the media
- * socket's upgrade request carry it. Called by the Plivo carrier for each of them, and by the carrier emulator to sign; it
- * must never take longer for a nearly right signature than for a wrong one.
+ * Plivo's V3 request signature: HMAC-SHA256 over the public URL, the sorted parameters and a nonce. Callbacks and the
+ * media socket's upgrade request carry it. Called by the Plivo carrier for each of them, and by the carrier emulator to
+ * sign; it must never take longer for a nearly right signature than for a wrong one.
  *
  *   GET   url-without-query ? sorted k=v&…  . nonce
- *   POST  url-without-query ? sorted k=v&…  . sorted key+value  . nonce     (the first dot only when both sides are there)
+ *   POST url-without-query ? sorted k=v&… . sorted key+value . nonce (the first dot only when both sides are there)
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -36,8 +36,9 @@ export function signatureOf(
 }
 
 /**
- * True when any comma-separated signature of either header was made with `authToken`. The second header is signed with the
- * main account's token: it matches when the line's credentials are the main account's and the number is a subaccount's.
+ * True when any comma-separated signature of either header was made with `authToken`. The second header is signed with
+ * the main account's token: it matches when the line's credentials are the main account's and the number is a
+ * subaccount's.
  */
 export function verifyV3(
   authToken: string,
@@ -60,8 +61,8 @@ export function verifyV3(
 }
 
 /**
- * The upgrade request of a media socket is signed as a GET. Plivo's SDK signs the `https` form and its documentation the
- * dialled `wss` form, so both count; `http` and `ws` are the same pair without TLS.
+ * The upgrade request of a media socket is signed as a GET. Plivo's SDK signs the `https` form and its documentation
+ * the dialled `wss` form, so both count; `http` and `ws` are the same pair without TLS.
  */
 export function verifyUpgradeV3(
   authToken: string,

@@ -3,7 +3,7 @@
  * the callee's recogniser, which answers each of them.
  */
 import { beforeAll, expect, test } from 'vitest';
-import type { PersonaInput } from '../../../bench/carrier-emulator/persona.ts';
+import type { PersonaInput } from '../../../bench/emulators/persona.ts';
 import type { Gateway } from '../../../bench/harness/gateway.ts';
 import type { ScriptedStep } from '../../../media/contract/agent-definition.ts';
 import { openDatabase } from '../../../src/store/database.ts';

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { PersonaInput } from '../../../bench/carrier-emulator/persona.ts';
 import type { BookingEndpoint } from '../../../bench/demo/booking.ts';
+import type { PersonaInput } from '../../../bench/emulators/persona.ts';
 import type { CallEntry } from '../../../bench/harness/call-client.ts';
 import type { EmulatedCall } from '../../../bench/harness/emulator-process.ts';
 import type { Gateway } from '../../../bench/harness/gateway.ts';
@@ -33,7 +33,7 @@ export const patientAgent: ScriptedAgent = {
     return isLong ? { ...step, say: `${step.say}${MORE_TO_EXPLAIN}` } : step;
   }),
 };
-const dana = (readJson('carrier-emulator/personas/demo.json') as PersonaInput[])[0]!;
+const dana = (readJson('emulators/personas/demo.json') as PersonaInput[])[0]!;
 
 /** Dana, but the first thing that she says and the answer to it are exchanged: she cannot come. */
 function declining(persona: PersonaInput): PersonaInput {

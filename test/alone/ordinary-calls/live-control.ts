@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import type { PersonaInput } from '../../../bench/carrier-emulator/persona.ts';
+import type { PersonaInput } from '../../../bench/emulators/persona.ts';
 import type { Gateway } from '../../../bench/harness/gateway.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
 

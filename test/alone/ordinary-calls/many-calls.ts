@@ -3,7 +3,7 @@
  * once. Counted in the database and at the receiver, which do not know of each other.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PersonaInput } from '../../../bench/carrier-emulator/persona.ts';
+import type { PersonaInput } from '../../../bench/emulators/persona.ts';
 import { briefAgent } from '../../../bench/harness/brief-agent.ts';
 import type { Gateway } from '../../../bench/harness/gateway.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';

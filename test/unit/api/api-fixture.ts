@@ -99,7 +99,6 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       masterKeys: MASTER_KEY_HEX,
       publicUrl: 'http://127.0.0.1:8080',
       limits: createEmbedLimits({ store: slots, postgres: slots, database, clock }),
-      resumeFrom: async () => null,
       superseded() {},
       prepare: (agent) => void fixture.prepared.push(agent.name),
       isDraining: () => fixture.admission === 'draining',

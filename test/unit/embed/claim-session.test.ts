@@ -4,7 +4,7 @@ import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallSetup, ClaimAnswer } from '../../../media/contract/link-messages.ts';
-import { resumeTokenOf } from '../../../media/io/live/resume-token.ts';
+import { resumeTokenOf } from '../../../media/io/legs/web/resume-token.ts';
 import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
 import { createResumeKeys } from '../../../src/embed/resume-keys.ts';
 import { createSessionTokens } from '../../../src/embed/session-token.ts';
@@ -13,7 +13,6 @@ import { changeOrigins, createWidgetKey } from '../../../src/embed/widget-keys.t
 import { type CallRoom, createCallRoom } from '../../../src/limits/call-room.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
-import { resumeFrom } from '../../../src/media-link/claim.ts';
 import { createSealer } from '../../../src/store/secrets.ts';
 import { importAgent } from '../../../src/workspaces/agents.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
@@ -47,7 +46,6 @@ beforeAll(async () => {
     masterKeys: MASTER_KEY,
     publicUrl: PUBLIC_URL,
     limits: createEmbedLimits({ store: slots, postgres: slots, database, clock }),
-    resumeFrom,
     superseded: pool.superseded,
     prepare: () => {},
     isDraining: () => false,

@@ -8,7 +8,7 @@ import { joinSound } from '../../../media/recorder/join-sound.ts';
 import { createCallEventBus } from '../../../src/api/call-event-bus.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { deleteCallParts } from '../../../src/calls/call-log-delete.ts';
-import { resumeFrom } from '../../../src/media-link/claim.ts';
+import { resumeFrom } from '../../../src/calls/claimed-stream.ts';
 import { createJoiner, type Joiner, type JoinerDeps } from '../../../src/recordings/joiner.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { createRenditions, joinInThread } from '../../../src/recordings/renditions.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parsePersonas, personaFor } from '../../../../bench/carrier-emulator/persona.ts';
 import { planNemesis } from '../../../../bench/chaos/nemesis.ts';
 import { personasOf, planWorkload } from '../../../../bench/chaos/workload.ts';
+import { parsePersonas, personaFor } from '../../../../bench/emulators/persona.ts';
 import { createRandom } from '../../../../bench/harness/seeded-random.ts';
 
 const plan = (seed: number) =>

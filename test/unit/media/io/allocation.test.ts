@@ -7,9 +7,9 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { MULAW_8K } from '../../../../media/contract/audio-format.ts';
 import type { Clock } from '../../../../media/contract/clock.ts';
-import { createPlivoCodecFactory } from '../../../../media/io/carriers/plivo-codec.ts';
+import { createPlivoCodecFactory } from '../../../../media/io/carriers/plivo/plivo-codec.ts';
 import { FrameClock } from '../../../../media/io/frame-clock.ts';
-import { Leg } from '../../../../media/io/leg.ts';
+import { CarrierLeg } from '../../../../media/io/legs/carrier/carrier-leg.ts';
 import type { CallBlock } from '../../../../media/rings/call-block.ts';
 import { attachRecordRing } from '../../../../media/rings/record-ring.ts';
 
@@ -31,14 +31,11 @@ test.each([1, 3] as const)(
     const frameClock = new FrameClock({
       clock,
       afterTick: () => {},
-      clientFailed: (_client, error) => {
-        throw error;
-      },
     });
     let sentMessages = 0;
     let block: CallBlock | null = null;
     let record: SharedArrayBuffer | null = null;
-    const leg = new Leg({
+    const leg = new CarrierLeg({
       setup: {
         callUuid: 'u',
         epoch: 1,
@@ -56,16 +53,6 @@ test.each([1, 3] as const)(
         format: MULAW_8K,
       },
       codecFactory: createPlivoCodecFactory({ framesPerMessage }),
-      socket: {
-        data: null,
-        isOpen: true,
-        bufferedBytes: 0,
-        send: () => {
-          sentMessages++;
-          return 'sent';
-        },
-        close: () => {},
-      },
       clock,
       frameClock,
       listener: {
@@ -77,8 +64,21 @@ test.each([1, 3] as const)(
         digit: () => {},
         faulted: () => {},
         recovered: () => {},
+        failed: (error) => {
+          throw error;
+        },
         over: () => {},
       },
+    });
+    leg.attach({
+      data: null,
+      isOpen: true,
+      bufferedBytes: 0,
+      send: () => {
+        sentMessages++;
+        return 'sent';
+      },
+      close: () => {},
     });
     leg.message(Buffer.from(JSON.stringify({ event: 'start', start: { callId: 'c', streamId: 's' } })), false);
     const payload = Buffer.alloc(160, 0x5a).toString('base64');

@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { ToControl } from '../../../../media/contract/link-messages.ts';
 import type { ToolAnswer, ToolAsk } from '../../../../media/contract/tools.ts';
-import type { CallLeg } from '../../../../media/io/call-leg.ts';
 import { CallLife, type CallLifeOptions } from '../../../../media/io/call-life.ts';
+import type { CallLeg } from '../../../../media/io/legs/core/call-leg.ts';
 import { setupOf } from '../../../support/fakes/fake-call.ts';
 import { sampleAgent } from '../../../support/sample-agent.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
@@ -14,17 +14,16 @@ const PAGE = { atPage: true, timeoutMs: 3_000 };
 const ask: ToolAsk = { toolCallId: 'tc_1', name: 'find', arguments: { order: '42' }, expiresAtEpochMs: 1 };
 const answer: ToolAnswer = { ok: true, status: 200, result: 'x' };
 
-function lifeOf(leg: Partial<CallLeg> | null = null) {
+function lifeOf(leg: Partial<CallLeg> = {}) {
   const told: ToControl[] = [];
   const life = new CallLife({
     setup: setupOf(sampleAgent()),
-    codecFactory: null,
+    makeLeg: () => leg as CallLeg,
     clock: new VirtualClock(),
     log: pino({ level: 'silent' }),
     toControl: (message: ToControl) => void told.push(message),
     over: () => {},
   } as unknown as CallLifeOptions);
-  if (leg !== null) life.carriedBy(leg as CallLeg);
   return { life, told };
 }
 

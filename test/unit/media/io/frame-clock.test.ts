@@ -8,18 +8,19 @@ class Client implements FrameClockClient {
   service(nowMs: number): void {
     this.servedAtMs.push(nowMs);
   }
+  failed(error: unknown): void {
+    throw error;
+  }
 }
 
 function make() {
   const clock = new VirtualClock();
-  const failures: unknown[] = [];
   const ticksAtMs: number[] = [];
   const frameClock = new FrameClock({
     clock,
     afterTick: (nowMs) => ticksAtMs.push(nowMs),
-    clientFailed: (_client, error) => failures.push(error),
   });
-  return { clock, frameClock, failures, ticksAtMs };
+  return { clock, frameClock, ticksAtMs };
 }
 
 /** A virtual clock whose timers fire late: the event loop was busy until `untilMs`. */
@@ -56,7 +57,7 @@ describe('the frame clock', () => {
   test('after a stall of 500 ms serves each client once, skips 240 ticks, and keeps its phase', () => {
     const clock = new StallingClock();
     const client = new Client();
-    const frameClock = new FrameClock({ clock, afterTick: () => {}, clientFailed: () => {} });
+    const frameClock = new FrameClock({ clock, afterTick: () => {} });
     frameClock.add(client);
     clock.advanceMs(100);
     const phase = client.servedAtMs[0]! % 20;
@@ -84,6 +85,7 @@ describe('the frame clock', () => {
         if (askForMs > 0) frameClock.again(client, nowMs + askForMs);
         askForMs = 0;
       },
+      failed: () => {},
     };
     frameClock.add(client);
     clock.advanceMs(20);
@@ -96,12 +98,14 @@ describe('the frame clock', () => {
   });
 
   test('a client that throws is reported and the others are served', () => {
-    const { clock, frameClock, failures } = make();
+    const { clock, frameClock } = make();
+    const failures: unknown[] = [];
     const good = Array.from({ length: 20 }, () => new Client());
     frameClock.add({
       service: () => {
         throw new Error('boom');
       },
+      failed: (error) => failures.push(error),
     });
     for (const one of good) frameClock.add(one);
     clock.advanceMs(40);
@@ -117,6 +121,7 @@ describe('the frame clock', () => {
         frameClock.remove(leaver);
         frameClock.remove(others[9]!);
       },
+      failed: () => {},
     };
     frameClock.add(leaver);
     for (const one of others) frameClock.add(one);
