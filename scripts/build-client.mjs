@@ -1,6 +1,7 @@
 /**
- * Makes `clients/typescript/src/generated.ts` of the published document: its schemas as types, its operations as a table. `--check`
- * only says whether the file is what it would be. The document is made of the sources, so nothing needs to run or to be built before.
+ * Makes `clients/typescript/src/generated.ts` of the published document: its schemas as types, its operations as a
+ * table. `--check` only says whether the file is what it would be. The document is made of the sources, so nothing
+ * needs to run or to be built before.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +24,12 @@ async function readDocument() {
   try {
     const outfile = join(folder, 'document.mjs');
     await build({
-      entryPoints: [join(root, 'src', 'api', 'openapi', 'document.ts')],
+      stdin: {
+        contents: `
+          export { buildDocument } from './src/api/openapi/document.ts';
+          export { operationsWithoutServer } from './src/api/openapi/without-a-server.ts';`,
+        resolveDir: root,
+      },
       bundle: true,
       platform: 'node',
       format: 'esm',
@@ -31,8 +37,8 @@ async function readDocument() {
       outfile,
       logLevel: 'error',
     });
-    const { buildDocument } = await import(pathToFileURL(outfile).href);
-    return buildDocument('https://voice.example.com');
+    const { buildDocument, operationsWithoutServer } = await import(pathToFileURL(outfile).href);
+    return await buildDocument(await operationsWithoutServer(), 'https://voice.example.com');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -11,6 +11,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { buildReference } from './build-reference.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -101,7 +102,10 @@ export async function buildWidget({ outFolder = join(root, 'dist', 'widget'), wr
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { files, allGzipBytes, faults } = await buildWidget({ write: !process.argv.includes('--check') });
+  const write = !process.argv.includes('--check');
+  const { files, allGzipBytes, faults } = await buildWidget({ write });
+  // The other thing that browsers load.
+  if (write) buildReference();
   for (const [name, { bytes, gzipBytes }] of Object.entries(files)) {
     console.log(`${name.padEnd(9)} ${String(bytes).padStart(6)} bytes, ${String(gzipBytes).padStart(5)} gzip`);
   }

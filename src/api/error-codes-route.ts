@@ -2,30 +2,25 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ERROR_CODES, publishedErrorCodes } from './error-codes.ts';
-import { COMMON, json, none, type Operation } from './openapi/operation.ts';
+import { json } from './openapi/operation.ts';
 import { wholeList } from './openapi/shared-answers.ts';
-
-const PATH = '/api/developer/error-codes';
+import { routesOn } from './route.ts';
 
 const errorCodesAnswer = wholeList(
   z.strictObject({ code: z.enum(ERROR_CODES), status: z.int(), message: z.string(), meaning: z.string() }),
 ).meta({ id: 'ErrorCodes' });
 
 export function registerErrorCodes(app: FastifyInstance): void {
-  app.get(PATH, async () => ({ data: publishedErrorCodes(), nextCursor: null }));
-}
-
-export const errorCodeOperations: readonly Operation[] = [
-  {
-    ...none,
+  const route = routesOn(app, null);
+  route({
     method: 'get',
-    route: PATH,
+    path: '/api/developer/error-codes',
     id: 'listErrorCodes',
-    scope: null,
     tag: 'Directory',
     summary: 'Every X-Error-Code, its status and its meaning',
     description: 'The same list as in this document.',
+    scope: null,
     answers: { 200: json('The list.', errorCodesAnswer) },
-    errors: ['invalid_request', ...COMMON],
-  },
-];
+    handler: async () => ({ data: publishedErrorCodes(), nextCursor: null }),
+  });
+}

@@ -1,6 +1,6 @@
 /**
- * The two checks before a body is read: whose request (step 1), and not too many (step 2 of contract §2). A route names the
- * scope it needs and gets `request.principal`. A failed check leaves the body unread.
+ * The two checks before a body is read: whose request (step 1), and not too many (step 2 of contract §2). A route names
+ * the scope it needs and gets `request.principal`. A failed check leaves the body unread.
  */
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { VOUCHED_HEADER, vouchedByKey } from '../../media/contract/vouched.ts';
@@ -31,10 +31,22 @@ declare module 'fastify' {
 }
 
 type RequestRate = Principal['requestRate'];
-export type Guard = (scope: Scope) => onRequestAsyncHookHandler;
+/** `operator`: the operator's key, and no workspace's (`operator/operator-guard.ts`). */
+export type Guard = (scope: Scope | 'operator') => onRequestAsyncHookHandler;
 
-export function createGuard(deps: { authenticator: Authenticator; limitStore: LimitStore }): Guard {
-  return (scope) => async (request: FastifyRequest, reply: FastifyReply) => {
+export function createGuard(deps: {
+  authenticator: Authenticator;
+  limitStore: LimitStore;
+  operator: onRequestAsyncHookHandler;
+}): Guard {
+  return (scope) => (scope === 'operator' ? deps.operator : createKeyGuard(deps, scope));
+}
+
+function createKeyGuard(
+  deps: { authenticator: Authenticator; limitStore: LimitStore },
+  scope: Scope,
+): onRequestAsyncHookHandler {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
     const specified = request.routeOptions.config.specified === true;
     const on429 = specified && request.routeOptions.config.plain429 !== true ? { message: SPECIFIED_429 } : {};
     const answer = await deps.authenticator.authenticate(request.headers.authorization, request.ip ?? 'local');

@@ -1,9 +1,13 @@
 /**
- * `/livez`: this process answers; it depends on nothing else. `/readyz` (and `/healthz`): yes, or no with 503 when a check fails; which
- * one is for operators (`src/metrics/metrics-server.ts`). The checks (database, media, draining, …) are injected; each gets 2 s.
+ * `/livez`: this process answers; it depends on nothing else. `/readyz` (and `/healthz`): yes, or no with 503 when a
+ * check fails; which one is for operators (`src/metrics/metrics-server.ts`). The checks (database, media, draining, …)
+ * are injected; each gets 2 s.
  */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../media/contract/clock.ts';
+import { json } from './openapi/operation.ts';
+import { routesOn } from './route.ts';
+import { aliveAnswer, readyAnswer } from './service-answers.ts';
 
 /** Resolves to a short word for people (`ok`, `2 processes`); rejects with what is wrong. */
 export type ReadinessCheck = () => Promise<string>;
@@ -22,13 +26,46 @@ interface ReadinessDeps {
 const CHECK_LIMIT_MS = 2_000;
 const RETRY_SECONDS = 5;
 
-export function registerHealth(app: FastifyInstance, deps: ReadinessDeps & { instance: string }): void {
-  app.get('/livez', async () => ({ status: 'ok', instance: deps.instance }));
-  for (const path of ['/readyz', '/healthz']) {
-    app.get(path, async (_request, reply) => {
-      const { status } = await readinessOf(deps);
-      if (status !== 'ok') reply.code(503).header('retry-after', RETRY_SECONDS);
-      return { status };
+export interface HealthDeps extends ReadinessDeps {
+  /** Names this run of control, for whoever wants to know that an address leads to it. */
+  instance: string;
+}
+
+export function registerHealth(app: FastifyInstance, deps: HealthDeps): void {
+  const route = routesOn(app, null);
+  route({
+    method: 'get',
+    path: '/livez',
+    id: 'alive',
+    tag: 'Service',
+    summary: 'The process answers',
+    description: 'Depends on nothing else; for liveness probes.',
+    scope: null,
+    answers: { 200: json('It does.', aliveAnswer) },
+    handler: async () => ({ status: 'ok', instance: deps.instance }),
+  });
+
+  for (const [path, id] of [
+    ['/readyz', 'ready'],
+    ['/healthz', 'healthy'],
+  ] as const) {
+    route({
+      method: 'get',
+      path,
+      id,
+      tag: 'Service',
+      summary: 'The service can take calls',
+      description: 'Yes or no; for readiness probes and load balancers.',
+      scope: null,
+      answers: {
+        200: json('Every check is well.', readyAnswer),
+        503: json('At least one is not.', readyAnswer, { 'Retry-After': 'Seconds' }),
+      },
+      async handler(_request, reply) {
+        const { status } = await readinessOf(deps);
+        if (status !== 'ok') reply.code(503).header('retry-after', RETRY_SECONDS);
+        return { status };
+      },
     });
   }
 }

@@ -1,92 +1,31 @@
 /**
- * The control plane's HTTP server: builds and returns it, does not listen. `src/main.ts` composes the ports and listens on
- * the private socket behind the media plane's proxy. Carrier callbacks register in a scope of their own, so that their body
- * parsers do not reach the API.
+ * The control plane's HTTP server: builds and returns it, does not listen. `src/main.ts` composes the ports and listens
+ * on the private socket behind the media plane's proxy. Carrier callbacks register in a scope of their own, so that
+ * their body parsers do not reach the API.
  */
 import Fastify, { type FastifyInstance } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
-import type { Clock } from '../../media/contract/clock.ts';
-import type { ChangedBy } from '../audit/audit-entry.ts';
 import { purgeCarrierCallbacks } from '../carriers/acted-on.ts';
-import type { Clips } from '../clips/clips.ts';
 import { purgeDialUsage } from '../dialling/daily-usage.ts';
-import type { IssueAnswer, SessionRequest } from '../embed/issue-session.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { purgeLimits } from '../limits/postgres-store.ts';
 import type { AnsweredRequest } from '../metrics/control-metrics.ts';
-import type { RecordingEraser } from '../recordings/erase-recordings.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
-import type { WebhookBell } from '../webhooks/outbox.ts';
 import { purgePastCredentials } from '../workspaces/lines.ts';
-import { registerAgents } from './agents/agent-routes.ts';
-import { registerAudit } from './audit/audit-route.ts';
 import { createAuthenticator } from './authentication.ts';
-import type { CallEventBus } from './call-event-bus.ts';
-import { registerCallingSettings } from './calling-settings/calling-setting-routes.ts';
-import { registerCalls } from './calls/call-routes.ts';
-import { type CallControlDeps, registerCallControl } from './calls/control-route.ts';
-import { registerCallDelete } from './calls/delete-route.ts';
-import { registerCallEvents } from './calls/event-routes.ts';
-import { registerCallList } from './calls/list-route.ts';
-import { registerTranscript } from './calls/transcript-route.ts';
-import { registerClips } from './clips/clip-routes.ts';
-import type { CursorCodec } from './cursor.ts';
-import { registerDialPolicy } from './dial-policy/dial-policy-routes.ts';
-import { registerEmbedSession } from './embed/session-route.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
-import { registerErrorCodes } from './error-codes-route.ts';
 import { createGuard } from './guard.ts';
-import { type ReadinessCheck, registerHealth } from './health-routes.ts';
-import { registerKeys } from './keys/key-routes.ts';
 import { refuseUnknownParameters } from './known-parameters.ts';
-import { registerLeadCall } from './leads/call-route.ts';
-import { type ImportRouteDeps, registerLeadImports } from './leads/import-routes.ts';
-import { registerLeads } from './leads/lead-routes.ts';
-import { registerLimits } from './limits/limits-route.ts';
-import { type ModelEndpointDeps, registerModelEndpoint } from './model-endpoint/model-endpoint-routes.ts';
-import { registerOpenApi } from './openapi/openapi-routes.ts';
 import { createOperatorGuard } from './operator/operator-guard.ts';
-import { registerWorkspaces } from './operator/workspace-routes.ts';
-import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
-import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
-import { registerPhoneNumbers } from './phone-numbers/phone-number-routes.ts';
-import { type RecordingRouteDeps, registerRecordings } from './recordings/recording-routes.ts';
 import { refuseNul } from './refuse-nul.ts';
 import { requestIdOf } from './request-id.ts';
-import { type HoldRouteDeps, registerHolds } from './retention/hold-routes.ts';
-import { registerRetention } from './retention/retention-routes.ts';
-import { registerSuppressions } from './suppressions/suppression-routes.ts';
-import { registerToolSecrets } from './tool-secrets/secret-routes.ts';
-import { registerTools } from './tools/tool-routes.ts';
-import { UploadRoom } from './upload-room.ts';
-import { registerWebhookSettings, type WebhookSettingDeps } from './webhook-settings/webhook-setting-routes.ts';
-import { registerWebhooks } from './webhooks/webhook-routes.ts';
-import { registerWidget } from './widget/widget-routes.ts';
-import { registerWidgetKeys } from './widget-keys/widget-key-routes.ts';
+import { collectOperations } from './route.ts';
+import { type RouteDeps, registerRoutes } from './routes.ts';
 
-export interface ApiDeps extends PlacingDeps {
-  clock: Clock;
-  sounds: RecordingRouteDeps['sounds'];
-  eraser: RecordingEraser;
-  clips: Clips;
-  cursors: CursorCodec;
+export interface ApiDeps extends Omit<RouteDeps, 'stillHold'> {
   limitStore: LimitStore;
-  controlCall: CallControlDeps['controlCall'];
-  hangUp(callUuid: string, by: ChangedBy): Promise<'asked' | 'over'>;
-  issueSession(request: SessionRequest): Promise<IssueAnswer>;
-  bus: Pick<CallEventBus, 'subscribe'>;
-  webhookBell: WebhookBell;
-  webhookAddress: WebhookSettingDeps['webhookAddress'];
-  modelAddress: ModelEndpointDeps['modelAddress'];
-  checks: Readonly<Record<string, ReadinessCheck>>;
-  /** Names this run of control, for whoever wants to know that an address leads to it. */
-  instance: string;
   /** After every answer; for metrics. */
   answered?(request: AnsweredRequest): void;
-  purge: HoldRouteDeps['purge'];
-  importReading: ImportRouteDeps['importReading'];
-  /** A file of leads waits to be stored. Must not throw. */
-  importQueued(): void;
   /** Called with a scope of its own; parsers and hooks that it adds stay there. */
   registerCarrierRoutes?(scope: FastifyInstance): void;
 }
@@ -140,46 +79,13 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
     );
   });
 
+  collectOperations(app);
   const authenticator = createAuthenticator(deps);
-  app.addHook('onReady', () => authenticator.warm());
-  const guard = createGuard({ authenticator, limitStore: deps.limitStore });
-  registerOutboundCall(app, guard, deps);
-  registerCalls(app, guard, deps);
-  registerRecordings(app, guard, deps);
-  registerCallEvents(app, guard, authenticator, deps);
-  registerLeads(app, guard, deps);
-  registerLeadCall(app, guard, deps);
-  const uploadRoom = new UploadRoom();
-  registerLeadImports(app, guard, { ...deps, uploadRoom });
-  registerSuppressions(app, guard, deps);
-  registerCallList(app, guard, deps);
-  registerWebhooks(app, guard, deps);
-  registerWebhookSettings(app, guard, deps);
-  registerTranscript(app, guard, deps);
-  registerCallDelete(app, guard, deps);
-  registerCallControl(app, guard, deps);
-  registerLimits(app, guard, deps);
-  registerTools(app, guard, deps);
-  registerAudit(app, guard, deps);
-  registerErrorCodes(app);
-  registerAgents(app, guard, deps);
-  registerClips(app, guard, { ...deps, uploadRoom });
-  registerPhoneNumbers(app, guard, deps);
-  registerKeys(app, guard, deps);
-  registerToolSecrets(app, guard, deps);
-  registerModelEndpoint(app, guard, deps);
-  registerRetention(app, guard, deps);
-  registerHolds(app, guard, deps);
-  registerCallingSettings(app, guard, deps);
-  registerWidgetKeys(app, guard, deps);
   const operatorGuard = createOperatorGuard({ ...deps, authenticator });
+  app.addHook('onReady', () => authenticator.warm());
   app.addHook('onReady', () => operatorGuard.warm());
-  registerWorkspaces(app, operatorGuard.hook, deps);
-  registerDialPolicy(app, guard, operatorGuard.hook, deps);
-  registerEmbedSession(app, deps);
-  registerHealth(app, deps);
-  registerOpenApi(app, deps);
-  registerWidget(app, deps);
+  const guard = createGuard({ authenticator, limitStore: deps.limitStore, operator: operatorGuard.hook });
+  registerRoutes(app, guard, { ...deps, stillHold: authenticator.stillHold });
   const { registerCarrierRoutes } = deps;
   if (registerCarrierRoutes !== undefined) {
     app.register((scope, _options, done) => {

@@ -63,7 +63,7 @@ async function findCall(io: CommandIo, slug: string, callId: string): Promise<Li
   const { id } = await findWorkspace(io.database(), slug);
   const call = UUID.test(callId) ? await readCall(io.database(), id, callId) : undefined;
   if (call !== undefined) return call;
-  throw new OperatorError('not_found', `Workspace '${slug}' has no call '${callId}'; see: parley call list ${slug}`);
+  throw new OperatorError('not_found', `Workspace '${slug}' has no call '${callId}'`, `see: parley call list ${slug}`);
 }
 
 function linesOf(findings: Findings | null): string[] {

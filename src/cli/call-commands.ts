@@ -116,10 +116,10 @@ export function addCallCommands(program: Command, io: CommandIo): void {
       const deps = { database: io.database(), clock: systemClock, eraser: io.recordings().eraser };
       const outcome = await deleteCallParts(deps, { workspaceId, callUuid, parts, by: io.by() });
       if (outcome === 'live') {
-        throw new OperatorError('refused', `The call has not ended; first: parley call hangup ${slug} ${callUuid}`);
+        throw new OperatorError('refused', 'The call has not ended', `first: parley call hangup ${slug} ${callUuid}`);
       }
       if (outcome === 'held') {
-        throw new OperatorError('refused', `The call is under legal hold; see: parley retention holds ${slug}`);
+        throw new OperatorError('refused', 'The call is under legal hold', `see: parley retention holds ${slug}`);
       }
       io.print({ callUuid, deleted: parts }, [`Deleted of ${callUuid}: ${parts.join(', ')}.`]);
     });
@@ -156,7 +156,11 @@ async function findCall(io: CommandIo, slug: string, callId: string): Promise<{ 
   const { id } = await findWorkspace(io.database(), slug);
   const call = UUID.test(callId) ? await readCall(io.database(), id, callId) : undefined;
   if (call === undefined)
-    throw new OperatorError('not_found', `Workspace '${slug}' has no call '${callId}'; see: parley call list ${slug}`);
+    throw new OperatorError(
+      'not_found',
+      `Workspace '${slug}' has no call '${callId}'`,
+      `see: parley call list ${slug}`,
+    );
   return { workspaceId: id, call };
 }
 

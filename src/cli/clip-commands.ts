@@ -56,7 +56,7 @@ export function addClipCommands(program: Command, io: CommandIo): void {
       const { id: workspaceId } = await findWorkspace(io.database(), slug);
       const removed = await clips(io).remove({ workspaceId, named, by: io.by() });
       if (removed === undefined) {
-        throw new OperatorError('not_found', `'${slug}' has no clip '${named}'; see: parley clip list ${slug}`);
+        throw new OperatorError('not_found', `'${slug}' has no clip '${named}'`, `see: parley clip list ${slug}`);
       }
       io.print({ id: removed.id, name: removed.name }, [`The clip '${removed.name}' is gone.`]);
     });

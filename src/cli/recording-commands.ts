@@ -52,7 +52,7 @@ export function addRecordingCommands(program: Command, io: CommandIo): void {
       io.opener();
       const sound = await io.recordings().sounds.open({ ...formOf(options), callUuid, part: options.part ?? null });
       if (sound === null)
-        throw new OperatorError('not_found', `There is no such recording; see: parley recording list`);
+        throw new OperatorError('not_found', 'There is no such recording', 'see: parley recording list');
       try {
         await pipeline(sound.range(0, sound.sizeBytes), createWriteStream(options.output, { mode: 0o600 }));
       } finally {
@@ -118,7 +118,7 @@ function placeOf({ state, store, objectKey, spoolPath, lastError }: RecordingRow
 
 function uuidOf(callId: string | undefined): string {
   if (callId !== undefined && UUID.test(callId)) return callId.toLowerCase();
-  throw new OperatorError('invalid', `'${callId ?? ''}' is no call's id; see: parley recording list`);
+  throw new OperatorError('invalid', `'${callId ?? ''}' is no call's id`, 'see: parley recording list');
 }
 
 function formOf({ variant, format }: { variant: string; format: string }): SoundForm {
@@ -133,6 +133,6 @@ function formOf({ variant, format }: { variant: string; format: string }): Sound
 async function callOf(io: CommandIo, callId: string | undefined): Promise<{ callUuid: string; workspaceId: string }> {
   const call = await readOwnCall(io.database(), uuidOf(callId));
   if (call === undefined)
-    throw new OperatorError('not_found', `There is no call '${callId}'; see: parley recording list`);
+    throw new OperatorError('not_found', `There is no call '${callId}'`, 'see: parley recording list');
   return call;
 }

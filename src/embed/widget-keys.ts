@@ -189,7 +189,8 @@ const shown = ({ name, allowedOrigins, enabled, revokedAt }: WidgetKey): object 
 function unknownKey(publicKey: string): OperatorError {
   return new OperatorError(
     'not_found',
-    `There is no widget key '${publicKey}', or it is revoked; see: parley widget list <slug>`,
+    `There is no widget key '${publicKey}', or it is revoked`,
+    'see: parley widget list <slug>',
   );
 }
 

@@ -91,7 +91,8 @@ export async function removeLead(
     if (!UUID.test(leadId) || !(await deleteLead(tx, workspaceId, leadId))) {
       throw new OperatorError(
         'not_found',
-        `Workspace '${slug}' has no lead '${leadId}'; see: parley lead list ${slug}`,
+        `Workspace '${slug}' has no lead '${leadId}'`,
+        `see: parley lead list ${slug}`,
       );
     }
     await recordAudit(tx, { workspaceId, by, action: 'lead.deleted', target: `lead:${leadId}` });
@@ -149,7 +150,8 @@ export async function cancelImportOf(
   if (canceled === undefined) {
     throw new OperatorError(
       'not_found',
-      `Workspace '${slug}' has no import '${importId}'; see: parley lead imports ${slug}`,
+      `Workspace '${slug}' has no import '${importId}'`,
+      `see: parley lead imports ${slug}`,
     );
   }
   if (canceled === 'over') throw new OperatorError('refused', 'The import has ended already; its leads stay.');

@@ -166,7 +166,7 @@ async function mustBeOfWorkspace(
   if (id === undefined || id === null) return;
   const sql = `SELECT 1 AS one FROM ${table} WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL`;
   if (UUID.test(id) && (await tx.query(sql, [workspaceId, id])).length > 0) return;
-  throw new OperatorError('not_found', `The workspace has no ${what} '${id}'; see: parley ${what} list`);
+  throw new OperatorError('not_found', `The workspace has no ${what} '${id}'`, `see: parley ${what} list`);
 }
 
 const CLOCK = /^([01]\d|2[0-3]):[0-5]\d$/;

@@ -119,7 +119,7 @@ export async function removeSecret(
 }
 
 function unknownSecret({ slug, name }: { slug: string; name: string }): OperatorError {
-  return new OperatorError('not_found', `'${slug}' has no secret '${name}'; see: parley secret list ${slug}`);
+  return new OperatorError('not_found', `'${slug}' has no secret '${name}'`, `see: parley secret list ${slug}`);
 }
 
 /** Opened, for one request. Those that the workspace does not have are left out. */

@@ -97,6 +97,6 @@ async function readAgent(
       )
     : [];
   if (rows[0] === undefined)
-    throw new OperatorError('not_found', `There is no agent '${agentId}'; see: parley agent list <slug>`);
+    throw new OperatorError('not_found', `There is no agent '${agentId}'`, 'see: parley agent list <slug>');
   return rows[0];
 }

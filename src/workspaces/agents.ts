@@ -263,13 +263,15 @@ const shown = ({ name, direction, version }: AgentSummary): object => ({ name, d
 function unknownAgent({ slug, agentId }: AgentNamed): OperatorError {
   return new OperatorError(
     'not_found',
-    `Workspace '${slug}' has no agent '${agentId}'; see: parley agent list ${slug}`,
+    `Workspace '${slug}' has no agent '${agentId}'`,
+    `see: parley agent list ${slug}`,
   );
 }
 
 function unknownVersion({ slug, agentId, version }: AgentNamed & { version?: number | undefined }): OperatorError {
   return new OperatorError(
     'no_version',
-    `The agent has no version ${version}; see: parley agent versions ${slug} ${agentId}`,
+    `The agent has no version ${version}`,
+    `see: parley agent versions ${slug} ${agentId}`,
   );
 }

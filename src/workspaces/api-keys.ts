@@ -162,7 +162,7 @@ export async function rotateApiKey(
 async function lockWorkspace(tx: Queryable, slug: string): Promise<string> {
   const workspace = await findWorkspace(tx, slug);
   if (!workspace.apiEnabled) {
-    throw new OperatorError('refused', `API access is off for '${slug}'; first: parley workspace api enable ${slug}`);
+    throw new OperatorError('refused', `API access is off for '${slug}'`, `first: parley workspace api enable ${slug}`);
   }
   await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [workspace.id]);
   return workspace.id;
@@ -313,6 +313,7 @@ export function checkScopes(scopes: readonly string[]): Scope[] {
 export function unknownKey(args: { slug: string; keyId: string }): OperatorError {
   return new OperatorError(
     'not_found',
-    `Workspace '${args.slug}' has no live key '${args.keyId}'; see: parley key list ${args.slug}`,
+    `Workspace '${args.slug}' has no live key '${args.keyId}'`,
+    `see: parley key list ${args.slug}`,
   );
 }

@@ -271,7 +271,7 @@ async function lockedLine(
 }
 
 function unknownLine({ slug, lineId }: { slug: string; lineId: string }): OperatorError {
-  return new OperatorError('not_found', `Workspace '${slug}' has no line '${lineId}'; see: parley line list ${slug}`);
+  return new OperatorError('not_found', `Workspace '${slug}' has no line '${lineId}'`, `see: parley line list ${slug}`);
 }
 
 /** What the audit keeps of a line. */

@@ -147,7 +147,8 @@ async function checkedBase(given: string, check: AddressCheck | undefined): Prom
 function notSet(slug: string): OperatorError {
   return new OperatorError(
     'not_found',
-    `Workspace '${slug}' has no model, so the local heuristic reads its calls; set one with: parley model set ${slug} --url URL --model NAME`,
+    `Workspace '${slug}' has no model, so the local heuristic reads its calls`,
+    `set one with: parley model set ${slug} --url URL --model NAME`,
   );
 }
 

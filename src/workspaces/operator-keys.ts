@@ -52,7 +52,7 @@ export async function revokeOperatorKey(
       [args.keyId],
     );
     if (row === undefined) {
-      throw new OperatorError('not_found', `There is no operator key '${args.keyId}'; see: parley operator list`);
+      throw new OperatorError('not_found', `There is no operator key '${args.keyId}'`, 'see: parley operator list');
     }
     await audit(tx, args.by, 'operator_key.revoked', row);
     return row;

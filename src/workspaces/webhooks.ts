@@ -207,15 +207,17 @@ function refusalOf(code: WebhookRefusalCode, slug: string): OperatorError {
     case 'not_set':
       return new OperatorError(
         'not_found',
-        `Workspace '${slug}' has no webhook; set it with: parley webhook set ${slug} --url URL`,
+        `Workspace '${slug}' has no webhook`,
+        `set it with: parley webhook set ${slug} --url URL`,
       );
     case 'disabled':
       return new OperatorError(
         'refused',
-        `The webhook of '${slug}' is off; this sends what waits: parley webhook enable ${slug}`,
+        `The webhook of '${slug}' is off`,
+        `this sends what waits: parley webhook enable ${slug}`,
       );
     case 'not_found':
-      return new OperatorError('not_found', `'${slug}' has no such delivery; see: parley webhook deliveries ${slug}`);
+      return new OperatorError('not_found', `'${slug}' has no such delivery`, `see: parley webhook deliveries ${slug}`);
     case 'body_gone':
       return new OperatorError('refused', 'The event is older than 30 days and its text is gone; the call log has it.');
   }

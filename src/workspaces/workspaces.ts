@@ -118,12 +118,13 @@ export async function findWorkspace(database: Queryable, slug: string): Promise<
   const [row] = await database.query<Row>(`SELECT ${COLUMNS} FROM workspaces WHERE slug = $1`, [slug]);
   if (row !== undefined) return toWorkspace(row);
   const known = (await listWorkspaces(database)).map((workspace) => workspace.slug);
-  throw new OperatorError(
-    'not_found',
-    known.length === 0
-      ? `There is no workspace '${slug}', nor any other; make it with: parley workspace create ${slug} --name NAME`
-      : `There is no workspace '${slug}'; there are: ${known.join(', ')}.`,
-  );
+  throw known.length === 0
+    ? new OperatorError(
+        'not_found',
+        `There is no workspace '${slug}', nor any other`,
+        `make it with: parley workspace create ${slug} --name NAME`,
+      )
+    : new OperatorError('not_found', `There is no workspace '${slug}'; there are: ${known.join(', ')}.`);
 }
 
 /** The operator's switch (contract §7): while it is off, keys give 401 and none can be made. Takes effect within 2 s. */

@@ -125,13 +125,19 @@ describe('the packed package', () => {
       'bench/emulators/personas/demo.json',
       'src/store/migrations/0001_first_call.sql',
       'dist/media/self-check.js',
+      'dist/reference/reference.js.gz',
+      'dist/reference/reference.css.gz',
+      'dist/reference/LICENSE',
+      'dist/reference/NOTICE',
     ]) {
       expect(files).toContain(needed);
     }
     expect(files.filter((path) => /\.ts$|\.map$|^test\/|^dist\/test\/|\.built$/.test(path))).toEqual([]);
     const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { bin: Record<string, string> };
     for (const path of Object.values(bin)) expect(files).toContain(path);
-    expect(existsSync(join(app, 'node_modules', 'typescript'))).toBe(false);
+    for (const ofTheBuild of ['typescript', 'swagger-ui-dist']) {
+      expect(existsSync(join(app, 'node_modules', ofTheBuild))).toBe(false);
+    }
   });
 
   test('runs its command line and starts its media parts', async () => {

@@ -393,6 +393,11 @@ export interface Error {
   requestId: string;
   details: { field: string; issue: string }[];
 }
+export interface HangUp {
+  success: true;
+  callUuid: string;
+  status: 'queued' | 'dialing' | 'ringing' | 'in_progress' | 'completed' | 'no_answer' | 'failed';
+}
 export interface CallEvents {
   data: CallEvent[];
   nextCursor: null;
@@ -414,11 +419,6 @@ export interface DeletedParts {
   success: true;
   callUuid: string;
   deleted: ('recording' | 'transcript' | 'analysis' | 'events' | 'metadata')[];
-}
-export interface HangUp {
-  success: true;
-  callUuid: string;
-  status: 'queued' | 'dialing' | 'ringing' | 'in_progress' | 'completed' | 'no_answer' | 'failed';
 }
 export interface Controlled {
   success: true;
@@ -535,48 +535,6 @@ export interface Lead {
   updatedAt: string;
   consent: { type: string; source?: string | null; at?: string | null; proofUrl?: string | null } | null;
 }
-export interface StoredLeadImport {
-  success: true;
-  import: LeadImport;
-}
-export interface LeadImport {
-  id: string;
-  format: 'csv' | 'ndjson';
-  /** canceled: called off; rows that were stored stay */
-  state: 'queued' | 'running' | 'completed' | 'failed' | 'canceled';
-  totalRows: number;
-  /** Created, updated and failed */
-  processedRows: number;
-  createdCount: number;
-  /** Rows that changed the lead of their `externalId` */
-  updatedCount: number;
-  failedCount: number;
-  /** Columns that are no field of a lead */
-  ignoredColumns: string[];
-  error: string | null;
-  /** UTC, milliseconds */
-  createdAt: string;
-  startedAt: string | null;
-  finishedAt: string | null;
-}
-export interface LeadImports {
-  data: LeadImport[];
-  /** Null on the last page */
-  nextCursor: string | null;
-}
-export interface LeadImportErrors {
-  data: LeadImportError[];
-  /** Null on the last page */
-  nextCursor: string | null;
-}
-export interface LeadImportError {
-  /** From 1, without the header and blank lines */ row: number;
-  /** In the file, from 1 */
-  line: number;
-  field: string | null;
-  code: string;
-  message: string;
-}
 export interface StoredLead {
   success: true;
   lead: Lead;
@@ -608,6 +566,48 @@ export interface LeadChange {
 export interface LeadDeleted {
   success: true;
   leadId: string;
+}
+export interface LeadImports {
+  data: LeadImport[];
+  /** Null on the last page */
+  nextCursor: string | null;
+}
+export interface LeadImport {
+  id: string;
+  format: 'csv' | 'ndjson';
+  /** canceled: called off; rows that were stored stay */
+  state: 'queued' | 'running' | 'completed' | 'failed' | 'canceled';
+  totalRows: number;
+  /** Created, updated and failed */
+  processedRows: number;
+  createdCount: number;
+  /** Rows that changed the lead of their `externalId` */
+  updatedCount: number;
+  failedCount: number;
+  /** Columns that are no field of a lead */
+  ignoredColumns: string[];
+  error: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+}
+export interface StoredLeadImport {
+  success: true;
+  import: LeadImport;
+}
+export interface LeadImportErrors {
+  data: LeadImportError[];
+  /** Null on the last page */
+  nextCursor: string | null;
+}
+export interface LeadImportError {
+  /** From 1, without the header and blank lines */ row: number;
+  /** In the file, from 1 */
+  line: number;
+  field: string | null;
+  code: string;
+  message: string;
 }
 export interface LeadCalled {
   success: true;
@@ -804,16 +804,16 @@ export interface WebhookRequest {
   /** True: make another; the old one signs too for 24 h */
   newSecret?: boolean;
 }
+export interface WebhookRemoved {
+  success: true;
+  /** As it was */
+  webhook: WebhookEndpoint;
+}
 export interface WebhookWithSecret {
   success: true;
   webhook: WebhookEndpoint;
   /** `whsec_…` with which every event is signed, this once (Standard Webhooks) */
   secret: string;
-}
-export interface WebhookRemoved {
-  success: true;
-  /** As it was */
-  webhook: WebhookEndpoint;
 }
 export interface WebhookChange {
   /** Opt-in events that are sent beside those that always are; the list is replaced whole */
@@ -1004,6 +1004,50 @@ export interface AgentVersion {
   /** UTC, milliseconds */
   createdAt: string;
 }
+export interface Tools {
+  data: ToolFigures[];
+  nextCursor: null;
+}
+export interface ToolFigures {
+  name: string;
+  /** The last 100 at most; the figures are of these */
+  uses: number;
+  failed: number;
+  /** The call ended first */
+  cancelled: number;
+  /** From the ask to the result */
+  p50Ms: number | null;
+  p95Ms: number | null;
+  last: {
+    callUuid: string;
+    ms: number | null;
+    /** Of HTTP, where there was an answer */
+    status: number | null;
+    /** Null: at work */
+    outcome: 'ok' | 'failed' | 'cancelled' | null;
+    error:
+      | 'unknown_tool'
+      | 'bad_arguments'
+      | 'missing_secret'
+      | 'refused'
+      | 'failed'
+      | 'timeout'
+      | 'redirected'
+      | 'http_error'
+      | 'too_large'
+      | 'bad_answer'
+      | 'circuit_open'
+      | 'busy'
+      | 'outcome_unknown'
+      | 'cancelled'
+      | 'unsupported'
+      | 'client_error'
+      | null;
+    toolCallId: string;
+    /** UTC, milliseconds */
+    startedAt: string;
+  }[];
+}
 export interface Clips {
   data: Clip[];
   nextCursor: null;
@@ -1022,17 +1066,6 @@ export interface Clip {
   sizeBytes: number;
   /** UTC, milliseconds */
   createdAt: string;
-}
-export interface StoredClip {
-  success: true;
-  clip: Clip;
-}
-export interface ClipRequest {
-  /** Unique in the workspace; what agents call it */ name: string;
-  /** What it says, for transcripts. An agent may say it itself. */
-  text?: string;
-  /** At most 10 MB */
-  file: Blob;
 }
 export interface ClipDetail {
   /** For `clip` in an agent; its name will do too */ id: string;
@@ -1148,6 +1181,18 @@ export interface NewApiKeyRequest {
   allowedCidrs?: string[];
   expiresAt?: string | null;
 }
+export interface RotatedApiKey {
+  success: true;
+  /** The new one */
+  key: ApiKey;
+  /** The old one, valid until `expiresAt` */
+  replaced: ApiKey;
+  /** The key itself, this once: `sv_live_…` */
+  secret: string;
+}
+export type RotateApiKeyRequest = {
+  /** For how long the old key stays valid; default a day */ overlapSeconds?: number;
+} | null;
 export interface StoredApiKey {
   success: true;
   key: ApiKey;
@@ -1172,18 +1217,6 @@ export interface ApiKeyChange {
   /** In the future; null: it does not end by itself */
   expiresAt?: string | null;
 }
-export interface RotatedApiKey {
-  success: true;
-  /** The new one */
-  key: ApiKey;
-  /** The old one, valid until `expiresAt` */
-  replaced: ApiKey;
-  /** The key itself, this once: `sv_live_…` */
-  secret: string;
-}
-export type RotateApiKeyRequest = {
-  /** For how long the old key stays valid; default a day */ overlapSeconds?: number;
-} | null;
 export interface CallingSettings {
   window: { start: string; end: string; days: number[]; timezone: string } | null;
   allowedCountries: string[] | null;
@@ -1538,50 +1571,6 @@ export interface ErrorCodes {
   }[];
   nextCursor: null;
 }
-export interface Tools {
-  data: ToolFigures[];
-  nextCursor: null;
-}
-export interface ToolFigures {
-  name: string;
-  /** The last 100 at most; the figures are of these */
-  uses: number;
-  failed: number;
-  /** The call ended first */
-  cancelled: number;
-  /** From the ask to the result */
-  p50Ms: number | null;
-  p95Ms: number | null;
-  last: {
-    callUuid: string;
-    ms: number | null;
-    /** Of HTTP, where there was an answer */
-    status: number | null;
-    /** Null: at work */
-    outcome: 'ok' | 'failed' | 'cancelled' | null;
-    error:
-      | 'unknown_tool'
-      | 'bad_arguments'
-      | 'missing_secret'
-      | 'refused'
-      | 'failed'
-      | 'timeout'
-      | 'redirected'
-      | 'http_error'
-      | 'too_large'
-      | 'bad_answer'
-      | 'circuit_open'
-      | 'busy'
-      | 'outcome_unknown'
-      | 'cancelled'
-      | 'unsupported'
-      | 'client_error'
-      | null;
-    toolCallId: string;
-    /** UTC, milliseconds */
-    startedAt: string;
-  }[];
-}
 export interface EmbedVersions {
   current: string;
   versions: { version: string; src: string; integrity: string }[];
@@ -1604,6 +1593,17 @@ export interface Alive {
 /** Which check fails, `parley doctor` and the private port tell. */
 export interface Ready {
   status: 'ok' | 'unavailable';
+}
+export interface StoredClip {
+  success: true;
+  clip: Clip;
+}
+export interface ClipRequest {
+  /** Unique in the workspace; what agents call it */ name: string;
+  /** What it says, for transcripts. An agent may say it itself. */
+  text?: string;
+  /** At most 10 MB */
+  file: Blob;
 }
 /** What each operation takes and gives. */
 export interface Operations {
@@ -1704,6 +1704,14 @@ export interface Operations {
     data: DeletedParts;
   };
   /**
+   * End a call.
+   *
+   * Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`.
+   *
+   * The key needs `calls:write`.
+   */
+  hangUp: { input: { callUuid: string }; data: HangUp };
+  /**
    * What happened in a call, in order.
    *
    * A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. It ends with the event `end`, or without it when its key is revoked.
@@ -1726,14 +1734,6 @@ export interface Operations {
     };
     data: Transcript | string;
   };
-  /**
-   * End a call.
-   *
-   * Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`.
-   *
-   * The key needs `calls:write`.
-   */
-  hangUp: { input: { callUuid: string }; data: HangUp };
   /**
    * Steer a call that runs.
    *
@@ -1820,76 +1820,6 @@ export interface Operations {
     data: Leads;
   };
   /**
-   * Import leads from a file of up to 10,000 rows.
-   *
-   * The body is the file itself, at most 10 MB: CSV with a header line, or one JSON object a line. It is looked through at once and stored row by row afterwards; a row that is wrong harms no other.
-   *
-   * The key needs `leads:write`.
-   */
-  importLeads: {
-    input: {
-      /** Of rows that name none */ agentId?: string;
-      /** Of rows that name none */
-      source?: string;
-      body: string;
-    };
-    data: StoredLeadImport;
-  };
-  /**
-   * Imports, newest first.
-   *
-   * In pages; filters are combined.
-   *
-   * The key needs `leads:read`.
-   */
-  listLeadImports: {
-    input: {
-      /** How far it is; several, separated by commas, mean any of them */ state?: string;
-      /** At this time or later */
-      createdAfter?: string;
-      /** Before this time */
-      createdBefore?: string;
-      /** `nextCursor` of the page before */
-      cursor?: string;
-      /** Entries on the page */
-      limit?: number;
-    };
-    data: LeadImports;
-  };
-  /**
-   * How far an import is.
-   *
-   * What was wrong in which row is beside it, under `/errors`.
-   *
-   * The key needs `leads:read`.
-   */
-  readLeadImport: { input: { importId: string }; data: LeadImport };
-  /**
-   * What was wrong in which row of an import.
-   *
-   * In the order of the file, in pages.
-   *
-   * The key needs `leads:read`.
-   */
-  listLeadImportErrors: {
-    input: {
-      importId: string;
-      /** `nextCursor` of the page before */
-      cursor?: string;
-      /** Entries on the page */
-      limit?: number;
-    };
-    data: LeadImportErrors;
-  };
-  /**
-   * Call off an import.
-   *
-   * Rows that were stored stay; no more are after the answer. Repeating it is fine.
-   *
-   * The key needs `leads:write`.
-   */
-  cancelLeadImport: { input: { importId: string }; data: StoredLeadImport };
-  /**
    * One lead.
    *
    * As it stands now.
@@ -1913,6 +1843,76 @@ export interface Operations {
    * The key needs `leads:write`.
    */
   deleteLead: { input: { leadId: string }; data: LeadDeleted };
+  /**
+   * Imports, newest first.
+   *
+   * In pages; filters are combined.
+   *
+   * The key needs `leads:read`.
+   */
+  listLeadImports: {
+    input: {
+      /** How far it is; several, separated by commas, mean any of them */ state?: string;
+      /** At this time or later */
+      createdAfter?: string;
+      /** Before this time */
+      createdBefore?: string;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+      /** Entries on the page */
+      limit?: number;
+    };
+    data: LeadImports;
+  };
+  /**
+   * Import leads from a file of up to 10,000 rows.
+   *
+   * The body is the file itself, at most 10 MB: CSV with a header line, or one JSON object a line. It is looked through at once and stored row by row afterwards; a row that is wrong harms no other.
+   *
+   * The key needs `leads:write`.
+   */
+  importLeads: {
+    input: {
+      /** Of rows that name none */ agentId?: string;
+      /** Of rows that name none */
+      source?: string;
+      body: string;
+    };
+    data: StoredLeadImport;
+  };
+  /**
+   * How far an import is.
+   *
+   * What was wrong in which row is beside it, under `/errors`.
+   *
+   * The key needs `leads:read`.
+   */
+  readLeadImport: { input: { importId: string }; data: LeadImport };
+  /**
+   * Call off an import.
+   *
+   * Rows that were stored stay; no more are after the answer. Repeating it is fine.
+   *
+   * The key needs `leads:write`.
+   */
+  cancelLeadImport: { input: { importId: string }; data: StoredLeadImport };
+  /**
+   * What was wrong in which row of an import.
+   *
+   * In the order of the file, in pages.
+   *
+   * The key needs `leads:read`.
+   */
+  listLeadImportErrors: {
+    input: {
+      importId: string;
+      /** `nextCursor` of the page before */
+      cursor?: string;
+      /** Entries on the page */
+      limit?: number;
+    };
+    data: LeadImportErrors;
+  };
   /**
    * Call a lead now.
    *
@@ -2197,6 +2197,14 @@ export interface Operations {
    */
   activateAgentVersion: { input: { agentId: string; version: number }; data: StoredAgent };
   /**
+   * How the tools of an agent did.
+   *
+   * Each tool with its last 100 uses, newest first. Neither arguments nor answers are kept.
+   *
+   * The key needs `agents:read`.
+   */
+  readAgentTools: { input: { agentId: string }; data: Tools };
+  /**
    * The clips of the workspace.
    *
    * Sound that agents play where they would speak: docs/clips.md.
@@ -2301,6 +2309,14 @@ export interface Operations {
    */
   createKey: { input: { body: NewApiKeyRequest }; data: NewApiKey };
   /**
+   * Make a key like this one, which then ends.
+   *
+   * The old key stays valid for `overlapSeconds`, a minute to a week, so that its users can be changed in between.
+   *
+   * The key needs `settings:write`.
+   */
+  rotateKey: { input: { keyId: string; body?: RotateApiKeyRequest }; data: RotatedApiKey };
+  /**
    * A key.
    *
    * A revoked or expired one too, without its secret.
@@ -2324,14 +2340,6 @@ export interface Operations {
    * The key needs `settings:write`.
    */
   revokeKey: { input: { keyId: string }; data: StoredApiKey };
-  /**
-   * Make a key like this one, which then ends.
-   *
-   * The old key stays valid for `overlapSeconds`, a minute to a week, so that its users can be changed in between.
-   *
-   * The key needs `settings:write`.
-   */
-  rotateKey: { input: { keyId: string; body?: RotateApiKeyRequest }; data: RotatedApiKey };
   /**
    * When and where the workspace calls, and with which agent and line.
    *
@@ -2597,14 +2605,6 @@ export interface Operations {
    */
   listErrorCodes: { input: Record<never, never>; data: ErrorCodes };
   /**
-   * How the tools of an agent did.
-   *
-   * Each tool with its last 100 uses, newest first. Neither arguments nor answers are kept.
-   *
-   * The key needs `agents:read`.
-   */
-  readAgentTools: { input: { agentId: string }; data: Tools };
-  /**
    * Versions of the embed script.
    *
    * Each with its address and its hash for Subresource Integrity.
@@ -2686,6 +2686,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: false,
   },
+  hangUp: {
+    method: 'POST',
+    path: '/api/developer/calls/{callUuid}/hangup',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
   readCallEvents: {
     method: 'GET',
     path: '/api/developer/calls/{callUuid}/events',
@@ -2697,13 +2704,6 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     method: 'GET',
     path: '/api/developer/calls/{callUuid}/transcript',
     query: ['format'],
-    takesKey: false,
-    hasBody: false,
-  },
-  hangUp: {
-    method: 'POST',
-    path: '/api/developer/calls/{callUuid}/hangup',
-    query: [],
     takesKey: false,
     hasBody: false,
   },
@@ -2736,13 +2736,9 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: false,
   },
-  importLeads: {
-    method: 'POST',
-    path: '/api/developer/leads/import',
-    query: ['agentId', 'source'],
-    takesKey: true,
-    hasBody: true,
-  },
+  readLead: { method: 'GET', path: '/api/developer/leads/{leadId}', query: [], takesKey: false, hasBody: false },
+  changeLead: { method: 'PATCH', path: '/api/developer/leads/{leadId}', query: [], takesKey: false, hasBody: true },
+  deleteLead: { method: 'DELETE', path: '/api/developer/leads/{leadId}', query: [], takesKey: false, hasBody: false },
   listLeadImports: {
     method: 'GET',
     path: '/api/developer/leads/import',
@@ -2750,9 +2746,23 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: false,
   },
+  importLeads: {
+    method: 'POST',
+    path: '/api/developer/leads/import',
+    query: ['agentId', 'source'],
+    takesKey: true,
+    hasBody: true,
+  },
   readLeadImport: {
     method: 'GET',
     path: '/api/developer/leads/import/{importId}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  cancelLeadImport: {
+    method: 'POST',
+    path: '/api/developer/leads/import/{importId}/cancel',
     query: [],
     takesKey: false,
     hasBody: false,
@@ -2764,16 +2774,6 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: false,
   },
-  cancelLeadImport: {
-    method: 'POST',
-    path: '/api/developer/leads/import/{importId}/cancel',
-    query: [],
-    takesKey: false,
-    hasBody: false,
-  },
-  readLead: { method: 'GET', path: '/api/developer/leads/{leadId}', query: [], takesKey: false, hasBody: false },
-  changeLead: { method: 'PATCH', path: '/api/developer/leads/{leadId}', query: [], takesKey: false, hasBody: true },
-  deleteLead: { method: 'DELETE', path: '/api/developer/leads/{leadId}', query: [], takesKey: false, hasBody: false },
   callLead: { method: 'POST', path: '/api/developer/leads/{leadId}/call', query: [], takesKey: true, hasBody: true },
   listSuppressions: {
     method: 'GET',
@@ -2901,6 +2901,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: false,
   },
+  readAgentTools: {
+    method: 'GET',
+    path: '/api/developer/agents/{agentId}/tools',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
   listClips: { method: 'GET', path: '/api/developer/clips', query: [], takesKey: false, hasBody: false },
   createClip: { method: 'POST', path: '/api/developer/clips', query: [], takesKey: true, hasBody: true, isForm: true },
   readClip: { method: 'GET', path: '/api/developer/clips/{clipId}', query: [], takesKey: false, hasBody: false },
@@ -2944,10 +2951,10 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   },
   listKeys: { method: 'GET', path: '/api/developer/keys', query: [], takesKey: false, hasBody: false },
   createKey: { method: 'POST', path: '/api/developer/keys', query: [], takesKey: true, hasBody: true },
+  rotateKey: { method: 'POST', path: '/api/developer/keys/{keyId}/rotate', query: [], takesKey: true, hasBody: true },
   readKey: { method: 'GET', path: '/api/developer/keys/{keyId}', query: [], takesKey: false, hasBody: false },
   changeKey: { method: 'PATCH', path: '/api/developer/keys/{keyId}', query: [], takesKey: false, hasBody: true },
   revokeKey: { method: 'DELETE', path: '/api/developer/keys/{keyId}', query: [], takesKey: false, hasBody: false },
-  rotateKey: { method: 'POST', path: '/api/developer/keys/{keyId}/rotate', query: [], takesKey: true, hasBody: true },
   readCallingSettings: {
     method: 'GET',
     path: '/api/developer/calling-settings',
@@ -3081,13 +3088,6 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     hasBody: true,
   },
   listErrorCodes: { method: 'GET', path: '/api/developer/error-codes', query: [], takesKey: false, hasBody: false },
-  readAgentTools: {
-    method: 'GET',
-    path: '/api/developer/agents/{agentId}/tools',
-    query: [],
-    takesKey: false,
-    hasBody: false,
-  },
   embedVersions: { method: 'GET', path: '/embed/versions.json', query: [], takesKey: false, hasBody: false },
   createEmbedSession: { method: 'POST', path: '/api/embed/session', query: [], takesKey: false, hasBody: true },
   alive: { method: 'GET', path: '/livez', query: [], takesKey: false, hasBody: false },

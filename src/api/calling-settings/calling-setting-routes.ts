@@ -1,9 +1,9 @@
 /**
- * `/api/developer/calling-settings`: hours and countries in which the workspace calls, the guard against the same call twice, and the
- * agent and line of leads' calls that name none. The rules are `src/suppressions/calling-policy.ts`; the command line runs the same.
+ * `/api/developer/calling-settings`: hours and countries in which the workspace calls, the guard against the same call
+ * twice, and the agent and line of leads' calls that name none. The rules are `src/suppressions/calling-policy.ts`; the
+ * command line runs the same.
  */
 import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Database } from '../../store/database.ts';
 import {
@@ -14,9 +14,12 @@ import {
   readWindow,
 } from '../../suppressions/calling-policy.ts';
 import { changedBy, type Guard } from '../guard.ts';
+import { ETAG, json } from '../openapi/operation.ts';
+import { routesOn } from '../route.ts';
 import { etagOf, expectMatch } from '../settings/etag.ts';
 import { given } from '../settings/given.ts';
 import { refusing } from '../settings/setting-refusal.ts';
+import { callingAnswer } from './answers.ts';
 
 export const CALLING_SETTINGS_PATH = '/api/developer/calling-settings';
 
@@ -43,27 +46,50 @@ export const callingBody = z
   })
   .meta({ id: 'CallingSettingsChange' });
 
-export function registerCallingSettings(plain: FastifyInstance, guard: Guard, deps: { database: Database }): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
+export function registerCallingSettings(app: FastifyInstance, guard: Guard, deps: { database: Database }): void {
+  const route = routesOn(app, guard);
   const { database } = deps;
 
-  app.get(CALLING_SETTINGS_PATH, { onRequest: guard('settings:read') }, async (request, reply) => {
-    const found = await readCallingSettings(database, request.principal.workspaceId);
-    reply.header('etag', etagOf(found));
-    return found;
+  route({
+    method: 'get',
+    path: CALLING_SETTINGS_PATH,
+    id: 'readCallingSettings',
+    tag: 'Settings',
+    summary: 'When and where the workspace calls, and with which agent and line',
+    description: 'Numbers that must not be called are suppressions.',
+    scope: 'settings:read',
+    answers: { 200: json('The settings.', callingAnswer, ETAG) },
+    async handler(request, reply) {
+      const found = await readCallingSettings(database, request.principal.workspaceId);
+      reply.header('etag', etagOf(found));
+      return found;
+    },
   });
 
-  const changing = { onRequest: guard('settings:write'), schema: { body: callingBody } };
-  app.patch(CALLING_SETTINGS_PATH, changing, async (request, reply) => {
-    const { workspaceId } = request.principal;
-    const expect = expectMatch<CallingSettings>(request, (current) => current);
-    const code = request.body.defaultLineId === undefined ? 'agent_not_found' : 'line_not_found';
-    const changed = await refusing(
-      request.body.defaultAgentId === undefined ? code : 'agent_not_found',
-      (async () => changeCallingSettings(database, workspaceId, changeOf(request.body), changedBy(request), expect))(),
-    );
-    reply.header('etag', etagOf(changed));
-    return changed;
+  route({
+    method: 'patch',
+    path: CALLING_SETTINGS_PATH,
+    id: 'changeCallingSettings',
+    tag: 'Settings',
+    summary: 'Change when, where and with what the workspace calls',
+    description: 'Only what is given. Every dial from now on follows it; live calls go on.',
+    scope: 'settings:write',
+    ifMatch: true,
+    body: callingBody,
+    answers: { 200: json('The settings.', callingAnswer, ETAG) },
+    errors: ['agent_not_found', 'line_not_found', 'setting_refused'],
+    async handler(request, reply) {
+      const { workspaceId } = request.principal;
+      const expect = expectMatch<CallingSettings>(request, (current) => current);
+      const code = request.body.defaultLineId === undefined ? 'agent_not_found' : 'line_not_found';
+      const changed = await refusing(
+        request.body.defaultAgentId === undefined ? code : 'agent_not_found',
+        (async () =>
+          changeCallingSettings(database, workspaceId, changeOf(request.body), changedBy(request), expect))(),
+      );
+      reply.header('etag', etagOf(changed));
+      return changed;
+    },
   });
 }
 

@@ -1,13 +1,15 @@
 /** `/api/developer/calls/{callUuid}` and below (contract §13): the entry, hanging it up. */
 import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { ChangedBy } from '../../audit/audit-entry.ts';
 import { readCall } from '../../calls/live-call.ts';
 import type { RecordingLinks } from '../../recordings/recording-links.ts';
 import type { Database } from '../../store/database.ts';
 import { changedBy, type Guard } from '../guard.ts';
+import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
+import { routesOn } from '../route.ts';
+import { callAnswer, hangupAnswer } from './answers.ts';
 import { readCallView } from './call-view.ts';
 
 export interface CallRouteDeps {
@@ -21,23 +23,48 @@ export const callParams = z.object({
   callUuid: z.guid({ error: 'must be a UUID' }).transform((id) => id.toLowerCase()),
 });
 
-export function registerCalls(plain: FastifyInstance, guard: Guard, deps: CallRouteDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
-  const readable = { onRequest: guard('calls:read'), schema: { params: callParams } };
+export function registerCalls(app: FastifyInstance, guard: Guard, deps: CallRouteDeps): void {
+  const route = routesOn(app, guard);
 
-  app.get('/api/developer/calls/:callUuid', readable, async (request) => {
-    const view = await readCallView(deps, { workspaceId: request.principal.workspaceId, ...request.params });
-    if (view === undefined) throw new Refusal('call_not_found');
-    return view;
+  route({
+    method: 'get',
+    path: '/api/developer/calls/:callUuid',
+    id: 'readCall',
+    tag: 'Calls',
+    summary: 'One entry of the call log',
+    description: 'The call as it is now; while it runs, what is not known yet is null or empty.',
+    scope: 'calls:read',
+    params: callParams,
+    answers: { 200: json('The call.', callAnswer) },
+    errors: ['invalid_call_id', 'call_not_found'],
+    async handler(request) {
+      const view = await readCallView(deps, { workspaceId: request.principal.workspaceId, ...request.params });
+      if (view === undefined) throw new Refusal('call_not_found');
+      return view;
+    },
   });
 
-  const writable = { onRequest: guard('calls:write'), schema: { params: callParams } };
-  app.post('/api/developer/calls/:callUuid/hangup', writable, async (request, reply) => {
-    const { callUuid } = request.params;
-    const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
-    if (call === undefined) throw new Refusal('call_not_found');
-    const outcome = await deps.hangUp(callUuid, changedBy(request));
-    const now = (await readCall(deps.database, request.principal.workspaceId, callUuid)) ?? call;
-    return reply.code(outcome === 'asked' ? 202 : 200).send({ success: true, callUuid, status: now.status });
+  route({
+    method: 'post',
+    path: '/api/developer/calls/:callUuid/hangup',
+    id: 'hangUp',
+    tag: 'Calls',
+    summary: 'End a call',
+    description: 'Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`.',
+    scope: 'calls:write',
+    params: callParams,
+    answers: {
+      200: json('The call was over already.', hangupAnswer),
+      202: json('The carrier is asked to hang up.', hangupAnswer),
+    },
+    errors: ['invalid_call_id', 'call_not_found'],
+    async handler(request, reply) {
+      const { callUuid } = request.params;
+      const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
+      if (call === undefined) throw new Refusal('call_not_found');
+      const outcome = await deps.hangUp(callUuid, changedBy(request));
+      const now = (await readCall(deps.database, request.principal.workspaceId, callUuid)) ?? call;
+      return reply.code(outcome === 'asked' ? 202 : 200).send({ success: true, callUuid, status: now.status });
+    },
   });
 }

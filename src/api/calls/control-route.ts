@@ -1,13 +1,18 @@
-/** `POST /api/developer/calls/{callUuid}/control` (contract §13): steers a call that runs; answered when the call has done it. */
+/**
+ * `POST /api/developer/calls/{callUuid}/control` (contract §13): steers a call that runs; answered when the call has
+ * done it.
+ */
 import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { ControlAction } from '../../../media/contract/live-control.ts';
 import type { LiveControlRequest, LiveControlResult } from '../../calls/live-control.ts';
 import type { ErrorCode } from '../error-codes.ts';
 import type { Guard } from '../guard.ts';
+import { json } from '../openapi/operation.ts';
 import { isStorable } from '../outbound-call/request-body.ts';
 import { Refusal } from '../refusal.ts';
+import { routesOn } from '../route.ts';
+import { controlAnswer } from './answers.ts';
 import { callParams } from './call-routes.ts';
 
 export interface CallControlDeps {
@@ -48,17 +53,37 @@ const REFUSED: Record<Exclude<LiveControlResult, 'done'>, { code: ErrorCode; iss
   queue_full: { code: 'action_not_possible', issue: 'five texts wait to be said already' },
 };
 
-export function registerCallControl(plain: FastifyInstance, guard: Guard, deps: CallControlDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
-  const options = { onRequest: guard('calls:write'), schema: { params: callParams, body: controlBody } };
-  app.post('/api/developer/calls/:callUuid/control', options, async (request) => {
-    const { callUuid } = request.params;
-    const { workspaceId, keyId } = request.principal;
-    const by = { actor: `key:${keyId}` as const, ip: request.ip, requestId: request.id };
-    const result = await deps.controlCall({ workspaceId, callUuid, action: actionOf(request.body), by });
-    if (result === 'done') return { success: true, callUuid, action: request.body.action };
-    const { code, issue } = REFUSED[result];
-    throw new Refusal(code, issue === undefined ? {} : { details: [{ field: 'action', issue }] });
+export function registerCallControl(app: FastifyInstance, guard: Guard, deps: CallControlDeps): void {
+  const route = routesOn(app, guard);
+  route({
+    method: 'post',
+    path: '/api/developer/calls/:callUuid/control',
+    id: 'controlCall',
+    tag: 'Calls',
+    summary: 'Steer a call that runs',
+    description:
+      'Answered when the call has done it, within 3 s. Each action is in the events of the call and in the audit log, without its words or digits. Only for an answered call of a scripted agent; a mute outlasts a fault of ours that moves the call.',
+    scope: 'calls:write',
+    params: callParams,
+    body: controlBody,
+    answers: { 200: json('It is done.', controlAnswer) },
+    errors: [
+      'call_not_in_progress',
+      'action_not_possible',
+      'action_not_supported',
+      'control_unanswered',
+      'invalid_call_id',
+      'call_not_found',
+    ],
+    async handler(request) {
+      const { callUuid } = request.params;
+      const { workspaceId, keyId } = request.principal;
+      const by = { actor: `key:${keyId}` as const, ip: request.ip, requestId: request.id };
+      const result = await deps.controlCall({ workspaceId, callUuid, action: actionOf(request.body), by });
+      if (result === 'done') return { success: true, callUuid, action: request.body.action };
+      const { code, issue } = REFUSED[result];
+      throw new Refusal(code, issue === undefined ? {} : { details: [{ field: 'action', issue }] });
+    },
   });
 }
 

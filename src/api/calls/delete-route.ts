@@ -1,11 +1,13 @@
 /** `DELETE /api/developer/calls/{callUuid}?kind=…` (contract §13): removes parts of a finished call, audited. */
 import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type DeleteDeps, deleteCallParts } from '../../calls/call-log-delete.ts';
 import { CALL_PARTS } from '../../calls/call-parts.ts';
 import type { Guard } from '../guard.ts';
+import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
+import { routesOn } from '../route.ts';
+import { deletedAnswer } from './answers.ts';
 import { callParams } from './call-routes.ts';
 
 export const deleteQuery = z.object({
@@ -16,19 +18,32 @@ export const deleteQuery = z.object({
     .meta({ description: `\`${CALL_PARTS.join('`, `')}\`, several separated by commas, or \`all\`` }),
 });
 
-export function registerCallDelete(plain: FastifyInstance, guard: Guard, deps: DeleteDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
-  const options = { onRequest: guard('calls:write'), schema: { params: callParams, querystring: deleteQuery } };
-  app.delete('/api/developer/calls/:callUuid', options, async (request) => {
-    const { callUuid } = request.params;
-    const { kind } = request.query;
-    const parts = CALL_PARTS.filter((part) => kind.includes('all') || kind.includes(part));
-    const { workspaceId, keyId } = request.principal;
-    const by = { actor: `key:${keyId}` as const, ip: request.ip, requestId: request.id };
-    const outcome = await deleteCallParts(deps, { workspaceId, callUuid, parts, by });
-    if (outcome === 'unknown_call') throw new Refusal('call_not_found');
-    if (outcome === 'live') throw new Refusal('call_live');
-    if (outcome === 'held') throw new Refusal('legal_hold');
-    return { success: true, callUuid, deleted: parts };
+export function registerCallDelete(app: FastifyInstance, guard: Guard, deps: DeleteDeps): void {
+  const route = routesOn(app, guard);
+  route({
+    method: 'delete',
+    path: '/api/developer/calls/:callUuid',
+    id: 'deleteCall',
+    tag: 'Calls',
+    summary: 'Delete parts of a call for good',
+    description:
+      'Recording, transcript and analysis then say `deleted`. `metadata` is what was known of the person: name, number, metadata; in stored webhook bodies too. Times and outcome stay. Keys of recordings go first, so that no copy can be read any more. Repeating it is fine.',
+    scope: 'calls:write',
+    params: callParams,
+    query: deleteQuery,
+    answers: { 200: json('They are gone.', deletedAnswer) },
+    errors: ['call_live', 'legal_hold', 'invalid_call_id', 'call_not_found'],
+    async handler(request) {
+      const { callUuid } = request.params;
+      const { kind } = request.query;
+      const parts = CALL_PARTS.filter((part) => kind.includes('all') || kind.includes(part));
+      const { workspaceId, keyId } = request.principal;
+      const by = { actor: `key:${keyId}` as const, ip: request.ip, requestId: request.id };
+      const outcome = await deleteCallParts(deps, { workspaceId, callUuid, parts, by });
+      if (outcome === 'unknown_call') throw new Refusal('call_not_found');
+      if (outcome === 'live') throw new Refusal('call_live');
+      if (outcome === 'held') throw new Refusal('legal_hold');
+      return { success: true, callUuid, deleted: parts };
+    },
   });
 }

@@ -1,12 +1,13 @@
 /**
- * `GET /api/developer/calls/{callUuid}/events`: what happened, as a JSON list, or as a stream of server-sent events that
- * begins with what is stored and goes on live. The table is the truth; the bus only shortens the wait, so events of another
- * node come too. A stream ends 60 s after the call at the latest, sooner when recording and webhooks are settled; and with its key.
+ * `GET /api/developer/calls/{callUuid}/events`: what happened, as a JSON list, or as a stream of server-sent events
+ * that begins with what is stored and goes on live. The table is the truth; the bus only shortens the wait, so events
+ * of another node come too. A stream ends 60 s after the call at the latest, sooner when recording and webhooks are
+ * settled; and with its key.
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
 import { readCall } from '../../calls/live-call.ts';
 import type { Database } from '../../store/database.ts';
@@ -14,11 +15,13 @@ import type { Authenticator } from '../authentication.ts';
 import type { CallEventBus } from '../call-event-bus.ts';
 import type { Guard } from '../guard.ts';
 import { Refusal } from '../refusal.ts';
+import { routesOn } from '../route.ts';
+import { eventsAnswer } from './answers.ts';
 import { callParams } from './call-routes.ts';
 import { createEventStreams } from './event-streams.ts';
 import { readEvents } from './stored-events.ts';
 
-export interface EventRouteDeps {
+export interface EventRouteDeps extends Pick<Authenticator, 'stillHold'> {
   database: Database;
   clock: Clock;
   log: Logger;
@@ -27,53 +30,66 @@ export interface EventRouteDeps {
 
 const RETRY_SECONDS = 5;
 
-export function registerCallEvents(
-  plain: FastifyInstance,
-  guard: Guard,
-  { stillHold }: Pick<Authenticator, 'stillHold'>,
-  deps: EventRouteDeps,
-): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
-  const streams = createEventStreams({ ...deps, stillHold });
+export function registerCallEvents(app: FastifyInstance, guard: Guard, deps: EventRouteDeps): void {
+  const route = routesOn(app, guard);
+  const streams = createEventStreams(deps);
   app.addHook('preClose', async () => streams.close());
 
-  const options = { onRequest: guard('calls:read'), schema: { params: callParams } };
-  app.get('/api/developer/calls/:callUuid/events', options, async (request, reply) => {
-    const { callUuid } = request.params;
-    const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
-    if (call === undefined) throw new Refusal('call_not_found');
-    if (!wantsStream(request.headers.accept)) {
-      return { data: await readEvents(deps.database, callUuid, '0'), nextCursor: null };
-    }
-    // Whoever has gone meanwhile closes no more, and would hold a place until the call ends.
-    if (reply.raw.destroyed) return reply.hijack();
-    const { keyId } = request.principal;
-    if (!streams.hasRoom(callUuid, keyId)) {
-      throw new Refusal('event_stream_limit', { retryAfterSeconds: RETRY_SECONDS });
-    }
-    const lastEventId = request.headers['last-event-id'];
-    reply.hijack();
-    for (const [name, value] of Object.entries(reply.getHeaders())) {
-      if (value !== undefined) reply.raw.setHeader(name, value);
-    }
-    reply.raw.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'x-accel-buffering': 'no',
-      // A stream that ended as the server closes would hold it up for as long as idle connections may live.
-      connection: 'close',
-    });
-    // A call without events yet: the client must see at once that the stream is open.
-    reply.raw.flushHeaders();
-    const end = streams.open({
-      callUuid,
-      keyId,
-      address: request.ip ?? 'local',
-      afterId: typeof lastEventId === 'string' && /^\d{1,18}$/.test(lastEventId) ? lastEventId : '0',
-      write: (text) => writeText(reply.raw, text),
-      onEnd: () => void reply.raw.end(),
-    });
-    reply.raw.on('close', end);
-    return reply;
+  route({
+    method: 'get',
+    path: '/api/developer/calls/:callUuid/events',
+    id: 'readCallEvents',
+    tag: 'Calls',
+    summary: 'What happened in a call, in order',
+    description:
+      'A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. It ends with the event `end`, or without it when its key is revoked.',
+    scope: 'calls:read',
+    headers: { Accept: '`text/event-stream` for a stream', 'Last-Event-ID': 'The last event that was received' },
+    params: callParams,
+    answers: {
+      200: {
+        description: 'The events.',
+        content: { 'application/json': eventsAnswer, 'text/event-stream': z.string() },
+      },
+    },
+    errors: ['invalid_call_id', 'call_not_found', 'event_stream_limit'],
+    async handler(request, reply) {
+      const { callUuid } = request.params;
+      const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
+      if (call === undefined) throw new Refusal('call_not_found');
+      if (!wantsStream(request.headers.accept)) {
+        return { data: await readEvents(deps.database, callUuid, '0'), nextCursor: null };
+      }
+      // Whoever has gone meanwhile closes no more, and would hold a place until the call ends.
+      if (reply.raw.destroyed) return reply.hijack();
+      const { keyId } = request.principal;
+      if (!streams.hasRoom(callUuid, keyId)) {
+        throw new Refusal('event_stream_limit', { retryAfterSeconds: RETRY_SECONDS });
+      }
+      const lastEventId = request.headers['last-event-id'];
+      reply.hijack();
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
+        if (value !== undefined) reply.raw.setHeader(name, value);
+      }
+      reply.raw.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'x-accel-buffering': 'no',
+        // A stream that ended as the server closes would hold it up for as long as idle connections may live.
+        connection: 'close',
+      });
+      // A call without events yet: the client must see at once that the stream is open.
+      reply.raw.flushHeaders();
+      const end = streams.open({
+        callUuid,
+        keyId,
+        address: request.ip ?? 'local',
+        afterId: typeof lastEventId === 'string' && /^\d{1,18}$/.test(lastEventId) ? lastEventId : '0',
+        write: (text) => writeText(reply.raw, text),
+        onEnd: () => void reply.raw.end(),
+      });
+      reply.raw.on('close', end);
+      return reply;
+    },
   });
 }
 

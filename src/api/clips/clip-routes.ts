@@ -1,12 +1,12 @@
 /**
- * `/api/developer/clips`: sound that agents play where they would speak. A clip comes as a form with a file in it, so this resource has a
- * parser and a limit of its own. What makes and keeps clips is `src/clips`; the command line uses the same.
+ * `/api/developer/clips`: sound that agents play where they would speak. A clip comes as a form with a file in it, so
+ * this resource has a parser and a limit of its own. What makes and keeps clips is `src/clips`; the command line uses
+ * the same.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { LARGEST_CLIP_FILE_BYTES } from '../../../media/contract/clip.ts';
 import type { Clip } from '../../clips/clip-rows.ts';
@@ -15,11 +15,14 @@ import { ClipsBusy } from '../../clips/convert-file.ts';
 import { RecordingKeyLost } from '../../recordings/recording-keys.ts';
 import { StoreFault } from '../../recordings/recording-store.ts';
 import { changedBy, type Guard } from '../guard.ts';
+import { json } from '../openapi/operation.ts';
 import { isStorable } from '../outbound-call/request-body.ts';
 import { Refusal } from '../refusal.ts';
+import { routesOn } from '../route.ts';
 import { type CreateOnceDeps, createOnce } from '../settings/create-once.ts';
 import { refusing } from '../settings/setting-refusal.ts';
 import type { UploadRoom } from '../upload-room.ts';
+import { clipAnswer, clipsAnswer, deletedClipAnswer, storedClipAnswer } from './answers.ts';
 
 export const CLIPS_PATH = '/api/developer/clips';
 const LONGEST_TEXT = 2_000;
@@ -63,72 +66,138 @@ export function registerClips(app: FastifyInstance, guard: Guard, deps: ClipRout
   });
 }
 
-function registerAdding(plain: FastifyInstance, guard: Guard, deps: ClipRouteDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
-  const adding = {
-    onRequest: [guard('settings:write'), deps.uploadRoom.enter(LARGEST_CLIP_FILE_BYTES)],
-    preValidation: async (request: FastifyRequest) => {
+function registerAdding(app: FastifyInstance, guard: Guard, deps: ClipRouteDeps): void {
+  const route = routesOn(app, guard);
+  route({
+    method: 'post',
+    path: CLIPS_PATH,
+    id: 'createClip',
+    tag: 'Settings',
+    summary: 'Make a clip of a sound file',
+    description:
+      'Ogg Opus, WebM Opus and WAV; anything else where FFmpeg is installed. At most 10 MB and three minutes. It becomes one channel at -16 LUFS.',
+    scope: 'settings:write',
+    once: true,
+    body: clipBody,
+    bodyTypes: ['multipart/form-data'],
+    onRequest: deps.uploadRoom.enter(LARGEST_CLIP_FILE_BYTES),
+    async preValidation(request) {
       request.body = await fieldsOf(request);
     },
-    schema: { body: clipBody },
-  };
-  app.post(CLIPS_PATH, adding, (request, reply) => {
-    const { name, text, file } = request.body;
-    const { workspaceId } = request.principal;
-    const clip = { workspaceId, name, text, file, by: changedBy(request) };
-    return deps.uploadRoom.during(request, () =>
-      createOnce<Clip>(deps, request, reply, {
-        run: (once) => told(deps.clips.add(once, clip)),
-        answer: (made) => ({ status: 201, body: { success: true, clip: made } }),
-        asked: { name, text, file: createHash('sha256').update(file).digest('hex') },
-      }),
-    );
+    answers: { 201: json('The clip.', storedClipAnswer) },
+    errors: [
+      'invalid_clip',
+      'clip_too_large',
+      'unsupported_clip_type',
+      'clips_busy',
+      'overloaded',
+      'recording_store_unavailable',
+      'setting_refused',
+      'already_exists',
+    ],
+    handler(request, reply) {
+      const { name, text, file } = request.body;
+      const { workspaceId } = request.principal;
+      const clip = { workspaceId, name, text, file, by: changedBy(request) };
+      return deps.uploadRoom.during(request, () =>
+        createOnce<Clip>(deps, request, reply, {
+          run: (once) => told(deps.clips.add(once, clip)),
+          answer: (made) => ({ status: 201, body: { success: true, clip: made } }),
+          asked: { name, text, file: createHash('sha256').update(file).digest('hex') },
+        }),
+      );
+    },
   });
 }
 
-function registerReading(plain: FastifyInstance, guard: Guard, { clips }: ClipRouteDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
-  const reading = { onRequest: guard('settings:read') };
+function registerReading(app: FastifyInstance, guard: Guard, { clips }: ClipRouteDeps): void {
+  const route = routesOn(app, guard);
   const one = `${CLIPS_PATH}/:clipId`;
 
-  app.get(CLIPS_PATH, reading, async (request) => ({
-    data: await clips.list(request.principal.workspaceId),
-    nextCursor: null,
-  }));
-
-  app.get(one, { ...reading, schema: { params: clipParams } }, async (request) => {
-    const clip = await clips.read(request.principal.workspaceId, request.params.clipId);
-    if (clip === undefined) throw new Refusal('clip_not_found');
-    return clip;
+  route({
+    method: 'get',
+    path: CLIPS_PATH,
+    id: 'listClips',
+    tag: 'Settings',
+    summary: 'The clips of the workspace',
+    description: 'Sound that agents play where they would speak: docs/clips.md.',
+    scope: 'settings:read',
+    answers: { 200: json('All of them, by name.', clipsAnswer) },
+    handler: async (request) => ({
+      data: await clips.list(request.principal.workspaceId),
+      nextCursor: null,
+    }),
   });
 
-  app.get(`${one}/sound`, { ...reading, schema: { params: clipParams } }, async (request, reply) => {
-    const sound = await told(clips.sound(request.principal.workspaceId, request.params.clipId));
-    if (sound === undefined) throw new Refusal('clip_not_found');
-    // Before the first line of the answer, so that a fault can still be told.
-    const first = await told(sound.pieces.next());
-    reply.headers({
-      'content-type': 'audio/wav',
-      'content-length': sound.sizeBytes,
-      'content-disposition': `inline; filename="${sound.name}.wav"`,
-      'cache-control': 'private, no-store',
-      'x-content-type-options': 'nosniff',
-      etag: `"${sound.sha256}"`,
-    });
-    const whole = async function* (): AsyncGenerator<Buffer, void, undefined> {
-      if (first.done !== true) yield first.value;
-      yield* sound.pieces;
-    };
-    return reply.send(Readable.from(whole(), { objectMode: false }));
+  route({
+    method: 'get',
+    path: one,
+    id: 'readClip',
+    tag: 'Settings',
+    summary: 'A clip, and which agents play it',
+    description: 'It cannot be deleted while one does.',
+    scope: 'settings:read',
+    params: clipParams,
+    answers: { 200: json('The clip.', clipAnswer) },
+    errors: ['clip_not_found'],
+    async handler(request) {
+      const clip = await clips.read(request.principal.workspaceId, request.params.clipId);
+      if (clip === undefined) throw new Refusal('clip_not_found');
+      return clip;
+    },
   });
 
-  const deleting = { onRequest: guard('settings:write'), schema: { params: clipParams } };
-  app.delete(one, deleting, async (request) => {
-    const { clipId } = request.params;
-    const { workspaceId } = request.principal;
-    const removed = await told(clips.remove({ workspaceId, named: clipId, by: changedBy(request) }));
-    if (removed === undefined) throw new Refusal('clip_not_found');
-    return { success: true, clipId };
+  route({
+    method: 'get',
+    path: `${one}/sound`,
+    id: 'readClipSound',
+    tag: 'Settings',
+    summary: 'The sound of a clip',
+    description: 'As it is stored: 16-bit PCM, one channel, 24 kHz. Legs get it in their own format.',
+    scope: 'settings:read',
+    params: clipParams,
+    answers: { 200: { description: 'The WAV.', content: { 'audio/wav': z.unknown() } } },
+    errors: ['clip_not_found', 'recording_store_unavailable', 'recording_unreadable'],
+    async handler(request, reply) {
+      const sound = await told(clips.sound(request.principal.workspaceId, request.params.clipId));
+      if (sound === undefined) throw new Refusal('clip_not_found');
+      // Before the first line of the answer, so that a fault can still be told.
+      const first = await told(sound.pieces.next());
+      reply.headers({
+        'content-type': 'audio/wav',
+        'content-length': sound.sizeBytes,
+        'content-disposition': `inline; filename="${sound.name}.wav"`,
+        'cache-control': 'private, no-store',
+        'x-content-type-options': 'nosniff',
+        etag: `"${sound.sha256}"`,
+      });
+      const whole = async function* (): AsyncGenerator<Buffer, void, undefined> {
+        if (first.done !== true) yield first.value;
+        yield* sound.pieces;
+      };
+      return reply.send(Readable.from(whole(), { objectMode: false }));
+    },
+  });
+
+  route({
+    method: 'delete',
+    path: one,
+    id: 'deleteClip',
+    tag: 'Settings',
+    summary: 'Delete a clip',
+    description:
+      'Its key is forgotten first, so that every copy of it is noise. A live call that has it plays it to its end.',
+    scope: 'settings:write',
+    params: clipParams,
+    answers: { 200: json('It is gone.', deletedClipAnswer) },
+    errors: ['clip_not_found', 'clip_in_use', 'setting_refused'],
+    async handler(request) {
+      const { clipId } = request.params;
+      const { workspaceId } = request.principal;
+      const removed = await told(clips.remove({ workspaceId, named: clipId, by: changedBy(request) }));
+      if (removed === undefined) throw new Refusal('clip_not_found');
+      return { success: true, clipId };
+    },
   });
 }
 

@@ -1,9 +1,9 @@
 /**
- * `/api/developer/keys` (contract §7): list, read, create, change, rotate, revoke. A key is shown once. One that is made here has no scope, address
- * or life beyond that of the key that asks. The rules are `src/workspaces/api-keys.ts`; the command line runs the same functions.
+ * `/api/developer/keys` (contract §7): list, read, create, change, rotate, revoke. A key is shown once. One that is
+ * made here has no scope, address or life beyond that of the key that asks. The rules are `src/workspaces/api-keys.ts`;
+ * the command line runs the same functions.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import {
   type ApiKey,
@@ -17,10 +17,13 @@ import {
 } from '../../workspaces/api-keys.ts';
 import { changeApiKey, readApiKey } from '../../workspaces/change-api-key.ts';
 import { changedBy, type Guard } from '../guard.ts';
+import { ETAG, json } from '../openapi/operation.ts';
+import { routesOn } from '../route.ts';
 import { type CreateOnceDeps, createOnce } from '../settings/create-once.ts';
 import { etagOf, expectMatch } from '../settings/etag.ts';
 import { given } from '../settings/given.ts';
 import { refusing } from '../settings/setting-refusal.ts';
+import { keyAnswer, keysAnswer, newKeyAnswer, rotatedKeyAnswer, storedKeyAnswer } from './answers.ts';
 
 export const KEYS_PATH = '/api/developer/keys';
 
@@ -65,81 +68,157 @@ export const rotateBody = z
   .nullish()
   .meta({ id: 'RotateApiKeyRequest' });
 
-export function registerKeys(plain: FastifyInstance, guard: Guard, deps: CreateOnceDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
+export function registerKeys(app: FastifyInstance, guard: Guard, deps: CreateOnceDeps): void {
+  const route = routesOn(app, guard);
   const { database } = deps;
   const one = `${KEYS_PATH}/:keyId`;
 
-  app.get(KEYS_PATH, { onRequest: guard('settings:read') }, async (request) => {
-    const keys = await listApiKeys(database, { slug: request.principal.slug });
-    return { data: keys.map(shown), nextCursor: null };
+  route({
+    method: 'get',
+    path: KEYS_PATH,
+    id: 'listKeys',
+    tag: 'Settings',
+    summary: 'The API keys of the workspace',
+    description: 'Revoked and expired ones too, without their secrets.',
+    scope: 'settings:read',
+    answers: { 200: json('All of them.', keysAnswer) },
+    async handler(request) {
+      const keys = await listApiKeys(database, { slug: request.principal.slug });
+      return { data: keys.map(shown), nextCursor: null };
+    },
   });
 
-  const writing = { onRequest: guard('settings:write') };
-  app.post(KEYS_PATH, { ...writing, schema: { body: newKeyBody } }, (request, reply) =>
-    createOnce<NewApiKey>(deps, request, reply, {
-      run: (once) =>
-        refusing(
-          'key_not_found',
-          createApiKey(once, {
-            slug: request.principal.slug,
-            ...request.body,
-            by: changedBy(request),
-            grantor: grantorOf(request),
-          }),
-        ),
-      answer: (made) => ({ status: 201, body: { success: true, key: shown(made), secret: made.text } }),
-    }),
-  );
-
-  app.post(`${one}/rotate`, { ...writing, schema: { params: keyParams, body: rotateBody } }, (request, reply) =>
-    createOnce<{ created: NewApiKey; replaced: ApiKey }>(deps, request, reply, {
-      run: (once) =>
-        refusing(
-          'key_not_found',
-          rotateApiKey(once, {
-            slug: request.principal.slug,
-            keyId: request.params.keyId,
-            overlapSeconds: request.body?.overlapSeconds,
-            by: changedBy(request),
-            grantor: grantorOf(request),
-          }),
-        ),
-      answer: ({ created, replaced }) => ({
-        status: 201,
-        body: { success: true, key: shown(created), replaced: shown(replaced), secret: created.text },
+  route({
+    method: 'post',
+    path: KEYS_PATH,
+    id: 'createKey',
+    tag: 'Settings',
+    summary: 'Make a key',
+    description:
+      'Its text is in the answer and nowhere else. It has no scope, address range or life beyond that of the key that asks. A workspace has at most five live keys.',
+    scope: 'settings:write',
+    once: true,
+    body: newKeyBody,
+    answers: { 201: json('The key, this once.', newKeyAnswer) },
+    errors: ['setting_refused', 'already_exists'],
+    handler: (request, reply) =>
+      createOnce<NewApiKey>(deps, request, reply, {
+        run: (once) =>
+          refusing(
+            'key_not_found',
+            createApiKey(once, {
+              slug: request.principal.slug,
+              ...request.body,
+              by: changedBy(request),
+              grantor: grantorOf(request),
+            }),
+          ),
+        answer: (made) => ({ status: 201, body: { success: true, key: shown(made), secret: made.text } }),
       }),
-    }),
-  );
-
-  app.get(one, { onRequest: guard('settings:read'), schema: { params: keyParams } }, async (request, reply) => {
-    const named = { slug: request.principal.slug, keyId: request.params.keyId };
-    const key = await refusing('key_not_found', readApiKey(database, named));
-    reply.header('etag', etagOf(stateOf(key)));
-    return shown(key);
   });
 
-  app.patch(one, { ...writing, schema: { params: keyParams, body: keyChangeBody } }, async (request, reply) => {
-    const key = await refusing(
-      'key_not_found',
-      changeApiKey(database, {
-        slug: request.principal.slug,
-        keyId: request.params.keyId,
-        change: given(request.body),
-        by: changedBy(request),
-        grantor: grantorOf(request),
-        expect: expectMatch(request, stateOf),
+  route({
+    method: 'post',
+    path: `${one}/rotate`,
+    id: 'rotateKey',
+    tag: 'Settings',
+    summary: 'Make a key like this one, which then ends',
+    description:
+      'The old key stays valid for `overlapSeconds`, a minute to a week, so that its users can be changed in between.',
+    scope: 'settings:write',
+    once: true,
+    params: keyParams,
+    body: rotateBody,
+    bodyOptional: true,
+    answers: { 201: json('The new key, this once.', rotatedKeyAnswer) },
+    errors: ['key_not_found', 'setting_refused', 'already_exists'],
+    handler: (request, reply) =>
+      createOnce<{ created: NewApiKey; replaced: ApiKey }>(deps, request, reply, {
+        run: (once) =>
+          refusing(
+            'key_not_found',
+            rotateApiKey(once, {
+              slug: request.principal.slug,
+              keyId: request.params.keyId,
+              overlapSeconds: request.body?.overlapSeconds,
+              by: changedBy(request),
+              grantor: grantorOf(request),
+            }),
+          ),
+        answer: ({ created, replaced }) => ({
+          status: 201,
+          body: { success: true, key: shown(created), replaced: shown(replaced), secret: created.text },
+        }),
       }),
-    );
-    reply.header('etag', etagOf(stateOf(key)));
-    return { success: true, key: shown(key) };
   });
 
-  app.delete(one, { ...writing, schema: { params: keyParams } }, async (request) => {
-    const { slug } = request.principal;
-    const { keyId } = request.params;
-    const key = await refusing('key_not_found', revokeApiKey(database, { slug, keyId, by: changedBy(request) }));
-    return { success: true, key: shown(key) };
+  route({
+    method: 'get',
+    path: one,
+    id: 'readKey',
+    tag: 'Settings',
+    summary: 'A key',
+    description: 'A revoked or expired one too, without its secret.',
+    scope: 'settings:read',
+    params: keyParams,
+    answers: { 200: json('The key.', keyAnswer, ETAG) },
+    errors: ['key_not_found'],
+    async handler(request, reply) {
+      const named = { slug: request.principal.slug, keyId: request.params.keyId };
+      const key = await refusing('key_not_found', readApiKey(database, named));
+      reply.header('etag', etagOf(stateOf(key)));
+      return shown(key);
+    },
+  });
+
+  route({
+    method: 'patch',
+    path: one,
+    id: 'changeKey',
+    tag: 'Settings',
+    summary: 'Change name, scopes, address ranges or end of life of a key',
+    description:
+      'Only what is given, of a live key; holds within 2 s. It is widened to no scope, address range or life beyond that of the key that asks.',
+    scope: 'settings:write',
+    ifMatch: true,
+    params: keyParams,
+    body: keyChangeBody,
+    answers: { 200: json('The key.', storedKeyAnswer, ETAG) },
+    errors: ['key_not_found', 'setting_refused'],
+    async handler(request, reply) {
+      const key = await refusing(
+        'key_not_found',
+        changeApiKey(database, {
+          slug: request.principal.slug,
+          keyId: request.params.keyId,
+          change: given(request.body),
+          by: changedBy(request),
+          grantor: grantorOf(request),
+          expect: expectMatch(request, stateOf),
+        }),
+      );
+      reply.header('etag', etagOf(stateOf(key)));
+      return { success: true, key: shown(key) };
+    },
+  });
+
+  route({
+    method: 'delete',
+    path: one,
+    id: 'revokeKey',
+    tag: 'Settings',
+    summary: 'End a key',
+    description: 'Holds within 2 s on every node, for the key that asks too. Revoking twice is fine.',
+    scope: 'settings:write',
+    params: keyParams,
+    answers: { 200: json('The key.', storedKeyAnswer) },
+    errors: ['key_not_found'],
+    async handler(request) {
+      const { slug } = request.principal;
+      const { keyId } = request.params;
+      const key = await refusing('key_not_found', revokeApiKey(database, { slug, keyId, by: changedBy(request) }));
+      return { success: true, key: shown(key) };
+    },
   });
 }
 

@@ -3,7 +3,6 @@
  * `POST /api/outbound-call`. A body is not needed. The lead is looked at again, and taken, in placement's transaction.
  */
 import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { isTooDeep } from '../../../media/contract/json-depth.ts';
 import { withDefaults } from '../../leads/call-defaults.ts';
@@ -12,12 +11,17 @@ import { isAbsent } from '../../leads/phone-number.ts';
 import type { Principal } from '../authentication.ts';
 import type { ErrorCode } from '../error-codes.ts';
 import { changedBy, type Guard } from '../guard.ts';
+import { json } from '../openapi/operation.ts';
+import { PLACED_HEADERS, PLACING_CODES, PLACING_HEADERS } from '../outbound-call/answers.ts';
 import { answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
 import { type AskedCall, type PlacingDeps, placeAndAnswer } from '../outbound-call/place-and-answer.ts';
 import { metadataSchema, outboundCallBody } from '../outbound-call/request-body.ts';
 import { answeringRefusals, prefersRepresentation, sendStored } from '../outbound-call/stored-answer.ts';
 import { Refusal } from '../refusal.ts';
-import { LEADS_PATH, leadParams, objectBody } from './lead-routes.ts';
+import { routesOn } from '../route.ts';
+import { leadCalledAnswer } from './answers.ts';
+import { LEADS_PATH, objectBody } from './lead-request.ts';
+import { leadParams } from './lead-routes.ts';
 
 const { from, agentId, name, metadata } = outboundCallBody.shape;
 
@@ -38,33 +42,63 @@ interface LeadCallRequest {
   metadata: Record<string, unknown>;
 }
 
-export function registerLeadCall(plain: FastifyInstance, guard: Guard, deps: PlacingDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
-  const options = { onRequest: guard('calls:write'), config: { specified: true }, schema: { params: leadParams } };
-  app.post(`${LEADS_PATH}/:leadId/call`, options, async (request, reply) => {
-    const { principal } = request;
-    const { leadId } = request.params;
-    const body = request.body ?? {};
-    if (isTooDeep(body)) throw new Refusal('invalid_json');
-    const methodPath = `POST ${LEADS_PATH}/${leadId}/call`;
-    const key = idempotencyKeyOf(request.headers['idempotency-key']);
-    // What was not understood, or is not the key's, leaves its Idempotency-Key free for the mended request.
-    const read = readLeadCall(body, principal.slug);
-    if (!read.ok) throw new Refusal(read.code);
-    const scope = key === null ? null : { workspaceId: principal.workspaceId, methodPath, key };
-    const answer = await answerOnce(deps, scope, body, () =>
-      answeringRefusals(async () =>
-        placeAndAnswer(deps, {
-          ...(await leadCall(deps, principal, leadId, read.call)),
-          idempotencyKey: key,
-          idempotencyPath: methodPath,
-          requestId: request.id,
-          by: changedBy(request),
-          fullAnswer: prefersRepresentation(request.headers['prefer']),
-        }),
-      ),
-    );
-    return sendStored(reply, answer);
+export function registerLeadCall(app: FastifyInstance, guard: Guard, deps: PlacingDeps): void {
+  const route = routesOn(app, guard);
+  route({
+    method: 'post',
+    path: `${LEADS_PATH}/:leadId/call`,
+    id: 'callLead',
+    tag: 'Leads',
+    summary: 'Call a lead now',
+    description:
+      'As POST /api/outbound-call, to the number of the lead and with its name, notes, source and metadata for placeholders. The body may be empty. The status of the lead follows the call.',
+    scope: 'calls:write',
+    specified: true,
+    once: true,
+    headers: PLACING_HEADERS,
+    params: leadParams,
+    ownBody: leadCallBody,
+    bodyOptional: true,
+    answers: {
+      200: json('The carrier has taken the call.', leadCalledAnswer, PLACED_HEADERS),
+    },
+    errors: [
+      'missing_fields',
+      'invalid_from',
+      'invalid_agentId',
+      'invalid_name',
+      'invalid_metadata',
+      'invalid_lead_id',
+      'lead_not_found',
+      'lead_active_call',
+      'do_not_contact',
+      ...PLACING_CODES,
+    ],
+    async handler(request, reply) {
+      const { principal } = request;
+      const { leadId } = request.params;
+      const body = request.body ?? {};
+      if (isTooDeep(body)) throw new Refusal('invalid_json');
+      const methodPath = `POST ${LEADS_PATH}/${leadId}/call`;
+      const key = idempotencyKeyOf(request.headers['idempotency-key']);
+      // What was not understood, or is not the key's, leaves its Idempotency-Key free for the mended request.
+      const read = readLeadCall(body, principal.slug);
+      if (!read.ok) throw new Refusal(read.code);
+      const scope = key === null ? null : { workspaceId: principal.workspaceId, methodPath, key };
+      const answer = await answerOnce(deps, scope, body, () =>
+        answeringRefusals(async () =>
+          placeAndAnswer(deps, {
+            ...(await leadCall(deps, principal, leadId, read.call)),
+            idempotencyKey: key,
+            idempotencyPath: methodPath,
+            requestId: request.id,
+            by: changedBy(request),
+            fullAnswer: prefersRepresentation(request.headers['prefer']),
+          }),
+        ),
+      );
+      return sendStored(reply, answer);
+    },
   });
 }
 

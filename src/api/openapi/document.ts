@@ -1,12 +1,11 @@
 /**
- * OpenAPI 3.1 of `operations.ts`: schemas from the zod schemas, errors from the list of codes. Pure. Its JSON Schema
- * dialect is 3.1's own, so zod's output goes in as it is, with shared schemas moved to `components`.
+ * OpenAPI 3.1 of the routes that are registered: schemas from the zod schemas, errors from the list of codes. Pure. Its
+ * JSON Schema dialect is 3.1's own, so zod's output goes in as it is, with shared schemas moved to `components`.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode, factsFor, meaningOf, publishedErrorCodes } from '../error-codes.ts';
 import { type Answer, type Operation, RATE_HEADERS, TAGS } from './operation.ts';
-import { OPERATIONS } from './operations.ts';
 import { errorAnswer, shortErrorAnswer } from './shared-answers.ts';
 
 type Json = Record<string, unknown>;
@@ -18,11 +17,14 @@ Every answer has \`X-Request-Id\` and \`Service-Version\`; every error \`X-Error
 errors with exactly \`success\` and \`message\`; the others add \`code\`, \`requestId\` and \`details\`. Fields may be added to answers; none
 changes its meaning or goes away. A path that does not exist answers 404 \`not_found\`, another method 405 \`method_not_allowed\`.`;
 
-/** Takes about as long as all of the rest of control's start, in pieces of a few milliseconds between which others are served. */
-export async function buildDocument(publicUrl: string): Promise<Json> {
+/**
+ * Takes about as long as all of the rest of control's start, in pieces of a few milliseconds between which others are
+ * served.
+ */
+export async function buildDocument(operations: readonly Operation[], publicUrl: string): Promise<Json> {
   const schemas: Json = {};
   const paths: Record<string, Json> = {};
-  for (const operation of OPERATIONS) {
+  for (const operation of operations) {
     const path = operation.route.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [operation.method]: describe(operation, schemas) };
     await breathe();

@@ -1,35 +1,34 @@
 /**
- * `/openapi.json` and `/docs`: made once, from the same description, when somebody first asks for one of them: a process that starts again
- * under calls has better things to do. For anybody, because they hold nothing of a workspace.
+ * `/openapi.json`: made of the routes that are registered, once, when somebody first asks for it: a process that starts
+ * again under calls has better things to do. For anybody, because it holds nothing of a workspace.
  */
-import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { DOCS_STYLE, docsPage } from './docs-page.ts';
+import { z } from 'zod';
+import { routesOn } from '../route.ts';
 import { buildDocument } from './document.ts';
+import { json } from './operation.ts';
 
-export function registerOpenApi(app: FastifyInstance, deps: { publicUrl: string }): void {
-  let made: Promise<{ document: string; page: string }> | null = null;
-  const make = async (): Promise<{ document: string; page: string }> => {
-    const document = await buildDocument(deps.publicUrl);
-    return { document: JSON.stringify(document), page: docsPage(document, deps.publicUrl) };
-  };
-  const both = (): Promise<{ document: string; page: string }> => {
-    made ??= make();
+export function registerOpenApi(app: FastifyInstance, { publicUrl }: { publicUrl: string }): void {
+  const route = routesOn(app, null);
+  let made: Promise<string> | null = null;
+  const document = (): Promise<string> => {
+    made ??= buildDocument(app.operations, publicUrl).then((built) => JSON.stringify(built));
     return made;
   };
-  const style = createHash('sha256').update(DOCS_STYLE).digest('base64');
-  const policy = `default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-  app.get('/openapi.json', async (_request, reply) =>
-    reply
-      .type('application/json; charset=utf-8')
-      .serializer(String)
-      .send((await both()).document),
-  );
-  app.get('/docs', async (_request, reply) =>
-    reply
-      .headers({ 'content-security-policy': policy, 'x-content-type-options': 'nosniff' })
-      .type('text/html; charset=utf-8')
-      .serializer(String)
-      .send((await both()).page),
-  );
+  route({
+    method: 'get',
+    path: '/openapi.json',
+    id: 'openapi',
+    tag: 'Service',
+    summary: 'This document',
+    description: 'OpenAPI 3.1.',
+    scope: null,
+    answers: { 200: json('The document.', z.looseObject({ openapi: z.literal('3.1.1') })) },
+    async handler(_request, reply) {
+      return reply
+        .type('application/json; charset=utf-8')
+        .serializer(String)
+        .send(await document());
+    },
+  });
 }

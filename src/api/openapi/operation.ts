@@ -1,6 +1,6 @@
 /**
- * The shape in which an operation is described, and what most descriptions share. Each resource describes its own in an
- * `operations.ts` beside its routes; `operations.ts` here lists them all.
+ * What `/openapi.json` says of one operation, whole. Nobody writes one: `route.ts` makes them of the routes that are
+ * registered, and `document.ts` reads them.
  */
 import type { z } from 'zod';
 import type { Scope } from '../../workspaces/api-keys.ts';
@@ -58,24 +58,7 @@ export const json = (description: string, schema: z.ZodType, headers: Record<str
   headers,
 });
 
-export const COMMON: readonly ErrorCode[] = ['bad_request', 'open_requests_limit', 'internal_error'];
-/** A query parameter that an operation does not have is `invalid_request`. */
-export const KEYED: readonly ErrorCode[] = [
-  'invalid_request',
-  'unauthorized',
-  'insufficient_scope',
-  'auth_rate_limit',
-  'api_rate_limit',
-  ...COMMON,
-];
-/** A request with a body may be refused for it, whether the operation wants one or not. */
-export const BODY: readonly ErrorCode[] = ['invalid_json', 'unsupported_media_type', 'body_too_large', 'body_too_slow'];
+/** Of what is counted against a key's rate. */
 export const RATE_HEADERS = { RateLimit: 'What is left of the limit', 'RateLimit-Policy': 'The limit' };
-/** Of a request that makes something once. */
-export const ONCE = {
-  'Idempotency-Key': '1 to 255 letters, digits, _ or -. The same key and body within 24 h get the same answer.',
-};
-export const REPLAYED = { ...RATE_HEADERS, 'Idempotent-Replayed': '`true` when the answer was stored before' };
-
-/** An operation without what most do not have. */
-export const none = { headers: {}, params: null, query: null, body: null, specified: false } as const;
+/** Of an answer whose state can be named in If-Match. */
+export const ETAG = { ETag: 'Of this state, for If-Match' };

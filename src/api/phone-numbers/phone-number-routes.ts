@@ -1,9 +1,9 @@
 /**
- * `/api/developer/phone-numbers`: the lines of a workspace and their telephony credentials, which go in and never come out. A live
- * call keeps the credentials that it was placed with. The rules are `src/workspaces/lines.ts`; the command line runs the same functions.
+ * `/api/developer/phone-numbers`: the lines of a workspace and their telephony credentials, which go in and never come
+ * out. A live call keeps the credentials that it was placed with. The rules are `src/workspaces/lines.ts`; the command
+ * line runs the same functions.
  */
 import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CARRIER_NAMES, credentialNames } from '../../../media/contract/carriers.ts';
 import {
@@ -16,10 +16,13 @@ import {
   setLineLimits,
 } from '../../workspaces/lines.ts';
 import { changedBy, type Guard } from '../guard.ts';
+import { ETAG, json } from '../openapi/operation.ts';
+import { routesOn } from '../route.ts';
 import { type CreateOnceDeps, createOnce } from '../settings/create-once.ts';
 import { etagOf, expectMatch } from '../settings/etag.ts';
 import { given } from '../settings/given.ts';
 import { refusing } from '../settings/setting-refusal.ts';
+import { deletedPhoneNumberAnswer, phoneNumberAnswer, phoneNumbersAnswer, storedPhoneNumberAnswer } from './answers.ts';
 
 export const PHONE_NUMBERS_PATH = '/api/developer/phone-numbers';
 
@@ -48,60 +51,118 @@ export const newLineBody = z
 
 export const lineChangeBody = z.strictObject({ limits: lineLimits }).meta({ id: 'PhoneNumberChange' });
 
-export function registerPhoneNumbers(plain: FastifyInstance, guard: Guard, deps: CreateOnceDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
+export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: CreateOnceDeps): void {
+  const route = routesOn(app, guard);
   const { database, sealer } = deps;
-  const writing = { onRequest: guard('settings:write') };
   const one = `${PHONE_NUMBERS_PATH}/:lineId`;
 
-  app.get(PHONE_NUMBERS_PATH, { onRequest: guard('agents:read') }, async (request) => ({
-    data: await listLinesOf(database, request.principal.workspaceId),
-    nextCursor: null,
-  }));
-
-  app.post(PHONE_NUMBERS_PATH, { ...writing, schema: { body: newLineBody } }, (request, reply) =>
-    createOnce<PhoneLine>(deps, request, reply, {
-      run: (once) => {
-        const { limits, ...line } = request.body;
-        const { slug } = request.principal;
-        const wanted = { slug, ...line, limits: given(limits ?? {}), withinCaps: true, by: changedBy(request) };
-        return refusing('line_not_found', addLine(once, sealer, wanted));
-      },
-      answer: (line) => ({
-        status: 201,
-        body: { success: true, phoneNumber: line },
-        headers: { etag: etagOf(stateOf(line)) },
-      }),
+  route({
+    method: 'get',
+    path: PHONE_NUMBERS_PATH,
+    id: 'listPhoneNumbers',
+    tag: 'Directory',
+    summary: 'The phone numbers of the workspace',
+    description: 'Their ids are what `from` wants.',
+    scope: 'agents:read',
+    answers: { 200: json('All of them.', phoneNumbersAnswer) },
+    handler: async (request) => ({
+      data: await listLinesOf(database, request.principal.workspaceId),
+      nextCursor: null,
     }),
-  );
-
-  app.get(one, { onRequest: guard('settings:read'), schema: { params: lineParams } }, async (request, reply) => {
-    const named = { slug: request.principal.slug, lineId: request.params.lineId };
-    const line = await refusing('line_not_found', readLine(database, named));
-    reply.header('etag', etagOf(stateOf(line)));
-    return line;
   });
 
-  app.patch(one, { ...writing, schema: { params: lineParams, body: lineChangeBody } }, async (request, reply) => {
-    const changed = await refusing(
-      'line_not_found',
-      setLineLimits(database, {
-        slug: request.principal.slug,
-        lineId: request.params.lineId,
-        limits: given(request.body.limits),
-        withinCaps: true,
-        by: changedBy(request),
-        expect: expectMatch(request, stateOf),
+  route({
+    method: 'post',
+    path: PHONE_NUMBERS_PATH,
+    id: 'createPhoneNumber',
+    tag: 'Settings',
+    summary: 'Add a phone line',
+    description:
+      'Credentials may follow later; until then no call can be placed from it. Its limits are at most those that the operator allows the workspace.',
+    scope: 'settings:write',
+    once: true,
+    body: newLineBody,
+    answers: { 201: json('The line.', storedPhoneNumberAnswer, ETAG) },
+    errors: ['setting_refused', 'already_exists'],
+    handler: (request, reply) =>
+      createOnce<PhoneLine>(deps, request, reply, {
+        run: (once) => {
+          const { limits, ...line } = request.body;
+          const { slug } = request.principal;
+          const wanted = { slug, ...line, limits: given(limits ?? {}), withinCaps: true, by: changedBy(request) };
+          return refusing('line_not_found', addLine(once, sealer, wanted));
+        },
+        answer: (line) => ({
+          status: 201,
+          body: { success: true, phoneNumber: line },
+          headers: { etag: etagOf(stateOf(line)) },
+        }),
       }),
-    );
-    reply.header('etag', etagOf(stateOf(changed)));
-    return { success: true, phoneNumber: changed };
   });
 
-  app.put(
-    `${one}/credentials`,
-    { ...writing, schema: { params: lineParams, body: credentialsBody } },
-    async (request, reply) => {
+  route({
+    method: 'get',
+    path: one,
+    id: 'readPhoneNumber',
+    tag: 'Settings',
+    summary: 'A phone line',
+    description: 'Whether it has credentials is shown, never which.',
+    scope: 'settings:read',
+    params: lineParams,
+    answers: { 200: json('The line.', phoneNumberAnswer, ETAG) },
+    errors: ['line_not_found'],
+    async handler(request, reply) {
+      const named = { slug: request.principal.slug, lineId: request.params.lineId };
+      const line = await refusing('line_not_found', readLine(database, named));
+      reply.header('etag', etagOf(stateOf(line)));
+      return line;
+    },
+  });
+
+  route({
+    method: 'patch',
+    path: one,
+    id: 'changePhoneNumber',
+    tag: 'Settings',
+    summary: "Change a line's limits",
+    description: 'Holds within a second; live calls go on.',
+    scope: 'settings:write',
+    ifMatch: true,
+    params: lineParams,
+    body: lineChangeBody,
+    answers: { 200: json('The line.', storedPhoneNumberAnswer, ETAG) },
+    errors: ['line_not_found', 'setting_refused'],
+    async handler(request, reply) {
+      const changed = await refusing(
+        'line_not_found',
+        setLineLimits(database, {
+          slug: request.principal.slug,
+          lineId: request.params.lineId,
+          limits: given(request.body.limits),
+          withinCaps: true,
+          by: changedBy(request),
+          expect: expectMatch(request, stateOf),
+        }),
+      );
+      reply.header('etag', etagOf(stateOf(changed)));
+      return { success: true, phoneNumber: changed };
+    },
+  });
+
+  route({
+    method: 'put',
+    path: `${one}/credentials`,
+    id: 'setPhoneNumberCredentials',
+    tag: 'Settings',
+    summary: 'Set the telephony credentials of a line',
+    description: 'Write-only. New calls use them; a live call is ended with those that it was placed with.',
+    scope: 'settings:write',
+    ifMatch: true,
+    params: lineParams,
+    body: credentialsBody,
+    answers: { 200: json('The line.', storedPhoneNumberAnswer, ETAG) },
+    errors: ['line_not_found', 'setting_refused'],
+    async handler(request, reply) {
       const changed = await refusing(
         'line_not_found',
         setLineCredentials(database, sealer, {
@@ -115,14 +176,27 @@ export function registerPhoneNumbers(plain: FastifyInstance, guard: Guard, deps:
       reply.header('etag', etagOf(stateOf(changed)));
       return { success: true, phoneNumber: changed };
     },
-  );
+  });
 
-  app.delete(one, { ...writing, schema: { params: lineParams } }, async (request) => {
-    const { lineId } = request.params;
-    const { slug } = request.principal;
-    const expect = expectMatch(request, stateOf);
-    await refusing('line_not_found', removeLine(database, { slug, lineId, by: changedBy(request), expect }));
-    return { success: true, lineId };
+  route({
+    method: 'delete',
+    path: one,
+    id: 'deletePhoneNumber',
+    tag: 'Settings',
+    summary: 'Remove a line',
+    description: 'No call is placed from it any more; its live calls go on. Its credentials are gone a day later.',
+    scope: 'settings:write',
+    ifMatch: true,
+    params: lineParams,
+    answers: { 200: json('It is gone.', deletedPhoneNumberAnswer) },
+    errors: ['line_not_found', 'setting_refused'],
+    async handler(request) {
+      const { lineId } = request.params;
+      const { slug } = request.principal;
+      const expect = expectMatch(request, stateOf);
+      await refusing('line_not_found', removeLine(database, { slug, lineId, by: changedBy(request), expect }));
+      return { success: true, lineId };
+    },
   });
 }
 

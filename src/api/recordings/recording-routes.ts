@@ -1,10 +1,10 @@
 /**
- * Recordings over HTTP. `GET /api/developer/calls/{callUuid}/recording` wants the API key and redirects to a signed address (contract §13);
- * `GET /api/developer/recordings/{callUuid}` is that address: no key, ranges, for players and downloads.
+ * Recordings over HTTP. `GET /api/developer/calls/{callUuid}/recording` wants the API key and redirects to a signed
+ * address (contract §13); `GET /api/developer/recordings/{callUuid}` is that address: no key, ranges, for players and
+ * downloads.
  */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { readCall } from '../../calls/live-call.ts';
 import { RecordingKeyLost } from '../../recordings/recording-keys.ts';
@@ -17,6 +17,7 @@ import type { Database } from '../../store/database.ts';
 import { callParams } from '../calls/call-routes.ts';
 import type { Guard } from '../guard.ts';
 import { Refusal } from '../refusal.ts';
+import { routesOn } from '../route.ts';
 import { rangeOf } from './byte-range.ts';
 
 export interface RecordingRouteDeps {
@@ -46,27 +47,70 @@ export const linkQuery = recordingQuery.extend({
 });
 
 const BUSY_RETRY_SECONDS = 5;
+const SOUND = { 'audio/ogg': z.file(), 'audio/wav': z.file() };
+const SOUND_HEADERS = { 'Accept-Ranges': '`bytes`', ETag: 'SHA-256 of the stored file' };
 
-export function registerRecordings(plain: FastifyInstance, guard: Guard, deps: RecordingRouteDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
+export function registerRecordings(app: FastifyInstance, guard: Guard, deps: RecordingRouteDeps): void {
+  const route = routesOn(app, guard);
 
-  const keyed = { onRequest: guard('calls:read'), schema: { params: callParams, querystring: recordingQuery } };
-  app.get('/api/developer/calls/:callUuid/recording', keyed, async (request, reply) => {
-    const { callUuid } = request.params;
-    const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
-    if (call === undefined) throw new Refusal('call_not_found');
-    const { part = null } = request.query;
-    const isThere = part === null ? call.recordingStatus === 'ready' : call.recordings[part - 1] !== undefined;
-    if (!isThere) throw new Refusal('recording_not_ready');
-    return reply.redirect(deps.links.sign({ ...request.query, part, callUuid }, REDIRECT_LIFE_MS).url, 302);
+  route({
+    method: 'get',
+    path: '/api/developer/calls/:callUuid/recording',
+    id: 'readRecording',
+    tag: 'Calls',
+    summary: 'The recording of a call',
+    description:
+      'Redirects to a signed address that lives five minutes and needs no key. Stored is Ogg/Opus in stereo; every other form is made of it when it is asked for, which takes a second or two.',
+    scope: 'calls:read',
+    params: callParams,
+    query: recordingQuery,
+    answers: {
+      302: { description: 'Where it is.', content: {}, headers: { Location: 'The signed address' } },
+    },
+    errors: ['recording_not_ready', 'invalid_call_id', 'call_not_found'],
+    async handler(request, reply) {
+      const { callUuid } = request.params;
+      const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
+      if (call === undefined) throw new Refusal('call_not_found');
+      const { part = null } = request.query;
+      const isThere = part === null ? call.recordingStatus === 'ready' : call.recordings[part - 1] !== undefined;
+      if (!isThere) throw new Refusal('recording_not_ready');
+      return reply.redirect(deps.links.sign({ ...request.query, part, callUuid }, REDIRECT_LIFE_MS).url, 302);
+    },
   });
 
-  // Fastify's own HEAD would tell a length of 0.
-  const open = { schema: { params: callParams, querystring: linkQuery }, exposeHeadRoute: false };
-  const address = { method: ['GET' as const, 'HEAD' as const], url: '/api/developer/recordings/:callUuid' };
-  app.route({
-    ...open,
-    ...address,
+  route({
+    method: 'get',
+    path: '/api/developer/recordings/:callUuid',
+    id: 'downloadRecording',
+    tag: 'Calls',
+    summary: 'A recording, at its signed address',
+    description:
+      'The addresses in `recording.ready` and in the call log, and the one that `readRecording` redirects to. HEAD and single byte ranges are answered; no key is needed, so treat the address as a secret.',
+    scope: null,
+    headers: { Range: '`bytes=0-1023`', 'If-Range': 'An ETag' },
+    params: callParams,
+    query: linkQuery,
+    answers: {
+      200: { description: 'The file.', content: SOUND, headers: SOUND_HEADERS },
+      206: {
+        description: 'The range.',
+        content: SOUND,
+        headers: { ...SOUND_HEADERS, 'Content-Range': 'Which bytes of how many' },
+      },
+    },
+    errors: [
+      'link_invalid',
+      'link_expired',
+      'recording_not_ready',
+      'range_not_satisfiable',
+      'recording_store_unavailable',
+      'recording_busy',
+      'recording_unreadable',
+      'invalid_call_id',
+    ],
+    // Fastify's own would tell a length of 0.
+    answersHead: true,
     async handler(request, reply) {
       const { expires, signature, part = null, ...form } = request.query;
       const target = { ...form, part, callUuid: request.params.callUuid };

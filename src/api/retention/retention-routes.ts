@@ -1,9 +1,8 @@
 /**
- * `/api/developer/retention` and `/agents/{agentId}/retention`: for how many days each kind of a call's data is kept. The rules are
- * `src/retention/retention-rules.ts`.
+ * `/api/developer/retention` and `/agents/{agentId}/retention`: for how many days each kind of a call's data is kept.
+ * The rules are `src/retention/retention-rules.ts`.
  */
 import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CALL_PARTS, type CallPart } from '../../calls/call-parts.ts';
 import { MOST_RETENTION_DAYS, type Retention, readRetention, setRetention } from '../../retention/retention-rules.ts';
@@ -11,9 +10,12 @@ import type { Database } from '../../store/database.ts';
 import { readAgent } from '../../workspaces/agents.ts';
 import { AGENTS_PATH, agentParams } from '../agents/agent-routes.ts';
 import { changedBy, type Guard } from '../guard.ts';
+import { ETAG, json } from '../openapi/operation.ts';
+import { routesOn } from '../route.ts';
 import { etagOf, expectMatch } from '../settings/etag.ts';
 import { given } from '../settings/given.ts';
 import { refusing } from '../settings/setting-refusal.ts';
+import { retentionAnswer } from './answers.ts';
 
 export const RETENTION_PATH = '/api/developer/retention';
 export const AGENT_RETENTION_PATH = `${AGENTS_PATH}/:agentId/retention`;
@@ -26,48 +28,95 @@ export const retentionBody = z
     description: "Days by kind; 0: until the next purge after the call's end; null: as the next wider rule has it.",
   });
 
-export function registerRetention(plain: FastifyInstance, guard: Guard, { database }: { database: Database }): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
-  const reading = { onRequest: guard('settings:read') };
-  const writing = { onRequest: guard('settings:write') };
+export function registerRetention(app: FastifyInstance, guard: Guard, { database }: { database: Database }): void {
+  const route = routesOn(app, guard);
 
-  app.get(RETENTION_PATH, reading, async (request, reply) => {
-    const { workspaceId } = request.principal;
-    const found = await readRetention(database, { workspaceId, agentId: null });
-    reply.header('etag', etagOf(found));
-    return found;
+  route({
+    method: 'get',
+    path: RETENTION_PATH,
+    id: 'readRetention',
+    tag: 'Settings',
+    summary: 'For how long what is kept of calls is kept',
+    description: '365 days where nothing else was set.',
+    scope: 'settings:read',
+    answers: { 200: json('Days by kind.', retentionAnswer, ETAG) },
+    async handler(request, reply) {
+      const { workspaceId } = request.principal;
+      const found = await readRetention(database, { workspaceId, agentId: null });
+      reply.header('etag', etagOf(found));
+      return found;
+    },
   });
 
-  app.patch(RETENTION_PATH, { ...writing, schema: { body: retentionBody } }, async (request, reply) => {
-    const scope = { workspaceId: request.principal.workspaceId, agentId: null };
-    const expect = expectMatch<Retention>(request, (current) => current);
-    const changed = await refusing(
-      'agent_not_found',
-      setRetention(database, scope, given(request.body), changedBy(request), expect),
-    );
-    reply.header('etag', etagOf(changed));
-    return changed;
+  route({
+    method: 'patch',
+    path: RETENTION_PATH,
+    id: 'changeRetention',
+    tag: 'Settings',
+    summary: 'Change for how long it is kept',
+    description:
+      'Only the kinds that are given. The next purge follows it, for calls that are over too; what is under a legal hold stays.',
+    scope: 'settings:write',
+    ifMatch: true,
+    body: retentionBody,
+    answers: { 200: json('Days by kind.', retentionAnswer, ETAG) },
+    errors: ['agent_not_found', 'setting_refused'],
+    async handler(request, reply) {
+      const scope = { workspaceId: request.principal.workspaceId, agentId: null };
+      const expect = expectMatch<Retention>(request, (current) => current);
+      const changed = await refusing(
+        'agent_not_found',
+        setRetention(database, scope, given(request.body), changedBy(request), expect),
+      );
+      reply.header('etag', etagOf(changed));
+      return changed;
+    },
   });
 
-  app.get(AGENT_RETENTION_PATH, { ...reading, schema: { params: agentParams } }, async (request, reply) => {
-    const { workspaceId, slug } = request.principal;
-    const { agentId } = request.params;
-    await refusing('agent_not_found', readAgent(database, { slug, agentId }));
-    const found = await readRetention(database, { workspaceId, agentId });
-    reply.header('etag', etagOf(found));
-    return found;
+  route({
+    method: 'get',
+    path: AGENT_RETENTION_PATH,
+    id: 'readAgentRetention',
+    tag: 'Settings',
+    summary: "For how long what is kept of an agent's calls is kept",
+    description: "Its own rules, else the workspace's.",
+    scope: 'settings:read',
+    params: agentParams,
+    answers: { 200: json('Days by kind.', retentionAnswer, ETAG) },
+    errors: ['agent_not_found'],
+    async handler(request, reply) {
+      const { workspaceId, slug } = request.principal;
+      const { agentId } = request.params;
+      await refusing('agent_not_found', readAgent(database, { slug, agentId }));
+      const found = await readRetention(database, { workspaceId, agentId });
+      reply.header('etag', etagOf(found));
+      return found;
+    },
   });
 
-  const ofAgent = { ...writing, schema: { params: agentParams, body: retentionBody } };
-  app.patch(AGENT_RETENTION_PATH, ofAgent, async (request, reply) => {
-    const { workspaceId } = request.principal;
-    const { agentId } = request.params;
-    const expect = expectMatch<Retention>(request, (current) => current);
-    const changed = await refusing(
-      'agent_not_found',
-      setRetention(database, { workspaceId, agentId }, given(request.body), changedBy(request), expect),
-    );
-    reply.header('etag', etagOf(changed));
-    return changed;
+  route({
+    method: 'patch',
+    path: AGENT_RETENTION_PATH,
+    id: 'changeAgentRetention',
+    tag: 'Settings',
+    summary: "Change for how long an agent's calls are kept",
+    description: "Null for a kind: the workspace's rule holds again.",
+    scope: 'settings:write',
+    ifMatch: true,
+    params: agentParams,
+    body: retentionBody,
+    answers: { 200: json('Days by kind.', retentionAnswer, ETAG) },
+    errors: ['agent_not_found', 'setting_refused'],
+    async handler(request, reply) {
+      const { workspaceId } = request.principal;
+      const { agentId } = request.params;
+      const expect = expectMatch<Retention>(request, (current) => current);
+      const changed = await refusing(
+        'agent_not_found',
+        setRetention(database, { workspaceId, agentId }, given(request.body), changedBy(request), expect),
+      );
+      reply.header('etag', etagOf(changed));
+      return changed;
+    },
   });
 }

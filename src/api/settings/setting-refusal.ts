@@ -1,14 +1,11 @@
 /**
- * What the functions behind settings refuse, told to a client. They are the command line's own functions, and their sentences may
- * name its commands: that part is left out here. Which 404 it is, the route knows.
+ * What the functions behind settings refuse, told to a client. They are the command line's own functions; its commands,
+ * with which they tell an operator what to do next, are left out here. Which 404 it is, the route knows.
  */
 import { AgentFaultsError } from '../../workspaces/agents.ts';
 import { OperatorError } from '../../workspaces/operator-error.ts';
 import type { ErrorCode } from '../error-codes.ts';
 import { Refusal } from '../refusal.ts';
-
-/** ` see: parley line list acme` at a sentence's end. */
-const COMMAND = /[;.,]?\s*(?:see|first|make it with|this sends what waits)?:?\s*parley\s.*$/;
 
 export async function refusing<Result>(notFound: ErrorCode, work: Promise<Result>): Promise<Result> {
   try {
@@ -23,7 +20,7 @@ function refusalOf(error: OperatorError, notFound: ErrorCode): Refusal {
     const details = error.faults.map(({ path, problem }) => ({ field: path, issue: problem }));
     return new Refusal('invalid_agent', { details });
   }
-  const details = [{ field: '', issue: error.message.replace(COMMAND, '').trim() }];
+  const details = [{ field: '', issue: error.reason }];
   switch (error.code) {
     case 'not_found':
       return new Refusal(notFound);

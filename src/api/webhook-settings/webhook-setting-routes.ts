@@ -1,10 +1,9 @@
 /**
- * The webhook URL as a setting: set it, rotate its secret, choose opt-in events, switch it. What became of deliveries is
- * `src/api/webhooks`. Whoever sets the URL gets every transcript, so that takes `settings:write`; the rest `webhooks:write`. The rules
- * are `src/workspaces/webhooks.ts`; the command line runs the same functions.
+ * The webhook URL as a setting: set it, rotate its secret, choose opt-in events, switch it. What became of deliveries
+ * is `src/api/webhooks`. Whoever sets the URL gets every transcript, so that takes `settings:write`; the rest
+ * `webhooks:write`. The rules are `src/workspaces/webhooks.ts`; the command line runs the same functions.
  */
 import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
 import { endpointState, noticeOf, type WebhookEndpoint } from '../../webhooks/endpoint.ts';
@@ -20,9 +19,13 @@ import {
   type WebhookSet,
 } from '../../workspaces/webhooks.ts';
 import { changedBy, type Guard } from '../guard.ts';
+import { ETAG, json } from '../openapi/operation.ts';
+import { routesOn } from '../route.ts';
 import { type CreateOnceDeps, createOnce } from '../settings/create-once.ts';
 import { etagOf, expectMatch } from '../settings/etag.ts';
 import { refusing } from '../settings/setting-refusal.ts';
+import { endpointAnswer } from '../webhooks/answers.ts';
+import { removedAnswer, setAnswer, withSecretAnswer } from './answers.ts';
 
 export interface WebhookSettingDeps extends CreateOnceDeps {
   clock: Clock;
@@ -48,73 +51,126 @@ export const webhookChangeBody = z
   })
   .meta({ id: 'WebhookChange' });
 
-export function registerWebhookSettings(plain: FastifyInstance, guard: Guard, deps: WebhookSettingDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
+export function registerWebhookSettings(app: FastifyInstance, guard: Guard, deps: WebhookSettingDeps): void {
+  const route = routesOn(app, guard);
   const { database, sealer } = deps;
-  const setting = { onRequest: guard('settings:write') };
   const secretAnswer = ({ endpoint, secret }: WebhookSet) => ({
     status: 200,
     body: { success: true, webhook: shownEndpoint(endpoint), secret },
     headers: { etag: webhookTag(endpoint) },
   });
 
-  app.put(WEBHOOKS_PATH, { ...setting, schema: { body: webhookBody } }, (request, reply) => {
-    const expect = expectMatch<WebhookEndpoint | null>(request, (current) => current && endpointState(current));
-    return createOnce<WebhookSet>(deps, request, reply, {
-      run: (once) =>
-        refusing(
-          'webhook_not_set',
-          setWebhook(once, sealer, {
-            slug: request.principal.slug,
-            ...request.body,
-            by: changedBy(request),
-            check: { ...deps.webhookAddress, clock: deps.clock },
-            expect,
-          }),
-        ),
-      answer: secretAnswer,
-    });
+  route({
+    method: 'put',
+    path: WEBHOOKS_PATH,
+    id: 'setWebhook',
+    tag: 'Settings',
+    summary: 'Set the webhook URL',
+    description:
+      'The first URL gets a secret, which the answer shows this once. Another URL keeps it, unless `newSecret` asks for one: then both sign for 24 h. What waited goes to the new URL.',
+    scope: 'settings:write',
+    once: true,
+    ifMatch: true,
+    body: webhookBody,
+    answers: { 200: json('The URL, and its secret if that is new.', setAnswer, ETAG) },
+    errors: ['webhook_not_set', 'setting_refused', 'already_exists'],
+    handler(request, reply) {
+      const expect = expectMatch<WebhookEndpoint | null>(request, (current) => current && endpointState(current));
+      return createOnce<WebhookSet>(deps, request, reply, {
+        run: (once) =>
+          refusing(
+            'webhook_not_set',
+            setWebhook(once, sealer, {
+              slug: request.principal.slug,
+              ...request.body,
+              by: changedBy(request),
+              check: { ...deps.webhookAddress, clock: deps.clock },
+              expect,
+            }),
+          ),
+        answer: secretAnswer,
+      });
+    },
   });
 
-  app.delete(WEBHOOKS_PATH, setting, async (request) => {
-    const expect = expectMatch<WebhookEndpoint>(request, endpointState);
-    const named = { slug: request.principal.slug, by: changedBy(request), expect };
-    const removed = await refusing('webhook_not_set', removeWebhook(database, named));
-    return { success: true, webhook: shownEndpoint(removed) };
+  route({
+    method: 'delete',
+    path: WEBHOOKS_PATH,
+    id: 'removeWebhook',
+    tag: 'Settings',
+    summary: 'Take the webhook URL and its secret away',
+    description:
+      'What waits is given up. What became of events can still be read, and a URL that is set later can be sent them by a replay.',
+    scope: 'settings:write',
+    ifMatch: true,
+    answers: { 200: json('It is gone.', removedAnswer) },
+    errors: ['webhook_not_set', 'setting_refused'],
+    async handler(request) {
+      const expect = expectMatch<WebhookEndpoint>(request, endpointState);
+      const named = { slug: request.principal.slug, by: changedBy(request), expect };
+      const removed = await refusing('webhook_not_set', removeWebhook(database, named));
+      return { success: true, webhook: shownEndpoint(removed) };
+    },
   });
 
-  app.post(`${WEBHOOKS_PATH}/rotate-secret`, setting, (request, reply) =>
-    createOnce<WebhookSet>(deps, request, reply, {
-      run: (once) => {
-        const { slug } = request.principal;
-        return refusing('webhook_not_set', rotateWebhookSecret(once, sealer, { slug, by: changedBy(request) }));
-      },
-      answer: secretAnswer,
-    }),
-  );
-
-  const changing = { onRequest: guard('webhooks:write'), schema: { body: webhookChangeBody } };
-  app.patch(WEBHOOKS_PATH, changing, async (request, reply) => {
-    const { events, enabled } = request.body;
-    const named = { slug: request.principal.slug, by: changedBy(request) };
-    const expect = expectMatch<WebhookEndpoint>(request, endpointState);
-    const changed = await refusing(
-      'webhook_not_set',
-      database.transaction(async (tx) => {
-        const within = { ...database, transaction: <Result>(work: (inner: typeof tx) => Promise<Result>) => work(tx) };
-        await tx.query(
-          'SELECT 1 FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id WHERE w.slug = $1 FOR UPDATE OF e',
-          [named.slug],
-        );
-        let endpoint = await showWebhook(tx, named);
-        expect?.(endpoint);
-        if (events !== undefined) endpoint = await subscribeWebhook(within, { ...named, events });
-        if (enabled !== undefined) endpoint = await switchWebhook(within, { ...named, enabled });
-        return endpoint;
+  route({
+    method: 'post',
+    path: `${WEBHOOKS_PATH}/rotate-secret`,
+    id: 'rotateWebhookSecret',
+    tag: 'Settings',
+    summary: 'Make a new signing secret',
+    description: 'For 24 h both sign, so that the receiver can be changed in between.',
+    scope: 'settings:write',
+    once: true,
+    answers: { 200: json('The URL and its new secret.', withSecretAnswer, ETAG) },
+    errors: ['webhook_not_set', 'setting_refused', 'already_exists'],
+    handler: (request, reply) =>
+      createOnce<WebhookSet>(deps, request, reply, {
+        run: (once) => {
+          const { slug } = request.principal;
+          return refusing('webhook_not_set', rotateWebhookSecret(once, sealer, { slug, by: changedBy(request) }));
+        },
+        answer: secretAnswer,
       }),
-    );
-    reply.header('etag', webhookTag(changed));
-    return shownEndpoint(changed);
+  });
+
+  route({
+    method: 'patch',
+    path: WEBHOOKS_PATH,
+    id: 'changeWebhook',
+    tag: 'Settings',
+    summary: 'Choose opt-in events, or switch the URL on or off',
+    description: 'Neither makes a new secret.',
+    scope: 'webhooks:write',
+    ifMatch: true,
+    body: webhookChangeBody,
+    answers: { 200: json('The URL.', endpointAnswer, ETAG) },
+    errors: ['webhook_not_set', 'setting_refused'],
+    async handler(request, reply) {
+      const { events, enabled } = request.body;
+      const named = { slug: request.principal.slug, by: changedBy(request) };
+      const expect = expectMatch<WebhookEndpoint>(request, endpointState);
+      const changed = await refusing(
+        'webhook_not_set',
+        database.transaction(async (tx) => {
+          const within = {
+            ...database,
+            transaction: <Result>(work: (inner: typeof tx) => Promise<Result>) => work(tx),
+          };
+          await tx.query(
+            'SELECT 1 FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id WHERE w.slug = $1 FOR UPDATE OF e',
+            [named.slug],
+          );
+          let endpoint = await showWebhook(tx, named);
+          expect?.(endpoint);
+          if (events !== undefined) endpoint = await subscribeWebhook(within, { ...named, events });
+          if (enabled !== undefined) endpoint = await switchWebhook(within, { ...named, enabled });
+          return endpoint;
+        }),
+      );
+      reply.header('etag', webhookTag(changed));
+      return shownEndpoint(changed);
+    },
   });
 }
 

@@ -1,9 +1,8 @@
 /**
- * `/api/developer/webhooks` and below (contract §6): the URL's state, what became of deliveries, sending again, a test. The rules
- * are `src/webhooks`; the command line runs the same functions. Setting it is `src/api/webhook-settings`.
+ * `/api/developer/webhooks` and below (contract §6): the URL's state, what became of deliveries, sending again, a test.
+ * The rules are `src/webhooks`; the command line runs the same functions. Setting it is `src/api/webhook-settings`.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { Database } from '../../store/database.ts';
@@ -23,9 +22,12 @@ import {
 import type { CursorCodec, CursorScope } from '../cursor.ts';
 import type { ErrorCode } from '../error-codes.ts';
 import type { Guard } from '../guard.ts';
+import { json } from '../openapi/operation.ts';
 import { anyOf, id, page } from '../query-values.ts';
 import { Refusal } from '../refusal.ts';
+import { routesOn } from '../route.ts';
 import { shownEndpoint, webhookTag } from '../webhook-settings/webhook-setting-routes.ts';
+import { deliveriesAnswer, deliveryAnswer, endpointAnswer, replayAnswer, sentAnswer } from './answers.ts';
 
 export interface WebhookRouteDeps {
   database: Database;
@@ -73,64 +75,135 @@ const CODE_OF: Readonly<Record<WebhookRefusalCode, ErrorCode>> = {
   body_gone: 'webhook_too_old',
 };
 
-export function registerWebhooks(plain: FastifyInstance, guard: Guard, deps: WebhookRouteDeps): void {
-  const app = plain.withTypeProvider<ZodTypeProvider>();
+export function registerWebhooks(app: FastifyInstance, guard: Guard, deps: WebhookRouteDeps): void {
+  const route = routesOn(app, guard);
   const { database } = deps;
-  const readable = { onRequest: guard('calls:read') };
-  const writable = { onRequest: guard('webhooks:write') };
 
-  app.get('/api/developer/webhooks', readable, async (request, reply) => {
-    const endpoint = await presentEndpoint(database, request.principal.workspaceId);
-    reply.header('etag', webhookTag(endpoint));
-    return shownEndpoint(endpoint);
+  route({
+    method: 'get',
+    path: '/api/developer/webhooks',
+    id: 'readWebhook',
+    tag: 'Webhooks',
+    summary: 'The webhook URL and its state',
+    description: 'Its secret is shown once, to whoever sets the URL.',
+    scope: 'calls:read',
+    answers: { 200: json('The URL.', endpointAnswer, { ETag: 'Of this state, for If-Match' }) },
+    errors: ['webhook_not_set'],
+    async handler(request, reply) {
+      const endpoint = await presentEndpoint(database, request.principal.workspaceId);
+      reply.header('etag', webhookTag(endpoint));
+      return shownEndpoint(endpoint);
+    },
   });
 
-  app.post('/api/developer/webhooks/enable', writable, async (request) => {
-    await switchEndpoint(database, { ...askedBy(request), enabled: true });
-    return shownEndpoint(await presentEndpoint(database, request.principal.workspaceId));
+  route({
+    method: 'post',
+    path: '/api/developer/webhooks/enable',
+    id: 'enableWebhook',
+    tag: 'Webhooks',
+    summary: 'Switch the URL on, close its breaker and send what waits',
+    description: 'Within 5 s; also what was given up since it began to fail. Without effect when it is on and well.',
+    scope: 'webhooks:write',
+    answers: { 200: json('The URL.', endpointAnswer) },
+    errors: ['webhook_not_set'],
+    async handler(request) {
+      await switchEndpoint(database, { ...askedBy(request), enabled: true });
+      return shownEndpoint(await presentEndpoint(database, request.principal.workspaceId));
+    },
   });
 
-  const listed = { ...readable, schema: { querystring: deliveriesQuery } };
-  app.get('/api/developer/webhooks/deliveries', listed, async (request) => {
-    const { workspaceId } = request.principal;
-    const { limit, cursor, ...filters } = request.query;
-    const scope: CursorScope = { kind: 'webhook-deliveries', workspaceId, filters };
-    const after = cursor === undefined ? null : (deps.cursors.decode(scope, cursor)[0] ?? null);
-    const rows = await listDeliveries(database, workspaceId, filters, { limit: limit + 1, after });
-    const data = rows.slice(0, limit);
-    const last = rows.length > limit ? data.at(-1) : undefined;
-    return { data, nextCursor: last === undefined ? null : deps.cursors.encode(scope, [last.id]) };
+  route({
+    method: 'get',
+    path: '/api/developer/webhooks/deliveries',
+    id: 'listWebhookDeliveries',
+    tag: 'Webhooks',
+    summary: 'What became of webhooks',
+    description: 'Newest first.',
+    scope: 'calls:read',
+    query: deliveriesQuery,
+    answers: { 200: json('A page.', deliveriesAnswer) },
+    errors: ['invalid_call_id', 'invalid_cursor'],
+    async handler(request) {
+      const { workspaceId } = request.principal;
+      const { limit, cursor, ...filters } = request.query;
+      const scope: CursorScope = { kind: 'webhook-deliveries', workspaceId, filters };
+      const after = cursor === undefined ? null : (deps.cursors.decode(scope, cursor)[0] ?? null);
+      const rows = await listDeliveries(database, workspaceId, filters, { limit: limit + 1, after });
+      const data = rows.slice(0, limit);
+      const last = rows.length > limit ? data.at(-1) : undefined;
+      return { data, nextCursor: last === undefined ? null : deps.cursors.encode(scope, [last.id]) };
+    },
   });
 
-  app.get(
-    '/api/developer/webhooks/deliveries/:deliveryId',
-    { ...readable, schema: { params: deliveryParams } },
-    (request) => shownDelivery(database, request.principal.workspaceId, request.params.deliveryId),
-  );
+  route({
+    method: 'get',
+    path: '/api/developer/webhooks/deliveries/:deliveryId',
+    id: 'readWebhookDelivery',
+    tag: 'Webhooks',
+    summary: 'One delivery with its attempts',
+    description: 'What the event said is in the call log.',
+    scope: 'calls:read',
+    params: deliveryParams,
+    answers: { 200: json('The delivery.', deliveryAnswer) },
+    errors: ['delivery_not_found'],
+    handler: (request) => shownDelivery(database, request.principal.workspaceId, request.params.deliveryId),
+  });
 
-  app.post(
-    '/api/developer/webhooks/deliveries/:deliveryId/redeliver',
-    { ...writable, schema: { params: deliveryParams } },
-    async (request, reply) => {
+  route({
+    method: 'post',
+    path: '/api/developer/webhooks/deliveries/:deliveryId/redeliver',
+    id: 'redeliverWebhook',
+    tag: 'Webhooks',
+    summary: 'Send one again',
+    description: 'Under the same `webhook-id`, with a whole schedule of attempts before it.',
+    scope: 'webhooks:write',
+    params: deliveryParams,
+    answers: { 202: json('It is being sent.', sentAnswer) },
+    errors: ['delivery_not_found', 'webhook_too_old', 'webhook_not_set', 'webhook_disabled'],
+    async handler(request, reply) {
       const { workspaceId } = request.principal;
       const { deliveryId } = request.params;
       await refusing(redeliver(database, askedBy(request), deliveryId));
       deps.webhookBell.ring([deliveryId]);
       return reply.code(202).send({ success: true, delivery: await shownDelivery(database, workspaceId, deliveryId) });
     },
-  );
-
-  app.post('/api/developer/webhooks/replay', { ...writable, schema: { body: replayBody } }, async (request, reply) => {
-    const { count, deliveryIds, nextFrom } = await refusing(replay(database, askedBy(request), request.body));
-    deps.webhookBell.ring(deliveryIds);
-    return reply.code(202).send({ success: true, count, nextFrom });
   });
 
-  app.post('/api/developer/webhooks/test', writable, async (request, reply) => {
-    const { workspaceId, slug } = request.principal;
-    const deliveryId = await refusing(sendTest(database, { ...askedBy(request), enterprise: slug }, deps.clock));
-    deps.webhookBell.ring([deliveryId]);
-    return reply.code(202).send({ success: true, delivery: await shownDelivery(database, workspaceId, deliveryId) });
+  route({
+    method: 'post',
+    path: '/api/developer/webhooks/replay',
+    id: 'replayWebhooks',
+    tag: 'Webhooks',
+    summary: 'Send many again',
+    description:
+      'All events of a time, of some kinds or calls, also those from before the URL was set; at most 10,000 at once. Under the same `webhook-id`: a receiver that remembers ids works off only what it missed.',
+    scope: 'webhooks:write',
+    body: replayBody,
+    answers: { 202: json('They are being sent.', replayAnswer) },
+    errors: ['webhook_not_set', 'webhook_disabled'],
+    async handler(request, reply) {
+      const { count, deliveryIds, nextFrom } = await refusing(replay(database, askedBy(request), request.body));
+      deps.webhookBell.ring(deliveryIds);
+      return reply.code(202).send({ success: true, count, nextFrom });
+    },
+  });
+
+  route({
+    method: 'post',
+    path: '/api/developer/webhooks/test',
+    id: 'testWebhook',
+    tag: 'Webhooks',
+    summary: 'Send a `webhook.test`',
+    description: 'Tried once. Read the delivery for its outcome.',
+    scope: 'webhooks:write',
+    answers: { 202: json('It is being sent.', sentAnswer) },
+    errors: ['webhook_not_set', 'webhook_disabled'],
+    async handler(request, reply) {
+      const { workspaceId, slug } = request.principal;
+      const deliveryId = await refusing(sendTest(database, { ...askedBy(request), enterprise: slug }, deps.clock));
+      deps.webhookBell.ring([deliveryId]);
+      return reply.code(202).send({ success: true, delivery: await shownDelivery(database, workspaceId, deliveryId) });
+    },
   });
 }
 

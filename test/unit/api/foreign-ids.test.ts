@@ -8,7 +8,7 @@ import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../../src/api/openapi/operation.ts';
-import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
+import { operationsWithoutServer } from '../../../src/api/openapi/without-a-server.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { createWidgetKey } from '../../../src/embed/widget-keys.ts';
 import { placeHold } from '../../../src/retention/legal-holds.ts';
@@ -19,6 +19,8 @@ import { addLine } from '../../../src/workspaces/lines.ts';
 import { wavOf } from '../../support/clip-files.ts';
 import { putStored, toneFile } from '../../support/sealed-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
+
+const OPERATIONS = await operationsWithoutServer();
 
 const SOUND = toneFile(1);
 

@@ -5,7 +5,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type ErrorCode, factsFor } from '../../../src/api/error-codes.ts';
-import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
 import { errorAnswer, shortErrorAnswer } from '../../../src/api/openapi/shared-answers.ts';
 
 export function holdToDocument(app: FastifyInstance, undescribed: Set<string>): void {
@@ -14,7 +13,7 @@ export function holdToDocument(app: FastifyInstance, undescribed: Set<string>): 
     if (route === undefined || request.method === 'HEAD') return payload;
     const where = `${request.method} ${route} ${reply.statusCode}`;
     for (const name of missingHeaders(request, reply)) undescribed.add(`${where}: ${name} is not sent`);
-    const operation = OPERATIONS.find((one) => one.route === route && one.method === request.method.toLowerCase());
+    const { operation } = request.routeOptions.config;
     if (operation === undefined) {
       undescribed.add(`${where}: no such operation`);
       return payload;
@@ -53,9 +52,7 @@ function issuesOf(payload: unknown): string[] {
 
 /** Of those that `/openapi.json` names for every operation that takes a key. */
 function missingHeaders(request: FastifyRequest, reply: FastifyReply): string[] {
-  const operation = OPERATIONS.find(
-    (one) => one.route === request.routeOptions.url && one.method === request.method.toLowerCase(),
-  );
+  const { operation } = request.routeOptions.config;
   if (operation === undefined || operation.scope === null) return [];
   const code = reply.getHeader('x-error-code');
   const wanted = [

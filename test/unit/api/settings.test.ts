@@ -3,7 +3,7 @@ import Fastify, { type InjectOptions } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthenticator } from '../../../src/api/authentication.ts';
-import { OPERATIONS } from '../../../src/api/openapi/operations.ts';
+import { operationsWithoutServer } from '../../../src/api/openapi/without-a-server.ts';
 import { createOperatorGuard } from '../../../src/api/operator/operator-guard.ts';
 import { makeApiKey } from '../../../src/workspaces/api-key-format.ts';
 import { createApiKey, SCOPES } from '../../../src/workspaces/api-keys.ts';
@@ -11,6 +11,8 @@ import { createOperatorKey, revokeOperatorKey } from '../../../src/workspaces/op
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
+
+const OPERATIONS = await operationsWithoutServer();
 
 let api: ApiFixture;
 beforeAll(async () => {

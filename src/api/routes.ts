@@ -1,0 +1,108 @@
+/**
+ * All routes of the API, resource by resource, in the order in which `/openapi.json` shows them. Called by `server.ts`;
+ * and by what makes the client, which never asks one of them and gives no more than their descriptions need.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { DeleteDeps } from '../calls/call-log-delete.ts';
+import type { IssueAnswer, SessionRequest } from '../embed/issue-session.ts';
+import { registerAgents } from './agents/agent-routes.ts';
+import { registerAudit } from './audit/audit-route.ts';
+import { registerCallingSettings } from './calling-settings/calling-setting-routes.ts';
+import { type CallRouteDeps, registerCalls } from './calls/call-routes.ts';
+import { type CallControlDeps, registerCallControl } from './calls/control-route.ts';
+import { registerCallDelete } from './calls/delete-route.ts';
+import { type EventRouteDeps, registerCallEvents } from './calls/event-routes.ts';
+import { type CallListDeps, registerCallList } from './calls/list-route.ts';
+import { registerTranscript } from './calls/transcript-route.ts';
+import { type ClipRouteDeps, registerClips } from './clips/clip-routes.ts';
+import { registerDialPolicy } from './dial-policy/dial-policy-routes.ts';
+import { registerEmbedSession } from './embed/session-route.ts';
+import { registerErrorCodes } from './error-codes-route.ts';
+import type { Guard } from './guard.ts';
+import { type HealthDeps, registerHealth } from './health-routes.ts';
+import { registerKeys } from './keys/key-routes.ts';
+import { registerLeadCall } from './leads/call-route.ts';
+import { registerCreateLead } from './leads/create-lead-route.ts';
+import { type ImportRouteDeps, registerLeadImports } from './leads/import-routes.ts';
+import { type LeadRouteDeps, registerLeads } from './leads/lead-routes.ts';
+import { registerLimits } from './limits/limits-route.ts';
+import { type ModelEndpointDeps, registerModelEndpoint } from './model-endpoint/model-endpoint-routes.ts';
+import { registerDocs } from './openapi/docs-routes.ts';
+import { registerOpenApi } from './openapi/openapi-routes.ts';
+import { registerWorkspaces } from './operator/workspace-routes.ts';
+import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
+import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
+import { registerPhoneNumbers } from './phone-numbers/phone-number-routes.ts';
+import { type RecordingRouteDeps, registerRecordings } from './recordings/recording-routes.ts';
+import { type HoldRouteDeps, registerHolds } from './retention/hold-routes.ts';
+import { registerRetention } from './retention/retention-routes.ts';
+import { registerSuppressions } from './suppressions/suppression-routes.ts';
+import { registerToolSecrets } from './tool-secrets/secret-routes.ts';
+import { registerTools } from './tools/tool-routes.ts';
+import { UploadRoom } from './upload-room.ts';
+import { registerWebhookSettings, type WebhookSettingDeps } from './webhook-settings/webhook-setting-routes.ts';
+import { registerWebhooks, type WebhookRouteDeps } from './webhooks/webhook-routes.ts';
+import { registerWidget } from './widget/widget-routes.ts';
+import { registerWidgetKeys } from './widget-keys/widget-key-routes.ts';
+
+/** What the routes need, each of them a part. */
+export interface RouteDeps
+  extends PlacingDeps,
+    CallRouteDeps,
+    CallControlDeps,
+    CallListDeps,
+    DeleteDeps,
+    EventRouteDeps,
+    HealthDeps,
+    HoldRouteDeps,
+    LeadRouteDeps,
+    ModelEndpointDeps,
+    RecordingRouteDeps,
+    WebhookRouteDeps,
+    WebhookSettingDeps,
+    Omit<ImportRouteDeps, 'uploadRoom'>,
+    Omit<ClipRouteDeps, 'uploadRoom'> {
+  clock: Clock;
+  issueSession(request: SessionRequest): Promise<IssueAnswer>;
+}
+
+export function registerRoutes(app: FastifyInstance, guard: Guard, deps: RouteDeps): void {
+  const uploadRoom = new UploadRoom();
+  registerOutboundCall(app, guard, deps);
+  registerCallList(app, guard, deps);
+  registerCalls(app, guard, deps);
+  registerCallEvents(app, guard, deps);
+  registerTranscript(app, guard, deps);
+  registerCallDelete(app, guard, deps);
+  registerCallControl(app, guard, deps);
+  registerRecordings(app, guard, deps);
+  registerCreateLead(app, guard, deps);
+  registerLeads(app, guard, deps);
+  registerLeadImports(app, guard, { ...deps, uploadRoom });
+  registerLeadCall(app, guard, deps);
+  registerSuppressions(app, guard, deps);
+  registerWebhooks(app, guard, deps);
+  registerWebhookSettings(app, guard, deps);
+  registerLimits(app, guard, deps);
+  registerDialPolicy(app, guard, deps);
+  registerAudit(app, guard, deps);
+  registerAgents(app, guard, deps);
+  registerTools(app, guard, deps);
+  registerClips(app, guard, { ...deps, uploadRoom });
+  registerPhoneNumbers(app, guard, deps);
+  registerKeys(app, guard, deps);
+  registerCallingSettings(app, guard, deps);
+  registerToolSecrets(app, guard, deps);
+  registerModelEndpoint(app, guard, deps);
+  registerRetention(app, guard, deps);
+  registerHolds(app, guard, deps);
+  registerWidgetKeys(app, guard, deps);
+  registerWorkspaces(app, guard, deps);
+  registerErrorCodes(app);
+  registerWidget(app, deps);
+  registerEmbedSession(app, deps);
+  registerHealth(app, deps);
+  registerOpenApi(app, deps);
+  registerDocs(app);
+}

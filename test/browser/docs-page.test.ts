@@ -1,0 +1,86 @@
+/** `/docs` in a browser: the whole reference under its policy, without a word to anybody else, and an operation tried with a key. */
+import type { AddressInfo } from 'node:net';
+import type { Locator, Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiFixture, createApiFixture } from '../unit/api/api-fixture.ts';
+import { hasChromium, newContext, sharedBrowser } from './support/chromium.ts';
+
+describe.skipIf(!hasChromium)('/docs', () => {
+  let api: ApiFixture;
+  let page: Page;
+  let origin: string;
+  let operation: Locator;
+  const asked: Request[] = [];
+  const errors: string[] = [];
+
+  beforeAll(async () => {
+    api = await createApiFixture();
+    // Not the address in the document: whoever opens the page by another name tries operations there all the same.
+    await api.app.listen({ host: '127.0.0.1', port: 0 });
+    origin = `http://127.0.0.1:${(api.app.server.address() as AddressInfo).port}`;
+    page = await (await newContext(await sharedBrowser())).newPage();
+    page.on('request', (request) => asked.push(request));
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    await page.goto(`${origin}/docs`);
+    await page.waitForSelector('.opblock');
+    operation = page.locator('#operations-Directory-listAgents');
+  });
+  afterAll(async () => {
+    await page?.context().close();
+    await api?.close();
+  });
+
+  const tried = (): Request[] => asked.filter((request) => request.url() === `${origin}/api/developer/agents`);
+
+  /** Sends it, and gives what is then shown: the status and the body of the answer, or why there was none. */
+  async function execute(): Promise<string> {
+    await operation.locator('.execute').click();
+    const answer = operation.locator('.live-responses-table tbody');
+    const shown = (await answer.textContent()) ?? '';
+    // Away with it, so that the next one is not taken for this one.
+    await operation.locator('.btn-clear').click();
+    await answer.waitFor({ state: 'detached' });
+    return shown;
+  }
+
+  it('shows every operation', async () => {
+    const shown = await page.locator('.opblock').evaluateAll((blocks) => blocks.map((block) => block.id));
+    const wanted = api.app.operations.map(({ tag, id }) => `operations-${tag}-${id}`);
+    expect(wanted.length).toBeGreaterThan(80);
+    expect(shown.toSorted()).toEqual(wanted.toSorted());
+  });
+
+  it('breaks nothing of its policy while it is read and an operation is opened', async () => {
+    await operation.locator('.opblock-summary-control').click();
+    await operation.locator('.try-out__btn').click();
+    await operation.locator('.execute').waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('tries an operation without a key, and shows how that is refused', async () => {
+    expect(await execute()).toMatch(/^401.*"unauthorized"/s);
+    expect(tried().map((request) => request.headers()['authorization'])).toEqual([undefined]);
+    // Chromium itself tells each refused request.
+    expect(errors.splice(0)).toEqual([expect.stringContaining('401')]);
+  });
+
+  it('tries it with the key that is typed in, and shows what is answered', async () => {
+    await page.click('.auth-wrapper .authorize');
+    const scheme = page.locator('.auth-container', { hasText: 'apiKey' });
+    await scheme.locator('input').fill(api.acme.key);
+    await scheme.locator('button[type=submit]').click();
+    await page.click('.btn-done');
+    const shown = await execute();
+    expect(shown).toMatch(/^200/);
+    expect(shown).toContain(api.acme.agentId);
+    expect(tried().at(-1)?.headers()['authorization']).toBe(`Bearer ${api.acme.key}`);
+    expect(errors).toEqual([]);
+  });
+
+  it('asks nobody else', () => {
+    const elsewhere = asked.map((request) => request.url()).filter((url) => !url.startsWith(`${origin}/`));
+    expect(elsewhere.filter((url) => !url.startsWith('data:'))).toEqual([]);
+    expect(tried()).toHaveLength(2);
+  });
+});
