@@ -95,9 +95,8 @@ const pool = createPipelinePool({
   threads: config.pipelineThreads,
   workerData: { dataDir: config.dataDir, ioBell: ioBell.memory, mediaId: config.mediaId, logLevel: config.logLevel },
   enginePorts(threadIndex) {
-    const speechToText = listen.portFor(threadIndex);
-    const textToSpeech = speech.portFor(threadIndex);
-    return speechToText === null || textToSpeech === null ? null : { speechToText, textToSpeech };
+    const ports = { listen: listen.portFor(threadIndex), speech: speech.portFor(threadIndex) };
+    return Object.fromEntries(Object.entries(ports).filter(([, port]) => port !== null));
   },
   clock,
   log,
@@ -137,9 +136,7 @@ const link = createControlLink({
     if (message.type === 'prepare') pool.prepare(message);
     else if (message.type === 'stop' && message.superseded === true) registry.superseded(message.callUuid);
     else if (message.type === 'stop') registry.stop(message.callUuid, message.reason);
-    else if (message.type === 'control') registry.control(message.controlId, message.callUuid, message.action);
-    else if (message.type === 'tool.answer')
-      registry.toolAnswered(message.callUuid, message.toolCallId, message.answer);
+    else if (message.type === 'control' || message.type === 'tool.answer') registry.command(message.callUuid, message);
     else if (message.type === 'recording.key') recorder.key(message.stream, message.fate);
     else if (message.type === 'drain') drainAndExit('control asks for it');
   },

@@ -48,21 +48,6 @@ export interface TurnLatency {
   agentMs: number;
 }
 
-/** Enough to go on in another thread or process: written at each turn's boundary. */
-export interface Checkpoint {
-  stepId: string | null;
-  variables: Record<string, string>;
-  misses: number;
-  visits: Record<string, number>;
-  nextTurnNumber: number;
-  /** An operator has silenced the agent; absent when not. */
-  muted?: true;
-  /** Ms of media stream that lay before this checkpoint. */
-  atMs: number;
-  /** Uses of tools that were begun; `waiting`: the last of them has no result yet, and whoever goes on asks for it again. */
-  tools?: { begun: number; waiting: boolean };
-}
-
 /** Shown as it happens (server-sent events, the demo); stored with the call. */
 export type LiveEvent =
   | { type: 'speech'; who: 'user' | 'agent'; phase: 'start' | 'end'; atMs: number; turnId?: string }

@@ -6,8 +6,9 @@
 import type { AgentDefinition } from './agent-definition.ts';
 import type { LegFormat } from './audio-format.ts';
 import type { EndedReason } from './call-outcome.ts';
+import type { StoredCheckpoint } from './checkpoint.ts';
 import type { CallClips } from './clip.ts';
-import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from './conversation.ts';
+import type { LiveEvent, RecordingFacts, TurnLatency } from './conversation.ts';
 import type { ControlAction, ControlOutcome } from './live-control.ts';
 import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from './live-session.ts';
 import type { MetricFamily } from './metrics.ts';
@@ -37,7 +38,8 @@ export interface CallSetup {
   record: boolean;
   /** The data key of this stream's recording, 64 hexadecimal digits. Never logged, never on a disk. */
   recordingKeyHex?: string;
-  checkpoint: Checkpoint | null;
+  /** As it was stored, maybe by an earlier version: `readCheckpoint`. */
+  checkpoint: StoredCheckpoint | null;
   /** What the leg hears. */
   format: LegFormat;
   /** What the leg is spoken to in, where that is something else. */
@@ -82,6 +84,7 @@ export type ToMedia =
    * `superseded`: another process has it.
    */
   | { type: 'stop'; callUuid: string; reason: EndedReason | null; superseded?: boolean }
+  /** The commands of a call (`call-command.ts`) that come from control. Media of an earlier version, which drains, has these too. */
   /** Answered by `controlled` with the same id. Never repeated: an action that may have happened is not asked for again. */
   | { type: 'control'; controlId: string; callUuid: string; action: ControlAction }
   /** To a `tool.call`; may come twice, or too late. */
@@ -148,7 +151,8 @@ export type ToControl =
       resumeNumber: number;
     }
   | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: LiveEvent }
-  | { type: 'checkpoint'; callUuid: string; epoch: number; checkpoint: Checkpoint }
+  /** Kept as it is: only media reads it, of this version or the next (`readCheckpoint`). Everybody may read its `variables`. */
+  | { type: 'checkpoint'; callUuid: string; epoch: number; checkpoint: StoredCheckpoint }
   /** Make the tool's request, once, however often this is said. Said again when control is another run than before. */
   | { type: 'tool.call'; callUuid: string; epoch: number; ask: ToolAsk }
   /** Nobody waits for it any more. */

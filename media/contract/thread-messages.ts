@@ -1,23 +1,22 @@
 /** I/O thread ⇄ pipeline and recorder threads, by postMessage: rare messages only. Audio travels in the rings of `media/rings`. */
+import type { CallCommand } from './call-command.ts';
 import type { EndedReason } from './call-outcome.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import type { CallClips } from './clip.ts';
-import type { Checkpoint, LiveEvent, RecordingFacts } from './conversation.ts';
+import type { LiveEvent, RecordingFacts } from './conversation.ts';
+import type { EnginePorts } from './engine-kinds.ts';
 import type { CallSetup, RecordingFate } from './link-messages.ts';
-import type { ControlAction, ControlOutcome } from './live-control.ts';
-import type { SessionCommand } from './session-command.ts';
-import type { ToolAnswer, ToolAsk } from './tools.ts';
+import type { ControlOutcome } from './live-control.ts';
+import type { ToolAsk } from './tools.ts';
 
 /** `Port` is a `MessagePort` of `node:worker_threads`, which this leaf may not import. */
 export type ToPipeline<Port = unknown> =
-  /** Ports to the engine threads, made anew for each pipeline thread; sent once, before the first call. */
-  | { type: 'engines'; speechToText: Port; textToSpeech: Port }
+  /** To the engine threads that there are: before the first call, and anew when one of them died. */
+  | { type: 'engines'; ports: EnginePorts<Port> }
   /** `call` is the call's shared block (`media/rings/call-block.ts`). */
   | { type: 'call.start'; setup: CallSetup; call: SharedArrayBuffer }
-  | { type: 'call.dtmf'; callUuid: string; digit: string }
-  /** Answered by `call.controlled`. */
-  | { type: 'call.control'; callUuid: string; controlId: string; action: ControlAction }
-  | { type: 'call.command'; callUuid: string; command: SessionCommand }
-  | { type: 'call.tool.answer'; callUuid: string; toolCallId: string; answer: ToolAnswer }
+  /** One that is `control` is answered by `call.controlled`. */
+  | { type: 'call.command'; callUuid: string; command: CallCommand }
   /** The leg is over. The pipeline closes the open turn, sends what is left and answers `call.closed`. */
   | { type: 'call.stop'; callUuid: string }
   /** What was asked for by `scoring.attach` is not to be had. */
@@ -47,11 +46,13 @@ export type FromPipeline =
   | { type: 'call.live'; callUuid: string; event: LiveEvent }
   /** An utterance begins to be heard. Should the thread die in it, this and the block's `heardChars` are all that is left of its turn. */
   | { type: 'call.speaking'; callUuid: string; utterance: UtteranceBegun }
+  /** It has more text than was told; told before any of it is heard. */
+  | { type: 'call.speaking.more'; callUuid: string; turnId: string; more: string }
   | { type: 'call.checkpoint'; callUuid: string; checkpoint: Checkpoint }
   | { type: 'call.end'; callUuid: string; reason: EndedReason; disposition: string | null; error: string | null }
   | { type: 'call.closed'; callUuid: string }
   | { type: 'call.controlled'; callUuid: string; controlId: string; outcome: ControlOutcome }
-  /** Answered by `call.tool.answer`. `atPage`: by the page of a web session, within `timeoutMs`. */
+  /** Answered by the command `tool.answer`. `atPage`: by the page of a web session, within `timeoutMs`. */
   | { type: 'call.tool'; callUuid: string; ask: ToolAsk; atPage: boolean; timeoutMs: number }
   | { type: 'call.tool.cancel'; callUuid: string; toolCallId: string }
   /** Have the windows in this memory scored (`media/engines/local/voice-windows.ts`); sent once, when the first call wants it. */

@@ -5,15 +5,16 @@
  * the call is logged once, here.
  */
 import type { Logger } from 'pino';
+import type { CallCommand } from '../contract/call-command.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
+import type { Checkpoint } from '../contract/checkpoint.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { Checkpoint, LiveEvent, RecordingFacts, TurnLatency } from '../contract/conversation.ts';
+import type { LiveEvent, RecordingFacts, TurnLatency } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
-import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
+import { CONTROL_DONE, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
 import type { NegotiatedAudio } from '../contract/live-session.ts';
 import { placeholderText } from '../contract/placeholders.ts';
-import type { SessionCommand } from '../contract/session-command.ts';
-import { type ToolAnswer, type ToolAsk, toolFailed } from '../contract/tools.ts';
+import { type ToolAsk, toolFailed } from '../contract/tools.ts';
 import type { CallBlock } from '../rings/call-block.ts';
 import type { CarrierLegListener } from './legs/carrier/carrier-leg.ts';
 import type { CallLeg, LegEnd } from './legs/core/call-leg.ts';
@@ -105,8 +106,15 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
     this.#leg.handOver();
   }
 
-  /** Answered to control, unless the pipeline thread dies before it has. */
-  control(controlId: string, action: ControlAction): void {
+  /** What anybody asks of the call. `control` is answered to control, unless the pipeline thread dies before it has. */
+  command(command: CallCommand): void {
+    if (command.type === 'tool.answer') this.#toolAsks.delete(command.toolCallId);
+    if (command.type === 'control') this.#control(command);
+    else this.#placed?.command(command);
+  }
+
+  #control(command: Extract<CallCommand, { type: 'control' }>): void {
+    const { controlId, action } = command;
     if (this.#legEnd !== null || this.#placed === null) {
       this.controlled(controlId, controlRefused('not_here'));
     } else if (this.#hasAgentEnded) {
@@ -114,14 +122,8 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
     } else if (action.type === 'dtmf') {
       this.controlled(controlId, this.#leg.sendDigits(action.digits) ? CONTROL_DONE : controlRefused('unsupported'));
     } else {
-      this.#placed.control(controlId, action);
+      this.#placed.command(command);
     }
-  }
-
-  /** Control's word on a tool. */
-  toolAnswered(toolCallId: string, answer: ToolAnswer): void {
-    this.#toolAsks.delete(toolCallId);
-    this.#placed?.toolAnswered(toolCallId, answer);
   }
 
   /** Control is another run than before, and may know nothing of what it was asked. */
@@ -161,14 +163,6 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
 
   fed(): void {
     this.#placed?.fed();
-  }
-
-  digit(digit: string): void {
-    this.#placed?.digit(digit);
-  }
-
-  command(command: SessionCommand): void {
-    this.#placed?.command(command);
   }
 
   negotiated(audio: NegotiatedAudio, visitor: Visitor | null, resumeNumber: number): void {
@@ -236,7 +230,8 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
       this.#toolAsks.set(ask.toolCallId, ask);
       this.#options.toControl({ type: 'tool.call', callUuid, epoch, ask });
     } else if (!this.#leg.toolAsked(ask, timeoutMs)) {
-      this.toolAnswered(ask.toolCallId, toolFailed('unsupported', 'There is no page.'));
+      const answer = toolFailed('unsupported', 'There is no page.');
+      this.command({ type: 'tool.answer', toolCallId: ask.toolCallId, answer });
     }
   }
 

@@ -5,13 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { CallCommand } from '../contract/call-command.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { RecordingFacts } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
-import { type ControlAction, controlRefused } from '../contract/live-control.ts';
+import { controlRefused } from '../contract/live-control.ts';
 import type { WebSetup } from '../contract/live-session.ts';
-import type { ToolAnswer } from '../contract/tools.ts';
 import { CallLife } from './call-life.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { FrameClock } from './frame-clock.ts';
@@ -135,14 +135,14 @@ export class CallRegistry {
     this.#lives.get(callUuid)?.superseded();
   }
 
-  control(controlId: string, callUuid: string, action: ControlAction): void {
+  /** What control asks of a call. */
+  command(callUuid: string, command: CallCommand): void {
     const life = this.#lives.get(callUuid);
-    if (life !== undefined) life.control(controlId, action);
-    else this.#options.toControl({ type: 'controlled', controlId, outcome: controlRefused('not_here') });
-  }
-
-  toolAnswered(callUuid: string, toolCallId: string, answer: ToolAnswer): void {
-    this.#lives.get(callUuid)?.toolAnswered(toolCallId, answer);
+    if (life !== undefined) life.command(command);
+    else if (command.type === 'control') {
+      const { controlId } = command;
+      this.#options.toControl({ type: 'controlled', controlId, outcome: controlRefused('not_here') });
+    }
   }
 
   /** Another run of control: what the one before was asked and has not answered is asked of it. */

@@ -6,8 +6,9 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { systemClock } from '../contract/clock.ts';
 import { serveListenClient } from '../engines/local/listen-service.ts';
-import { loadLocalListener } from '../engines/local/local-listener.ts';
 import { reportLoad } from '../engines/local/work-meter.ts';
+import { withPackages } from '../engines/missing-package.ts';
+import { EARS, engineOf } from '../engines/registry.ts';
 
 if (parentPort === null) throw new Error('listen-thread is a worker thread: start it with new Worker(…)');
 const parent = parentPort;
@@ -19,6 +20,12 @@ parent.on('message', (message: { type: string; port?: MessagePort }) => {
   if (message.type === 'client' && message.port !== undefined) accept(message.port);
 });
 
+const { packages } = engineOf(EARS, 'recogniser', 'local');
+const { loadLocalListener } = await withPackages(
+  'The local recogniser',
+  packages,
+  () => import('../engines/local/local-listener.ts'),
+);
 const scheduler = await loadLocalListener((error) => {
   setImmediate(() => {
     throw error;

@@ -1,7 +1,7 @@
 /**
- * Worker thread that holds conversations: the composition root of `media/pipeline`. Its parent, the media process's I/O thread, gives it
- * `workerData` as below, posts `ToPipeline` and reads `FromPipeline`; audio goes through each call's rings. It is woken by `pipelineBell` and
- * by a 20 ms tick on an absolute schedule. A throw inside one call ends that call; anything else takes the thread down,
+ * Worker thread that holds conversations, the composition root of `media/call`: it puts agents and engines behind their ports. Its parent,
+ * the media process's I/O thread, gives it `workerData` as below, posts `ToPipeline` and reads `FromPipeline`; audio goes through each call's
+ * rings. It is woken by `pipelineBell` and by a 20 ms tick on an absolute schedule. A throw inside one call ends that call; anything else takes the thread down,
  * and its parent puts another in its place.
  */
 import { join } from 'node:path';
@@ -9,36 +9,34 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { destination, pino } from 'pino';
 import { loadOpusCodec, type OpusCodec } from '../audio/opus-codec.ts';
 import { createResampler } from '../audio/resampler.ts';
+import { createCallSession, type ListeningDeps } from '../call/call-session.ts';
+import { listenRateOf } from '../call/hearing/frame-intake.ts';
+import type { Session } from '../call/session.ts';
+import { SessionRegistry } from '../call/session-registry.ts';
+import { ClipShelf } from '../call/speaking/clip-shelf.ts';
+import { fixedSentencesOf } from '../call/speaking/fixed-sentences.ts';
+import { createFrameEncoder } from '../call/speaking/frame-encoder.ts';
+import { GreetingCache } from '../call/speaking/greeting-cache.ts';
 import { createClipSound } from '../clips/clip-sound.ts';
-import { type LegFormat, voiceFormatOf } from '../contract/audio-format.ts';
 import { systemClock } from '../contract/clock.ts';
-import type { SpeechToText, TextToSpeech } from '../contract/engines.ts';
+import type { EngineChoice } from '../contract/engine-kinds.ts';
+import type { TextToSpeech } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { safeLogOptions } from '../contract/log-safety.ts';
-import type { SessionCommand } from '../contract/session-command.ts';
 import type { FromPipeline, ToPipeline } from '../contract/thread-messages.ts';
 import { NeuralVoices } from '../engines/local/neural-voices.ts';
-import { createSpeechToTextClients } from '../engines/local/speech-to-text-client.ts';
-import { createTextToSpeechClient } from '../engines/local/text-to-speech-client.ts';
 import { loadVoiceActivity } from '../engines/local/voice-activity.ts';
 import { osThreadId } from '../io/threads/os-thread.ts';
-import { createCallSession } from '../pipeline/call-session.ts';
-import { ScriptMachine } from '../pipeline/scripted/script-machine.ts';
-import type { Session } from '../pipeline/session.ts';
-import { SessionRegistry } from '../pipeline/session-registry.ts';
-import { ClipShelf } from '../pipeline/speaking/clip-shelf.ts';
-import { fixedSentences } from '../pipeline/speaking/fixed-sentences.ts';
-import { createFrameEncoder } from '../pipeline/speaking/frame-encoder.ts';
-import { GreetingCache } from '../pipeline/speaking/greeting-cache.ts';
-import { createToneSession, toneLoop } from '../pipeline/tone/tone-session.ts';
-import { listenRateOf } from '../pipeline/uplink/uplink.ts';
 import { Bell } from '../rings/bell.ts';
 import { blockShapeOf, CallBlock } from '../rings/call-block.ts';
 import { Suspect } from '../rings/suspect.ts';
+import { agentKindOf } from './agent-kinds.ts';
+import { ThreadEngines } from './thread-engines.ts';
 
-interface Engines {
-  speechToText: Readonly<Record<8000 | 16000, SpeechToText>>;
+/** An engine's, and what is kept of its speech. */
+interface Voice {
   textToSpeech: TextToSpeech;
+  greetings: GreetingCache;
 }
 
 export interface PipelineThreadData {
@@ -54,10 +52,6 @@ const TICK_MS = 20;
 const HEARTBEAT_MS = 100;
 /** A bell that never stops ringing must not keep messages out for longer. */
 const YIELD_EVERY_MS = 10;
-/** The voice engine's rate; its resampler is made once at start, so that no call waits for the module to load. */
-const VOICE_RATE_HZ = 16000;
-const MOST_TONES = 16;
-
 /** The neural voice model hears telephone legs; a wider leg has the gate alone. */
 const NEURAL_RATE_HZ = 8000;
 
@@ -78,27 +72,16 @@ const registry = new SessionRegistry(
   new Suspect(data.suspect),
 );
 const send = (message: FromPipeline): void => registry.send(message);
-const tones = new Map<string, Uint8Array>();
-/** Calls whose session is being made, each with its start (a call may be stopped and started anew meanwhile) and with what it was asked. */
-const starting = new Map<string, { memory: SharedArrayBuffer; commands: SessionCommand[] }>();
-const speechToTextAt = (rateHz: 8000 | 16000): SpeechToText => ({
-  inputRateHz: rateHz,
-  open: (grammar, onResult, onError) => enginesNow().speechToText[rateHz].open(grammar, onResult, onError),
-});
-/** By the rate at which a leg is listened to. */
-const speechToText = { 8000: speechToTextAt(8000), 16000: speechToTextAt(16000) };
-const textToSpeech: TextToSpeech = {
-  get outputRateHz() {
-    return enginesNow().textToSpeech.outputRateHz;
-  },
-  get voices() {
-    return enginesNow().textToSpeech.voices;
-  },
-  synthesize: (request, onChunk) => enginesNow().textToSpeech.synthesize(request, onChunk),
+const engines = new ThreadEngines();
+/** By their engines. */
+const voices = new Map<string, Voice>();
+/** Of agents that say nothing in words. */
+const SPEECHLESS: TextToSpeech = {
+  outputRateHz: 8000,
+  voices: [],
+  synthesize: () => Promise.reject(new Error('an agent of a kind without a voice engine wants to say words')),
 };
-const greetings = new GreetingCache({ directory: join(data.dataDir, 'greetings'), clock, logger, textToSpeech });
 const clipShelf = new ClipShelf(createClipSound(), logger);
-let engines: Engines | null = null;
 let opus: OpusCodec | null = null;
 /** Loaded by the first leg that speaks it. */
 const opusNow = (): OpusCodec => (opus ??= loadOpusCodec());
@@ -109,129 +92,123 @@ const neuralVoices = new NeuralVoices({
   rateHz: NEURAL_RATE_HZ,
   attach: (shape, memory) => send({ type: 'scoring.attach', shape, memory }),
 });
-(await createResampler(VOICE_RATE_HZ, 8000)).close();
 
 parent.on('message', (message: ToPipeline<MessagePort>) => {
   switch (message.type) {
     case 'engines':
-      engines = enginesOf(message.speechToText, message.textToSpeech);
+      engines
+        .usePorts(message.ports)
+        .catch((error: unknown) => logger.error({ err: error }, 'pipeline: an engine could not be loaded'));
       break;
     case 'call.start':
       startCall(message.setup, message.call);
       break;
-    case 'call.dtmf':
-      registry.pressed(message.callUuid, message.digit);
-      break;
-    case 'call.control': {
-      const { callUuid, controlId, action } = message;
-      send({ type: 'call.controlled', callUuid, controlId, outcome: registry.control(callUuid, action) });
-      break;
-    }
     case 'call.command':
-      if (starting.has(message.callUuid)) starting.get(message.callUuid)!.commands.push(message.command);
-      else registry.command(message.callUuid, message.command);
-      break;
-    case 'call.tool.answer':
-      registry.toolAnswered(message.callUuid, message.toolCallId, message.answer);
+      registry.command(message.callUuid, message.command);
       break;
     case 'call.stop':
-      starting.delete(message.callUuid);
       registry.stop(message.callUuid);
       break;
     case 'scoring.failed':
       neuralVoices.failed(message.why);
       break;
     case 'prepare':
-      prepare(message);
+      prepare(message).catch((error: unknown) =>
+        logger.warn({ err: error, callUuid: message.callUuid }, 'pipeline: a greeting could not be prepared'),
+      );
       break;
   }
 });
 
-/** What calls hold on to: it leads to the engines of now, so that new ports, after an engine thread's death, serve calls that go on. */
-function enginesOf(listenPort: MessagePort, speechPort: MessagePort): Engines {
-  const at = createSpeechToTextClients(listenPort);
-  return { speechToText: { 8000: at(8000), 16000: at(16000) }, textToSpeech: createTextToSpeechClient(speechPort) };
+async function voiceOf(choice: EngineChoice['voice']): Promise<Voice> {
+  const engine = choice?.engine ?? '';
+  const textToSpeech = engine === '' ? SPEECHLESS : await engines.voice(engine);
+  const known = voices.get(engine);
+  if (known !== undefined) return known;
+  const directory = join(data.dataDir, 'greetings');
+  const greetings = new GreetingCache({ directory, clock, logger, textToSpeech, engine });
+  const voice = { textToSpeech, greetings };
+  voices.set(engine, voice);
+  return voice;
 }
 
-function enginesNow(): Engines {
-  if (engines === null) throw new Error('the pipeline thread was given work before its engines');
-  return engines;
-}
-
-function prepare({ callUuid, agent, clips, placeholders, format }: Extract<ToPipeline, { type: 'prepare' }>): void {
-  if (agent.kind !== 'scripted') return;
-  if (agent.voiceActivity === 'neural') neuralVoices.warm();
-  const { text, clip } = ScriptMachine.greetingOf(agent, placeholders);
+async function prepare(message: Extract<ToPipeline, { type: 'prepare' }>): Promise<void> {
+  const { agent, clips, placeholders, format } = message;
+  const kind = agentKindOf(agent);
+  const choice = kind.engines(agent);
+  if (choice.voiceActivity === 'neural') neuralVoices.warm();
+  const opening = kind.opening(agent, placeholders);
+  if (opening === null) return;
+  const { text, clip } = opening;
   if (clip !== undefined) {
     const file = clips?.[clip];
     if (file !== undefined) clipShelf.obtain(file, text, format);
     return;
   }
-  if (engines === null)
-    logger.warn({ callUuid }, 'pipeline: asked to prepare a greeting before the engines were there');
-  else if (text !== '')
-    greetings.obtain({ text, voice: agent.voice, format, ahead: true, fixed: fixedSentences(agent) });
+  if (choice.voice === null) return;
+  const { greetings } = await voiceOf(choice.voice);
+  const fixed = fixedSentencesOf(kind.fixedTexts(agent));
+  greetings.obtain({ text, voice: choice.voice.name, format, ahead: true, fixed });
 }
 
 function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
   const { callUuid } = setup;
-  const start = { memory, commands: [] as SessionCommand[] };
-  starting.set(callUuid, start);
-  const isStillWanted = (): boolean => starting.get(callUuid) === start && starting.delete(callUuid);
+  const start = registry.starting(callUuid);
   createSession(setup, memory).then(
     (session) => {
-      if (!isStillWanted()) return session.stop();
+      if (!registry.isWanted(callUuid, start)) return session.stop();
       registry.start(session);
-      for (const command of start.commands) registry.command(callUuid, command);
       // The loop may be asleep for as long as a heartbeat.
       pipelineBell.ring();
     },
     (error: unknown) => {
       logger.error({ err: error, callUuid }, 'pipeline: a call could not be started');
-      const reason = error instanceof Error ? error.message : String(error);
-      if (isStillWanted()) {
-        send({ type: 'call.end', callUuid, reason: 'internal_error', disposition: null, error: reason });
-      }
+      if (registry.isWanted(callUuid, start))
+        registry.gaveUp(callUuid, error instanceof Error ? error.message : String(error));
     },
   );
 }
 
 async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promise<Session> {
   const { agent, format } = setup;
-  const output = setup.outputFormat ?? format;
   const call = CallBlock.attach(memory, blockShapeOf(setup));
-  if (agent.kind === 'tone') {
-    const loop = toneOf(agent.toneHz, voiceFormatOf(output));
-    const encoder = createFrameEncoder(output, opusNow);
-    return createToneSession({ clock, loop, encoder, ringIo, send }, setup, agent, call);
-  }
-  enginesNow();
-  const rateHz = listenRateOf(format);
-  const isOpus = format.codec === 'opus';
-  // Opus is decoded at the rate that is listened to, whatever the sender's was.
-  const resampler = !isOpus && format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null;
+  const kind = agentKindOf(agent);
+  const { ear, voice, voiceActivity } = kind.engines(agent);
   return createCallSession(
     {
       clock,
       logger: logger.child({ callUuid: setup.callUuid }),
-      speechToText: speechToText[rateHz],
-      textToSpeech,
-      voiceActivity:
-        agent.voiceActivity === 'neural' && rateHz === NEURAL_RATE_HZ
-          ? neuralVoices.create((why) => warnOfGateAlone(setup.callUuid, call, why))
-          : createVoiceActivity(rateHz),
-      resampler,
-      opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,
-      frameEncoder: createFrameEncoder(output, opusNow),
-      greetings,
+      kind,
+      listening: ear === null ? null : await listeningTo(setup, call, ear, voiceActivity),
+      ...(await voiceOf(voice)),
+      frameEncoder: createFrameEncoder(setup.outputFormat ?? format, opusNow),
       clipShelf,
       ringIo,
       send,
     },
     setup,
-    agent,
     call,
   );
+}
+
+async function listeningTo(
+  { callUuid, format }: CallSetup,
+  call: CallBlock,
+  earName: string,
+  voiceActivity: EngineChoice['voiceActivity'],
+): Promise<ListeningDeps> {
+  const rateHz = listenRateOf(format);
+  const isOpus = format.codec === 'opus';
+  return {
+    ear: await engines.ear(earName, rateHz),
+    // Opus is decoded at the rate that is listened to, whatever the sender's was.
+    resampler: !isOpus && format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null,
+    voiceActivity:
+      voiceActivity === 'neural' && rateHz === NEURAL_RATE_HZ
+        ? neuralVoices.create((why) => warnOfGateAlone(callUuid, call, why))
+        : createVoiceActivity(rateHz),
+    opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,
+  };
 }
 
 /** The call goes on; its entry and the log say that it hears less well than was asked for. */
@@ -243,14 +220,6 @@ function warnOfGateAlone(callUuid: string, call: CallBlock, why: string): void {
     callUuid,
     event: { type: 'warning', code: 'neural_voice_activity_unavailable', message, atMs: call.streamMs },
   });
-}
-
-function toneOf(toneHz: number, format: LegFormat): Uint8Array {
-  const key = `${toneHz} ${format.codec} ${format.rateHz}`;
-  const loop = tones.get(key) ?? toneLoop(toneHz, format);
-  if (tones.size >= MOST_TONES) tones.clear();
-  tones.set(key, loop);
-  return loop;
 }
 
 async function loop(): Promise<never> {

@@ -10,6 +10,8 @@ import { keepPieces } from '../engines/local/kept-voice.ts';
 import { createSpeechScheduler } from '../engines/local/speech-scheduler.ts';
 import { serveSpeechClient } from '../engines/local/speech-service.ts';
 import { reportLoad } from '../engines/local/work-meter.ts';
+import { withPackages } from '../engines/missing-package.ts';
+import { engineOf, VOICES } from '../engines/registry.ts';
 
 const WARM_UP_TEXT = 'Thank you for calling, how can I help you today?';
 
@@ -23,7 +25,8 @@ parent.on('message', (message: { type: string; port?: MessagePort }) => {
   if (message.type === 'client' && message.port !== undefined) accept(message.port);
 });
 
-const voice = await loadFliteVoice();
+const { packages } = engineOf(VOICES, 'voice engine', 'local');
+const voice = await withPackages('The local voice', packages, loadFliteVoice);
 // Each voice's code is compiled by the engine at its first use, which would make a first sentence late.
 for (const name of FLITE_VOICES) voice.speak({ text: WARM_UP_TEXT, voice: name, isFirst: true, end: 'text' });
 voice.prepare();

@@ -1,6 +1,6 @@
 /** A row of `calls` as the code sees it, and how to read one. Every read by a client's id names the workspace too. */
 import type { CallStatus, EndedReason, Fault, HangupBy } from '../../media/contract/call-outcome.ts';
-import type { Checkpoint } from '../../media/contract/conversation.ts';
+import type { StoredCheckpoint } from '../../media/contract/checkpoint.ts';
 import type { Findings } from '../analysis/findings.ts';
 import type { SoundFacts } from '../recordings/recording-rows.ts';
 import type { CallWarning } from './call-warnings.ts';
@@ -57,7 +57,7 @@ export interface CallRecord {
   ownerMediaId: string | null;
   epoch: number;
   leaseUntil: Date | null;
-  checkpoint: Checkpoint | null;
+  checkpoint: StoredCheckpoint | null;
   mediaStoppedAt: Date | null;
   carrierEndedAt: Date | null;
 

@@ -5,8 +5,8 @@
  * `src/embed/claim-session.ts`, which know what a proof is.
  */
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { EMPTY_CHECKPOINT, type StoredCheckpoint } from '../../media/contract/checkpoint.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { Checkpoint } from '../../media/contract/conversation.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import type { CallEventBus } from '../api/call-event-bus.ts';
 import { issueRecordingKey } from '../recordings/recording-keys.ts';
@@ -41,7 +41,7 @@ export interface ClaimedStream<Proof extends Proven> {
   /** Who had its stream before; null: nobody. */
   ownerBefore: string | null;
   recordingKeyHex: string;
-  checkpoint: Checkpoint | null;
+  checkpoint: StoredCheckpoint | null;
   atEpochMs: number;
 }
 
@@ -111,7 +111,7 @@ export function setupOfStream(
  * The last checkpoint, moved past every turn that is stored: the last one's checkpoint may have died with its process.
  * Times go on where the call's time line is by now, on which the recording of the whole lies too.
  */
-export async function resumeFrom(tx: Queryable, call: LiveCall, nowEpochMs: number): Promise<Checkpoint | null> {
+export async function resumeFrom(tx: Queryable, call: LiveCall, nowEpochMs: number): Promise<StoredCheckpoint | null> {
   if (call.epoch <= 1) return call.checkpoint;
   const rows = await tx.query<{ last: number | null; endMs: number | null }>(
     `SELECT max(position) AS last, max((turn ->> 'endMs')::float) AS "endMs" FROM call_turns WHERE call_uuid = $1`,
@@ -119,7 +119,7 @@ export async function resumeFrom(tx: Queryable, call: LiveCall, nowEpochMs: numb
   );
   const { last, endMs } = rows[0] ?? { last: null, endMs: null };
   if (last === null) return call.checkpoint;
-  const from = call.checkpoint ?? { stepId: null, variables: {}, misses: 0, visits: {}, nextTurnNumber: 1, atMs: 0 };
+  const from = call.checkpoint ?? EMPTY_CHECKPOINT;
   return {
     ...from,
     nextTurnNumber: Math.max(from.nextTurnNumber, last + 1),

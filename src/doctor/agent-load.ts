@@ -53,7 +53,9 @@ export function carriedCalls(agent: ScriptedAgent, speed: EngineSpeed, machine: 
   const recogniserShare = (answers * HEARD_SECONDS * speed.recogniserMsPerSecond) / 1000 / callSeconds;
   const { cores, mediaProcesses, pipelineThreads, speechThreads, listenThreads, mediaCapacityCalls } = machine;
   const coreShare = voiceShare + recogniserShare + SOCKETS_SHARE + PIPELINE_SHARE + RECORDER_SHARE;
-  const threads = (count: number, share: number): number => (MOST_OF_A_THREAD * count * mediaProcesses) / share;
+  // Without any, no scripted call can begin, whatever little it asks of them.
+  const threads = (count: number, share: number): number =>
+    count === 0 ? 0 : (MOST_OF_A_THREAD * count * mediaProcesses) / share;
   const limits: [string, number][] = [
     ['the voice (PARLEY_SPEECH_THREADS)', threads(speechThreads, voiceShare)],
     ['the recogniser (PARLEY_LISTEN_THREADS)', threads(listenThreads, recogniserShare)],

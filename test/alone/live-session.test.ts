@@ -13,8 +13,8 @@ import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { type LiveAudio, LiveClient, type LiveClientOptions } from '../../bench/live-client/live-client.ts';
 import { loadVisitorVoice, type VisitorVoice } from '../../bench/live-client/visitor-voice.ts';
 import { makeWebAccess, type WebAccess } from '../../bench/live-client/web-access.ts';
+import { BRIDGE } from '../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
-import { BRIDGE } from '../../media/pipeline/scripted/script-machine.ts';
 import { eventually } from '../support/eventually.ts';
 import { decodeRecording } from '../support/recording-audio.ts';
 

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toneLoop } from '../../media/agents/tone/tone-agent.ts';
+import { loopBytes } from '../../media/call/speaking/looped-speech.ts';
+import { renderSpeech } from '../../media/call/speaking/speech-renderer.ts';
 import { MULAW_8K, MULAW_SILENCE } from '../../media/contract/audio-format.ts';
 import { systemClock } from '../../media/contract/clock.ts';
 import type { LiveEvent } from '../../media/contract/conversation.ts';
@@ -14,8 +17,6 @@ import type { FromPipeline, ToPipeline } from '../../media/contract/thread-messa
 import type { FromSpeech, ToSpeech } from '../../media/engines/local/speech-messages.ts';
 import { createTextToSpeechClient } from '../../media/engines/local/text-to-speech-client.ts';
 import { createScoringHost } from '../../media/io/threads/scoring-host.ts';
-import { renderSpeech } from '../../media/pipeline/speaking/speech-renderer.ts';
-import { toneLoop } from '../../media/pipeline/tone/tone-session.ts';
 import { Bell } from '../../media/rings/bell.ts';
 import { eventually } from '../support/eventually.ts';
 import { setupOf } from '../support/fakes/fake-call.ts';
@@ -97,8 +98,8 @@ beforeAll(async () => {
     if (message.type === 'scoring.attach')
       scoring.attach(0, message.shape, message.memory, (why) => post({ type: 'scoring.failed', why }));
   });
-  const [speechToText, textToSpeech] = [portTo(listen), overheard(portTo(speech))];
-  post({ type: 'engines', speechToText, textToSpeech }, [speechToText, textToSpeech]);
+  const ports = { listen: portTo(listen), speech: overheard(portTo(speech)) };
+  post({ type: 'engines', ports }, [ports.listen, ports.speech]);
   callerVoice = createTextToSpeechClient(portTo(speech));
 });
 
@@ -208,7 +209,7 @@ describe('the pipeline thread', () => {
       try {
         await said('Can you come');
         messages.length = 0;
-        const tone = toneLoop(440, MULAW_8K);
+        const tone = loopBytes(toneLoop(440, 8_000), MULAW_8K);
         for (let i = 0; i < 100; i++) leg.callerFrames.push(tone.slice((i % 50) * 160, (i % 50) * 160 + 160));
         // A breath, or the recogniser would hear the tone before the word too.
         for (let i = 0; i < 25; i++) leg.callerFrames.push(new Uint8Array(160).fill(MULAW_SILENCE));

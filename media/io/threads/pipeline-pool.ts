@@ -7,14 +7,16 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import type { CallCommand } from '../../contract/call-command.ts';
 import type { EndedReason } from '../../contract/call-outcome.ts';
+import { type Checkpoint, EMPTY_CHECKPOINT, readCheckpoint } from '../../contract/checkpoint.ts';
 import type { Clock } from '../../contract/clock.ts';
-import type { Checkpoint, LiveEvent, Turn } from '../../contract/conversation.ts';
+import type { LiveEvent, Turn } from '../../contract/conversation.ts';
+import type { EnginePorts } from '../../contract/engine-kinds.ts';
 import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
-import { type ControlAction, type ControlOutcome, controlRefused } from '../../contract/live-control.ts';
-import type { SessionCommand } from '../../contract/session-command.ts';
+import { type ControlOutcome, controlRefused } from '../../contract/live-control.ts';
 import type { FromPipeline, UtteranceBegun } from '../../contract/thread-messages.ts';
-import type { ToolAnswer, ToolAsk } from '../../contract/tools.ts';
+import type { ToolAsk } from '../../contract/tools.ts';
 import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
 import type { WorkLoad } from '../call-room.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
@@ -38,8 +40,8 @@ export interface PipelinePoolOptions {
   workerData: { dataDir: string; ioBell: SharedArrayBuffer; mediaId: string; logLevel: string };
   /** Scores voices for the pipeline threads; absent in tests that have none. */
   scoring?: Pick<ScoringHost, 'attach' | 'detach'>;
-  /** Ports to the engine threads for one pipeline thread; null when there are none. */
-  enginePorts(threadIndex: number): { speechToText: MessagePort; textToSpeech: MessagePort } | null;
+  /** New ports for one pipeline thread to the engine threads that there are. */
+  enginePorts(threadIndex: number): EnginePorts<MessagePort>;
   clock: Clock;
   log: Logger;
 }
@@ -61,12 +63,11 @@ export interface PlacedCallListener {
 export interface PlacedCall {
   /** Frames were written: the thread's bell is rung at the end of the tick. */
   fed(): void;
-  digit(digit: string): void;
-  /** The listener's `controlled` follows, unless the thread dies. */
-  control(controlId: string, action: ControlAction): void;
-  command(command: SessionCommand): void;
-  /** Lost where no thread carries the call: the next one asks again. */
-  toolAnswered(toolCallId: string, answer: ToolAnswer): void;
+  /**
+   * Lost where no thread carries the call: of a tool's answer the next one asks again. After `control` the listener's `controlled` follows,
+   * unless the thread dies.
+   */
+  command(command: CallCommand): void;
   /** `closed` follows. */
   stop(): void;
 }
@@ -115,14 +116,14 @@ class Call implements PlacedCall {
     this.pool = pool;
     this.setup = setup;
     this.listener = listener;
-    this.checkpoint = setup.checkpoint;
+    this.checkpoint = setup.checkpoint === null ? null : readCheckpoint(setup.checkpoint);
   }
 
   /** What a successor goes on from; its first turn has a number of its own. */
   resumeFrom(): Checkpoint | null {
     const { checkpoint, toldTurns } = this;
     if (toldTurns === 0) return checkpoint;
-    const from = checkpoint ?? { stepId: null, variables: {}, misses: 0, visits: {}, nextTurnNumber: 1, atMs: 0 };
+    const from = checkpoint ?? EMPTY_CHECKPOINT;
     return { ...from, nextTurnNumber: Math.max(from.nextTurnNumber, toldTurns + 1) };
   }
 
@@ -153,23 +154,14 @@ class Call implements PlacedCall {
     if (this.host !== null) this.host.isFed = true;
   }
 
-  digit(digit: string): void {
-    this.host?.post({ type: 'call.dtmf', callUuid: this.setup.callUuid, digit });
-  }
-
-  control(controlId: string, action: ControlAction): void {
+  command(command: CallCommand): void {
     const { callUuid } = this.setup;
-    if (this.host === null || this.isStopping) this.listener.controlled(controlId, controlRefused('not_here'));
-    else this.host.post({ type: 'call.control', callUuid, controlId, action });
-  }
-
-  command(command: SessionCommand): void {
     if (command.type === 'hold') this.isHeld = command.held;
-    this.host?.post({ type: 'call.command', callUuid: this.setup.callUuid, command });
-  }
-
-  toolAnswered(toolCallId: string, answer: ToolAnswer): void {
-    this.host?.post({ type: 'call.tool.answer', callUuid: this.setup.callUuid, toolCallId, answer });
+    if (this.host !== null && !(this.isStopping && command.type === 'control')) {
+      this.host.post({ type: 'call.command', callUuid, command });
+    } else if (command.type === 'control') {
+      this.listener.controlled(command.controlId, controlRefused('not_here'));
+    }
   }
 
   stop(): void {
@@ -301,8 +293,7 @@ class Pool implements PipelinePool {
 
   #handEngines(host: PipelineThreadHost): void {
     const ports = this.#options.enginePorts(host.threadIndex);
-    if (ports === null) return;
-    host.post({ type: 'engines', ...ports }, [ports.speechToText, ports.textToSpeech]);
+    host.post({ type: 'engines', ports }, Object.values(ports));
   }
 
   #becameReady(host: PipelineThreadHost): void {
@@ -336,6 +327,9 @@ class Pool implements PipelinePool {
         break;
       case 'call.speaking':
         call.utterance = message.utterance;
+        break;
+      case 'call.speaking.more':
+        if (call.utterance?.turnId === message.turnId) call.utterance.text += message.more;
         break;
       case 'call.checkpoint':
         call.checkpoint = message.checkpoint;

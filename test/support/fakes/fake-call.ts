@@ -1,15 +1,20 @@
 /** A whole call of the pipeline on fakes and a virtual clock: leg, engines, session, and what it sent, in words that tests can compare. */
 import { pino } from 'pino';
+import { scriptedKind } from '../../../media/agents/scripted/scripted-agent.ts';
+import { createCallSession } from '../../../media/call/call-session.ts';
+import type { Session } from '../../../media/call/session.ts';
+import { SessionRegistry } from '../../../media/call/session-registry.ts';
+import { ClipShelf, type ClipSource } from '../../../media/call/speaking/clip-shelf.ts';
+import { GreetingCache } from '../../../media/call/speaking/greeting-cache.ts';
+import type { AgentKind } from '../../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../../media/contract/audio-format.ts';
-import type { Checkpoint, LiveEvent, Turn } from '../../../media/contract/conversation.ts';
+import type { Checkpoint, StoredCheckpoint } from '../../../media/contract/checkpoint.ts';
+import type { LiveEvent, Turn } from '../../../media/contract/conversation.ts';
+import type { EarFactory } from '../../../media/contract/ear.ts';
 import type { CallSetup } from '../../../media/contract/link-messages.ts';
 import type { FromPipeline } from '../../../media/contract/thread-messages.ts';
-import { createCallSession } from '../../../media/pipeline/call-session.ts';
-import type { Session } from '../../../media/pipeline/session.ts';
-import { SessionRegistry } from '../../../media/pipeline/session-registry.ts';
-import { ClipShelf, type ClipSource } from '../../../media/pipeline/speaking/clip-shelf.ts';
-import { GreetingCache } from '../../../media/pipeline/speaking/greeting-cache.ts';
+import { grammarEarOf } from '../../../media/engines/local/grammar-ear.ts';
 import { sampleAgent } from '../sample-agent.ts';
 import { VirtualClock } from '../virtual-clock.ts';
 import { FakeLeg } from './fake-leg.ts';
@@ -40,7 +45,11 @@ export function setupOf(agent: CallSetup['agent'], change: Partial<CallSetup> = 
 
 export interface FakeCallOptions {
   agent?: ScriptedAgent;
-  checkpoint?: Checkpoint;
+  /** Another agent behind the port, which is given the definition of a scripted one. */
+  kind?: AgentKind<ScriptedAgent>;
+  /** Another recogniser than the fake, over which `ear` then says nothing. */
+  earOf?: EarFactory;
+  checkpoint?: StoredCheckpoint;
   setup?: Partial<CallSetup>;
   /** Renders the greeting before the call, as `prepare` does. Default true. */
   prepared?: boolean;
@@ -67,7 +76,14 @@ export class FakeCall {
   readonly agent: ScriptedAgent;
   ioRings = 0;
 
-  constructor({ agent = sampleAgent({ voice: 'fake' }), checkpoint, setup, clips }: FakeCallOptions) {
+  constructor({
+    agent = sampleAgent({ voice: 'fake' }),
+    kind = scriptedKind,
+    earOf = grammarEarOf(this.ear),
+    checkpoint,
+    setup,
+    clips,
+  }: FakeCallOptions) {
     this.agent = agent;
     const logger = pino({ level: 'silent' });
     this.greetings = new GreetingCache({
@@ -81,10 +97,10 @@ export class FakeCall {
       {
         clock: this.clock,
         logger,
-        speechToText: this.ear,
+        kind: kind as AgentKind,
+        listening:
+          kind.engines(agent).ear === null ? null : { ear: earOf, voiceActivity: this.voiceActivity, resampler: null },
         textToSpeech: this.voice,
-        voiceActivity: this.voiceActivity,
-        resampler: null,
         greetings: this.greetings,
         ...(clips === undefined ? {} : { clipShelf: new ClipShelf(clips, logger) }),
         ringIo: () => {
@@ -93,7 +109,6 @@ export class FakeCall {
         send: (message) => this.registry.send(message),
       },
       setupOf(agent, { checkpoint: checkpoint ?? null, ...setup }),
-      agent,
       this.leg.block,
     );
   }

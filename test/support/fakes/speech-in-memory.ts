@@ -1,5 +1,5 @@
 /** A place for kept speech that answers within the turn of the loop: no disk, whose speed a call on a virtual clock could depend on. */
-import type { SpeechStore } from '../../../media/pipeline/speaking/greeting-files.ts';
+import type { SpeechStore } from '../../../media/call/speaking/greeting-files.ts';
 
 export class SpeechInMemory implements SpeechStore {
   readonly #kept = new Map<string, Buffer>();

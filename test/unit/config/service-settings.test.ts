@@ -41,6 +41,14 @@ test('TRUSTED_PROXIES takes addresses and ranges; a slip is named with the way o
   );
 });
 
+test('the local engines may have no threads; the pipeline has one at least', () => {
+  const none = loadServiceSettings({ PARLEY_SPEECH_THREADS: '0', PARLEY_LISTEN_THREADS: '0' });
+  expect([none.speechThreads, none.listenThreads]).toEqual([0, 0]);
+  expect(() => loadServiceSettings({ PARLEY_PIPELINE_THREADS: '0' })).toThrow(
+    /PARLEY_PIPELINE_THREADS must be at least 1/,
+  );
+});
+
 test('every setting at fault is named at once, with the way out', () => {
   const load = () => loadServiceSettings({ PORT: '70000', DATABASE_URL: 'mysql://x', PARLEY_MASTER_KEY: 'abc' });
   expect(load).toThrow(/PORT must be at most 65535/);

@@ -54,6 +54,15 @@ describe('how many calls of an agent a machine carries', () => {
     expect(carriedCalls(listening, { ...SPEED, recogniserMsPerSecond: 120 }, MACHINE).calls).toBeLessThan(found.calls);
   });
 
+  test.each([
+    ['speechThreads', 'PARLEY_SPEECH_THREADS'],
+    ['listenThreads', 'PARLEY_LISTEN_THREADS'],
+  ])('without %s no script is carried, not even one that asks nothing of them', (threads, setting) => {
+    const found = carriedCalls(agent(), SPEED, { ...MACHINE, [threads]: 0 });
+    expect(found.calls).toBe(0);
+    expect(found.scarce).toContain(setting);
+  });
+
   test('the one that costs most is named first, with what is full then', () => {
     const dear = agent({ name: 'Dear', greeting: `{{customer_name}}, ${ONE_SENTENCE}` });
     const [result] = checkCapacity([agent({ name: 'Cheap' }), dear], SPEED, MACHINE);

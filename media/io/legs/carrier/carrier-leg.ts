@@ -219,7 +219,7 @@ export class CarrierLeg implements CallLeg, StreamEvents {
   }
 
   digit(digit: string): void {
-    if (this.#rings !== null) this.#options.listener.digit(digit);
+    if (this.#rings !== null) this.#options.listener.command({ type: 'key', key: digit });
   }
 
   played(name: string): void {

@@ -3,6 +3,7 @@
  * Both kinds stand on the same rings (`call-rings.ts`), are made in `call-registry.ts` and then get their sockets from
  * their endpoint.
  */
+import type { CallCommand } from '../../../contract/call-command.ts';
 import type { EndedReason } from '../../../contract/call-outcome.ts';
 import type { LiveEvent } from '../../../contract/conversation.ts';
 import type { StreamEnd } from '../../../contract/link-messages.ts';
@@ -17,7 +18,8 @@ export interface LegListener {
   started(streamId: string, carrierCallId: string, block: CallBlock, recordRing: SharedArrayBuffer | null): void;
   /** Frames were written for the pipeline. */
   fed(): void;
-  digit(digit: string): void;
+  /** What the far end asks of the agent: keys, and what a page types or answers. */
+  command(command: CallCommand): void;
   /** The pipeline thread that took the call over has caught up, `gapMs` after the other one died. */
   recovered(gapMs: number): void;
   /** A fault of ours in the leg's path: the call is to end. */
@@ -49,7 +51,7 @@ export interface CallLeg extends FrameClockClient {
   sendDigits(digits: string): boolean;
   /** The conversation, for who listens to it on the leg itself. */
   live(event: LiveEvent): void;
-  /** A tool of the page; its answer comes by `toolAnswered` of the leg's listener. False: there is no page. */
+  /** A tool of the page; its answer comes by `command` of the leg's listener. False: there is no page. */
   toolAsked(ask: ToolAsk, timeoutMs: number): boolean;
   toolCancelled(toolCallId: string): void;
   /** The agent has said its last word. A browser's leg then ends itself; of a carrier's, control tells the carrier. */

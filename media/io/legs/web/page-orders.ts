@@ -2,16 +2,14 @@
  * What a page asks of its session while that is live, message by message, and what it is asked in turn: the tools that
  * run there. `web-leg.ts` hands it each such message and asks it why the agent was cut short.
  */
-import type { SessionCommand } from '../../../contract/session-command.ts';
-import { type ToolAnswer, type ToolAsk, toolFailed } from '../../../contract/tools.ts';
+import type { CallCommand } from '../../../contract/call-command.ts';
+import { type ToolAsk, toolFailed } from '../../../contract/tools.ts';
 import type { ClientMessage } from './client-messages.ts';
 import type { OutboundMessages } from './outbound-messages.ts';
 import type { WebSound } from './web-sound.ts';
 
 export interface PageOrderListener {
-  digit(digit: string): void;
-  command(command: SessionCommand): void;
-  toolAnswered(toolCallId: string, answer: ToolAnswer): void;
+  command(command: CallCommand): void;
 }
 
 /** Some hours of typing. What is typed while the agent speaks becomes one turn, which has to fit into one message. */
@@ -46,7 +44,7 @@ export class PageOrders {
         this.#listener.command({ type: 'interrupt' });
         break;
       case 'dtmf':
-        for (const digit of message.digits) this.#listener.digit(digit);
+        for (const key of message.digits) this.#listener.command({ type: 'key', key });
         break;
       case 'tool.result':
         this.#toolResult(message.toolCallId, message.result, message.error);
@@ -89,7 +87,9 @@ export class PageOrders {
   #toolResult(toolCallId: string, result: unknown, error: string | null): void {
     if (!this.#toolCalls.delete(toolCallId)) {
       this.#outbound.warn('unknown_tool_call', 'No tool call of this id waits for a result');
-    } else if (error === null) this.#listener.toolAnswered(toolCallId, { ok: true, status: null, result });
-    else this.#listener.toolAnswered(toolCallId, toolFailed('client_error', error));
+      return;
+    }
+    const answer = error === null ? { ok: true as const, status: null, result } : toolFailed('client_error', error);
+    this.#listener.command({ type: 'tool.answer', toolCallId, answer });
   }
 }

@@ -61,7 +61,7 @@ test.each([1, 3] as const)(
           record = ring;
         },
         fed: () => {},
-        digit: () => {},
+        command: () => {},
         faulted: () => {},
         recovered: () => {},
         failed: (error) => {

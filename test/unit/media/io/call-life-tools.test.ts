@@ -33,7 +33,7 @@ describe('a tool of control', () => {
     life.toolAsked(ask, HTTP);
     life.controlRestarted();
     expect(told).toEqual(Array(2).fill({ type: 'tool.call', callUuid: 'call-1', epoch: 1, ask }));
-    life.toolAnswered('tc_1', answer);
+    life.command({ type: 'tool.answer', toolCallId: 'tc_1', answer });
     life.controlRestarted();
     expect(told).toHaveLength(2);
   });

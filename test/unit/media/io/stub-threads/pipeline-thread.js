@@ -1,5 +1,5 @@
 // A pipeline thread that does as the digits pressed say: 1 throws, 2 spins, 3 exits, 4 runs out of memory, 5 ends the call,
-// 6 falls silent, 7 begins to say something, of which six characters were heard.
+// 6 falls silent, 7 begins to say something, of which six characters were heard, 8 has more of it to say, and eleven were heard.
 // While it obeys the first six it works for the call that was pressed (`media/rings/suspect.ts`). With rings (`STUB_RINGS`, the built folder `dist/media/rings`) it echoes what it hears.
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -28,8 +28,8 @@ parentPort.on('message', (message) => {
       parentPort.postMessage({ type: 'call.checkpoint', callUuid: setup.callUuid, checkpoint });
       break;
     }
-    case 'call.dtmf':
-      obey(message.digit, callUuid);
+    case 'call.command':
+      if (message.command.type === 'key') obey(message.command.key, callUuid);
       break;
     case 'call.stop': {
       calls.delete(callUuid);
@@ -73,6 +73,14 @@ function carryOut(digit, callUuid) {
     const utterance = { turnId: 't4', text: 'Hello there.', stepId: 's1', startMs: 9000, startStreamMs: 4000 };
     new Int32Array(calls.get(callUuid).memory)[HEARD_CHARS_WORD] = 6;
     parentPort.postMessage({ type: 'call.speaking', callUuid, utterance });
+  }
+  if (digit === '8') {
+    const begun = { turnId: 't4', text: 'Hello', stepId: 's1', startMs: 9000, startStreamMs: 4000 };
+    parentPort.postMessage({ type: 'call.speaking', callUuid, utterance: begun });
+    parentPort.postMessage({ type: 'call.speaking.more', callUuid, turnId: 't3', more: ' of another turn' });
+    parentPort.postMessage({ type: 'call.speaking.more', callUuid, turnId: 't4', more: ' there, how' });
+    parentPort.postMessage({ type: 'call.speaking.more', callUuid, turnId: 't4', more: ' are you' });
+    new Int32Array(calls.get(callUuid).memory)[HEARD_CHARS_WORD] = 11;
   }
 }
 

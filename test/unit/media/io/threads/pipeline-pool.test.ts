@@ -77,7 +77,7 @@ async function makePool(threads: number): Promise<void> {
     url,
     threads,
     workerData: { dataDir: '/nowhere', ioBell: new SharedArrayBuffer(4), mediaId: 'm', logLevel: 'silent' },
-    enginePorts: () => null,
+    enginePorts: () => ({}),
     clock: slowClock,
     log: pino({ level: 'silent' }),
   });
@@ -121,7 +121,7 @@ describe('the pipeline pool', () => {
       const first = place('first');
       const second = place('second');
       await until(() => second.watcher.seen.includes('checkpoint'), 'the checkpoint');
-      first.call.digit(digit);
+      first.call.command({ type: 'key', key: digit });
       await until(() => second.watcher.seen.filter((one) => one === 'checkpoint').length === 2, 'the move');
       for (const { watcher } of [first, second]) {
         expect(watcher.seen).toContain('moved');
@@ -137,8 +137,8 @@ describe('the pipeline pool', () => {
     await makePool(1);
     const { call, watcher } = place('one');
     await until(() => watcher.seen.includes('checkpoint'), 'the call');
-    call.digit('7');
-    call.digit('3');
+    call.command({ type: 'key', key: '7' });
+    call.command({ type: 'key', key: '3' });
     watcher.block!.streamMs = 4_700;
     await until(() => watcher.seen.filter((one) => one === 'checkpoint').length === 2, 'the move');
     expect(watcher.turns).toEqual([
@@ -158,6 +158,18 @@ describe('the pipeline pool', () => {
     expect(watcher.seen.slice(2)).toEqual(['speech', 'turn', 'moved', resumed, 'checkpoint']);
   });
 
+  test('of an utterance that grew while it was spoken, what was heard is a turn too, with all the text that had come', async () => {
+    await makePool(1);
+    const { call, watcher } = place('one');
+    await until(() => watcher.seen.includes('checkpoint'), 'the call');
+    call.command({ type: 'key', key: '8' });
+    call.command({ type: 'key', key: '3' });
+    await until(() => watcher.seen.filter((one) => one === 'checkpoint').length === 2, 'the move');
+    expect(watcher.turns).toMatchObject([
+      { turnId: 't4', text: 'Hello there, how are you', heardText: 'Hello there', interrupted: true },
+    ]);
+  });
+
   test('a call in whose work three threads died is lost; those beside it on another thread, and on its own, go on', async () => {
     await makePool(2);
     const killer = place('killer');
@@ -171,14 +183,14 @@ describe('the pipeline pool', () => {
     for (let deaths = 1; deaths <= 3; deaths++) {
       const begun = () => killer.watcher.seen.filter((one) => one === 'checkpoint').length;
       await until(() => begun() === deaths, `start number ${deaths}`);
-      killer.call.digit('3');
+      killer.call.command({ type: 'key', key: '3' });
       await until(() => begun() === deaths + 1 || killer.watcher.seen.includes('lost'), 'the next');
     }
     expect(killer.watcher.seen.at(-1)).toBe('lost');
     expect(neighbour.watcher.seen.filter((one) => one === 'moved').length).toBe(3);
     expect(neighbour.watcher.seen).not.toContain('lost');
     expect(bystander.watcher.seen).not.toContain('moved');
-    bystander.call.digit('5');
+    bystander.call.command({ type: 'key', key: '5' });
     await until(() => bystander.watcher.seen.includes('ended agent_hangup'), 'an answer');
   });
 
@@ -186,7 +198,7 @@ describe('the pipeline pool', () => {
     await makePool(1);
     const { call, watcher } = place('one');
     await until(() => watcher.seen.includes('checkpoint'), 'the call');
-    call.digit('3');
+    call.command({ type: 'key', key: '3' });
     call.stop();
     await until(() => pool.calls === 0, 'the close');
     expect(watcher.seen).not.toContain('moved');
@@ -198,7 +210,7 @@ describe('the pipeline pool', () => {
       url: new URL('../stub-threads/no-such-thread.js', import.meta.url),
       threads: 1,
       workerData: { dataDir: '', ioBell: new SharedArrayBuffer(4), mediaId: 'm', logLevel: 'silent' },
-      enginePorts: () => null,
+      enginePorts: () => ({}),
       clock: slowClock,
       log: pino({ level: 'silent' }),
     });

@@ -46,7 +46,7 @@ function make(change: Partial<CallSetup> = {}, framesPerMessage: 1 | 3 = 1) {
       heard.record = record;
     },
     fed: () => heard.fed++,
-    digit: (digit) => heard.log.push(`digit ${digit}`),
+    command: (command) => command.type === 'key' && heard.log.push(`digit ${command.key}`),
     faulted: (detail) => heard.log.push(`faulted ${detail}`),
     recovered: (gapMs) => heard.log.push(`recovered ${gapMs}`),
     failed: (error) => {

@@ -43,7 +43,6 @@ describe.each(servers)('/ws/live on %s', (_name, create) => {
     pool: {
       place: (_setup: unknown, _block: unknown, listener: { closed(lost: boolean): void }) => ({
         fed() {},
-        digit() {},
         command() {},
         stop: () => listener.closed(false),
       }),

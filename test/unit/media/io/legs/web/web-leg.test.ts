@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { CallCommand } from '../../../../../../media/contract/call-command.ts';
 import type { LiveEvent } from '../../../../../../media/contract/conversation.ts';
 import type { CallSetup } from '../../../../../../media/contract/link-messages.ts';
 import type { WebSetup } from '../../../../../../media/contract/live-session.ts';
@@ -57,6 +58,12 @@ class BrowserSocket implements MediaSocket<unknown> {
   }
 }
 
+function told(command: CallCommand): string {
+  if (command.type === 'key') return `digit ${command.key}`;
+  if (command.type !== 'tool.answer') return JSON.stringify(command);
+  return `tool ${command.toolCallId} ${JSON.stringify(command.answer)}`;
+}
+
 function make(change: Partial<CallSetup> = {}) {
   const clock = new VirtualClock();
   const heard = { log: [] as string[], block: null as CallBlock | null, audio: null as unknown, fed: 0 };
@@ -73,9 +80,7 @@ function make(change: Partial<CallSetup> = {}) {
       heard.block = block;
     },
     fed: () => heard.fed++,
-    digit: (digit) => heard.log.push(`digit ${digit}`),
-    command: (command) => heard.log.push(JSON.stringify(command)),
-    toolAnswered: (toolCallId, answer) => heard.log.push(`tool ${toolCallId} ${JSON.stringify(answer)}`),
+    command: (command) => heard.log.push(told(command)),
     recovered: () => {},
     failed: (error) => {
       throw error;

@@ -1,0 +1,99 @@
+/**
+ * Carries out what the agent wants: it says, uses tools, listens anew, falls silent, ends. What it wants to say while
+ * it may not yet speak waits here. The line to the agent hands the actions on, in order; the conversation asks at each
+ * tick whether something can be said.
+ */
+import type { AgentAction } from '../contract/agent.ts';
+import type { EndedReason } from '../contract/call-outcome.ts';
+import type { CallerInput } from './caller-input.ts';
+import type { Floor } from './floor.ts';
+import type { Hearing } from './hearing/hearing.ts';
+import type { OperatorDesk } from './operator-desk.ts';
+import type { CallReporter, ReplyAnchor } from './reporter.ts';
+import { Sayings } from './sayings.ts';
+import type { AgentVoice } from './speaking/agent-voice.ts';
+import type { AgentTools } from './tools/agent-tools.ts';
+
+export interface AgentActionsDeps {
+  reporter: CallReporter;
+  hearing: Hearing;
+  voice: AgentVoice;
+  floor: Floor;
+  operator: OperatorDesk;
+  input: CallerInput;
+  tools: AgentTools;
+  /** Sends a checkpoint now. */
+  checkpoint(): void;
+  finish(reason: EndedReason, disposition: string | null, error: string | null): void;
+}
+
+export class AgentActions {
+  readonly #deps: AgentActionsDeps;
+  readonly #sayings = new Sayings();
+  /** Of a caller who has had no word since a tool was asked. */
+  #owedAnchor: ReplyAnchor | null = null;
+
+  constructor(deps: AgentActionsDeps) {
+    this.#deps = deps;
+  }
+
+  carryOut(action: AgentAction): void {
+    const { reporter, hearing, floor, input, tools, checkpoint, finish } = this.#deps;
+    switch (action.type) {
+      case 'step':
+        reporter.live({ type: 'step', stepId: action.stepId, atMs: reporter.nowMs });
+        break;
+      case 'warning':
+        reporter.warning(action.code, action.message, action);
+        break;
+      case 'listen':
+        hearing.listenAnew();
+        break;
+      case 'keep':
+        reporter.oweCheckpoint();
+        break;
+      case 'hold':
+        hearing.hold(action.isHeld, 'agent');
+        break;
+      case 'hush':
+        this.drop();
+        floor.hush();
+        break;
+      case 'say':
+        this.#say(action);
+        break;
+      case 'tool':
+        this.#owedAnchor = input.anchor;
+        tools.use(action, checkpoint);
+        break;
+      case 'end':
+        finish(action.reason, action.disposition, action.error);
+        break;
+    }
+  }
+
+  /** Says the next of what waits, if the agent may speak now. */
+  sayWaiting(): boolean {
+    const { voice, operator, floor, hearing } = this.#deps;
+    if (voice.active || operator.muted || floor.isHeld || floor.isTaken) return false;
+    const utterance = this.#sayings.take();
+    if (utterance === null) return false;
+    voice.say(utterance);
+    hearing.agentSpeaks(utterance.interruptible);
+    return true;
+  }
+
+  /** Nobody will hear what waits to be said. */
+  drop(): void {
+    this.#sayings.drop();
+  }
+
+  #say({ speech, stepId, interruptible, isReply }: Extract<AgentAction, { type: 'say' }>): void {
+    const { input, floor } = this.#deps;
+    const anchor = input.anchor ?? this.#owedAnchor ?? (isReply === true ? input.takeLastAnchor() : null);
+    this.#owedAnchor = null;
+    floor.endEncouragement();
+    this.#sayings.add({ speech, stepId, interruptible, anchor });
+    this.sayWaiting();
+  }
+}

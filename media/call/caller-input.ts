@@ -1,0 +1,131 @@
+/**
+ * What the caller says reaches the agent: spoken turns by what they mean, typed words, keys. An agent that was cut for
+ * words owes them an answer, whatever they were. Called by the conversation.
+ */
+import type { AgentLine } from './agent-line.ts';
+import type { CallerWords } from './caller-words.ts';
+import type { Floor } from './floor.ts';
+import { CallerTurn } from './hearing/caller-turn.ts';
+import type { Hearing } from './hearing/hearing.ts';
+import { isSpeech, type Meaning, SHORTEST_SPEECH_MS } from './hearing/meaning.ts';
+import { Keypad } from './keypad.ts';
+import type { OperatorDesk } from './operator-desk.ts';
+import type { CallReporter, ReplyAnchor } from './reporter.ts';
+import type { AgentVoice } from './speaking/agent-voice.ts';
+import type { ToolUses } from './tools/tool-uses.ts';
+
+export interface CallerInputDeps {
+  reporter: CallReporter;
+  words: CallerWords;
+  line: AgentLine;
+  floor: Floor;
+  hearing: Hearing;
+  voice: AgentVoice;
+  operator: OperatorDesk;
+  tools: ToolUses;
+  /** Audio time. */
+  streamMs(): number;
+}
+
+export class CallerInput {
+  /** The turn that the agent is being told. */
+  anchor: ReplyAnchor | null = null;
+  readonly #deps: CallerInputDeps;
+  /** The last one that it was told. */
+  #lastAnchor: ReplyAnchor | null = null;
+  readonly #keypad = new Keypad();
+  /** Typed while the agent spoke and was not to be interrupted. */
+  #typed: string | null = null;
+
+  constructor(deps: CallerInputDeps) {
+    this.#deps = deps;
+  }
+
+  mean({ turn, sense, anchor }: Meaning): void {
+    const { reporter, words, line, operator, tools } = this.#deps;
+    const atMs = reporter.nowMs;
+    if (operator.muted) {
+      if (isSpeech(turn, sense)) words.record(turn, sense === 'answer' ? 'speech' : 'unclear');
+      return;
+    }
+    this.anchor = anchor;
+    this.#lastAnchor = anchor;
+    if (sense === 'answer' || sense === 'other' || sense === 'interrupt') {
+      words.record(turn, sense === 'answer' ? 'speech' : 'unclear');
+      const { text, words: times, confidence } = turn;
+      line.tell({
+        type: 'heard',
+        atMs,
+        text,
+        how: turn.number === 0 ? 'typed' : 'spoken',
+        ...(times === undefined ? {} : { words: times }),
+        ...(confidence === undefined ? {} : { confidence }),
+      });
+    } else if (sense === 'hold') {
+      words.record(turn, 'speech');
+      // Whoever waits for a tool already gives them their moment.
+      if (!tools.waiting) line.tell({ type: 'wait', atMs, why: 'caller' });
+    } else if (sense === 'acknowledge' && turn.duringSpeech && !turn.cutAgent) {
+      words.record(turn, 'backchannel');
+    } else if (turn.cutAgent || (sense !== 'nothing' && turn.spokenMs >= SHORTEST_SPEECH_MS)) {
+      words.record(turn, 'unclear');
+      line.tell({ type: 'unclear', atMs });
+    }
+    this.anchor = null;
+  }
+
+  /** Of the turn that an agent answers later than at once; once. */
+  takeLastAnchor(): ReplyAnchor | null {
+    const anchor = this.#lastAnchor;
+    this.#lastAnchor = null;
+    return anchor;
+  }
+
+  pressed(key: string, nowMs: number): void {
+    const { line, reporter, operator } = this.#deps;
+    this.#keypad.press(key, nowMs);
+    if (!operator.muted) line.tell({ type: 'key', atMs: reporter.nowMs, key });
+  }
+
+  /** At each tick: keys that have become an answer. */
+  takeKeys(nowMs: number): void {
+    const digits = this.#keypad.take(nowMs);
+    if (digits === null) return;
+    const { floor, voice, operator, words, line, reporter } = this.#deps;
+    floor.endEncouragement();
+    if (voice.active || operator.muted) return;
+    words.recordKeys(digits);
+    line.tell({ type: 'heard', atMs: reporter.nowMs, text: digits, how: 'keys' });
+  }
+
+  /** Typed words mean what they would mean spoken. */
+  typed(text: string, interrupt: boolean): void {
+    const { reporter, words, floor, hearing, voice } = this.#deps;
+    const nowMs = reporter.nowMs;
+    floor.endEncouragement();
+    hearing.dropTurn();
+    hearing.endInterruption();
+    if (voice.active && !(interrupt && voice.interruptible)) {
+      this.#typed = this.#typed === null ? text : `${this.#typed} ${text}`;
+      return;
+    }
+    const turn = new CallerTurn(0, this.#deps.streamMs(), voice.active, hearing);
+    turn.text = text;
+    turn.done = true;
+    turn.decidedAtMs = nowMs;
+    reporter.openUserTurn();
+    const anchor = { speechEndMs: nowMs, decidedAtMs: nowMs, recognisedAtMs: nowMs };
+    const meaning = { turn, sense: words.senseOfTyped(text), anchor };
+    if (voice.active) floor.meantAtOnce(meaning);
+    else this.mean(meaning);
+  }
+
+  /** The agent has finished: what was typed meanwhile is heard now; false: nothing was. */
+  takeTyped(): boolean {
+    const typed = this.#typed;
+    if (typed === null || this.#deps.voice.active) return false;
+    this.#typed = null;
+    this.typed(typed, false);
+    return true;
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * Who has the word: carries out what the hearing makes of an interruption (pause, cut, go on), keeps what waits until
+ * the far end has fallen silent, and lets the line be dead and come back. The conversation pumps it; what follows from
+ * a cut is the conversation's.
+ *
+ *   hearing ── may interrupt · interrupts · meant ──► pause · cut · go on ──► `cut`, `mean`
+ */
+import { BRIDGE } from '../contract/agent.ts';
+import type { Hearing } from './hearing/hearing.ts';
+import type { InterruptionListener, Meaning } from './hearing/meaning.ts';
+import type { OperatorDesk } from './operator-desk.ts';
+import type { CallReporter } from './reporter.ts';
+import type { AgentVoice, Utterance } from './speaking/agent-voice.ts';
+import { restOfFeed } from './speaking/feed-pieces.ts';
+import type { Encouragement } from './turn-taking/encouragement.ts';
+
+export interface FloorListener {
+  /** The agent was cut off. */
+  cut(heardText: string): void;
+  /** Nothing is being said any more: what the caller meant has its effect. */
+  mean(meaning: Meaning): void;
+  /** A turn that will not have one. */
+  unmeant(meaning: Meaning): void;
+  /** Where the agent stands. */
+  readonly stepId: string | null;
+}
+
+export interface FloorDeps {
+  reporter: CallReporter;
+  voice: AgentVoice;
+  operator: OperatorDesk;
+  encouragement: Encouragement;
+  listener: FloorListener;
+}
+
+export class Floor implements InterruptionListener {
+  /** The line is dead: time stands still. */
+  isHeld = false;
+  readonly #deps: FloorDeps;
+  #hearing: Hearing | null = null;
+  /** A turn whose meaning is known but waits until the far end has stopped playing. */
+  #waiting: Meaning | null = null;
+  /** What to do once the playhead is final. */
+  #onceSettled: 'nothing' | 'commit' | 'resume' | 'bridge' = 'nothing';
+  /** A clip that was cut, and sounds anew after the bridge. */
+  #afterBridge: Utterance | null = null;
+
+  constructor(deps: FloorDeps) {
+    this.#deps = deps;
+  }
+
+  start(hearing: Hearing): void {
+    this.#hearing = hearing;
+  }
+
+  /** The caller's words wait to be meant. */
+  get isTaken(): boolean {
+    return this.#waiting !== null;
+  }
+
+  /** At each tick. */
+  settle(): void {
+    if (this.#onceSettled !== 'nothing' && this.#deps.voice.settled) this.#settled();
+  }
+
+  mayInterrupt(): void {
+    const { voice } = this.#deps;
+    if (!voice.active) return;
+    voice.pause();
+    this.#tellBargeIn('pause');
+  }
+
+  interrupts(): void {
+    const { voice } = this.#deps;
+    this.#hearing?.bePatient();
+    if (!voice.active) return;
+    voice.pause();
+    this.#onceSettled = 'commit';
+    this.settle();
+  }
+
+  letsGoOn(): void {
+    const { voice, operator } = this.#deps;
+    const hearing = this.#hearing;
+    hearing?.bePatient();
+    if (hearing?.pausedAgent !== true || !voice.active || operator.muted) return;
+    this.#onceSettled = 'resume';
+    this.settle();
+  }
+
+  meant(meaning: Meaning): void {
+    this.endEncouragement();
+    if (this.#onceSettled === 'commit') this.#waiting = meaning;
+    else if (!this.#deps.voice.active) this.#deps.listener.mean(meaning);
+  }
+
+  /** It interrupts, whatever it is. */
+  meantAtOnce(meaning: Meaning): void {
+    this.#waiting = meaning;
+    this.interrupts();
+  }
+
+  /** An operator wants the word. */
+  cutForOperator(): void {
+    if (!this.#deps.voice.active) return;
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    this.#onceSettled = 'nothing';
+    if (waiting !== null) this.#deps.listener.unmeant(waiting);
+    this.#cut();
+  }
+
+  /**
+   * The agent wants nothing more of its own words said. Of words that the caller is cutting already the cut follows.
+   */
+  hush(): void {
+    const { voice, operator } = this.#deps;
+    this.endEncouragement();
+    if (operator.speaks || this.#onceSettled === 'commit') return;
+    this.#onceSettled = 'nothing';
+    this.#afterBridge = null;
+    voice.silence(true);
+    this.#hearing?.endInterruption();
+  }
+
+  /** The agent falls silent for as long as it is muted. */
+  mute(): void {
+    if (this.#onceSettled === 'resume') this.#onceSettled = 'nothing';
+    this.#deps.voice.pause();
+  }
+
+  /** From the word at which it fell silent; false: nothing was being said. */
+  unmute(): boolean {
+    const { voice } = this.#deps;
+    if (!voice.active) return false;
+    if (voice.settled) voice.resume();
+    else this.#onceSettled = 'resume';
+    return true;
+  }
+
+  hold(held: boolean): void {
+    const { voice, operator } = this.#deps;
+    if (held === this.isHeld) return;
+    this.isHeld = held;
+    this.#hearing?.hold(held);
+    if (held) {
+      if (this.#onceSettled === 'resume') this.#onceSettled = 'nothing';
+      if (this.#onceSettled === 'nothing' && voice.active) voice.pause();
+      return;
+    }
+    // What was to be said next, if anything, is still owed; a commit that waits goes its own way, and a muted agent
+    // says nothing.
+    if (this.#onceSettled === 'commit' || operator.muted) return;
+    if (!voice.active || voice.settled) this.#bridge();
+    else this.#onceSettled = 'bridge';
+  }
+
+  /** What was said was a bridge, and what it led to is said now. */
+  goOnAfterBridge(): boolean {
+    const cut = this.#afterBridge;
+    this.#afterBridge = null;
+    if (cut === null) return false;
+    this.#deps.voice.say(cut);
+    return true;
+  }
+
+  /** The caller goes on, or their turn is over: whatever the agent says now is an answer. */
+  endEncouragement(): void {
+    const { encouragement, voice } = this.#deps;
+    if (!encouragement.speaks) return;
+    encouragement.over(this.#nowMs);
+    voice.silence(true);
+  }
+
+  get #nowMs(): number {
+    return this.#hearing?.nowMs ?? 0;
+  }
+
+  /** The playhead is final: cut there, or go on from the word that was cut. */
+  #settled(): void {
+    const what = this.#onceSettled;
+    this.#onceSettled = 'nothing';
+    if (what === 'bridge') this.#bridge();
+    else if (what === 'resume') {
+      this.#tellBargeIn('resume');
+      this.#deps.voice.resume();
+    } else this.#commit();
+  }
+
+  #commit(): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    const turn = waiting?.turn ?? this.#hearing?.turn ?? null;
+    if (turn !== null) turn.cutAgent = true;
+    this.#tellBargeIn('commit', this.#deps.voice.heardText);
+    this.#cut();
+    if (waiting !== null) this.#deps.listener.mean(waiting);
+  }
+
+  #cut(): void {
+    const { voice, operator, encouragement, listener } = this.#deps;
+    const { heardText } = voice;
+    this.#afterBridge = null;
+    encouragement.over(this.#nowMs);
+    voice.silence(true);
+    operator.wordsCut();
+    this.#hearing?.endInterruption();
+    listener.cut(heardText);
+  }
+
+  /** The line is back: a short word, and then what was cut. */
+  #bridge(): void {
+    const { voice, operator, listener } = this.#deps;
+    this.endEncouragement();
+    const unsaid = voice.active ? voice.unsaid : null;
+    if (unsaid === null) {
+      // A bridge alone is no answer of the agent's: it only gives the caller their time anew.
+      operator.speaks = true;
+      voice.say({ speech: { text: BRIDGE }, stepId: listener.stepId, interruptible: true, anchor: null });
+      return;
+    }
+    const { utterance, restText } = unsaid;
+    const { speech } = utterance;
+    if ('text' in speech) {
+      voice.silence(true);
+      const { clip, ...words } = { ...speech, isOpening: false };
+      if (clip !== undefined) this.#afterBridge = { ...utterance, speech: { ...words, clip }, anchor: null };
+      const text = `${BRIDGE} ${clip === undefined ? restText : ''}`.trim();
+      voice.say({ ...utterance, speech: { ...words, text }, anchor: null });
+    } else if ('feed' in speech) {
+      const feed = restOfFeed(speech.feed, `${BRIDGE} ${restText}`);
+      voice.silence(true);
+      voice.say({ ...utterance, speech: { feed }, anchor: null });
+    } else voice.resume();
+  }
+
+  #tellBargeIn(phase: 'pause' | 'commit' | 'resume', heardText?: string): void {
+    const { reporter } = this.#deps;
+    const atMs = reporter.nowMs;
+    reporter.live(
+      heardText === undefined ? { type: 'barge_in', phase, atMs } : { type: 'barge_in', phase, atMs, heardText },
+    );
+  }
+}

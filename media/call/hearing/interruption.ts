@@ -1,0 +1,57 @@
+/**
+ * Whether the caller's words, while the agent speaks, are to stop it. Joins the rules of barge-in with what the agent
+ * says that words mean; the hearing tells it frames and words, and carries its verdicts to the floor.
+ */
+
+import type { WordSense } from '../../contract/agent.ts';
+import type { CallerWords } from '../caller-words.ts';
+import type { AgentVoice } from '../speaking/agent-voice.ts';
+import { BargeIn, type BargeInOutcome, type BargeInVerdict, bargeInOutcome } from '../turn-taking/barge-in.ts';
+import type { CallerTurn } from './caller-turn.ts';
+
+export class Interruption {
+  readonly #voice: Pick<AgentVoice, 'active' | 'audible'>;
+  readonly #words: CallerWords;
+  readonly #bargeIn = new BargeIn();
+
+  constructor(voice: Pick<AgentVoice, 'active' | 'audible'>, words: CallerWords) {
+    this.#voice = voice;
+    this.#words = words;
+  }
+
+  /** The agent fell silent for what may be one. */
+  get pausedAgent(): boolean {
+    return this.#bargeIn.paused;
+  }
+
+  /** From here on the caller's words decide whether the agent goes on. */
+  begin(turn: CallerTurn): void {
+    turn.duringSpeech = true;
+    this.#bargeIn.begin(!this.#voice.audible);
+  }
+
+  end(): void {
+    this.#bargeIn.end();
+  }
+
+  /** After each frame. */
+  judge(nowMs: number, spokenMs: number): BargeInVerdict {
+    return this.#bargeIn.active ? this.#bargeIn.judge(nowMs, spokenMs) : 'none';
+  }
+
+  /** Whether the words so far are a whole answer. */
+  weigh(turn: CallerTurn, nowMs: number): boolean {
+    const sense = this.#words.sense(turn);
+    const fromLists = sense === 'acknowledge' || sense === 'interrupt' || sense === 'hold';
+    this.#bargeIn.wordsChanged(sense, nowMs);
+    return sense === 'answer' || (turn.duringSpeech && fromLists);
+  }
+
+  /** The turn is over; `isNews`: only now it is known that it stops the agent, if it does. */
+  outcome(sense: WordSense, spokenMs: number): { outcome: BargeInOutcome; isNews: boolean } {
+    const isNews = this.#bargeIn.active && !this.#bargeIn.committed && this.#voice.active;
+    const outcome = isNews ? bargeInOutcome(sense, spokenMs, this.#bargeIn.early) : 'commit';
+    this.#bargeIn.end();
+    return { outcome, isNews };
+  }
+}

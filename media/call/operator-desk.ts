@@ -1,0 +1,53 @@
+/**
+ * What an operator has asked of the agent beside its own conversation: texts to be said, and silence. It only
+ * remembers; `operator.ts` says the texts when nobody else speaks, and asks here what the agent is owed after them.
+ */
+
+/** Texts that wait to be said. */
+const MOST_TEXTS = 5;
+
+export class OperatorDesk {
+  /** The agent is to say nothing. */
+  muted = false;
+  /** What is being said is none of the agent's own words. */
+  speaks = false;
+  readonly #texts: string[] = [];
+  /** The agent's own last words were heard to their end, and it was not told. */
+  #saidOwed = false;
+
+  get hasTexts(): boolean {
+    return this.#texts.length > 0;
+  }
+
+  /** False: too many wait. */
+  queue(text: string): boolean {
+    if (this.#texts.length >= MOST_TEXTS) return false;
+    this.#texts.push(text);
+    return true;
+  }
+
+  nextText(): string | null {
+    return this.#texts.shift() ?? null;
+  }
+
+  /** An utterance was said to its end. */
+  wordsSaid(): void {
+    if (!this.speaks) this.#saidOwed = true;
+    this.speaks = false;
+  }
+
+  /** The agent was cut: nothing is owed for what it was saying. */
+  wordsCut(): void {
+    this.speaks = false;
+    this.#saidOwed = false;
+  }
+
+  /**
+   * What the agent hears when all texts are said: that its own words were, or that the caller may take their time anew.
+   */
+  takeOwed(): 'said' | 'wait' {
+    const type = this.#saidOwed ? 'said' : 'wait';
+    this.#saidOwed = false;
+    return type;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Somebody steers the call from outside: texts that the agent is to say, words in the caller's place, silence. Says the
+ * texts when nobody else speaks; the conversation asks it at each tick.
+ */
+import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
+import type { AgentLine } from './agent-line.ts';
+import type { Floor } from './floor.ts';
+import type { Hearing } from './hearing/hearing.ts';
+import type { OperatorDesk } from './operator-desk.ts';
+import type { CallReporter } from './reporter.ts';
+import type { AgentVoice } from './speaking/agent-voice.ts';
+
+export interface OperatorDeps {
+  desk: OperatorDesk;
+  /** False: the agent obeys nobody. */
+  isSteerable: boolean;
+  voice: AgentVoice;
+  floor: Floor;
+  hearing: Hearing;
+  line: AgentLine;
+  reporter: CallReporter;
+  /** What the agent wanted to say while it was not to; false: nothing. */
+  sayWaiting(): boolean;
+}
+
+export class Operator {
+  readonly #deps: OperatorDeps;
+
+  constructor(deps: OperatorDeps) {
+    this.#deps = deps;
+  }
+
+  obey(action: ControlAction): ControlOutcome {
+    const { desk, floor, isSteerable, line, reporter } = this.#deps;
+    if (!isSteerable) return controlRefused('unsupported');
+    switch (action.type) {
+      case 'say':
+        if (desk.muted) return controlRefused('muted');
+        if (!desk.queue(action.text)) return controlRefused('queue_full');
+        if (action.interrupt) floor.cutForOperator();
+        this.sayQueued();
+        return CONTROL_DONE;
+      case 'inject':
+        if (desk.muted) return controlRefused('muted');
+        floor.cutForOperator();
+        line.tell({ type: 'heard', atMs: reporter.nowMs, text: action.text, how: 'injected' });
+        return CONTROL_DONE;
+      case 'mute_agent':
+        this.mute();
+        return CONTROL_DONE;
+      case 'unmute_agent':
+        this.#unmute();
+        return CONTROL_DONE;
+      case 'dtmf':
+        return controlRefused('unsupported');
+    }
+  }
+
+  mute(): void {
+    const { desk, floor, line, reporter } = this.#deps;
+    if (desk.muted) return;
+    desk.muted = true;
+    reporter.oweCheckpoint();
+    floor.mute();
+    line.tell({ type: 'muted', atMs: reporter.nowMs, isMuted: true });
+  }
+
+  /** When the agent is silent and nobody waits for an answer. */
+  sayQueued(): void {
+    const { desk, voice, hearing, floor } = this.#deps;
+    if (!desk.hasTexts || voice.active || desk.muted) return;
+    if (hearing.turn !== null || floor.isTaken) return;
+    const text = desk.nextText();
+    if (text === null) return;
+    desk.speaks = true;
+    voice.say({ speech: { text }, stepId: null, interruptible: true, anchor: null });
+  }
+
+  /** All texts are said: the agent hears what it is owed. */
+  goOn(): void {
+    const { desk, line, reporter } = this.#deps;
+    const atMs = reporter.nowMs;
+    line.tell(desk.takeOwed() === 'said' ? { type: 'said', atMs } : { type: 'wait', atMs, why: 'operator' });
+  }
+
+  #unmute(): void {
+    const { desk, floor, line, reporter, sayWaiting } = this.#deps;
+    if (!desk.muted) return;
+    desk.muted = false;
+    reporter.oweCheckpoint();
+    line.tell({ type: 'muted', atMs: reporter.nowMs, isMuted: false });
+    if (floor.unmute() || sayWaiting()) return;
+    line.tell({ type: 'wait', atMs: reporter.nowMs, why: 'unmuted' });
+  }
+}

@@ -1,0 +1,30 @@
+/** What an agent wants to say while it may not yet, in its order: `agent-actions.ts` asks when it may. */
+import type { SpeechSource } from '../contract/speech-source.ts';
+import type { Utterance } from './speaking/agent-voice.ts';
+
+const MOST_WAITING = 16;
+
+export class Sayings {
+  readonly #waiting: Utterance[] = [];
+
+  /** Throws when too many wait. */
+  add(utterance: Utterance): void {
+    if (this.#waiting.length >= MOST_WAITING)
+      throw new Error(`the agent has ${MOST_WAITING} sayings that wait, and adds one`);
+    this.#waiting.push(utterance);
+  }
+
+  take(): Utterance | null {
+    return this.#waiting.shift() ?? null;
+  }
+
+  /** Nobody will hear them. */
+  drop(): void {
+    for (const { speech } of this.#waiting.splice(0)) abandon(speech);
+  }
+}
+
+function abandon(speech: SpeechSource): void {
+  if ('feed' in speech) speech.feed.abandon();
+  else if ('audio' in speech) speech.audio.abandon();
+}

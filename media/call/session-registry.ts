@@ -1,0 +1,179 @@
+/**
+ * The calls of one pipeline thread. Each is ticked on its own: what one throws ends that one with `internal_error`,
+ * logged once, and the others never notice. The thread entry feeds it messages and wakes.
+ */
+import type { Logger } from 'pino';
+import type { CallCommand } from '../contract/call-command.ts';
+import { controlRefused } from '../contract/live-control.ts';
+import type { FromPipeline } from '../contract/thread-messages.ts';
+import { Suspect } from '../rings/suspect.ts';
+import type { Session } from './session.ts';
+
+/** Of a call whose session is being made, which takes milliseconds. */
+const MOST_KEPT_COMMANDS = 256;
+
+interface LiveSession {
+  session: Session;
+  callNumber: number;
+  /** For its input, since all were. */
+  wasTicked: boolean;
+}
+
+export class SessionRegistry {
+  readonly #logger: Logger;
+  readonly #send: (message: FromPipeline) => void;
+  readonly #suspect: Suspect;
+  readonly #live: LiveSession[] = [];
+  readonly #byCall = new Map<string, Session>();
+  readonly #ended = new Set<string>();
+  readonly #starting = new Map<string, { commands: CallCommand[] }>();
+
+  constructor(logger: Logger, send: (message: FromPipeline) => void, suspect = new Suspect()) {
+    this.#suspect = suspect;
+    this.#logger = logger;
+    this.#send = send;
+  }
+
+  get calls(): number {
+    return this.#byCall.size;
+  }
+
+  /** What sessions send through: a call ends once, even if it fails after its end. */
+  send(message: FromPipeline): void {
+    if (message.type === 'call.end') {
+      if (this.#ended.has(message.callUuid)) return;
+      this.#ended.add(message.callUuid);
+    }
+    this.#send(message);
+  }
+
+  /**
+   * A session is being made: what is asked of it until `start`, or `gaveUp`, waits. The returned object tells this
+   * start from a later one.
+   */
+  starting(callUuid: string): object {
+    const start = { commands: [] };
+    this.#starting.set(callUuid, start);
+    return start;
+  }
+
+  /** False: it was stopped, or begun anew, since `start` was given. */
+  isWanted(callUuid: string, start: object): boolean {
+    return this.#starting.get(callUuid) === start;
+  }
+
+  /** The session could not be made: its call ends. */
+  gaveUp(callUuid: string, error: string): void {
+    const commands = this.#starting.get(callUuid)?.commands ?? [];
+    this.#starting.delete(callUuid);
+    for (const command of commands) this.#refuse(callUuid, command);
+    this.send({ type: 'call.end', callUuid, reason: 'internal_error', disposition: null, error });
+  }
+
+  start(session: Session): void {
+    const { callUuid } = session;
+    if (this.#byCall.has(callUuid)) return;
+    const commands = this.#starting.get(callUuid)?.commands ?? [];
+    this.#starting.delete(callUuid);
+    this.#begin(session);
+    for (const command of commands) this.command(callUuid, command);
+  }
+
+  #begin(session: Session): void {
+    this.#byCall.set(session.callUuid, session);
+    this.#live.push({ session, callNumber: Suspect.numberOf(session.callUuid), wasTicked: false });
+    try {
+      session.start();
+    } catch (error) {
+      this.#failed(session, error);
+    }
+  }
+
+  /**
+   * After a ring of the bell only the calls that have input; at each 20 ms `all` that were not ticked for theirs since
+   * the last time.
+   */
+  tick(all: boolean): void {
+    for (let i = this.#live.length - 1; i >= 0; i--) {
+      const live = this.#live[i]!;
+      const isDue = live.session.hasInput || (all && !live.wasTicked);
+      live.wasTicked = isDue && !all;
+      if (!isDue) continue;
+      this.#suspect.working(live.callNumber);
+      try {
+        live.session.tick();
+      } catch (error) {
+        this.#failed(live.session, error);
+      }
+    }
+    this.#suspect.idle();
+  }
+
+  /** Kept while the session is being made; `control` is answered in any case. */
+  command(callUuid: string, command: CallCommand): void {
+    const starting = this.#starting.get(callUuid);
+    const session = this.#byCall.get(callUuid);
+    if (starting !== undefined) {
+      if (starting.commands.length < MOST_KEPT_COMMANDS) starting.commands.push(command);
+      else this.#refuse(callUuid, command);
+    } else if (session === undefined || !this.#isLive(session)) this.#refuse(callUuid, command);
+    else this.#give(session, command);
+  }
+
+  /** Always answered with `call.closed`, also for a call that this thread does not know or that has failed. */
+  stop(callUuid: string): void {
+    for (const command of this.#starting.get(callUuid)?.commands ?? []) this.#refuse(callUuid, command);
+    this.#starting.delete(callUuid);
+    const session = this.#byCall.get(callUuid);
+    if (session !== undefined) {
+      this.#byCall.delete(callUuid);
+      this.#forget(session);
+      try {
+        session.stop();
+      } catch (error) {
+        this.#logger.error({ err: error, callUuid }, 'pipeline: a call could not be closed in order');
+      }
+    }
+    this.#ended.delete(callUuid);
+    this.#send({ type: 'call.closed', callUuid });
+  }
+
+  #give(session: Session, command: CallCommand): void {
+    const { callUuid } = session;
+    this.#suspect.working(Suspect.numberOf(callUuid));
+    try {
+      const outcome = session.command(command);
+      if (command.type === 'control') {
+        const { controlId } = command;
+        this.#send({ type: 'call.controlled', callUuid, controlId, outcome: outcome ?? controlRefused('unsupported') });
+      }
+    } catch (error) {
+      this.#failed(session, error);
+      this.#refuse(callUuid, command);
+    }
+    this.#suspect.idle();
+  }
+
+  #refuse(callUuid: string, command: CallCommand): void {
+    if (command.type !== 'control') return;
+    const { controlId } = command;
+    this.#send({ type: 'call.controlled', callUuid, controlId, outcome: controlRefused('not_here') });
+  }
+
+  #isLive(session: Session): boolean {
+    return this.#live.some((live) => live.session === session);
+  }
+
+  #failed(session: Session, error: unknown): void {
+    const { callUuid } = session;
+    this.#logger.error({ err: error, callUuid }, 'pipeline: a call failed and is ended');
+    this.#forget(session);
+    const message = error instanceof Error ? error.message : String(error);
+    this.send({ type: 'call.end', callUuid, reason: 'internal_error', disposition: null, error: message });
+  }
+
+  #forget(session: Session): void {
+    const at = this.#live.findIndex((live) => live.session === session);
+    if (at >= 0) this.#live.splice(at, 1);
+  }
+}

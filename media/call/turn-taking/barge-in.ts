@@ -1,0 +1,77 @@
+/**
+ * The caller speaks while the agent does: was that meant to stop it? Pause first, decide by words. Pure, on audio time; one
+ * object a call, begun anew for each turn of the caller that falls into the agent's speech. The call session carries the verdicts out.
+ *
+ *   250 ms of speech ──► pause (what is queued is dropped, the place is kept)
+ *   words that answer or interrupt, unchanged for 120 ms; or 1.2 s of speech that is no assent ──► commit: the agent is cut at what was heard
+ *   the turn ends (200 ms after understood words, else 1.2 s of silence) ──► commit or go on, by the final result
+ */
+import type { WordSense } from '../../contract/agent.ts';
+
+export type BargeInVerdict = 'none' | 'pause' | 'commit';
+export type BargeInOutcome = 'commit' | 'backchannel' | 'resume';
+
+const PAUSE_AFTER_MS = 250;
+const STABLE_WORDS_MS = 120;
+const LONG_SPEECH_MS = 1_200;
+const LONG_ASSENT_MS = 2_400;
+
+export class BargeIn {
+  /** A caller's turn is being weighed. */
+  active = false;
+  paused = false;
+  committed = false;
+  /** The agent had made no sound when the caller began: more of the last turn, most likely, which only clear words may make a new one. */
+  early = false;
+  #sense: WordSense = 'nothing';
+  #senseSinceMs = 0;
+
+  begin(early: boolean): void {
+    this.active = true;
+    this.early = early;
+    this.paused = false;
+    this.committed = false;
+    this.#sense = 'nothing';
+  }
+
+  end(): void {
+    this.active = false;
+  }
+
+  wordsChanged(sense: WordSense, nowMs: number): void {
+    this.#sense = sense;
+    this.#senseSinceMs = nowMs;
+  }
+
+  /** After each frame: `nowMs` is its end, `spokenMs` the turn's length so far from first to last sound. */
+  judge(nowMs: number, spokenMs: number): BargeInVerdict {
+    if (!this.active || this.committed) return 'none';
+    const meant = this.#sense === 'answer' || this.#sense === 'interrupt' || this.#sense === 'hold';
+    const longMs = this.#sense === 'acknowledge' ? LONG_ASSENT_MS : LONG_SPEECH_MS;
+    const isLong = !this.early && spokenMs >= longMs;
+    if (isLong || (meant && nowMs - this.#senseSinceMs >= STABLE_WORDS_MS)) {
+      this.committed = true;
+      return 'commit';
+    }
+    if (!this.paused && spokenMs >= PAUSE_AFTER_MS) {
+      this.paused = true;
+      return 'pause';
+    }
+    return 'none';
+  }
+}
+
+/** The turn is over: what the final result makes of it. `spokenMs` is its length from first to last sound; `early` as above. */
+export function bargeInOutcome(sense: WordSense, spokenMs: number, early: boolean): BargeInOutcome {
+  switch (sense) {
+    case 'acknowledge':
+      return 'backchannel';
+    case 'nothing':
+      return 'resume';
+    case 'rejected':
+    case 'other':
+      return spokenMs >= LONG_SPEECH_MS && !early ? 'commit' : 'resume';
+    default:
+      return 'commit';
+  }
+}

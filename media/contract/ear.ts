@@ -1,0 +1,87 @@
+/**
+ * The recogniser of one call (pipeline side). It is there from the call's first frame to its last and is told where the
+ * call takes the caller's turns to begin and end; one that can tell turns of its own says so in its traits. Each
+ * implementation passes the port's conformance suite.
+ */
+import type { Guess } from './engines.ts';
+
+/** What a recogniser may be told of what to expect. */
+export interface EarHints {
+  /**
+   * Words and the classes `<digits>` and `<name>`. To a recogniser of a fixed grammar all that it can hear; to others a
+   * hint.
+   */
+  phrases: readonly string[];
+}
+
+export interface EarTraits {
+  rateHz: number;
+  /**
+   * `turns`: it is given frames from 500 ms before a turn to its end. `everything`: each frame of the call, silence
+   * too.
+   */
+  hears: 'turns' | 'everything';
+  /** It ends turns of its own, by `final` words that nobody asked for, and may begin them. */
+  tellsTurns: boolean;
+  tellsWordTimes: boolean;
+  tellsConfidence: boolean;
+}
+
+export interface HeardWord {
+  text: string;
+  /** Audio time. */
+  startMs: number;
+  endMs: number;
+}
+
+/** What was made of a turn so far: always the whole of it. */
+export interface EarWords {
+  /** As `EarTurns.began` gave it; words of a turn that is over are ignored. */
+  turn: number;
+  /** Lower-case words; empty when nothing was heard. */
+  text: string;
+  /** Speech that it will not call words. `text` is then empty. */
+  rejected: boolean;
+  /** No more will come of this turn. */
+  final: boolean;
+  /** Answers `mayBeOver`: what the final would be, were the turn over. */
+  concluded?: true;
+  /** Of rejected speech, for people only. */
+  guess?: Guess;
+  words?: readonly HeardWord[];
+  /** 0 to 1. */
+  confidence?: number;
+}
+
+export interface EarListener {
+  words(words: EarWords): void;
+  /** Of an ear that tells turns: the caller speaks since `onsetMs`, audio time. Ignored in a turn. */
+  speechBegan?(onsetMs: number): void;
+  /** No final comes for this turn. The next one is heard again, unless the ear says so of it too. */
+  failed(turn: number, error: Error): void;
+}
+
+export interface CallEar {
+  readonly traits: EarTraits;
+  /** Holds from the next turn on, and from now on where the ear can change its mind in a turn. */
+  hint(hints: EarHints): void;
+  /**
+   * One 20 ms frame at `rateHz`; `atMs` is the audio time of its first sample. The array is overwritten later: copy
+   * what is kept.
+   */
+  push(monoSamples: Int16Array, atMs: number): void;
+  /** A turn of the caller begins, by this number; what went before is over. */
+  turnBegan(turn: number, onsetMs: number): void;
+  /** A pause that may be the turn's end: a `concluded` result is wanted, and what is pushed from here on waits. */
+  mayBeOver(): void;
+  /** It was a pause only. */
+  wentOn(): void;
+  /** No more of this turn will be pushed: its final is wanted. */
+  turnOver(): void;
+  /** Nobody wants anything more of this turn. */
+  turnDropped(): void;
+  close(): void;
+}
+
+/** Made once a call. */
+export type EarFactory = (listener: EarListener) => CallEar;

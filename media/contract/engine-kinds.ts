@@ -1,0 +1,68 @@
+/**
+ * What an engine declares of itself before any of it is loaded: an entry of `media/engines/registry.ts`. An agent's
+ * kind names the engines that it wants (`EngineChoice`); a pipeline thread loads each at its first use. Types only;
+ * `Port` is a `MessagePort` of `node:worker_threads`, which this leaf may not import.
+ */
+import type { EarFactory, EarTraits } from './ear.ts';
+import type { TextToSpeech } from './engines.ts';
+
+/** Engines by their names in the registry. */
+export interface EngineChoice {
+  /** Null: nothing is heard. */
+  ear: string | null;
+  /** Null: nothing is said in words. `name`: what its engine calls the voice. */
+  voice: { engine: string; name: string } | null;
+  /** What tells the caller's voice from other sounds. `neural`: the gate alone where it cannot be had. */
+  voiceActivity: 'gate' | 'neural';
+}
+
+/**
+ * Worker threads of the media process in which local engines work; each kind has as many as its setting says, none with
+ * 0.
+ */
+export type EngineThreads = 'listen' | 'speech';
+
+/** From one pipeline thread to the threads that there are. */
+export type EnginePorts<Port = unknown> = Partial<Record<EngineThreads, Port>>;
+
+/** The rates at which a leg may be listened to. */
+export type ListenRateHz = 8000 | 16000;
+
+export interface EngineKind {
+  /** By which agents name it. */
+  readonly name: string;
+  /** Null: it needs none. */
+  readonly threads: EngineThreads | null;
+  /** What it needs from npm, each as `npm install` takes it. They need not be there before it is loaded. */
+  readonly packages: readonly string[];
+}
+
+export interface EarKind<Port = unknown> extends EngineKind {
+  readonly traits: Omit<EarTraits, 'rateHz'> & {
+    /** It is opened at one of them: the leg's own if that is among them, else the sound is resampled. */
+    readonly ratesHz: readonly number[];
+    /** What it is given. */
+    readonly codec: 'pcm_s16le';
+  };
+  /**
+   * `portNow` leads to its threads, and to their successors when they died; it throws where there are none. Once a
+   * pipeline thread.
+   */
+  load(): Promise<(portNow: () => Port) => OpenEar>;
+}
+
+/** Makes the ear of one call, at one of its kind's rates. */
+export type OpenEar = (rateHz: number) => EarFactory;
+
+export interface VoiceKind<Port = unknown> extends EngineKind {
+  readonly traits: {
+    readonly rateHz: number;
+    /** What it gives. */
+    readonly codec: 'pcm_s16le';
+    /** False: the words of a chunk share its sound by their syllables. */
+    readonly tellsWordTimes: false;
+    /** Their names. */
+    readonly voices: readonly string[];
+  };
+  load(): Promise<(portNow: () => Port) => TextToSpeech>;
+}

@@ -1,0 +1,152 @@
+/**
+ * A recogniser that hears the whole call and tells turns, word times and confidence of its own: what the call makes of
+ * it.
+ */
+import { afterEach, expect, test } from 'vitest';
+import type { AgentEvent, AgentKind } from '../../../../../media/contract/agent.ts';
+import type { ScriptedAgent } from '../../../../../media/contract/agent-definition.ts';
+import type { CallEar, EarHints, EarListener, EarTraits, EarWords } from '../../../../../media/contract/ear.ts';
+import { type FakeCall, type FakeCallOptions, fakeCall } from '../../../../support/fakes/fake-call.ts';
+import { Echo, echoKind } from '../../agents/echo-agent.ts';
+
+const OPENING = 'This is an echo, say something that I can say back.';
+const TIMES = [
+  { text: 'good', startMs: 5_000, endMs: 5_200 },
+  { text: 'morning', startMs: 5_200, endMs: 5_600 },
+];
+
+class TellingEar implements CallEar {
+  readonly traits: EarTraits = {
+    rateHz: 8000,
+    hears: 'everything',
+    tellsTurns: true,
+    tellsWordTimes: true,
+    tellsConfidence: true,
+  };
+  readonly listener: EarListener;
+  readonly framesAtMs: number[] = [];
+  readonly seen: string[] = [];
+  turn = 0;
+  hints: EarHints = { phrases: [] };
+
+  constructor(listener: EarListener) {
+    this.listener = listener;
+  }
+  tell(words: Omit<EarWords, 'turn' | 'rejected'>): void {
+    this.listener.words({ rejected: false, ...words, turn: this.turn });
+  }
+  push(_samples: Int16Array, atMs: number): void {
+    this.framesAtMs.push(atMs);
+  }
+  hint(hints: EarHints): void {
+    this.hints = hints;
+  }
+  turnBegan(turn: number): void {
+    this.turn = turn;
+    this.seen.push('began');
+  }
+  mayBeOver(): void {}
+  wentOn(): void {}
+  turnOver(): void {
+    this.seen.push('over');
+  }
+  turnDropped(): void {
+    this.seen.push('dropped');
+  }
+  close(): void {
+    this.seen.push('closed');
+  }
+}
+
+let call: FakeCall;
+let ear: TellingEar;
+const told: AgentEvent[] = [];
+
+class Told extends Echo {
+  override handle(event: AgentEvent): void {
+    if (event.type === 'heard' || event.type === 'caller') told.push({ ...event });
+    super.handle(event);
+  }
+}
+const kind: AgentKind<ScriptedAgent> = { ...echoKind, create: (context) => new Told(context) };
+
+async function opened(options: FakeCallOptions = {}): Promise<void> {
+  told.length = 0;
+  const earOf = (listener: EarListener) => (ear = new TellingEar(listener));
+  call = await fakeCall({ kind, earOf, prepared: false, ...options });
+  call.start();
+  await call.agentFinishes(OPENING);
+}
+afterEach(() => call.close());
+
+const speech = () =>
+  call.live.flatMap((event) => (event.type === 'speech' && event.who === 'user' ? [event.phase] : []));
+
+test('it is given each frame of the call, silence too, once and in order', async () => {
+  await opened();
+  await call.say(400);
+  await call.run(400);
+  const { framesAtMs } = ear;
+  expect(framesAtMs.length).toBe(Math.floor(call.leg.nowMs / 20));
+  expect(framesAtMs).toEqual(framesAtMs.map((_, at) => at * 20));
+});
+
+test('it begins a turn where the gate hears nothing, and ends it: words, times and confidence reach the agent', async () => {
+  await opened();
+  ear.listener.speechBegan?.(call.leg.nowMs - 60);
+  ear.tell({ text: 'good', final: false });
+  await call.run(100);
+  ear.tell({ text: 'good morning', final: true, words: TIMES, confidence: 0.9 });
+  await call.agentFinishes('You said good morning. Is that right?');
+  expect(told).toMatchObject([
+    { type: 'caller', speaking: true },
+    { type: 'caller', speaking: false },
+    { type: 'heard', text: 'good morning', how: 'spoken', words: TIMES, confidence: 0.9 },
+  ]);
+  expect(speech()).toEqual(['start', 'end']);
+  expect(call.story().at(-2)).toBe('user: good morning');
+});
+
+test('it ends a turn that the gate has begun, before the gate does', async () => {
+  await opened();
+  call.leg.callerSpeaks = true;
+  await call.run(400);
+  expect(ear.seen).toEqual(['began']);
+  ear.tell({ text: 'good morning', final: true });
+  call.leg.callerSpeaks = false;
+  await call.run(100);
+  expect(call.story().at(-1)).toBe('user: good morning');
+});
+
+test('a turn that it began and the gate hears too is one turn, which the gate ends', async () => {
+  await opened();
+  ear.listener.speechBegan?.(call.leg.nowMs);
+  await call.say(600);
+  ear.tell({ text: 'good morning', final: false });
+  await call.runUntil('the end of the turn', () => ear.seen.includes('over'));
+  ear.tell({ text: 'good morning', final: true });
+  await call.agentFinishes('You said good morning. Is that right?');
+  expect(ear.seen).toEqual(['began', 'over']);
+  expect(speech()).toEqual(['start', 'end']);
+});
+
+test('a turn that it began and never ends is given up, and the caller is silent again', async () => {
+  await opened();
+  ear.listener.speechBegan?.(call.leg.nowMs);
+  await call.runUntil('the end of the turn', () => ear.seen.includes('dropped'), 21_000);
+  expect(speech()).toEqual(['start', 'end']);
+  expect(call.live.some((event) => event.type === 'warning' && event.code === 'stt_slow')).toBe(true);
+  expect(call.ends).toEqual([]);
+});
+
+test('words of a turn that was dropped are ignored, and it is closed with the call', async () => {
+  await opened();
+  ear.listener.speechBegan?.(call.leg.nowMs);
+  call.registry.command('call-1', { type: 'text', text: 'typed', interrupt: true });
+  ear.tell({ text: 'good morning', final: true });
+  await call.agentFinishes('You said typed. Is that right?');
+  expect(call.turns.some(({ text }) => text === 'good morning')).toBe(false);
+  expect(speech()).toEqual(['start', 'end']);
+  call.close();
+  expect(ear.seen.at(-1)).toBe('closed');
+});
