@@ -4,6 +4,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import { registerWidget } from '../../../src/api/widget/widget-routes.ts';
@@ -66,6 +67,7 @@ const REST_MS = 300;
 
 export async function startFakeLive(): Promise<FakeLive> {
   const app = Fastify({ forceCloseConnections: true });
+  app.setValidatorCompiler(validatorCompiler);
   const opus = loadOpusCodec();
   const sockets = new WebSocketServer({ noServer: true });
   const known = new Map<string, FakeSession & { attach(socket: WebSocket): void }>();
