@@ -83,9 +83,9 @@ export class AgentActions {
     return true;
   }
 
-  /** Nobody will hear what waits to be said. */
-  drop(): void {
-    this.#sayings.drop();
+  /** Nobody will hear what waits to be said. False: nothing waited. */
+  drop(): boolean {
+    return this.#sayings.drop();
   }
 
   #say({ speech, stepId, interruptible, isReply }: Extract<AgentAction, { type: 'say' }>): void {

@@ -64,7 +64,13 @@ export class Conversation implements PartsListener {
       return;
     }
     const isResumed = checkpoint !== null;
-    line.tell({ type: 'start', atMs: this.#deps.reporter.nowMs, isResumed, state: state?.state ?? null });
+    line.tell({
+      type: 'start',
+      atMs: this.#deps.reporter.nowMs,
+      isResumed,
+      state: state?.state ?? null,
+      variables: checkpoint?.variables ?? {},
+    });
     // Before a frame of it was made.
     if (checkpoint?.muted === true) operator.mute();
   }
@@ -184,6 +190,11 @@ export class Conversation implements PartsListener {
     const { actions, line } = this.#parts;
     actions.drop();
     line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText });
+  }
+
+  cutWaiting(): void {
+    const { actions, line } = this.#parts;
+    if (actions.drop()) line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '' });
   }
 
   /** Into a pause that may be long: a word that leaves the caller's turn open. */

@@ -17,6 +17,8 @@ import type { Encouragement } from './turn-taking/encouragement.ts';
 export interface FloorListener {
   /** The agent was cut off. */
   cut(heardText: string): void;
+  /** So was what it has wanted to say while it was not to. */
+  cutWaiting(): void;
   /** Nothing is being said any more: what the caller meant has its effect. */
   mean(meaning: Meaning): void;
   /** A turn that will not have one. */
@@ -102,7 +104,10 @@ export class Floor implements InterruptionListener {
 
   /** An operator wants the word. */
   cutForOperator(): void {
-    if (!this.#deps.voice.active) return;
+    if (!this.#deps.voice.active) {
+      this.#deps.listener.cutWaiting();
+      return;
+    }
     const waiting = this.#waiting;
     this.#waiting = null;
     this.#onceSettled = 'nothing';

@@ -195,8 +195,8 @@ export class CallReporter {
   checkpoint(conversation: Omit<Checkpoint, 'nextTurnNumber' | 'atMs'> & { agent: AgentState }): void {
     if (!this.#checkpointDue) return;
     this.#checkpointDue = false;
-    const { agent, variables } = conversation;
-    const chars = JSON.stringify([agent.state, variables]).length;
+    const { agent } = conversation;
+    const chars = JSON.stringify(agent.state).length;
     if (chars > LONGEST_AGENT_STATE) {
       throw new Error(`the agent's state has ${chars} characters of JSON; ${LONGEST_AGENT_STATE} may be kept`);
     }

@@ -18,9 +18,11 @@ export class Sayings {
     return this.#waiting.shift() ?? null;
   }
 
-  /** Nobody will hear them. */
-  drop(): void {
-    for (const { speech } of this.#waiting.splice(0)) abandon(speech);
+  /** Nobody will hear them. False: none waited. */
+  drop(): boolean {
+    const dropped = this.#waiting.splice(0);
+    for (const { speech } of dropped) abandon(speech);
+    return dropped.length > 0;
   }
 }
 

@@ -47,9 +47,15 @@ export const LONGEST_AGENT_STATE = 2 * 1024 * 1024;
 export type AgentEvent =
   /**
    * First of all. `isResumed`: another thread or process died in this call; `state` is what its agent kept, null when
-   * that was nothing yet.
+   * that was nothing yet, and `variables` what it had told of the caller.
    */
-  | { type: 'start'; atMs: number; isResumed: boolean; state: unknown }
+  | {
+      type: 'start';
+      atMs: number;
+      isResumed: boolean;
+      state: unknown;
+      variables: Readonly<Record<string, string>>;
+    }
   /** All that was to be said has been played to its end. */
   | { type: 'said'; atMs: number }
   /** The agent was cut off: what was not yet played never will be, and what waited to be said is gone too. */

@@ -44,6 +44,6 @@ export const EMPTY_CHECKPOINT: Checkpoint = Object.freeze({ agent: null, variabl
 export function readCheckpoint(stored: StoredCheckpoint): Checkpoint {
   if ('agent' in stored) return stored;
   const { stepId, misses, visits, ...rest } = stored;
-  const state = { stepId, variables: stored.variables, misses, visits };
+  const state = { stepId, misses, visits };
   return { ...rest, agent: { kind: 'scripted', version: 1, state } };
 }

@@ -174,14 +174,17 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
   const call = CallBlock.attach(memory, blockShapeOf(setup));
   const kind = agentKindOf(agent);
   const { ear, voice, voiceActivity } = kind.engines(agent);
+  const speaking = await voiceOf(voice);
+  const frameEncoder = createFrameEncoder(setup.outputFormat ?? format, opusNow);
   return createCallSession(
     {
       clock,
       logger: logger.child({ callUuid: setup.callUuid }),
       kind,
+      // Last: what it makes is the session's to close, and nobody's if there is none.
       listening: ear === null ? null : await listeningTo(setup, call, ear, voiceActivity),
-      ...(await voiceOf(voice)),
-      frameEncoder: createFrameEncoder(setup.outputFormat ?? format, opusNow),
+      ...speaking,
+      frameEncoder,
       clipShelf,
       ringIo,
       send,
@@ -203,11 +206,11 @@ async function listeningTo(
     ear: await engines.ear(earName, rateHz),
     // Opus is decoded at the rate that is listened to, whatever the sender's was.
     resampler: !isOpus && format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null,
+    opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,
     voiceActivity:
       voiceActivity === 'neural' && rateHz === NEURAL_RATE_HZ
         ? neuralVoices.create((why) => warnOfGateAlone(callUuid, call, why))
         : createVoiceActivity(rateHz),
-    opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,
   };
 }
 

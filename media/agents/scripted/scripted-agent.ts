@@ -24,8 +24,10 @@ import { ScriptMachine } from './script-machine.ts';
 import type { ScriptAction, ScriptEvent, ScriptState } from './script-types.ts';
 import { saysNothing } from './step-reading.ts';
 
+/** Its variables lie beside it in the checkpoint, where others read them. */
+type KeptState = Omit<ScriptState, 'variables'>;
 /** Of a call whose checkpoint was lost: it goes on after the greeting. */
-const NOTHING_KEPT: ScriptState = Object.freeze({ stepId: null, variables: {}, misses: 0, visits: {} });
+const NOTHING_KEPT: KeptState = Object.freeze({ stepId: null, misses: 0, visits: {} });
 /** A script uses one tool at a time. */
 const THE_TOOL = 'tool';
 
@@ -90,8 +92,9 @@ class ScriptedConversant implements Agent {
     return this.#script.match(text)?.reply.intent ?? null;
   }
 
-  state(): ScriptState {
-    return this.#script.snapshot();
+  state(): KeptState {
+    const { variables: _, ...kept } = this.#script.snapshot();
+    return kept;
   }
 
   variables(): Readonly<Record<string, string>> {
@@ -127,8 +130,9 @@ function scriptEventOf(event: AgentEvent): ScriptEvent | null {
   const { atMs } = event;
   switch (event.type) {
     case 'start': {
-      const checkpoint = event.isResumed ? ((event.state as ScriptState | null) ?? NOTHING_KEPT) : null;
-      return { type: 'start', atMs, checkpoint };
+      if (!event.isResumed) return { type: 'start', atMs, checkpoint: null };
+      const kept = (event.state as KeptState | null) ?? NOTHING_KEPT;
+      return { type: 'start', atMs, checkpoint: { ...kept, variables: { ...event.variables } } };
     }
     case 'cut':
       return { type: 'interrupted', atMs };

@@ -132,7 +132,7 @@ describe('/docs', () => {
     const named = [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
     expect(named.filter((address) => !/^\/[a-z]/.test(address))).toEqual(['data:,']);
     expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
     expect(headers['x-content-type-options']).toBe('nosniff');
   });

@@ -76,7 +76,8 @@ describe('a wrong agent fails', () => {
       ['cut'],
       class extends Echo {
         override handle(event: AgentEvent) {
-          if (event.type === 'cut') super.handle({ type: 'start', atMs: event.atMs, isResumed: false, state: null });
+          if (event.type === 'cut')
+            super.handle({ type: 'start', atMs: event.atMs, isResumed: false, state: null, variables: {} });
           else super.handle(event);
         }
       },

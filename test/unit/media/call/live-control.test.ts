@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { BRIDGE } from '../../../../media/contract/agent.ts';
 import { CONTROL_DONE, type ControlAction } from '../../../../media/contract/live-control.ts';
 import { type FakeCall, fakeCall } from '../../../support/fakes/fake-call.ts';
 
@@ -103,6 +104,18 @@ describe('saying what an operator asks for', () => {
     expect(ask(NOTE)).toEqual({ done: false, why: 'ending' });
     expect(control({ type: 'mute_agent' })).toEqual({ done: false, why: 'ending' });
   });
+});
+
+test('what is injected again and again while the line is dead: the last of it is answered, and the call goes on', async () => {
+  await started();
+  await call.agentFinishes(QUESTION);
+  call.registry.command('call-1', { type: 'hold', held: true });
+  for (let i = 0; i < 20; i++) expect(control({ type: 'inject', text: 'say that again' })).toEqual(CONTROL_DONE);
+  expect(control({ type: 'inject', text: 'yes' })).toEqual(CONTROL_DONE);
+  call.registry.command('call-1', { type: 'hold', held: false });
+  await call.agentFinishes('What is your order number?');
+  const said = call.turns.filter(({ role }) => role === 'agent').map(({ text }) => text);
+  expect(said.slice(said.indexOf(QUESTION) + 1)).toEqual([BRIDGE, 'What is your order number?']);
 });
 
 test('what is injected works as the caller’s words would, and is in no turn', async () => {

@@ -61,7 +61,8 @@ test('silenced by an operator: it stays silent until that is lifted', async () =
 test('what is known of the caller is read as before, and nothing of the call’s own part is lost', async () => {
   await resumed('muted');
   const { stepId, misses, visits, ...own } = OLD.muted;
-  const state = { stepId, misses, visits, variables: { order: '42' } };
+  const state = { stepId, misses, visits };
+  expect(own.variables).toEqual({ order: '42' });
   expect(readCheckpoint(OLD.muted)).toEqual({ ...own, agent: { kind: 'scripted', version: 1, state } });
   const now = readCheckpoint(OLD.muted);
   expect(readCheckpoint(now)).toBe(now);
