@@ -8,9 +8,31 @@ const CALLEES = '^bench/emulators/callees/';
 /** Names in `media/contract/carriers.ts`, and the maps from them; `scripts/check-carriers.mjs` finds lists that import nothing. */
 const CARRIER_MAPS = '^(src/carriers/carriers|media/io/carriers/codecs|bench/emulators/emulators)\\.ts$';
 
+/** The floors of `src`, the lowest first; `docs/architecture.md` says what each is for. A folder knows its own floor and those below. */
+const FLOORS = {
+  ground: ['errors', 'store', 'outbound-http', 'sealing', 'audit', 'carriers', 'config'],
+  records: ['calls', 'limits', 'workspaces'],
+  services: ['agents', 'analysis', 'call-log', 'clips', 'dialling', 'key-rotation', 'leads', 'recordings', 'retention', 'suppressions', 'tools', 'webhooks'],
+  'live-calls': ['embed', 'lifecycle', 'media-link', 'metrics', 'placement'],
+  api: ['api'],
+  programs: ['cli', 'control', 'doctor', 'supervisor'],
+};
+const foldersOf = (floors) => `^src/(${floors.flat().join('|')})/`;
+const EVERY_FLOOR = Object.values(FLOORS);
+const NO_FLOOR = { path: '^src/', pathNot: `${foldersOf(EVERY_FLOOR)}|^src/main\\.ts$` };
+/** One rule a floor: it does not know what is above it. Nothing is above the last. */
+const FLOOR_RULES = Object.keys(FLOORS)
+  .slice(0, -1)
+  .map((name, index) => rule(`floor-${name}-knows-none-above`, { path: foldersOf(FLOORS[name]) }, { path: `^src/(main\\.ts|(${EVERY_FLOOR.slice(index + 1).flat().join('|')})/)` }));
+
 module.exports = {
   forbidden: [
     rule('no-cycles', {}, { circular: true }),
+    { ...rule('no-folder-cycles-in-src', { path: '^src/[^/]+$' }, { path: '^src/[^/]+$', circular: true }), scope: 'folder' },
+    ...FLOOR_RULES,
+    rule('every-folder-of-src-has-a-floor', {}, NO_FLOOR),
+    rule('every-folder-of-src-has-a-floor', NO_FLOOR, {}),
+    rule('control-alone-puts-the-api-up', { path: '^src/', pathNot: '^src/(api|control)/' }, { path: '^src/api/' }),
     only('contract-is-a-leaf', '^media/contract/', '^media/contract/'),
     rule('contract-is-pure', { path: '^media/contract/' }, { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-optional'] }),
     only('rings-know-contract-only', '^media/rings/', '^media/(contract|rings)/'),

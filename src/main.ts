@@ -6,9 +6,9 @@
 import pino, { type Logger } from 'pino';
 import { systemClock } from '../media/contract/clock.ts';
 import { safeLogOptions } from '../media/contract/log-safety.ts';
-import { isDatabaseAway } from './calls/database-away.ts';
 import { type Config, loadConfig } from './config/load.ts';
-import { type Control, startControl } from './control.ts';
+import { type Control, startControl } from './control/control.ts';
+import { isDatabaseAway } from './store/database-away.ts';
 import { migrate } from './store/migrate.ts';
 
 const DATABASE_WAIT_MS = 60_000;

@@ -1,5 +1,5 @@
 /** What is asked of the call log, by filter and share; the values are those that `generate.ts` puts in. */
-import type { CallFilters } from '../../src/calls/call-log-query.ts';
+import type { CallFilters } from '../../src/call-log/call-log-query.ts';
 import type { Tenant } from './generate.ts';
 
 export interface Case {

@@ -7,7 +7,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../../media/contract/clock.ts';
 import { readCallViews } from '../../src/api/calls/call-view.ts';
-import { type CallPlace, searchCalls } from '../../src/calls/call-log-search.ts';
+import { type CallPlace, searchCalls } from '../../src/call-log/call-log-search.ts';
 import { createRecordingLinks } from '../../src/recordings/recording-links.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';

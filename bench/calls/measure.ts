@@ -4,7 +4,7 @@
  */
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { builtEntry } from '../../src/supervisor/built-entry.ts';
+import { builtEntry } from '../../src/config/built-entry.ts';
 import type { FromGenerator, GeneratorOrder, GeneratorReport } from './generator.ts';
 import type { HeapReading } from './heap-gauge.ts';
 import { type Noise, startNoiseProbe } from './noise-probe.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { builtEntry } from '../../src/supervisor/built-entry.ts';
+import { builtEntry } from '../../src/config/built-entry.ts';
 import { freePort } from '../harness/free-port.ts';
 import type { HeapReading } from './heap-gauge.ts';
 import type { SendCounts } from './send-lateness.ts';

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { EMULATED_CALLEE_NUMBER } from '../../src/carriers/emulated-account.ts';
-import { packageRoot } from '../../src/supervisor/built-entry.ts';
+import { packageRoot } from '../../src/config/built-entry.ts';
 import type { PersonaInput } from '../emulators/persona.ts';
 import type { CallEntry } from '../harness/call-client.ts';
 import { freePort } from '../harness/free-port.ts';

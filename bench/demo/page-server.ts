@@ -7,7 +7,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { LiveEvent } from '../../media/contract/conversation.ts';
 import { loadWidgetFiles } from '../../src/api/widget/widget-files.ts';
-import { packageRoot } from '../../src/supervisor/built-entry.ts';
+import { packageRoot } from '../../src/config/built-entry.ts';
 import type { CallEvent } from '../harness/call-client.ts';
 import type { Gateway } from '../harness/gateway.ts';
 

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EMULATED_ACCOUNT, EMULATED_CARRIER, EMULATOR_PORT } from '../../src/carriers/emulated-account.ts';
 import { apiBaseVariable } from '../../src/carriers/setting-names.ts';
-import { packageRoot } from '../../src/supervisor/built-entry.ts';
+import { packageRoot } from '../../src/config/built-entry.ts';
 import { freePort } from '../harness/free-port.ts';
 import { readOptions } from '../harness/options.ts';
 import { startLocalEngines } from './callees/local-engines.ts';

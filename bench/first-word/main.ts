@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import { packageRoot } from '../../src/supervisor/built-entry.ts';
+import { packageRoot } from '../../src/config/built-entry.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { readOptions } from '../harness/options.ts';
 

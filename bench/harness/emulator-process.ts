@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { EMULATED_ACCOUNT } from '../../src/carriers/emulated-account.ts';
-import { builtEntry } from '../../src/supervisor/built-entry.ts';
+import { builtEntry } from '../../src/config/built-entry.ts';
 import type { EmulatorEvent } from '../emulators/emulator-event.ts';
 import type { PersonaInput } from '../emulators/persona.ts';
 import { freePort } from './free-port.ts';

@@ -3,18 +3,18 @@
  * workspace with an agent, a line and a key. The demo, the end-to-end tests and bench scenarios all stand on it.
  */
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { importAgent } from '../../src/agents/stored-agents.ts';
 import { EMULATED_CARRIER, EMULATED_LINE_NUMBER } from '../../src/carriers/emulated-account.ts';
 import { apiBaseVariable } from '../../src/carriers/setting-names.ts';
 import { loadServiceSettings } from '../../src/config/service-settings.ts';
 import { createWidgetKey } from '../../src/embed/widget-keys.ts';
+import { createSealer } from '../../src/sealing/sealer.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { createSealer } from '../../src/store/secrets.ts';
 import { PortTaken } from '../../src/supervisor/port-check.ts';
 import { type Service, startService } from '../../src/supervisor/service.ts';
-import { importAgent } from '../../src/workspaces/agents.ts';
+import { setWebhook } from '../../src/webhooks/operator-webhooks.ts';
 import { createApiKey } from '../../src/workspaces/api-keys.ts';
 import { addLine, setLineLimits } from '../../src/workspaces/lines.ts';
-import { setWebhook } from '../../src/workspaces/webhooks.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../src/workspaces/workspaces.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../demo/webhook-receiver.ts';
 import type { PersonaInput } from '../emulators/persona.ts';

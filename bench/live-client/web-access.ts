@@ -1,9 +1,9 @@
 /** A widget key and a web agent in a running gateway, and tokens for its pages: what a test or a bench needs before it can open a socket. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { importAgent } from '../../src/agents/stored-agents.ts';
 import { createWidgetKey } from '../../src/embed/widget-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { importAgent } from '../../src/workspaces/agents.ts';
 
 export interface WebAccess {
   publicKey: string;

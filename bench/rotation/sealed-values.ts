@@ -7,8 +7,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { masterKeyOf } from '../../src/sealing/master-keys.ts';
 import { rowSql, SEALED_COLUMNS, type SealedRow } from '../../src/sealing/sealed-columns.ts';
 import { type SealedPlace, sealedPlace } from '../../src/sealing/sealed-places.ts';
+import { createSealer, sealedHeadOf } from '../../src/sealing/sealer.ts';
 import type { Database } from '../../src/store/database.ts';
-import { createSealer, sealedHeadOf } from '../../src/store/secrets.ts';
 import { createPermitSigner } from '../../src/suppressions/dial-permit.ts';
 import { sealedAsFormerly } from './former-seal.ts';
 

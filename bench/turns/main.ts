@@ -5,8 +5,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { importAgent } from '../../src/agents/stored-agents.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { importAgent } from '../../src/workspaces/agents.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { percentile } from '../harness/percentile.ts';
 import { type Heard, heardAfter, runsOf } from './far-end.ts';

@@ -12,7 +12,7 @@ import { NeuralVoiceActivity } from '../../media/engines/local/neural-voice-acti
 import { loadVoiceActivity } from '../../media/engines/local/voice-activity.ts';
 import { VoiceWindows } from '../../media/engines/local/voice-windows.ts';
 import { createScoringHost } from '../../media/io/threads/scoring-host.ts';
-import { builtEntry } from '../../src/supervisor/built-entry.ts';
+import { builtEntry } from '../../src/config/built-entry.ts';
 import { cpuBetween, readThreadCpu } from '../calls/thread-cpu.ts';
 import { readOptions } from '../harness/options.ts';
 

@@ -2,8 +2,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
 import { readCall } from '../../src/calls/live-call.ts';
+import type { Sealer } from '../../src/sealing/sealer.ts';
 import type { Database } from '../../src/store/database.ts';
-import type { Sealer } from '../../src/store/secrets.ts';
 import { setEndpoint } from '../../src/webhooks/endpoint.ts';
 import { recordCallEvent } from '../../src/webhooks/outbox.ts';
 import { addLine } from '../../src/workspaces/lines.ts';

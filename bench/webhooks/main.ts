@@ -13,9 +13,9 @@ import { pino } from 'pino';
 import { systemClock } from '../../media/contract/clock.ts';
 import { createAddressGuard } from '../../src/outbound-http/address-guard.ts';
 import { createGuardedClient } from '../../src/outbound-http/guarded-client.ts';
+import { createSealer } from '../../src/sealing/sealer.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { createSealer } from '../../src/store/secrets.ts';
 import { startEmbeddedPostgres } from '../../src/supervisor/postgres/embedded-postgres.ts';
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
 import { startWebhooks } from '../../src/webhooks/start.ts';
@@ -80,7 +80,7 @@ const { port } = await told('listening');
 await migrate(postgres.connectionString);
 const open = (maxConnections: number) =>
   openDatabase({ connectionString: postgres.connectionString, maxConnections, onIdleError: () => {} });
-// As `src/control.ts` has them: of the calls, and of the deliveries.
+// As `src/control/control.ts` has them: of the calls, and of the deliveries.
 const database = open(20);
 const webhookDatabase = open(6);
 const sealer = createSealer('ab'.repeat(32));

@@ -1,11 +1,11 @@
 /**
  * Is this JSON an agent that can hold a call? Shape first, then meaning; all faults at once. Called by the import
- * (`src/workspaces/agents.ts`). The media plane trusts what passed here.
+ * (`src/agents/stored-agents.ts`). The media plane trusts what passed here.
  */
 import type { AgentDefinition, ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import { checkDataSchema } from '../analysis/data-schema.ts';
+import { type AgentFault, pathText } from '../errors/agent-faults.ts';
 import { agentDefinitionSchema } from './definition-schema.ts';
-import { type AgentFault, pathText } from './faults.ts';
 import type { Lexicon } from './lexicon.ts';
 import { repaired, type ShapeIssue } from './repaired.ts';
 import { checkScript } from './script-check.ts';

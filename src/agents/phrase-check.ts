@@ -1,5 +1,5 @@
 /** Can the local recogniser listen for this phrase? Words of its dictionary and the classes `<digits>` and `<name>`. */
-import type { PathPart, Report } from './faults.ts';
+import type { PathPart, Report } from '../errors/agent-faults.ts';
 import type { Lexicon } from './lexicon.ts';
 
 const CLASSES = ['<digits>', '<name>'];

@@ -1,5 +1,5 @@
 /** The syntax of `{{ key }}` and `{{key | fallback}}` (contract §3) in one text that the agent may say. */
-import type { PathPart, Report } from './faults.ts';
+import type { PathPart, Report } from '../errors/agent-faults.ts';
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 

@@ -5,8 +5,8 @@
 import type { ScriptedAgent, ScriptedReply, ScriptedStep } from '../../media/contract/agent-definition.ts';
 import { ENDED_REASONS, isEndedReason } from '../../media/contract/call-outcome.ts';
 import type { ScriptedLine } from '../../media/contract/clip.ts';
+import { type AgentFault, type PathPart, pathText, type Report } from '../errors/agent-faults.ts';
 import { VOICES } from './definition-schema.ts';
-import { type AgentFault, type PathPart, pathText, type Report } from './faults.ts';
 import type { Lexicon } from './lexicon.ts';
 import { checkPhrase, phraseKey } from './phrase-check.ts';
 import { checkSpoken } from './placeholder-check.ts';

@@ -3,7 +3,7 @@
  * an end? A step that waits for an answer also leads to `fallback.goto`, after too many misses.
  */
 import type { ScriptedAgent, ScriptedStep } from '../../media/contract/agent-definition.ts';
-import type { PathPart, Report } from './faults.ts';
+import type { PathPart, Report } from '../errors/agent-faults.ts';
 
 /** True when the caller is to answer. Absent `expect`: a step that only leads on waits for nothing. */
 export function waitsForAnswer(step: ScriptedStep): boolean {

@@ -5,10 +5,10 @@
 import type { ScriptedAgent, ScriptedStep } from '../../media/contract/agent-definition.ts';
 import { parseJsonPath } from '../../media/contract/json-path.ts';
 import type { ToolDefinition } from '../../media/contract/tools.ts';
+import type { PathPart, Report } from '../errors/agent-faults.ts';
 import { parseTargetUrl } from '../outbound-http/target-url.ts';
 import { schemaFaults } from '../tools/argument-check.ts';
 import { headerProblem } from '../tools/header-template.ts';
-import type { PathPart, Report } from './faults.ts';
 import { checkSpoken } from './placeholder-check.ts';
 
 /** Fields that only an address makes sense of. */

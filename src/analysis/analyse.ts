@@ -2,10 +2,11 @@
  * One analysis: the heuristic always, and a model above it where there is one. Knows no database and no jobs. Whatever a model does,
  * there is a result: `model` says who made it, and `warnings` why it was not the model.
  */
+
+import type { Findings } from '../calls/findings.ts';
 import { type AskDeps, type Asked, askModel } from './ask-model.ts';
 import type { CallStory } from './call-story.ts';
 import type { ChatEndpoint } from './chat-endpoint.ts';
-import type { Findings } from './findings.ts';
 import { readByHeuristic } from './heuristic/heuristic.ts';
 import type { ModelState } from './model-state.ts';
 

@@ -3,13 +3,13 @@
  * transaction that writes the event. So the event comes once, whoever dies in between. SQL only; `analysis-runner.ts` does the work.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import type { CallEvent } from '../api/call-event-bus.ts';
-import { appendCallLog } from '../calls/call-log.ts';
+import { appendCallLog } from '../calls/append-call-log.ts';
+import type { CallEvent } from '../calls/call-event-bus.ts';
 import { codeOf } from '../calls/call-warnings.ts';
+import type { Findings } from '../calls/findings.ts';
 import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
-import type { RecordCallEvent } from '../calls/transition.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import type { Findings } from './findings.ts';
+import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { GIVE_UP_MS } from './owe-analysis.ts';
 
 /** How long after the end a model may be waited for. The event has to be out within 120 s (contract §6). */

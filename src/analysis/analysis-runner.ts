@@ -4,13 +4,13 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { CallEventBus } from '../api/call-event-bus.ts';
-import { isDatabaseAway } from '../calls/database-away.ts';
+import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { readOwnCall } from '../calls/live-call.ts';
-import type { RecordCallEvent } from '../calls/transition.ts';
 import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
+import { isDatabaseAway } from '../store/database-away.ts';
+import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { analyse, type ModelToAsk } from './analyse.ts';
 import {
   type AnalysisToStore,

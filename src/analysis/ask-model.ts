@@ -3,10 +3,10 @@
  * no connection, nonsense) is tried again after a pause; one that will not (401, a refusal) is not. Never rejects.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import type { Findings } from '../calls/findings.ts';
 import type { CallStory } from './call-story.ts';
 import { askChat, type ChatDeps, type ChatEndpoint, type ModelFault } from './chat-endpoint.ts';
 import { chatRequest } from './chat-request.ts';
-import type { Findings } from './findings.ts';
 import { type AnswerReading, readAnswer } from './model-answer.ts';
 import type { ModelState } from './model-state.ts';
 

@@ -7,9 +7,9 @@ import type { Turn } from '../../media/contract/conversation.ts';
 import { fillPlaceholders } from '../../media/contract/placeholders.ts';
 import type { CallRecord } from '../calls/call-record.ts';
 import { readTurns } from '../calls/call-turns.ts';
+import { labelsOf } from '../calls/findings.ts';
 import { publicMetadata, secondsBetween } from '../calls/shown-fields.ts';
 import type { Queryable } from '../store/database.ts';
-import { labelsOf } from './findings.ts';
 
 export interface CallStory {
   agentName: string;

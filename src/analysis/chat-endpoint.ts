@@ -4,9 +4,9 @@
  * Called by `ask-model.ts` and by `parley model test`. Must not log or return the key.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import { plainLine } from '../calls/findings.ts';
 import type { OutboundHttp, OutboundResult } from '../outbound-http/outbound-http.ts';
 import { ANSWER_FORMATS, type AnswerFormat } from './chat-request.ts';
-import { plainLine } from './findings.ts';
 
 export interface ChatEndpoint {
   /** Without `/chat/completions`, like `https://api.openai.com/v1`. */
@@ -65,7 +65,8 @@ export async function askChat(
 /** The limits of the request are its connection's, its headers' and its body's; this is that of all of it. */
 function within(clock: Clock, limitMs: number, sent: Promise<OutboundResult>): Promise<OutboundResult> {
   return new Promise((resolve) => {
-    const cancel = clock.after(limitMs, () => resolve({ kind: 'failed', reason: `no answer within ${limitMs} ms` }));
+    const late: OutboundResult = { kind: 'failed', reason: `no answer within ${limitMs} ms`, isTimeout: true };
+    const cancel = clock.after(limitMs, () => resolve(late));
     void sent.then((result) => {
       cancel();
       resolve(result);
@@ -96,8 +97,7 @@ function send({ http }: ChatDeps, endpoint: ChatEndpoint, body: unknown, limitMs
 
 function outcomeOf(result: OutboundResult, format: AnswerFormat, clock: Clock, apiKey: string | null): ChatOutcome {
   if (result.kind === 'refused') return failed('rejected', result.reason);
-  if (result.kind === 'failed')
-    return failed(/within \d+ ms/.test(result.reason) ? 'timeout' : 'unreachable', result.reason);
+  if (result.kind === 'failed') return failed(result.isTimeout === true ? 'timeout' : 'unreachable', result.reason);
   const { status, body } = result;
   if (Buffer.byteLength(body) >= MOST_ANSWER_BYTES) {
     return failed('too_large', `the answer is larger than ${MOST_ANSWER_BYTES / 1024} KB`);

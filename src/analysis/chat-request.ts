@@ -3,9 +3,9 @@
  * untrusted: it stands as data in a message of its own, and nothing in it can change the schema or what is done with the answer.
  */
 import type { Turn } from '../../media/contract/conversation.ts';
+import { BOUNDS, plainLine, SENTIMENTS, wellFormed } from '../calls/findings.ts';
 import type { CallStory } from './call-story.ts';
 import { strictSchema } from './data-schema.ts';
-import { BOUNDS, plainLine, SENTIMENTS, wellFormed } from './findings.ts';
 
 /** `json_schema`: structured outputs; `json_object`: any JSON; `text`: a server that knows neither. Tried in this order. */
 export const ANSWER_FORMATS = ['json_schema', 'json_object', 'text'] as const;

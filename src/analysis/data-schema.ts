@@ -3,7 +3,7 @@
  * chat endpoints want. Pure. The keywords are few on purpose: each is one that models' structured output knows, and none
  * (`pattern`, `$ref`) can make a stranger's schema expensive. Checked when an agent is imported; an unknown keyword is a fault.
  */
-import { BOUNDS, plainLine } from './findings.ts';
+import { BOUNDS, plainLine } from '../calls/findings.ts';
 
 export interface SchemaFault {
   /** From the schema's root: `properties.day.enum`. */

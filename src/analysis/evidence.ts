@@ -3,7 +3,7 @@
  * counted. Pure; everything that a model quotes goes through here.
  */
 import type { Turn } from '../../media/contract/conversation.ts';
-import { BOUNDS, type Evidence } from './findings.ts';
+import { BOUNDS, type Evidence } from '../calls/findings.ts';
 
 export interface CheckedEvidence {
   evidence: Evidence[];

@@ -2,9 +2,7 @@
  * What a model answered → findings. Nothing is believed: labels that the agent does not have, quotes that nobody said, data that does
  * not fit and keys that nobody asked for are dropped; what may stay is cut and cleaned. Pure, and never throws.
  */
-import type { CallStory } from './call-story.ts';
-import { boundedData, fitProperties } from './data-schema.ts';
-import { checkEvidence } from './evidence.ts';
+
 import {
   BOUNDS,
   type Evidence,
@@ -14,7 +12,10 @@ import {
   SENTIMENTS,
   type Sentiment,
   shortSummary,
-} from './findings.ts';
+} from '../calls/findings.ts';
+import type { CallStory } from './call-story.ts';
+import { boundedData, fitProperties } from './data-schema.ts';
+import { checkEvidence } from './evidence.ts';
 import { judgeSuccess } from './heuristic/success.ts';
 import { withUnclear } from './unclear-sentence.ts';
 

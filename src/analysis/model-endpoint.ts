@@ -1,10 +1,10 @@
 /**
  * The chat endpoint of a workspace as stored: address, model, and a key that is sealed like a line's credentials. Read by the runner; set
- * and shown by `src/workspaces/model-endpoint.ts`. The key leaves it only towards a request.
+ * and shown by `src/analysis/operator-model.ts`. The key leaves it only towards a request.
  */
 import { sealedPlace } from '../sealing/sealed-places.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 import type { ChatEndpoint } from './chat-endpoint.ts';
 
 export interface StoredEndpoint extends ChatEndpoint {

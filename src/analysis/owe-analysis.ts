@@ -1,6 +1,6 @@
 /**
  * An answered call is over, and its `analysis.completed` is owed: the row that says so, in the transaction that ends the call. Called by
- * `src/calls/transition.ts` alone; `analysis-jobs.ts` works the rows off.
+ * `src/lifecycle/transition.ts` alone; `analysis-jobs.ts` works the rows off.
  */
 import type { LiveCall } from '../calls/live-call.ts';
 import type { Queryable } from '../store/database.ts';

@@ -1,6 +1,6 @@
 /** What a summary says of speech that nobody understood: when it was, so that somebody can listen. Pure. */
 import type { Turn } from '../../media/contract/conversation.ts';
-import { BOUNDS, shortSummary } from './findings.ts';
+import { BOUNDS, shortSummary } from '../calls/findings.ts';
 
 const MOST_TIMES = 8;
 

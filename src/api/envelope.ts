@@ -6,7 +6,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import type { ErrorCode } from './error-codes.ts';
+import type { ErrorCode } from '../errors/error-codes.ts';
 import { sentenceOf, textOfIssue } from './issue-sentence.ts';
 import { Refusal } from './refusal.ts';
 

@@ -1,7 +1,7 @@
 /** `GET /api/developer/error-codes`: every code that an answer may carry, for anybody. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { ERROR_CODES, publishedErrorCodes } from './error-codes.ts';
+import { ERROR_CODES, publishedErrorCodes } from '../errors/error-codes.ts';
 import { json } from './openapi/operation.ts';
 import { wholeList } from './openapi/shared-answers.ts';
 import { routesOn } from './route.ts';

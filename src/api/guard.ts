@@ -5,12 +5,12 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { VOUCHED_HEADER, vouchedByKey } from '../../media/contract/vouched.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
+import { factsFor } from '../errors/error-codes.ts';
 import { rateNames } from '../limits/limit-names.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { takeFromRate, windowSeconds } from '../limits/rate-limit.ts';
 import type { Scope } from '../workspaces/api-keys.ts';
 import { type Authenticator, authenticationRefusal, type Principal } from './authentication.ts';
-import { factsFor } from './error-codes.ts';
 import { Refusal } from './refusal.ts';
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 /**
  * `/livez`: this process answers; it depends on nothing else. `/readyz` (and `/healthz`): yes, or no with 503 when a
- * check fails; which one is for operators (`src/metrics/metrics-server.ts`). The checks (database, media, draining, …)
+ * check fails; which one is for operators (`src/control/metrics-server.ts`). The checks (database, media, draining, …)
  * are injected; each gets 2 s.
  */
 import type { FastifyInstance } from 'fastify';

@@ -2,7 +2,7 @@
  * An answer that is not a success, thrown from anywhere in a request and put into the envelope of contract §12 by
  * `envelope.ts`. Carries only what the client may see; a fault of ours is any other error.
  */
-import { type ErrorCode, factsOf } from './error-codes.ts';
+import { type ErrorCode, factsOf } from '../errors/error-codes.ts';
 
 export interface RefusalOptions {
   /** Instead of the list's, where one code has two of them. */

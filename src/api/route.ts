@@ -13,8 +13,8 @@ import type {
   RouteOptions,
 } from 'fastify';
 import type { z } from 'zod';
+import type { ErrorCode } from '../errors/error-codes.ts';
 import type { Scope } from '../workspaces/api-keys.ts';
-import type { ErrorCode } from './error-codes.ts';
 import type { Guard } from './guard.ts';
 import { type Answer, type Operation, RATE_HEADERS, type Tag } from './openapi/operation.ts';
 

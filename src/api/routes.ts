@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { DeleteDeps } from '../calls/call-log-delete.ts';
 import type { IssueAnswer, SessionRequest } from '../embed/issue-session.ts';
+import type { DeleteDeps } from '../retention/call-log-delete.ts';
 import { registerAgents } from './agents/agent-routes.ts';
 import { registerAudit } from './audit/audit-route.ts';
 import { registerCallingSettings } from './calling-settings/calling-setting-routes.ts';

@@ -1,5 +1,5 @@
 /**
- * The control plane's HTTP server: builds and returns it, does not listen. `src/main.ts` composes the ports and listens
+ * The control plane's HTTP server: builds and returns it, does not listen. `src/control/` composes the ports and listens
  * on the private socket behind the media plane's proxy. Carrier callbacks register in a scope of their own, so that
  * their body parsers do not reach the API.
  */

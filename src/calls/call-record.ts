@@ -1,9 +1,9 @@
 /** A row of `calls` as the code sees it, and how to read one. Every read by a client's id names the workspace too. */
 import type { CallStatus, EndedReason, Fault, HangupBy } from '../../media/contract/call-outcome.ts';
 import type { StoredCheckpoint } from '../../media/contract/checkpoint.ts';
-import type { Findings } from '../analysis/findings.ts';
-import type { SoundFacts } from '../recordings/recording-rows.ts';
+import type { RecordingFacts } from '../../media/contract/conversation.ts';
 import type { CallWarning } from './call-warnings.ts';
+import type { Findings } from './findings.ts';
 
 /** In `warnings`: nothing was recorded, or it was lost. */
 export const RECORDING_FAILED = 'recording_failed';
@@ -18,6 +18,9 @@ export interface CallCompliance {
   /** `09:00-20:00 recipient`; null: the workspace has no calling window. */
   window: string | null;
 }
+
+/** What a client may know of a sound file; where it lies is not among it. */
+export type SoundFacts = Omit<RecordingFacts, 'path'>;
 
 /** `startMs`: its place in the recording of the whole call; absent until that is ready. */
 export type StreamRecording = SoundFacts & { epoch: number; startMs?: number };

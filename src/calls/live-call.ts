@@ -1,5 +1,5 @@
 /**
- * A row of `calls` with the columns that only its life needs, and how to read it. Used by everything in `src/calls`,
+ * A row of `calls` with the columns that only its life needs, and how to read it. Used by everything that changes calls: `src/lifecycle`,
  * `src/media-link` and the carrier routes; the API reads the public `CallRecord` part by `readCall`.
  */
 import type { EndedReason, HangupBy } from '../../media/contract/call-outcome.ts';

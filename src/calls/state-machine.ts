@@ -1,5 +1,5 @@
 /**
- * The states of a call and the only ways between them (contract §1), pure. `observe.ts` asks it for every observation;
+ * The states of a call and the only ways between them (contract §1), pure. `src/lifecycle/observe.ts` asks it for every observation;
  * nothing else decides a status. A state is never left for an earlier one, and a terminal one is never left.
  *
  *   queued 0 ─► dialing 1 ─► ringing 2 ─► in_progress 3 ─► completed 4

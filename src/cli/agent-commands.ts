@@ -1,7 +1,6 @@
 /** `parley agent …`: import a checked definition from a file, list and show agents, go back to a version, take one out of use. */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { setAgentLine } from '../suppressions/calling-policy.ts';
 import {
   activateAgentVersion,
   deleteAgent,
@@ -9,8 +8,9 @@ import {
   listAgents,
   listAgentVersions,
   readAgent,
-} from '../workspaces/agents.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
+} from '../agents/stored-agents.ts';
+import { OperatorError } from '../errors/operator-error.ts';
+import { setAgentLine } from '../suppressions/calling-policy.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, dateText, given, table, wholeNumber } from './command-io.ts';
 

@@ -2,11 +2,11 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { analyseAgain } from '../analysis/analyse-again.ts';
-import type { Findings } from '../analysis/findings.ts';
 import { type CallWarning, codeOf } from '../calls/call-warnings.ts';
+import type { Findings } from '../calls/findings.ts';
 import { type LiveCall, readCall } from '../calls/live-call.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { createGuardedClient } from '../outbound-http/guarded-client.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import type { CommandIo } from './command-io.ts';
 import { guardOf } from './model-commands.ts';

@@ -5,7 +5,7 @@ import { createChainSealer } from '../audit/chain-sealer.ts';
 import { linkAudit } from '../audit/link-chain.ts';
 import { readAudit } from '../audit/read-audit.ts';
 import { type AuditFault, type ChainReport, verifyChain } from '../audit/verify-chain.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { findWorkspace, listWorkspaces } from '../workspaces/workspaces.ts';
 import { type CommandIo, ExitCode, given, listOf, table, wholeNumber } from './command-io.ts';
 

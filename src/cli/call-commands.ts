@@ -1,18 +1,18 @@
 /** `parley call …`: the call log for whoever runs the service. Unlike the API it says where recordings lie (sealed: `parley recording get`). */
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
-import { deleteCallParts } from '../calls/call-log-delete.ts';
-import { recordingPlaces } from '../calls/call-log-files.ts';
-import type { CallFilters } from '../calls/call-log-query.ts';
-import { searchCalls } from '../calls/call-log-search.ts';
+import { recordingPlaces } from '../call-log/call-log-files.ts';
+import type { CallFilters } from '../call-log/call-log-query.ts';
+import { searchCalls } from '../call-log/call-log-search.ts';
 import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
 import { readTurns } from '../calls/call-turns.ts';
-import { askForEnd } from '../calls/end-call.ts';
 import { type LiveCall, readCall, readCalls } from '../calls/live-call.ts';
 import { publicMetadata, secondsBetween } from '../calls/shown-fields.ts';
 import { isTerminal } from '../calls/state-machine.ts';
+import { OperatorError } from '../errors/operator-error.ts';
+import { askForEnd } from '../lifecycle/end-call.ts';
+import { deleteCallParts } from '../retention/call-log-delete.ts';
 import { transcriptOf } from '../webhooks/transcript.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, dateText, given, listOf, table, wholeNumber } from './command-io.ts';
 

@@ -13,7 +13,7 @@ import {
   isCarrierName,
 } from '../../media/contract/carriers.ts';
 import { credentialOption, credentialVariable } from '../carriers/setting-names.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { CommandIo } from './command-io.ts';
 
 /** By the options' names as Commander gives them: `authId`, `authTokenFile`; `authToken` is there to be refused. */

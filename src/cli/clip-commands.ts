@@ -6,8 +6,8 @@ import { LARGEST_CLIP_FILE_BYTES } from '../../media/contract/clip.ts';
 import { systemClock } from '../../media/contract/clock.ts';
 import { type Clips, createClips } from '../clips/clips.ts';
 import { convertInProcess } from '../clips/convert-file.ts';
-import { builtEntry } from '../supervisor/built-entry.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
+import { builtEntry } from '../config/built-entry.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, table } from './command-io.ts';
 

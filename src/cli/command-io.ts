@@ -6,15 +6,15 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { type Clock, systemClock } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
+import { builtEntry } from '../config/built-entry.ts';
 import { loadOperatorSettings, type OperatorSettings } from '../config/operator-settings.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { openRecordings, type Recordings } from '../recordings/recordings.ts';
 import { renderInThread } from '../recordings/renditions.ts';
 import { MasterKeyRefused } from '../sealing/key-register.ts';
 import { type MasterKeys, masterKeyOf } from '../sealing/master-keys.ts';
+import { createSealer, type Sealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';
-import { createSealer, type Sealer } from '../store/secrets.ts';
-import { builtEntry } from '../supervisor/built-entry.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { type CommandKeys, openCommandKeys } from './command-keys.ts';
 
 /** The process's edges, so that tests can stand in for them. */

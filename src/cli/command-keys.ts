@@ -3,6 +3,7 @@
  * rotations wait seals nothing any more: its key may be the former one.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import {
   HOLDER_GONE_AFTER_SECONDS,
   joinHolders,
@@ -12,7 +13,6 @@ import {
 } from '../sealing/key-register.ts';
 import type { MasterKey, MasterKeys } from '../sealing/master-keys.ts';
 import type { Database } from '../store/database.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 
 export interface CommandKeys extends MasterKeys {
   close(): Promise<void>;

@@ -1,9 +1,9 @@
 /** `parley doctor`: what stands in the way of calls, line by line, each with its way out. Exit code 1 when something fails. */
 import type { Command } from 'commander';
 import pc from 'picocolors';
+import { builtEntry } from '../config/built-entry.ts';
 import type { CheckResult } from '../doctor/check.ts';
 import { examine } from '../doctor/doctor.ts';
-import { builtEntry } from '../supervisor/built-entry.ts';
 import { type CommandIo, ExitCode } from './command-io.ts';
 
 export function addDoctorCommand(program: Command, io: CommandIo): void {

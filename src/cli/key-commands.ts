@@ -1,8 +1,8 @@
 /** `parley key …`: API keys of a workspace. A key's text is printed once, by `create` and `rotate`. */
 import type { Command } from 'commander';
+import { OperatorError } from '../errors/operator-error.ts';
 import { type ApiKey, createApiKey, listApiKeys, revokeApiKey, rotateApiKey, SCOPES } from '../workspaces/api-keys.ts';
 import { changeApiKey, readApiKey } from '../workspaces/change-api-key.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { type CommandIo, dateText, given, listOf, table, wholeNumber } from './command-io.ts';
 
 const SHOWN_ONCE = 'Keep it now: it is not stored and cannot be shown again.';

@@ -4,6 +4,7 @@ import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import pino from 'pino';
 import { systemClock } from '../../media/contract/clock.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { READING_HERE } from '../leads/import-reading.ts';
 import { IMPORT_STATES } from '../leads/import-store.ts';
 import { LEAD_STATUSES } from '../leads/lead-store.ts';
@@ -15,7 +16,6 @@ import {
   listLeadsOf,
   removeLead,
 } from '../leads/operator-leads.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { type CommandIo, dateText, listOf, table, wholeNumber } from './command-io.ts';
 
 const SHOWN_ERRORS = 20;

@@ -1,6 +1,7 @@
 /** `parley line …`: phone lines and their carrier credentials (`carrier-credentials.ts`). */
 import type { Command } from 'commander';
 import { CARRIER_NAMES } from '../../media/contract/carriers.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import {
   addLine,
   listLines,
@@ -9,7 +10,6 @@ import {
   setLineCredentials,
   setLineLimits,
 } from '../workspaces/lines.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { type CredentialOptions, credentialAdvice, readCredentials, withCredentials } from './carrier-credentials.ts';
 import { type CommandIo, given, table, wholeNumber } from './command-io.ts';
 

@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { OperatorError } from '../errors/operator-error.ts';
+import { type RotationProgress, RotationRefused, rotateMasterKey } from '../key-rotation/rotate-master-key.ts';
 import { leaveHolders, lockRegister, readHolders, readRegister, registerKey } from '../sealing/key-register.ts';
 import { type MasterKey, masterKeyOf } from '../sealing/master-keys.ts';
 import { countSealed } from '../sealing/reseal.ts';
-import { type RotationProgress, RotationRefused, rotateMasterKey } from '../sealing/rotate-master-key.ts';
 import { type SessionLock, trySessionLock } from '../store/database.ts';
 import { newMasterKey, replaceMasterKeyFile } from '../supervisor/master-key.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { type CommandIo, table, wholeNumber } from './command-io.ts';
 
 interface RotateOptions {

@@ -10,17 +10,17 @@ import {
   EMULATOR_PORT,
 } from '../carriers/emulated-account.ts';
 import { apiBaseVariable, credentialOptions } from '../carriers/setting-names.ts';
+import { packageRoot } from '../config/built-entry.ts';
 import { type RuntimeFile, readRuntimeFile } from '../config/operator-settings.ts';
 import { judgeDestination } from '../dialling/destination-rule.ts';
 import { readDialPolicy } from '../dialling/dial-policy.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Database } from '../store/database.ts';
-import { packageRoot } from '../supervisor/built-entry.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
-import { type QuickstartDone, type QuickstartWanted, quickstart } from '../workspaces/quickstart.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { readJsonFile } from './agent-commands.ts';
 import { type CredentialOptions, readCredentials, withCredentials } from './carrier-credentials.ts';
 import type { CommandIo } from './command-io.ts';
+import { type QuickstartDone, type QuickstartWanted, quickstart } from './quickstart.ts';
 
 interface Options extends CredentialOptions {
   carrier: string;

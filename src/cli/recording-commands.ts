@@ -3,12 +3,12 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
-import { deleteCallParts } from '../calls/call-log-delete.ts';
 import { readOwnCall } from '../calls/live-call.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { listRecordings, type RecordingRow, WHOLE_EPOCH } from '../recordings/recording-rows.ts';
 import { FORMATS, type SoundForm, STORED_FORM, VARIANTS } from '../recordings/sound-form.ts';
 import { unreadableRecordings, type Verdict, verifyRecordings } from '../recordings/verify-recordings.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
+import { deleteCallParts } from '../retention/call-log-delete.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, dateText, ExitCode, table, wholeNumber } from './command-io.ts';
 

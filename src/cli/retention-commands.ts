@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { pino } from 'pino';
 import { systemClock } from '../../media/contract/clock.ts';
 import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { listHolds, placeHold, releaseHold } from '../retention/legal-holds.ts';
 import { listReceipts } from '../retention/purge-receipts.ts';
 import { createRetentionPurge } from '../retention/retention-purge.ts';
 import { type RetentionScope, readRetention, setRetention } from '../retention/retention-rules.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, dateText, given, table, wholeNumber } from './command-io.ts';
 

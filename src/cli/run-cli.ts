@@ -3,7 +3,7 @@
  * one sentence on standard error; anything else also shows its cause, for a report.
  */
 import { Command, CommanderError } from 'commander';
-import { OperatorError } from '../workspaces/operator-error.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { addCommands } from './command-groups.ts';
 import { createCommandIo, ExitCode, type Terminal } from './command-io.ts';
 

@@ -4,8 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
+import { OperatorError } from '../errors/operator-error.ts';
 import { generateSigningSecret, listSecrets, removeSecret, SIGNING_SECRET, setSecret } from '../tools/secrets.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { type CommandIo, dateText, table } from './command-io.ts';
 
 interface ValueOptions {

@@ -1,6 +1,7 @@
 /** `parley suppression …` and `parley calling`: the numbers that must not be dialled, and what else decides about a dial. */
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
+import { OperatorError } from '../errors/operator-error.ts';
 import { listSuppressionsOf, suppressNumbers, unsuppressNumbers } from '../leads/operator-leads.ts';
 import {
   changeCallingSettings,
@@ -9,7 +10,6 @@ import {
   readWindow,
 } from '../suppressions/calling-policy.ts';
 import { windowText } from '../suppressions/calling-window.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, dateText, given, table, wholeNumber } from './command-io.ts';
 

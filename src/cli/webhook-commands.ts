@@ -1,6 +1,7 @@
 /** `parley webhook …`: the one address that gets a workspace's events, and what became of them. Its secret is printed once. */
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { createAddressGuard } from '../outbound-http/address-guard.ts';
 import { systemResolver } from '../outbound-http/name-lookup.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../webhooks/delivery-log.ts';
 import { noticeOf, type WebhookEndpoint } from '../webhooks/endpoint.ts';
 import { OPT_IN_EVENTS } from '../webhooks/events.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import {
   listWebhookDeliveries,
   redeliverWebhook,
@@ -24,7 +24,7 @@ import {
   subscribeWebhook,
   switchWebhook,
   testWebhook,
-} from '../workspaces/webhooks.ts';
+} from '../webhooks/operator-webhooks.ts';
 import { type CommandIo, dateText, listOf, table, wholeNumber } from './command-io.ts';
 
 const SHOWN_ONCE = 'Give it to the receiver now: it is stored sealed and cannot be shown again.';

@@ -4,7 +4,7 @@
  */
 import type { AgentDefinition, ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import type { ScriptedClip, ScriptedLine } from '../../media/contract/clip.ts';
-import { type AgentFault, type PathPart, pathText } from '../agents/faults.ts';
+import { type AgentFault, type PathPart, pathText } from '../errors/agent-faults.ts';
 import type { Queryable } from '../store/database.ts';
 import { type Clip, holdClips } from './clip-rows.ts';
 

@@ -10,12 +10,12 @@ import type { CallClips, ClipFile } from '../../media/contract/clip.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Stores } from '../recordings/open-stores.ts';
 import { openDataKey } from '../recordings/recording-keys.ts';
 import { sealedPlace } from '../sealing/sealed-places.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { type AgentUse, agentsThatUse, clipCalled, clipsNamedIn } from './agent-clips.ts';
 import { createClipFiles } from './clip-files.ts';
 import {

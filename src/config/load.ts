@@ -5,10 +5,9 @@
 import { isAbsolute, resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import type { StoreSettings } from '../recordings/open-stores.ts';
 import { masterKeySetting, readMasterKeys } from './master-key-setting.ts';
 import { faultOfMetrics } from './metrics-setting.ts';
-import { readRecordingSettings } from './recording-settings.ts';
+import { readRecordingSettings, type StoreSettings } from './recording-settings.ts';
 
 export interface Config {
   databaseUrl: string;

@@ -2,7 +2,23 @@
  * Where recordings are stored, from the environment: `RECORDING_STORE` and, for an object store, `RECORDING_S3_…`. Read by the settings of
  * control, of the command line and of the doctor, so that all three see the same store.
  */
-import type { StoreSettings } from '../recordings/open-stores.ts';
+export interface S3Settings {
+  /** Like https://s3.eu-central-1.amazonaws.com or http://minio:9000; no slash at its end. */
+  endpoint: string;
+  bucket: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** Before every name; empty, or ending in a slash. */
+  prefix: string;
+}
+
+export interface StoreSettings {
+  /** Of the store that new recordings go to. */
+  kind: 'disk' | 's3';
+  /** Null where only the disk is used, or was not set. */
+  s3: S3Settings | null;
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,8 +3,8 @@ import { CARRIER_NAMES } from '../../media/contract/carriers.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
 import { apiBaseVariable, credentialOptions } from '../carriers/setting-names.ts';
 import { sealedPlace } from '../sealing/sealed-places.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 import { type CheckResult, fail, ok, warn } from './check.ts';
 import { skewResult } from './database-checks.ts';
 

@@ -1,8 +1,8 @@
 /** `parley doctor`, whole: every check, all at once, in one order. Changes nothing; owns and closes what it opens. */
 import { openCarriers } from '../carriers/carriers.ts';
 import { readRecordingSettings } from '../config/recording-settings.ts';
+import { createSealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';
-import { createSealer } from '../store/secrets.ts';
 import { checkCapacity, measureEngines, readScriptedAgents } from './capacity-checks.ts';
 import { checkCarriers } from './carrier-checks.ts';
 import { type CheckResult, fail, ok, runCheck } from './check.ts';

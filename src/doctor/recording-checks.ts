@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStores, type StoreSettings } from '../recordings/open-stores.ts';
+import type { StoreSettings } from '../config/recording-settings.ts';
+import { openStores } from '../recordings/open-stores.ts';
 import type { Queryable } from '../store/database.ts';
 import { type CheckResult, fail, ok, warn } from './check.ts';
 

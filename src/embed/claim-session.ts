@@ -2,7 +2,7 @@
  * A socket at `/ws/live` wants its session: a session token makes a call of it, a resume token gives it the call that
  * it had. The session takes its place now, not when its token was issued: first its part of the limits, as a promise,
  * and then one transaction burns the token, keeps the promise and writes the call's row, so of any number of sockets
- * with one token one wins. What the winner gets is in `src/calls/claimed-stream.ts`, as for a carrier's stream. Asked
+ * with one token one wins. What the winner gets is in `src/lifecycle/claimed-stream.ts`, as for a carrier's stream. Asked
  * by media over the link.
  */
 import type { Logger } from 'pino';
@@ -12,15 +12,15 @@ import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messag
 import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from '../../media/contract/live-session.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
 import { readTurns } from '../calls/call-turns.ts';
+import { lockCall, readOwnCall } from '../calls/live-call.ts';
+import { isTerminal } from '../calls/state-machine.ts';
 import {
   type ClaimedStream,
   type ClaimedStreamDeps,
   claimedStream,
   type Proven,
   setupOfStream,
-} from '../calls/claimed-stream.ts';
-import { lockCall, readOwnCall } from '../calls/live-call.ts';
-import { isTerminal } from '../calls/state-machine.ts';
+} from '../lifecycle/claimed-stream.ts';
 import type { CallRoom } from '../limits/call-room.ts';
 import type { EmbedAnswer, EmbedLimits, EmbedSession } from '../limits/embed-limits.ts';
 import { keepPromise } from '../limits/slot-admission.ts';

@@ -1,12 +1,12 @@
-/** The control side of web sessions put together: tokens are issued here, and sockets get their sessions. Made by `src/control.ts`. */
+/** The control side of web sessions put together: tokens are issued here, and sockets get their sessions. Made by `src/control/control.ts`. */
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { CallEventBus } from '../api/call-event-bus.ts';
+import type { CallEventBus } from '../calls/call-event-bus.ts';
 import type { EmbedLimits } from '../limits/embed-limits.ts';
 import type { GivenKeys } from '../sealing/master-keys.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 import { type AddressSlots, createAddressSlots } from './address-slots.ts';
 import { type ClaimSession, type ClaimSessionDeps, createClaimSession } from './claim-session.ts';
 import { type IssueAnswer, issueSession, type SessionRequest } from './issue-session.ts';

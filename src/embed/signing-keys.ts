@@ -8,8 +8,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Clock } from '../../media/contract/clock.ts';
 import { sealedPlace } from '../sealing/sealed-places.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 
 const DAY_MS = 86_400_000;
 export const SIGNS_FOR_MS = 30 * DAY_MS;

@@ -1,8 +1,8 @@
 /** How a workspace's web sessions are, as the operator reads and sets it. How many there may be is among the workspace's limits. */
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Database } from '../store/database.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 
 export interface WebSettings {

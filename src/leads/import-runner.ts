@@ -5,9 +5,9 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import { factsOf } from '../api/error-codes.ts';
-import { isDatabaseAway } from '../calls/database-away.ts';
+import { factsOf } from '../errors/error-codes.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { isDatabaseAway } from '../store/database-away.ts';
 import { type ImportFormat, ImportRefused, type RowFault } from './import-reader.ts';
 import type { ImportReading } from './import-reading.ts';
 import type { ImportDefaults, LeadRow } from './import-rows.ts';

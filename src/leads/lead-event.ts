@@ -1,9 +1,9 @@
 /** The opt-in event `lead.updated` (contract §6), written in the transaction of the change that it tells of. */
 import type { Clock } from '../../media/contract/clock.ts';
-import { leadView } from '../api/leads/lead-view.ts';
 import type { Queryable } from '../store/database.ts';
 import { recordWorkspaceEvent } from '../webhooks/outbox.ts';
 import { readLead } from './lead-store.ts';
+import { leadView } from './lead-view.ts';
 
 const EVENT = 'lead.updated';
 

@@ -4,7 +4,9 @@
  * a row of a file is held to the same rules as a request.
  */
 import { z } from 'zod';
-import { isStorable, metadataSchema } from '../api/outbound-call/request-body.ts';
+import { metadataSchema } from '../calls/metadata.ts';
+import { isStorable } from '../store/storable.ts';
+import { isTimeZone } from '../suppressions/time-zone.ts';
 import { isAbsent, readPhoneFields } from './phone-number.ts';
 
 const text = (longest: number) =>
@@ -28,17 +30,6 @@ const consent = z
   .meta({ id: 'Consent' });
 
 export type Consent = z.infer<typeof consent>;
-
-/** `Europe/Berlin`; an offset such as `+01:00` is none, because it knows no summer. */
-export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const phone = z.string().meta({
   description: 'International form; blanks, dashes and parentheses are taken out. No country is guessed.',

@@ -4,13 +4,13 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import { factsOf } from '../api/error-codes.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { factsOf } from '../errors/error-codes.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Database } from '../store/database.ts';
 import { addToList, takeOffList } from '../suppressions/change-list.ts';
 import { listSuppressions, type Suppression } from '../suppressions/suppression-list.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type ImportFormat, ImportRefused } from './import-reader.ts';
 import type { ImportReading } from './import-reading.ts';

@@ -1,16 +1,16 @@
 /**
  * A carrier's media socket wants its call: who it is, whether the carrier signed, and whether it is the first. One
  * UPDATE burns the token, so of any number of claims one wins; what the winner gets is in
- * `src/calls/claimed-stream.ts`. Asked by media over the link.
+ * `src/lifecycle/claimed-stream.ts`. Asked by media over the link.
  */
 import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
-import { type ClaimedStreamDeps, claimedStream, setupOfStream } from '../calls/claimed-stream.ts';
-import type { LineCarriers } from '../calls/line-carriers.ts';
 import { readOwnCall } from '../calls/live-call.ts';
-import { sha256OfToken } from '../calls/stream-token.ts';
+import { type ClaimedStreamDeps, claimedStream, setupOfStream } from '../lifecycle/claimed-stream.ts';
+import type { LineCarriers } from '../lifecycle/line-carriers.ts';
+import { sha256OfToken } from '../lifecycle/stream-token.ts';
 
 interface ClaimDeps extends ClaimedStreamDeps {
   log: Logger;

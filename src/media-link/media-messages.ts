@@ -9,23 +9,24 @@ import { ENDED_REASONS, type EndedReason, isEndedReason } from '../../media/cont
 import type { Clock } from '../../media/contract/clock.ts';
 import type { LiveEvent, RecordingFacts, Turn } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
-import type { CallEvent, CallEventBus } from '../api/call-event-bus.ts';
-import { appendCallLog } from '../calls/call-log.ts';
+import { appendCallLog } from '../calls/append-call-log.ts';
+import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
 import { readTurns } from '../calls/call-turns.ts';
 import { withWarning } from '../calls/call-warnings.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
 import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
 import { isTerminal } from '../calls/state-machine.ts';
-import type { RecordCallEvent, Transitions } from '../calls/transition.ts';
 import { writeWaveformLatency } from '../calls/waveform-latency.ts';
+import type { Transitions } from '../lifecycle/transition.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
 import { streamBegan, streamNeverBegan } from '../recordings/recording-rows.ts';
 import { settleRecording } from '../recordings/settle-recording.ts';
 import { writeToldRecording } from '../recordings/told-recording.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
 import { settleToolUse } from '../tools/tool-log.ts';
+import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 
 export type CallMessage = Extract<ToControl, { callUuid: string; epoch: number }>;
 type LiveMessage = Extract<CallMessage, { type: 'live' }>;

@@ -13,7 +13,7 @@ import type {
   ToMedia,
 } from '../../media/contract/link-messages.ts';
 import type { MetricFamily } from '../../media/contract/metrics.ts';
-import { isDatabaseAway } from '../calls/database-away.ts';
+import { isDatabaseAway } from '../store/database-away.ts';
 import { type Gate, Inbox } from './inbox.ts';
 import { type CallMessage, isLive, type MediaMessages } from './media-messages.ts';
 import type { MediaMember, MediaPool } from './media-pool.ts';

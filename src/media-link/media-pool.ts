@@ -13,8 +13,8 @@ import { ALWAYS_CALLS, type ToMedia } from '../../media/contract/link-messages.t
 import type { ControlAction, ControlOutcome } from '../../media/contract/live-control.ts';
 import type { ToolAnswer } from '../../media/contract/tools.ts';
 import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
-import type { MediaCommands } from '../calls/deeds.ts';
 import type { LiveCall } from '../calls/live-call.ts';
+import type { MediaCommands } from '../lifecycle/deeds.ts';
 import type { CallRoomSource } from '../limits/call-room.ts';
 import type { Database } from '../store/database.ts';
 

@@ -1,6 +1,6 @@
 /**
  * `OutboundHttp` over undici: one fresh connection a request, made by `pinned-dial.ts`, so that nothing of one
- * workspace's connection is ever another's and no idle connection outlives the check of its address. Made in `main.ts`.
+ * workspace's connection is ever another's and no idle connection outlives the check of its address. Made by control and the command line.
  * Must not follow redirects, retry, or read more of an answer than it was asked to.
  */
 import { createRequire } from 'node:module';
@@ -210,7 +210,7 @@ class Exchange {
 
   #limit(afterMs: number, reason: string): () => void {
     const cancel = this.#options.clock.after(afterMs, () => {
-      if (this.#answer === null) this.fail(reason);
+      if (this.#answer === null) this.#end({ kind: 'failed', reason, isTimeout: true });
     });
     this.#timers.push(cancel);
     return cancel;

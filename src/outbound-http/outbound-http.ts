@@ -43,8 +43,8 @@ export type OutboundResult =
     }
   /** Nothing was sent: the URL or where it leads is not allowed. */
   | { kind: 'refused'; reason: string }
-  /** No answer; the request may or may not have arrived. */
-  | { kind: 'failed'; reason: string };
+  /** No answer; the request may or may not have arrived. `isTimeout`: one of its limits ran out. */
+  | { kind: 'failed'; reason: string; isTimeout?: true };
 
 export interface OutboundHttp {
   /** Never rejects. Redirects are answers like any other; nothing is retried. */

@@ -12,11 +12,15 @@ import { parseTargetUrl, plainHttpProblem } from './target-url.ts';
 /** A resolver that takes longer is not waited for. */
 const LOOKUP_LIMIT_MS = 2_000;
 
+/** What it takes to see where an address leads. */
+export interface AddressCheck {
+  guard: AddressGuard;
+  resolveName: ResolveName;
+  clock: Clock;
+}
+
 /** Null when the URL will do, else what completes the sentence "The URL …". */
-export async function problemOfTarget(
-  text: string,
-  deps: { guard: AddressGuard; resolveName: ResolveName; clock: Clock },
-): Promise<string | null> {
+export async function problemOfTarget(text: string, deps: AddressCheck): Promise<string | null> {
   const target = parseTargetUrl(text, deps.guard);
   if (!target.ok) return target.problem;
   const { protocol, hostname } = target.url;

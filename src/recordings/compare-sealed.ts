@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { SealBroken } from '../../media/sealed/sealed-file.ts';
 import { type ReadRange, SealedReader } from '../../media/sealed/sealed-reader.ts';
-import type { SoundFacts } from './recording-rows.ts';
+import type { SoundFacts } from '../calls/call-record.ts';
 
 /** Rejects with `SealBroken` when it is not, and as `read` does. */
 export async function compareSealed(

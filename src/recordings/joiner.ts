@@ -9,7 +9,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { SealBroken } from '../../media/sealed/sealed-file.ts';
-import type { CallEventBus } from '../api/call-event-bus.ts';
+import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { type LiveCall, lockCall, readOwnCall } from '../calls/live-call.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { compareSealed } from './compare-sealed.ts';

@@ -1,14 +1,9 @@
 /** The stores of an installation: the one that new recordings go to, and those that older ones lie in. Opened by control and the command line. */
 import { join } from 'node:path';
+import type { StoreSettings } from '../config/recording-settings.ts';
 import { createDiskStore } from './disk-store.ts';
 import { type RecordingStore, StoreFault, type StoreKind } from './recording-store.ts';
-import { createS3Store, type S3Settings } from './s3-store.ts';
-
-export interface StoreSettings {
-  kind: StoreKind;
-  /** Null where only the disk is used, or was not set. */
-  s3: S3Settings | null;
-}
+import { createS3Store } from './s3-store.ts';
 
 export interface Stores {
   /** For new recordings. */

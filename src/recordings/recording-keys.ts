@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import type { RecordingFate } from '../../media/contract/link-messages.ts';
 import { type SealedPlace, sealedPlace } from '../sealing/sealed-places.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 
 /** The stored key does not open; the message says what to do. */
 export class RecordingKeyLost extends Error {

@@ -1,10 +1,7 @@
 /** The rows of `call_recordings` as the code sees them. Reads and writes only; what follows from a state is the callers' business. */
-import type { RecordingFacts } from '../../media/contract/conversation.ts';
+import type { SoundFacts } from '../calls/call-record.ts';
 import type { Queryable } from '../store/database.ts';
 import type { StoreKind } from './recording-store.ts';
-
-/** What a client may know of a sound file; where it lies is not among it. */
-export type SoundFacts = Omit<RecordingFacts, 'path'>;
 
 export interface RecordingRow {
   callUuid: string;

@@ -3,6 +3,8 @@
  * knows neither keys nor calls. Used by the shelf (in), the reader (out) and erasure. Both implementations pass
  * `test/unit/recordings/store-conformance.ts`.
  */
+import type { StoreSettings } from '../config/recording-settings.ts';
+
 export interface RecordingStore {
   readonly kind: StoreKind;
   /** For people: a folder, or a bucket at an address. */
@@ -21,7 +23,7 @@ export interface RecordingStore {
   close(): Promise<void>;
 }
 
-export type StoreKind = 'disk' | 's3';
+export type StoreKind = StoreSettings['kind'];
 
 /** The store could not do it; the message names the store, what it said, and the way out where there is one. */
 export class StoreFault extends Error {

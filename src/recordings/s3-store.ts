@@ -7,18 +7,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { AwsV4Signer } from 'aws4fetch';
+import type { S3Settings } from '../config/recording-settings.ts';
 import { assertObjectName, type RecordingStore, StoreFault } from './recording-store.ts';
-
-export interface S3Settings {
-  /** Like https://s3.eu-central-1.amazonaws.com or http://minio:9000; no slash at its end. */
-  endpoint: string;
-  bucket: string;
-  region: string;
-  accessKeyId: string;
-  secretAccessKey: string;
-  /** Before every name; empty, or ending in a slash. */
-  prefix: string;
-}
 
 /** `answerMs`: from the request being sent to the answer's headers. An upload may take its bytes' time beside it; what is slower is down. */
 const LIMITS = { answerMs: 30_000, leastBytesPerMs: 64 };

@@ -4,18 +4,18 @@
  * the locked call, after the terminal event was recorded: that one has the lowest sequence.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import type { CallEvent } from '../api/call-event-bus.ts';
-import { appendCallLog } from '../calls/call-log.ts';
-import { RECORDING_FAILED, RECORDING_INCOMPLETE } from '../calls/call-record.ts';
+import { appendCallLog } from '../calls/append-call-log.ts';
+import type { CallEvent } from '../calls/call-event-bus.ts';
+import { RECORDING_FAILED, RECORDING_INCOMPLETE, type SoundFacts } from '../calls/call-record.ts';
 import { type CallPatch, type LiveCall, patchCall } from '../calls/live-call.ts';
-import type { RecordCallEvent } from '../calls/record-call-event.ts';
-import { recordingEventFields } from '../calls/recording-event.ts';
 import { isTerminal } from '../calls/state-machine.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
+import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
+import { recordingEventFields } from './recording-event.ts';
 import { issueRecordingKey } from './recording-keys.ts';
 import type { RecordingLinks } from './recording-links.ts';
-import { lockRecordings, patchRecording, type RecordingRow, type SoundFacts, WHOLE_EPOCH } from './recording-rows.ts';
+import { lockRecordings, patchRecording, type RecordingRow, WHOLE_EPOCH } from './recording-rows.ts';
 import { type JoinPlan, outlookOf, partsOf, wholeOf } from './whole-recording.ts';
 
 export interface SettleDeps {

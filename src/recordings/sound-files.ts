@@ -4,8 +4,8 @@
  */
 import { open, stat } from 'node:fs/promises';
 import { type ReadRange, SealedReader } from '../../media/sealed/sealed-reader.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 import type { Stores } from './open-stores.ts';
 import { openRecordingKey } from './recording-keys.ts';
 import type { RecordingTarget } from './recording-links.ts';

@@ -4,7 +4,7 @@
  * caller settles the call's recording after it (`settle-recording.ts`).
  */
 import type { RecordingFacts } from '../../media/contract/conversation.ts';
-import type { CallEvent } from '../api/call-event-bus.ts';
+import type { CallEvent } from '../calls/call-event-bus.ts';
 import { type LiveCall, patchCall } from '../calls/live-call.ts';
 import type { Queryable } from '../store/database.ts';
 import { lockRecordings, patchRecording } from './recording-rows.ts';

@@ -1,7 +1,7 @@
 /** Looks at stored recordings one after another: is each there, whole, and the one that was recorded? Changes nothing. For the command line. */
 import { SealBroken } from '../../media/sealed/sealed-file.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 import { compareSealed } from './compare-sealed.ts';
 import type { Stores } from './open-stores.ts';
 import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';

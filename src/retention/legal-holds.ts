@@ -2,8 +2,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 
 export interface LegalHold {
   id: string;

@@ -8,11 +8,11 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import { type DeleteDeps, deleteCallParts } from '../calls/call-log-delete.ts';
 import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
 import type { RecordingEraser } from '../recordings/erase-recordings.ts';
 import type { Database } from '../store/database.ts';
 import { PLAN_EACH_TIME } from '../store/statements.ts';
+import { type DeleteDeps, deleteCallParts } from './call-log-delete.ts';
 import { DEFAULT_RETENTION_DAYS } from './retention-rules.ts';
 
 export interface RetentionPurge {

@@ -5,8 +5,8 @@
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 
 export const DEFAULT_RETENTION_DAYS = 365;
 export const MOST_RETENTION_DAYS = 3650;

@@ -4,9 +4,9 @@
  */
 import { hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Database, Queryable } from '../store/database.ts';
-import { createSealer } from '../store/secrets.ts';
 import { fixedKeys, type MasterKey } from './master-keys.ts';
 import { sampleOfEach } from './sealed-columns.ts';
+import { createSealer } from './sealer.ts';
 
 export type KeyState = 'coming' | 'sealing' | 'leaving';
 

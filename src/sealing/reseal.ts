@@ -4,10 +4,10 @@
  * where it is called again, because a value says itself under which key it lies.
  */
 import type { Database } from '../store/database.ts';
-import { createSealer, SEALED_HEAD_BYTES, type Sealer, sealedHeadOf } from '../store/secrets.ts';
 import { fixedKeys, type MasterKey } from './master-keys.ts';
 import { keyLists, matchesSql, pagesOf, unnestSql } from './pages.ts';
 import { rowSql, SEALED_COLUMNS, type SealedColumn, type SealedRow } from './sealed-columns.ts';
+import { createSealer, SEALED_HEAD_BYTES, type Sealer, sealedHeadOf } from './sealer.ts';
 
 export interface PassOptions {
   database: Database;

@@ -3,6 +3,7 @@
  * an idle connection, so nothing else may say `new Pool`.
  */
 import pg from 'pg';
+import { isUnanswered } from './database-away.ts';
 import { createStatements } from './statements.ts';
 
 export interface Queryable {
@@ -104,9 +105,4 @@ export async function trySessionLock(connectionString: string, name: string): Pr
   }
   await release();
   return null;
-}
-
-/** The connection still waits for that answer: whatever is asked next would wait behind it. */
-function isUnanswered(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Query read timeout';
 }

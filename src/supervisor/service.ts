@@ -5,9 +5,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { builtEntry } from '../config/built-entry.ts';
 import { readCarrierBases } from '../config/load.ts';
 import type { ServiceSettings } from '../config/service-settings.ts';
-import { builtEntry } from './built-entry.ts';
 import { type MasterKeySource, readMasterKey } from './master-key.ts';
 import { claimPort } from './port-check.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.ts';

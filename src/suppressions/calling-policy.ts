@@ -4,10 +4,10 @@
  */
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { isTimeZone } from '../leads/lead-fields.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { zonesOf } from './number-country.ts';
+import { isTimeZone } from './time-zone.ts';
 
 export interface CallingWindow {
   /** `09:00`, local to the called person. */

@@ -5,11 +5,11 @@
  */
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { sealedPlace } from '../sealing/sealed-places.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 import { createWebhookSecret } from '../webhooks/signing.ts';
-import { OperatorError } from '../workspaces/operator-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 
 export const SIGNING_SECRET = 'TOOL_SIGNING_SECRET';

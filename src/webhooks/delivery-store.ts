@@ -3,8 +3,8 @@
  * until which nobody else touches it, so that whoever dies with one only delays it. Used by delivery and sweep.
  */
 import { sealedPlace } from '../sealing/sealed-places.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 import { BREAKER_FAILURES } from './breaker.ts';
 import type { DisabledReason } from './endpoint.ts';
 import { noteFailureSql, noteSuccess } from './endpoint-health.ts';

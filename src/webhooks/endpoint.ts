@@ -4,11 +4,12 @@
  * once, at the moment in which it is made.
  */
 import { v7 as uuidv7 } from 'uuid';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { AddressGuard } from '../outbound-http/address-guard.ts';
 import { parseTargetUrl } from '../outbound-http/target-url.ts';
 import { sealedPlace } from '../sealing/sealed-places.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 import { abandonBacklog, releaseBacklog } from './backlog.ts';
 import { BREAKER_FAILURES, type Breaker, breakerOf } from './breaker.ts';
 import { OPT_IN_EVENTS, type OptInEvent } from './events.ts';
@@ -43,7 +44,7 @@ export interface WebhookEndpoint {
 
 /**
  * Sets or changes the URL and enables it. The first one gets a secret; another URL keeps it, unless a new one is asked for: then the old one
- * signs too for 24 h. What waited goes to the new URL, now. Throws with a sentence for the operator when the URL will not do; with a `guard` a
+ * signs too for 24 h. What waited goes to the new URL, now. Throws an `OperatorError` when the URL will not do; with a `guard` a
  * literal private address is refused here already and not only at delivery.
  */
 export async function setEndpoint(
@@ -55,7 +56,7 @@ export async function setEndpoint(
   newSecret = false,
 ): Promise<{ secret: string | null }> {
   const target = parseTargetUrl(url.trim(), guard);
-  if (!target.ok) throw new Error(`The webhook URL ${target.problem}.`);
+  if (!target.ok) throw new OperatorError('invalid', `The webhook URL ${target.problem}.`);
   const [changed] = await db.query<{ id: string; failingSince: Date | null }>(
     `UPDATE webhook_endpoints AS e SET url = $2, ${HEALTHY} FROM webhook_endpoints AS former
      WHERE e.workspace_id = $1 AND e.removed_at IS NULL AND former.id = e.id

@@ -1,12 +1,12 @@
 /**
- * Puts webhook delivery together: bell, sweep, dispatcher, guarded client. Called once by `src/main.ts`, after the
+ * Puts webhook delivery together: bell, sweep, dispatcher, guarded client. Called once by `src/control/ground.ts`, after the
  * migrations; the caller closes it before it closes the database. Events are written by `outbox.ts`, not here.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
 import { attemptDelivery, type ObservedAttempt } from './delivery.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';

@@ -6,9 +6,9 @@
 import ipaddr from 'ipaddr.js';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { makeApiKey, sha256Of } from './api-key-format.ts';
-import { OperatorError } from './operator-error.ts';
 import { findWorkspace } from './workspaces.ts';
 
 export const SCOPES = [

@@ -3,6 +3,7 @@
  * and the command line. A key that widens another gives no more than it has itself; to narrow or rename takes nothing.
  */
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import {
   type ApiKey,
@@ -18,7 +19,6 @@ import {
   shownInAudit,
   unknownKey,
 } from './api-keys.ts';
-import { OperatorError } from './operator-error.ts';
 import { findWorkspace } from './workspaces.ts';
 
 export interface ApiKeyChange {

@@ -13,11 +13,11 @@ import {
 } from '../../media/contract/carriers.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { sealedPlace } from '../sealing/sealed-places.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import { inBatches } from '../store/batches.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import type { Sealer } from '../store/secrets.ts';
-import { OperatorError } from './operator-error.ts';
 import { checkLimit, findWorkspace, type LimitCaps, mustBeWithin, readCaps } from './workspaces.ts';
 
 export interface PhoneLine {

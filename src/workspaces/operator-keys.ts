@@ -5,9 +5,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { makeApiKey, parseApiKey, sha256Of } from './api-key-format.ts';
-import { OperatorError } from './operator-error.ts';
 
 export interface OperatorKey {
   keyId: string;

@@ -2,9 +2,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import { KEPT_FOR_PHONE } from '../limits/phone-share.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import { OperatorError } from './operator-error.ts';
 
 export interface Workspace {
   id: string;

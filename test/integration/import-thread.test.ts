@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { HOSTILE_FILES } from '../../bench/siege/csv.ts';
 import { systemClock } from '../../media/contract/clock.ts';
+import { builtEntry } from '../../src/config/built-entry.ts';
 import { createImportReading, ImportsBusy, READING_HERE } from '../../src/leads/import-reading.ts';
 import type { LeadRow, RowsOrder } from '../../src/leads/import-rows.ts';
-import { builtEntry } from '../../src/supervisor/built-entry.ts';
 
 const reading = createImportReading({ clock: systemClock, entry: () => builtEntry('src/leads/import-thread.js') });
 const fileOf = (text: string) => ({ content: Buffer.from(text), format: 'csv' as const });

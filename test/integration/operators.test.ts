@@ -17,14 +17,14 @@ import type { CallEntry } from '../../bench/harness/call-client.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
-import { createStreamTokens } from '../../src/calls/stream-token.ts';
+import { builtEntry } from '../../src/config/built-entry.ts';
 import { examine } from '../../src/doctor/doctor.ts';
+import { createStreamTokens } from '../../src/lifecycle/stream-token.ts';
+import { createSealer } from '../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createSealer } from '../../src/store/secrets.ts';
-import { builtEntry } from '../../src/supervisor/built-entry.ts';
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
+import { setWebhook } from '../../src/webhooks/operator-webhooks.ts';
 import { setLineCredentials } from '../../src/workspaces/lines.ts';
-import { setWebhook } from '../../src/workspaces/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
 
 const agent: ScriptedAgent = {

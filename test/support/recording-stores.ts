@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from 's3rver';
-import type { StoreSettings } from '../../src/recordings/open-stores.ts';
+import type { StoreSettings } from '../../src/config/recording-settings.ts';
 
 export interface TestStore {
   settings: StoreSettings;

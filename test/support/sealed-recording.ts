@@ -10,8 +10,8 @@ import { SealedReader } from '../../media/sealed/sealed-reader.ts';
 import { SealedWriter } from '../../media/sealed/sealed-writer.ts';
 import { objectKeyOf, type RecordingStore } from '../../src/recordings/recording-store.ts';
 import { sealedPlace } from '../../src/sealing/sealed-places.ts';
+import type { Sealer } from '../../src/sealing/sealer.ts';
 import type { Queryable } from '../../src/store/database.ts';
-import type { Sealer } from '../../src/store/secrets.ts';
 
 export function writeSealed(path: string, dataKey: Uint8Array, plain: Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });

@@ -2,9 +2,10 @@
  * Reads a call without a language model: what the script understood, how it ended, and a small lexicon of what people say. It says
  * so in `model`. Pure and fast (well under a millisecond for a long call), so it also stands in when a model fails.
  */
+
+import { BOUNDS, type Evidence, type Findings, plainLine, wellFormed } from '../../calls/findings.ts';
 import type { CallStory } from '../call-story.ts';
 import { boundedData, choicesOf, fitProperties } from '../data-schema.ts';
-import { BOUNDS, type Evidence, type Findings, plainLine, wellFormed } from '../findings.ts';
 import { spokenWords } from './cues.ts';
 import { findIntent, type IntentFound } from './intent.ts';
 import { findSentiment } from './sentiment.ts';

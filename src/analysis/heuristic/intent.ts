@@ -3,8 +3,8 @@
  * weights were set on scripts like the demo's; a vote of the script counts most, because its recogniser chose among known phrases.
  */
 import type { Turn } from '../../../media/contract/conversation.ts';
+import { OTHER_INTENT } from '../../calls/findings.ts';
 import type { CallStory } from '../call-story.ts';
-import { OTHER_INTENT } from '../findings.ts';
 import { areSameLabel, CONCEPTS, conceptsOfLabel, spokenWords } from './cues.ts';
 
 export interface IntentFound {

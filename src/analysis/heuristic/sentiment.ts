@@ -1,6 +1,6 @@
 /** How the caller sounded in words: a handful of telling ones, with what turns them round. Pure; of English only. */
 import type { Turn } from '../../../media/contract/conversation.ts';
-import type { Sentiment } from '../findings.ts';
+import type { Sentiment } from '../../calls/findings.ts';
 import { spokenWords } from './cues.ts';
 
 const GOOD: readonly [RegExp, number][] = [

@@ -2,8 +2,9 @@
  * Did the call do what it was for? By the agent's own list where it has one (a model does not overrule it), else by what labels usually
  * mean and by how the call ended. Pure.
  */
+
+import type { Findings } from '../../calls/findings.ts';
 import type { CallStory } from '../call-story.ts';
-import type { Findings } from '../findings.ts';
 import { areSameLabel, conceptsOfLabel } from './cues.ts';
 
 type Judgement = Pick<Findings, 'successful' | 'successReason'>;

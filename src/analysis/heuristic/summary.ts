@@ -1,7 +1,7 @@
 /** A call in one to four sentences, made of what was said and noted, nothing guessed. Pure. */
 import type { Turn } from '../../../media/contract/conversation.ts';
+import { plainLine, shortSummary } from '../../calls/findings.ts';
 import type { CallStory } from '../call-story.ts';
-import { plainLine, shortSummary } from '../findings.ts';
 import { unclearClause } from '../unclear-sentence.ts';
 
 const LONGEST_QUOTE = 120;

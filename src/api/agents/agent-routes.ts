@@ -1,11 +1,10 @@
 /**
  * `/api/developer/agents`: read, create, change, go back to an old version, delete. A definition is checked whole and
  * never changed: each change is a new version, and a live call keeps the one that it began with. The rules are
- * `src/workspaces/agents.ts`; the command line runs the same functions.
+ * `src/agents/stored-agents.ts`; the command line runs the same functions.
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { setAgentLine } from '../../suppressions/calling-policy.ts';
 import {
   type AgentDetail,
   activateAgentVersion,
@@ -16,7 +15,8 @@ import {
   listAgentVersions,
   readAgent,
   type StoredAgent,
-} from '../../workspaces/agents.ts';
+} from '../../agents/stored-agents.ts';
+import { setAgentLine } from '../../suppressions/calling-policy.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { ETAG, json } from '../openapi/operation.ts';
 import { routesOn } from '../route.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
 import { TOOL_FAILURES } from '../../../media/contract/tools.ts';
-import { SENTIMENTS } from '../../analysis/findings.ts';
 import { CALL_PARTS } from '../../calls/call-parts.ts';
+import { SENTIMENTS } from '../../calls/findings.ts';
 import { pageOf, time, uuid, wholeList } from '../openapi/shared-answers.ts';
 
 const partStatus = z.enum(['none', 'pending', 'ready', 'failed', 'deleted']);

@@ -3,12 +3,12 @@
  * Every read names the workspace. `secret.*` metadata is for tools and never shown.
  */
 import type { RecordingFacts, Turn } from '../../../media/contract/conversation.ts';
-import type { Findings } from '../../analysis/findings.ts';
+import { type Recovery, recoveriesOf } from '../../call-log/call-recovery.ts';
 import { failureOf } from '../../calls/call-failure.ts';
 import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
-import { type Recovery, recoveriesOf } from '../../calls/call-recovery.ts';
 import { readTurns } from '../../calls/call-turns.ts';
 import { shownWarning } from '../../calls/call-warnings.ts';
+import type { Findings } from '../../calls/findings.ts';
 import { readCall, readCalls } from '../../calls/live-call.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
 import { type RecordingLinks, TOLD_LIFE_MS } from '../../recordings/recording-links.ts';

@@ -5,11 +5,11 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ControlAction } from '../../../media/contract/live-control.ts';
-import type { LiveControlRequest, LiveControlResult } from '../../calls/live-control.ts';
-import type { ErrorCode } from '../error-codes.ts';
+import type { ErrorCode } from '../../errors/error-codes.ts';
+import type { LiveControlRequest, LiveControlResult } from '../../lifecycle/live-control.ts';
+import { isStorable } from '../../store/storable.ts';
 import type { Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
-import { isStorable } from '../outbound-call/request-body.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { controlAnswer } from './answers.ts';

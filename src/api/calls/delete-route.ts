@@ -1,8 +1,8 @@
 /** `DELETE /api/developer/calls/{callUuid}?kind=…` (contract §13): removes parts of a finished call, audited. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { type DeleteDeps, deleteCallParts } from '../../calls/call-log-delete.ts';
 import { CALL_PARTS } from '../../calls/call-parts.ts';
+import { type DeleteDeps, deleteCallParts } from '../../retention/call-log-delete.ts';
 import type { Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';

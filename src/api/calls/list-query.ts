@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
-import type { CallFilters } from '../../calls/call-log-query.ts';
+import type { CallFilters } from '../../call-log/call-log-query.ts';
 import { anyOf, createdBetween, farEnd, id, instant, lineOrNumber, page, text, withPlus } from '../query-values.ts';
 
 const METADATA = 'metadata.';

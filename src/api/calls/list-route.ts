@@ -1,6 +1,6 @@
 /** `GET /api/developer/calls` (contract §13): the call log in pages, newest first, each entry as it is read alone. */
 import type { FastifyInstance } from 'fastify';
-import { type CallPlace, searchCalls } from '../../calls/call-log-search.ts';
+import { type CallPlace, searchCalls } from '../../call-log/call-log-search.ts';
 import type { RecordingLinks } from '../../recordings/recording-links.ts';
 import type { Database } from '../../store/database.ts';
 import type { CursorCodec, CursorScope } from '../cursor.ts';

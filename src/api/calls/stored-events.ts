@@ -1,6 +1,7 @@
 /** The rows of `call_events` that a client may read, of one call or of many, and one of them as a server-sent event. */
+
+import type { CallEvent } from '../../calls/call-event-bus.ts';
 import type { Queryable } from '../../store/database.ts';
-import type { CallEvent } from '../call-event-bus.ts';
 
 export interface StoredEvent {
   id: string;

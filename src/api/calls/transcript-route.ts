@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { transcriptAsVtt } from '../../calls/call-log-transcript.ts';
+import { transcriptAsVtt } from '../../call-log/call-log-transcript.ts';
 import { readTurns } from '../../calls/call-turns.ts';
 import { readCall } from '../../calls/live-call.ts';
 import type { Database } from '../../store/database.ts';

@@ -14,9 +14,9 @@ import { CLIP_NAME, ClipFileRefused, ClipInUse, type Clips } from '../../clips/c
 import { ClipsBusy } from '../../clips/convert-file.ts';
 import { RecordingKeyLost } from '../../recordings/recording-keys.ts';
 import { StoreFault } from '../../recordings/recording-store.ts';
+import { isStorable } from '../../store/storable.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
-import { isStorable } from '../outbound-call/request-body.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { type CreateOnceDeps, createOnce } from '../settings/create-once.ts';

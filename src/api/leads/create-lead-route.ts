@@ -7,6 +7,7 @@ import type { ChangedBy } from '../../audit/audit-entry.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { type LeadInput, newLeadBody, readNewLead } from '../../leads/lead-fields.ts';
 import { readLead, storeLeads } from '../../leads/lead-store.ts';
+import { createdLeadView } from '../../leads/lead-view.ts';
 import { finishIdempotent, type IdempotencyScope } from '../../store/idempotency-keys.ts';
 import type { Principal } from '../authentication.ts';
 import { changedBy, type Guard } from '../guard.ts';
@@ -18,7 +19,6 @@ import { routesOn } from '../route.ts';
 import { createdLeadAnswer } from './answers.ts';
 import { agentMustDo, FIELD_CODES, jsonBody, LEADS_PATH, objectBody, refusalOf } from './lead-request.ts';
 import type { LeadRouteDeps } from './lead-routes.ts';
-import { createdLeadView } from './lead-view.ts';
 
 export function registerCreateLead(app: FastifyInstance, guard: Guard, deps: LeadRouteDeps): void {
   const route = routesOn(app, guard);

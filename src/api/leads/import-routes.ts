@@ -17,10 +17,10 @@ import {
   readImport,
   readImportErrors,
 } from '../../leads/import-store.ts';
+import { isStorable } from '../../store/storable.ts';
 import type { CursorCodec } from '../cursor.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
-import { isStorable } from '../outbound-call/request-body.ts';
 import { anyOf, createdBetween, date, id, page } from '../query-values.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';

@@ -1,10 +1,10 @@
 /** What the routes of leads look at in a request before they do anything, and how they refuse it. */
 import type { FastifyRequest } from 'fastify';
 import { isTooDeep } from '../../../media/contract/json-depth.ts';
+import { meaningOf } from '../../errors/error-codes.ts';
 import type { LeadFault } from '../../leads/lead-fields.ts';
 import { faultOfAgent, knownAgents } from '../../leads/lead-store.ts';
 import type { Database } from '../../store/database.ts';
-import { meaningOf } from '../error-codes.ts';
 import { Refusal } from '../refusal.ts';
 
 export const LEADS_PATH = '/api/developer/leads';

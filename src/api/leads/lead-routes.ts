@@ -9,6 +9,7 @@ import { recordAudit } from '../../audit/record-audit.ts';
 import { tellOfLead } from '../../leads/lead-event.ts';
 import { leadChangeBody, readLeadChange } from '../../leads/lead-fields.ts';
 import { changeLead, deleteLead, LEAD_STATUSES, listLeads, readLead } from '../../leads/lead-store.ts';
+import { leadView } from '../../leads/lead-view.ts';
 import type { Database } from '../../store/database.ts';
 import type { WebhookBell } from '../../webhooks/outbox.ts';
 import type { CursorCodec } from '../cursor.ts';
@@ -19,7 +20,6 @@ import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { changedLeadAnswer, deletedLeadAnswer, leadAnswer, leadsAnswer } from './answers.ts';
 import { agentMustDo, FIELD_CODES, jsonBody, LEADS_PATH, objectBody, refusalOf } from './lead-request.ts';
-import { leadView } from './lead-view.ts';
 
 export interface LeadRouteDeps {
   database: Database;

@@ -3,7 +3,7 @@
  * every route that places calls; on the way there the guard has told of the key's own rate, and these are reached first.
  */
 import type { CallsLeft } from '../../limits/call-limits.ts';
-import type { Placement } from '../outbound-call/ports.ts';
+import type { Placement } from '../../placement/ports.ts';
 import { Refusal } from '../refusal.ts';
 
 /** How long a client should stay away from a node that takes no calls. */

@@ -1,19 +1,20 @@
 /**
  * `/api/developer/model-endpoint`: the OpenAI-compatible chat endpoint that reads a workspace's calls. Its key goes in
- * and never comes out. The rules are `src/workspaces/model-endpoint.ts`; the command line runs the same functions.
+ * and never comes out. The rules are `src/analysis/operator-model.ts`; the command line runs the same functions.
  */
+
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
-import type { Database } from '../../store/database.ts';
-import type { Sealer } from '../../store/secrets.ts';
 import {
   type ModelEndpoint,
   removeModelEndpoint,
   setModelEndpoint,
   showModelEndpoint,
-} from '../../workspaces/model-endpoint.ts';
-import type { AddressCheck } from '../../workspaces/webhooks.ts';
+} from '../../analysis/operator-model.ts';
+import type { AddressCheck } from '../../outbound-http/target-check.ts';
+import type { Sealer } from '../../sealing/sealer.ts';
+import type { Database } from '../../store/database.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { ETAG, json } from '../openapi/operation.ts';
 import { routesOn } from '../route.ts';

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { packageRoot } from '../../supervisor/built-entry.ts';
+import { packageRoot } from '../../config/built-entry.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { DOCS_PAGE, DOCS_POLICY, DOCS_START, DOCS_STYLE } from './docs-page.ts';

@@ -4,7 +4,7 @@
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
-import { ERROR_CODES, type ErrorCode, factsFor, meaningOf, publishedErrorCodes } from '../error-codes.ts';
+import { ERROR_CODES, type ErrorCode, factsFor, meaningOf, publishedErrorCodes } from '../../errors/error-codes.ts';
 import { type Answer, type Operation, RATE_HEADERS, TAGS } from './operation.ts';
 import { errorAnswer, shortErrorAnswer } from './shared-answers.ts';
 

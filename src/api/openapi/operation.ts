@@ -3,8 +3,8 @@
  * registered, and `document.ts` reads them.
  */
 import type { z } from 'zod';
+import type { ErrorCode } from '../../errors/error-codes.ts';
 import type { Scope } from '../../workspaces/api-keys.ts';
-import type { ErrorCode } from '../error-codes.ts';
 
 /** Sections of the document, in the order in which it shows them. */
 export const TAGS = {

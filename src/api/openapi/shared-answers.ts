@@ -4,7 +4,7 @@
  * parsed with them at run time.
  */
 import { z } from 'zod';
-import { ERROR_CODES } from '../error-codes.ts';
+import { ERROR_CODES } from '../../errors/error-codes.ts';
 
 export const uuid = z.uuid();
 export const time = z.iso.datetime().describe('UTC, milliseconds');

@@ -3,8 +3,8 @@
  * document.
  */
 import { z } from 'zod';
+import { CARRIER_REFUSAL_CODES, type ErrorCode } from '../../errors/error-codes.ts';
 import { callAnswer } from '../calls/answers.ts';
-import { CARRIER_REFUSAL_CODES, type ErrorCode } from '../error-codes.ts';
 import { uuid } from '../openapi/shared-answers.ts';
 
 export const placedAnswer = z

@@ -7,6 +7,7 @@
  *   submission unknown                                           → key held until settled
  */
 import type { Logger } from 'pino';
+import { CARRIER_REFUSAL_CODES, type ErrorCode } from '../../errors/error-codes.ts';
 import type { Queryable } from '../../store/database.ts';
 import {
   beginIdempotent,
@@ -17,7 +18,6 @@ import {
   releaseIdempotent,
   type StoredAnswer,
 } from '../../store/idempotency-keys.ts';
-import { CARRIER_REFUSAL_CODES, type ErrorCode } from '../error-codes.ts';
 import { Refusal } from '../refusal.ts';
 import { bodySha256 } from './canonical-json.ts';
 

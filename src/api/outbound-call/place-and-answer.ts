@@ -5,16 +5,16 @@
 import type { Logger } from 'pino';
 import type { ChangedBy } from '../../audit/audit-entry.ts';
 import { readCallLimits } from '../../limits/capacity.ts';
+import type { CallAdmission, CompliancePolicy, NewCall, PlaceCall, Placement } from '../../placement/ports.ts';
 import type { RecordingLinks } from '../../recordings/recording-links.ts';
+import type { Sealer } from '../../sealing/sealer.ts';
 import type { Database } from '../../store/database.ts';
 import { acceptedAnswer } from '../../store/idempotency-keys.ts';
-import type { Sealer } from '../../store/secrets.ts';
 import type { Principal } from '../authentication.ts';
 import { readCallView } from '../calls/call-view.ts';
 import { drainingRefusal, limitHeaders, limitRefusal } from '../limits/limit-refusal.ts';
 import { Refusal } from '../refusal.ts';
 import type { Answer } from './idempotent-exchange.ts';
-import type { CallAdmission, CompliancePolicy, NewCall, PlaceCall, Placement } from './ports.ts';
 import { refusedAnswer } from './stored-answer.ts';
 import { findTargets } from './targets.ts';
 

@@ -3,36 +3,11 @@
  * that the published schema and this check are one; the order and the messages are the contract's.
  */
 import { z } from 'zod';
-import { placeholderText } from '../../../media/contract/placeholders.ts';
-import type { ErrorCode } from '../error-codes.ts';
+import { metadataSchema } from '../../calls/metadata.ts';
+import type { ErrorCode } from '../../errors/error-codes.ts';
+import { isStorable } from '../../store/storable.ts';
 
-export const METADATA_LIMITS = { keys: 50, valueCharacters: 2_000, totalBytes: 8 * 1024 };
-
-const METADATA_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const DEFAULT_NAME = 'Customer';
-
-/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
-export function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return !value.includes('\u0000') && !/\p{Surrogate}/u.test(value);
-  if (Array.isArray(value)) return value.every(isStorable);
-  if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorable(inner));
-  }
-  return true;
-}
-
-export const metadataSchema = z
-  .record(z.string().regex(METADATA_KEY), z.json().meta({ id: 'JsonValue' }))
-  .refine((value) => Object.keys(value).length <= METADATA_LIMITS.keys)
-  .refine((value) =>
-    Object.values(value).every((inner) => [...placeholderText(inner)].length <= METADATA_LIMITS.valueCharacters),
-  )
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= METADATA_LIMITS.totalBytes)
-  .refine(isStorable)
-  .meta({
-    maxProperties: METADATA_LIMITS.keys,
-    description: 'Values for placeholders; 2,000 characters each, 8 KB in all',
-  });
 
 /** As published in OpenAPI. */
 export const outboundCallBody = z

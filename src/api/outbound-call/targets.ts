@@ -1,10 +1,10 @@
 /** Steps 8 to 10 of contract §2: the line and the agent that a request names, in one query, within the key's workspace. */
 import type { AgentDefinition } from '../../../media/contract/agent-definition.ts';
+import type { NewCall } from '../../placement/ports.ts';
 import { sealedPlace } from '../../sealing/sealed-places.ts';
+import type { Sealer } from '../../sealing/sealer.ts';
 import type { Queryable } from '../../store/database.ts';
-import type { Sealer } from '../../store/secrets.ts';
 import { Refusal } from '../refusal.ts';
-import type { NewCall } from './ports.ts';
 
 interface Row {
   any_credentials: boolean;

@@ -4,10 +4,10 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { readAgent } from '../../agents/stored-agents.ts';
 import { CALL_PARTS, type CallPart } from '../../calls/call-parts.ts';
 import { MOST_RETENTION_DAYS, type Retention, readRetention, setRetention } from '../../retention/retention-rules.ts';
 import type { Database } from '../../store/database.ts';
-import { readAgent } from '../../workspaces/agents.ts';
 import { AGENTS_PATH, agentParams } from '../agents/agent-routes.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { ETAG, json } from '../openapi/operation.ts';

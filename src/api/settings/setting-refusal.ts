@@ -2,9 +2,9 @@
  * What the functions behind settings refuse, told to a client. They are the command line's own functions; its commands,
  * with which they tell an operator what to do next, are left out here. Which 404 it is, the route knows.
  */
-import { AgentFaultsError } from '../../workspaces/agents.ts';
-import { OperatorError } from '../../workspaces/operator-error.ts';
-import type { ErrorCode } from '../error-codes.ts';
+import { AgentFaultsError } from '../../agents/stored-agents.ts';
+import type { ErrorCode } from '../../errors/error-codes.ts';
+import { OperatorError } from '../../errors/operator-error.ts';
 import { Refusal } from '../refusal.ts';
 
 export async function refusing<Result>(notFound: ErrorCode, work: Promise<Result>): Promise<Result> {

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { normalisePhone, readPhoneFields } from '../../leads/phone-number.ts';
 import type { Database } from '../../store/database.ts';
+import { isStorable } from '../../store/storable.ts';
 import { addToList, takeOffList } from '../../suppressions/change-list.ts';
 import {
   type ListedSuppression,
@@ -14,7 +15,6 @@ import type { CursorCodec } from '../cursor.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { objectBody } from '../leads/lead-request.ts';
 import { json } from '../openapi/operation.ts';
-import { isStorable } from '../outbound-call/request-body.ts';
 import { anyOf, page, phone } from '../query-values.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';

@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { Sealer } from '../../sealing/sealer.ts';
 import type { Database } from '../../store/database.ts';
-import type { Sealer } from '../../store/secrets.ts';
 import { listSecrets, removeSecret, type SecretSummary, setSecret, showSecret } from '../../tools/secrets.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { ETAG, json } from '../openapi/operation.ts';

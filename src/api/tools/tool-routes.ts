@@ -4,9 +4,9 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { listAgentsOf } from '../../agents/stored-agents.ts';
 import type { Queryable } from '../../store/database.ts';
 import { toolFigures } from '../../tools/tool-log.ts';
-import { listAgentsOf } from '../../workspaces/agents.ts';
 import type { Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';

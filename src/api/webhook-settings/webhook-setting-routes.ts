@@ -1,15 +1,16 @@
 /**
  * The webhook URL as a setting: set it, rotate its secret, choose opt-in events, switch it. What became of deliveries
  * is `src/api/webhooks`. Whoever sets the URL gets every transcript, so that takes `settings:write`; the rest
- * `webhooks:write`. The rules are `src/workspaces/webhooks.ts`; the command line runs the same functions.
+ * `webhooks:write`. The rules are `src/webhooks/operator-webhooks.ts`; the command line runs the same functions.
  */
+
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
+import type { AddressCheck } from '../../outbound-http/target-check.ts';
 import { endpointState, noticeOf, type WebhookEndpoint } from '../../webhooks/endpoint.ts';
 import { OPT_IN_EVENTS } from '../../webhooks/events.ts';
 import {
-  type AddressCheck,
   removeWebhook,
   rotateWebhookSecret,
   setWebhook,
@@ -17,7 +18,7 @@ import {
   subscribeWebhook,
   switchWebhook,
   type WebhookSet,
-} from '../../workspaces/webhooks.ts';
+} from '../../webhooks/operator-webhooks.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { ETAG, json } from '../openapi/operation.ts';
 import { routesOn } from '../route.ts';

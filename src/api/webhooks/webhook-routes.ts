@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
+import type { ErrorCode } from '../../errors/error-codes.ts';
 import type { Database } from '../../store/database.ts';
 import { DELIVERY_STATES, listDeliveries, readDelivery } from '../../webhooks/delivery-log.ts';
 import { readEndpoint } from '../../webhooks/endpoint.ts';
@@ -20,7 +21,6 @@ import {
   type WebhookRefusalCode,
 } from '../../webhooks/redelivery.ts';
 import type { CursorCodec, CursorScope } from '../cursor.ts';
-import type { ErrorCode } from '../error-codes.ts';
 import type { Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { anyOf, id, page } from '../query-values.ts';

@@ -5,9 +5,9 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { packageRoot } from '../../config/built-entry.ts';
 import { findActiveWidgetKey } from '../../embed/widget-keys.ts';
 import type { Queryable } from '../../store/database.ts';
-import { packageRoot } from '../../supervisor/built-entry.ts';
 import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';

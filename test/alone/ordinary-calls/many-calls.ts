@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PersonaInput } from '../../../bench/emulators/persona.ts';
 import { briefAgent } from '../../../bench/harness/brief-agent.ts';
 import type { Gateway } from '../../../bench/harness/gateway.ts';
+import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { importAgent } from '../../../src/workspaces/agents.ts';
 
 const OUTCOMES = {
   busy: { persona: { outcome: 'busy' }, terminal: 'no_answer/busy' },

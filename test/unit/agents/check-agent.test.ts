@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
 import { checkAgent } from '../../../src/agents/check-agent.ts';
-import { faultLines } from '../../../src/agents/faults.ts';
 import { loadLexicon } from '../../../src/agents/lexicon.ts';
+import { faultLines } from '../../../src/errors/agent-faults.ts';
 
 const lexicon = loadLexicon();
 

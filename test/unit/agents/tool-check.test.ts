@@ -2,8 +2,8 @@ import { describe, expect, it, test } from 'vitest';
 import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
 import type { ToolDefinition } from '../../../media/contract/tools.ts';
 import { checkAgent } from '../../../src/agents/check-agent.ts';
-import { faultLines } from '../../../src/agents/faults.ts';
 import { loadLexicon } from '../../../src/agents/lexicon.ts';
+import { faultLines } from '../../../src/errors/agent-faults.ts';
 import { orderAgent, orderTool } from '../../support/order-agent.ts';
 
 const lexicon = loadLexicon();

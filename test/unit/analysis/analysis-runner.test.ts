@@ -3,12 +3,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { claimJob } from '../../../src/analysis/analysis-jobs.ts';
 import { type AnalysisRunner, createAnalysisRunner } from '../../../src/analysis/analysis-runner.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
-import { deleteCallParts } from '../../../src/calls/call-log-delete.ts';
-import { searchCalls } from '../../../src/calls/call-log-search.ts';
+import { searchCalls } from '../../../src/call-log/call-log-search.ts';
 import type { OutboundRequest, OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
+import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
-import { createHarness, type Harness } from '../calls/harness.ts';
-import { placedCall, talkingCall } from '../calls/talk.ts';
+import { createHarness, type Harness } from '../lifecycle/harness.ts';
+import { placedCall, talkingCall } from '../lifecycle/talk.ts';
 import { turnsOf } from './sample-story.ts';
 
 let h: Harness;
@@ -288,7 +288,7 @@ describe('an answered call with a model', () => {
       'analysis_model_unreachable',
       4,
     ],
-    ['stalls', { kind: 'failed', reason: 'no answer within 30000 ms' }, 'analysis_model_timeout', 2],
+    ['stalls', { kind: 'failed', reason: 'no answer within 30000 ms', isTimeout: true }, 'analysis_model_timeout', 2],
     ['lies in a forbidden range', { kind: 'refused', reason: 'private' }, 'analysis_model_rejected', 1],
     ['wants another key', { ...chatAnswer(FORM), status: 401 } as OutboundResult, 'analysis_model_rejected', 1],
     ['has no such model', { ...chatAnswer(FORM), status: 404 } as OutboundResult, 'analysis_model_rejected', 1],

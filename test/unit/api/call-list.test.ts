@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
-import { appendCallLog } from '../../../src/calls/call-log.ts';
-import { deleteCallParts } from '../../../src/calls/call-log-delete.ts';
+import { appendCallLog } from '../../../src/calls/append-call-log.ts';
+import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
 import { type ApiFixture, createApiFixture, type Tenant } from './api-fixture.ts';
 
 let api: ApiFixture;

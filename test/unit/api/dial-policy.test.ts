@@ -1,7 +1,7 @@
 /** The dial policy over HTTP: what the operator sets, what a key of the workspace tries against it, and what it is told. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NewCall, Placement } from '../../../src/api/outbound-call/ports.ts';
-import { createDialClearance } from '../../../src/suppressions/dial-clearance.ts';
+import { createDialClearance } from '../../../src/placement/dial-clearance.ts';
+import type { NewCall, Placement } from '../../../src/placement/ports.ts';
 import { createOperatorKey } from '../../../src/workspaces/operator-keys.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 

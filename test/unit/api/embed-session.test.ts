@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { createWidgetKey, revokeWidgetKey, setWidgetKeyEnabled } from '../../../src/embed/widget-keys.ts';
-import { importAgent } from '../../../src/workspaces/agents.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createCallEventBus } from '../../../src/api/call-event-bus.ts';
 import { createEventStreams } from '../../../src/api/calls/event-streams.ts';
-import { appendCallLog } from '../../../src/calls/call-log.ts';
+import { appendCallLog } from '../../../src/calls/append-call-log.ts';
+import { createCallEventBus } from '../../../src/calls/call-event-bus.ts';
 import { lockCall } from '../../../src/calls/live-call.ts';
 import { createApiKey, revokeApiKey } from '../../../src/workspaces/api-keys.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';

@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { type ErrorCode, factsFor } from '../../../src/api/error-codes.ts';
 import { errorAnswer, shortErrorAnswer } from '../../../src/api/openapi/shared-answers.ts';
+import { type ErrorCode, factsFor } from '../../../src/errors/error-codes.ts';
 
 export function holdToDocument(app: FastifyInstance, undescribed: Set<string>): void {
   app.addHook('onSend', async (request, reply, payload) => {

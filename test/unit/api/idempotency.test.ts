@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { NewCall } from '../../../src/api/outbound-call/ports.ts';
+import type { NewCall } from '../../../src/placement/ports.ts';
 import { purgeIdempotencyKeys, settleIdempotency } from '../../../src/store/idempotency-keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';

@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { importAgent } from '../../../src/workspaces/agents.ts';
+import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
 

@@ -1,9 +1,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERROR_CODES } from '../../../src/api/error-codes.ts';
 import { buildDocument } from '../../../src/api/openapi/document.ts';
 import { operationsWithoutServer } from '../../../src/api/openapi/without-a-server.ts';
+import { ERROR_CODES } from '../../../src/errors/error-codes.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 
 const OPERATIONS = await operationsWithoutServer();

@@ -1,8 +1,8 @@
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Placement } from '../../../src/api/outbound-call/ports.ts';
+import { importAgent } from '../../../src/agents/stored-agents.ts';
+import type { Placement } from '../../../src/placement/ports.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
-import { importAgent } from '../../../src/workspaces/agents.ts';
 import { createApiKey, revokeApiKey } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';

@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../../src/api/error-codes.ts';
 import { readCall } from '../../../src/calls/live-call.ts';
+import type { ErrorCode } from '../../../src/errors/error-codes.ts';
 import { disableEndpoint, setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import type { CallEventName } from '../../../src/webhooks/events.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';

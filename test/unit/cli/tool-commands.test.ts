@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importAgent } from '../../../src/workspaces/agents.ts';
+import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { type Ran, runParley } from '../../support/command-line.ts';
 import { orderAgent } from '../../support/order-agent.ts';
 import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';

@@ -1,17 +1,17 @@
 /** Ceilings of calls and minutes a day, on a real database: exact under 50 placements at once, and what a stop leaves behind. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { NewCall, Placement } from '../../../src/api/outbound-call/ports.ts';
-import { type PlacementDeps, placeCall } from '../../../src/calls/placement.ts';
 import { judgeDay, NOTHING_USED } from '../../../src/dialling/daily-ceilings.ts';
 import { purgeDialUsage } from '../../../src/dialling/daily-usage.ts';
 import { readDialOverview } from '../../../src/dialling/dial-overview.ts';
 import { changeDialPolicy, type DialPolicy, NEW_DIAL_POLICY } from '../../../src/dialling/dial-policy.ts';
 import { createFairQueue } from '../../../src/limits/fair-queue.ts';
+import { type PlacementDeps, placeCall } from '../../../src/placement/placement.ts';
+import type { NewCall, Placement } from '../../../src/placement/ports.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { subscribe } from '../../../src/webhooks/endpoint.ts';
-import { createHarness, type Harness } from '../calls/harness.ts';
-import { answerCall } from '../calls/talk.ts';
+import { createHarness, type Harness } from '../lifecycle/harness.ts';
+import { answerCall } from '../lifecycle/talk.ts';
 
 const AT_ONCE = 50;
 const MOST_OF_A_TEST_SECONDS = 20;

@@ -1,12 +1,12 @@
 /** The table of numbers by kind and country, on a real database up to the carrier: what is dialled, and what is allowed by whom. */
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { placeCall } from '../../../src/calls/placement.ts';
 import { calledAndRefusedNow } from '../../../src/dialling/dial-overview.ts';
 import { changeDialPolicy, type DialPolicy, NEW_DIAL_POLICY } from '../../../src/dialling/dial-policy.ts';
 import { storeLeads } from '../../../src/leads/lead-store.ts';
+import { placeCall } from '../../../src/placement/placement.ts';
 import { changeCallingSettings } from '../../../src/suppressions/calling-policy.ts';
-import { createHarness, type Harness } from '../calls/harness.ts';
+import { createHarness, type Harness } from '../lifecycle/harness.ts';
 import { COSTLY, type KnownDestination, OWN } from './destinations.ts';
 
 let h: Harness;

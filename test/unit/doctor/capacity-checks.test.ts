@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
+import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { carriedCalls, type MachineShape } from '../../../src/doctor/agent-load.ts';
 import { checkCapacity, readScriptedAgents } from '../../../src/doctor/capacity-checks.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { importAgent } from '../../../src/workspaces/agents.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createTestDatabase } from '../../support/test-database.ts';

@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallSetup, ClaimAnswer } from '../../../media/contract/link-messages.ts';
 import { resumeTokenOf } from '../../../media/io/legs/web/resume-token.ts';
+import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
 import { createResumeKeys } from '../../../src/embed/resume-keys.ts';
 import { createSessionTokens } from '../../../src/embed/session-token.ts';
@@ -13,10 +14,9 @@ import { changeOrigins, createWidgetKey } from '../../../src/embed/widget-keys.t
 import { type CallRoom, createCallRoom } from '../../../src/limits/call-room.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
-import { createSealer } from '../../../src/store/secrets.ts';
-import { importAgent } from '../../../src/workspaces/agents.ts';
+import { createSealer } from '../../../src/sealing/sealer.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
-import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../calls/harness.ts';
+import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
 
 const ORIGIN = 'https://example.com';
 let harness: Harness;

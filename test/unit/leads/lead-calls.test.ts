@@ -1,10 +1,10 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { NewCall } from '../../../src/api/outbound-call/ports.ts';
-import { placeCall } from '../../../src/calls/placement.ts';
 import { settleLead } from '../../../src/leads/lead-calls.ts';
 import { changeLead, deleteLead, type Lead, readLead, storeLeads } from '../../../src/leads/lead-store.ts';
+import { placeCall } from '../../../src/placement/placement.ts';
+import type { NewCall } from '../../../src/placement/ports.ts';
 import { createPermitSigner } from '../../../src/suppressions/dial-permit.ts';
 import {
   listSuppressions,
@@ -12,7 +12,7 @@ import {
   suppressionVersion,
   unsuppress,
 } from '../../../src/suppressions/suppression-list.ts';
-import { createHarness, type Harness, MASTER_KEY } from '../calls/harness.ts';
+import { createHarness, type Harness, MASTER_KEY } from '../lifecycle/harness.ts';
 
 let h: Harness;
 let workspaceId: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createHarness, type Harness } from '../calls/harness.ts';
-import { answerCall, claimCall, placedCall } from '../calls/talk.ts';
+import { createHarness, type Harness } from '../lifecycle/harness.ts';
+import { answerCall, claimCall, placedCall } from '../lifecycle/talk.ts';
 
 let h: Harness;
 beforeAll(async () => {

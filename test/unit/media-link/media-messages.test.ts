@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LiveEvent, Turn } from '../../../media/contract/conversation.ts';
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
 import { factsOf, keyOfRecording, toneFile, writeSealed } from '../../support/sealed-recording.ts';
-import { createHarness, type Harness, PUBLIC_URL } from '../calls/harness.ts';
-import { talkingCall } from '../calls/talk.ts';
+import { createHarness, type Harness, PUBLIC_URL } from '../lifecycle/harness.ts';
+import { talkingCall } from '../lifecycle/talk.ts';
 
 let h: Harness;
 beforeAll(async () => {

@@ -7,13 +7,14 @@ import { freePort } from '../../../bench/harness/free-port.ts';
 import { counter, counters, eventLoopDelayOf, gauge, histogram } from '../../../media/contract/metrics.ts';
 import { LatenessHistogram } from '../../../media/io/lateness-histogram.ts';
 import type { Readiness } from '../../../src/api/health-routes.ts';
+import { startMetricsServer } from '../../../src/control/metrics-server.ts';
 import { probe } from '../../../src/doctor/http-probe.ts';
-import { observeEnds, timePlacement } from '../../../src/metrics/call-observers.ts';
+import { observeEnds } from '../../../src/lifecycle/observe-ends.ts';
 import { type ControlMetrics, createControlMetrics } from '../../../src/metrics/control-metrics.ts';
 import { databaseFamilies } from '../../../src/metrics/database-metrics.ts';
 import { metricsText } from '../../../src/metrics/exposition.ts';
 import { createMediaReports } from '../../../src/metrics/media-reports.ts';
-import { startMetricsServer } from '../../../src/metrics/metrics-server.ts';
+import { timePlacement } from '../../../src/metrics/time-placement.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const silent = pino({ level: 'silent' });

@@ -129,7 +129,7 @@ describe('the limits, on a virtual clock', () => {
     clock.advanceMs(2_999);
     await staysOpen(sent);
     clock.advanceMs(1);
-    expect(await sent).toEqual({ kind: 'failed', reason: 'no answer within 3000 ms' });
+    expect(await sent).toEqual({ kind: 'failed', reason: 'no answer within 3000 ms', isTimeout: true });
     expect(clock.pendingTimers).toBe(0);
   });
 
@@ -146,7 +146,7 @@ describe('the limits, on a virtual clock', () => {
     await hint;
     await staysOpen(sent);
     clock.advanceMs(3_000);
-    expect(await sent).toEqual({ kind: 'failed', reason: 'no answer within 3000 ms' });
+    expect(await sent).toEqual({ kind: 'failed', reason: 'no answer within 3000 ms', isTimeout: true });
   });
 
   it('counts headers that drip in as no answer', async () => {
@@ -191,7 +191,7 @@ describe('the limits, on a virtual clock', () => {
     clock.advanceMs(1_999);
     await staysOpen(sent);
     clock.advanceMs(1);
-    expect(await sent).toEqual({ kind: 'failed', reason: 'no connection within 2000 ms' });
+    expect(await sent).toEqual({ kind: 'failed', reason: 'no connection within 2000 ms', isTimeout: true });
   });
 
   it('gives a TLS handshake that never ends 2,000 ms', async () => {
@@ -204,7 +204,7 @@ describe('the limits, on a virtual clock', () => {
     const sent = send(client({ clock }), `https://127.0.0.1:${port}/`);
     await accepted;
     clock.advanceMs(2_000);
-    expect(await sent).toEqual({ kind: 'failed', reason: 'no connection within 2000 ms' });
+    expect(await sent).toEqual({ kind: 'failed', reason: 'no connection within 2000 ms', isTimeout: true });
   });
 
   it('gives a receiver that accepts but does not read 10,000 ms in all', async () => {
@@ -224,7 +224,11 @@ describe('the limits, on a virtual clock', () => {
     clock.advanceMs(9_999);
     await staysOpen(sent);
     clock.advanceMs(1);
-    expect(await sent).toEqual({ kind: 'failed', reason: 'the request was not taken within 10000 ms' });
+    expect(await sent).toEqual({
+      kind: 'failed',
+      reason: 'the request was not taken within 10000 ms',
+      isTimeout: true,
+    });
   });
 });
 

@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import { joinSound } from '../../../media/recorder/join-sound.ts';
-import { createCallEventBus } from '../../../src/api/call-event-bus.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
-import { deleteCallParts } from '../../../src/calls/call-log-delete.ts';
-import { resumeFrom } from '../../../src/calls/claimed-stream.ts';
+import { createCallEventBus } from '../../../src/calls/call-event-bus.ts';
+import { resumeFrom } from '../../../src/lifecycle/claimed-stream.ts';
 import { createJoiner, type Joiner, type JoinerDeps } from '../../../src/recordings/joiner.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { createRenditions, joinInThread } from '../../../src/recordings/renditions.ts';
 import { createSoundFiles } from '../../../src/recordings/sound-files.ts';
+import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { decodeRecording } from '../../support/recording-audio.ts';
 import { factsOf, keyOfRecording, toneFile, writeSealed } from '../../support/sealed-recording.ts';
-import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../calls/harness.ts';
-import { talkingCall } from '../calls/talk.ts';
+import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
+import { talkingCall } from '../lifecycle/talk.ts';
 import { soundsIn, toneDbfs } from '../media/recorder/recording-harness.ts';
 
 describe('the recording of a call whose media process died', () => {

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCallEventBus } from '../../../src/api/call-event-bus.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
-import { deleteCallParts } from '../../../src/calls/call-log-delete.ts';
+import { createCallEventBus } from '../../../src/calls/call-event-bus.ts';
 import { createRecordingEraser } from '../../../src/recordings/erase-recordings.ts';
 import { openStores, type Stores } from '../../../src/recordings/open-stores.ts';
 import { assertKeysOpen, fateOfRecording } from '../../../src/recordings/recording-keys.ts';
@@ -11,12 +10,13 @@ import { createRecordingLinks } from '../../../src/recordings/recording-links.ts
 import { type RecordingStore, StoreFault } from '../../../src/recordings/recording-store.ts';
 import { type Recordings, recordingFamilies } from '../../../src/recordings/recordings.ts';
 import { createShelf, type Shelf } from '../../../src/recordings/shelf.ts';
-import { createSealer } from '../../../src/store/secrets.ts';
+import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
+import { createSealer } from '../../../src/sealing/sealer.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { STORES, type TestStore } from '../../support/recording-stores.ts';
 import { factsOf, keyOfRecording, readSealed, toneFile, writeSealed } from '../../support/sealed-recording.ts';
-import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../calls/harness.ts';
-import { talkingCall } from '../calls/talk.ts';
+import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
+import { talkingCall } from '../lifecycle/talk.ts';
 
 const SOUND = toneFile(1);
 const NO_FORMS = { forget: async () => 0, tidy: async () => {} };

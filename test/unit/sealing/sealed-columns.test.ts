@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SIGNED_COLUMNS } from '../../../src/sealing/resign.ts';
+import { SIGNED_COLUMNS } from '../../../src/key-rotation/resign.ts';
 import { SEALED_COLUMNS } from '../../../src/sealing/sealed-columns.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';

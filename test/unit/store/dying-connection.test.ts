@@ -1,8 +1,8 @@
 /** A PostgreSQL that greets a connection and ends it in the same packet, as one does whose postmaster was just killed. */
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isDatabaseAway } from '../../../src/calls/database-away.ts';
 import { openDatabase } from '../../../src/store/database.ts';
+import { isDatabaseAway } from '../../../src/store/database-away.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

@@ -2,8 +2,8 @@
 import { pino } from 'pino';
 import type { CallRecord } from '../../../src/calls/call-record.ts';
 import type { OutboundHttp, OutboundRequest, OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
+import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createSealer } from '../../../src/store/secrets.ts';
 import { type AttemptResult, attemptDelivery } from '../../../src/webhooks/delivery.ts';
 import { createDeliveryStore, type DeliveryStore, type DueDelivery } from '../../../src/webhooks/delivery-store.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createSealer } from '../../../src/store/secrets.ts';
+import { createSealer } from '../../../src/sealing/sealer.ts';
 import { CLAIM_MS } from '../../../src/webhooks/delivery-store.ts';
 import { rotateSecret, setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_MS } from '../../../src/webhooks/retry-schedule.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createSealer } from '../../../src/store/secrets.ts';
+import { createSealer } from '../../../src/sealing/sealer.ts';
 import { listDeliveries } from '../../../src/webhooks/delivery-log.ts';
 import { enableEndpoint, noticeOf, readEndpoint, removeEndpoint, setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { answered, createDeliveryBench, type DeliveryBench } from './delivery-bench.ts';

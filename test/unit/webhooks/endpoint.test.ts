@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
+import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createSealer } from '../../../src/store/secrets.ts';
 import {
   disableEndpoint,
   enableEndpoint,

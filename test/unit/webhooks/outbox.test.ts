@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createSealer } from '../../../src/store/secrets.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';

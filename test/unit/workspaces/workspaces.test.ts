@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AgentFaultsError, importAgent, listAgents } from '../../../src/agents/stored-agents.ts';
+import { OperatorError } from '../../../src/errors/operator-error.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
+import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createSealer } from '../../../src/store/secrets.ts';
-import { AgentFaultsError, importAgent, listAgents } from '../../../src/workspaces/agents.ts';
+import { rotateWebhookSecret, setWebhook, showWebhook } from '../../../src/webhooks/operator-webhooks.ts';
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../../src/workspaces/api-keys.ts';
 import { addLine, listLines, setLineCredentials, setLineLimits } from '../../../src/workspaces/lines.ts';
-import { OperatorError } from '../../../src/workspaces/operator-error.ts';
-import { rotateWebhookSecret, setWebhook, showWebhook } from '../../../src/workspaces/webhooks.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 

@@ -1,0 +1,311 @@
+/**
+ * Where carriers report: `/carriers/{carrier}/{callUuid}/{answer|next|ring|hangup|stream}`. A report counts only with
+ * the carrier's signature over the public address that it dialled. Registered by the API server; knows no carrier's
+ * format. A call that is unknown or over is told to hang up, whoever asks. A copy of a callback that was acted on
+ * changes nothing.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { EndedReason } from '../../../media/contract/call-outcome.ts';
+import { formatAtCarrier } from '../../../media/contract/carriers.ts';
+import type { Clock } from '../../../media/contract/clock.ts';
+import { VOUCHED_HEADER, type Vouched } from '../../../media/contract/vouched.ts';
+import { appendCallLog } from '../../calls/append-call-log.ts';
+import { type LiveCall, lockCall, readOwnCall } from '../../calls/live-call.ts';
+import { ActedOnBefore, noteActedOn, wasActedOn } from '../../carriers/acted-on.ts';
+import type { CallbackRequest, Carrier, CarrierEvent } from '../../carriers/carrier.ts';
+import type { CarrierRegistry } from '../../carriers/registry.ts';
+import type { LineCarriers } from '../../lifecycle/line-carriers.ts';
+import type { Observation } from '../../lifecycle/observe.ts';
+import { type StreamTokens, sha256OfToken } from '../../lifecycle/stream-token.ts';
+import type { Transitions } from '../../lifecycle/transition.ts';
+import type { Database, Queryable } from '../../store/database.ts';
+
+export interface CarrierRoutesDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  transitions: Transitions;
+  lineCarriers: LineCarriers;
+  registry: Pick<CarrierRegistry, 'withoutCredentials'>;
+  streamTokens: StreamTokens;
+  /** What carriers dial; no slash at its end. */
+  publicUrl: string;
+  media: {
+    /**
+     * A process may still have something to say about the call's stream: it carries it, or what it said is not written
+     * yet.
+     */
+    mayStillSpeak(callUuid: string): boolean;
+    /** Processes that take streams now. */
+    ready(): number;
+  };
+}
+
+interface CallbackParams {
+  carrier: string;
+  callUuid: string;
+  kind: string;
+}
+
+type Document = { contentType: string; body: string };
+
+/** A callback that was verified. */
+interface Verified {
+  call: LiveCall;
+  carrier: Carrier;
+  kind: string;
+  /** See `Carrier.signatureOf`. */
+  signature: string;
+}
+
+/** A call whose streams are lost so often within a minute is ended: what loses them would lose the next one too. */
+const MOST_REOPENED_A_MINUTE = 3;
+/** The last turn of a lost stream gets so long to be written, so that the next one goes on after it. */
+const LAST_WORD_LIMIT_MS = 2_000;
+const LAST_WORD_POLL_MS = 50;
+/** With a single media process the carrier's next question waits until that one can have been started again. */
+const LONE_PROCESS_PAUSE_SECONDS = 3;
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+const STREAM_REOPENED = 'stream.reopened';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** One log line a call for forged callbacks; more calls than this are not remembered. */
+const MAX_REMEMBERED_FORGERIES = 1_000;
+
+export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesDeps): void {
+  const forged = new Set<string>();
+  /** One wait a call, however many callbacks ask at once. */
+  const lastWords = new Map<string, Promise<void>>();
+
+  app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>
+      done(null, body),
+    );
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/carriers/:carrier/:callUuid/:kind',
+      exposeHeadRoute: false,
+      handler: (request, reply) => receive(request as FastifyRequest<{ Params: CallbackParams }>, reply),
+    });
+    done();
+  });
+
+  async function receive(
+    request: FastifyRequest<{ Params: CallbackParams }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    const { carrier: name, callUuid, kind } = request.params;
+    const anyCarrier = deps.registry.withoutCredentials(name);
+    if (anyCarrier === undefined) return reply.code(404).send();
+    const wantsDocument = kind === 'answer' || kind === 'next';
+
+    const call = UUID.test(callUuid) ? await readOwnCall(deps.database, callUuid) : undefined;
+    if (call === undefined || call.carrier !== name) {
+      return wantsDocument ? sendDocument(reply, anyCarrier.hangupDocument()) : reply.code(200).send();
+    }
+    const carrier = await deps.lineCarriers.of(call);
+    const callback = callbackOf(request, deps.publicUrl);
+    if (!carrier.verifyCallback(callback)) {
+      if (!forged.has(callUuid) && forged.size < MAX_REMEMBERED_FORGERIES) {
+        forged.add(callUuid);
+        deps.log.warn({ callUuid, carrier: name, kind }, "a callback without the carrier's signature was refused");
+      }
+      return reply.code(403).send();
+    }
+    const verified = { call, carrier, kind, signature: carrier.signatureOf(callback) };
+    let isCopy = false;
+    const document = await observed(verified, carrier.parseCallback(kind, callback)).catch((error: unknown) => {
+      if (!(error instanceof ActedOnBefore)) throw error;
+      isCopy = true;
+      deps.log.debug({ callUuid, carrier: name, kind }, 'a copy of a callback was ignored');
+      // The carrier asks again when it has not got our answer: it is told what stands now.
+      return wantsDocument ? openStream(callUuid, carrier) : null;
+    });
+    // Anybody may have a copy.
+    if (!isCopy) reply.header(VOUCHED_HEADER, 'carrier' satisfies Vouched);
+    if (document !== null) return sendDocument(reply, document);
+    return wantsDocument ? sendDocument(reply, carrier.hangupDocument()) : reply.code(200).send();
+  }
+
+  /** The stream that waits to be opened; null: there is none. */
+  async function openStream(callUuid: string, carrier: Carrier): Promise<Document | null> {
+    const call = await readOwnCall(deps.database, callUuid);
+    if (call === undefined || !mayTalk(call) || call.mediaTokenUsedAt !== null) return null;
+    const token = await givenToken(deps.database, callUuid, deps.streamTokens.tokensOf(call));
+    return streamDocument(callUuid, carrier, token);
+  }
+
+  /** Resolves with the document that the carrier must follow, or null when it needs none. */
+  async function observed(callback: Verified, event: CarrierEvent): Promise<Document | null> {
+    const { callUuid } = callback.call;
+    const alongside = (tx: Queryable): Promise<void> => noteActedOn(tx, callUuid, callback.signature);
+    switch (event.type) {
+      case 'answered':
+        return answered(callback, event.carrierCallId);
+      case 'stream_over':
+        return streamOver(callback, event.carrierCallId);
+      case 'ringing': {
+        const { carrierCallId } = event;
+        await deps.transitions.apply(callUuid, { type: 'carrier.ringing', carrierCallId }, { alongside });
+        return null;
+      }
+      case 'ended': {
+        // Where media still talks, the end waits for its last word; the carrier does not wait for ours.
+        const { carrierCallId, end } = event;
+        await deps.transitions.apply(callUuid, { type: 'carrier.ended', carrierCallId, end }, { alongside });
+        return null;
+      }
+      case 'stream':
+        await note(callback, { kind: 'carrier.stream', data: { state: event.state, detail: event.detail } });
+        return null;
+      case 'machine':
+        await note(callback, { kind: 'carrier.machine', data: { answeredBy: event.answeredBy } });
+        return null;
+      case 'ignored':
+        deps.log.debug({ callUuid, kind: callback.kind, why: event.why }, 'a callback said nothing that matters');
+        return null;
+    }
+  }
+
+  async function answered(
+    { call: { callUuid }, carrier, signature }: Verified,
+    carrierCallId: string,
+  ): Promise<Document> {
+    const observation: Observation = { type: 'carrier.answered', carrierCallId };
+    let token: string | null = null;
+    const applied = await deps.transitions.apply(callUuid, observation, {
+      async alongside(tx: Queryable, call: LiveCall) {
+        await noteActedOn(tx, callUuid, signature);
+        // A stream that runs is not opened a second time.
+        if (!mayTalk(call) || call.mediaTokenUsedAt !== null) return;
+        token = await givenToken(tx, callUuid, deps.streamTokens.tokensOf(call));
+        await patchMediaToken(tx, callUuid, token);
+      },
+    });
+    if (typeof applied === 'string' || token === null) return carrier.hangupDocument();
+    return streamDocument(callUuid, carrier, token);
+  }
+
+  /** Nobody has ended the call, but its stream is gone: it goes on in whatever process takes the next one. */
+  async function streamOver({ call, carrier, signature }: Verified, carrierCallId: string): Promise<Document> {
+    const { callUuid } = call;
+    if (await wasActedOn(deps.database, callUuid, signature)) throw new ActedOnBefore();
+    await lastWord(callUuid);
+    let token: string | null = null;
+    let lostTooOften: EndedReason | null = null;
+    const observation: Observation = { type: 'carrier.stream_over', carrierCallId };
+    const applied = await deps.transitions.apply(callUuid, observation, {
+      async alongside(tx: Queryable, call: LiveCall) {
+        await noteActedOn(tx, callUuid, signature);
+        if (!mayTalk(call)) return;
+        const atEpochMs = deps.clock.epochMs();
+        if ((await timesReopened(tx, callUuid, atEpochMs - 60_000)) >= MOST_REOPENED_A_MINUTE) {
+          lostTooOften = call.epoch > 0 ? 'node_lost' : 'no_media';
+          return;
+        }
+        token = await givenToken(tx, callUuid, deps.streamTokens.tokensOf(call));
+        await patchMediaToken(tx, callUuid, token);
+        const data = { lostEpoch: call.epoch, lostMediaId: call.ownerMediaId };
+        await appendCallLog(tx, callUuid, [{ kind: STREAM_REOPENED, data, atEpochMs }]);
+      },
+    });
+    if (lostTooOften !== null) {
+      await deps.transitions.apply(callUuid, { type: 'end.asked', reason: lostTooOften, hangupBy: 'platform' });
+    }
+    if (typeof applied === 'string' || token === null) return carrier.hangupDocument();
+    return streamDocument(callUuid, carrier, token);
+  }
+
+  function lastWord(callUuid: string): Promise<void> {
+    const waited = lastWords.get(callUuid) ?? waitForLastWord(callUuid).finally(() => lastWords.delete(callUuid));
+    lastWords.set(callUuid, waited);
+    return waited;
+  }
+
+  async function waitForLastWord(callUuid: string): Promise<void> {
+    const untilMs = deps.clock.nowMs() + LAST_WORD_LIMIT_MS;
+    while (deps.media.mayStillSpeak(callUuid) && deps.clock.nowMs() < untilMs) {
+      const call = await readOwnCall(deps.database, callUuid);
+      if (call === undefined || call.mediaStoppedAt !== null || call.ending !== null) return;
+      await new Promise<void>((resolve) => void deps.clock.after(LAST_WORD_POLL_MS, resolve));
+    }
+  }
+
+  function streamDocument(callUuid: string, carrier: Carrier, token: string): Document {
+    const base = `${deps.publicUrl}/carriers/${carrier.name}/${callUuid}`;
+    return carrier.answerDocument({
+      mediaUrl: `${deps.publicUrl.replace(/^http/, 'ws')}/media/${carrier.name}/${token}`,
+      statusUrl: `${base}/stream`,
+      nextUrl: `${base}/next`,
+      pauseSeconds: deps.media.ready() > 1 ? 0 : LONE_PROCESS_PAUSE_SECONDS,
+      format: formatAtCarrier(carrier.name),
+    });
+  }
+
+  async function note({ call, signature }: Verified, line: { kind: string; data: object }): Promise<void> {
+    await deps.database.transaction(async (tx) => {
+      // First, as every change does: a note alone shares the row, and two that share it cannot both go on to lock it.
+      await lockCall(tx, call.callUuid);
+      await noteActedOn(tx, call.callUuid, signature);
+      await appendCallLog(tx, call.callUuid, [{ ...line, atEpochMs: deps.clock.epochMs() }]);
+    });
+  }
+}
+
+/** Nobody and nothing has ended it. */
+function mayTalk(call: LiveCall): boolean {
+  return call.status === 'in_progress' && call.carrierEndedAt === null && call.ending === null;
+}
+
+/**
+ * While the master key is rotated a doubled callback may come after the turn: the address that was given stays the one.
+ */
+async function givenToken(database: Queryable, callUuid: string, tokens: readonly string[]): Promise<string> {
+  const [newest = '', ...former] = tokens;
+  if (former.length === 0) return newest;
+  const [row] = await database.query<{ sha256: Buffer | null }>(
+    'SELECT media_token_sha256 AS sha256 FROM calls WHERE call_uuid = $1',
+    [callUuid],
+  );
+  return former.find((token) => row?.sha256?.equals(sha256OfToken(token)) === true) ?? newest;
+}
+
+async function patchMediaToken(tx: Queryable, callUuid: string, token: string): Promise<void> {
+  await tx.query('UPDATE calls SET media_token_sha256 = $2, media_token_used_at = NULL WHERE call_uuid = $1', [
+    callUuid,
+    sha256OfToken(token),
+  ]);
+}
+
+async function timesReopened(tx: Queryable, callUuid: string, sinceEpochMs: number): Promise<number> {
+  const rows = await tx.query('SELECT 1 AS one FROM call_events WHERE call_uuid = $1 AND kind = $2 AND at > $3', [
+    callUuid,
+    STREAM_REOPENED,
+    new Date(sinceEpochMs),
+  ]);
+  return rows.length;
+}
+
+function sendDocument(reply: FastifyReply, document: Document): FastifyReply {
+  return reply.code(200).header('content-type', document.contentType).send(document.body);
+}
+
+/** The request as the carrier signed it: the public address, not the one that a proxy passed on. */
+function callbackOf(request: FastifyRequest, publicUrl: string): CallbackRequest {
+  const method = request.method === 'GET' ? 'GET' : 'POST';
+  const text = method === 'POST' && typeof request.body === 'string' ? request.body : '';
+  const query = request.url.indexOf('?');
+  const form = method === 'POST' ? text : query < 0 ? '' : request.url.slice(query + 1);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(',') : value;
+  }
+  return {
+    method,
+    url: `${publicUrl}${request.raw.url ?? request.url}`,
+    headers,
+    params: Object.fromEntries(new URLSearchParams(form)),
+  };
+}

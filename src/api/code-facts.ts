@@ -1,7 +1,0 @@
-/** What is published of an `X-Error-Code`. A resource with codes of its own lists them in an `error-codes.ts` beside its routes. */
-export interface CodeFacts {
-  status: number;
-  message: string;
-  /** For people: when it comes and what to do. */
-  meaning: string;
-}

@@ -1,0 +1,72 @@
+/** The HTTP API with all that its routes ask for. Made by `control.ts`. */
+import { registerCarrierRoutes } from '../api/carriers/carrier-routes.ts';
+import { createCursorCodec } from '../api/cursor.ts';
+import type { ReadinessCheck } from '../api/health-routes.ts';
+import { createApiServer } from '../api/server.ts';
+import { endCall } from '../lifecycle/end-call.ts';
+import { controlCall } from '../lifecycle/live-control.ts';
+import { createStreamTokens } from '../lifecycle/stream-token.ts';
+import { systemResolver } from '../outbound-http/name-lookup.ts';
+import type { CallCourse } from './call-course.ts';
+import type { CallWork } from './call-work.ts';
+import type { Ground } from './ground.ts';
+import type { MediaLink } from './media-link.ts';
+import type { MediaPlaces } from './media-places.ts';
+import type { Sound } from './sound.ts';
+
+/** A purge that a client asks for ends in some seconds. */
+const PURGED_A_REQUEST = 200;
+
+export function createApi(
+  { masterKeys, addressGuard, limitStores, metrics, registry, shared, telling }: Ground,
+  parts: {
+    sound: Sound;
+    places: MediaPlaces;
+    work: CallWork;
+    course: CallCourse;
+    link: MediaLink;
+    checks: Readonly<Record<string, ReadinessCheck>>;
+    runId: string;
+  },
+): ReturnType<typeof createApiServer> {
+  const { sound, work, course, link } = parts;
+  const { pool } = parts.places;
+  const { bus } = telling;
+  return createApiServer({
+    ...shared,
+    bus,
+    sounds: sound.recordings.sounds,
+    eraser: sound.recordings.eraser,
+    clips: sound.clips,
+    limitStore: limitStores.store,
+    cursors: createCursorCodec(masterKeys),
+    placeCall: course.place,
+    answered: metrics.requestAnswered,
+    controlCall: (request) => controlCall({ ...shared, bus, media: pool }, request),
+    hangUp: async (callUuid, by) =>
+      (await endCall(course.transitions, callUuid, 'api_hangup', by)) === 'asked' ? 'asked' : 'over',
+    issueSession: work.embed.issueSession,
+    compliance: course.clearance,
+    purge: ({ workspaceId }) => sound.purge.run({ workspaceId, mostCalls: PURGED_A_REQUEST }),
+    importReading: work.importReading,
+    importQueued: () => work.imports.nudge(),
+    admission: course.admission,
+    webhookBell: telling.bell,
+    webhookAddress: { guard: addressGuard, resolveName: systemResolver },
+    modelAddress: { guard: work.modelGuard, resolveName: systemResolver },
+    instance: parts.runId,
+    checks: parts.checks,
+    registerCarrierRoutes: (scope) =>
+      registerCarrierRoutes(scope, {
+        ...shared,
+        transitions: course.transitions,
+        lineCarriers: course.lineCarriers,
+        registry,
+        streamTokens: createStreamTokens(masterKeys),
+        media: {
+          mayStillSpeak: (callUuid) => link.server.mayStillSpeak(callUuid),
+          ready: () => pool.members().filter((member) => member.connected && !member.draining).length,
+        },
+      }),
+  });
+}

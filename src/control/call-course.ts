@@ -1,0 +1,96 @@
+/**
+ * The way of a call through control: placed, changed, timed, ended. Here stands what follows from an end. Made by `control.ts`, after what
+ * has to hear of ends.
+ */
+import type { LiveCall } from '../calls/live-call.ts';
+import { createDeeds } from '../lifecycle/deeds.ts';
+import { createLeadFollower } from '../lifecycle/lead-follower.ts';
+import { createLineCarriers } from '../lifecycle/line-carriers.ts';
+import { observeEnds } from '../lifecycle/observe-ends.ts';
+import { createReaper } from '../lifecycle/reaper.ts';
+import { createTransitions } from '../lifecycle/transition.ts';
+import { createCallLimits } from '../limits/call-limits.ts';
+import { createFairQueue } from '../limits/fair-queue.ts';
+import { timePlacement } from '../metrics/time-placement.ts';
+import { createDialClearance } from '../placement/dial-clearance.ts';
+import { placeCall } from '../placement/placement.ts';
+import type { CallAdmission, PlaceCall } from '../placement/ports.ts';
+import type { CallWork } from './call-work.ts';
+import type { Ground } from './ground.ts';
+import type { MediaPlaces } from './media-places.ts';
+
+/** Under way at once: a carrier that hangs keeps a placement for 5 s, and one workspace may not keep more than half of them. */
+const PLACEMENTS = 256;
+const DATABASE_PLACEMENTS = 8;
+const PLACEMENTS_WAITING = 1_024;
+/** A client that gave up is not worth a call. */
+const PLACEMENT_WAIT_MS = 2_000;
+const LIMIT_SETTINGS_KEPT_MS = 1_000;
+
+export type CallCourse = ReturnType<typeof createCallCourse>;
+
+export function createCallCourse(
+  ground: Ground,
+  parts: { places: MediaPlaces; work: CallWork; isDraining(): boolean },
+) {
+  const { config, clock, masterKeys, limitStores, overload, metrics, registry, shared, telling } = ground;
+  const { database, log, sealer } = shared;
+  const { callTimerScale: timerScale } = config;
+  const { pool, room } = parts.places;
+  const { analysis, embed, tools } = parts.work;
+
+  const ended = (call: LiveCall): void => {
+    metrics.callEnded(call.status, call.endedReason ?? 'none');
+    limitStores.callEnded(call);
+    room.gone(call.callUuid);
+    if (call.analysisStatus === 'pending') analysis.ring(call.callUuid, call.workspaceId);
+    embed.callEnded(call);
+    tools.callEnded(call.callUuid);
+  };
+  const lineCarriers = createLineCarriers({ database, registry, open: sealer.open });
+  const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
+  const transitions = observeEnds(
+    ended,
+    createTransitions({
+      ...shared,
+      ...telling,
+      timerScale,
+      follow: createLeadFollower({ clock }),
+      perform: deeds.perform,
+      deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
+    }),
+  );
+  const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, deeds });
+
+  const admission: CallAdmission = {
+    state: () => {
+      if (parts.isDraining()) return 'draining';
+      if (!pool.hasRoom()) return 'no_capacity';
+      return overload.isOverloaded() || !room.has('api') ? 'overloaded' : 'open';
+    },
+  };
+  const clearance = createDialClearance({ database, clock, masterKeys });
+  const turns = { clock, mostWaiting: PLACEMENTS_WAITING, longestWaitMs: PLACEMENT_WAIT_MS };
+  const placement = {
+    ...shared,
+    clearance,
+    transitions,
+    registry,
+    admission,
+    room,
+    bell: telling.bell,
+    callLimits: createCallLimits({ ...limitStores, database, clock, settingsKeptMs: LIMIT_SETTINGS_KEPT_MS }),
+    carrierTurns: createFairQueue({ ...turns, slots: PLACEMENTS, slotsPerKey: PLACEMENTS / 2 }),
+    databaseTurns: createFairQueue({ ...turns, slots: DATABASE_PLACEMENTS, slotsPerKey: DATABASE_PLACEMENTS - 2 }),
+  };
+  let placing = 0;
+  const place: PlaceCall = async (call) => {
+    placing++;
+    try {
+      return await timePlacement(metrics, clock, () => placeCall(placement, call));
+    } finally {
+      placing--;
+    }
+  };
+  return { lineCarriers, transitions, reaper, admission, clearance, place, placing: () => placing };
+}

@@ -1,0 +1,50 @@
+/**
+ * What is done for calls beside carrying them: their analysis, their tools, web sessions, imports of leads. Each hears of a call's end
+ * from `call-course.ts`. Made by `control.ts`.
+ */
+import { createAnalysisRunner } from '../analysis/analysis-runner.ts';
+import { builtEntry } from '../config/built-entry.ts';
+import { createEmbed } from '../embed/embed.ts';
+import { createImportReading } from '../leads/import-reading.ts';
+import { createImportRunner } from '../leads/import-runner.ts';
+import { createEmbedLimits } from '../limits/embed-limits.ts';
+import { createAddressGuard } from '../outbound-http/address-guard.ts';
+import { createGuardedClient } from '../outbound-http/guarded-client.ts';
+import { createToolExecutor } from '../tools/tool-executor.ts';
+import type { Ground } from './ground.ts';
+import type { MediaPlaces } from './media-places.ts';
+
+export type CallWork = ReturnType<typeof createCallWork>;
+
+export function createCallWork(
+  { config, clock, masterKeys, http, limitStores, metrics, shared, telling }: Ground,
+  { pool, room }: MediaPlaces,
+  asked: { isDraining(): boolean; hasUnwritten(callUuid: string): boolean },
+) {
+  const modelCidrs = [...config.webhookAllowCidrs, ...config.modelAllowCidrs];
+  const modelGuard = createAddressGuard(modelCidrs, 'MODEL_ALLOW_CIDRS');
+  const modelHttp = createGuardedClient({ guard: modelGuard, clock });
+  const analysis = createAnalysisRunner({
+    ...shared,
+    ...telling,
+    http: modelHttp,
+    random: Math.random,
+    observed: { analysed: metrics.callAnalysed, asked: metrics.modelAsked },
+  });
+  const tools = createToolExecutor({ ...shared, http, answer: pool.toolAnswered, observed: metrics.toolUsed });
+  const embed = createEmbed({
+    ...shared,
+    bus: telling.bus,
+    masterKeys,
+    limits: createEmbedLimits({ ...limitStores, database: shared.database, clock }),
+    superseded: pool.superseded,
+    prepare: pool.prepareWeb,
+    hasUnwritten: asked.hasUnwritten,
+    isDraining: asked.isDraining,
+    hasRoom: () => pool.hasRoom() && room.has('web'),
+    room,
+  });
+  const importReading = createImportReading({ clock, entry: () => builtEntry('src/leads/import-thread.js') });
+  const imports = createImportRunner({ ...shared, reading: importReading });
+  return { modelGuard, modelHttp, analysis, tools, embed, importReading, imports };
+}

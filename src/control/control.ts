@@ -1,0 +1,110 @@
+/**
+ * The control plane put together: who needs whom, in which order they start and stop. Called by `main.ts`, which owns the
+ * process. No behaviour of its own; each part's wiring and defaults are in its file beside this one.
+ */
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import { readinessOf } from '../api/health-routes.ts';
+import type { Config } from '../config/load.ts';
+import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
+import { createMediaReports } from '../metrics/media-reports.ts';
+import { createApi } from './api-side.ts';
+import { createCallCourse } from './call-course.ts';
+import { createCallWork } from './call-work.ts';
+import { figuresText } from './figures.ts';
+import { openGround } from './ground.ts';
+import { healthChecks } from './health.ts';
+import { createMediaLink } from './media-link.ts';
+import { createMediaPlaces } from './media-places.ts';
+import { type MetricsServer, startMetricsServer } from './metrics-server.ts';
+import { createSound } from './sound.ts';
+
+export interface Control {
+  /** Readiness fails and new calls are refused with 503 from now on; all else goes on. Resolves when the last live call is over. */
+  refuseNewCalls(): Promise<void>;
+  /**
+   * New calls are refused with 503 at once. Who still knocks is told so for a moment; then requests are finished, and all
+   * is closed in the order in which things need each other. Idempotent.
+   */
+  close(): Promise<void>;
+}
+
+/** As long as the one in front may take to see that this process is being stopped. */
+const TELL_MS = 300;
+/** Requests under way get this long at the end; event streams would go on for ever. */
+const REQUESTS_LIMIT_MS = 3_000;
+
+/** The database is there and migrated. */
+export async function startControl(config: Config, clock: Clock, log: Logger): Promise<Control> {
+  const runId = randomUUID();
+  let draining = false;
+  const isDraining = (): boolean => draining;
+
+  const ground = await openGround(config, clock, log);
+  const { database } = ground.shared;
+  const sound = createSound(ground);
+  const places = createMediaPlaces(ground, sound);
+  const hasUnwritten = (callUuid: string): boolean => link.server.hasUnwritten(callUuid);
+  const work = createCallWork(ground, places, { isDraining, hasUnwritten });
+  const course = createCallCourse(ground, { places, work, isDraining });
+  const reports = createMediaReports(clock);
+  const parts = { sound, places, work, course, reports, runId };
+  const link = createMediaLink(ground, parts);
+  const checks = healthChecks(database, places.pool, isDraining);
+  const app = createApi(ground, { ...parts, link, checks });
+
+  let metricsServer: MetricsServer | null = null;
+  let closing: Promise<void> | null = null;
+  async function close(): Promise<void> {
+    draining = true;
+    await new Promise<void>((resolve) => clock.after(TELL_MS, resolve));
+    const cancelLimit = clock.after(REQUESTS_LIMIT_MS, () => app.server.closeAllConnections());
+    await app.close();
+    cancelLimit();
+    await work.imports.close();
+    await work.modelHttp.close();
+    await work.analysis.close();
+    await course.reaper.close();
+    await work.tools.close();
+    await link.server.close();
+    await sound.close();
+    await metricsServer?.close();
+    work.embed.close();
+    await ground.close();
+  }
+  const control: Control = {
+    refuseNewCalls() {
+      draining = true;
+      const carried = (): number => places.pool.members().reduce((sum, member) => sum + member.activeCalls, 0);
+      return untilCallsAreOver({ database, clock, carried, placing: course.placing });
+    },
+    close: () => (closing ??= close()),
+  };
+
+  try {
+    await link.server.listen(join(config.runDir, 'link.sock'));
+    metricsServer = await startMetricsServer({
+      host: config.metricsHost,
+      port: config.metricsPort,
+      token: config.metricsToken,
+      socketPath: join(config.runDir, 'operator.sock'),
+      log,
+      readiness: () => readinessOf({ clock, checks }),
+      text: () => figuresText(ground, { ...parts, link }),
+    });
+    const apiSocket = join(config.runDir, 'api.sock');
+    await rm(apiSocket, { force: true });
+    await app.listen({ path: apiSocket });
+  } catch (error) {
+    await control.close();
+    throw error;
+  }
+  course.reaper.start();
+  work.imports.start();
+  work.analysis.start();
+  sound.start();
+  return control;
+}

@@ -1,0 +1,90 @@
+/**
+ * What all parts of control stand on: database, keys, the guarded way out, limits, audit, webhooks, carriers. Opened first and closed
+ * last, by `control.ts`.
+ */
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import { createChainSealer } from '../audit/chain-sealer.ts';
+import { startAuditLinking } from '../audit/start-audit.ts';
+import { createCallEventBus } from '../calls/call-event-bus.ts';
+import { openCarriers } from '../carriers/carriers.ts';
+import type { Config } from '../config/load.ts';
+import { openLimitStores } from '../limits/open-stores.ts';
+import { watchOverload } from '../limits/overload.ts';
+import { createControlMetrics } from '../metrics/control-metrics.ts';
+import { createAddressGuard } from '../outbound-http/address-guard.ts';
+import { createGuardedClient } from '../outbound-http/guarded-client.ts';
+import { createRecordingLinks } from '../recordings/recording-links.ts';
+import { createSealer } from '../sealing/sealer.ts';
+import { type Database, openDatabase } from '../store/database.ts';
+import { recordCallEvent } from '../webhooks/outbox.ts';
+import { startWebhooks } from '../webhooks/start.ts';
+import { openMasterKeys, refuseOtherKey } from './open-keys.ts';
+
+const DATABASE_CONNECTIONS = 20;
+/** Of deliveries alone, so that a rush of calls does not hold up the word of those that ended. */
+const WEBHOOK_CONNECTIONS = 6;
+
+export type Ground = Awaited<ReturnType<typeof openGround>>;
+
+/** Rejects with what the operator should do when the master key is missing or another one. */
+export async function openGround(config: Config, clock: Clock, log: Logger) {
+  const { publicUrl, redisUrl, databaseUrl } = config;
+  const connect = (maxConnections: number): Database =>
+    openDatabase({
+      connectionString: databaseUrl,
+      maxConnections,
+      onIdleError: (error) => log.warn({ err: error }, 'the database dropped a connection'),
+    });
+  const database = connect(DATABASE_CONNECTIONS);
+  const webhookDatabase = connect(WEBHOOK_CONNECTIONS);
+  const masterKeys = await openMasterKeys(config, { database, clock, log });
+  const sealer = createSealer(masterKeys);
+  await refuseOtherKey(database, sealer);
+  const addressGuard = createAddressGuard(config.webhookAllowCidrs);
+  const http = createGuardedClient({ guard: addressGuard, clock });
+  const limitStores = await openLimitStores({ database, redisUrl, clock, log });
+  const overload = watchOverload(clock);
+  const audit = startAuditLinking({ database, sealer: createChainSealer(masterKeys), clock, log });
+  const metrics = createControlMetrics();
+  const webhooks = await startWebhooks({
+    db: webhookDatabase,
+    databaseUrl,
+    redisUrl,
+    sealer,
+    http,
+    clock,
+    random: Math.random,
+    logger: log,
+    retryScale: config.webhookRetryScale,
+    observed: metrics.webhookAttempted,
+  });
+  const links = createRecordingLinks(masterKeys, publicUrl, clock);
+  return {
+    config,
+    clock,
+    masterKeys,
+    addressGuard,
+    http,
+    limitStores,
+    overload,
+    metrics,
+    registry: openCarriers(config.carrierApiBase),
+    /** What nearly every part takes. */
+    shared: { database, clock, log, publicUrl, sealer, links },
+    /** For parts that tell of a call: to its event streams, and to its workspace's webhook. */
+    telling: { bus: createCallEventBus(), bell: webhooks.bell, recordCallEvent },
+
+    async close(): Promise<void> {
+      metrics.close();
+      await webhooks.close();
+      await http.close();
+      await audit.close();
+      overload.close();
+      limitStores.close();
+      await masterKeys.close();
+      await webhookDatabase.close();
+      await database.close();
+    },
+  };
+}

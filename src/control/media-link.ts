@@ -1,0 +1,65 @@
+/** Control's end of the link on which media processes claim calls and tell of them. Made by `control.ts`, after all that it hands their words to. */
+import { claimStream } from '../media-link/claim.ts';
+import { Gate } from '../media-link/inbox.ts';
+import { orphanOthers, releaseLeases, renewLeases } from '../media-link/leases.ts';
+import { createLinkServer } from '../media-link/link-server.ts';
+import { createMediaMessages } from '../media-link/media-messages.ts';
+import type { MediaReports } from '../metrics/media-reports.ts';
+import { fateOfRecording } from '../recordings/recording-keys.ts';
+import type { CallCourse } from './call-course.ts';
+import type { CallWork } from './call-work.ts';
+import type { Ground } from './ground.ts';
+import type { MediaPlaces } from './media-places.ts';
+import type { Sound } from './sound.ts';
+
+/** Transactions of media messages at once; the rest of the connections is for requests, callbacks and timers. */
+const MEDIA_TRANSACTIONS = 6;
+
+export type MediaLink = ReturnType<typeof createMediaLink>;
+
+export function createMediaLink(
+  { shared, telling }: Ground,
+  parts: {
+    sound: Sound;
+    places: MediaPlaces;
+    work: CallWork;
+    course: CallCourse;
+    reports: MediaReports;
+    runId: string;
+  },
+) {
+  const { database, clock, log, sealer } = shared;
+  const { sound, work, course } = parts;
+  const { pool, room } = parts.places;
+  const messages = createMediaMessages({
+    ...shared,
+    ...telling,
+    transitions: course.transitions,
+    tools: work.tools,
+    recordings: { node: sound.node, nudge: sound.shelf.nudge },
+  });
+  const server = createLinkServer({
+    clock,
+    log,
+    runId: parts.runId,
+    gate: new Gate(MEDIA_TRANSACTIONS),
+    pool,
+    messages,
+    claim: async (mediaId, claim) => {
+      const answer = await (claim.carrier === 'web'
+        ? work.embed.claimSession(mediaId, claim)
+        : claimStream({ ...shared, bus: telling.bus, lineCarriers: course.lineCarriers }, mediaId, claim));
+      if (!answer.ok) return answer;
+      room.carried(answer.setup.callUuid);
+      const found = await sound.clips.forCall(answer.setup.agentId, answer.setup.agent);
+      return found === undefined ? answer : { ok: true, setup: { ...answer.setup, clips: found } };
+    },
+    recordingFate: (stream) => fateOfRecording(database, sealer, stream),
+    renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
+    releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
+    metricsReported: parts.reports.reported,
+    toolCancelled: work.tools.cancel,
+    orphanOthers: (mediaId, calls) => orphanOthers(database, clock, mediaId, calls),
+  });
+  return { server, messages };
+}

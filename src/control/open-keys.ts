@@ -1,0 +1,33 @@
+/** The master keys of an installation, and whether they are those of its database. Asked by `ground.ts` before anything is sealed or opened. */
+import type { Logger } from 'pino';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { Config } from '../config/load.ts';
+import { keysInFile } from '../config/master-key-setting.ts';
+import { assertKeysOpen } from '../recordings/recording-keys.ts';
+import { type KeyRing, openKeyRing } from '../sealing/key-ring.ts';
+import type { Sealer } from '../sealing/sealer.ts';
+import type { Database } from '../store/database.ts';
+
+/** Rejects with what the operator should do; the database is closed then. */
+export async function openMasterKeys(
+  { masterKeys, masterKeyFile }: Config,
+  deps: { database: Database; clock: Clock; log: Logger },
+): Promise<KeyRing> {
+  const reread = masterKeyFile === null ? null : () => keysInFile(masterKeyFile);
+  try {
+    return await openKeyRing({ ...deps, given: masterKeys, reread });
+  } catch (error) {
+    await deps.database.close();
+    throw error;
+  }
+}
+
+/** The same. */
+export async function refuseOtherKey(database: Database, sealer: Sealer): Promise<void> {
+  try {
+    await assertKeysOpen(database, sealer);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

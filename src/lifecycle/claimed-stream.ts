@@ -1,0 +1,128 @@
+/**
+ * A media process gets a call's stream: what is the same for a carrier's stream and a browser's session, once whoever
+ * asked has proved that it may have it. The epoch rises, and what an older owner still says is refused from then; the
+ * lease, the recording's key and the state to go on from are the new owner's. Called by `src/media-link/claim.ts` and
+ * `src/embed/claim-session.ts`, which know what a proof is.
+ */
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { EMPTY_CHECKPOINT, type StoredCheckpoint } from '../../media/contract/checkpoint.ts';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { CallSetup } from '../../media/contract/link-messages.ts';
+import { appendCallLog, type CallLogLine } from '../calls/append-call-log.ts';
+import type { CallEventBus } from '../calls/call-event-bus.ts';
+import { placeholdersOf } from '../calls/call-setup.ts';
+import { type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
+import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
+import { issueRecordingKey } from '../recordings/recording-keys.ts';
+import { firstStreamBegan } from '../recordings/recording-rows.ts';
+import type { Sealer } from '../sealing/sealer.ts';
+import type { Database, Queryable } from '../store/database.ts';
+
+export interface ClaimedStreamDeps {
+  database: Database;
+  clock: Clock;
+  bus: Pick<CallEventBus, 'publish'>;
+  sealer: Sealer;
+}
+
+/** What a proof that held names. */
+export interface Proven {
+  callUuid: string;
+  /** Lines of the call's log that belong before the claim's. */
+  logged?: readonly CallLogLine[];
+  /** More that the claim's line says. */
+  detail?: Readonly<Record<string, unknown>>;
+}
+
+export interface ClaimedStream<Proof extends Proven> {
+  proof: Proof;
+  /** As it is now, with its new epoch. */
+  call: LiveCall;
+  /** Who had its stream before; null: nobody. */
+  ownerBefore: string | null;
+  recordingKeyHex: string;
+  checkpoint: StoredCheckpoint | null;
+  atEpochMs: number;
+}
+
+/**
+ * One transaction: `prove` burns the token, or says in a word why it does not hold, and the call of a token that held
+ * is `mediaId`'s. What `prove` has written stays written either way. Rejects when the database is away; then nothing
+ * was burned, or the lease runs out unused.
+ */
+export async function claimedStream<Word extends Proven | string>(
+  { database, clock, bus, sealer }: ClaimedStreamDeps,
+  mediaId: string,
+  prove: (tx: Queryable, nowEpochMs: number) => Promise<Word>,
+): Promise<ClaimedStream<Exclude<Word, string>> | Extract<Word, string>> {
+  const nowEpochMs = clock.epochMs();
+  const won = await database.transaction(async (tx) => {
+    const word = await prove(tx, nowEpochMs);
+    if (typeof word === 'string') return word as Extract<Word, string>;
+    const proof = word as Exclude<Word, string>;
+    const { callUuid, logged = [], detail } = proof;
+    const before = (await lockCall(tx, callUuid)) as LiveCall;
+    const lease = {
+      epoch: before.epoch + 1,
+      ownerMediaId: mediaId,
+      leaseUntil: new Date(nowEpochMs + LEASE_MS),
+      mediaStoppedAt: null,
+    };
+    const owned: LiveCall = { ...before, ...lease };
+    const call: LiveCall = { ...owned, deadlineAt: nextDeadline(owned, nowEpochMs) };
+    await patchCall(tx, callUuid, { ...lease, deadlineAt: call.deadlineAt });
+    const data = { mediaId, epoch: call.epoch, ...detail };
+    const lines = [...logged, { kind: 'media.claimed', data, atEpochMs: nowEpochMs }];
+    const events = await appendCallLog(tx, callUuid, lines);
+    const recordingKeyHex = await issueRecordingKey(tx, sealer, call);
+    const checkpoint = await resumeFrom(tx, call, nowEpochMs);
+    return { events, stream: { proof, call, ownerBefore: before.ownerMediaId, recordingKeyHex, checkpoint } };
+  });
+  if (typeof won === 'string') return won;
+  for (const event of won.events) bus.publish(event);
+  return { ...won.stream, atEpochMs: nowEpochMs };
+}
+
+/** What media is told of it. `leg`: what only a carrier's, or only a browser's, has. */
+export function setupOfStream(
+  { call, recordingKeyHex, checkpoint, atEpochMs }: Omit<ClaimedStream<Proven>, 'proof'>,
+  agent: AgentDefinition,
+  leg: Pick<CallSetup, 'carrierCallId' | 'format' | 'web'>,
+): CallSetup {
+  return {
+    callUuid: call.callUuid,
+    epoch: call.epoch,
+    enterprise: call.enterprise,
+    agentId: call.agentId,
+    agentVersion: call.agentVersion,
+    agent,
+    placeholders: placeholdersOf(call, agent, atEpochMs),
+    carrier: call.carrier,
+    answeredAtEpochMs: (call.answeredAt ?? new Date(atEpochMs)).getTime(),
+    maxDurationMs: call.maxDurationSeconds * 1000,
+    record: true,
+    recordingKeyHex,
+    checkpoint,
+    ...leg,
+  };
+}
+
+/**
+ * The last checkpoint, moved past every turn that is stored: the last one's checkpoint may have died with its process.
+ * Times go on where the call's time line is by now, on which the recording of the whole lies too.
+ */
+export async function resumeFrom(tx: Queryable, call: LiveCall, nowEpochMs: number): Promise<StoredCheckpoint | null> {
+  if (call.epoch <= 1) return call.checkpoint;
+  const rows = await tx.query<{ last: number | null; endMs: number | null }>(
+    `SELECT max(position) AS last, max((turn ->> 'endMs')::float) AS "endMs" FROM call_turns WHERE call_uuid = $1`,
+    [call.callUuid],
+  );
+  const { last, endMs } = rows[0] ?? { last: null, endMs: null };
+  if (last === null) return call.checkpoint;
+  const from = call.checkpoint ?? EMPTY_CHECKPOINT;
+  return {
+    ...from,
+    nextTurnNumber: Math.max(from.nextTurnNumber, last + 1),
+    atMs: Math.max(from.atMs, endMs ?? 0, nowEpochMs - ((await firstStreamBegan(tx, call.callUuid)) ?? nowEpochMs)),
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * The carrier of a call's line, with the credentials that the call was placed with, though the line may have others by now. While
+ * the database is away the last known one serves, so that a live call can still be hung up. Used by callbacks, claims, hang-ups
+ * and look-ups. A web session has no line.
+ */
+import type { Carrier } from '../carriers/carrier.ts';
+import type { CarrierRegistry } from '../carriers/registry.ts';
+import { WEB_CARRIER } from '../carriers/web-carrier.ts';
+import { type SealedPlace, sealedPlace } from '../sealing/sealed-places.ts';
+import type { Database } from '../store/database.ts';
+import { isDatabaseAway } from '../store/database-away.ts';
+
+export interface LineCarriers {
+  /** Rejects when the line has no credentials, or they do not open under this master key. */
+  of(call: { lineId: string | null; carrier: string; lineCredentialsVersion?: number | null }): Promise<Carrier>;
+}
+
+export interface LineCarriersDeps {
+  database: Database;
+  /** Of the sealer: the plain text is JSON, `{"authId": …}`. */
+  open(sealed: Buffer, place: SealedPlace): string;
+  registry: CarrierRegistry;
+}
+
+export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
+  const known = new Map<string, { sealed: Buffer; carrier: Carrier }>();
+  return {
+    async of({ lineId, carrier: name, lineCredentialsVersion = null }) {
+      if (lineId === null) return WEB_CARRIER;
+      const key = `${lineId} ${lineCredentialsVersion ?? ''}`;
+      const last = known.get(key);
+      let row: { workspaceId: string; sealed: Buffer | null } | undefined;
+      try {
+        [row] = await deps.database.query<{ workspaceId: string; sealed: Buffer | null }>(
+          `SELECT l.workspace_id AS "workspaceId", coalesce(p.sealed, l.credentials_sealed) AS sealed
+           FROM phone_lines l LEFT JOIN past_line_credentials p ON p.line_id = l.id AND p.version = $2 WHERE l.id = $1`,
+          [lineId, lineCredentialsVersion],
+        );
+      } catch (error) {
+        if (last !== undefined && isDatabaseAway(error)) return last.carrier;
+        throw error;
+      }
+      const sealed = row?.sealed ?? null;
+      if (row === undefined || sealed === null) {
+        throw new Error(`Line ${lineId} has no credentials; give them with \`parley line\`.`);
+      }
+      if (last?.sealed.equals(sealed)) return last.carrier;
+      const credentials = deps.open(sealed, sealedPlace.lineCredentials(row.workspaceId, lineId));
+      const carrier = deps.registry.carrierFor(name, JSON.parse(credentials) as Record<string, string>);
+      known.set(key, { sealed, carrier });
+      return carrier;
+    },
+  };
+}

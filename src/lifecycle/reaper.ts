@@ -1,0 +1,283 @@
+/**
+ * Brings every call to its end. A sweep each second takes the calls whose `deadline_at` has passed, asks `dueTimer` what is
+ * over, and does it. Any number of nodes may sweep: a call taken by one is skipped by the others. All state is in the rows,
+ * so a restart forgets nothing; what a node took and did not finish is due again after `CLAIM_MS`.
+ * Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by its distance from the monotonic
+ * one: the timers of the calls of before count on as if it had not been, and leases get the time to be renewed.
+ */
+import type { Logger } from 'pino';
+import type { EndedReason } from '../../media/contract/call-outcome.ts';
+import type { Clock } from '../../media/contract/clock.ts';
+import { type LiveCall, lockCall, patchCall, readOwnCall } from '../calls/live-call.ts';
+import { dueTimer, nextDeadline, type TimerKind } from '../calls/timers.ts';
+import type { Database } from '../store/database.ts';
+import type { Deeds } from './deeds.ts';
+import type { LineCarriers } from './line-carriers.ts';
+import type { EndReport } from './observe.ts';
+import type { Transitions } from './transition.ts';
+
+export interface ReaperDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  transitions: Transitions;
+  lineCarriers: LineCarriers;
+  deeds: Pick<Deeds, 'hangUpOnce'>;
+  /** See `timers.ts`; default 1. */
+  timerScale?: number;
+}
+
+export interface Reaper {
+  start(): void;
+  /** One sweep by hand: how many calls it looked at. Rejects when the database is away. */
+  sweep(): Promise<number>;
+  /** A deadline may come before the next sweep: sweep then. */
+  nudge(deadlineAt: Date | null): void;
+  /** Resolves when the running sweep is over. */
+  close(): Promise<void>;
+}
+
+const SWEEP_EVERY_MS = 1_000;
+const BATCH_CALLS = 50;
+/** A lost process leaves hundreds of calls at once, and a carrier may take seconds for each: so many are in hand together. */
+const BATCHES_A_SWEEP = 4;
+const CLAIM_MS = 20_000;
+/** After a start, media processes get this long to come back and renew before their calls count as orphans. */
+const ORPHAN_GRACE_MS = 10_000;
+/** A sweep's statement that took so long, or a sweep so late: database or process stood still, and no lease could be renewed. */
+const STANDSTILL_MS = 5_000;
+/** The wall clock was set; smaller corrections are the time service's daily work. */
+const CLOCK_STEP_MS = 5_000;
+const STEPS_REMEMBERED = 8;
+
+const TAKE_DUE = `
+  UPDATE calls SET deadline_at = $2
+   WHERE call_uuid IN (SELECT call_uuid FROM calls WHERE deadline_at <= $1
+                        ORDER BY deadline_at LIMIT ${BATCH_CALLS} FOR UPDATE SKIP LOCKED)
+  RETURNING call_uuid`;
+
+export function createReaper(deps: ReaperDeps): Reaper {
+  const { database, clock, log, transitions, lineCarriers, deeds } = deps;
+  /** Since when leases could be renewed. */
+  let graceFromMs = clock.nowMs();
+  let wallOffsetMs = clock.epochMs() - clock.nowMs();
+  /** `atEpochMs` is the wall time before the step. */
+  const steps: { atEpochMs: number; byMs: number }[] = [];
+  let running: Promise<unknown> | null = null;
+  let cancelTimer: (() => void) | null = null;
+  let timerAtMs = Number.POSITIVE_INFINITY;
+  let started = false;
+  let closed = false;
+  let databaseWasAway = false;
+
+  async function sweep(): Promise<number> {
+    watchWallClock();
+    const work: Promise<void>[] = [];
+    for (let batch = 0; batch < BATCHES_A_SWEEP; batch++) {
+      const due = await takeDue();
+      work.push(...due.map(({ call_uuid }) => lookAfter(call_uuid)));
+      if (due.length < BATCH_CALLS) break;
+    }
+    await Promise.all(work);
+    return work.length;
+  }
+
+  function watchWallClock(): void {
+    const offsetMs = clock.epochMs() - clock.nowMs();
+    const byMs = offsetMs - wallOffsetMs;
+    wallOffsetMs = offsetMs;
+    if (Math.abs(byMs) < CLOCK_STEP_MS) return;
+    log.warn(
+      { byMs: Math.round(byMs) },
+      'the wall clock was set; timers of calls go on by the time that has really passed',
+    );
+    graceFromMs = clock.nowMs();
+    if (byMs < 0) return;
+    steps.push({ atEpochMs: clock.epochMs() - byMs, byMs });
+    if (steps.length > STEPS_REMEMBERED) steps.shift();
+  }
+
+  /** Now, less by what the wall clock was set forward since the call began. */
+  function passedEpochMs(call: LiveCall): number {
+    const since = call.createdAt.getTime();
+    return steps.reduce((left, step) => (since <= step.atEpochMs ? left - step.byMs : left), clock.epochMs());
+  }
+
+  async function takeDue(): Promise<{ call_uuid: string }[]> {
+    const nowEpochMs = clock.epochMs();
+    const askedAtMs = clock.nowMs();
+    const due = await database.query<{ call_uuid: string }>(TAKE_DUE, [
+      new Date(nowEpochMs),
+      new Date(nowEpochMs + CLAIM_MS),
+    ]);
+    if (clock.nowMs() - askedAtMs > STANDSTILL_MS) graceFromMs = clock.nowMs();
+    return due;
+  }
+
+  async function lookAfter(callUuid: string): Promise<void> {
+    try {
+      const call = await readOwnCall(database, callUuid);
+      if (call === undefined) return;
+      const timer = dueTimer(call, clock.epochMs(), passedEpochMs(call), deps.timerScale);
+      try {
+        if (timer !== null) await act(call, timer);
+      } finally {
+        await setDeadline(callUuid);
+      }
+    } catch (error) {
+      log.warn({ callUuid, err: error }, 'a timer of the call could not be settled; it is tried again');
+    }
+  }
+
+  async function act(call: LiveCall, timer: TimerKind): Promise<void> {
+    switch (timer) {
+      case 'end_asked':
+        await transitions.apply(call.callUuid, { type: 'end.asked', reason: 'operator_hangup', hangupBy: 'operator' });
+        return;
+      case 'placement_lost':
+        await transitions.apply(call.callUuid, { type: 'submission.unknown', why: 'the placement was interrupted' });
+        return;
+      case 'submission_unknown':
+        await hangUp(call);
+        return finish(call, timer, { reason: 'submission_unknown', hangupBy: 'platform' });
+      case 'dialing':
+        // Some carriers queue above their rate and would ring later.
+        await hangUp(call);
+        return finish(call, timer, { reason: 'carrier_timeout', hangupBy: 'platform' });
+      case 'ring':
+        await hangUp(call);
+        return finish(call, timer, { reason: 'no_answer', hangupBy: 'platform' });
+      case 'no_media':
+        await hangUp(call);
+        return finish(call, timer, { reason: 'no_media', hangupBy: 'platform' });
+      case 'media_drain':
+        return finish(call, timer, { reason: 'user_hangup', hangupBy: null });
+      case 'max_duration':
+        await transitions.apply(call.callUuid, {
+          type: 'end.asked',
+          reason: 'max_duration_reached',
+          hangupBy: 'platform',
+        });
+        return;
+      case 'closing_lookup':
+        return lookUp(call, timer, 'user_hangup', async () => {
+          if (call.ending !== null) await hangUp(call);
+          // Its stream ended, and the phone is still held to the ear.
+          else await transitions.apply(call.callUuid, { type: 'end.asked', reason: 'no_media', hangupBy: 'platform' });
+        });
+      case 'closing_limit':
+        await hangUp(call);
+        return finish(call, timer, { reason: 'user_hangup', hangupBy: null });
+      case 'orphan_lookup':
+        if (inGrace()) return;
+        return lookUp(call, timer, 'node_lost', async () => {});
+      case 'orphan_limit':
+        if (inGrace()) return;
+        await hangUp(call);
+        return finish(call, timer, { reason: 'node_lost', hangupBy: 'platform' });
+    }
+  }
+
+  function inGrace(): boolean {
+    return clock.nowMs() - graceFromMs < ORPHAN_GRACE_MS;
+  }
+
+  async function lookUp(
+    call: LiveCall,
+    timer: TimerKind,
+    reasonIfGone: EndedReason,
+    ifAlive: () => Promise<void>,
+  ): Promise<void> {
+    const carrierCallId = call.carrierCallId ?? call.carrierRequestId;
+    const carrier = await lineCarriers.of(call);
+    const found = carrierCallId === null ? 'unknown' : await carrier.lookup(carrierCallId);
+    if (found === 'gone') {
+      const hangupBy = reasonIfGone === 'node_lost' ? ('platform' as const) : null;
+      await finish(call, timer, { reason: reasonIfGone, hangupBy });
+    } else if (found !== 'unknown') await ifAlive();
+  }
+
+  async function finish(call: LiveCall, timer: TimerKind, report: EndReport): Promise<void> {
+    await transitions.apply(call.callUuid, { type: 'finish', ifDue: timer, ...report });
+  }
+
+  /** One attempt; the carrier being away does not keep a call alive here. */
+  async function hangUp(call: LiveCall): Promise<void> {
+    try {
+      if (await deeds.hangUpOnce(call)) return;
+      log.warn({ callUuid: call.callUuid, carrier: call.carrier }, 'the carrier could not be told to hang up');
+    } catch (error) {
+      log.warn({ callUuid: call.callUuid, carrier: call.carrier, err: error }, 'the hang-up at the carrier failed');
+    }
+  }
+
+  /** The claim's far deadline is replaced by the next real one. */
+  async function setDeadline(callUuid: string): Promise<void> {
+    const deadlineAt = await database.transaction(async (tx) => {
+      const call = await lockCall(tx, callUuid);
+      if (call === undefined) return null;
+      const next = nextDeadline(call, clock.epochMs(), deps.timerScale);
+      await patchCall(tx, callUuid, { deadlineAt: next });
+      return next;
+    });
+    nudge(deadlineAt);
+  }
+
+  function schedule(afterMs: number): void {
+    if (closed || !started) return;
+    const atMs = clock.nowMs() + afterMs;
+    if (atMs >= timerAtMs) return;
+    cancelTimer?.();
+    timerAtMs = atMs;
+    cancelTimer = clock.after(afterMs, tick);
+  }
+
+  function tick(): void {
+    if (clock.nowMs() - timerAtMs > STANDSTILL_MS) graceFromMs = clock.nowMs();
+    timerAtMs = Number.POSITIVE_INFINITY;
+    cancelTimer = null;
+    if (running !== null) {
+      schedule(SWEEP_EVERY_MS);
+      return;
+    }
+    let nextInMs = SWEEP_EVERY_MS;
+    running = sweep()
+      .then(
+        (looked) => {
+          // There may be more.
+          if (looked === BATCH_CALLS * BATCHES_A_SWEEP) nextInMs = 0;
+          if (databaseWasAway) log.info('the sweep of calls goes on');
+          databaseWasAway = false;
+        },
+        (error: unknown) => {
+          graceFromMs = clock.nowMs();
+          if (!databaseWasAway) log.warn({ err: error }, 'the sweep of calls waits for the database');
+          databaseWasAway = true;
+        },
+      )
+      .finally(() => {
+        running = null;
+        schedule(nextInMs);
+      });
+  }
+
+  function nudge(deadlineAt: Date | null): void {
+    if (deadlineAt === null) return;
+    const afterMs = deadlineAt.getTime() - clock.epochMs();
+    if (afterMs < SWEEP_EVERY_MS * 2) schedule(Math.max(0, afterMs) + 1);
+  }
+
+  return {
+    start() {
+      started = true;
+      schedule(0);
+    },
+    sweep,
+    nudge,
+    async close() {
+      closed = true;
+      cancelTimer?.();
+      await running;
+    },
+  };
+}

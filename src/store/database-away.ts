@@ -1,0 +1,27 @@
+/**
+ * Tells a database that cannot be reached, or gave up, from a statement that it will never accept. After the first a piece
+ * of work is tried again, unchanged; after the second that would go on for ever, so it is reported and dropped. Whatever the server
+ * or the system said has a code. The driver's own failures have none: this file alone knows their words.
+ */
+
+/** SQLSTATE classes that time may heal: connection, resources, operator intervention, system, rolled back, locks. */
+const PASSING_CLASSES = new Set(['08', '53', '55', '57', '58', '40', 'XX']);
+const UNANSWERED = 'Query read timeout';
+const DRIVER_FAILURES =
+  /connection terminated|timeout exceeded when trying to connect|connection ended|query read timeout|not queryable|read-only/i;
+
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true;
+  const code = (error as Error & { code?: unknown }).code;
+  if (typeof code === 'string') {
+    if (/^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code)) return PASSING_CLASSES.has(code.slice(0, 2));
+    if (/^E[A-Z]+$/.test(code)) return true;
+  }
+  return DRIVER_FAILURES.test(error.message);
+}
+
+/** The connection still waits for that answer: whatever is asked next would wait behind it. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && error.message === UNANSWERED;
+}

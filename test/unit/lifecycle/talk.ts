@@ -1,0 +1,50 @@
+/** Brings a call of the harness to where a test begins. */
+
+import { sha256OfToken } from '../../../src/lifecycle/stream-token.ts';
+import { claimStream } from '../../../src/media-link/claim.ts';
+import { placeCall } from '../../../src/placement/placement.ts';
+import type { NewCall } from '../../../src/placement/ports.ts';
+import { type Harness, PUBLIC_URL } from './harness.ts';
+
+export async function placedCall(h: Harness, changes: Partial<NewCall> = {}): Promise<string> {
+  const placement = await placeCall(h.placement, h.newCall(changes));
+  if (placement.kind !== 'placed') throw new Error(`The call was ${placement.kind}.`);
+  return placement.callUuid;
+}
+
+/** Answered, its stream not yet claimed. Resolves with the stream's token. */
+export async function answerCall(h: Harness, callUuid: string): Promise<string> {
+  const token = h.streamTokens.tokensOf({ callUuid, epoch: 0 })[0]!;
+  await h.transitions.apply(
+    callUuid,
+    { type: 'carrier.answered', carrierCallId: `leg-${callUuid}` },
+    {
+      async alongside(tx) {
+        await tx.query('UPDATE calls SET media_token_sha256 = $2 WHERE call_uuid = $1', [
+          callUuid,
+          sha256OfToken(token),
+        ]);
+      },
+    },
+  );
+  return token;
+}
+
+export async function claimCall(
+  h: Harness,
+  token: string,
+  mediaId = 'media-1',
+): Promise<Awaited<ReturnType<typeof claimStream>>> {
+  const deps = { ...h, bus: { publish: () => {} }, publicUrl: PUBLIC_URL, log: h.placement.log };
+  const url = `/media/plivo/${token}`;
+  return claimStream(deps, mediaId, { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} });
+}
+
+/** Placed, answered, claimed by `media-1` with epoch 1, its stream begun. */
+export async function talkingCall(h: Harness, changes: Partial<NewCall> = {}): Promise<string> {
+  const callUuid = await placedCall(h, changes);
+  const answer = await claimCall(h, await answerCall(h, callUuid));
+  if (!answer.ok) throw new Error(answer.why);
+  await h.messages.handle([{ type: 'media.started', callUuid, epoch: 1, carrierCallId: 'leg', streamId: 'stream-1' }]);
+  return callUuid;
+}
