@@ -48,6 +48,9 @@ module.exports = {
     // Both sides read the same files: what a recording looks like on a disk is a contract too.
     only('control-reaches-media-by-messages', '^src/', '^(src/|media/(contract|sealed)/)'),
     only('widget-knows-contract-only', '^widget/', '^(widget/|media/contract/)'),
+    // What is built of the tests runs as a process of its own, without a test runner.
+    rule('fault-runs-need-no-test-runner', { path: '^test/(fault|harness)/', pathNot: '\\.test\\.ts$' }, { path: '^test/|node_modules/vitest', pathNot: '^test/(fault|harness)/' }),
+    rule('bench-knows-no-test', { path: '^bench/' }, { path: '^test/' }),
     rule('nothing-imports-bench-or-test', { path: '^(src|media|widget)/' }, { path: '^(bench|test)/' }),
     rule('no-dev-dependencies-at-run-time', { path: '^(src|media|widget|bench)/' }, { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] }),
     rule('one-file-imports-uws', { path: '^(src|media|bench|test)/', pathNot: '^media/io/socket-server/uws-server\\.ts$' }, { path: 'node_modules/(uWebSockets\\.js|uwebsockets)/' }),

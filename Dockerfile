@@ -9,6 +9,7 @@ COPY bin bin
 COPY src src
 COPY media media
 COPY bench bench
+COPY clients clients
 COPY widget widget
 COPY scripts scripts
 RUN npx tsc -p tsconfig.build.json && node scripts/build-widget.mjs \

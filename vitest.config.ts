@@ -3,19 +3,29 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { PATIENCE_MS } from './bench/harness/patience.ts';
 
-/** A guard against hanging: no test may depend on the machine's speed. A wait within it ends sooner, and names what did not come. */
+/**
+ * A guard against hanging: no test may depend on the machine's speed. A wait within it ends sooner, and names what did
+ * not come.
+ */
 const LIMIT_MS = 1.25 * PATIENCE_MS;
 
 /** More than cores: much of their time they wait, for speech, for timers and for processes to start. */
 const WORKERS = Math.min(availableParallelism(), 7) + 1;
 
-/** They take what there is of the machine for a while: a conversation beside them would be one with somebody who hardly hears. */
-const STORMS = ['random-deaths', 'siege', 'webhook-history'].map((name) => `test/alone/${name}.test.ts`);
+/**
+ * They take what there is of the machine for a while: a conversation beside them would be one with somebody who hardly
+ * hears.
+ */
+const STORMS = ['fault/random-deaths', 'alone/siege', 'fault/webhook-history'].map((name) => `test/${name}.test.ts`);
 
 /** Of those that take a minute, the longest first: one that began last would be waited for alone. */
-const LONGEST = ['ordinary-calls', 'process-death', 'live-session', 'thread-death', 'webhook-history'].map(
-  (name) => `/test/alone/${name}.test.ts`,
-);
+const LONGEST = [
+  'alone/ordinary-calls',
+  'fault/process-death',
+  'alone/live-session',
+  'fault/thread-death',
+  'fault/webhook-history',
+].map((name) => `/test/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -28,8 +38,9 @@ class LongestFirst extends BaseSequencer {
 }
 
 /**
- * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` holds those that hold
- * conversations: when the rest is done. `storms` load the machine, and come last.
+ * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` and
+ * `fault` hold those that hold conversations, of which `fault` are those in which something dies: when the rest is
+ * done. `storms` load the machine, and come last.
  */
 export default defineConfig({
   test: {
@@ -62,10 +73,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
-          include: ['test/alone/**/*.test.ts'],
+          include: ['test/{alone,fault}/**/*.test.ts'],
           exclude: STORMS,
           pool: 'forks',
-          // Voices and recognisers of several conversations each: with more of them callers wait too long for one another.
+          // Voices and recognisers of several conversations each: with more of them callers wait too long for one
+          // another.
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
-const SOURCE_FOLDERS = ['src', 'media', 'bench', 'widget', 'clients'];
+const SOURCE_FOLDERS = ['src', 'media', 'bench', 'widget', 'clients', 'test/fault', 'test/harness'];
 
 function run(command, args, what) {
   const started = Date.now();
@@ -37,7 +37,7 @@ export function ensurePackages() {
 function newestMtimeMs(folder) {
   let newest = 0;
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile() && /\.(ts|css)$/.test(entry.name)) {
+    if (entry.isFile() && /(?<!\.test)\.(ts|css)$/.test(entry.name)) {
       newest = Math.max(newest, statSync(join(entry.parentPath, entry.name)).mtimeMs);
     }
   }

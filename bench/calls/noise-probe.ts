@@ -1,14 +1,13 @@
 /**
- * How noisy the machine is while a run is measured: a thread that sleeps 1 ms at a time and notes by how much it overslept.
- * When the neighbours take the processor away, so much of any lateness is theirs; over the limit the run is void.
+ * How noisy the machine is while a run is measured: a thread that sleeps 1 ms at a time and notes by how much it
+ * overslept. When the neighbours take the processor away, so much of any lateness is theirs; over the limit the run is
+ * void.
  */
 import { Worker } from 'node:worker_threads';
+import { type Spread, spreadOf } from './tally.ts';
 
-export interface Noise {
-  /** Oversleep in ms. */
-  p50Ms: number;
-  p99Ms: number;
-  maxMs: number;
+/** The spread is that of the oversleep. */
+export interface Noise extends Spread {
   /** Share of the processor that others took (steal), 0–1, over the whole machine. */
   stealRatio: number;
 }
@@ -40,12 +39,8 @@ export function startNoiseProbe(readSteal: () => { stealMs: number; totalMs: num
       });
       await worker.terminate();
       const after = readSteal();
-      over.sort();
-      const at = (share: number): number => over[Math.min(over.length - 1, Math.floor(over.length * share))] ?? 0;
       return {
-        p50Ms: at(0.5),
-        p99Ms: at(0.99),
-        maxMs: at(1),
+        ...spreadOf(over),
         stealRatio: (after.stealMs - before.stealMs) / Math.max(1, after.totalMs - before.totalMs),
       };
     },

@@ -1,4 +1,8 @@
-/** What one call of the load received: when each message came, and how much audio was before it. Made and read by the generator. */
+/**
+ * What one call of the load received: when each message came, and how much audio was before it. Made and read by the
+ * generator.
+ */
+import { percentiles } from '../harness/percentile.ts';
 
 export interface Spread {
   p50Ms: number;
@@ -57,8 +61,9 @@ export class CallTally {
   }
 
   /**
-   * Audio received as a share of real time, 1 is exact: from the slope of the offsets over the arrivals (least squares), so that
-   * neither the first nor the last message decides, and a message of 60 ms weighs no more than three of 20. 0 without audio.
+   * Audio received as a share of real time, 1 is exact: from the slope of the offsets over the arrivals (least
+   * squares), so that neither the first nor the last message decides, and a message of 60 ms weighs no more than three
+   * of 20. 0 without audio.
    */
   get sampleRatio(): number {
     if (this.messages < 10) return 0;
@@ -91,8 +96,8 @@ export class CallTally {
   }
 }
 
-export function spreadOf(values: number[]): Spread {
-  const sorted = Float64Array.from(values).sort();
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+/** All 0 of none. */
+export function spreadOf(values: readonly number[] | Float64Array): Spread {
+  const [p50Ms, p99Ms, maxMs] = percentiles(values.length === 0 ? [0] : values, [0.5, 0.99, 1]);
+  return { p50Ms: p50Ms!, p99Ms: p99Ms!, maxMs: maxMs! };
 }

@@ -5,11 +5,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Call } from '../../clients/typescript/src/client.ts';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { EMULATED_CALLEE_NUMBER } from '../../src/carriers/emulated-account.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import type { PersonaInput } from '../emulators/persona.ts';
-import type { CallEntry } from '../harness/call-client.ts';
 import { freePort } from '../harness/free-port.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { readOptions } from '../harness/options.ts';
@@ -146,12 +146,12 @@ function answerToFirstWord(emulated: {
   return `${Math.round(firstAgentSoundAtEpochMs - answeredAtEpochMs)} ms at the callee's ear`;
 }
 
-function recordingText({ recording }: CallEntry, fetched: Buffer | null): string {
+function recordingText({ recording }: Call, fetched: Buffer | null): string {
   if (fetched === null) return '-';
   return `${recording?.durationSeconds} s, ${Math.round(fetched.length / 1024)} kB, sealed at rest`;
 }
 
-function showEntry(story: Story, entry: CallEntry, recording: Buffer | null): void {
+function showEntry(story: Story, entry: Call, recording: Buffer | null): void {
   story.heading('The call log entry');
   story.figure('status', `${entry.status}, ${entry.endedReason}, hung up by ${entry.hangupBy}`);
   story.figure('duration', `${entry.durationSeconds} s`);

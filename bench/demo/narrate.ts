@@ -1,7 +1,8 @@
 /** Turns what the gateway and the callee report into the story's lines. */
+
+import type { CallEvent } from '../../clients/typescript/src/client.ts';
 import type { LiveEvent } from '../../media/contract/conversation.ts';
 import type { EmulatorEvent } from '../emulators/emulator-event.ts';
-import type { CallEvent } from '../harness/call-client.ts';
 import type { Story } from './story.ts';
 
 const ms = (value: number): string => `${Math.round(value)} ms`;

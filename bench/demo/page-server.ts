@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import type { CallEvent } from '../../clients/typescript/src/client.ts';
 import type { LiveEvent } from '../../media/contract/conversation.ts';
 import { loadWidgetFiles } from '../../src/api/widget/widget-files.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
-import type { CallEvent } from '../harness/call-client.ts';
 import type { Gateway } from '../harness/gateway.ts';
 
 export interface PageServer {

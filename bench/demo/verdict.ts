@@ -1,12 +1,12 @@
 /** Did the conversation really happen? Each line is checked against what was recorded, none against what was printed. */
 import { createHash } from 'node:crypto';
-import type { CallEntry } from '../harness/call-client.ts';
+import type { Call } from '../../clients/typescript/src/client.ts';
 import type { EmulatedCall } from '../harness/emulator-process.ts';
 import type { BookingRequest } from './booking.ts';
 import type { ReceivedWebhook } from './webhook-receiver.ts';
 
 export interface Evidence {
-  entry: CallEntry;
+  entry: Call;
   /** As it was fetched at its address. */
   recording: Buffer | null;
   webhook: ReceivedWebhook;

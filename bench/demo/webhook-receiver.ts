@@ -1,6 +1,6 @@
 /**
- * A client's webhook receiver, as a client would write one: node:http and node:crypto, nothing of Parley's. It verifies the
- * Standard Webhooks signature, answers at once and does its work afterwards.
+ * A client's webhook receiver, as a client would write one: node:http and node:crypto, nothing of Parley's. It verifies
+ * the Standard Webhooks signature, answers at once and does its work afterwards.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -8,11 +8,17 @@ import type { AddressInfo } from 'node:net';
 import { PATIENCE_MS } from '../harness/patience.ts';
 
 export interface ReceivedWebhook {
+  /** The header `webhook-id`. */
+  id: string;
+  /** The header `X-Delivery-Attempt`, 1 at first. */
+  attempt: number;
   /** Signature good and at most five minutes old. */
   verified: boolean;
   event: string;
   callUuid: string;
   body: Record<string, unknown>;
+  /** The body as it came. */
+  text: string;
 }
 
 export interface WebhookReceiver {
@@ -55,10 +61,13 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
       const text = Buffer.concat(parts).toString('utf8');
       const body = JSON.parse(text) as Record<string, unknown>;
       received.push({
+        id: String(request.headers['webhook-id'] ?? ''),
+        attempt: Number(request.headers['x-delivery-attempt']),
         verified: isVerified(secret, request.headers, text),
         event: String(body['event']),
         callUuid: String(body['callUuid']),
         body,
+        text,
       });
       for (const check of waiting) check();
     });

@@ -1,86 +1,60 @@
-/** The REST client that a customer would write: places calls, follows one as it happens, reads its log entry. */
+/**
+ * Parley's own client (`clients/typescript`) as the harness needs it: each request is sent once and every answer is an
+ * answer, a refusal too; a call's events are followed as they happen; a log entry is waited for.
+ */
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
+import {
+  type Call,
+  type CallEvent,
+  createParleyClient,
+  type OutboundCall,
+  type ParleyClient,
+  ParleyError,
+  type Placed,
+  type RequestOptions,
+} from '../../clients/typescript/src/client.ts';
 import { PATIENCE_MS } from './patience.ts';
 
 export interface PlacedCall {
   httpStatus: number;
   headers: Headers;
-  body: { success: boolean; callUuid?: string; message?: string };
-}
-
-export interface CallEvent {
-  kind: string;
-  at: string;
-  data: Record<string, unknown>;
-}
-
-/** A call log entry (contract §13), as far as the harness' users read it. */
-export interface CallEntry {
-  callUuid: string;
-  status: string;
-  endedReason: string | null;
-  hangupBy: string | null;
-  answeredAt: string | null;
-  endedAt: string | null;
-  durationSeconds: number | null;
-  recording: {
-    status: string;
-    url?: string | null;
-    sha256?: string | null;
-    durationSeconds?: number | null;
-    parts?: unknown[];
-  } | null;
-  transcript: string | null;
-  turns: {
-    turnId: string;
-    role: 'agent' | 'user';
-    startMs: number;
-    endMs: number;
-    text: string;
-    heardText: string;
-    interrupted: boolean;
-    intent?: string;
-  }[];
-  analysisStatus: string;
-  summary: string | null;
-  intent: string | null;
-  successful: boolean | null;
-  data: Record<string, unknown>;
-  latency: Record<string, unknown> | null;
-  tools: { name: string; ms: number | null; status: number | null; outcome: string | null; error: string | null }[];
+  /** What a refusal says is in it, too. */
+  body: Partial<Placed> & { message?: string };
 }
 
 const POLL_MS = 200;
 
 export class CallClient {
   readonly #base: string;
-  readonly #headers: Record<string, string>;
+  readonly #apiKey: string;
+  readonly #client: ParleyClient;
 
   constructor(base: string, apiKey: string) {
     this.#base = base;
-    this.#headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    this.#apiKey = apiKey;
+    this.#client = createParleyClient({ baseUrl: base, apiKey, retries: 0, timeoutMs: PATIENCE_MS });
   }
 
-  async place(body: object, headers: Record<string, string> = {}): Promise<PlacedCall> {
-    const answer = await fetch(`${this.#base}/api/outbound-call`, {
-      method: 'POST',
-      headers: { ...this.#headers, ...headers },
-      body: JSON.stringify(body),
-    });
-    return { httpStatus: answer.status, headers: answer.headers, body: (await answer.json()) as PlacedCall['body'] };
+  /** Without an `idempotencyKey` none is sent. Rejects only when there was no answer. */
+  async place(body: OutboundCall, options: RequestOptions = {}): Promise<PlacedCall> {
+    try {
+      const { status, headers, data } = await this.#client.placeCall({ body }, { idempotencyKey: null, ...options });
+      return { httpStatus: status, headers, body: data };
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      return { httpStatus: error.status, headers: error.headers, body: (error.body ?? {}) as PlacedCall['body'] };
+    }
   }
 
-  async entry(callUuid: string): Promise<CallEntry> {
-    const answer = await fetch(`${this.#base}/api/developer/calls/${callUuid}`, { headers: this.#headers });
-    if (!answer.ok) throw new Error(`the call log answered ${answer.status} for ${callUuid}`);
-    return (await answer.json()) as CallEntry;
+  async entry(callUuid: string): Promise<Call> {
+    return (await this.#client.readCall({ callUuid })).data;
   }
 
-  /** Server-sent events of a call, from its beginning to its end. */
+  /** Server-sent events of a call, from its beginning to its end: the generated client reads them as a list only. */
   async *follow(callUuid: string, signal: AbortSignal): AsyncGenerator<CallEvent> {
     const answer = await fetch(`${this.#base}/api/developer/calls/${callUuid}/events`, {
-      headers: { ...this.#headers, accept: 'text/event-stream' },
+      headers: { authorization: `Bearer ${this.#apiKey}`, accept: 'text/event-stream' },
       signal,
     });
     if (!answer.ok || !answer.body) throw new Error(`the event stream answered ${answer.status}`);
@@ -93,9 +67,9 @@ export class CallClient {
   async waitFor(
     callUuid: string,
     what: string,
-    wanted: (entry: CallEntry) => boolean,
+    wanted: (entry: Call) => boolean,
     limitMs = PATIENCE_MS,
-  ): Promise<CallEntry> {
+  ): Promise<Call> {
     const deadline = Date.now() + limitMs;
     for (;;) {
       // A poll may meet a process that has just died.

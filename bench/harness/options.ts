@@ -9,7 +9,7 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 type Meanings<Named extends Options> = { [Name in keyof Named]: string };
 
 export interface Usage<Named extends Options> {
-  /** As it is called, with what may stand behind it: `npm run bench -- chaos [scenario]`. */
+  /** As it is called, with what may stand behind it: `npm run fault -- chaos [scenario]`. */
   command: string;
   about: string;
   options: Named;

@@ -5,7 +5,8 @@
  */
 import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { CallClient, CallEntry } from '../harness/call-client.ts';
+import type { Call } from '../../clients/typescript/src/client.ts';
+import type { CallClient } from '../harness/call-client.ts';
 import type { Gateway } from '../harness/gateway.ts';
 
 export interface HonestKind {
@@ -18,7 +19,7 @@ export interface HonestKind {
 export interface HonestTally {
   kinds: Map<string, HonestKind>;
   /** Those that were placed, when they were over. */
-  calls: CallEntry[];
+  calls: Call[];
 }
 
 export interface HonestOptions {
@@ -60,7 +61,7 @@ export async function honestTraffic(options: HonestOptions): Promise<HonestTally
     }
   };
 
-  const entries: CallEntry[] = [];
+  const entries: Call[] = [];
   const oneCall = async (index: number): Promise<void> => {
     const { agentId, enterprise, lineId, client } = gateway;
     let callUuid = '';

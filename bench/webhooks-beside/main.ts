@@ -1,14 +1,14 @@
 /**
- * `npm run bench -- webhooks-beside [--rounds 2] [--seconds 25] [--volatile]`: two gateways' deliveries at the same time, each with a database of
- * its own. Beside the measured receivers of one stand 50 that answer, beside those of the other 50 that hang. Whatever else the machine
- * does falls on both alike.
+ * `npm run bench -- webhooks-beside [--rounds 2] [--seconds 25] [--volatile]`: two gateways' deliveries at the same
+ * time, each with a database of its own. Beside the measured receivers of one stand 50 that answer, beside those of the
+ * other 50 that hang. Whatever else the machine does falls on both alike.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readOptions } from '../harness/options.ts';
-import { comparedP99 } from '../webhooks/percentiles.ts';
+import { comparedP99 } from '../webhooks/compared-p99.ts';
 
 const KINDS = ['answer', 'hang'] as const;
 readOptions({

@@ -1,9 +1,10 @@
 /**
- * `npm run bench -- webhooks [--rounds 5] [--seconds 10] [--kinds alone,answer,hang] [--redis redis://…]`: from the commit of an event to
- * its first request at the receiver, at 50 events a second to 50 receivers. Beside them stand nobody, 50 more receivers that answer, or
- * 50 more that hang, under the same load; these blocks alternate, each with fresh receivers beside, so that all kinds share the
- * machine's moods and every block that hangs is in the worst of it: before the breakers open. `bench/webhooks-beside` runs two of it at once;
- * `--volatile` takes the disk out of the comparison, where others write to it.
+ * `npm run bench -- webhooks [--rounds 5] [--seconds 10] [--kinds alone,answer,hang] [--redis redis://…]`: from the
+ * commit of an event to its first request at the receiver, at 50 events a second to 50 receivers. Beside them stand
+ * nobody, 50 more receivers that answer, or 50 more that hang, under the same load; these blocks alternate, each with
+ * fresh receivers beside, so that all kinds share the machine's moods and every block that hangs is in the worst of it:
+ * before the breakers open. `bench/webhooks-beside` runs two of it at once; `--volatile` takes the disk out of the
+ * comparison, where others write to it.
  */
 import { fork } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,8 +21,9 @@ import { startEmbeddedPostgres } from '../../src/supervisor/postgres/embedded-po
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
 import { startWebhooks } from '../../src/webhooks/start.ts';
 import { readOptions } from '../harness/options.ts';
+import { percentile, percentiles } from '../harness/percentile.ts';
+import { comparedP99 } from './compared-p99.ts';
 import { createTenants, endCall, type Tenant } from './load.ts';
-import { ascending, at, comparedP99 } from './percentiles.ts';
 import type { ToParent } from './receivers.ts';
 
 const TENANTS = 50;
@@ -161,18 +163,18 @@ const timesOf = (kind: Kind): number[] =>
     return arrivedAtEpochMs === undefined ? [] : [arrivedAtEpochMs - one.committedAtEpochMs];
   });
 const report = kinds.map((kind) => {
-  const times = ascending(timesOf(kind));
-  const noise = ascending(lateness.get(kind)!);
+  const times = timesOf(kind);
+  const [p50Ms, p90Ms, p99Ms, maxMs] = percentiles(times, [0.5, 0.9, 0.99, 1]).map(rounded);
   const events = sent.filter((one) => one.kind === kind).length;
   return {
     beside: kind,
     events,
     missing: events - times.length,
-    p50Ms: rounded(at(times, 0.5)),
-    p90Ms: rounded(at(times, 0.9)),
-    p99Ms: rounded(at(times, 0.99)),
-    maxMs: rounded(at(times, 1)),
-    timerLateP99Ms: rounded(at(noise, 0.99)),
+    p50Ms,
+    p90Ms,
+    p99Ms,
+    maxMs,
+    timerLateP99Ms: rounded(percentile(lateness.get(kind)!, 0.99)),
     cpuMsASecond: Math.round(cpu.get(kind)! / (Number(values.rounds) * (seconds + WARM_UP_MS / 1_000))),
   };
 });

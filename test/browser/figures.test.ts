@@ -3,17 +3,17 @@
  * the widget, Chromium and the loopback; what the real service adds is measured with it.
  */
 import { describe, expect, it } from 'vitest';
+import { percentiles } from '../../bench/harness/percentile.ts';
 import { hasChromium } from './support/chromium.ts';
 import { useRig } from './support/rig.ts';
 
 const CLICKS = 6;
 const SOUNDS = 6;
 
-const quantile = (values: number[], part: number): number =>
-  Math.round(values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))]!);
-
-const print = (what: string, values: number[]): void =>
-  void process.stdout.write(`${what}: p50 ${quantile(values, 0.5)} ms, p95 ${quantile(values, 0.95)} ms\n`);
+function print(what: string, values: number[]): void {
+  const [p50, p95] = percentiles(values, [0.5, 0.95]).map(Math.round);
+  process.stdout.write(`${what}: p50 ${p50} ms, p95 ${p95} ms\n`);
+}
 
 /** A microphone whose tone a test turns on and off. */
 const SWITCHED_TONE = `navigator.mediaDevices.getUserMedia = async () => {

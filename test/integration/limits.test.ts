@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { offer } from '../../bench/api/offer.ts';
 import { startGateway } from '../../bench/harness/gateway.ts';
-import { NO_REDIS, startOwnRedis } from '../../bench/harness/redis-server.ts';
+import { NO_REDIS, startOwnRedis } from '../harness/redis-server.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const PER_SECOND = 4;

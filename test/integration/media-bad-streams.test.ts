@@ -2,6 +2,7 @@
  * A real media process, built, with control's side of the link and the threads played by stubs: what badly behaved streams do to it
  * (nothing), and what is logged of them (one line each, with the call's id, without the token).
  */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -14,6 +15,7 @@ import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import { ReliableLink } from '../../media/contract/link.ts';
 import type { CallSetup, ClaimAnswer, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
 import { chooseSocketServer } from '../../media/io/socket-server/choose-server.ts';
+import { createRandom } from '../harness/seeded-random.ts';
 import { eventually } from '../support/eventually.ts';
 import { BINARY, frame, RawClient, TEXT } from '../unit/media/io/socket-server/raw-client.ts';
 
@@ -257,11 +259,8 @@ describe.each(kinds)('a media process on %s', (kind) => {
 
   test('ten thousand mutated messages over 50 sockets crash nothing, and a call beside them goes on', async () => {
     const good = await goodCall('call-calm');
-    let seed = 20_261_121;
-    const random = (below: number): number => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return seed % below;
-    };
+    const chance = createRandom(20_261_121);
+    const random = (below: number): number => Math.floor(chance() * below);
     for (let round = 0; round < 5; round++) {
       const sockets = await Promise.all(Array.from({ length: 10 }, (_, i) => open(`call-fuzz-${round}-${i}`)));
       for (const [i, one] of sockets.entries()) {

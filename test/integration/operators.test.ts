@@ -13,9 +13,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { PersonaInput } from '../../bench/emulators/persona.ts';
-import type { CallEntry } from '../../bench/harness/call-client.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Call } from '../../clients/typescript/src/client.ts';
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import { builtEntry } from '../../src/config/built-entry.ts';
 import { examine } from '../../src/doctor/doctor.ts';
@@ -134,9 +134,9 @@ const place = (to: string) =>
     metadata: { note: METADATA },
   });
 
-async function over(to: string): Promise<CallEntry> {
+async function over(to: string): Promise<Call> {
   const { body } = await place(to);
-  const isOver = ({ status }: CallEntry): boolean => ['completed', 'no_answer', 'failed'].includes(status);
+  const isOver = ({ status }: Call): boolean => ['completed', 'no_answer', 'failed'].includes(status);
   return gateway.client.waitFor(body.callUuid!, 'the end', isOver);
 }
 
@@ -170,7 +170,7 @@ async function metricsWith(pattern: RegExp): Promise<string> {
 }
 
 describe('a service with good and bad calls', () => {
-  let talked: CallEntry;
+  let talked: Call;
 
   beforeAll(async () => {
     talked = await over(eats.number);

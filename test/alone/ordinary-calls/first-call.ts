@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { BookingEndpoint } from '../../../bench/demo/booking.ts';
 import type { PersonaInput } from '../../../bench/emulators/persona.ts';
-import type { CallEntry } from '../../../bench/harness/call-client.ts';
 import type { EmulatedCall } from '../../../bench/harness/emulator-process.ts';
 import type { Gateway } from '../../../bench/harness/gateway.ts';
+import type { Call } from '../../../clients/typescript/src/client.ts';
 import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
 import type { Spread } from '../../../src/calls/latency-summary.ts';
 import { canDictate, dictate, heardShare } from '../../support/dictation.ts';
@@ -48,7 +48,7 @@ function declining(persona: PersonaInput): PersonaInput {
 }
 
 interface Talk {
-  entry: CallEntry;
+  entry: Call;
   emulated: EmulatedCall;
 }
 
@@ -94,14 +94,14 @@ export function describeFirstCall(stage: () => { gateway: Gateway; booking: Book
     return { entry, emulated: emulated! };
   }
 
-  const isReadAndMeasured = ({ analysisStatus, latency }: CallEntry): boolean =>
+  const isReadAndMeasured = ({ analysisStatus, latency }: Call): boolean =>
     analysisStatus === 'ready' && latency?.['method'] === 'waveform';
 
-  const intentsOf = (entry: CallEntry) =>
+  const intentsOf = (entry: Call) =>
     entry.turns.filter((turn) => turn.role === 'user' && turn.intent !== undefined).map((turn) => turn.intent);
 
   describe('a conversation with a callee who agrees, interrupts and says goodbye', () => {
-    let entry: CallEntry;
+    let entry: Call;
     let emulated: EmulatedCall;
 
     beforeAll(async () => {

@@ -165,7 +165,7 @@ function holdsOnEveryQueue(loseQueue: () => Promise<unknown>): void {
   });
 }
 
-/** What falls due while it is away is also in `test/alone/webhook-history.test.ts`, on both queues; here it is the bell that must come back. */
+/** What falls due while it is away is also in `test/fault/webhook-history.test.ts`, on both queues; here it is the bell that must come back. */
 function losesNothingWithPostgres(): void {
   it('loses nothing when PostgreSQL is killed with 60 calls under way, and hears the bell again afterwards', async () => {
     const calls: Promise<string>[] = [];

@@ -8,6 +8,7 @@ import { type ImportReading, READING_HERE } from '../../../src/leads/import-read
 import { createImportRunner, type ImportRunner } from '../../../src/leads/import-runner.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { suppress } from '../../../src/suppressions/suppression-list.ts';
+import { createRandom } from '../../harness/seeded-random.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture, type Tenant } from './api-fixture.ts';
 
@@ -242,14 +243,14 @@ describe('POST /api/developer/leads/import', () => {
     const rows = Array.from({ length: 2_000 }, (_, index) => (index % 7 === 0 ? 'x' : `+1415${5_550_000 + index}`));
     const answer = await upload(`phone\n${rows.join('\n')}\n`);
     let died = 0;
-    for (let seed = 7; ; ) {
+    const random = createRandom(7);
+    for (;;) {
       const dying: Database = {
         ...api.database,
         transaction: (work) =>
           api.database.transaction(async (tx) => {
             const result = await work(tx);
-            seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-            if (seed % 3 !== 0) throw Object.assign(new Error('terminated'), { code: '57P01' });
+            if (random() < 2 / 3) throw Object.assign(new Error('terminated'), { code: '57P01' });
             return result;
           }),
       };

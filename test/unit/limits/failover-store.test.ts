@@ -1,10 +1,10 @@
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
-import { NO_REDIS, startOwnRedis } from '../../../bench/harness/redis-server.ts';
 import { createFailoverStore } from '../../../src/limits/failover-store.ts';
 import { perMinute } from '../../../src/limits/gcra.ts';
 import { takeFromRate } from '../../../src/limits/rate-limit.ts';
 import { createRedisStore, REDIS_LIMIT_MS } from '../../../src/limits/redis-store.ts';
+import { NO_REDIS, startOwnRedis } from '../../harness/redis-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';

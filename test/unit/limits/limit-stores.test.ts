@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
-import { NO_REDIS, type OwnRedis, startOwnRedis } from '../../../bench/harness/redis-server.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { rateAsk } from '../../../src/limits/gcra.ts';
 import { createPostgresStore, purgeLimits } from '../../../src/limits/postgres-store.ts';
 import { takeFromRate } from '../../../src/limits/rate-limit.ts';
 import { createRedisStore, type RedisStore } from '../../../src/limits/redis-store.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { NO_REDIS, type OwnRedis, startOwnRedis } from '../../harness/redis-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';

@@ -4,23 +4,13 @@ import { createSealer } from '../../../src/sealing/sealer.ts';
 import { CLAIM_MS } from '../../../src/webhooks/delivery-store.ts';
 import { rotateSecret, setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_MS } from '../../../src/webhooks/retry-schedule.ts';
+import { createRandom } from '../../harness/seeded-random.ts';
 import { answered, createDeliveryBench, type DeliveryBench } from './delivery-bench.ts';
 import { WORKSPACE_ID } from './sample-call.ts';
 
-/** mulberry32 */
-function rng(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 let bench: DeliveryBench;
 beforeAll(async () => {
-  bench = await createDeliveryBench(rng(42));
+  bench = await createDeliveryBench(createRandom(42));
 });
 afterAll(() => bench?.close());
 beforeEach(() => bench.reset());

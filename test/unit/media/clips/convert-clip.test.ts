@@ -10,6 +10,7 @@ import { integratedLufs } from '../../../../media/audio/loudness.ts';
 import { readWav } from '../../../../media/audio/wav-reader.ts';
 import { convertClip } from '../../../../media/clips/convert-clip.ts';
 import { CLIP_RATE_HZ } from '../../../../media/contract/clip.ts';
+import { createRandom } from '../../../harness/seeded-random.ts';
 import {
   byFfmpeg,
   element,
@@ -169,13 +170,9 @@ describe('a file that becomes no clip is refused by a sentence', () => {
 
   test('random bytes after any beginning never become a clip, and never anything but a refusal', async () => {
     const beginnings = [Buffer.from('OggS'), oggOpusOf(speech).subarray(0, 60), webmOpusOf(speech).subarray(0, 80)];
-    let state = 1;
-    const random = () => {
-      state = (state * 48_271) % 2_147_483_647;
-      return state & 0xff;
-    };
+    const random = createRandom(1);
     for (let round = 0; round < 60; round++) {
-      const noise = Buffer.from(Array.from({ length: 2_000 }, random));
+      const noise = Buffer.from(Array.from({ length: 2_000 }, () => Math.floor(random() * 256)));
       const head = beginnings[round % 3]!;
       const kind = hasFfmpeg && round % 3 === 0 ? Buffer.from('RIFF....WAVE') : head;
       expect(await problemOf(Buffer.concat([kind, noise]))).toMatch(/^ClipRefused: /);

@@ -1,7 +1,9 @@
 /** Speech as a phone line brings it: made by the local voice, 8 kHz, through mu-law, with silence or noise around it. */
+
 import { decodeMulaw, encodeMulaw } from '../../../../media/audio/g711.ts';
 import { createResampler } from '../../../../media/audio/resampler.ts';
 import { FLITE_RATE_HZ, type FliteVoice } from '../../../../media/engines/local/flite-voice.ts';
+import { createRandom } from '../../../harness/seeded-random.ts';
 
 export interface LineOptions {
   voice?: string;
@@ -30,7 +32,7 @@ export async function overTheLine(voice: FliteVoice, text: string, options: Line
     line.set(part, at);
     at += part.length;
   }
-  const random = seeded(1);
+  const random = createRandom(1);
   const gain = options.gain ?? 1;
   const noise = options.noiseBelowDb === undefined ? 0 : gain * rmsOf(speech) * 10 ** (-options.noiseBelowDb / 20);
   for (let i = 0; i < line.length; i++) {
@@ -50,12 +52,4 @@ export function throughMulaw(samples: Int16Array): Int16Array {
   const heard = new Int16Array(samples.length);
   decodeMulaw(codes, 0, codes.length, heard, 0);
   return heard;
-}
-
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

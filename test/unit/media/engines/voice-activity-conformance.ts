@@ -1,8 +1,10 @@
 /** What every `VoiceActivity` must do, on speech of the local voice over a mu-law line and on lines without speech. */
+
 import { describe, expect, it } from 'vitest';
 import type { VoiceActivity } from '../../../../media/contract/engines.ts';
 import type { FliteVoice } from '../../../../media/engines/local/flite-voice.ts';
-import { overTheLine, seeded, throughMulaw } from './speech-fixtures.ts';
+import { createRandom } from '../../../harness/seeded-random.ts';
+import { overTheLine, throughMulaw } from './speech-fixtures.ts';
 
 const SENTENCE = 'Thank you for calling Acme, how can I help you today please?';
 
@@ -55,7 +57,7 @@ export function describeVoiceActivity(name: string, voice: FliteVoice, load: () 
     });
 
     it('takes at most 2 % of 5 s of faint white noise (-60 dBFS) for speech', async () => {
-      const random = seeded(3);
+      const random = createRandom(3);
       const noise = Int16Array.from({ length: 40_000 }, () => Math.round(32.8 * Math.sqrt(12) * (random() - 0.5)));
       expect(await speechRatio(await load(), throughMulaw(noise), 8000)).toBeLessThan(0.02);
     });

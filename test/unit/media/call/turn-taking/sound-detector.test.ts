@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest';
 import { SoundDetector } from '../../../../../media/call/turn-taking/sound-detector.ts';
+import { createRandom } from '../../../../harness/seeded-random.ts';
 
 /** 20 ms of white noise of that level at 8 kHz, the same in each run. */
 function noiseOf(rms: number): () => Int16Array {
-  let seed = 7;
-  return () =>
-    Int16Array.from({ length: 160 }, () => {
-      seed = (seed * 1_103_515_245 + 12_345) & 0x7fff_ffff;
-      return (seed / 0x7fff_ffff - 0.5) * 2 * rms * Math.sqrt(3);
-    });
+  const random = createRandom(7);
+  return () => Int16Array.from({ length: 160 }, () => (random() - 0.5) * 2 * rms * Math.sqrt(3));
 }
 
 const heard = (detector: SoundDetector, frame: () => Int16Array, frames: number): number =>

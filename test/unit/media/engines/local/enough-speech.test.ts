@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { hasEnoughSpeech } from '../../../../../media/engines/local/enough-speech.ts';
-import { seeded } from '../speech-fixtures.ts';
+import { createRandom } from '../../../../harness/seeded-random.ts';
 
 const FRAME = 80;
 
 /** Noise of the given amplitudes, each for so many frames of 10 ms. */
 function noise(...parts: [frames: number, amplitude: number][]): Float32Array {
-  const random = seeded(5);
+  const random = createRandom(5);
   const samples: number[] = [];
   for (const [frames, amplitude] of parts) {
     for (let i = 0; i < frames * FRAME; i++) samples.push(amplitude * (2 * random() - 1));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sentencePieces } from '../../../../../media/engines/local/sentence-pieces.ts';
+import { createRandom } from '../../../../harness/seeded-random.ts';
 
 const texts = (text: string): string[] => sentencePieces(text).map((piece) => piece.text);
 
@@ -48,12 +49,11 @@ describe('sentence pieces', () => {
 
   it('gives pieces that are the text when joined, for 500 random texts', () => {
     const parts = ['word', 'a.m. ', 'Dr. ', '. ', '? ', ', ', '\n', '  ', '12', '3.5 ', '"', 'é', '😀', '...', ' - '];
-    let seed = 11;
+    const random = createRandom(11);
     for (let i = 0; i < 500; i++) {
       let text = '';
       for (let k = 0; k < i % 90; k++) {
-        seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-        text += parts[(seed >>> 16) % parts.length];
+        text += parts[Math.floor(random() * parts.length)];
       }
       expect(texts(text).join('')).toBe(text);
     }

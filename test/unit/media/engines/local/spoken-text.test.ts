@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { spokenText } from '../../../../../media/engines/local/spoken-text.ts';
+import { createRandom } from '../../../../harness/seeded-random.ts';
 
 const rows: [written: string, spoken: string][] = [
   ['3/4/2025', 'March 4th, 2025'],
@@ -36,11 +37,7 @@ describe('spoken text', () => {
   });
 
   it('gives printable ASCII for 2,000 random texts of 60 code units', () => {
-    let seed = 7;
-    const random = (): number => {
-      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-      return seed / 2 ** 32;
-    };
+    const random = createRandom(7);
     for (let i = 0; i < 2000; i++) {
       const text = String.fromCharCode(
         ...Array.from({ length: 60 }, () => Math.floor(random() * (i % 2 ? 0xffff : 128))),

@@ -6,6 +6,7 @@ import { Uplink } from '../../../../../../media/io/legs/core/uplink.ts';
 import { CallBlock } from '../../../../../../media/rings/call-block.ts';
 import type { FrameRing } from '../../../../../../media/rings/frame-ring.ts';
 import { createRecordRing, RECEIVED } from '../../../../../../media/rings/record-ring.ts';
+import { createRandom } from '../../../../../harness/seeded-random.ts';
 
 interface Got {
   bytes: Buffer;
@@ -57,10 +58,9 @@ describe('the timeline of received audio', () => {
 
   test('stamps that scatter by up to 19 ms either way make no gap in 10 minutes', () => {
     const line = new StreamTimeline();
-    let seed = 1;
+    const random = createRandom(1);
     for (let i = 0; i < 30_000; i++) {
-      seed = (seed * 48_271) % 2_147_483_647;
-      const scatterMs = (seed % 39) - 19;
+      const scatterMs = Math.floor(random() * 39) - 19;
       line.place(1_000_000 + i * 20 + scatterMs, 20, 20 + i * 20 + 25);
     }
     expect(line.gaps).toBe(0);

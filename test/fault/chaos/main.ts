@@ -1,0 +1,99 @@
+/**
+ * `npm run fault -- chaos [scenario]`: parts of the real service die under calls, and what became of each call is
+ * checked.
+ *
+ *   threads    [--conversations 20]      a pipeline thread dies in each of five ways under conversations
+ *   processes  [--calls 100]             media, control and the database are killed, stopped and told to end under calls
+ *   random     [--seed N] [--calls 1000] random deaths of everything under calls good and bad (the default)
+ *   recordings [--seed N] [--calls 20]   a media process is killed at a random moment of each call: what is left of its sound
+ *   luck       [disk | descriptors | database]  a full disk, no descriptors, 300 calls with the database away for 60 s; as root
+ *
+ * Exits with 1 when a call was lost, a turn is missing or the history breaks a rule. Linux only.
+ */
+import { randomInt } from 'node:crypto';
+import { readOptions } from '../../../bench/harness/options.ts';
+import { violationLines } from '../judge/history-checker.ts';
+import { runFullDisk, runNoDescriptors } from './luck-scenario.ts';
+import { runProcessScenario } from './process-scenario.ts';
+import { describeHistory, type RandomScenarioOptions, runRandomScenario } from './random-scenario.ts';
+import { describeRecordings, runRecordingScenario } from './recording-scenario.ts';
+import { runThreadScenario } from './thread-scenario.ts';
+
+const { values, positionals } = readOptions({
+  command: 'npm run fault -- chaos [threads|processes|random|recordings|luck]',
+  about: 'Parts of the service die under calls, and what became of each call is checked.',
+  positionals: true,
+  options: {
+    conversations: { type: 'string', default: '20' },
+    calls: { type: 'string' },
+    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+    seconds: { type: 'string', default: '140' },
+  },
+  meanings: {
+    conversations: '<N> of threads',
+    calls: '<N> calls',
+    seed: '<N> of the random scenario: the same deaths again',
+    seconds: '<N> of the random scenario',
+  },
+});
+const NEMESIS_EVERY_MS = 7_000;
+/** 60 s without an answer, which is worse than a refusal. */
+const DATABASE_AWAY = {
+  nemesisEveryMs: 0,
+  steps: [{ atMs: 10_000, victim: 'database', act: 'stand_still', index: 0, forMs: 60_000 }],
+} as const;
+const say = (line: string): void => console.log(line);
+
+async function run(scenario: string): Promise<boolean> {
+  switch (scenario) {
+    case 'threads':
+      return runThreadScenario({ conversations: Number(values.conversations), say });
+    case 'processes':
+      return runProcessScenario({ calls: Number(values.calls ?? 100), say });
+    case 'random':
+      say(`seed ${values.seed}`);
+      return runAndJudge({
+        calls: Number(values.calls ?? 1000),
+        durationMs: Number(values.seconds) * 1000,
+        nemesisEveryMs: NEMESIS_EVERY_MS,
+      });
+    case 'recordings':
+      say(`seed ${values.seed}`);
+      return runRecordings(Number(values.calls ?? 20));
+    case 'luck':
+      return runLuck(positionals[1] ?? 'all');
+    default:
+      throw new Error(`no scenario "${scenario}": threads, processes, random, recordings, luck`);
+  }
+}
+
+async function runRecordings(calls: number): Promise<boolean> {
+  const report = await runRecordingScenario({ calls, seed: Number(values.seed), say });
+  for (const line of describeRecordings(report)) say(line);
+  return report.faults.length === 0 && report.lostMs.length >= calls;
+}
+
+async function runLuck(only: string): Promise<boolean> {
+  const wants = (name: string): boolean => only === 'all' || only === name;
+  const disk = !wants('disk') || (await runFullDisk(say));
+  const descriptors = !wants('descriptors') || (await runNoDescriptors(say));
+  const calls = Number(values.calls ?? 300);
+  const database = !wants('database') || (await runAndJudge({ calls, durationMs: 90_000, ...DATABASE_AWAY }));
+  return disk && descriptors && database;
+}
+
+async function runAndJudge(options: Omit<RandomScenarioOptions, 'seed' | 'say'>): Promise<boolean> {
+  const { violations, history, nemesisMissed } = await runRandomScenario({
+    ...options,
+    seed: Number(values.seed),
+    say,
+  });
+  for (const line of describeHistory(history)) say(line);
+  say(`${violations.length} violations; ${nemesisMissed} faults found their victim gone`);
+  for (const line of violationLines(violations)) say(`  BROKEN ${line}`);
+  return violations.length === 0;
+}
+
+const passed = await run(positionals[0] ?? 'random');
+say(passed ? 'passed' : 'FAILED');
+process.exit(passed ? 0 : 1);

@@ -1,0 +1,147 @@
+/**
+ * `npm run fault -- chaos random`: a workload, a nemesis and a checker that know nothing of each other, put together.
+ * Everything that is random comes from one seed. The small form of it runs in the tests.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
+import { percentile } from '../../../bench/harness/percentile.ts';
+import type { ScriptedAgent, ToneAgent } from '../../../media/contract/agent-definition.ts';
+import { importAgent } from '../../../src/agents/stored-agents.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { createRandom } from '../../harness/seeded-random.ts';
+import { gatherHistory } from '../judge/gather-history.ts';
+import type { History, PlacementSeen } from '../judge/history.ts';
+import { checkHistory, type Violation } from '../judge/history-checker.ts';
+import { runNemesis } from '../nemesis/nemesis.ts';
+import { type NemesisStep, planRounds } from '../nemesis/nemesis-plan.ts';
+import { INSPECTABLE } from '../nemesis/thread-faults.ts';
+import { countingAgent } from './counting-agent.ts';
+import { personasOf, planWorkload, runWorkload, TALKS } from './workload.ts';
+
+export interface RandomScenarioOptions {
+  seed: number;
+  calls: number;
+  /** In which the calls are placed. */
+  durationMs: number;
+  nemesisEveryMs: number;
+  /** In place of the seed's schedule. */
+  steps?: readonly NemesisStep[];
+  say(line: string): void;
+}
+
+export interface RandomReport {
+  seed: number;
+  violations: Violation[];
+  history: History;
+  nemesisMissed: number;
+}
+
+const MEDIA_PROCESSES = 2;
+/** The longest timer of a call is that of an unknown submission: 60 s after 15 s. */
+const SETTLE_LIMIT_MS = 130_000;
+
+const toneAgent: ToneAgent = { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 } as ToneAgent;
+/** One part of three: the whole takes 5 s. */
+const shortAgent: ScriptedAgent = {
+  ...countingAgent,
+  steps: [{ ...countingAgent.steps[0]!, goto: 'bye' }, countingAgent.steps.at(-1)!],
+};
+
+export async function runRandomScenario(options: RandomScenarioOptions): Promise<RandomReport> {
+  const { seed, calls, durationMs, say } = options;
+  Object.assign(process.env, INSPECTABLE);
+  const random = createRandom(seed);
+  const workload = planWorkload({ calls, durationMs, random });
+  const { nemesisEveryMs: everyMs } = options;
+  const nemesis = options.steps ?? planRounds({ durationMs, everyMs, mediaProcesses: MEDIA_PROCESSES, random });
+  const dataDir = mkdtempSync(join(tmpdir(), 'parley-chaos-'));
+  const gateway = await startGateway({
+    dataDir,
+    agent: shortAgent,
+    personas: personasOf(),
+    settings: { PARLEY_MEDIA_PROCESSES: String(MEDIA_PROCESSES), PARLEY_PIPELINE_THREADS: '1' },
+    concurrentCalls: 1_000,
+    callsPerSecond: 500,
+    keepAudio: false,
+    log: () => {},
+    childOutput: () => {},
+  });
+  const { databaseUrl } = gateway.service;
+  const database = openDatabase({ connectionString: databaseUrl, maxConnections: 2, onIdleError: () => {} });
+  try {
+    const tone = await importAgent(database, { slug: gateway.enterprise, definition: toneAgent });
+    const agentFor = (number: string): string => (number.startsWith(TALKS) ? gateway.agentId : tone.id);
+    const [placements, missed] = await Promise.all([
+      runWorkload(gateway, workload, agentFor),
+      runNemesis({ service: gateway.service }, nemesis, say),
+    ]);
+    const history = await settledHistory(gateway, database, placements);
+    const violations = checkHistory(history);
+    return { seed, violations, history, nemesisMissed: missed };
+  } finally {
+    await database.close();
+    await gateway.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Waits until nothing more is to come: each call over and analysed, each event received, each phone on the hook. */
+export async function settledHistory(
+  gateway: Gateway,
+  database: Database,
+  placements: readonly PlacementSeen[],
+): Promise<History> {
+  for (const untilMs = performance.now() + SETTLE_LIMIT_MS; ; await wait(1_000)) {
+    const history = await gatherHistory({
+      database,
+      placements,
+      received: gateway.receiver.received(),
+      emulated: await gateway.emulator.calls(),
+    }).catch((error: unknown) => (performance.now() > untilMs ? Promise.reject(error) : null));
+    if (history === null) continue;
+    const isSettled =
+      history.calls.length > 0 &&
+      history.calls.every(({ status }) => ['completed', 'no_answer', 'failed'].includes(status)) &&
+      history.events.every(({ id, state }) => state === 'delivered' && history.received.some((one) => one.id === id)) &&
+      (await database.query('SELECT 1 FROM analysis_jobs LIMIT 1')).length === 0 &&
+      history.phones.every(({ isOver }) => isOver);
+    if (isSettled || performance.now() > untilMs) return history;
+  }
+}
+
+/** What a person wants to know of a run, in a few lines. */
+export function describeHistory(history: History): string[] {
+  const ends = new Map<string, number>();
+  for (const { status, endedReason } of history.calls) {
+    const end = `${status}/${endedReason}`;
+    ends.set(end, (ends.get(end) ?? 0) + 1);
+  }
+  const backMs = history.phones
+    .flatMap(({ streams }) =>
+      streams.slice(1).map((stream, at) => stream.openedAtEpochMs - (streams[at]!.closedAtEpochMs ?? Number.NaN)),
+    )
+    .filter((ms) => ms >= 0)
+    .sort((a, b) => a - b)
+    .map((ms) => Math.round(ms));
+  const repeated = history.received.length - new Set(history.received.map(({ id }) => id)).size;
+  const answers = new Map<string, number>();
+  for (const { httpStatus } of history.placements) {
+    answers.set(String(httpStatus), (answers.get(String(httpStatus)) ?? 0) + 1);
+  }
+  return [
+    `${history.placements.length} calls asked for, ${listOf(answers)}; tries ${history.placements.reduce((sum, { tries }) => sum + tries, 0)}`,
+    `${history.calls.length} calls: ${listOf(ends)}`,
+    `${backMs.length} streams came back after p50 ${percentile(backMs, 0.5)} ms, p95 ${percentile(backMs, 0.95)} ms, longest ${percentile(backMs, 1)} ms`,
+    `${history.events.length} events, ${history.received.length} received, ${repeated} of them repetitions`,
+  ];
+}
+
+function listOf(counts: ReadonlyMap<string, number>): string {
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([what, count]) => `${count} × ${what}`)
+    .join(', ');
+}

@@ -1,0 +1,81 @@
+/**
+ * Carries out a schedule of `nemesis-plan.ts` on a running service. A step that finds its victim gone already is
+ * counted as missed, not repeated. Knows nothing of calls.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Service } from '../../../src/supervisor/service.ts';
+import type { OwnRedis } from '../../harness/redis-server.ts';
+import { describeStep, type NemesisStep, type Outage } from './nemesis-plan.ts';
+import { databasePids, standStill } from './processes.ts';
+import { busiestThread, killThread, type ThreadDeath } from './thread-faults.ts';
+
+export interface NemesisTargets {
+  service: Service;
+  /** Of schedules that strike it. */
+  queue?: OwnRedis | null;
+  /** Of schedules that strike it. */
+  receiver?: { setMode(mode: 'well' | Outage): Promise<void> };
+}
+
+/** Resolves when the last step is done, with how many found their victim gone. */
+export async function runNemesis(
+  targets: NemesisTargets,
+  steps: readonly NemesisStep[],
+  say: (line: string) => void,
+): Promise<number> {
+  const startedAtMs = performance.now();
+  let missed = 0;
+  for (const step of steps) {
+    await wait(Math.max(0, startedAtMs + step.atMs - performance.now()));
+    const what = `  ${(step.atMs / 1000).toFixed(1)} s: ${describeStep(step)}`;
+    if (step.victim === 'queue' || step.victim === 'receiver') {
+      // These are the run's own: one that does not come back is no victim that was gone.
+      await hurtOwn(targets, step);
+      say(what);
+      continue;
+    }
+    try {
+      await hurtService(targets.service, step);
+      say(what);
+    } catch (error) {
+      missed++;
+      say(`${what} missed: ${(error as Error).message}`);
+    }
+  }
+  return missed;
+}
+
+async function hurtOwn({ queue, receiver }: NemesisTargets, { victim, act, forMs }: NemesisStep): Promise<void> {
+  if (victim === 'queue') {
+    if (queue === undefined || queue === null) throw new Error('the schedule strikes a queue that this run has not');
+    await queue.kill();
+    await queue.start();
+    return;
+  }
+  if (receiver === undefined) throw new Error('the schedule strikes a receiver that this run has not');
+  await receiver.setMode(act as Outage);
+  await wait(forMs);
+  await receiver.setMode('well');
+}
+
+async function hurtService(service: Service, { victim, act, index, forMs }: NemesisStep): Promise<void> {
+  if (victim === 'pipeline') {
+    const pid = pidOf(service.media[index]?.pid());
+    await killThread(pid, await busiestThread(pid, /^pipeline-/), act as ThreadDeath);
+    return;
+  }
+  const pids =
+    victim === 'database'
+      ? databasePids(service)
+      : [pidOf((victim === 'media' ? service.media[index] : service.control)?.pid())];
+  if (act === 'stand_still') {
+    await standStill(pids, forMs);
+    return;
+  }
+  process.kill(pids[0]!, act === 'kill' ? 'SIGKILL' : 'SIGTERM');
+}
+
+function pidOf(pid: number | undefined): number {
+  if (pid === undefined) throw new Error('it is not there');
+  return pid;
+}

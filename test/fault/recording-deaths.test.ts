@@ -1,0 +1,31 @@
+/**
+ * The small form of `npm run fault -- chaos recordings`: what three calls keep of their sound when their media process
+ * is killed under each.
+ */
+import { expect, test } from 'vitest';
+import { describeRecordings, runRecordingScenario } from './chaos/recording-scenario.ts';
+
+/** Its first kill is 4.6 s after the answer. */
+const SEED = 76;
+/**
+ * Generous, for a slow machine; of a file that is written every five seconds the first kill takes more. The bench
+ * judges by a second.
+ */
+const MOST_LOST_MS = 4_000;
+/** The call log counts from the answer, a recording from its stream: a busy machine is slow to open that, too. */
+const MOST_OFF_MS = 4_000;
+
+test('3 calls whose media process is killed: one recording each, as long as the call, with the sound of each stream in it', async () => {
+  const lines: string[] = [];
+  const report = await runRecordingScenario({
+    calls: 3,
+    seed: SEED,
+    mostLostMs: MOST_LOST_MS,
+    mostOffMs: MOST_OFF_MS,
+    say: (line) => lines.push(line),
+  });
+  expect(report.faults, [...lines, ...describeRecordings(report)].join('\n')).toEqual([]);
+  expect(report.offMs).toHaveLength(3);
+  expect(report.hits).toBe(3);
+  expect(report.lostMs.length).toBeGreaterThanOrEqual(report.hits);
+});

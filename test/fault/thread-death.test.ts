@@ -1,0 +1,67 @@
+/**
+ * A pipeline thread of the real service dies under conversations, in each of five ways: callees that speak when the
+ * agent is silent, so that only Parley recognises anything; the fault put in by the debugger's protocol. `npm run fault
+ * -- chaos threads` is the same with twenty conversations.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { agreeingCallee, INTENTS, oneQuestionAgent } from './chaos/conversation-agent.ts';
+import { runThreadDeath } from './chaos/thread-deaths.ts';
+import { INSPECTABLE, THREAD_DEATHS } from './nemesis/thread-faults.ts';
+
+const NUMBERS = ['+14155550201', '+14155550202', '+14155550203'];
+const dataDir = mkdtempSync(join(tmpdir(), 'parley-thread-death-'));
+let gateway: Gateway;
+let database: Database;
+let nodeOptions: string | undefined;
+
+describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under 3 conversations', () => {
+  beforeAll(async () => {
+    nodeOptions = process.env['NODE_OPTIONS'];
+    Object.assign(process.env, INSPECTABLE);
+    gateway = await startGateway({
+      dataDir,
+      agent: oneQuestionAgent,
+      personas: NUMBERS.map((number) => agreeingCallee(number)),
+      settings: { PARLEY_PIPELINE_THREADS: '1' },
+      volatileDatabase: true,
+      log: () => {},
+    });
+    database = openDatabase({
+      connectionString: gateway.service.databaseUrl,
+      maxConnections: 1,
+      onIdleError: () => {},
+    });
+  });
+
+  afterAll(async () => {
+    if (nodeOptions === undefined) delete process.env['NODE_OPTIONS'];
+    else process.env['NODE_OPTIONS'] = nodeOptions;
+    await database.close();
+    await gateway.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  // A thread is replaced in a second or so; each way finds the spare of the one before at work.
+  test.each(THREAD_DEATHS)(
+    '%s: no call is lost, no turn is missing, the socket stays, each gap is told',
+    async (death) => {
+      const report = await runThreadDeath({
+        gateway,
+        database,
+        numbers: NUMBERS,
+        death,
+        intents: INTENTS.slice(0, 1),
+        spacingMs: 0,
+        afterMs: 500,
+      });
+      expect(report).toMatchObject({ lost: [], holes: [], reconnected: 0 });
+      expect(report.gapsMs).toHaveLength(NUMBERS.length);
+      for (const gapMs of report.gapsMs) expect(gapMs).toBeGreaterThan(0);
+    },
+  );
+});

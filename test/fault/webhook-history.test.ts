@@ -1,0 +1,40 @@
+/**
+ * The small form of `npm run fault -- history`: webhooks of the real service under a seeded nemesis, on both queues at
+ * once. The checker's own faults are planted in `test/unit/fault/judge/history-checker.test.ts`.
+ */
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
+import { runHistory } from './history/run.ts';
+import { EVENTS_PER_TERMINATION } from './history/terminations.ts';
+import { violationLines } from './judge/history-checker.ts';
+
+/** A guard against hanging: four storms, and then what is owed, which has a guard of its own. */
+const LIMIT_MS = 3 * PATIENCE_MS;
+const EVENTS = 1_000;
+const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
+const QUEUES = HAS_REDIS ? (['postgres', 'redis'] as const) : (['postgres'] as const);
+const seeds = [1, 2, 3, Date.now() % 1_000_000];
+
+test(
+  `1,000 events a seed and more through deaths of every process and outages, with seeds ${seeds.join(', ')}, on ${QUEUES.join(' and ')}: none lost or invented, in order, one end a call, all signed`,
+  async () => {
+    const reports = await Promise.all(
+      QUEUES.map((queue) =>
+        runHistory({
+          queue,
+          seeds,
+          calls: 12,
+          callsPerSecond: 2,
+          terminations: EVENTS / EVENTS_PER_TERMINATION,
+          log: () => {},
+        }),
+      ),
+    );
+    for (const report of reports.flat()) {
+      expect(violationLines(report.violations), `seed ${report.seed}`).toEqual([]);
+      expect(report.events).toBeGreaterThanOrEqual(EVENTS);
+    }
+  },
+  LIMIT_MS,
+);
