@@ -1,6 +1,6 @@
 /**
- * The values that a client gives a call along, or a lead for its calls: for placeholders, and given back as they came. A zod schema, so
- * that the published form and the check are one. Used by the outbound-call route and by leads.
+ * The values that a client gives a call along, or a lead for its calls: for placeholders, and given back as they came.
+ * A zod schema, so that the published form and the check are one. Used by the outbound-call route and by leads.
  */
 import { z } from 'zod';
 import { placeholderText } from '../../media/contract/placeholders.ts';

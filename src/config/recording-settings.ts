@@ -1,6 +1,6 @@
 /**
- * Where recordings are stored, from the environment: `RECORDING_STORE` and, for an object store, `RECORDING_S3_…`. Read by the settings of
- * control, of the command line and of the doctor, so that all three see the same store.
+ * Where recordings are stored, from the environment: `RECORDING_STORE` and, for an object store, `RECORDING_S3_…`. Read
+ * by the settings of control, of the command line and of the doctor, so that all three see the same store.
  */
 export interface S3Settings {
   /** Like https://s3.eu-central-1.amazonaws.com or http://minio:9000; no slash at its end. */

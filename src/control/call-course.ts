@@ -1,6 +1,6 @@
 /**
- * The way of a call through control: placed, changed, timed, ended. Here stands what follows from an end. Made by `control.ts`, after what
- * has to hear of ends.
+ * The way of a call through control: placed, changed, timed, ended. Here stands what follows from an end. Made by
+ * `control.ts`, after what has to hear of ends.
  */
 import type { LiveCall } from '../calls/live-call.ts';
 import { createDeeds } from '../lifecycle/deeds.ts';
@@ -19,7 +19,10 @@ import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
 import type { MediaPlaces } from './media-places.ts';
 
-/** Under way at once: a carrier that hangs keeps a placement for 5 s, and one workspace may not keep more than half of them. */
+/**
+ * Under way at once: a carrier that hangs keeps a placement for 5 s, and one workspace may not keep more than half of
+ * them.
+ */
 const PLACEMENTS = 256;
 const DATABASE_PLACEMENTS = 8;
 const PLACEMENTS_WAITING = 1_024;

@@ -1,6 +1,6 @@
 /**
- * What is done for calls beside carrying them: their analysis, their tools, web sessions, imports of leads. Each hears of a call's end
- * from `call-course.ts`. Made by `control.ts`.
+ * What is done for calls beside carrying them: their analysis, their tools, web sessions, imports of leads. Each hears
+ * of a call's end from `call-course.ts`. Made by `control.ts`.
  */
 import { createAnalysisRunner } from '../analysis/analysis-runner.ts';
 import { builtEntry } from '../config/built-entry.ts';

@@ -1,6 +1,6 @@
 /**
- * The control plane put together: who needs whom, in which order they start and stop. Called by `main.ts`, which owns the
- * process. No behaviour of its own; each part's wiring and defaults are in its file beside this one.
+ * The control plane put together: who needs whom, in which order they start and stop. Called by `main.ts`, which owns
+ * the process. No behaviour of its own; each part's wiring and defaults are in its file beside this one.
  */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -23,11 +23,14 @@ import { type MetricsServer, startMetricsServer } from './metrics-server.ts';
 import { createSound } from './sound.ts';
 
 export interface Control {
-  /** Readiness fails and new calls are refused with 503 from now on; all else goes on. Resolves when the last live call is over. */
+  /**
+   * Readiness fails and new calls are refused with 503 from now on; all else goes on. Resolves when the last live call
+   * is over.
+   */
   refuseNewCalls(): Promise<void>;
   /**
-   * New calls are refused with 503 at once. Who still knocks is told so for a moment; then requests are finished, and all
-   * is closed in the order in which things need each other. Idempotent.
+   * New calls are refused with 503 at once. Who still knocks is told so for a moment; then requests are finished, and
+   * all is closed in the order in which things need each other. Idempotent.
    */
   close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** The metrics of all of the service as one text: control's own, the database's, and what media processes reported last. Served by `metrics-server.ts`. */
+/**
+ * The metrics of all of the service as one text: control's own, the database's, and what media processes reported last.
+ * Served by `metrics-server.ts`.
+ */
 import { counter, gauge, type MetricFamily } from '../../media/contract/metrics.ts';
 import { databaseFamilies } from '../metrics/database-metrics.ts';
 import { metricsText } from '../metrics/exposition.ts';

@@ -1,6 +1,6 @@
 /**
- * What all parts of control stand on: database, keys, the guarded way out, limits, audit, webhooks, carriers. Opened first and closed
- * last, by `control.ts`.
+ * What all parts of control stand on: database, keys, the guarded way out, limits, audit, webhooks, carriers. Opened
+ * first and closed last, by `control.ts`.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

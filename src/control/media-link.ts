@@ -1,4 +1,7 @@
-/** Control's end of the link on which media processes claim calls and tell of them. Made by `control.ts`, after all that it hands their words to. */
+/**
+ * Control's end of the link on which media processes claim calls and tell of them. Made by `control.ts`, after all that
+ * it hands their words to.
+ */
 import { claimStream } from '../media-link/claim.ts';
 import { Gate } from '../media-link/inbox.ts';
 import { orphanOthers, releaseLeases, renewLeases } from '../media-link/leases.ts';

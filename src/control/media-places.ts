@@ -1,4 +1,7 @@
-/** Which media processes there are, and what they have room for. Made by `control.ts` before the parts that ask for it; the link to them comes last. */
+/**
+ * Which media processes there are, and what they have room for. Made by `control.ts` before the parts that ask for it;
+ * the link to them comes last.
+ */
 import { createCallRoom, UNMEASURED } from '../limits/call-room.ts';
 import { createMediaPool } from '../media-link/media-pool.ts';
 import type { Ground } from './ground.ts';

@@ -1,7 +1,7 @@
 /**
- * What only operators may read, on a port of its own that no proxy passes on, and on a socket in the private folder, for the doctor:
- * `/metrics`, and `/readyz` with each check by name. Where the port can be reached from elsewhere it wants a token. Made by
- * `control.ts`. That the port is taken is said in the log and costs no call.
+ * What only operators may read, on a port of its own that no proxy passes on, and on a socket in the private folder,
+ * for the doctor: `/metrics`, and `/readyz` with each check by name. Where the port can be reached from elsewhere it
+ * wants a token. Made by `control.ts`. That the port is taken is said in the log and costs no call.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';

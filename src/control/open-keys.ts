@@ -1,4 +1,7 @@
-/** The master keys of an installation, and whether they are those of its database. Asked by `ground.ts` before anything is sealed or opened. */
+/**
+ * The master keys of an installation, and whether they are those of its database. Asked by `ground.ts` before anything
+ * is sealed or opened.
+ */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Config } from '../config/load.ts';

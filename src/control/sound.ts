@@ -1,4 +1,7 @@
-/** What is kept of calls' sound and what is played in them: recordings, clips, and the purge that ends both. Made by `control.ts`. */
+/**
+ * What is kept of calls' sound and what is played in them: recordings, clips, and the purge that ends both. Made by
+ * `control.ts`.
+ */
 import { createClips } from '../clips/clips.ts';
 import { convertInProcess } from '../clips/convert-file.ts';
 import { builtEntry } from '../config/built-entry.ts';

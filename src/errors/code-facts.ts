@@ -1,4 +1,7 @@
-/** What is published of an `X-Error-Code`. A resource with codes of its own lists them in `codes/`, for `error-codes.ts`. */
+/**
+ * What is published of an `X-Error-Code`. A resource with codes of its own lists them in `codes/`, for
+ * `error-codes.ts`.
+ */
 export interface CodeFacts {
   status: number;
   message: string;

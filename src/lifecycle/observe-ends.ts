@@ -1,6 +1,6 @@
 /**
- * Tells of each end of a call, once, after its transaction: there whatever was held for the call is let go. What that is, `src/control/call-course.ts`
- * lists.
+ * Tells of each end of a call, once, after its transaction: there whatever was held for the call is let go. What that
+ * is, `src/control/call-course.ts` lists.
  */
 import type { LiveCall } from '../calls/live-call.ts';
 import type { Transitions } from './transition.ts';

@@ -1,4 +1,7 @@
-/** Counts and times each placement, so that placing knows nothing of metrics. Put around it by `src/control/call-course.ts`. */
+/**
+ * Counts and times each placement, so that placing knows nothing of metrics. Put around it by
+ * `src/control/call-course.ts`.
+ */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Placement } from '../placement/ports.ts';
 import type { ControlMetrics } from './control-metrics.ts';

@@ -1,6 +1,6 @@
 /**
- * What is asked for with a call and what came of it, and what placing asks before it dials. `placement.ts` places, `dial-clearance.ts`
- * clears; the routes that call out use both by these shapes. No behaviour here.
+ * What is asked for with a call and what came of it, and what placing asks before it dials. `placement.ts` places,
+ * `dial-clearance.ts` clears; the routes that call out use both by these shapes. No behaviour here.
  */
 
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
@@ -16,7 +16,10 @@ export interface NewCall {
   workspaceId: string;
   enterprise: string;
   agent: { id: string; version: number; definition: AgentDefinition };
-  /** The call is ended, and its callbacks are checked, with the credentials of this version, whatever the line gets later. */
+  /**
+   * The call is ended, and its callbacks are checked, with the credentials of this version, whatever the line gets
+   * later.
+   */
   line: {
     id: string;
     number: string;

@@ -1,7 +1,8 @@
 /**
- * Tells a database that cannot be reached, or gave up, from a statement that it will never accept. After the first a piece
- * of work is tried again, unchanged; after the second that would go on for ever, so it is reported and dropped. Whatever the server
- * or the system said has a code. The driver's own failures have none: this file alone knows their words.
+ * Tells a database that cannot be reached, or gave up, from a statement that it will never accept. After the first a
+ * piece of work is tried again, unchanged; after the second that would go on for ever, so it is reported and dropped.
+ * Whatever the server or the system said has a code. The driver's own failures have none: this file alone knows their
+ * words.
  */
 
 /** SQLSTATE classes that time may heal: connection, resources, operator intervention, system, rolled back, locks. */
