@@ -20,10 +20,20 @@ const REASONS: Record<string, string> = {
 
 /** `error` as thrown by dns, net, tls or undici; several attempts at one name come as an AggregateError. */
 export function failureReason(error: Error): string {
-  const inner = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
-  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : null;
+  const inner = innerOf(error);
+  const code = failureCode(error);
   if (error.name === 'HTTPParserError') return `the answer is not HTTP/1.1 (${code ?? inner.message})`;
   if (code === null) return inner.message || 'the request failed';
   const reason = REASONS[code];
   return reason === undefined ? `${inner.message} (${code})` : `${reason} (${code})`;
+}
+
+/** `ECONNREFUSED`, `CERT_HAS_EXPIRED`; null: it has none. */
+export function failureCode(error: Error): string | null {
+  const inner = innerOf(error);
+  return 'code' in inner && typeof inner.code === 'string' ? inner.code : null;
+}
+
+function innerOf(error: Error): Error {
+  return error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
 }

@@ -8,7 +8,7 @@ import type net from 'node:net';
 import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { AddressGuard } from './address-guard.ts';
-import { failureReason } from './failure-reason.ts';
+import { failureCode, failureReason } from './failure-reason.ts';
 import { type ResolveName, systemResolver } from './name-lookup.ts';
 import type { OutboundHttp, OutboundRequest, OutboundResult } from './outbound-http.ts';
 import { checkedAddresses, dial, RefusedAddress } from './pinned-dial.ts';
@@ -115,15 +115,15 @@ class Exchange {
         path: this.#url.pathname + this.#url.search,
         method: this.#request.method,
         headers: { ...this.#request.headers },
-        body: this.#request.body,
+        body: this.#request.method === 'GET' ? null : this.#request.body,
         reset: true,
       },
       this.#handler(),
     );
   }
 
-  fail(reason: string): void {
-    this.#end({ kind: 'failed', reason });
+  fail(reason: string, code: string | null = null): void {
+    this.#end({ kind: 'failed', reason, ...(code === null ? {} : { code }) });
   }
 
   #handler(): Dispatcher.DispatchHandler {
@@ -140,7 +140,7 @@ class Exchange {
         // An answer that breaks off after its headers is an answer.
         if (this.#answer !== null) this.#answered(false);
         else if (error instanceof RefusedAddress) this.#end({ kind: 'refused', reason: error.message });
-        else this.fail(failureReason(error));
+        else this.fail(failureReason(error), failureCode(error));
       },
     };
   }

@@ -1,13 +1,13 @@
 /**
- * The port through which every request to an address that a user gave leaves (webhooks; later custom tools). Its one
+ * The port through which every request to an address that a user gave leaves (webhooks, tools, models, trials of connections). Its one
  * implementation is `guarded-client.ts`; tests script their own.
  */
 
 export interface OutboundRequest {
   url: string;
-  method: 'POST';
+  method: 'POST' | 'GET';
   headers: Readonly<Record<string, string>>;
-  /** Sent as these bytes. */
+  /** Sent as these bytes; with GET nothing is. */
   body: Buffer;
   limits: OutboundLimits;
   /** Aborted: the request is torn down and ends as `failed`. */
@@ -43,8 +43,11 @@ export type OutboundResult =
     }
   /** Nothing was sent: the URL or where it leads is not allowed. */
   | { kind: 'refused'; reason: string }
-  /** No answer; the request may or may not have arrived. `isTimeout`: one of its limits ran out. */
-  | { kind: 'failed'; reason: string; isTimeout?: true };
+  /**
+   * No answer; the request may or may not have arrived. `isTimeout`: one of its limits ran out. `code`: the network
+   * stack's own, like `ECONNREFUSED`, where it has one.
+   */
+  | { kind: 'failed'; reason: string; isTimeout?: true; code?: string };
 
 export interface OutboundHttp {
   /** Never rejects. Redirects are answers like any other; nothing is retried. */

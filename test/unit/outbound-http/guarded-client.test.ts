@@ -63,6 +63,15 @@ describe('one request', () => {
     expect(target.connections).toBe(2);
   });
 
+  it('that only asks has no body, and comes by GET', async () => {
+    const target = await receiver((_request, response) => response.writeHead(200).end('{"data":[]}'));
+    const url = `http://127.0.0.1:${target.port}/v1/models`;
+    const asked = { url, method: 'GET', headers: { 'xi-api-key': 'k' }, body: Buffer.from('unsent'), limits } as const;
+    expect(await client().send(asked)).toMatchObject({ kind: 'answered', status: 200, body: '{"data":[]}' });
+    expect(target.requests).toMatchObject([{ method: 'GET', url: '/v1/models', body: '' }]);
+    expect(target.requests[0]?.headers).not.toHaveProperty('content-length');
+  });
+
   it('does not follow a redirect', async () => {
     const target = await receiver((_request, response) => response.writeHead(302, { location: '/elsewhere' }).end());
     const result = await send(client(), `http://127.0.0.1:${target.port}/`);
@@ -116,7 +125,11 @@ describe('one request', () => {
     const port = await rawServer(() => {});
     await ends.pop()?.();
     const result = await send(client(), `http://127.0.0.1:${port}/`);
-    expect(result).toMatchObject({ kind: 'failed', reason: expect.stringContaining('refused (ECONNREFUSED)') });
+    expect(result).toMatchObject({
+      kind: 'failed',
+      reason: expect.stringContaining('refused (ECONNREFUSED)'),
+      code: 'ECONNREFUSED',
+    });
   });
 });
 
@@ -249,7 +262,11 @@ describe('https', () => {
   it('refuses a certificate that no known authority signed', async () => {
     const target = await receiver((_request, response) => response.end(), true);
     const result = await send(client(), `https://127.0.0.1:${target.port}/`);
-    expect(result).toMatchObject({ kind: 'failed', reason: expect.stringContaining('self-signed') });
+    expect(result).toMatchObject({
+      kind: 'failed',
+      reason: expect.stringContaining('self-signed'),
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    });
     expect(target.requests).toHaveLength(0);
   });
 

@@ -8,6 +8,7 @@ import { TEST_CERTIFICATE, TEST_CERTIFICATE_KEY } from './test-certificate.ts';
 export interface ReceivedRequest {
   headers: http.IncomingHttpHeaders;
   body: string;
+  method: string;
   url: string;
   /** As named in the TLS handshake; false without a name, null without TLS. */
   serverName: string | false | null;
@@ -37,6 +38,7 @@ export async function startReceiver(answer: Answer, secure = false): Promise<Tes
       const received = {
         headers: request.headers,
         body: Buffer.concat(chunks).toString('utf8'),
+        method: request.method ?? '',
         url: request.url ?? '',
         serverName: request.socket instanceof TLSSocket ? serverNameOf(request.socket) : null,
       };
