@@ -12,7 +12,7 @@ const CARRIER_MAPS = '^(src/carriers/carriers|media/io/carriers/codecs|bench/emu
 const FLOORS = {
   ground: ['errors', 'store', 'outbound-http', 'sealing', 'audit', 'carriers', 'config'],
   records: ['calls', 'limits', 'workspaces'],
-  services: ['agents', 'analysis', 'call-log', 'clips', 'dialling', 'key-rotation', 'leads', 'recordings', 'retention', 'suppressions', 'tools', 'webhooks'],
+  services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'key-rotation', 'leads', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'webhooks'],
   'live-calls': ['embed', 'lifecycle', 'media-link', 'metrics', 'placement'],
   api: ['api'],
   programs: ['cli', 'control', 'doctor', 'supervisor'],

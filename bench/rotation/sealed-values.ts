@@ -42,7 +42,7 @@ export async function fillSealed(database: Database, options: FillOptions): Prom
     }
   };
   const few = Math.max(1, Math.min(100, Math.floor(options.values / 40)));
-  const many = Math.max(1, Math.floor((options.values - few * 5) / 5));
+  const many = Math.max(1, Math.floor((options.values - few * 6) / 5));
 
   await inChunks(many, (indexes) => {
     const names = indexes.map((index) => `S_${index}`);
@@ -125,8 +125,14 @@ export async function fillSealed(database: Database, options: FillOptions): Prom
       [uuidv7(), other, sealed(place), sealed(place)],
     );
     await database.query(
-      `INSERT INTO model_endpoints (workspace_id, base_url, model, key_sealed) VALUES ($1, 'https://example.com/', 'm', $2)`,
-      [other, sealed(sealedPlace.modelKey(other))],
+      `INSERT INTO provider_connections (workspace_id, name, version, provider, base_url, model_key_sealed, credentials_sealed, replaced_at)
+       VALUES ($1, 'analysis', 1, 'openai_compatible', 'https://example.com', $2, NULL, now()),
+              ($1, 'analysis', 2, 'openai_compatible', 'https://example.com', NULL, $3, NULL)`,
+      [
+        other,
+        sealed(sealedPlace.modelKey(other)),
+        sealed(sealedPlace.connectionCredentials({ workspaceId: other, name: 'analysis', version: 2 })),
+      ],
     );
     await database.query(
       `INSERT INTO embed_signing_keys (kid, private_sealed, public_pem, created_at) VALUES ($1, $2, '', '2001-01-01')`,

@@ -8,6 +8,7 @@ import type { AgentDefinition, AgentDirection } from '../../media/contract/agent
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { holdClipsOf } from '../clips/agent-clips.ts';
+import { connectionFaultsOf } from '../connections/connection-uses.ts';
 import { type AgentFault, faultLines } from '../errors/agent-faults.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
@@ -203,12 +204,13 @@ export function listAgentsOf(database: Queryable, workspaceId: string): Promise<
   );
 }
 
-/** In the transaction that stores it: the clips that it names stay until then. */
+/** In the transaction that stores it: the clips and connections that it names stay until then. */
 async function checked(tx: Queryable, workspaceId: string, definition: unknown): Promise<AgentDefinition> {
   lexicon ??= loadLexicon();
   const check = checkAgent(definition, lexicon);
   const clips = await holdClipsOf(tx, workspaceId, definition);
-  const faults = check.ok ? clips.faults : [...check.faults, ...clips.faults];
+  const connections = await connectionFaultsOf(tx, workspaceId, definition);
+  const faults = [...(check.ok ? [] : check.faults), ...clips.faults, ...connections];
   if (!check.ok || faults.length > 0) throw new AgentFaultsError(faults);
   return clips.filled(check.definition);
 }

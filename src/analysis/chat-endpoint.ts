@@ -4,7 +4,8 @@
  * Called by `ask-model.ts` and by `parley model test`. Must not log or return the key.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import { plainLine } from '../calls/findings.ts';
+import { openAiHeaders } from '../connections/provider-requests.ts';
+import { memberOf, saidBy } from '../connections/provider-words.ts';
 import type { OutboundHttp, OutboundResult } from '../outbound-http/outbound-http.ts';
 import { ANSWER_FORMATS, type AnswerFormat } from './chat-request.ts';
 
@@ -14,6 +15,8 @@ export interface ChatEndpoint {
   model: string;
   /** Null: the server wants none. */
   apiKey: string | null;
+  /** Of the connection: headers for an account with several organizations or projects. */
+  settings?: Readonly<Record<string, unknown>>;
 }
 
 export type ModelFault =
@@ -40,7 +43,6 @@ export interface ChatDeps {
 const CONNECT_MS = 3_000;
 /** An answer is a few kilobytes; one that is larger is read no further. */
 export const MOST_ANSWER_BYTES = 256 * 1024;
-const LONGEST_REASON = 200;
 
 /** `body(format)` is the request in that form; `limitMs` bounds the whole exchange. Never rejects. */
 export async function askChat(
@@ -82,7 +84,7 @@ function send({ http }: ChatDeps, endpoint: ChatEndpoint, body: unknown, limitMs
       'content-type': 'application/json',
       accept: 'application/json',
       'user-agent': 'Parley-Analysis/1',
-      ...(endpoint.apiKey === null ? {} : { authorization: `Bearer ${endpoint.apiKey}` }),
+      ...openAiHeaders(endpoint.apiKey, endpoint.settings ?? {}),
     },
     body: Buffer.from(JSON.stringify(body)),
     limits: {
@@ -103,14 +105,14 @@ function outcomeOf(result: OutboundResult, format: AnswerFormat, clock: Clock, a
     return failed('too_large', `the answer is larger than ${MOST_ANSWER_BYTES / 1024} KB`);
   }
   if (status === 429)
-    return failed('rate_limited', `it answered 429${saidBy(body, apiKey)}`, retryAfterMs(result.retryAfter, clock));
+    return failed('rate_limited', `it answered 429${saidBy(body, [apiKey])}`, retryAfterMs(result.retryAfter, clock));
   if (status >= 500)
     return failed(
       'server_error',
-      `it answered ${status}${saidBy(body, apiKey)}`,
+      `it answered ${status}${saidBy(body, [apiKey])}`,
       retryAfterMs(result.retryAfter, clock),
     );
-  if (status < 200 || status >= 300) return failed('rejected', `it answered ${status}${saidBy(body, apiKey)}`);
+  if (status < 200 || status >= 300) return failed('rejected', `it answered ${status}${saidBy(body, [apiKey])}`);
   return contentOf(body, format, result.isBodyWhole !== false, apiKey);
 }
 
@@ -121,39 +123,20 @@ function contentOf(body: string, format: AnswerFormat, isWhole: boolean, apiKey:
   } catch {
     return isWhole ? failed('nonsense', 'the answer is no JSON') : failed('timeout', 'the answer broke off');
   }
-  const error = member(answer, 'error');
+  const error = memberOf(answer, 'error');
   if (error !== undefined && error !== null)
-    return failed('server_error', `it answered an error${saidBy(body, apiKey)}`);
-  const choice = member(member(answer, 'choices'), 0);
-  const message = member(choice, 'message');
-  const refusal = member(message, 'refusal');
-  const finish = member(choice, 'finish_reason');
+    return failed('server_error', `it answered an error${saidBy(body, [apiKey])}`);
+  const choice = memberOf(memberOf(answer, 'choices'), 0);
+  const message = memberOf(choice, 'message');
+  const refusal = memberOf(message, 'refusal');
+  const finish = memberOf(choice, 'finish_reason');
   if ((typeof refusal === 'string' && refusal !== '') || finish === 'content_filter') {
     return failed('refused', 'the model refused to answer');
   }
   if (finish === 'length') return failed('nonsense', 'the answer was cut off at its longest length');
-  const content = member(message, 'content');
+  const content = memberOf(message, 'content');
   if (typeof content !== 'string' || content.trim() === '') return failed('nonsense', 'the answer has no content');
   return { kind: 'answered', content, format };
-}
-
-function member(value: unknown, key: string | number): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-    ? (value as Record<string | number, unknown>)[key]
-    : undefined;
-}
-
-/** The protocol's `{"error":{"message"}}`, for the log of the call; in quotes, because a stranger wrote it. */
-function saidBy(body: string, apiKey: string | null): string {
-  try {
-    const message = member(member(JSON.parse(body), 'error'), 'message');
-    if (typeof message !== 'string' || message === '') return '';
-    // A server may repeat the key that it did not like, whole or in part.
-    const said = apiKey === null ? message : message.replaceAll(apiKey, '…');
-    return `: “${plainLine(said.replace(/\bsk-[\w*-]+/g, '…'), LONGEST_REASON)}”`;
-  } catch {
-    return '';
-  }
 }
 
 /** Seconds or a date (RFC 9110 §10.2.3). */

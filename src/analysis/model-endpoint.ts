@@ -1,15 +1,30 @@
 /**
- * The chat endpoint of a workspace as stored: address, model, and a key that is sealed like a line's credentials. Read by the runner; set
- * and shown by `src/analysis/operator-model.ts`. The key leaves it only towards a request.
+ * The chat endpoint of a workspace as stored: a connection to an OpenAI-compatible provider, and a model. Read by the
+ * runner; set and shown by `src/analysis/operator-model.ts`. The key leaves it only towards a request.
  */
-import { sealedPlace } from '../sealing/sealed-places.ts';
+import { openCredentials, readNewest } from '../connections/connection-rows.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
 import type { ChatEndpoint } from './chat-endpoint.ts';
 
 export interface StoredEndpoint extends ChatEndpoint {
-  /** Changes whenever the endpoint is changed. */
+  /** Changes whenever the endpoint is changed, or the connection behind it. */
   version: string;
+}
+
+/** As `analysis_models` has it. */
+export interface ChosenModel {
+  connection: string;
+  model: string;
+  updatedAt: Date;
+}
+
+export async function readChosenModel(database: Queryable, workspaceId: string): Promise<ChosenModel | null> {
+  const [row] = await database.query<ChosenModel>(
+    `SELECT connection, model, updated_at AS "updatedAt" FROM analysis_models WHERE workspace_id = $1`,
+    [workspaceId],
+  );
+  return row ?? null;
 }
 
 /** Null when the workspace has none. Throws when the key was sealed under another master key. */
@@ -18,13 +33,12 @@ export async function readChatEndpoint(
   sealer: Pick<Sealer, 'open'>,
   workspaceId: string,
 ): Promise<StoredEndpoint | null> {
-  const [row] = await database.query<{ baseUrl: string; model: string; keySealed: Buffer | null; updatedAt: Date }>(
-    `SELECT base_url AS "baseUrl", model, key_sealed AS "keySealed", updated_at AS "updatedAt"
-       FROM model_endpoints WHERE workspace_id = $1`,
-    [workspaceId],
-  );
+  const chosen = await readChosenModel(database, workspaceId);
+  if (chosen === null) return null;
+  const { connection, model, updatedAt } = chosen;
+  const row = (await readNewest(database, workspaceId, [connection])).get(connection);
   if (row === undefined) return null;
-  const { baseUrl, model, keySealed, updatedAt } = row;
-  const apiKey = keySealed === null ? null : sealer.open(keySealed, sealedPlace.modelKey(workspaceId));
-  return { baseUrl, model, apiKey, version: updatedAt.toISOString() };
+  const { baseUrl, settings } = row;
+  const apiKey = openCredentials(sealer, row)['apiKey'] ?? null;
+  return { baseUrl, model, apiKey, settings, version: `${connection} ${row.version} ${updatedAt.toISOString()}` };
 }

@@ -16,6 +16,7 @@ import { type EventRouteDeps, registerCallEvents } from './calls/event-routes.ts
 import { type CallListDeps, registerCallList } from './calls/list-route.ts';
 import { registerTranscript } from './calls/transcript-route.ts';
 import { type ClipRouteDeps, registerClips } from './clips/clip-routes.ts';
+import { type ConnectionRouteDeps, registerConnections } from './connections/connection-routes.ts';
 import { registerDialPolicy } from './dial-policy/dial-policy-routes.ts';
 import { registerEmbedSession } from './embed/session-route.ts';
 import { registerErrorCodes } from './error-codes-route.ts';
@@ -34,6 +35,7 @@ import { registerWorkspaces } from './operator/workspace-routes.ts';
 import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
 import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
 import { registerPhoneNumbers } from './phone-numbers/phone-number-routes.ts';
+import { registerPrices } from './prices/price-routes.ts';
 import { type RecordingRouteDeps, registerRecordings } from './recordings/recording-routes.ts';
 import { type HoldRouteDeps, registerHolds } from './retention/hold-routes.ts';
 import { registerRetention } from './retention/retention-routes.ts';
@@ -52,6 +54,7 @@ export interface RouteDeps
     CallRouteDeps,
     CallControlDeps,
     CallListDeps,
+    ConnectionRouteDeps,
     DeleteDeps,
     EventRouteDeps,
     HealthDeps,
@@ -94,11 +97,13 @@ export function registerRoutes(app: FastifyInstance, guard: Guard, deps: RouteDe
   registerKeys(app, guard, deps);
   registerCallingSettings(app, guard, deps);
   registerToolSecrets(app, guard, deps);
+  registerConnections(app, guard, deps);
   registerModelEndpoint(app, guard, deps);
   registerRetention(app, guard, deps);
   registerHolds(app, guard, deps);
   registerWidgetKeys(app, guard, deps);
   registerWorkspaces(app, guard, deps);
+  registerPrices(app, guard, deps);
   registerErrorCodes(app);
   registerWidget(app, deps);
   registerEmbedSession(app, deps);

@@ -6,6 +6,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { purgeCarrierCallbacks } from '../carriers/acted-on.ts';
+import { purgeConnectionCredentials } from '../connections/stored-connections.ts';
 import { purgeDialUsage } from '../dialling/daily-usage.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { purgeLimits } from '../limits/postgres-store.ts';
@@ -115,7 +116,14 @@ function purgeHourly(
   let cancel = (): void => {};
   let closed = false;
   let running: Promise<unknown> = Promise.resolve();
-  const purges = { purgeIdempotencyKeys, purgeLimits, purgePastCredentials, purgeCarrierCallbacks, purgeDialUsage };
+  const purges = {
+    purgeIdempotencyKeys,
+    purgeLimits,
+    purgePastCredentials,
+    purgeConnectionCredentials,
+    purgeCarrierCallbacks,
+    purgeDialUsage,
+  };
   const runAll = async (): Promise<void> => {
     for (const [name, purge] of Object.entries(purges)) {
       await purge(database, () => closed).catch((error: unknown) => {

@@ -17,6 +17,8 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   line: async () => (await import('./line-commands.ts')).addLineCommands,
   call: async () => (await import('./call-commands.ts')).addCallCommands,
   analysis: async () => (await import('./analysis-commands.ts')).addAnalysisCommands,
+  connection: async () => (await import('./connection-commands.ts')).addConnectionCommands,
+  price: async () => (await import('./price-commands.ts')).addPriceCommands,
   model: async () => (await import('./model-commands.ts')).addModelCommands,
   lead: async () => (await import('./lead-commands.ts')).addLeadCommands,
   suppression: async () => (await import('./suppression-commands.ts')).addSuppressionCommands,

@@ -1,5 +1,5 @@
 /**
- * `parley model …`: the OpenAI-compatible chat endpoint that reads a workspace's calls. Its key comes from a file, standard input or the
+ * `parley model …`: the OpenAI-compatible chat endpoint that reads a workspace's calls, reached by a connection. Its key comes from a file, standard input or the
  * environment, never from the command line.
  */
 import { readFile } from 'node:fs/promises';
@@ -7,10 +7,12 @@ import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import {
   type ModelEndpoint,
+  OWN_CONNECTION,
   removeModelEndpoint,
   setModelEndpoint,
   showModelEndpoint,
   testModelEndpoint,
+  type WantedEndpoint,
 } from '../analysis/operator-model.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import { createAddressGuard } from '../outbound-http/address-guard.ts';
@@ -24,18 +26,20 @@ export function addModelCommands(program: Command, io: CommandIo): void {
   model
     .command('set <slug>')
     .description('set or change it; its key from --key-file, - for standard input, or PARLEY_MODEL_KEY')
-    .requiredOption('--url <url>', 'like https://api.openai.com/v1; http inside MODEL_ALLOW_CIDRS')
+    .option('--connection <name>', 'a connection of the workspace, in place of --url and a key')
+    .option(
+      '--url <url>',
+      "like https://api.openai.com/v1; http inside MODEL_ALLOW_CIDRS; becomes the connection 'analysis'",
+    )
     .requiredOption('--model <name>', 'as its server names it')
     .option('--key-file <path>', 'a file that holds the API key')
     .option('--no-key', 'the server wants none')
-    .action(async (slug: string, options: { url: string; model: string; keyFile?: string; key: boolean }) => {
-      const apiKey = await readKey(io, options);
+    .action(async (slug: string, options: SetOptions) => {
       const check = { guard: guardOf(io), resolveName: systemResolver, clock: systemClock };
       const stored = await setModelEndpoint(io.database(), await io.sealer(), {
         slug,
-        baseUrl: options.url,
+        ...(await whereOf(io, options)),
         model: options.model,
-        ...given({ apiKey }),
         by: io.by(),
         check,
       });
@@ -55,7 +59,7 @@ export function addModelCommands(program: Command, io: CommandIo): void {
     .description('from now on the local heuristic reads the calls')
     .action(async (slug: string) => {
       const removed = await removeModelEndpoint(io.database(), { slug, by: io.by() });
-      io.print(removed, [`${removed.model} at ${removed.baseUrl} is asked no more; its key is gone.`]);
+      io.print(removed, [removedLine(removed)]);
     });
 
   model
@@ -83,6 +87,24 @@ export function guardOf(io: CommandIo): ReturnType<typeof createAddressGuard> {
   return createAddressGuard([...webhookAllowCidrs, ...modelAllowCidrs], 'MODEL_ALLOW_CIDRS');
 }
 
+interface SetOptions {
+  connection?: string;
+  url?: string;
+  model: string;
+  keyFile?: string;
+  key: boolean;
+}
+
+async function whereOf(io: CommandIo, options: SetOptions): Promise<WantedEndpoint> {
+  const { connection, url, keyFile, key } = options;
+  if (connection !== undefined && (url !== undefined || keyFile !== undefined || !key)) {
+    throw new OperatorError('invalid', 'Give --connection, which has its own address and key, or --url: not both.');
+  }
+  if (connection !== undefined) return { connection };
+  if (url === undefined) throw new OperatorError('invalid', 'Give --url URL, or --connection NAME.');
+  return { baseUrl: url, ...given({ apiKey: await readKey(io, options) }) };
+}
+
 async function readKey(io: CommandIo, options: { keyFile?: string; key: boolean }): Promise<string | null | undefined> {
   if (!options.key) return null;
   const fromEnvironment = io.terminal.environment['PARLEY_MODEL_KEY'];
@@ -91,6 +113,13 @@ async function readKey(io: CommandIo, options: { keyFile?: string; key: boolean 
   const key = text.trim();
   if (key === '') throw new OperatorError('invalid', `There is no key in ${options.keyFile}.`);
   return key;
+}
+
+function removedLine({ connection, model, baseUrl }: ModelEndpoint): string {
+  const asked = `${model} at ${baseUrl} is asked no more`;
+  return connection === OWN_CONNECTION
+    ? `${asked}; its key is gone, unless an agent uses the connection.`
+    : `${asked}; the connection '${connection}' stays.`;
 }
 
 function lines({ baseUrl, model, hasKey }: ModelEndpoint): string[] {

@@ -54,6 +54,7 @@ export function createApi(
     webhookBell: telling.bell,
     webhookAddress: { guard: addressGuard, resolveName: systemResolver },
     modelAddress: { guard: work.modelGuard, resolveName: systemResolver },
+    modelHttp: work.modelHttp,
     instance: parts.runId,
     checks: parts.checks,
     registerCarrierRoutes: (scope) =>

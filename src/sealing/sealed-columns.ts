@@ -54,7 +54,17 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   ),
   bytea('webhook_endpoints.secret_sealed', { id: 'uuid' }, ofWebhook),
   bytea('webhook_endpoints.previous_secret_sealed', { id: 'uuid' }, ofWebhook),
-  bytea('model_endpoints.key_sealed', { workspace_id: 'uuid' }, ({ workspaceId }) => sealedPlace.modelKey(workspaceId)),
+  bytea(
+    'provider_connections.credentials_sealed',
+    { workspace_id: 'uuid', name: 'text', version: 'integer' },
+    ({ key: [, name = '', version], workspaceId }) =>
+      sealedPlace.connectionCredentials({ workspaceId, name, version: Number(version) }),
+  ),
+  bytea(
+    'provider_connections.model_key_sealed',
+    { workspace_id: 'uuid', name: 'text', version: 'integer' },
+    ({ workspaceId }) => sealedPlace.modelKey(workspaceId),
+  ),
   bytea(
     'workspace_secrets.value_sealed',
     { workspace_id: 'uuid', name: 'text' },

@@ -15,6 +15,7 @@ export type SealedTable =
   | 'embed_signing_keys'
   | 'call_recordings'
   | 'model_endpoints'
+  | 'provider_connections'
   | 'workspace_secrets'
   | 'clips'
   | 'idempotency_keys';
@@ -33,7 +34,10 @@ export const sealedPlace = {
   embedSigningKey: (kid: string) => place('embed_signing_keys', null, kid),
   recordingKey: (at: { workspaceId: string; callUuid: string; epoch: number }) =>
     place('call_recordings', at.workspaceId, at.callUuid, String(at.epoch)),
+  /** Of a model endpoint of a former version; it lies in `provider_connections` now, and stays bound to where it was. */
   modelKey: (workspaceId: string) => place('model_endpoints', workspaceId, workspaceId),
+  connectionCredentials: (at: { workspaceId: string; name: string; version: number }) =>
+    place('provider_connections', at.workspaceId, at.name, String(at.version)),
   toolSecret: (workspaceId: string, name: string) => place('workspace_secrets', workspaceId, name),
   clipKey: (workspaceId: string, clipId: string) => place('clips', workspaceId, clipId),
   /** What a request with an `Idempotency-Key` was answered, where that shows a secret. */

@@ -24,6 +24,7 @@ import { createSealer } from '../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
 import { setWebhook } from '../../src/webhooks/operator-webhooks.ts';
+import { createApiKey } from '../../src/workspaces/api-keys.ts';
 import { setLineCredentials } from '../../src/workspaces/lines.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -80,6 +81,7 @@ const personas: PersonaInput[] = [
 const NAME = 'Quentin';
 const METADATA = 'canary-of-the-metadata';
 const WRONG_KEY = 'sv_live_AAAAAAAA_canaryOfTheWrongKeyBBBBBBBBBBBBBBB';
+const PROVIDER_KEY = 'sk-canary-of-a-provider';
 const FORGED_TOKEN = 'canary-of-a-forged-token-0123456789abcdefgh';
 
 let gateway: Gateway;
@@ -192,6 +194,7 @@ describe('a service with good and bad calls', () => {
       (await setWebhook(database, sealer, { slug: gateway.enterprise, url, newSecret: true })).secret ?? '';
     await over('+14155550135');
     await forgeStream();
+    await tryConnection();
     // PostgreSQL then refuses every turn, and quotes the row in the error's detail.
     await database.query('ALTER TABLE call_turns ADD CONSTRAINT refuse_all CHECK (false) NOT VALID');
     await over('+14155550136');
@@ -200,6 +203,32 @@ describe('a service with good and bad calls', () => {
     await metricsWith(/parley_media_processes_connected\{process="control"\} 1/);
     await collectSecrets();
   });
+
+  async function tryConnection(): Promise<void> {
+    const { text: key } = await createApiKey(database, {
+      slug: gateway.enterprise,
+      name: 'settings',
+      scopes: ['settings:write'],
+    });
+    secrets['key of settings'] = key.slice(17);
+    const post = async (path: string, body: object): Promise<string> => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const url = `${gateway.service.publicUrl}/api/developer/connections${path}`;
+      return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).text();
+    };
+    const baseUrl = `http://127.0.0.1:${(echo.address() as AddressInfo).port}/v1`;
+    const credentials = { apiKey: PROVIDER_KEY };
+    const made = await post('', { name: 'brain', provider: 'openai_compatible', baseUrl, credentials });
+    expect(made).toContain('"hasCredentials":true');
+    const tried = await post('/brain/test', {});
+    expect(tried).toContain('"fault":"provider_error"');
+    expect(made + tried).not.toContain(PROVIDER_KEY);
+    await post('', {
+      name: 'Brain',
+      provider: 'openai_compatible',
+      credentials: { apiKey: `${PROVIDER_KEY} with a blank` },
+    });
+  }
 
   async function forgeStream(): Promise<void> {
     const address = `${gateway.service.publicUrl.replace('http', 'ws')}/media/plivo/${FORGED_TOKEN}?to=%2B14155550131`;
@@ -227,6 +256,7 @@ describe('a service with good and bad calls', () => {
       'carrier token': authToken,
       'carrier authorization': Buffer.from(`${authId}:${authToken}`).toString('base64'),
       'forged token': FORGED_TOKEN,
+      'key of a provider': PROVIDER_KEY,
       authorization: 'canary-of-an-authorization',
       'database password': new URL(gateway.service.databaseUrl).password,
       'agent says': 'zanzibar',

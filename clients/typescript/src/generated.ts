@@ -128,8 +128,8 @@ export interface Call {
     falseBargeIns: number | null;
   };
   tools: ToolUse[];
-  /** Not measured */
-  cost: null;
+  /** Of what the call used of its providers; null: it used none */
+  cost: CallCost | null;
   warnings: CallWarning[];
   /** How it went on after what carried it was lost; `hasRecovery` finds such calls */
   recovery: Recovery[];
@@ -216,6 +216,27 @@ export interface ToolUse {
   toolCallId: string;
   /** UTC, milliseconds */
   startedAt: string;
+}
+/** At the prices of the operator that held when it was used. */
+export interface CallCost {
+  /** Null: nothing that was used has a price */ currency: string | null;
+  /** Of what has a price, to a millionth */
+  total: number | null;
+  /** False: some of `usage` has no price, and is not in `total` */
+  isComplete: boolean;
+  items: { kind: 'stt' | 'llm' | 'tts'; amount: number }[];
+  usage: {
+    connection: string;
+    version: number;
+    provider: string;
+    model: string;
+    unit: 'listen_seconds' | 'input_tokens' | 'cached_input_tokens' | 'output_tokens' | 'characters' | 'speech_seconds';
+    quantity: number;
+    /** Of `quantity`, what was thrown away because the caller went on; it costs too */
+    speculative: number;
+    /** Null: it has no price */
+    amount: number | null;
+  }[];
 }
 /** What went wrong without ending the call. */
 export interface CallWarning {
@@ -363,6 +384,7 @@ export interface Error {
     | 'line_not_found'
     | 'widget_key_not_found'
     | 'secret_not_found'
+    | 'connection_not_found'
     | 'model_not_set'
     | 'workspace_not_found'
     | 'operator_only'
@@ -1268,7 +1290,106 @@ export interface DeletedToolSecret {
   success: true;
   name: string;
 }
+export interface Providers {
+  data: {
+    provider: 'deepgram' | 'openai_compatible' | 'elevenlabs';
+    title: string;
+    can: ('listen' | 'think' | 'speak')[];
+    defaultBaseUrl: string;
+    credentials: { name: string; about: string; required: boolean }[];
+    settings: { name: string; about: string; type: 'boolean' | 'text' }[];
+    limits: ('concurrent' | 'requestsPerMinute' | 'tokensPerMinute')[];
+  }[];
+  nextCursor: null;
+}
+export interface Connections {
+  data: Connection[];
+  nextCursor: null;
+}
+export interface Connection {
+  name: string;
+  /** Raised by every change; a call keeps the one that it began with */
+  version: number;
+  provider: 'deepgram' | 'openai_compatible' | 'elevenlabs';
+  baseUrl: string;
+  /** They are write-only */
+  hasCredentials: boolean;
+  limits: { concurrent?: number; requestsPerMinute?: number; tokensPerMinute?: number };
+  settings: { [key: string]: string | boolean };
+  /** Of this version */
+  createdAt: string;
+}
+export interface StoredConnection {
+  success: true;
+  connection: Connection;
+}
+export interface NewConnection {
+  /** By which agents name it */ name: string;
+  provider: 'deepgram' | 'openai_compatible' | 'elevenlabs';
+  /** Default the provider's own. Public https, or inside the operator's MODEL_ALLOW_CIDRS */
+  baseUrl?: string;
+  /** Write-only. By provider: deepgram: apiKey; openai_compatible: apiKey; elevenlabs: apiKey */
+  credentials?: { [key: string]: string } | null;
+  /** Null takes one away. `tokensPerMinute` is for language models */
+  limits?: { concurrent?: number | null; requestsPerMinute?: number | null; tokensPerMinute?: number | null };
+  /** Null takes one away. By provider: deepgram: mipOptOut; openai_compatible: organization, project; elevenlabs: enableLogging */
+  settings?: { [key: string]: string | boolean | null };
+}
+export interface ConnectionVersions {
+  data: {
+    name: string;
+    /** Raised by every change; a call keeps the one that it began with */
+    version: number;
+    provider: 'deepgram' | 'openai_compatible' | 'elevenlabs';
+    baseUrl: string;
+    /** They are write-only */
+    hasCredentials: boolean;
+    limits: { concurrent?: number; requestsPerMinute?: number; tokensPerMinute?: number };
+    settings: { [key: string]: string | boolean };
+    /** Of this version */
+    createdAt: string;
+    /** New calls use it */
+    isNewest: boolean;
+  }[];
+  nextCursor: null;
+}
+/** What is absent stays. Another host wants its credentials anew: what is stored is not sent to it. */
+export interface ConnectionChange {
+  /** Default the provider's own. Public https, or inside the operator's MODEL_ALLOW_CIDRS */ baseUrl?: string;
+  /** Write-only. By provider: deepgram: apiKey; openai_compatible: apiKey; elevenlabs: apiKey */
+  credentials?: { [key: string]: string } | null;
+  /** Null takes one away. `tokensPerMinute` is for language models */
+  limits?: { concurrent?: number | null; requestsPerMinute?: number | null; tokensPerMinute?: number | null };
+  /** Null takes one away. By provider: deepgram: mipOptOut; openai_compatible: organization, project; elevenlabs: enableLogging */
+  settings?: { [key: string]: string | boolean | null };
+}
+export interface ConnectionTrial {
+  ok: boolean;
+  /** The one that was tried */
+  version: number;
+  ms: number;
+  fault:
+    | 'key_refused'
+    | 'address_refused'
+    | 'tls'
+    | 'unreachable'
+    | 'timeout'
+    | 'model_unknown'
+    | 'throttled'
+    | 'provider_error'
+    | 'rejected'
+    | 'nonsense'
+    | null;
+  /** What is wrong, for a person */
+  problem: string | null;
+  /** The first hundred, where the provider lists them */
+  models: string[] | null;
+}
+export type ConnectionTest = {
+  /** Asked for one token, where the provider has models */ model?: string;
+} | null;
 export interface ModelEndpoint {
+  /** The connection that leads to it */ connection: string;
   baseUrl: string;
   model: string;
   /** It is write-only */
@@ -1277,7 +1398,9 @@ export interface ModelEndpoint {
   updatedAt: string;
 }
 export interface ModelEndpointRequest {
-  /** https://api.openai.com/v1 */ baseUrl: string;
+  /** A connection of the workspace to `openai_compatible`, in place of `baseUrl` and `apiKey` */ connection?: string;
+  /** https://api.openai.com/v1; becomes the connection `analysis` */
+  baseUrl?: string;
   model: string;
   /** Write-only. Absent: the stored one stays, if the address does; null: the server wants none */
   apiKey?: string | null;
@@ -1433,6 +1556,39 @@ export interface WorkspaceChange {
   /** Also the caps of what the workspace may set by itself */
   limits?: LimitSettingsChange;
 }
+export interface Prices {
+  data: Price[];
+  nextCursor: null;
+}
+export interface Price {
+  provider: string;
+  /** `*`: all that have no price of their own */
+  model: string;
+  unit: 'listen_seconds' | 'input_tokens' | 'cached_input_tokens' | 'output_tokens' | 'characters' | 'speech_seconds';
+  version: number;
+  /** Millionths of the currency; null: no price from then on */
+  priceMicros: number | null;
+  currency: string;
+  /** UTC, milliseconds */
+  effectiveAt: string;
+}
+export interface StoredPrice {
+  success: true;
+  price: Price;
+}
+export interface NewPrice {
+  provider: 'deepgram' | 'openai_compatible' | 'elevenlabs';
+  /** As the provider names it; `*`: all without a price of their own */
+  model: string;
+  /** What it is for: listen_seconds: a second of sound that was listened to; input_tokens: 1,000 tokens of a request that the provider did not have already; cached_input_tokens: 1,000 tokens of a request that the provider still had; output_tokens: 1,000 tokens of an answer; characters: 1,000 characters of text that was spoken; speech_seconds: a second of sound that was made */
+  unit: 'listen_seconds' | 'input_tokens' | 'cached_input_tokens' | 'output_tokens' | 'characters' | 'speech_seconds';
+  /** Millionths of the currency; null: no price from then on */
+  priceMicros: number | null;
+  /** One for all prices; the first must name it */
+  currency?: string;
+  /** Default now. In the past: calls since then cost it too */
+  effectiveAt?: string;
+}
 export interface ErrorCodes {
   data: {
     code:
@@ -1538,6 +1694,7 @@ export interface ErrorCodes {
       | 'line_not_found'
       | 'widget_key_not_found'
       | 'secret_not_found'
+      | 'connection_not_found'
       | 'model_not_set'
       | 'workspace_not_found'
       | 'operator_only'
@@ -2389,6 +2546,77 @@ export interface Operations {
    */
   deleteToolSecret: { input: { name: string }; data: DeletedToolSecret };
   /**
+   * The providers that connections can be made to.
+   *
+   * With what each can do, and the credentials, settings and limits that it knows.
+   *
+   * The key needs `settings:read`.
+   */
+  listProviders: { input: Record<never, never>; data: Providers };
+  /**
+   * The workspace's connections to providers.
+   *
+   * The newest version of each, without its credentials.
+   *
+   * The key needs `settings:read`.
+   */
+  listConnections: { input: Record<never, never>; data: Connections };
+  /**
+   * Add a connection to a provider.
+   *
+   * Agents name it in what they listen, think and speak with. Try it with `…/test`.
+   *
+   * The key needs `settings:write`.
+   */
+  createConnection: { input: { body: NewConnection }; data: StoredConnection };
+  /**
+   * A connection.
+   *
+   * Its newest version, without the credentials.
+   *
+   * The key needs `settings:read`.
+   */
+  readConnection: { input: { connectionName: string }; data: Connection };
+  /**
+   * Make the next version of a connection.
+   *
+   * Calls that begin from now on use it; calls that run keep theirs.
+   *
+   * The key needs `settings:write`.
+   */
+  changeConnection: { input: { connectionName: string; body: ConnectionChange }; data: StoredConnection };
+  /**
+   * Remove a connection.
+   *
+   * Refused while an agent or the analysis names it, unless `force`: then their calls do without it. Calls that run go on with it.
+   *
+   * The key needs `settings:write`.
+   */
+  deleteConnection: {
+    input: {
+      connectionName: string;
+      /** `true`: although agents or the analysis use it */
+      force?: 'true' | 'false';
+    };
+    data: StoredConnection;
+  };
+  /**
+   * The versions of a connection.
+   *
+   * Newest first. A version never changes; its credentials are gone a day after it was replaced.
+   *
+   * The key needs `settings:read`.
+   */
+  listConnectionVersions: { input: { connectionName: string }; data: ConnectionVersions };
+  /**
+   * Try a connection by one real request.
+   *
+   * Answers 200 whether it serves or not: `ok` says which, `fault` and `problem` what is wrong.
+   *
+   * The key needs `settings:write`.
+   */
+  testConnection: { input: { connectionName: string; body?: ConnectionTest }; data: ConnectionTrial };
+  /**
    * The chat endpoint that reads the calls.
    *
    * 404 where there is none: a local heuristic reads them.
@@ -2407,7 +2635,7 @@ export interface Operations {
   /**
    * Remove the chat endpoint.
    *
-   * From now on the local heuristic reads the calls.
+   * From now on the local heuristic reads the calls. The connection `analysis` goes with it, unless an agent uses it.
    *
    * The key needs `settings:write`.
    */
@@ -2598,6 +2826,27 @@ export interface Operations {
    * Takes an operator's key.
    */
   createWorkspaceKey: { input: { slug: string; body: NewApiKeyRequest }; data: NewApiKey };
+  /**
+   * What units of providers cost.
+   *
+   * What holds now and what will hold, of the whole service. Empty until the operator fills it.
+   *
+   * Takes an operator's key.
+   */
+  listPrices: {
+    input: {
+      /** `true`: also what held before */ history?: 'true' | 'false';
+    };
+    data: Prices;
+  };
+  /**
+   * Set a price from a time on.
+   *
+   * It is a version of its own: what calls cost before stays as it was.
+   *
+   * Takes an operator's key.
+   */
+  setPrice: { input: { body: NewPrice }; data: StoredPrice };
   /**
    * Every X-Error-Code, its status and its meaning.
    *
@@ -2979,6 +3228,44 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: false,
   },
+  listProviders: { method: 'GET', path: '/api/developer/providers', query: [], takesKey: false, hasBody: false },
+  listConnections: { method: 'GET', path: '/api/developer/connections', query: [], takesKey: false, hasBody: false },
+  createConnection: { method: 'POST', path: '/api/developer/connections', query: [], takesKey: true, hasBody: true },
+  readConnection: {
+    method: 'GET',
+    path: '/api/developer/connections/{connectionName}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  changeConnection: {
+    method: 'PATCH',
+    path: '/api/developer/connections/{connectionName}',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  deleteConnection: {
+    method: 'DELETE',
+    path: '/api/developer/connections/{connectionName}',
+    query: ['force'],
+    takesKey: false,
+    hasBody: false,
+  },
+  listConnectionVersions: {
+    method: 'GET',
+    path: '/api/developer/connections/{connectionName}/versions',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  testConnection: {
+    method: 'POST',
+    path: '/api/developer/connections/{connectionName}/test',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
   readModelEndpoint: {
     method: 'GET',
     path: '/api/developer/model-endpoint',
@@ -3087,6 +3374,8 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: true,
   },
+  listPrices: { method: 'GET', path: '/api/developer/prices', query: ['history'], takesKey: false, hasBody: false },
+  setPrice: { method: 'POST', path: '/api/developer/prices', query: [], takesKey: false, hasBody: true },
   listErrorCodes: { method: 'GET', path: '/api/developer/error-codes', query: [], takesKey: false, hasBody: false },
   embedVersions: { method: 'GET', path: '/embed/versions.json', query: [], takesKey: false, hasBody: false },
   createEmbedSession: { method: 'POST', path: '/api/embed/session', query: [], takesKey: false, hasBody: true },

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
 import { TOOL_FAILURES } from '../../../media/contract/tools.ts';
+import { USAGE_UNIT_NAMES } from '../../../media/contract/usage.ts';
 import { CALL_PARTS } from '../../calls/call-parts.ts';
 import { SENTIMENTS } from '../../calls/findings.ts';
 import { pageOf, time, uuid, wholeList } from '../openapi/shared-answers.ts';
@@ -92,6 +93,29 @@ const recovery = z
   })
   .meta({ id: 'Recovery' });
 
+const cost = z
+  .strictObject({
+    currency: z.string().nullable().describe('Null: nothing that was used has a price'),
+    total: z.number().nullable().describe('Of what has a price, to a millionth'),
+    isComplete: z.boolean().describe('False: some of `usage` has no price, and is not in `total`'),
+    items: z.array(z.strictObject({ kind: z.enum(['stt', 'llm', 'tts']), amount: z.number() })),
+    usage: z.array(
+      z.strictObject({
+        connection: z.string(),
+        version: z.int(),
+        provider: z.string(),
+        model: z.string(),
+        unit: z.enum(USAGE_UNIT_NAMES),
+        quantity: z.number(),
+        speculative: z
+          .number()
+          .describe('Of `quantity`, what was thrown away because the caller went on; it costs too'),
+        amount: z.number().nullable().describe('Null: it has no price'),
+      }),
+    ),
+  })
+  .meta({ id: 'CallCost', description: 'At the prices of the operator that held when it was used.' });
+
 const evidence = z.strictObject({ turnId: z.string(), quote: z.string() }).meta({ id: 'Evidence' });
 
 export const callAnswer = z
@@ -162,7 +186,7 @@ export const callAnswer = z
         .describe('Times that the agent paused for what was no interruption, and went on; null: not measured'),
     }),
     tools: z.array(toolUse),
-    cost: z.null().describe('Not measured'),
+    cost: cost.nullable().describe('Of what the call used of its providers; null: it used none'),
     warnings: z.array(warning),
     recovery: z
       .array(recovery)

@@ -15,6 +15,7 @@ import { type RecordingLinks, TOLD_LIFE_MS } from '../../recordings/recording-li
 import { type SoundForm, STORED_FORM } from '../../recordings/sound-form.ts';
 import type { Queryable } from '../../store/database.ts';
 import { type ToolUseView, toolUsesOf, withToolMs } from '../../tools/tool-log.ts';
+import { type CallCost, costsOf } from '../../usage/call-usage.ts';
 import { transcriptOf } from '../../webhooks/transcript.ts';
 
 export interface CallScope {
@@ -33,27 +34,30 @@ interface ViewDeps {
 export async function readCallView(deps: ViewDeps, scope: CallScope): Promise<CallView | undefined> {
   const call = await readCall(deps.database, scope.workspaceId, scope.callUuid);
   if (call === undefined) return undefined;
-  const [turns, webhooks, tools, recovery] = await Promise.all([
+  const [turns, webhooks, tools, recovery, costs] = await Promise.all([
     readTurns(deps.database, call.callUuid),
     countWebhooks(deps.database, call.callUuid),
     toolUsesOf(deps.database, [call.callUuid]),
     recoveriesOf(deps.database, [call]),
+    costsOf(deps.database, call.workspaceId, [call.callUuid]),
   ]);
-  return viewOf(call, turns, webhooks, deps.links, tools.get(call.callUuid), recovery.get(call.callUuid));
+  const told = [tools.get(call.callUuid), recovery.get(call.callUuid), costs.get(call.callUuid)] as const;
+  return viewOf(call, turns, webhooks, deps.links, ...told);
 }
 
-/** In the order of the ids; what the workspace does not have is left out. Five queries, however many calls. */
+/** In the order of the ids; what the workspace does not have is left out. Six queries, however many calls. */
 export async function readCallViews(
   deps: ViewDeps,
   workspaceId: string,
   callUuids: readonly string[],
 ): Promise<CallView[]> {
   if (callUuids.length === 0) return [];
-  const [calls, turns, webhooks, tools] = await Promise.all([
+  const [calls, turns, webhooks, tools, costs] = await Promise.all([
     readCalls(deps.database, workspaceId, callUuids),
     turnsByCall(deps.database, callUuids),
     webhooksByCall(deps.database, callUuids),
     toolUsesOf(deps.database, callUuids),
+    costsOf(deps.database, workspaceId, callUuids),
   ]);
   const recoveries = await recoveriesOf(deps.database, calls);
   const byId = new Map(calls.map((call) => [call.callUuid, call]));
@@ -61,7 +65,7 @@ export async function readCallViews(
     const call = byId.get(callUuid);
     if (call === undefined) return [];
     const counts = webhooks.get(callUuid) ?? NO_WEBHOOKS;
-    const told = [tools.get(callUuid), recoveries.get(callUuid)] as const;
+    const told = [tools.get(callUuid), recoveries.get(callUuid), costs.get(callUuid)] as const;
     return [viewOf(call, turns.get(callUuid) ?? [], counts, deps.links, ...told)];
   });
 }
@@ -108,6 +112,7 @@ export function viewOf(
   links: RecordingLinks,
   tools: readonly ToolUseView[] = [],
   recovery: readonly Recovery[] = [],
+  cost: CallCost | null = null,
 ): CallView {
   return {
     callUuid: call.callUuid,
@@ -151,7 +156,7 @@ export function viewOf(
       falseBargeIns: call.answeredAt === null ? null : call.falseBargeIns,
     },
     tools: [...tools],
-    cost: null,
+    cost,
     warnings: call.warnings.map(shownWarning),
     recovery: [...recovery],
     compliance: call.compliance,

@@ -4,6 +4,7 @@ import { time } from '../openapi/shared-answers.ts';
 
 export const modelEndpointAnswer = z
   .strictObject({
+    connection: z.string().describe('The connection that leads to it'),
     baseUrl: z.string(),
     model: z.string(),
     hasKey: z.boolean().describe('It is write-only'),

@@ -11,12 +11,14 @@ import {
   removeModelEndpoint,
   setModelEndpoint,
   showModelEndpoint,
+  type WantedEndpoint,
 } from '../../analysis/operator-model.ts';
 import type { AddressCheck } from '../../outbound-http/target-check.ts';
 import type { Sealer } from '../../sealing/sealer.ts';
 import type { Database } from '../../store/database.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { ETAG, json } from '../openapi/operation.ts';
+import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { etagOf, expectMatch } from '../settings/etag.ts';
 import { given } from '../settings/given.ts';
@@ -35,7 +37,12 @@ export const MODEL_ENDPOINT_PATH = '/api/developer/model-endpoint';
 
 export const modelEndpointBody = z
   .strictObject({
-    baseUrl: z.string().trim().min(1).max(2_000).meta({ description: 'https://api.openai.com/v1' }),
+    connection: z.string().min(1).max(63).optional().meta({
+      description: 'A connection of the workspace to `openai_compatible`, in place of `baseUrl` and `apiKey`',
+    }),
+    baseUrl: z.string().trim().min(1).max(2_000).optional().meta({
+      description: 'https://api.openai.com/v1; becomes the connection `analysis`',
+    }),
     model: z.string().trim().min(1).max(120),
     apiKey: z.string().min(1).max(4_096).nullish().meta({
       description: 'Write-only. Absent: the stored one stays, if the address does; null: the server wants none',
@@ -75,15 +82,14 @@ export function registerModelEndpoint(app: FastifyInstance, guard: Guard, deps: 
     ifMatch: true,
     body: modelEndpointBody,
     answers: { 200: json('The endpoint.', modelEndpointAnswer, ETAG) },
-    errors: ['model_not_set'],
+    errors: ['model_not_set', 'setting_refused'],
     async handler(request, reply) {
-      const { baseUrl, model, apiKey } = request.body;
+      const { model } = request.body;
       const check = { ...deps.modelAddress, clock: deps.clock };
       const wanted = {
         slug: request.principal.slug,
-        baseUrl,
+        ...whereOf(request.body),
         model,
-        ...given({ apiKey }),
         by: changedBy(request),
         check,
         expect: expectMatch<ModelEndpoint | null>(request, (current) => current),
@@ -100,7 +106,8 @@ export function registerModelEndpoint(app: FastifyInstance, guard: Guard, deps: 
     id: 'removeModelEndpoint',
     tag: 'Settings',
     summary: 'Remove the chat endpoint',
-    description: 'From now on the local heuristic reads the calls.',
+    description:
+      'From now on the local heuristic reads the calls. The connection `analysis` goes with it, unless an agent uses it.',
     scope: 'settings:write',
     ifMatch: true,
     answers: { 200: json('What was there.', modelEndpointAnswer) },
@@ -111,4 +118,11 @@ export function registerModelEndpoint(app: FastifyInstance, guard: Guard, deps: 
       return refusing('model_not_set', removeModelEndpoint(database, named));
     },
   });
+}
+
+function whereOf({ connection, baseUrl, apiKey }: z.infer<typeof modelEndpointBody>): WantedEndpoint {
+  if (baseUrl !== undefined && connection === undefined) return { baseUrl, ...given({ apiKey }) };
+  if (connection !== undefined && baseUrl === undefined && apiKey === undefined) return { connection };
+  const issue = 'Give `connection`, which has an address and a key of its own, or `baseUrl` and `apiKey`: not both.';
+  throw new Refusal('invalid_request', { details: [{ field: 'connection', issue }] });
 }

@@ -45,6 +45,11 @@ export const SETTING_CODES = {
     meaning: 'The workspace has no such public key, or it is revoked.',
   },
   secret_not_found: { status: 404, message: 'Secret not found', meaning: 'The workspace has no secret of this name.' },
+  connection_not_found: {
+    status: 404,
+    message: 'Connection not found',
+    meaning: 'The workspace has no connection of this name.',
+  },
   model_not_set: {
     status: 404,
     message: 'No model endpoint',

@@ -22,7 +22,8 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await runner.close();
-  await h.database.query('DELETE FROM model_endpoints');
+  await h.database.query('DELETE FROM analysis_models');
+  await h.database.query('DELETE FROM provider_connections');
   await h.database.query('DELETE FROM analysis_jobs');
 });
 afterAll(() => h.close());
@@ -95,9 +96,13 @@ async function ring(callUuid: string): Promise<void> {
 const setModel = async (callUuid: string): Promise<void> => {
   const { workspaceId } = await h.call(callUuid);
   await h.database.query(
-    `INSERT INTO model_endpoints (workspace_id, base_url, model, key_sealed) VALUES ($1, 'https://llm.example/v1', 'm-1', 'sk-canary')`,
+    `INSERT INTO provider_connections (workspace_id, name, version, provider, base_url, credentials_sealed)
+     VALUES ($1, 'reader', 1, 'openai_compatible', 'https://llm.example/v1', '{"apiKey":"sk-canary"}')`,
     [workspaceId],
   );
+  await h.database.query(`INSERT INTO analysis_models (workspace_id, connection, model) VALUES ($1, 'reader', 'm-1')`, [
+    workspaceId,
+  ]);
 };
 const chatAnswer = (content: unknown): OutboundResult => ({
   kind: 'answered',

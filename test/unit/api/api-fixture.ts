@@ -22,6 +22,7 @@ import { controlCall } from '../../../src/lifecycle/live-control.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
+import type { OutboundRequest, OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
 import type { NewCall, Placement } from '../../../src/placement/ports.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
@@ -70,6 +71,9 @@ export interface ApiFixture {
   /** What the media process answers to control actions, and what it was asked. */
   controlOutcome: ControlOutcome | 'unanswered';
   controlled: ControlAction[];
+  /** What providers were asked, and what they answer. */
+  providerRequests: OutboundRequest[];
+  providerAnswer: OutboundResult;
   /** Names of the agents whose greetings were asked for. */
   prepared: string[];
   /** A good request of acme's, changed by `change`; `body` replaces the whole. */
@@ -159,6 +163,8 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
     controlOutcome: { done: true },
     controlled: [],
     prepared: [],
+    providerRequests: [],
+    providerAnswer: { kind: 'failed', reason: 'no test has said what it answers' },
     app: createApiServer({
       database,
       clock,
@@ -207,6 +213,13 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       checks: { database: async () => 'ok' },
       webhookAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
       modelAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
+      modelHttp: {
+        async send(request) {
+          fixture.providerRequests.push(request);
+          return fixture.providerAnswer;
+        },
+        close: async () => {},
+      },
       webhookBell: { ring: (ids) => void fixture.rung.push(...ids) },
       instance: 'run-1',
     }),

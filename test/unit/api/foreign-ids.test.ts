@@ -11,6 +11,7 @@ import { importAgent } from '../../../src/agents/stored-agents.ts';
 import type { Operation } from '../../../src/api/openapi/operation.ts';
 import { operationsWithoutServer } from '../../../src/api/openapi/without-a-server.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
+import { addConnection } from '../../../src/connections/stored-connections.ts';
 import { createWidgetKey } from '../../../src/embed/widget-keys.ts';
 import { placeHold } from '../../../src/retention/legal-holds.ts';
 import { setSecret } from '../../../src/tools/secrets.ts';
@@ -62,6 +63,7 @@ const KINDS: Record<string, Kind> = {
   'path:keyId': { make: apiKey, unknown: () => uuidv4().replaceAll('-', '').slice(0, 8) },
   // Not an id of its own: it names a version of the agent before it.
   'path:version': { make: async () => '1', unknown: () => '2' },
+  'path:connectionName': { make: connection, unknown: () => `c${uuidv4().slice(0, 8)}` },
   'path:name': { make: secret, unknown: () => `S${uuidv4().slice(0, 8)}` },
   lineId: { make: async (tenant) => tenant.lineId, ...uuid },
   defaultAgentId: { make: async (tenant) => tenant.agentId, ...uuid },
@@ -83,7 +85,7 @@ const CSV = 'phone\n+14155550125\n';
 const OWN_WORDS = new Set(['body:externalId', 'path:version', 'path:name']);
 const LOOKS_LIKE_ID = /(^|[a-z])(Ids?|Uuids?|ID|UUID)$|^(id|ids|from|enterprise)$/;
 
-/** For fields that a body must have. */
+/** For fields that a body must have; by the operation's name where it has another form there. */
 const SAMPLES: Record<string, unknown> = {
   to: '+14155550123',
   phone: '+14155550124',
@@ -91,6 +93,7 @@ const SAMPLES: Record<string, unknown> = {
   action: 'mute_agent',
   definition: { kind: 'tone', name: 'Tone', direction: 'any', toneHz: 440 },
   limits: { concurrentCalls: 3 },
+  'changeConnection:limits': { concurrent: 3 },
   authId: 'MA1',
   authToken: 'another',
   recording: 30,
@@ -170,7 +173,7 @@ async function ask({ operation, where, field }: Cell, id: string): Promise<Answe
   for (const name of Object.keys(propertiesOf(operation))) {
     if (isTime(operation, 'body', name)) continue;
     if (where === 'body' && name === field) payload[name] = isList(name) ? [id] : id;
-    else if (name in SAMPLES) payload[name] = SAMPLES[name];
+    else if (name in SAMPLES) payload[name] = SAMPLES[`${operation.id}:${name}`] ?? SAMPLES[name];
     else if (name in KINDS && !OWN_WORDS.has(`body:${name}`)) {
       const own = await KINDS[name]!.make(acme);
       payload[name] = isList(name) ? [own] : own;
@@ -265,6 +268,12 @@ async function clip(tenant: Tenant): Promise<string> {
 async function secret(tenant: Tenant): Promise<string> {
   const name = `S${uuidv4().slice(0, 8)}`;
   await setSecret(api.database, SEALER, { slug: tenant.slug, name, value: 'x' });
+  return name;
+}
+
+async function connection(tenant: Tenant): Promise<string> {
+  const name = `c${uuidv4().slice(0, 8)}`;
+  await addConnection(api.database, SEALER, { slug: tenant.slug, name, provider: 'openai_compatible' });
   return name;
 }
 

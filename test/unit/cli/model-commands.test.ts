@@ -56,7 +56,7 @@ describe('parley model', () => {
     expect(show.out).toBe(`emulated-1 at ${emulator.baseUrl}, with a key\n`);
     const tried = await parley('model test acme --json');
     expect(JSON.parse(tried.out)).toMatchObject({ ok: true, format: 'json_schema', intent: 'confirmed' });
-    const stored = await api.database.query('SELECT base_url, key_sealed FROM model_endpoints');
+    const stored = await api.database.query('SELECT * FROM provider_connections');
     const audited = await api.database.query(`SELECT * FROM audit_log WHERE action LIKE 'model.%'`);
     expect(audited).toHaveLength(1);
     for (const text of [set.out, show.out, tried.out, JSON.stringify(audited), JSON.stringify(stored)]) {
