@@ -11,6 +11,19 @@ export interface Clock {
   after(afterMs: number, run: () => void): () => void;
 }
 
+/** Runs `run` each `everyMs` from now, the next time set before it runs. Returns a function that ends it. */
+export function every(clock: Pick<Clock, 'after'>, everyMs: number, run: () => void): () => void {
+  let cancel = (): void => {};
+  function later(): void {
+    cancel = clock.after(everyMs, () => {
+      later();
+      run();
+    });
+  }
+  later();
+  return () => cancel();
+}
+
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
   epochMs: () => Date.now(),

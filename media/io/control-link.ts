@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Logger } from 'pino';
-import type { Clock } from '../contract/clock.ts';
+import { type Clock, every } from '../contract/clock.ts';
 import { MOST_LINE_BYTES, ReliableLink } from '../contract/link.ts';
 import type { ClaimAnswer, ClaimRequest, ToControl, ToMedia } from '../contract/link-messages.ts';
 
@@ -87,7 +87,7 @@ class Link implements ControlLink {
       peerRestarted: () => options.controlRestarted?.(),
     });
     this.#connect();
-    this.#ackRegularly();
+    this.#cancelAck = every(options.clock, ACK_EVERY_MS, () => this.#reliable.ackNow());
   }
 
   get isConnected(): boolean {
@@ -251,12 +251,5 @@ class Link implements ControlLink {
     if (!message.answer.ok) return;
     const { callUuid, epoch } = message.answer.setup;
     this.send({ type: 'media.stopped', callUuid, epoch, why: 'socket_closed', durationMs: 0, latencies: [] });
-  }
-
-  #ackRegularly(): void {
-    this.#cancelAck = this.#options.clock.after(ACK_EVERY_MS, () => {
-      this.#reliable.ackNow();
-      this.#ackRegularly();
-    });
   }
 }

@@ -12,6 +12,7 @@ import { SealBroken } from '../../media/sealed/sealed-file.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { type LiveCall, lockCall, readOwnCall } from '../calls/live-call.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { createSweeper, type Sweeper } from '../store/sweeper.ts';
 import { compareSealed } from './compare-sealed.ts';
 import { dayFolderOf } from './local-copies.ts';
 import type { Stores } from './open-stores.ts';
@@ -19,7 +20,6 @@ import { openRecordingKey } from './recording-keys.ts';
 import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import type { Join, JoinOrder } from './renditions.ts';
 import { partFailed, type SettleDeps, type Settled, settleRecording, wholeFailed } from './settle-recording.ts';
-import { createSweeper, type Sweeper } from './sweeper.ts';
 import { type JoinPlan, outlookOf, wholeOf } from './whole-recording.ts';
 
 export interface JoinerDeps extends SettleDeps {
@@ -234,7 +234,11 @@ export function createJoiner(deps: JoinerDeps): Joiner {
     await patchRecording(database, row, { attempts: Math.min(row.attempts + 1, mostAttempts), nextAt, lastError: why });
   }
 
-  const sweeper = createSweeper({ clock, log, sweep, what: 'recordings to be joined' });
+  const sweeper = createSweeper({
+    clock,
+    sweep,
+    failed: (err) => log.warn({ err }, 'recordings to be joined wait for the database'),
+  });
   return {
     ...sweeper,
     sweep,

@@ -12,6 +12,7 @@ import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { createSweeper, type Sweeper } from '../store/sweeper.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { compareSealed } from './compare-sealed.ts';
 import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';
@@ -19,7 +20,6 @@ import type { RecordingLinks } from './recording-links.ts';
 import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import { objectKeyOf, type RecordingStore } from './recording-store.ts';
 import { partFailed, type Settled, settleRecording } from './settle-recording.ts';
-import { createSweeper, type Sweeper } from './sweeper.ts';
 import { wholeOf } from './whole-recording.ts';
 
 export interface ShelfDeps {
@@ -231,7 +231,11 @@ export function createShelf(deps: ShelfDeps): Shelf {
     });
   }
 
-  const sweeper = createSweeper({ clock, log, sweep, what: 'recordings' });
+  const sweeper = createSweeper({
+    clock,
+    sweep,
+    failed: (err) => log.warn({ err }, 'recordings wait for the database'),
+  });
   return {
     ...sweeper,
     figures,
