@@ -54,7 +54,7 @@ export async function askModel(
   for (let questions = 0; questions < MOST_QUESTIONS; questions++) {
     const limitMs = Math.min(QUESTION_LIMIT_MS, deadlineAtMs - clock.nowMs());
     if (limitMs < LEAST_LIMIT_MS || signal.aborted) return last;
-    if (!state.mayAsk()) {
+    if (!state.breaker.admits()) {
       return questions > 0
         ? last
         : { ok: false, fault: 'breaker_open', reason: 'it failed five times in a row and is left alone for 30 s' };
@@ -71,7 +71,7 @@ export async function askModel(
       state.format = outcome.format;
       const reading = readAnswer(outcome.content, story, base, endpoint.model);
       if (reading.ok) {
-        state.answered();
+        state.breaker.settled(false);
         deps.asked?.('ok', seconds);
         return reading;
       }
@@ -83,8 +83,7 @@ export async function askModel(
     const fault = last.fault as ModelFault;
     deps.asked?.(fault, seconds);
     // A refusal is an answer: the server is well.
-    if (fault === 'refused') state.answered();
-    else state.failed();
+    state.breaker.settled(fault !== 'refused');
     const seen = (faults.get(fault) ?? 0) + 1;
     faults.set(fault, seen);
     if (seen > TRIES_AGAIN[fault]) return last;
