@@ -6,14 +6,14 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Logger } from 'pino';
+import { createBackoff } from '../contract/backoff.ts';
 import { type Clock, every } from '../contract/clock.ts';
 import { MOST_LINE_BYTES, ReliableLink } from '../contract/link.ts';
 import type { ClaimAnswer, ClaimRequest, ToControl, ToMedia } from '../contract/link-messages.ts';
 
 const SPOOL_MESSAGES = 50_000;
 const CLAIM_LIMIT_MS = 3000;
-const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 1000;
+const RETRY_PAUSES = { firstMs: 50, longestMs: 1_000 };
 const ACK_EVERY_MS = 1000;
 /** More than this in the socket's own buffer: control hangs. The connection is dropped; the spool holds what matters. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
@@ -68,7 +68,7 @@ class Link implements ControlLink {
   #receivedBytes = 0;
   #isConnected = false;
   #wasTold = false;
-  #retryMs = FIRST_RETRY_MS;
+  readonly #retries = createBackoff(RETRY_PAUSES);
   #nextRequestId = 1;
   #closed = false;
   #cancelRetry: () => void = () => {};
@@ -156,7 +156,7 @@ class Link implements ControlLink {
     this.#socket = socket;
     socket.on('connect', () => {
       this.#isConnected = true;
-      this.#retryMs = FIRST_RETRY_MS;
+      this.#retries.reset();
       this.#options.log.info({ unacked: this.unackedCount }, 'connected to control');
       this.#wasTold = false;
       this.#reliable.connected();
@@ -175,8 +175,7 @@ class Link implements ControlLink {
 
   #retry(): void {
     if (this.#closed) return;
-    this.#cancelRetry = this.#options.clock.after(this.#retryMs, () => this.#connect());
-    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+    this.#cancelRetry = this.#options.clock.after(this.#retries.nextMs(), () => this.#connect());
   }
 
   #lost(): void {

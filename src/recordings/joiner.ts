@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
+import { pauseAfter } from '../../media/contract/backoff.ts';
 import { SealBroken } from '../../media/sealed/sealed-file.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { type LiveCall, lockCall, readOwnCall } from '../calls/live-call.ts';
@@ -44,8 +45,7 @@ export interface Joiner extends Sweeper {
   sweep(): Promise<number>;
 }
 
-const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 600_000;
+const PAUSES = { firstMs: 2_000, longestMs: 600_000 };
 /** A process that took one and died: the next takes it again after this. Longer than a rendering may take. */
 const CLAIM_MS = 360_000;
 const LONGEST_ERROR = 500;
@@ -228,7 +228,7 @@ export function createJoiner(deps: JoinerDeps): Joiner {
 
   async function postpone(row: RecordingRow, error: unknown, mostAttempts: number): Promise<void> {
     const why = sentenceOf(error);
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(row.attempts, 20));
+    const pauseMs = pauseAfter(row.attempts, PAUSES);
     if (row.lastError !== why) log.warn({ callUuid: row.callUuid, why, pauseMs }, 'a recording waits to be joined');
     const nextAt = new Date(clock.epochMs() + pauseMs);
     await patchRecording(database, row, { attempts: Math.min(row.attempts + 1, mostAttempts), nextAt, lastError: why });

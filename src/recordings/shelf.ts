@@ -6,6 +6,7 @@
  */
 import { open, rm, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { pauseAfter } from '../../media/contract/backoff.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import { SealBroken } from '../../media/sealed/sealed-file.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
@@ -53,8 +54,7 @@ export interface Shelf extends Sweeper {
 }
 
 const AT_ONCE = 4;
-const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 600_000;
+const PAUSES = { firstMs: 2_000, longestMs: 600_000 };
 /** A process that took one and died: the next takes it again after this. */
 const CLAIM_MS = 120_000;
 const LONGEST_ERROR = 500;
@@ -205,7 +205,7 @@ export function createShelf(deps: ShelfDeps): Shelf {
       const isWhole = row.epoch === WHOLE_EPOCH;
       // Its parts are still there: it is made again.
       const patch = isWhole
-        ? { state: 'recording', nextAt: new Date(clock.epochMs() + FIRST_PAUSE_MS) }
+        ? { state: 'recording', nextAt: new Date(clock.epochMs() + PAUSES.firstMs) }
         : { state: 'failed', nextAt: null };
       await patchRecording(tx, row, { ...patch, lastError: why.slice(0, LONGEST_ERROR) });
       if (isWhole) return { events: [], deliveryIds: [] };
@@ -219,7 +219,7 @@ export function createShelf(deps: ShelfDeps): Shelf {
   async function postpone(row: RecordingRow, error: unknown): Promise<void> {
     figures.retries++;
     const why = error instanceof Error ? error.message : String(error);
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(row.attempts, 20));
+    const pauseMs = pauseAfter(row.attempts, PAUSES);
     const level = error instanceof RecordingKeyLost ? 'error' : 'warn';
     if (row.attempts === 0 || row.lastError !== why.slice(0, LONGEST_ERROR)) {
       log[level]({ callUuid: row.callUuid, why, pauseMs }, 'a recording waits on this disk for its store');
