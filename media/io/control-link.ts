@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { createBackoff } from '../contract/backoff.ts';
-import { type Clock, every } from '../contract/clock.ts';
+import { type Clock, every, pause } from '../contract/clock.ts';
 import { MOST_LINE_BYTES, ReliableLink } from '../contract/link.ts';
 import type { ClaimAnswer, ClaimRequest, ToControl, ToMedia } from '../contract/link-messages.ts';
 
@@ -136,7 +136,7 @@ class Link implements ControlLink {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + limitMs;
     while (this.unackedCount > 0 && clock.nowMs() < untilMs && !this.#closed) {
-      await new Promise<void>((resolve) => clock.after(20, resolve));
+      await pause(clock, 20);
     }
   }
 

@@ -2,7 +2,7 @@
  * Asks a workspace's model about one call, with retries, until a deadline. Called by `analyse.ts`. A fault that may pass (429, 5xx,
  * no connection, nonsense) is tried again after a pause; one that will not (401, a refusal) is not. Never rejects.
  */
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Findings } from '../calls/findings.ts';
 import type { CallStory } from './call-story.ts';
 import { askChat, type ChatDeps, type ChatEndpoint, type ModelFault } from './chat-endpoint.ts';
@@ -96,16 +96,4 @@ export async function askModel(
 
 function jittered(pauseMs: number, random: () => number): number {
   return pauseMs * (1 + JITTER_RATIO * (2 * random() - 1));
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const cancel = clock.after(ms, done);
-    signal.addEventListener('abort', done);
-  });
 }

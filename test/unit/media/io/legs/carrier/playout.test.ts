@@ -4,22 +4,13 @@ import { createPlivoCodecFactory } from '../../../../../../media/io/carriers/pli
 import { Playout } from '../../../../../../media/io/legs/carrier/playout.ts';
 import { CallBlock } from '../../../../../../media/rings/call-block.ts';
 import { createRecordRing, PLAYED } from '../../../../../../media/rings/record-ring.ts';
+import { NO_STREAM_EVENTS } from '../../../../../support/fakes/no-stream-events.ts';
 
 type Sent = { atMs: number } & (
   | { kind: 'audio'; frames: number; firstByte: number }
   | { kind: 'checkpoint'; name: string }
   | { kind: 'clear' }
 );
-
-const silentEvents = {
-  started() {},
-  audio() {},
-  digit() {},
-  played() {},
-  cleared() {},
-  stopped() {},
-  faulted() {},
-};
 
 function countsOf(values: number[]): Map<number, number> {
   const counts = new Map<number, number>();
@@ -37,7 +28,7 @@ function make(framesPerMessage: 1 | 3 = 1) {
     {
       format: MULAW_8K,
       framesPerMessage,
-      codec: createPlivoCodecFactory({ framesPerMessage }).create(MULAW_8K, silentEvents),
+      codec: createPlivoCodecFactory({ framesPerMessage }).create(MULAW_8K, NO_STREAM_EVENTS),
       send: (bytes) => {
         const message = JSON.parse(Buffer.from(bytes).toString());
         const atMs = state.nowMs;
