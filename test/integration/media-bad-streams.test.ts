@@ -10,12 +10,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRandom } from '../../bench/harness/seeded-random.ts';
 import { keepLog } from '../../bench/harness/suite-log.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import { ReliableLink } from '../../media/contract/link.ts';
 import type { CallSetup, ClaimAnswer, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
 import { chooseSocketServer } from '../../media/io/socket-server/choose-server.ts';
-import { createRandom } from '../harness/seeded-random.ts';
 import { eventually } from '../support/eventually.ts';
 import { BINARY, frame, RawClient, TEXT } from '../unit/media/io/socket-server/raw-client.ts';
 

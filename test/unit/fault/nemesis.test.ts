@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parsePersonas, personaFor } from '../../../bench/emulators/persona.ts';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { personasOf, planWorkload } from '../../fault/chaos/workload.ts';
 import { type NemesisStep, planOnceEach, planRounds } from '../../fault/nemesis/nemesis-plan.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
 
 const plan = (seed: number) =>
   planRounds({ durationMs: 140_000, everyMs: 7_000, mediaProcesses: 2, random: createRandom(seed) });
