@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createRandom } from '../../../../../../bench/harness/seeded-random.ts';
 import { MULAW_8K } from '../../../../../../media/contract/audio-format.ts';
 import { createPlivoCodecFactory } from '../../../../../../media/io/carriers/plivo/plivo-codec.ts';
 import { Playout } from '../../../../../../media/io/legs/carrier/playout.ts';
@@ -145,11 +146,7 @@ describe.each([1, 3] as const)('playout with %i frames a message', (framesPerMes
   test('a random conversation of 2,000 services keeps every invariant', () => {
     for (let seed = 1; seed <= 20; seed++) {
       const call = make(framesPerMessage);
-      let random = seed * 7919;
-      const next = (): number => {
-        random = (random * 48_271) % 2_147_483_647;
-        return random / 2_147_483_647;
-      };
+      const next = createRandom(seed);
       let clearedUpTo = 0;
       let seen = 0;
       for (let i = 0; i < 2000; i++) {
