@@ -17,8 +17,8 @@ const mediaConfigSchema = z.strictObject({
   runDir: z.string().min(1),
   dataDir: z.string().min(1),
   pipelineThreads: z.int().min(1).max(64),
-  speechThreads: z.int().min(0).max(16),
-  listenThreads: z.int().min(0).max(64),
+  ttsThreads: z.int().min(0).max(16),
+  sttThreads: z.int().min(0).max(64),
   socketServer: z.enum(['auto', 'uws', 'ws']),
   logLevel: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   /** Streams at once; more are answered 503. */

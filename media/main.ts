@@ -77,14 +77,14 @@ const ioBell = new Bell();
 const speech = createEngineHost({
   kind: 'speech',
   url: urlOf('speech-thread'),
-  threads: config.speechThreads,
+  threads: config.ttsThreads,
   clock,
   log,
 });
 const listen = createEngineHost({
   kind: 'listen',
   url: urlOf('listen-thread'),
-  threads: config.listenThreads,
+  threads: config.sttThreads,
   clock,
   log,
 });

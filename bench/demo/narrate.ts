@@ -1,7 +1,7 @@
 /** Turns what the gateway and the callee report into the story's lines. */
 
 import type { CallEvent } from '../../clients/typescript/src/client.ts';
-import type { LiveEvent } from '../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../media/contract/conversation.ts';
 import type { EmulatorEvent } from '../emulators/emulator-event.ts';
 import type { Story } from './story.ts';
 
@@ -13,7 +13,7 @@ export function narrateGateway(story: Story, event: CallEvent): void {
     story.line('state', String(event.data['status']));
     return;
   }
-  const live = { type: event.kind, ...event.data } as LiveEvent;
+  const live = { type: event.kind, ...event.data } as ConversationEvent;
   switch (live.type) {
     case 'first_audio':
       story.line('first', `word of the agent ${ms(live.answerToFirstWordMs)} after the answer`);
@@ -49,12 +49,12 @@ export function narrateGateway(story: Story, event: CallEvent): void {
   }
 }
 
-function bargeInText(live: Extract<LiveEvent, { type: 'barge_in' }>): string {
+function bargeInText(live: Extract<ConversationEvent, { type: 'barge_in' }>): string {
   if (live.phase === 'pause') return 'the callee talks into it: the agent falls silent';
   return live.phase === 'commit' ? 'a real interruption: the agent yields' : 'only a murmur: the agent goes on';
 }
 
-function toolText(live: Extract<LiveEvent, { type: 'tool' }>): string {
+function toolText(live: Extract<ConversationEvent, { type: 'tool' }>): string {
   if (live.phase === 'start') return `${live.name}: the client's endpoint is asked`;
   const how = live.outcome === 'ok' ? `answered ${live.status}` : `${live.outcome}: ${live.code}`;
   return `${live.name} ${how} after ${ms(live.ms)}`;

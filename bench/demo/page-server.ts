@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { CallEvent } from '../../clients/typescript/src/client.ts';
-import type { LiveEvent } from '../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../media/contract/conversation.ts';
 import { loadWidgetFiles } from '../../src/api/widget/widget-files.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import type { Gateway } from '../harness/gateway.ts';
@@ -106,7 +106,7 @@ async function tell(gateway: Gateway, callUuid: string, response: ServerResponse
 
 function lineOf(event: CallEvent): Line | null {
   if (event.kind === 'status') return { who: 'fact', mark: 'state', text: String(event.data['status']) };
-  const live = { type: event.kind, ...event.data } as LiveEvent;
+  const live = { type: event.kind, ...event.data } as ConversationEvent;
   if (live.type === 'latency') {
     return { who: 'fact', mark: 'reply', text: `${Math.round(live.latency.agentMs)} ms after the callee's last sound` };
   }

@@ -11,13 +11,13 @@ import type { Hearing } from './hearing/hearing.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import type { CallReporter, ReplyAnchor } from './reporter.ts';
 import { Sayings } from './sayings.ts';
-import type { AgentVoice } from './speaking/agent-voice.ts';
+import type { AgentSpeech } from './speaking/agent-speech.ts';
 import type { AgentTools } from './tools/agent-tools.ts';
 
 export interface AgentActionsDeps {
   reporter: CallReporter;
   hearing: Hearing;
-  voice: AgentVoice;
+  voice: AgentSpeech;
   floor: Floor;
   operator: OperatorDesk;
   input: CallerInput;

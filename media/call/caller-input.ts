@@ -11,7 +11,7 @@ import { isSpeech, type Meaning, SHORTEST_SPEECH_MS } from './hearing/meaning.ts
 import { Keypad } from './keypad.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import type { CallReporter, ReplyAnchor } from './reporter.ts';
-import type { AgentVoice } from './speaking/agent-voice.ts';
+import type { AgentSpeech } from './speaking/agent-speech.ts';
 import type { ToolUses } from './tools/tool-uses.ts';
 
 export interface CallerInputDeps {
@@ -20,7 +20,7 @@ export interface CallerInputDeps {
   line: AgentLine;
   floor: Floor;
   hearing: Hearing;
-  voice: AgentVoice;
+  voice: AgentSpeech;
   operator: OperatorDesk;
   tools: ToolUses;
   /** Audio time. */

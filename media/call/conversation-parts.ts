@@ -16,14 +16,14 @@ import { Hearing } from './hearing/hearing.ts';
 import type { HearingListener } from './hearing/meaning.ts';
 import { Operator } from './operator.ts';
 import { OperatorDesk } from './operator-desk.ts';
-import { AgentVoice, type AgentVoiceDeps, type AgentVoiceListener } from './speaking/agent-voice.ts';
+import { AgentSpeech, type AgentSpeechDeps, type AgentSpeechListener } from './speaking/agent-speech.ts';
 import { fixedSentencesOf } from './speaking/fixed-sentences.ts';
 import { AgentTools } from './tools/agent-tools.ts';
 import type { ToolPort } from './tools/tool-port.ts';
 import { ToolUses } from './tools/tool-uses.ts';
 import { Encouragement } from './turn-taking/encouragement.ts';
 
-export interface ConversationDeps extends AgentVoiceDeps {
+export interface ConversationDeps extends AgentSpeechDeps {
   kind: AgentKind;
   /** Null: the agent does not listen. */
   ear: EarFactory | null;
@@ -33,7 +33,7 @@ export interface ConversationDeps extends AgentVoiceDeps {
 }
 
 /** What the parts tell the conversation. */
-export interface PartsListener extends HearingListener, AgentVoiceListener, FloorListener {
+export interface PartsListener extends HearingListener, AgentSpeechListener, FloorListener {
   /** The agent wants something. */
   acted(action: AgentAction): void;
   /** The agent threw, or went out of bounds. */
@@ -46,7 +46,7 @@ export interface PartsListener extends HearingListener, AgentVoiceListener, Floo
 export interface Parts {
   line: AgentLine;
   words: CallerWords;
-  voice: AgentVoice;
+  voice: AgentSpeech;
   floor: Floor;
   hearing: Hearing;
   tools: AgentTools;
@@ -81,7 +81,7 @@ export function createParts(
     fixed: fixedSentencesOf(kind.fixedTexts(definition)),
     format,
   };
-  const voice = new AgentVoice(deps, wish, listener);
+  const voice = new AgentSpeech(deps, wish, listener);
   const floor = new Floor({ reporter, voice, operator: desk, encouragement, listener });
   const hearing = new Hearing({ clock, logger, reporter, ear, voice, words, floor, listener });
   const uses = new ToolUses({

@@ -10,7 +10,7 @@ import type { CallCommand } from '../contract/call-command.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import { readCheckpoint } from '../contract/checkpoint.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
-import { type ControlOutcome, controlRefused } from '../contract/live-control.ts';
+import { type ControlOutcome, controlRefused } from '../contract/operator-control.ts';
 import { type ConversationDeps, createParts, type Parts, type PartsListener } from './conversation-parts.ts';
 import type { FrameIntake } from './hearing/frame-intake.ts';
 import type { Hearing } from './hearing/hearing.ts';

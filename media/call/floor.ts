@@ -10,7 +10,7 @@ import type { Hearing } from './hearing/hearing.ts';
 import type { InterruptionListener, Meaning } from './hearing/meaning.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import type { CallReporter } from './reporter.ts';
-import type { AgentVoice, Utterance } from './speaking/agent-voice.ts';
+import type { AgentSpeech, Utterance } from './speaking/agent-speech.ts';
 import { restOfFeed } from './speaking/feed-pieces.ts';
 import type { Encouragement } from './turn-taking/encouragement.ts';
 
@@ -29,7 +29,7 @@ export interface FloorListener {
 
 export interface FloorDeps {
   reporter: CallReporter;
-  voice: AgentVoice;
+  voice: AgentSpeech;
   operator: OperatorDesk;
   encouragement: Encouragement;
   listener: FloorListener;

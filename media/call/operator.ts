@@ -2,19 +2,19 @@
  * Somebody steers the call from outside: texts that the agent is to say, words in the caller's place, silence. Says the
  * texts when nobody else speaks; the conversation asks it at each tick.
  */
-import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
+import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/operator-control.ts';
 import type { AgentLine } from './agent-line.ts';
 import type { Floor } from './floor.ts';
 import type { Hearing } from './hearing/hearing.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import type { CallReporter } from './reporter.ts';
-import type { AgentVoice } from './speaking/agent-voice.ts';
+import type { AgentSpeech } from './speaking/agent-speech.ts';
 
 export interface OperatorDeps {
   desk: OperatorDesk;
   /** False: the agent obeys nobody. */
   isSteerable: boolean;
-  voice: AgentVoice;
+  voice: AgentSpeech;
   floor: Floor;
   hearing: Hearing;
   line: AgentLine;

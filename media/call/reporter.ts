@@ -6,7 +6,7 @@
 import { LONGEST_AGENT_STATE } from '../contract/agent.ts';
 import { type AgentState, type Checkpoint, readCheckpoint } from '../contract/checkpoint.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { LiveEvent, Turn } from '../contract/conversation.ts';
+import type { ConversationEvent, Turn } from '../contract/conversation.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { CallBlock } from '../rings/call-block.ts';
@@ -58,7 +58,7 @@ export class CallReporter {
     return Math.round(streamMs + this.#shiftMs);
   }
 
-  live(event: LiveEvent): void {
+  live(event: ConversationEvent): void {
     this.#send({ type: 'call.live', callUuid: this.#callUuid, event });
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { CallCommand } from '../contract/call-command.ts';
-import { controlRefused } from '../contract/live-control.ts';
+import { controlRefused } from '../contract/operator-control.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import { Suspect } from '../rings/suspect.ts';
 import type { Session } from './session.ts';

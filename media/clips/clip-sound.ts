@@ -9,9 +9,9 @@ import { open, rename, rm } from 'node:fs/promises';
 import { WAV_HEADER_BYTES } from '../audio/wav.ts';
 import type { LegFormat } from '../contract/audio-format.ts';
 import type { ClipFile } from '../contract/clip.ts';
-import { FILE_CHUNK_BYTES } from '../sealed/sealed-file.ts';
-import { SealedReader } from '../sealed/sealed-reader.ts';
-import { SealedWriter } from '../sealed/sealed-writer.ts';
+import { FILE_CHUNK_BYTES } from '../files/encrypted-file.ts';
+import { EncryptedFileReader } from '../files/encrypted-file-reader.ts';
+import { EncryptedFileWriter } from '../files/encrypted-file-writer.ts';
 
 const SUFFIX = '.sealed';
 
@@ -43,7 +43,7 @@ export function createClipSound() {
       const temporary = `${path}.${randomUUID()}.part`;
       const fd = openSync(temporary, 'wx', 0o600);
       try {
-        const sealed = new SealedWriter(Buffer.from(clip.keyHex, 'hex'), fd, writeSync);
+        const sealed = new EncryptedFileWriter(Buffer.from(clip.keyHex, 'hex'), fd, writeSync);
         for (let at = 0; at < frames.length; at += FILE_CHUNK_BYTES) {
           sealed.add(frames.subarray(at, at + FILE_CHUNK_BYTES));
           await new Promise(setImmediate);
@@ -66,7 +66,7 @@ async function* plain(path: string, keyHex: string, from: number): AsyncGenerato
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    const sealed = await SealedReader.open(Buffer.from(keyHex, 'hex'), size, async (start, end) => {
+    const sealed = await EncryptedFileReader.open(Buffer.from(keyHex, 'hex'), size, async (start, end) => {
       const bytes = new Uint8Array(end - start);
       return bytes.subarray(0, (await file.read(bytes, 0, bytes.length, start)).bytesRead);
     });

@@ -49,7 +49,7 @@ export interface TurnLatency {
 }
 
 /** Shown as it happens (server-sent events, the demo); stored with the call. */
-export type LiveEvent =
+export type ConversationEvent =
   | { type: 'speech'; who: 'user' | 'agent'; phase: 'start' | 'end'; atMs: number; turnId?: string }
   | { type: 'partial'; text: string; atMs: number; turnId?: string }
   /** Words of the agent as they begin to be played; of web sessions only, and only for the page. */

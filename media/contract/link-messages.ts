@@ -8,9 +8,9 @@ import type { LegFormat } from './audio-format.ts';
 import type { EndedReason } from './call-outcome.ts';
 import type { StoredCheckpoint } from './checkpoint.ts';
 import type { CallClips } from './clip.ts';
-import type { LiveEvent, RecordingFacts, TurnLatency } from './conversation.ts';
-import type { ControlAction, ControlOutcome } from './live-control.ts';
-import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from './live-session.ts';
+import type { ConversationEvent, RecordingFacts, TurnLatency } from './conversation.ts';
+import type { ControlAction, ControlOutcome } from './operator-control.ts';
+import type { LiveErrorCode, LiveUpgradeRequest, NegotiatedAudio, WebSetup } from './live-session.ts';
 import type { MetricFamily } from './metrics.ts';
 import type { ToolAnswer, ToolAsk } from './tools.ts';
 
@@ -58,11 +58,11 @@ export interface ClaimRequest {
   /** Lower-case names; only those that a signature check needs. */
   headers: Record<string, string>;
   /** With `carrier` "web": a socket at `/ws/live`; `token` is a session's or a resume token. */
-  live?: LiveKnock;
+  live?: LiveUpgradeRequest;
 }
 
 /** What became of a recording whose key media asks for. `settled`: stored already, or erased; what is left of it here is to go. `unknown`: keep it, and say why. */
-export type RecordingFate = { kind: 'open'; keyHex: string } | { kind: 'settled' } | { kind: 'unknown'; why: string };
+export type RecordingDisposition = { kind: 'open'; keyHex: string } | { kind: 'settled' } | { kind: 'unknown'; why: string };
 
 export type ClaimAnswer =
   | { ok: true; setup: CallSetup }
@@ -90,7 +90,7 @@ export type ToMedia =
   /** To a `tool.call`; may come twice, or too late. */
   | { type: 'tool.answer'; callUuid: string; toolCallId: string; answer: ToolAnswer }
   /** Answers `recording.key`. */
-  | { type: 'recording.key'; stream: { callUuid: string; epoch: number }; fate: RecordingFate }
+  | { type: 'recording.key'; stream: { callUuid: string; epoch: number }; fate: RecordingDisposition }
   | { type: 'drain' };
 
 /** Who or what ended a call's stream. */
@@ -150,7 +150,7 @@ export type ToControl =
       audio: NegotiatedAudio;
       resumeNumber: number;
     }
-  | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: LiveEvent }
+  | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: ConversationEvent }
   /** Kept as it is: only media reads it, of this version or the next (`readCheckpoint`). Everybody may read its `variables`. */
   | { type: 'checkpoint'; callUuid: string; epoch: number; checkpoint: StoredCheckpoint }
   /** Make the tool's request, once, however often this is said. Said again when control is another run than before. */

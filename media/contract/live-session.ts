@@ -44,7 +44,7 @@ export const LIVE_CLOSE_CODES: Readonly<Record<LiveErrorCode, number>> = {
 };
 
 /** What media knows of who knocks at `/ws/live`. */
-export interface LiveKnock {
+export interface LiveUpgradeRequest {
   parentOrigin: string;
   /** The `Origin` header; null: the client is no browser. */
   origin: string | null;

@@ -3,10 +3,10 @@ import type { CallCommand } from './call-command.ts';
 import type { EndedReason } from './call-outcome.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { CallClips } from './clip.ts';
-import type { LiveEvent, RecordingFacts } from './conversation.ts';
+import type { ConversationEvent, RecordingFacts } from './conversation.ts';
 import type { EnginePorts } from './engine-kinds.ts';
-import type { CallSetup, RecordingFate } from './link-messages.ts';
-import type { ControlOutcome } from './live-control.ts';
+import type { CallSetup, RecordingDisposition } from './link-messages.ts';
+import type { ControlOutcome } from './operator-control.ts';
 import type { ToolAsk } from './tools.ts';
 
 /** `Port` is a `MessagePort` of `node:worker_threads`, which this leaf may not import. */
@@ -43,7 +43,7 @@ export interface UtteranceBegun {
 export type FromPipeline =
   /** `osThreadId`: the operating system's, where it can be known; says whether a silent thread works or waits for a processor. */
   | { type: 'ready'; osThreadId?: number | null }
-  | { type: 'call.live'; callUuid: string; event: LiveEvent }
+  | { type: 'call.live'; callUuid: string; event: ConversationEvent }
   /** An utterance begins to be heard. Should the thread die in it, this and the block's `heardChars` are all that is left of its turn. */
   | { type: 'call.speaking'; callUuid: string; utterance: UtteranceBegun }
   /** It has more text than was told; told before any of it is heard. */
@@ -55,12 +55,12 @@ export type FromPipeline =
   /** Answered by the command `tool.answer`. `atPage`: by the page of a web session, within `timeoutMs`. */
   | { type: 'call.tool'; callUuid: string; ask: ToolAsk; atPage: boolean; timeoutMs: number }
   | { type: 'call.tool.cancel'; callUuid: string; toolCallId: string }
-  /** Have the windows in this memory scored (`media/engines/local/voice-windows.ts`); sent once, when the first call wants it. */
+  /** Have the windows in this memory scored (`media/engines/local/voice-activity-windows.ts`); sent once, when the first call wants it. */
   | { type: 'scoring.attach'; shape: unknown; memory: SharedArrayBuffer }
   /** Of the time since the last: the share in which the thread worked, and by how much its latest tick began late. */
   | { type: 'heartbeat'; calls: number; busyRatio?: number; lateMs?: number };
 
-export type { RecordingFate };
+export type { RecordingDisposition };
 
 /** What comes through a record ring, where that is not what the recording is kept in. */
 export interface RecordedDirections {
@@ -84,7 +84,7 @@ export type ToRecorder =
   /** The stream lasted `durationMs`; both channels are padded to it. */
   | { type: 'close'; callUuid: string; epoch: number; durationMs: number }
   /** Answers `key.wanted`. */
-  | { type: 'key'; callUuid: string; epoch: number; fate: RecordingFate };
+  | { type: 'key'; callUuid: string; epoch: number; fate: RecordingDisposition };
 
 export type FromRecorder =
   | { type: 'ready' }

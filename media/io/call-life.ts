@@ -9,9 +9,9 @@ import type { CallCommand } from '../contract/call-command.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import type { Checkpoint } from '../contract/checkpoint.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { LiveEvent, RecordingFacts, TurnLatency } from '../contract/conversation.ts';
+import type { ConversationEvent, RecordingFacts, TurnLatency } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
-import { CONTROL_DONE, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
+import { CONTROL_DONE, type ControlOutcome, controlRefused } from '../contract/operator-control.ts';
 import type { NegotiatedAudio } from '../contract/live-session.ts';
 import { placeholderText } from '../contract/placeholders.ts';
 import { type ToolAsk, toolFailed } from '../contract/tools.ts';
@@ -215,7 +215,7 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
 
   // The pipeline.
 
-  live(event: LiveEvent): void {
+  live(event: ConversationEvent): void {
     this.#leg.live(event);
     // For the page alone; a turn's words come with its end.
     if (event.type === 'agent_text') return;

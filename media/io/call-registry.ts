@@ -10,7 +10,7 @@ import type { EndedReason } from '../contract/call-outcome.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { RecordingFacts } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
-import { controlRefused } from '../contract/live-control.ts';
+import { controlRefused } from '../contract/operator-control.ts';
 import type { WebSetup } from '../contract/live-session.ts';
 import { CallLife } from './call-life.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';

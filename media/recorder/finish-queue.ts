@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { OpusCodec } from '../audio/opus-codec.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { FromRecorder } from '../contract/thread-messages.ts';
-import type { WriteAt } from '../sealed/sealed-writer.ts';
+import type { WriteAt } from '../files/encrypted-file-writer.ts';
 import { type FinishOrder, factsOfFinished, finishRecording, NothingReadable } from './finish-recording.ts';
 import { setAside } from './segment-files.ts';
 

@@ -15,9 +15,9 @@ import { MAX_OPUS_PACKET_BYTES, type OpusCodec } from '../audio/opus-codec.ts';
 import { SoundMeter, soundMapInSteps } from '../audio/sound-meter.ts';
 import type { LegFormat } from '../contract/audio-format.ts';
 import type { RecordingFacts, SoundMap } from '../contract/conversation.ts';
-import { SealedReader } from '../sealed/sealed-reader.ts';
-import { SealedWriter, type WriteAt } from '../sealed/sealed-writer.ts';
-import { syncPath } from '../sealed/sync-path.ts';
+import { EncryptedFileReader } from '../files/encrypted-file-reader.ts';
+import { EncryptedFileWriter, type WriteAt } from '../files/encrypted-file-writer.ts';
+import { syncPath } from '../files/sync-path.ts';
 import { instantBytesOf, listSegments, type Segment, SegmentReader } from './segment-files.ts';
 
 export interface FinishDeps {
@@ -115,7 +115,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
   });
   const fd = openSync(order.temporaryPath, 'w', 0o600);
   try {
-    const sealed = new SealedWriter(order.dataKey, fd, write);
+    const sealed = new EncryptedFileWriter(order.dataKey, fd, write);
     const ogg = createOggOpusWriter({
       channels: 2,
       preSkipTicks: encoder.lookaheadTicks,
@@ -153,7 +153,7 @@ function toLinear(format: LegFormat, raw: Uint8Array, linear: Int16Array): void 
   else for (let i = 0; i < linear.length; i++) linear[i] = raw[2 * i]! | (raw[2 * i + 1]! << 8);
 }
 
-/** Checks every page, and the length unless it is null, and hashes what was checked. Rejects with a `SealBroken`, an `OggError` or an `Error`. */
+/** Checks every page, and the length unless it is null, and hashes what was checked. Rejects with a `EncryptedFileBroken`, an `OggError` or an `Error`. */
 async function readBack(
   path: string,
   dataKey: Uint8Array,
@@ -165,7 +165,7 @@ async function readBack(
   let sizeBytes = 0;
   const fd = openSync(path, 'r');
   try {
-    const sealed = await SealedReader.open(dataKey, statSync(path).size, async (start, end) => {
+    const sealed = await EncryptedFileReader.open(dataKey, statSync(path).size, async (start, end) => {
       const piece = new Uint8Array(end - start);
       return piece.subarray(0, readSync(fd, piece, 0, piece.length, start));
     });

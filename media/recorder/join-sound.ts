@@ -7,15 +7,15 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import type { OpusCodec, OpusRateHz } from '../audio/opus-codec.ts';
 import type { RecordingFacts } from '../contract/conversation.ts';
-import { SealedWriter, type WriteAt } from '../sealed/sealed-writer.ts';
+import { EncryptedFileWriter, type WriteAt } from '../files/encrypted-file-writer.ts';
 import { factsOfFinished } from './finish-recording.ts';
-import { decodeSound, readSound, type SealedSound } from './sealed-sound.ts';
+import { decodeSound, readSound, type EncryptedSound } from './encrypted-sound.ts';
 import { opusSink } from './sound-sinks.ts';
 
 export interface JoinOrder {
   callUuid: string;
   /** In order; where one reaches into the next, the next one holds. */
-  parts: (SealedSound & { startMs: number })[];
+  parts: (EncryptedSound & { startMs: number })[];
   totalMs: number;
   /** Of the whole. */
   dataKey: Uint8Array;
@@ -33,7 +33,7 @@ const BITS_PER_SEC: Record<OpusRateHz, number> = {
 };
 const SILENCE_MS = 1000;
 
-/** Resolves with what was written, read back and checked. Rejects with a `SealBroken`, an `OggError`, or what the disk throws. */
+/** Resolves with what was written, read back and checked. Rejects with a `EncryptedFileBroken`, an `OggError`, or what the disk throws. */
 export async function joinSound(order: JoinOrder, codec: OpusCodec, write: WriteAt): Promise<RecordingFacts> {
   const parts = order.parts.map((part) => ({ ...part, facts: readSound(part) }));
   const rateHz = Math.max(...parts.map(({ facts }) => facts.inputRateHz)) as OpusRateHz;
@@ -41,7 +41,7 @@ export async function joinSound(order: JoinOrder, codec: OpusCodec, write: Write
   const soundTicks = Math.round((order.totalMs * OGG_TICKS_PER_SECOND) / 1000);
   const fd = openSync(order.targetPath, 'w', 0o600);
   try {
-    const sealed = new SealedWriter(order.dataKey, fd, write);
+    const sealed = new EncryptedFileWriter(order.dataKey, fd, write);
     const sink = opusSink(sealed, codec, {
       rateHz,
       channels: 2,

@@ -10,7 +10,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { LegFormat } from '../contract/audio-format.ts';
-import type { RecordingFate, ToRecorder } from '../contract/thread-messages.ts';
+import type { RecordingDisposition, ToRecorder } from '../contract/thread-messages.ts';
 import type { FrameRing } from '../rings/frame-ring.ts';
 import { attachRecordRing } from '../rings/record-ring.ts';
 import { createFinishQueue, type FinishQueueDeps } from './finish-queue.ts';
@@ -42,7 +42,7 @@ export interface Recorder {
   /** Asks for the keys of what earlier runs left unfinished. Resolves when it has asked. */
   salvage(): Promise<void>;
   /** The key of a left-over recording, or what else became of it. One that was not asked for is ignored. */
-  key(callUuid: string, epoch: number, fate: RecordingFate): void;
+  key(callUuid: string, epoch: number, fate: RecordingDisposition): void;
   /** Resolves when nothing is left to finish. */
   idle(): Promise<void>;
   /** Ends the tick and closes the files; open calls' segments stay for a later run to finish. Idempotent. */
@@ -248,7 +248,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     if (youngFolders > 0 || leftOvers.size > 0) cancelRescan = clock.after(OWN_STILL_MS, rescan);
   }
 
-  function key(callUuid: string, epoch: number, fate: RecordingFate): void {
+  function key(callUuid: string, epoch: number, fate: RecordingDisposition): void {
     const leftOver = leftOvers.get(keyOf(callUuid, epoch));
     if (isStopped || leftOver === undefined) return;
     const { folder, finishedFile } = leftOver;

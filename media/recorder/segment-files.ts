@@ -25,13 +25,13 @@ import { type LegFormat, silenceByteOf } from '../contract/audio-format.ts';
 import {
   chunkCountOf,
   chunkStartOf,
-  createSeal,
-  openSeal,
-  SEAL_TAG_BYTES,
-  SEALED_HEADER_BYTES,
-  type Seal,
-} from '../sealed/sealed-file.ts';
-import { type WriteAt, writeFully } from '../sealed/sealed-writer.ts';
+  createFileCipher,
+  openFileCipher,
+  CHUNK_TAG_BYTES,
+  ENCRYPTED_HEADER_BYTES,
+  type FileCipher,
+} from '../files/encrypted-file.ts';
+import { type WriteAt, writeFully } from '../files/encrypted-file-writer.ts';
 import { BLOCK_MS } from './timeline.ts';
 
 const SEGMENT_CHUNKS = 10_000 / BLOCK_MS;
@@ -40,7 +40,7 @@ const OWNER_NAME = 'owner';
 
 export interface Segment {
   path: string;
-  seal: Seal;
+  seal: FileCipher;
   /** Where in the recording it begins. */
   firstSample: number;
   /** Whole samples of both channels that can be read, the damaged ones before the last good one counted. */
@@ -67,7 +67,7 @@ export class SegmentWriter {
   readonly #onSyncError: (error: Error) => void;
   readonly #instantBytes: number;
   readonly #chunkBytes: number;
-  #seal: Seal | null = null;
+  #seal: FileCipher | null = null;
   #fd = -1;
   #nextSegment: number;
   #nextSample: number;
@@ -122,10 +122,10 @@ export class SegmentWriter {
     const path = join(folder, `${String(this.#nextSegment++).padStart(6, '0')}.sealed`);
     this.#fd = openSync(path, 'w', 0o600);
     const sound = { format, firstSample: this.#nextSample };
-    this.#seal = createSeal(dataKey, { chunkBytes: this.#chunkBytes, sound });
+    this.#seal = createFileCipher(dataKey, { chunkBytes: this.#chunkBytes, sound });
     this.#chunk = 0;
-    this.#position = SEALED_HEADER_BYTES;
-    writeFully(this.#write, this.#fd, this.#seal.header, 0, SEALED_HEADER_BYTES, 0);
+    this.#position = ENCRYPTED_HEADER_BYTES;
+    writeFully(this.#write, this.#fd, this.#seal.header, 0, ENCRYPTED_HEADER_BYTES, 0);
   }
 }
 
@@ -169,7 +169,7 @@ export function listSegments(
  */
 export function setAside(folder: string): string | null {
   const names = readdirSync(folder).filter((name) => SEGMENT_NAME.test(name));
-  if (names.every((name) => statSync(join(folder, name)).size <= SEALED_HEADER_BYTES)) {
+  if (names.every((name) => statSync(join(folder, name)).size <= ENCRYPTED_HEADER_BYTES)) {
     rmSync(folder, { recursive: true, force: true });
     return null;
   }
@@ -188,8 +188,8 @@ function segmentNumbersIn(folder: string): number[] {
 function readSegment(path: string, dataKey: Uint8Array): (Segment & { format: LegFormat }) | null {
   const fd = openSync(path, 'r');
   try {
-    const header = readPiece(fd, 0, SEALED_HEADER_BYTES);
-    const seal = openSeal(dataKey, header);
+    const header = readPiece(fd, 0, ENCRYPTED_HEADER_BYTES);
+    const seal = openFileCipher(dataKey, header);
     if (seal.sound === null) return null;
     const { format, firstSample } = seal.sound;
     const fileBytes = statSync(path).size;
@@ -209,7 +209,7 @@ function readSegment(path: string, dataKey: Uint8Array): (Segment & { format: Le
 }
 
 function readChunk(fd: number, chunk: number, chunkBytes: number): Uint8Array {
-  return readPiece(fd, chunkStartOf(chunk, chunkBytes), chunkBytes + SEAL_TAG_BYTES);
+  return readPiece(fd, chunkStartOf(chunk, chunkBytes), chunkBytes + CHUNK_TAG_BYTES);
 }
 
 function readPiece(fd: number, position: number, lengthBytes: number): Uint8Array {

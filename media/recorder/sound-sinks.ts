@@ -2,7 +2,7 @@
 import { createOggOpusWriter, OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import { MAX_OPUS_PACKET_BYTES, type OpusCodec, type OpusRateHz } from '../audio/opus-codec.ts';
 import { WAV_HEADER_BYTES, writeWavHeader } from '../audio/wav.ts';
-import type { SealedWriter } from '../sealed/sealed-writer.ts';
+import type { EncryptedFileWriter } from '../files/encrypted-file-writer.ts';
 
 /** Takes interleaved samples, any number at a time. */
 export interface SoundSink {
@@ -14,7 +14,7 @@ const PACKET_MS = 20;
 const COMPLEXITY = 1;
 
 /** 16-bit PCM; `totalSamples` a channel stand in its header. */
-export function wavSink(sealed: SealedWriter, rateHz: number, channels: number, totalSamples: number): SoundSink {
+export function wavSink(sealed: EncryptedFileWriter, rateHz: number, channels: number, totalSamples: number): SoundSink {
   const header = new Uint8Array(WAV_HEADER_BYTES);
   writeWavHeader(header, { codec: 'pcm_s16le', rateHz, channels, dataBytes: totalSamples * channels * 2 });
   sealed.add(header);
@@ -34,7 +34,7 @@ export function wavSink(sealed: SealedWriter, rateHz: number, channels: number, 
 
 /** Ogg/Opus, exactly `soundTicks` long: what is missing is silence, what is too much is cut. */
 export function opusSink(
-  sealed: SealedWriter,
+  sealed: EncryptedFileWriter,
   codec: OpusCodec,
   shape: {
     rateHz: OpusRateHz;

@@ -13,7 +13,7 @@ import { createCallSession, type ListeningDeps } from '../call/call-session.ts';
 import { listenRateOf } from '../call/hearing/frame-intake.ts';
 import type { Session } from '../call/session.ts';
 import { SessionRegistry } from '../call/session-registry.ts';
-import { ClipShelf } from '../call/speaking/clip-shelf.ts';
+import { ClipCache } from '../call/speaking/clip-cache.ts';
 import { fixedSentencesOf } from '../call/speaking/fixed-sentences.ts';
 import { createFrameEncoder } from '../call/speaking/frame-encoder.ts';
 import { GreetingCache } from '../call/speaking/greeting-cache.ts';
@@ -24,7 +24,7 @@ import type { TextToSpeech } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { safeLogOptions } from '../contract/log-safety.ts';
 import type { FromPipeline, ToPipeline } from '../contract/thread-messages.ts';
-import { NeuralVoices } from '../engines/local/neural-voices.ts';
+import { VoiceActivityScoring } from '../engines/local/voice-activity-scoring.ts';
 import { loadVoiceActivity } from '../engines/local/voice-activity.ts';
 import { osThreadId } from '../io/threads/os-thread.ts';
 import { Bell } from '../rings/bell.ts';
@@ -81,13 +81,13 @@ const SPEECHLESS: TextToSpeech = {
   voices: [],
   synthesize: () => Promise.reject(new Error('an agent of a kind without a voice engine wants to say words')),
 };
-const clipShelf = new ClipShelf(createClipSound(), logger);
+const clipCache = new ClipCache(createClipSound(), logger);
 let opus: OpusCodec | null = null;
 /** Loaded by the first leg that speaks it. */
 const opusNow = (): OpusCodec => (opus ??= loadOpusCodec());
 
 const createVoiceActivity = await loadVoiceActivity();
-const neuralVoices = new NeuralVoices({
+const voiceActivityScoring = new VoiceActivityScoring({
   gate: createVoiceActivity,
   rateHz: NEURAL_RATE_HZ,
   attach: (shape, memory) => send({ type: 'scoring.attach', shape, memory }),
@@ -110,7 +110,7 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
       registry.stop(message.callUuid);
       break;
     case 'scoring.failed':
-      neuralVoices.failed(message.why);
+      voiceActivityScoring.failed(message.why);
       break;
     case 'prepare':
       prepare(message).catch((error: unknown) =>
@@ -136,13 +136,13 @@ async function prepare(message: Extract<ToPipeline, { type: 'prepare' }>): Promi
   const { agent, clips, placeholders, format } = message;
   const kind = agentKindOf(agent);
   const choice = kind.engines(agent);
-  if (choice.voiceActivity === 'neural') neuralVoices.warm();
+  if (choice.voiceActivity === 'neural') voiceActivityScoring.warm();
   const opening = kind.opening(agent, placeholders);
   if (opening === null) return;
   const { text, clip } = opening;
   if (clip !== undefined) {
     const file = clips?.[clip];
-    if (file !== undefined) clipShelf.obtain(file, text, format);
+    if (file !== undefined) clipCache.obtain(file, text, format);
     return;
   }
   if (choice.voice === null) return;
@@ -185,7 +185,7 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
       listening: ear === null ? null : await listeningTo(setup, call, ear, voiceActivity),
       ...speaking,
       frameEncoder,
-      clipShelf,
+      clipCache,
       ringIo,
       send,
     },
@@ -209,7 +209,7 @@ async function listeningTo(
     opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,
     voiceActivity:
       voiceActivity === 'neural' && rateHz === NEURAL_RATE_HZ
-        ? neuralVoices.create((why) => warnOfGateAlone(callUuid, call, why))
+        ? voiceActivityScoring.create((why) => warnOfGateAlone(callUuid, call, why))
         : createVoiceActivity(rateHz),
   };
 }

@@ -19,7 +19,7 @@ try {
   parentPort.postMessage(
     'parts' in order
       ? { facts: await joinSound(order, codec, writeSync) }
-      : { sealedBytes: renderSound(order, codec, writeSync) },
+      : { encryptedBytes: renderSound(order, codec, writeSync) },
   );
 } catch (error) {
   parentPort.postMessage({ error: error instanceof Error ? error.message : String(error) });

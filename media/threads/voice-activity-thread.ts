@@ -6,7 +6,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { loadSilero } from '../engines/local/silero-model.ts';
-import { VoiceWindows, type WindowShape } from '../engines/local/voice-windows.ts';
+import { VoiceActivityWindows, type WindowShape } from '../engines/local/voice-activity-windows.ts';
 import { type WindowModel, WindowScorer } from '../engines/local/window-scorer.ts';
 
 const POLL_MS = 8;
@@ -20,7 +20,7 @@ type ToScoring =
 
 if (parentPort === null) throw new Error('voice-activity-thread is a worker thread: start it with new Worker(…)');
 const models = new Map<number, Promise<WindowModel>>();
-const attached = new Map<number, { windows: VoiceWindows; scorer: WindowScorer }>();
+const attached = new Map<number, { windows: VoiceActivityWindows; scorer: WindowScorer }>();
 let isStopping = false;
 
 parentPort.on('message', (message: ToScoring) => {
@@ -31,7 +31,7 @@ parentPort.on('message', (message: ToScoring) => {
 
 /** A model that does not load is nobody's to handle: the thread ends. */
 async function attach({ index, shape, memory }: Extract<ToScoring, { type: 'attach' }>): Promise<void> {
-  const windows = new VoiceWindows(shape, memory);
+  const windows = new VoiceActivityWindows(shape, memory);
   const loading = models.get(shape.rateHz) ?? loadSilero(shape.rateHz, windows.inputSamples);
   models.set(shape.rateHz, loading);
   attached.set(index, { windows, scorer: new WindowScorer(windows, await loading) });

@@ -5,7 +5,7 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { lockCall, readCall } from '../calls/live-call.ts';
+import { lockCall, readCall } from '../calls/call-row.ts';
 import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';

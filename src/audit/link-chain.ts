@@ -5,12 +5,12 @@
  */
 import type { Database, Queryable } from '../store/database.ts';
 import { AUDIT_COLUMNS, type AuditRow, FIRST_PREV_HASH, hashOf } from './audit-entry.ts';
-import type { ChainSealer } from './chain-sealer.ts';
+import type { ChainSigner } from './chain-signer.ts';
 
 const BATCH_ROWS = 500;
 
 /** Links all that wait, of one chain or of all. Returns how many rows. */
-export async function linkAudit(database: Database, sealer: ChainSealer | null, chain?: string): Promise<number> {
+export async function linkAudit(database: Database, sealer: ChainSigner | null, chain?: string): Promise<number> {
   const chains =
     chain === undefined
       ? (await database.query<{ chain: string }>('SELECT DISTINCT chain FROM audit_log WHERE position IS NULL')).map(
@@ -26,7 +26,7 @@ export async function linkAudit(database: Database, sealer: ChainSealer | null, 
   return linked;
 }
 
-async function linkBatch(tx: Queryable, sealer: ChainSealer | null, chain: string): Promise<number> {
+async function linkBatch(tx: Queryable, sealer: ChainSigner | null, chain: string): Promise<number> {
   const waiting = await tx.query('SELECT 1 AS one FROM audit_log WHERE chain = $1 AND position IS NULL LIMIT 1', [
     chain,
   ]);

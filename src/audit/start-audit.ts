@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Database } from '../store/database.ts';
-import type { ChainSealer } from './chain-sealer.ts';
+import type { ChainSigner } from './chain-signer.ts';
 import { linkAudit } from './link-chain.ts';
 
 export interface AuditLinking {
@@ -17,7 +17,7 @@ const LINK_EVERY_MS = 1_000;
 
 export function startAuditLinking(deps: {
   database: Database;
-  sealer: ChainSealer;
+  sealer: ChainSigner;
   clock: Pick<Clock, 'after'>;
   log: Logger;
 }): AuditLinking {

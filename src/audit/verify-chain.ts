@@ -4,7 +4,7 @@
  */
 import type { Queryable } from '../store/database.ts';
 import { AUDIT_COLUMNS, type AuditRow, FIRST_PREV_HASH, hashOf } from './audit-entry.ts';
-import type { ChainSealer } from './chain-sealer.ts';
+import type { ChainSigner } from './chain-signer.ts';
 
 export type AuditFaultKind =
   /** The row's fields are not those that were hashed. */
@@ -53,7 +53,7 @@ export async function verifyChain(
   database: Queryable,
   chain: string,
   /** Null: seals are compared with the rows, but whether they are ours is not known. */
-  sealer: ChainSealer | null,
+  sealer: ChainSigner | null,
 ): Promise<ChainReport> {
   const [noted] = await database.query<{ position: string; hash: Buffer }>(
     'SELECT position, hash FROM audit_chains WHERE chain = $1',

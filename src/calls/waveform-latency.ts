@@ -6,13 +6,13 @@ import type { SoundMap, TurnLatency } from '../../media/contract/conversation.ts
 import type { Queryable } from '../store/database.ts';
 import { readTurns } from './call-turns.ts';
 import { summariseLatencies } from './latency-summary.ts';
-import { type LiveCall, patchCall } from './live-call.ts';
+import { type CallRow, patchCall } from './call-row.ts';
 
 const FIRST_EPOCH = 1;
 
 export async function writeWaveformLatency(
   tx: Queryable,
-  call: LiveCall,
+  call: CallRow,
   epoch: number,
   sound: SoundMap,
 ): Promise<void> {

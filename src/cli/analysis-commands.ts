@@ -4,7 +4,7 @@ import { systemClock } from '../../media/contract/clock.ts';
 import { analyseAgain } from '../analysis/analyse-again.ts';
 import { type CallWarning, codeOf } from '../calls/call-warnings.ts';
 import type { Findings } from '../calls/findings.ts';
-import { type LiveCall, readCall } from '../calls/live-call.ts';
+import { type CallRow, readCall } from '../calls/call-row.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import { createGuardedClient } from '../outbound-http/guarded-client.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
@@ -59,7 +59,7 @@ const REFUSALS = {
   deleted: 'The transcript was deleted, so there is nothing to analyse.',
 } as const;
 
-async function findCall(io: CommandIo, slug: string, callId: string): Promise<LiveCall> {
+async function findCall(io: CommandIo, slug: string, callId: string): Promise<CallRow> {
   const { id } = await findWorkspace(io.database(), slug);
   const call = UUID.test(callId) ? await readCall(io.database(), id, callId) : undefined;
   if (call !== undefined) return call;

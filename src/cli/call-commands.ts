@@ -6,7 +6,7 @@ import type { CallFilters } from '../call-log/call-log-query.ts';
 import { searchCalls } from '../call-log/call-log-search.ts';
 import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
 import { readTurns } from '../calls/call-turns.ts';
-import { type LiveCall, readCall, readCalls } from '../calls/live-call.ts';
+import { type CallRow, readCall, readCalls } from '../calls/call-row.ts';
 import { publicMetadata, secondsBetween } from '../calls/shown-fields.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import { OperatorError } from '../errors/operator-error.ts';
@@ -152,7 +152,7 @@ function partsOf(list: string): CallPart[] {
   return CALL_PARTS.filter((part) => asked.includes('all') || asked.includes(part));
 }
 
-async function findCall(io: CommandIo, slug: string, callId: string): Promise<{ workspaceId: string; call: LiveCall }> {
+async function findCall(io: CommandIo, slug: string, callId: string): Promise<{ workspaceId: string; call: CallRow }> {
   const { id } = await findWorkspace(io.database(), slug);
   const call = UUID.test(callId) ? await readCall(io.database(), id, callId) : undefined;
   if (call === undefined)
@@ -164,7 +164,7 @@ async function findCall(io: CommandIo, slug: string, callId: string): Promise<{ 
   return { workspaceId: id, call };
 }
 
-async function waitForEnd(io: CommandIo, workspaceId: string, callUuid: string): Promise<LiveCall> {
+async function waitForEnd(io: CommandIo, workspaceId: string, callUuid: string): Promise<CallRow> {
   const untilMs = performance.now() + END_LIMIT_MS;
   for (;;) {
     const call = (await readCall(io.database(), workspaceId, callUuid))!;
@@ -173,12 +173,12 @@ async function waitForEnd(io: CommandIo, workspaceId: string, callUuid: string):
   }
 }
 
-function secondsText(call: LiveCall): string {
+function secondsText(call: CallRow): string {
   const seconds = secondsBetween(call.answeredAt, call.endedAt);
   return seconds === null ? '-' : `${seconds} s`;
 }
 
-function shown(call: LiveCall): Record<string, unknown> {
+function shown(call: CallRow): Record<string, unknown> {
   const { callUuid, agentId, direction, toNumber, fromNumber, name, status, endedReason, hangupBy, fault } = call;
   const { createdAt, answeredAt, endedAt, recordingStatus, transcriptStatus, analysisStatus } = call;
   return {

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
-import { readOwnCall } from '../calls/live-call.ts';
+import { readOwnCall } from '../calls/call-row.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import { listRecordings, type RecordingRow, WHOLE_EPOCH } from '../recordings/recording-rows.ts';
 import { FORMATS, type SoundForm, STORED_FORM, VARIANTS } from '../recordings/sound-form.ts';

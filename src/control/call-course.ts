@@ -2,8 +2,8 @@
  * The way of a call through control: placed, changed, timed, ended. Here stands what follows from an end. Made by
  * `control.ts`, after what has to hear of ends.
  */
-import type { LiveCall } from '../calls/live-call.ts';
-import { createDeeds } from '../lifecycle/deeds.ts';
+import type { CallRow } from '../calls/call-row.ts';
+import { createSideEffects } from '../lifecycle/side-effects.ts';
 import { createLeadFollower } from '../lifecycle/lead-follower.ts';
 import { createLineCarriers } from '../lifecycle/line-carriers.ts';
 import { observeEnds } from '../lifecycle/observe-ends.ts';
@@ -42,7 +42,7 @@ export function createCallCourse(
   const { pool, room } = parts.places;
   const { analysis, embed, tools } = parts.work;
 
-  const ended = (call: LiveCall): void => {
+  const ended = (call: CallRow): void => {
     metrics.callEnded(call.status, call.endedReason ?? 'none');
     limitStores.callEnded(call);
     room.gone(call.callUuid);
@@ -51,7 +51,7 @@ export function createCallCourse(
     tools.callEnded(call.callUuid);
   };
   const lineCarriers = createLineCarriers({ database, registry, open: sealer.open });
-  const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
+  const effects = createSideEffects({ lineCarriers, media: pool, clock, log });
   const transitions = observeEnds(
     ended,
     createTransitions({
@@ -59,11 +59,11 @@ export function createCallCourse(
       ...telling,
       timerScale,
       follow: createLeadFollower({ clock }),
-      perform: deeds.perform,
+      perform: effects.perform,
       deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
     }),
   );
-  const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, deeds });
+  const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, effects });
 
   const admission: CallAdmission = {
     state: () => {

@@ -9,7 +9,7 @@ import { createJoiner } from '../recordings/joiner.ts';
 import { nodeIdOf } from '../recordings/local-copies.ts';
 import { openRecordings } from '../recordings/recordings.ts';
 import { joinInThread, renderInThread } from '../recordings/renditions.ts';
-import { createShelf } from '../recordings/shelf.ts';
+import { createRecordingUploader } from '../recordings/recording-uploader.ts';
 import { createRetentionPurge } from '../retention/retention-purge.ts';
 import type { Ground } from './ground.ts';
 
@@ -33,12 +33,12 @@ export function createSound({ config, shared, telling }: Ground) {
     convert: convertInProcess(() => builtEntry('media/clips/main.js'), config.commandPath),
   });
   const node = nodeIdOf(dataDir);
-  const shelf = createShelf({
+  const shelf = createRecordingUploader({
     ...shared,
     ...telling,
     store: stores.current,
     node,
-    joinerBell: () => joiner.nudge(),
+    nudgeJoiner: () => joiner.nudge(),
   });
   const joiner = createJoiner({
     ...shared,

@@ -14,8 +14,8 @@ export interface MachineShape {
   cores: number;
   mediaProcesses: number;
   pipelineThreads: number;
-  speechThreads: number;
-  listenThreads: number;
+  ttsThreads: number;
+  sttThreads: number;
   mediaCapacityCalls: number;
 }
 
@@ -51,14 +51,14 @@ export function carriedCalls(agent: ScriptedAgent, speed: EngineSpeed, machine: 
   const callSeconds = Math.max(1, spokenSeconds + answers * (ANSWER_SECONDS + PAUSES_SECONDS));
   const voiceShare = (madeSeconds * speed.voiceMsPerSecond) / 1000 / callSeconds;
   const recogniserShare = (answers * HEARD_SECONDS * speed.recogniserMsPerSecond) / 1000 / callSeconds;
-  const { cores, mediaProcesses, pipelineThreads, speechThreads, listenThreads, mediaCapacityCalls } = machine;
+  const { cores, mediaProcesses, pipelineThreads, ttsThreads, sttThreads, mediaCapacityCalls } = machine;
   const coreShare = voiceShare + recogniserShare + SOCKETS_SHARE + PIPELINE_SHARE + RECORDER_SHARE;
   // Without any, no scripted call can begin, whatever little it asks of them.
   const threads = (count: number, share: number): number =>
     count === 0 ? 0 : (MOST_OF_A_THREAD * count * mediaProcesses) / share;
   const limits: [string, number][] = [
-    ['the voice (PARLEY_SPEECH_THREADS)', threads(speechThreads, voiceShare)],
-    ['the recogniser (PARLEY_LISTEN_THREADS)', threads(listenThreads, recogniserShare)],
+    ['the voice (PARLEY_SPEECH_THREADS)', threads(ttsThreads, voiceShare)],
+    ['the recogniser (PARLEY_LISTEN_THREADS)', threads(sttThreads, recogniserShare)],
     ['the pipeline (PARLEY_PIPELINE_THREADS)', threads(pipelineThreads, PIPELINE_SHARE)],
     ['the processor', (MOST_OF_ALL_CORES * cores) / coreShare],
     ['the limit that was set (PARLEY_MEDIA_CAPACITY)', mediaCapacityCalls * mediaProcesses],

@@ -8,10 +8,10 @@
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import { type LiveCall, lockCall, patchCall, readOwnCall } from '../calls/live-call.ts';
+import { type CallRow, lockCall, patchCall, readOwnCall } from '../calls/call-row.ts';
 import { dueTimer, nextDeadline, type TimerKind } from '../calls/timers.ts';
 import type { Database } from '../store/database.ts';
-import type { Deeds } from './deeds.ts';
+import type { SideEffects } from './side-effects.ts';
 import type { LineCarriers } from './line-carriers.ts';
 import type { EndReport } from './observe.ts';
 import type { Transitions } from './transition.ts';
@@ -22,7 +22,7 @@ export interface ReaperDeps {
   log: Logger;
   transitions: Transitions;
   lineCarriers: LineCarriers;
-  deeds: Pick<Deeds, 'hangUpOnce'>;
+  effects: Pick<SideEffects, 'hangUpOnce'>;
   /** See `timers.ts`; default 1. */
   timerScale?: number;
 }
@@ -57,7 +57,7 @@ const TAKE_DUE = `
   RETURNING call_uuid`;
 
 export function createReaper(deps: ReaperDeps): Reaper {
-  const { database, clock, log, transitions, lineCarriers, deeds } = deps;
+  const { database, clock, log, transitions, lineCarriers, effects } = deps;
   /** Since when leases could be renewed. */
   let graceFromMs = clock.nowMs();
   let wallOffsetMs = clock.epochMs() - clock.nowMs();
@@ -98,7 +98,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
   }
 
   /** Now, less by what the wall clock was set forward since the call began. */
-  function passedEpochMs(call: LiveCall): number {
+  function passedEpochMs(call: CallRow): number {
     const since = call.createdAt.getTime();
     return steps.reduce((left, step) => (since <= step.atEpochMs ? left - step.byMs : left), clock.epochMs());
   }
@@ -129,7 +129,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     }
   }
 
-  async function act(call: LiveCall, timer: TimerKind): Promise<void> {
+  async function act(call: CallRow, timer: TimerKind): Promise<void> {
     switch (timer) {
       case 'end_asked':
         await transitions.apply(call.callUuid, { type: 'end.asked', reason: 'operator_hangup', hangupBy: 'operator' });
@@ -183,7 +183,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
   }
 
   async function lookUp(
-    call: LiveCall,
+    call: CallRow,
     timer: TimerKind,
     reasonIfGone: EndedReason,
     ifAlive: () => Promise<void>,
@@ -197,14 +197,14 @@ export function createReaper(deps: ReaperDeps): Reaper {
     } else if (found !== 'unknown') await ifAlive();
   }
 
-  async function finish(call: LiveCall, timer: TimerKind, report: EndReport): Promise<void> {
+  async function finish(call: CallRow, timer: TimerKind, report: EndReport): Promise<void> {
     await transitions.apply(call.callUuid, { type: 'finish', ifDue: timer, ...report });
   }
 
   /** One attempt; the carrier being away does not keep a call alive here. */
-  async function hangUp(call: LiveCall): Promise<void> {
+  async function hangUp(call: CallRow): Promise<void> {
     try {
-      if (await deeds.hangUpOnce(call)) return;
+      if (await effects.hangUpOnce(call)) return;
       log.warn({ callUuid: call.callUuid, carrier: call.carrier }, 'the carrier could not be told to hang up');
     } catch (error) {
       log.warn({ callUuid: call.callUuid, carrier: call.carrier, err: error }, 'the hang-up at the carrier failed');

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../../media/contract/clock.ts';
-import { LIVE } from '../calls/live-statuses.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 
 const LOOK_EVERY_MS = 250;
@@ -19,12 +19,12 @@ export async function untilCallsAreOver(deps: {
 }): Promise<void> {
   const pause = (ms: number): Promise<void> => new Promise((resolve) => void deps.clock.after(ms, resolve));
   // A look at the rows counts only when nothing was being placed before it.
-  while (deps.placing() > 0 || (await isAnyLive(deps))) await pause(LOOK_EVERY_MS);
+  while (deps.placing() > 0 || (await isAnyActive(deps))) await pause(LOOK_EVERY_MS);
 }
 
-async function isAnyLive({ database, carried }: { database: Queryable; carried(): number }): Promise<boolean> {
+async function isAnyActive({ database, carried }: { database: Queryable; carried(): number }): Promise<boolean> {
   try {
-    const live = await database.query(`SELECT 1 AS one FROM calls WHERE status IN ${LIVE} LIMIT 1`);
+    const live = await database.query(`SELECT 1 AS one FROM calls WHERE status IN ${ACTIVE} LIMIT 1`);
     return live.length > 0;
   } catch {
     return carried() > 0;

@@ -9,11 +9,11 @@ import { createFailoverStore } from './failover-store.ts';
 import type { LimitStore } from './limit-store.ts';
 import { createPostgresStore } from './postgres-store.ts';
 import type { LimitStores } from './slot-admission.ts';
-import { holdOf, type LiveRow, startSlotKeeper } from './slot-keeper.ts';
+import { holdOf, type CountedCall, startSlotKeeper } from './slot-keeper.ts';
 
 export interface OpenLimitStores extends LimitStores {
   /** A call is over: its slot is free now, not in 45 s. Never throws, never waits. */
-  callEnded(call: LiveRow): void;
+  callEnded(call: CountedCall): void;
   /** Who decides now. */
   serving(): 'postgres' | 'redis';
   /** Idempotent. */

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../../media/contract/clock.ts';
-import { LIVE } from '../calls/live-statuses.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 
 const LEAST_SECONDS = 1;
@@ -41,7 +41,7 @@ async function read(database: Queryable, workspaceId: string): Promise<number> {
      SELECT percentile_cont(0.5) WITHIN GROUP (
               ORDER BY usual.seconds - extract(epoch FROM clock_timestamp() - c.created_at)
             )::float8 AS seconds
-     FROM calls c, usual WHERE c.workspace_id = $1 AND c.status IN ${LIVE}`,
+     FROM calls c, usual WHERE c.workspace_id = $1 AND c.status IN ${ACTIVE}`,
     [workspaceId],
   );
   return Math.min(MOST_SECONDS, Math.max(LEAST_SECONDS, Math.ceil(row?.seconds ?? MOST_SECONDS)));

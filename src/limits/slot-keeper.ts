@@ -6,7 +6,7 @@
 
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import { LIVE } from '../calls/live-statuses.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 import { callHold } from './call-limits.ts';
 import { slotNames } from './limit-names.ts';
@@ -22,7 +22,7 @@ export interface SlotKeeper {
 
 const KEEP_EVERY_MS = 10_000;
 
-export interface LiveRow {
+export interface CountedCall {
   callUuid: string;
   workspaceId: string;
   /** Null: a web session. */
@@ -31,7 +31,7 @@ export interface LiveRow {
 }
 
 /** What a live call holds, phone or web. */
-export function holdOf({ callUuid, workspaceId, lineId, channel }: LiveRow): Hold {
+export function holdOf({ callUuid, workspaceId, lineId, channel }: CountedCall): Hold {
   if (lineId !== null && channel !== 'web') return callHold({ workspaceId, lineId }, callUuid);
   return { holder: callUuid, names: [slotNames.workspaceCalls(workspaceId), slotNames.webSessions(workspaceId)] };
 }
@@ -46,9 +46,9 @@ export function startSlotKeeper(deps: {
   let cancel = (): void => {};
 
   async function keep(): Promise<number> {
-    const calls = await deps.database.query<LiveRow>(
+    const calls = await deps.database.query<CountedCall>(
       `SELECT call_uuid AS "callUuid", workspace_id AS "workspaceId", line_id AS "lineId", channel FROM calls
-       WHERE status IN ${LIVE}`,
+       WHERE status IN ${ACTIVE}`,
     );
     await deps.redis.renew(calls.map(holdOf), REDIS_SLOT_MS);
     return calls.length;

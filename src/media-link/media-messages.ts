@@ -7,21 +7,21 @@ import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { ENDED_REASONS, type EndedReason, isEndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { LiveEvent, RecordingFacts, Turn } from '../../media/contract/conversation.ts';
+import type { ConversationEvent, RecordingFacts, Turn } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
 import { readTurns } from '../calls/call-turns.ts';
 import { withWarning } from '../calls/call-warnings.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
-import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
+import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import { writeWaveformLatency } from '../calls/waveform-latency.ts';
 import type { Transitions } from '../lifecycle/transition.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
 import { streamBegan, streamNeverBegan } from '../recordings/recording-rows.ts';
 import { settleRecording } from '../recordings/settle-recording.ts';
-import { writeToldRecording } from '../recordings/told-recording.ts';
+import { writeRecordingReport } from '../recordings/recording-report.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
@@ -71,7 +71,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   /** Runs `work` on the locked row if the message's epoch is the row's, or an earlier one where that is fine; then publishes what it returns. */
   async function onOwnedCall(
     message: CallMessage,
-    work: (tx: Queryable, call: LiveCall) => Promise<{ events: CallEvent[]; deliveryIds?: string[] }>,
+    work: (tx: Queryable, call: CallRow) => Promise<{ events: CallEvent[]; deliveryIds?: string[] }>,
     mayBeEarlier = false,
   ): Promise<void> {
     const done = await database.transaction(async (tx) => {
@@ -88,7 +88,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     if (done.deliveryIds !== undefined && done.deliveryIds.length > 0) deps.bell.ring(done.deliveryIds);
   }
 
-  async function handleLive(messages: readonly LiveMessage[]): Promise<void> {
+  async function handleEvents(messages: readonly LiveMessage[]): Promise<void> {
     const first = messages[0]!;
     await onOwnedCall(first, async (tx, call) => {
       // Its words were deleted meanwhile, and none comes back.
@@ -113,7 +113,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   }
 
   /** The uses of tools that ended, and a webhook for each that failed. */
-  async function storeToolUses(tx: Queryable, call: LiveCall, messages: readonly LiveMessage[]): Promise<string[]> {
+  async function storeToolUses(tx: Queryable, call: CallRow, messages: readonly LiveMessage[]): Promise<string[]> {
     const deliveryIds: string[] = [];
     for (const { event, atEpochMs } of messages) {
       if (event.type !== 'tool' || event.phase !== 'end') continue;
@@ -217,7 +217,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
       message,
       async (tx, call) => {
         const at = { node: deps.recordings.node, nowEpochMs: clock.epochMs() };
-        const told = await writeToldRecording(tx, call, { epoch: message.epoch, recording, error }, at);
+        const told = await writeRecordingReport(tx, call, { epoch: message.epoch, recording, error }, at);
         next = told.next;
         if (sound !== undefined) await writeWaveformLatency(tx, call, message.epoch, sound);
         const settled = await settleRecording(deps, tx, call);
@@ -243,7 +243,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
         const { epoch } = live[start]!;
         let end = start;
         while (end < live.length && live[end]!.epoch === epoch) end++;
-        await handleLive(live.slice(start, end));
+        await handleEvents(live.slice(start, end));
         start = end;
       }
     },
@@ -256,7 +256,7 @@ function endedByAgent(reason: EndedReason): boolean {
   return status === 'completed' && reason !== 'max_duration_reached' && reason !== 'inactivity';
 }
 
-function dataOf(event: LiveEvent): object {
+function dataOf(event: ConversationEvent): object {
   const { type: _type, ...data } = event;
   return data;
 }
@@ -294,7 +294,7 @@ async function storeTurns(tx: Queryable, callUuid: string, turns: readonly Turn[
   );
 }
 
-function patchOf(call: LiveCall, messages: readonly LiveMessage[]): CallPatch {
+function patchOf(call: CallRow, messages: readonly LiveMessage[]): CallPatch {
   const patch: CallPatch = {};
   for (const { event } of messages) {
     if (event.type === 'first_audio') {

@@ -8,7 +8,7 @@ import { MOST_LINE_BYTES, ReliableLink } from '../../media/contract/link.ts';
 import type {
   ClaimAnswer,
   ClaimRequest,
-  RecordingFate,
+  RecordingDisposition,
   ToControl,
   ToMedia,
 } from '../../media/contract/link-messages.ts';
@@ -28,7 +28,7 @@ export interface MediaPeerDeps {
   messages: MediaMessages;
   claim(mediaId: string, claim: ClaimRequest): Promise<ClaimAnswer>;
   /** Of a recording that an earlier run of the process left unfinished. */
-  recordingFate(stream: { callUuid: string; epoch: number }): Promise<RecordingFate>;
+  recordingDisposition(stream: { callUuid: string; epoch: number }): Promise<RecordingDisposition>;
   renewLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
   /** The process is gone: the leases of what it carried end now. */
   releaseLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
@@ -203,7 +203,7 @@ export class MediaPeer implements MediaMember {
         const { stream } = message;
         // Media asks again for what stays unanswered.
         const answered = this.#deps
-          .recordingFate(stream)
+          .recordingDisposition(stream)
           .then((fate) => void this.send({ type: 'recording.key', stream, fate }));
         this.#try(answered, 'media was not told what became of a recording');
         return;

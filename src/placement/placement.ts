@@ -10,7 +10,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallCompliance } from '../calls/call-record.ts';
-import { lockCall } from '../calls/live-call.ts';
+import { lockCall } from '../calls/call-row.ts';
 import { PLACEMENT_LOST_MS, SUBMISSION_UNKNOWN_MS } from '../calls/timers.ts';
 import type { Carrier, PlaceOutcome, PlaceRequest } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
@@ -23,7 +23,7 @@ import type { CallLimits, CallsLeft } from '../limits/call-limits.ts';
 import type { CallRoom } from '../limits/call-room.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import type { WebhookBell } from '../webhooks/outbox.ts';
+import type { WebhookDispatcher } from '../webhooks/outbox.ts';
 import type { CallAdmission, CompliancePolicy, DialClearance, NewCall, Placement } from './ports.ts';
 
 export interface PlacementDeps {
@@ -45,7 +45,7 @@ export interface PlacementDeps {
   /** No slash at its end. */
   publicUrl: string;
   /** For `workspace.limit_reached`. */
-  bell: WebhookBell;
+  bell: WebhookDispatcher;
 }
 
 const RING_TIMEOUT_SECONDS = 30;

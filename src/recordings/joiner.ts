@@ -8,11 +8,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { SealBroken } from '../../media/sealed/sealed-file.ts';
+import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
-import { type LiveCall, lockCall, readOwnCall } from '../calls/live-call.ts';
+import { type CallRow, lockCall, readOwnCall } from '../calls/call-row.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import { compareSealed } from './compare-sealed.ts';
+import { compareEncrypted } from './compare-encrypted.ts';
 import { dayFolderOf } from './local-copies.ts';
 import type { Stores } from './open-stores.ts';
 import { openRecordingKey } from './recording-keys.ts';
@@ -149,7 +149,7 @@ export function createJoiner(deps: JoinerDeps): Joiner {
   }
 
   /** Null: when a part is stored that is still to come, the shelf makes it due. */
-  function dueBy(call: LiveCall, rows: RecordingRow[]): Date | null {
+  function dueBy(call: CallRow, rows: RecordingRow[]): Date | null {
     return outlookOf(call, rows).kind === 'joined' ? new Date(clock.epochMs()) : null;
   }
 
@@ -163,9 +163,9 @@ export function createJoiner(deps: JoinerDeps): Joiner {
     const source = await store.read(objectKey, 0, size);
     const dataKey = openRecordingKey(deps.sealer, row);
     try {
-      await compareSealed(row.facts, dataKey, size, async (start, end) => source.subarray(start, end));
+      await compareEncrypted(row.facts, dataKey, size, async (start, end) => source.subarray(start, end));
     } catch (error) {
-      if (error instanceof SealBroken) throw new Error(`${objectKey} in ${store.place}: ${error.message}`);
+      if (error instanceof EncryptedFileBroken) throw new Error(`${objectKey} in ${store.place}: ${error.message}`);
       throw error;
     }
     return { source, dataKey, startMs };
@@ -204,7 +204,7 @@ export function createJoiner(deps: JoinerDeps): Joiner {
     if (done.deliveryIds.length > 0) deps.bell.ring(done.deliveryIds);
   }
 
-  async function loseOne(tx: Queryable, call: LiveCall, part: RecordingRow, why: string): Promise<Settled> {
+  async function loseOne(tx: Queryable, call: CallRow, part: RecordingRow, why: string): Promise<Settled> {
     await patchRecording(tx, part, { state: 'failed', nextAt: null, lastError: why });
     const whole = wholeOf(await lockRecordings(tx, call.callUuid));
     if (whole?.state === 'recording') await patchRecording(tx, whole, { nextAt: null });

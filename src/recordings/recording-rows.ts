@@ -14,7 +14,7 @@ export interface RecordingRow {
   spoolPath: string | null;
   store: StoreKind | null;
   objectKey: string | null;
-  sealedBytes: number | null;
+  encryptedBytes: number | null;
   attempts: number;
   nextAt: Date | null;
   lastError: string | null;
@@ -30,7 +30,7 @@ export const WHOLE_EPOCH = 0;
 const SELECT = `
   SELECT call_uuid AS "callUuid", epoch, workspace_id AS "workspaceId", key_sealed AS "keySealed", state, facts,
          spool_node AS "spoolNode", spool_path AS "spoolPath", store, object_key AS "objectKey",
-         sealed_bytes::float AS "sealedBytes", attempts, next_at AS "nextAt", last_error AS "lastError", created_at AS "createdAt",
+         sealed_bytes::float AS "encryptedBytes", attempts, next_at AS "nextAt", last_error AS "lastError", created_at AS "createdAt",
          stream_started_at AS "streamStartedAt", stored_at AS "storedAt"
     FROM call_recordings`;
 
@@ -62,7 +62,7 @@ const COLUMNS = {
   spoolPath: 'spool_path',
   store: 'store',
   objectKey: 'object_key',
-  sealedBytes: 'sealed_bytes',
+  encryptedBytes: 'sealed_bytes',
   attempts: 'attempts',
   nextAt: 'next_at',
   lastError: 'last_error',

@@ -9,7 +9,7 @@ import type { Database } from '../store/database.ts';
 import { createRecordingEraser, type RecordingEraser } from './erase-recordings.ts';
 import { openStores, type Stores } from './open-stores.ts';
 import { createRenditions, type Render } from './renditions.ts';
-import type { ShelfFigures } from './shelf.ts';
+import type { UploadFigures } from './recording-uploader.ts';
 import { createSoundFiles, type SoundFiles } from './sound-files.ts';
 
 export interface Recordings {
@@ -44,7 +44,7 @@ export function openRecordings(deps: RecordingsDeps): Recordings {
 /** For `/metrics`. */
 export async function recordingFamilies(
   database: Pick<Database, 'query'>,
-  shelf: Readonly<ShelfFigures>,
+  shelf: Readonly<UploadFigures>,
   purge: Readonly<{ removedParts: number; putOff: number; failed: number }>,
 ): Promise<MetricFamily[]> {
   const [row] = await database.query<{ spooled: number; oldest: number | null; erasing: number }>(

@@ -3,7 +3,7 @@
  * call's time line. The line begins with the first stream, as the transcript's times do, and ends with the call; it is no longer than the
  * call may have been, whatever a wall clock that was set in the middle of it makes of the times. Pure.
  */
-import type { LiveCall } from '../calls/live-call.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { type RecordingRow, WHOLE_EPOCH } from './recording-rows.ts';
 
 export type Outlook =
@@ -28,7 +28,7 @@ const NO_TAIL_MS = 1000;
 /** To what the call might last: until its end is seen and written down. */
 const BEYOND_LIMIT_MS = 60_000;
 
-type CallTimes = Pick<LiveCall, 'endedAt' | 'mediaStoppedAt' | 'maxDurationSeconds'>;
+type CallTimes = Pick<CallRow, 'endedAt' | 'mediaStoppedAt' | 'maxDurationSeconds'>;
 
 /** The call is over. */
 export function outlookOf(call: CallTimes, rows: readonly RecordingRow[]): Outlook {

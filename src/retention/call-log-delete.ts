@@ -8,7 +8,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
-import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
+import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import type { RecordingEraser } from '../recordings/erase-recordings.ts';
 import type { Database, Queryable } from '../store/database.ts';
@@ -76,7 +76,7 @@ async function markPurged(tx: Queryable, callUuid: string, parts: readonly CallP
   );
 }
 
-function statusesOf(call: LiveCall): object {
+function statusesOf(call: CallRow): object {
   const { recordingStatus, transcriptStatus, analysisStatus } = call;
   return { recordingStatus, transcriptStatus, analysisStatus };
 }
@@ -84,7 +84,7 @@ function statusesOf(call: LiveCall): object {
 /** Words of the conversation in events of other kinds: what was heard, what a tool was asked and what it answered. */
 const WORDS_IN_EVENTS = ['heardText', 'text', 'arguments', 'result', 'saying', 'variables'];
 
-type Remover = (tx: Queryable, call: LiveCall, removed: Removed, eraser: RecordingEraser) => Promise<CallPatch>;
+type Remover = (tx: Queryable, call: CallRow, removed: Removed, eraser: RecordingEraser) => Promise<CallPatch>;
 
 const REMOVERS: Record<CallPart, Remover> = {
   async recording(tx, call, removed, eraser) {
@@ -163,7 +163,7 @@ async function blankStoredAnswers(tx: Queryable, callUuid: string): Promise<void
   }
 }
 
-function deletedUnlessNone(status: LiveCall['recordingStatus']): LiveCall['recordingStatus'] {
+function deletedUnlessNone(status: CallRow['recordingStatus']): CallRow['recordingStatus'] {
   return status === 'none' ? 'none' : 'deleted';
 }
 

@@ -11,7 +11,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { ToolAnswer, ToolAsk, ToolDefinition } from '../../media/contract/tools.ts';
 import { toolFailed } from '../../media/contract/tools.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
-import type { LiveCall } from '../calls/live-call.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { publicMetadata } from '../calls/shown-fields.ts';
 import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
@@ -38,7 +38,7 @@ export interface ToolExecutor {
    * Inside the transaction that has locked the call's row. Rejects when the database is away; then nothing has happened. What it
    * returns is to be run once the transaction has committed, and never rejects.
    */
-  claim(tx: Queryable, call: LiveCall, ask: ToolAsk): Promise<() => void>;
+  claim(tx: Queryable, call: CallRow, ask: ToolAsk): Promise<() => void>;
   cancel(toolCallId: string): void;
   callEnded(callUuid: string): void;
   running(): number;
@@ -75,7 +75,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
   let closed = false;
 
   const nothing = (): void => {};
-  const tell = (call: LiveCall, ask: ToolAsk, answer: ToolAnswer) => (): void =>
+  const tell = (call: CallRow, ask: ToolAsk, answer: ToolAnswer) => (): void =>
     deps.answer(call.ownerMediaId, call.callUuid, ask.toolCallId, answer);
 
   function forget(nowMs: number): void {
@@ -89,7 +89,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
     }
   }
 
-  async function claim(tx: Queryable, call: LiveCall, ask: ToolAsk): Promise<() => void> {
+  async function claim(tx: Queryable, call: CallRow, ask: ToolAsk): Promise<() => void> {
     const { toolCallId, name } = ask;
     forget(clock.nowMs());
     const known = answers.get(toolCallId);
@@ -148,7 +148,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
   }
 
   async function run(
-    call: LiveCall,
+    call: CallRow,
     ask: ToolAsk,
     given: {
       definition: ToolDefinition;
@@ -190,7 +190,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
     for (const done of waiting) done();
   }
 
-  function settle(call: LiveCall, ask: ToolAsk, answer: ToolAnswer, seconds: number): void {
+  function settle(call: CallRow, ask: ToolAsk, answer: ToolAnswer, seconds: number): void {
     const { callUuid } = call;
     const { toolCallId, name } = ask;
     answers.set(toolCallId, { answer, callUuid, atMs: clock.nowMs() });
@@ -227,7 +227,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
 }
 
 /** `secret.*` of the call's own metadata (contract §3), which outrank the workspace's. */
-function ownSecrets(call: LiveCall): [string, string][] {
+function ownSecrets(call: CallRow): [string, string][] {
   return Object.entries(call.metadata)
     .filter(([key, value]) => key.startsWith('secret.') && typeof value === 'string')
     .map(([key, value]) => [key.slice('secret.'.length), value as string]);

@@ -15,7 +15,7 @@ import { bodyText } from './payload-limit.ts';
 import { transcriptOf } from './transcript.ts';
 
 /** Says that work is due. Losing a ring loses nothing: the sweep finds the row. */
-export interface WebhookBell {
+export interface WebhookDispatcher {
   /** Never throws and never waits; call it after the commit. */
   ring(deliveryIds: readonly string[]): void;
 }

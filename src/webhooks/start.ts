@@ -10,9 +10,9 @@ import type { Database } from '../store/database.ts';
 import { attemptDelivery, type ObservedAttempt } from './delivery.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';
-import type { WebhookBell } from './outbox.ts';
+import type { WebhookDispatcher } from './outbox.ts';
 import { startPurge } from './purge.ts';
-import { type QueueBell, startQueueBell } from './queue-bell.ts';
+import { type DueQueue, startDueQueue } from './due-queue.ts';
 import { type Sweep, startSweep } from './sweep.ts';
 
 export interface WebhookDeps {
@@ -39,7 +39,7 @@ export interface WebhookDeps {
 }
 
 export interface Webhooks {
-  bell: WebhookBell;
+  bell: WebhookDispatcher;
   /** Starts no more attempts, gives those under way 5 s, then returns. Idempotent. */
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
   const logger = deps.logger.child({ part: 'webhooks' });
   const store = createDeliveryStore(deps.db, deps.sealer);
   // Rings may come while the bell is still being made, so nothing below may need what is made after it.
-  let bell: QueueBell | null = null;
+  let bell: DueQueue | null = null;
   let sweep: Sweep | null = null;
   const retryScale = deps.retryScale ?? 1;
   const dispatcher = createDispatcher({
@@ -78,7 +78,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
       ),
     onDrained: (endpointId) => sweep?.drained(endpointId),
   });
-  bell = await startQueueBell({
+  bell = await startDueQueue({
     databaseUrl: deps.databaseUrl,
     redisUrl: deps.redisUrl,
     clock,

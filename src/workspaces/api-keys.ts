@@ -50,7 +50,7 @@ export interface Grantor {
 
 const MOST_LIVE_KEYS = 5;
 const ROTATION_SECONDS = { preset: 24 * 3600, least: 60, most: 7 * 24 * 3600 };
-const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
+const VALID = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
 export const KEY_COLUMNS = `key_id AS "keyId", name, scopes, allowed_cidrs AS "allowedCidrs", expires_at AS "expiresAt",
   revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", created_at AS "createdAt"`;
 
@@ -137,7 +137,7 @@ export async function rotateApiKey(
   return database.transaction(async (tx) => {
     const workspaceId = await lockWorkspace(tx, args.slug);
     const [old] = await tx.query<ApiKey>(
-      `SELECT ${KEY_COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 AND ${LIVE}`,
+      `SELECT ${KEY_COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 AND ${VALID}`,
       [workspaceId, args.keyId],
     );
     if (old === undefined) throw unknownKey(args);
@@ -185,7 +185,7 @@ async function insertKey(
   const [live] = await tx.query<{ kept: number; leaving: number }>(
     `SELECT count(*) FILTER (WHERE replaced_by IS NULL AND key_id IS DISTINCT FROM $2)::int AS kept,
             count(*) FILTER (WHERE replaced_by IS NOT NULL OR key_id = $2)::int AS leaving
-     FROM api_keys WHERE workspace_id = $1 AND ${LIVE}`,
+     FROM api_keys WHERE workspace_id = $1 AND ${VALID}`,
     [workspaceId, rotatedOut],
   );
   if (live!.kept >= MOST_LIVE_KEYS) {
@@ -291,7 +291,7 @@ export function auditKey(
   return recordAudit(tx, { ...told, target: `key:${keyId}` });
 }
 
-/** As `LIVE` says in SQL. */
+/** As `VALID` says in SQL. */
 export function isLive({ revokedAt, expiresAt }: ApiKey): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt.getTime() > Date.now());
 }

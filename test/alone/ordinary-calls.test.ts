@@ -10,7 +10,7 @@ import { type BookingEndpoint, bookingAgent, startBookingEndpoint } from '../../
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { clipsCallee, testClips } from './ordinary-calls/clips.ts';
 import { demoCallees, describeFirstCall, patientAgent } from './ordinary-calls/first-call.ts';
-import { listener, testLiveControl } from './ordinary-calls/live-control.ts';
+import { listener, testOperatorControl } from './ordinary-calls/operator-control.ts';
 import { crowd, testManyCalls } from './ordinary-calls/many-calls.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-ordinary-'));
@@ -39,5 +39,5 @@ afterAll(async () => {
 
 describeFirstCall(() => ({ gateway, booking }));
 testClips(() => gateway);
-testLiveControl(() => ({ gateway, dataDir }));
+testOperatorControl(() => ({ gateway, dataDir }));
 testManyCalls(() => gateway);

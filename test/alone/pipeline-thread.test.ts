@@ -11,10 +11,10 @@ import { loopBytes } from '../../media/call/speaking/looped-speech.ts';
 import { renderSpeech } from '../../media/call/speaking/speech-renderer.ts';
 import { MULAW_8K, MULAW_SILENCE } from '../../media/contract/audio-format.ts';
 import { systemClock } from '../../media/contract/clock.ts';
-import type { LiveEvent } from '../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../media/contract/conversation.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import type { FromPipeline, ToPipeline } from '../../media/contract/thread-messages.ts';
-import type { FromSpeech, ToSpeech } from '../../media/engines/local/speech-messages.ts';
+import type { FromTts, ToTts } from '../../media/engines/local/tts-messages.ts';
 import { createTextToSpeechClient } from '../../media/engines/local/text-to-speech-client.ts';
 import { createScoringHost } from '../../media/io/threads/scoring-host.ts';
 import { Bell } from '../../media/rings/bell.ts';
@@ -60,11 +60,11 @@ const done = new Set<number>();
 /** A port to the voice by which the test listens in. */
 function overheard(port: MessagePort): MessagePort {
   const { port1, port2 } = new MessageChannel();
-  port1.on('message', (message: ToSpeech) => {
+  port1.on('message', (message: ToTts) => {
     if (message.type === 'synthesize') asked.set(message.id, message.text);
     port.postMessage(message);
   });
-  port.on('message', (message: FromSpeech) => {
+  port.on('message', (message: FromTts) => {
     if (message.type === 'done') done.add(message.id);
     port1.postMessage(message);
   });
@@ -136,7 +136,7 @@ class LiveLeg extends FakeLeg {
   }
 }
 
-const live = (): LiveEvent[] => messages.flatMap((message) => (message.type === 'call.live' ? [message.event] : []));
+const live = (): ConversationEvent[] => messages.flatMap((message) => (message.type === 'call.live' ? [message.event] : []));
 const turns = () => live().flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
 const story = () => turns().map((turn) => `${turn.role}: ${turn.heardText}`);
 const said = (text: string) =>
@@ -173,7 +173,7 @@ describe('the pipeline thread', () => {
       await eventually('the next sentence', () => {
         const all = live();
         const step = all.findLastIndex((event) => event.type === 'step' && event.stepId === 'thanks');
-        const begins = (event: LiveEvent) =>
+        const begins = (event: ConversationEvent) =>
           event.type === 'speech' && event.who === 'agent' && event.phase === 'start';
         return step >= 0 && all.slice(step).some(begins);
       });

@@ -115,7 +115,7 @@ export interface Session {
   sendDigits(digits: string): void;
 }
 
-export interface VoiceEngine {
+export interface SessionEngine {
   createSession(host: SessionHost, unlocked: Unlocked): Session;
 }
 

@@ -11,10 +11,10 @@ import type {
   StartOptions,
   StatusEvent,
   ToolHandler,
-  VoiceEngine,
+  SessionEngine,
   WidgetConfig,
 } from '../contract/ports.ts';
-import { stopAll } from '../voice/stop-all.ts';
+import { stopAll } from '../session/stop-all.ts';
 import { createEvents, type Events } from './events.ts';
 import { faultOf, messageOf, watchPolicy } from './faults.ts';
 import { addressOf, createParts, VERSION } from './parts.ts';
@@ -152,7 +152,7 @@ export function createInstance(
       failed,
       emit: events.emit,
     };
-    load<VoiceEngine>('voice')
+    load<SessionEngine>('voice')
       .then((engine) => {
         if (attempt === self) self.session = engine.createSession(host, unlocked);
       })

@@ -11,7 +11,7 @@ import type { Clock } from '../../contract/clock.ts';
 import type { CallEar, EarFactory, EarListener, EarWords } from '../../contract/ear.ts';
 import type { CallerWords } from '../caller-words.ts';
 import type { CallReporter } from '../reporter.ts';
-import type { AgentVoice } from '../speaking/agent-voice.ts';
+import type { AgentSpeech } from '../speaking/agent-speech.ts';
 import type { Pause } from '../turn-taking/encouragement.ts';
 import { INTERRUPTION_PATIENCE } from '../turn-taking/patience.ts';
 import { SoundDetector } from '../turn-taking/sound-detector.ts';
@@ -34,7 +34,7 @@ export interface HearingDeps {
   reporter: CallReporter;
   /** Null: nothing is heard. */
   ear: EarFactory | null;
-  voice: Pick<AgentVoice, 'active' | 'interruptible' | 'audible'>;
+  voice: Pick<AgentSpeech, 'active' | 'interruptible' | 'audible'>;
   words: CallerWords;
   floor: InterruptionListener;
   listener: HearingListener;

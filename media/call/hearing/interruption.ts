@@ -5,16 +5,16 @@
 
 import type { WordSense } from '../../contract/agent.ts';
 import type { CallerWords } from '../caller-words.ts';
-import type { AgentVoice } from '../speaking/agent-voice.ts';
+import type { AgentSpeech } from '../speaking/agent-speech.ts';
 import { BargeIn, type BargeInOutcome, type BargeInVerdict, bargeInOutcome } from '../turn-taking/barge-in.ts';
 import type { CallerTurn } from './caller-turn.ts';
 
 export class Interruption {
-  readonly #voice: Pick<AgentVoice, 'active' | 'audible'>;
+  readonly #voice: Pick<AgentSpeech, 'active' | 'audible'>;
   readonly #words: CallerWords;
   readonly #bargeIn = new BargeIn();
 
-  constructor(voice: Pick<AgentVoice, 'active' | 'audible'>, words: CallerWords) {
+  constructor(voice: Pick<AgentSpeech, 'active' | 'audible'>, words: CallerWords) {
     this.#voice = voice;
     this.#words = words;
   }

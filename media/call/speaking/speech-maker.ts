@@ -9,7 +9,7 @@ import type { Clock } from '../../contract/clock.ts';
 import type { TextToSpeech } from '../../contract/engines.ts';
 import type { SpeechSource } from '../../contract/speech-source.ts';
 import { takeAudio } from './audio-intake.ts';
-import type { ClipShelf } from './clip-shelf.ts';
+import type { ClipCache } from './clip-cache.ts';
 import type { GreetingCache } from './greeting-cache.ts';
 import { loopedSpeech } from './looped-speech.ts';
 import type { RenderedSpeech } from './rendered-speech.ts';
@@ -21,7 +21,7 @@ export interface SpeechMakerDeps {
   /** Of that engine. */
   greetings: GreetingCache;
   /** Of this call. */
-  clips?: { shelf: ClipShelf; files: CallClips };
+  clips?: { shelf: ClipCache; files: CallClips };
 }
 
 /** How an agent speaks. */

@@ -6,7 +6,7 @@
  */
 import { FRAME_MS } from '../../contract/audio-format.ts';
 import type { VoiceActivity } from '../../contract/engines.ts';
-import { contextSamplesOf, type VoiceWindows, windowSamplesOf } from './voice-windows.ts';
+import { contextSamplesOf, type VoiceActivityWindows, windowSamplesOf } from './voice-activity-windows.ts';
 
 /** Probability at which sound becomes a voice, and below which it ceases to be one. */
 const VOICE_FROM = 0.5;
@@ -20,7 +20,7 @@ const MOST_PENDING = 2;
 
 export class NeuralVoiceActivity implements VoiceActivity {
   readonly #gate: VoiceActivity;
-  readonly #windows: VoiceWindows;
+  readonly #windows: VoiceActivityWindows;
   readonly #frameSamples: number;
   readonly #contextSamples: number;
   readonly #input: Int16Array;
@@ -35,7 +35,7 @@ export class NeuralVoiceActivity implements VoiceActivity {
   #isClosed = false;
 
   /** Closes `gate` when it is closed. */
-  constructor(gate: VoiceActivity, windows: VoiceWindows, rateHz: number) {
+  constructor(gate: VoiceActivity, windows: VoiceActivityWindows, rateHz: number) {
     this.#gate = gate;
     this.#windows = windows;
     this.#frameSamples = (rateHz * FRAME_MS) / 1000;

@@ -5,7 +5,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Grammar, Recognition, RecognitionStream, SpeechToText } from '../../contract/engines.ts';
-import type { FromListen, ToListen } from './listen-messages.ts';
+import type { FromStt, ToStt } from './stt-messages.ts';
 
 const BATCH_MS = 80;
 
@@ -31,10 +31,10 @@ export function createSpeechToTextClients(port: MessagePort): (rateHz: 8000 | 16
     return stream;
   }
 
-  const send = (message: ToListen, transfer?: ArrayBuffer): void =>
+  const send = (message: ToStt, transfer?: ArrayBuffer): void =>
     port.postMessage(message, transfer === undefined ? [] : [transfer]);
 
-  port.on('message', (message: FromListen) => {
+  port.on('message', (message: FromStt) => {
     if (message.type === 'failed') close(message.id)?.onError(new Error(message.message));
     else if (message.type === 'result' && message.result.final) close(message.id)?.onResult(message.result);
     else if (message.type === 'result') open.get(message.id)?.onResult(message.result);

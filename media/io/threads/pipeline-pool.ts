@@ -11,10 +11,10 @@ import type { CallCommand } from '../../contract/call-command.ts';
 import type { EndedReason } from '../../contract/call-outcome.ts';
 import { type Checkpoint, EMPTY_CHECKPOINT, readCheckpoint } from '../../contract/checkpoint.ts';
 import type { Clock } from '../../contract/clock.ts';
-import type { LiveEvent, Turn } from '../../contract/conversation.ts';
+import type { ConversationEvent, Turn } from '../../contract/conversation.ts';
 import type { EnginePorts } from '../../contract/engine-kinds.ts';
 import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
-import { type ControlOutcome, controlRefused } from '../../contract/live-control.ts';
+import { type ControlOutcome, controlRefused } from '../../contract/operator-control.ts';
 import type { FromPipeline, UtteranceBegun } from '../../contract/thread-messages.ts';
 import type { ToolAsk } from '../../contract/tools.ts';
 import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
@@ -47,7 +47,7 @@ export interface PipelinePoolOptions {
 }
 
 export interface PlacedCallListener {
-  live(event: LiveEvent): void;
+  live(event: ConversationEvent): void;
   checkpoint(checkpoint: Checkpoint): void;
   ended(reason: EndedReason, disposition: string | null, error: string | null): void;
   controlled(controlId: string, outcome: ControlOutcome): void;
@@ -127,7 +127,7 @@ class Call implements PlacedCall {
     return { ...from, nextTurnNumber: Math.max(from.nextTurnNumber, toldTurns + 1) };
   }
 
-  tellLive(event: LiveEvent): void {
+  tellEvent(event: ConversationEvent): void {
     if (event.type === 'turn') {
       this.toldTurns = Math.max(this.toldTurns, numberOf(event.turn));
       if (event.turn.turnId === this.utterance?.turnId) this.utterance = null;
@@ -144,10 +144,10 @@ class Call implements PlacedCall {
     const { turnId, text, stepId, startMs, startStreamMs } = utterance;
     const { streamMs, heardChars } = CallBlock.attach(block, blockShapeOf(setup));
     const endMs = Math.max(startMs, startMs + streamMs - startStreamMs);
-    this.tellLive({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs, turnId });
+    this.tellEvent({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs, turnId });
     const heardText = text.slice(0, heardChars);
     const turn: Turn = { turnId, role: 'agent', startMs, endMs, text, heardText, interrupted: true, kind: 'speech' };
-    this.tellLive({ type: 'turn', turn: stepId === null ? turn : { ...turn, stepId } });
+    this.tellEvent({ type: 'turn', turn: stepId === null ? turn : { ...turn, stepId } });
   }
 
   fed(): void {
@@ -323,7 +323,7 @@ class Pool implements PipelinePool {
     if (call === undefined) return;
     switch (message.type) {
       case 'call.live':
-        call.tellLive(message.event);
+        call.tellEvent(message.event);
         break;
       case 'call.speaking':
         call.utterance = message.utterance;

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { LegFormat } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { RecordingFacts } from '../../contract/conversation.ts';
-import type { FromRecorder, RecordedDirections, RecordingFate, ToRecorder } from '../../contract/thread-messages.ts';
+import type { FromRecorder, RecordedDirections, RecordingDisposition, ToRecorder } from '../../contract/thread-messages.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
 const FIRST_RESTART_MS = 50;
@@ -47,7 +47,7 @@ export interface RecorderHost {
     directions?: RecordedDirections,
   ): void;
   /** What control says of a left-over recording. */
-  key(stream: RecordedStream, fate: RecordingFate): void;
+  key(stream: RecordedStream, fate: RecordingDisposition): void;
   /** `finished` follows, once. Nothing happens when it was not opened. */
   close(stream: RecordedStream, durationMs: number): void;
   /** Ends the thread; recordings that are still open are given up without a word. */

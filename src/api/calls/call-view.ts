@@ -9,7 +9,7 @@ import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
 import { readTurns } from '../../calls/call-turns.ts';
 import { shownWarning } from '../../calls/call-warnings.ts';
 import type { Findings } from '../../calls/findings.ts';
-import { readCall, readCalls } from '../../calls/live-call.ts';
+import { readCall, readCalls } from '../../calls/call-row.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
 import { type RecordingLinks, TOLD_LIFE_MS } from '../../recordings/recording-links.ts';
 import { type SoundForm, STORED_FORM } from '../../recordings/sound-form.ts';

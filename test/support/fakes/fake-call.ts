@@ -4,13 +4,13 @@ import { scriptedKind } from '../../../media/agents/scripted/scripted-agent.ts';
 import { createCallSession } from '../../../media/call/call-session.ts';
 import type { Session } from '../../../media/call/session.ts';
 import { SessionRegistry } from '../../../media/call/session-registry.ts';
-import { ClipShelf, type ClipSource } from '../../../media/call/speaking/clip-shelf.ts';
+import { ClipCache, type ClipSource } from '../../../media/call/speaking/clip-cache.ts';
 import { GreetingCache } from '../../../media/call/speaking/greeting-cache.ts';
 import type { AgentKind } from '../../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../../media/contract/audio-format.ts';
 import type { Checkpoint, StoredCheckpoint } from '../../../media/contract/checkpoint.ts';
-import type { LiveEvent, Turn } from '../../../media/contract/conversation.ts';
+import type { ConversationEvent, Turn } from '../../../media/contract/conversation.ts';
 import type { EarFactory } from '../../../media/contract/ear.ts';
 import type { CallSetup } from '../../../media/contract/link-messages.ts';
 import type { FromPipeline } from '../../../media/contract/thread-messages.ts';
@@ -102,7 +102,7 @@ export class FakeCall {
           kind.engines(agent).ear === null ? null : { ear: earOf, voiceActivity: this.voiceActivity, resampler: null },
         textToSpeech: this.voice,
         greetings: this.greetings,
-        ...(clips === undefined ? {} : { clipShelf: new ClipShelf(clips, logger) }),
+        ...(clips === undefined ? {} : { clipCache: new ClipCache(clips, logger) }),
         ringIo: () => {
           this.ioRings++;
         },
@@ -171,7 +171,7 @@ export class FakeCall {
     await this.runUntil('agent speech', () => count() > before);
   }
 
-  get live(): LiveEvent[] {
+  get live(): ConversationEvent[] {
     return this.sent.flatMap((message) => (message.type === 'call.live' ? [message.event] : []));
   }
 

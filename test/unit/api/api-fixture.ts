@@ -8,7 +8,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import { ClipRefused } from '../../../media/clips/clip-refused.ts';
 import { convertClip } from '../../../media/clips/convert-clip.ts';
-import type { ControlAction, ControlOutcome } from '../../../media/contract/live-control.ts';
+import type { ControlAction, ControlOutcome } from '../../../media/contract/operator-control.ts';
 import { renderSound } from '../../../media/recorder/render-sound.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { createCursorCodec } from '../../../src/api/cursor.ts';
@@ -18,7 +18,7 @@ import { type Clips, createClips } from '../../../src/clips/clips.ts';
 import type { StoreSettings } from '../../../src/config/recording-settings.ts';
 import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
 import { READING_HERE } from '../../../src/leads/import-reading.ts';
-import { controlCall } from '../../../src/lifecycle/live-control.ts';
+import { controlCall } from '../../../src/lifecycle/operator-control.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
@@ -207,7 +207,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       checks: { database: async () => 'ok' },
       webhookAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
       modelAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
-      webhookBell: { ring: (ids) => void fixture.rung.push(...ids) },
+      webhookDispatcher: { ring: (ids) => void fixture.rung.push(...ids) },
       instance: 'run-1',
     }),
     call(change = {}, inject = {}) {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEventStreams } from '../../../src/api/calls/event-streams.ts';
 import { appendCallLog } from '../../../src/calls/append-call-log.ts';
 import { createCallEventBus } from '../../../src/calls/call-event-bus.ts';
-import { lockCall } from '../../../src/calls/live-call.ts';
+import { lockCall } from '../../../src/calls/call-row.ts';
 import { createApiKey, revokeApiKey } from '../../../src/workspaces/api-keys.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';

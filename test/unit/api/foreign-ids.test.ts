@@ -17,7 +17,7 @@ import { setSecret } from '../../../src/tools/secrets.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { wavOf } from '../../support/clip-files.ts';
-import { putStored, toneFile } from '../../support/sealed-recording.ts';
+import { putStored, toneFile } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
 
 const OPERATIONS = await operationsWithoutServer();

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readCall } from '../../../src/calls/live-call.ts';
+import { readCall } from '../../../src/calls/call-row.ts';
 import type { ErrorCode } from '../../../src/errors/error-codes.ts';
 import { disableEndpoint, setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import type { CallEventName } from '../../../src/webhooks/events.ts';

@@ -9,7 +9,7 @@ import type { CarrierDeclaration, FramesPerMessage } from '../../../media/contra
 import type { MediaCodec, MediaCodecFactory, StreamEvents } from '../../../media/io/carriers/media-codec.ts';
 import type { CallbackRequest, Carrier, StreamInstruction } from '../../../src/carriers/carrier.ts';
 
-export interface LiveAtCarrier {
+export interface CallAtCarrier {
   carrierCallId: string;
   /** A public address at which the carrier may ask for a document. */
   documentUrl: string;
@@ -31,7 +31,7 @@ export interface CarrierKit {
   make(credentials: Record<string, string>): Carrier;
   codecs(settings: { framesPerMessage: FramesPerMessage }): MediaCodecFactory;
   /** A call that was answered and has its stream, at the emulator. */
-  liveCall(carrier: Carrier): Promise<LiveAtCarrier>;
+  liveCall(carrier: Carrier): Promise<CallAtCarrier>;
   /** As the carrier would send it: signed, and unlike any other. */
   signed(kind: string, params: Record<string, string>): CallbackRequest;
   /** Parameters that say, by what was declared, that a machine answered; that a call comes in. */

@@ -8,9 +8,9 @@ import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
 import { joinSound } from '../../../media/recorder/join-sound.ts';
 import { type CallEvent, createCallEventBus } from '../../../src/calls/call-event-bus.ts';
-import { type LiveCall, readOwnCall } from '../../../src/calls/live-call.ts';
+import { type CallRow, readOwnCall } from '../../../src/calls/call-row.ts';
 import { createCarrierRegistry } from '../../../src/carriers/registry.ts';
-import { createDeeds, type Deeds } from '../../../src/lifecycle/deeds.ts';
+import { createSideEffects, type SideEffects } from '../../../src/lifecycle/side-effects.ts';
 import { createLeadFollower } from '../../../src/lifecycle/lead-follower.ts';
 import { createLineCarriers, type LineCarriers } from '../../../src/lifecycle/line-carriers.ts';
 import { createReaper, type Reaper } from '../../../src/lifecycle/reaper.ts';
@@ -27,7 +27,7 @@ import type { NewCall } from '../../../src/placement/ports.ts';
 import { createJoiner, type Joiner } from '../../../src/recordings/joiner.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
-import { createShelf, type Shelf } from '../../../src/recordings/shelf.ts';
+import { createRecordingUploader, type RecordingUploader } from '../../../src/recordings/recording-uploader.ts';
 import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
@@ -48,7 +48,7 @@ export interface Harness {
   registry: ReturnType<typeof createCarrierRegistry>;
   transitions: Transitions;
   lineCarriers: LineCarriers;
-  deeds: Deeds;
+  effects: SideEffects;
   reaper: Reaper;
   pool: MediaPool;
   messages: MediaMessages;
@@ -57,7 +57,7 @@ export interface Harness {
   sealer: Sealer;
   /** Stored recordings, on a disk of the harness's own. */
   recordings: Recordings;
-  shelf: Shelf;
+  shelf: RecordingUploader;
   joiner: Joiner;
   dataDir: string;
   /** For what removes parts of calls. */
@@ -69,11 +69,11 @@ export interface Harness {
   rung: string[];
   logged: { level: number; msg: string; callUuid?: string }[];
   newCall(changes?: Partial<NewCall>): NewCall;
-  call(callUuid: string): Promise<LiveCall>;
+  call(callUuid: string): Promise<CallRow>;
   /** Event names of the outbox, in order. */
   webhooks(callUuid: string): Promise<string[]>;
   log(callUuid: string): Promise<{ kind: string; data: Record<string, unknown> }[]>;
-  /** What `read` gives, once it is something; deeds run beside the test. */
+  /** What `read` gives, once it is something; effects run beside the test. */
   until: typeof eventually;
   close(): Promise<void>;
 }
@@ -127,7 +127,7 @@ export async function createHarness(): Promise<Harness> {
     },
   };
   pool.join(member);
-  const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
+  const effects = createSideEffects({ lineCarriers, media: pool, clock, log });
   const published: CallEvent[] = [];
   const bus = createCallEventBus();
   const rung: string[] = [];
@@ -154,10 +154,10 @@ export async function createHarness(): Promise<Harness> {
     recordCallEvent,
     bell,
     follow: createLeadFollower({ clock }),
-    perform: deeds.perform,
+    perform: effects.perform,
     deadlineMoved: () => {},
   });
-  const shelf = createShelf({
+  const shelf = createRecordingUploader({
     ...shared,
     store: recordings.stores.current,
     node: 'node-1',
@@ -179,7 +179,7 @@ export async function createHarness(): Promise<Harness> {
   const limits = createPostgresStore(database);
   const turns = (slots: number) =>
     createFairQueue({ clock, slots, slotsPerKey: slots, mostWaiting: 100, longestWaitMs: 2_000 });
-  const reaper = createReaper({ ...shared, transitions, lineCarriers, deeds });
+  const reaper = createReaper({ ...shared, transitions, lineCarriers, effects });
 
   return {
     database,
@@ -189,7 +189,7 @@ export async function createHarness(): Promise<Harness> {
     registry,
     transitions,
     lineCarriers,
-    deeds,
+    effects,
     reaper,
     pool,
     messages: createMediaMessages({

@@ -95,7 +95,7 @@ function start(runId = 'control-1'): LinkServer {
       if (databaseAway) throw new Error('away');
       return { ok: false, httpStatus: 409, why: 'used' };
     },
-    async recordingFate(stream) {
+    async recordingDisposition(stream) {
       fates.push(stream);
       return { kind: 'open', keyHex: '5e'.repeat(32) };
     },

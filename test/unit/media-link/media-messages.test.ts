@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LiveEvent, Turn } from '../../../media/contract/conversation.ts';
+import type { ConversationEvent, Turn } from '../../../media/contract/conversation.ts';
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
-import { factsOf, keyOfRecording, toneFile, writeSealed } from '../../support/sealed-recording.ts';
+import { factsOf, keyOfRecording, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
 import { createHarness, type Harness, PUBLIC_URL } from '../lifecycle/harness.ts';
 import { talkingCall } from '../lifecycle/talk.ts';
 
@@ -23,7 +23,7 @@ const turn = (turnId: string, text: string, changes: Partial<Turn> = {}): Turn =
   interrupted: false,
   ...changes,
 });
-const live = (callUuid: string, event: LiveEvent, epoch = 1): CallMessage => ({
+const live = (callUuid: string, event: ConversationEvent, epoch = 1): CallMessage => ({
   type: 'live',
   callUuid,
   epoch,
@@ -45,7 +45,7 @@ const PLAIN = toneFile(4);
 /** As the recorder leaves it: a sealed file on the disk, and what it says of it. */
 async function recording(callUuid: string, epoch = 1): Promise<CallMessage> {
   const path = join(h.dataDir, 'recordings', '2026-11-21', `${callUuid}.${epoch}.sealed`);
-  writeSealed(path, await keyOfRecording(h.database, h.sealer, { callUuid, epoch }), PLAIN);
+  writeEncrypted(path, await keyOfRecording(h.database, h.sealer, { callUuid, epoch }), PLAIN);
   return { type: 'recording', callUuid, epoch, recording: factsOf(path, PLAIN, 4_010), error: null };
 }
 async function recorded(callUuid: string, epoch = 1): Promise<void> {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SegmentPlace, SegmentWriter } from '../../../media/recorder/segment-files.ts';
 import { STORES, type TestStore } from '../../support/recording-stores.ts';
-import { keyOfRecording, putStored, toneFile, writeSealed } from '../../support/sealed-recording.ts';
+import { keyOfRecording, putStored, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
 
 const CANARY = 'zyzzogeton';
@@ -137,7 +137,7 @@ describe.each(STORES)('erasing a call, its recordings %s', (_name, start) => {
       firstSample: 0,
     });
     const waiting = await keyOfRecording(api.database, SEALER, { callUuid, epoch: 3 });
-    writeSealed(join(day, `${callUuid}.3.sealed`), waiting, SOUND);
+    writeEncrypted(join(day, `${callUuid}.3.sealed`), waiting, SOUND);
     await api.database.query(
       `UPDATE call_recordings SET state = 'spooled', next_at = now(), spool_node = 'n', spool_path = $2 WHERE call_uuid = $1 AND epoch = 3`,
       [callUuid, join(day, `${callUuid}.3.sealed`)],

@@ -16,7 +16,7 @@ import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { decodeRecording } from '../../support/recording-audio.ts';
-import { factsOf, keyOfRecording, toneFile, writeSealed } from '../../support/sealed-recording.ts';
+import { factsOf, keyOfRecording, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
 import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
 import { talkingCall } from '../lifecycle/talk.ts';
 import { soundsIn, toneDbfs } from '../media/recorder/recording-harness.ts';
@@ -57,7 +57,7 @@ describe('the recording of a call whose media process died', () => {
   async function recorded(callUuid: string, epoch: number, seconds: number, hz: [number, number]): Promise<void> {
     const sound = toneFile(seconds, ...hz);
     const path = join(h.dataDir, 'recordings', '2026-11-22', `${callUuid}.${epoch}.sealed`);
-    writeSealed(path, await keyOfRecording(h.database, h.sealer, { callUuid, epoch }), sound);
+    writeEncrypted(path, await keyOfRecording(h.database, h.sealer, { callUuid, epoch }), sound);
     const recording = factsOf(path, sound, seconds * 1000);
     await h.messages.handle([{ type: 'recording', callUuid, epoch, recording, error: null }]);
   }
@@ -271,7 +271,7 @@ describe('the recording of a call whose media process died', () => {
       clock: h.clock,
       async render({ source, dataKey, targetPath, format }) {
         made.push(format);
-        writeSealed(targetPath, dataKey, createHash('sha256').update(source).digest());
+        writeEncrypted(targetPath, dataKey, createHash('sha256').update(source).digest());
       },
     });
     const sounds = createSoundFiles({ ...h, stores: h.recordings.stores, renditions });

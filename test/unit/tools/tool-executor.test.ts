@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { LiveEvent } from '../../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../../media/contract/conversation.ts';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
 import type { ToolAsk, ToolDefinition } from '../../../media/contract/tools.ts';
 import { readCallView } from '../../../src/api/calls/call-view.ts';
@@ -114,7 +114,7 @@ const ended = (callUuid: string, change: object = {}) => {
     status: 200,
     ms: 420,
     ...change,
-  } as LiveEvent;
+  } as ConversationEvent;
   return messages.handle([{ type: 'live', callUuid, epoch: 1, atEpochMs: h.clock.epochMs(), event }]);
 };
 

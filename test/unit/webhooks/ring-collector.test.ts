@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Ring } from '../../../src/webhooks/queue.ts';
-import { createRingCollector } from '../../../src/webhooks/ring-collector.ts';
+import { createDueNoticeCollector } from '../../../src/webhooks/due-notice-collector.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 function bench() {
   const clock = new VirtualClock();
   const rung: { atMs: number; rings: readonly Ring[] }[] = [];
-  const collector = createRingCollector({ clock, onFull: (rings) => rung.push({ atMs: clock.nowMs(), rings }) });
+  const collector = createDueNoticeCollector({ clock, onFull: (rings) => rung.push({ atMs: clock.nowMs(), rings }) });
   return { clock, rung, collector };
 }
 

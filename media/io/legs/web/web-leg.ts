@@ -10,7 +10,7 @@
  */
 import type { EndedReason } from '../../../contract/call-outcome.ts';
 import type { Clock } from '../../../contract/clock.ts';
-import type { LiveEvent } from '../../../contract/conversation.ts';
+import type { ConversationEvent } from '../../../contract/conversation.ts';
 import type { CallSetup } from '../../../contract/link-messages.ts';
 import {
   LIVE_CLOSE_CODES,
@@ -170,7 +170,7 @@ export class WebLeg implements CallLeg {
 
   // ── The pipeline's side. ──────────────────────────────────────────────────────────────────────────────
 
-  live(event: LiveEvent): void {
+  live(event: ConversationEvent): void {
     if (this.#phase !== 'over') this.#outbound.live(event);
   }
 

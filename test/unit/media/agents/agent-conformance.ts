@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import type { AgentAction, AgentEvent, AgentKind } from '../../../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
 import type { Checkpoint } from '../../../../media/contract/checkpoint.ts';
-import type { ControlAction } from '../../../../media/contract/live-control.ts';
+import type { ControlAction } from '../../../../media/contract/operator-control.ts';
 import { type FakeCall, type FakeCallOptions, fakeCall } from '../../../support/fakes/fake-call.ts';
 import { type Left, leftBy } from './left-by-death.ts';
 

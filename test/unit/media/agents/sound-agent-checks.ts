@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { AgentAction, AgentEvent, AgentKind } from '../../../../media/contract/agent.ts';
 import type { AgentDefinition, ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
-import type { ControlAction } from '../../../../media/contract/live-control.ts';
+import type { ControlAction } from '../../../../media/contract/operator-control.ts';
 import { type FakeCall, type FakeCallOptions, fakeCall } from '../../../support/fakes/fake-call.ts';
 import { EVENTS } from './agent-conformance.ts';
 

@@ -1,7 +1,7 @@
 /** Clips in a call: they sound where the voice would, and everything that speech can do happens to them. */
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ClipShelf, type ClipSource } from '../../../../media/call/speaking/clip-shelf.ts';
+import { ClipCache, type ClipSource } from '../../../../media/call/speaking/clip-cache.ts';
 import { MULAW_8K } from '../../../../media/contract/audio-format.ts';
 import { type CallClips, CLIP_RATE_HZ } from '../../../../media/contract/clip.ts';
 import { type FakeCall, fakeCall } from '../../../support/fakes/fake-call.ts';
@@ -126,7 +126,7 @@ describe('the shelf of clips', () => {
 
   test('renders a clip once for each format, here and for other threads', async () => {
     const clips = new FakeClips();
-    const shelf = new ClipShelf(clips, pino({ level: 'silent' }));
+    const shelf = new ClipCache(clips, pino({ level: 'silent' }));
     const first = shelf.obtain(FILES['question']!, TEXT, MULAW_8K);
     expect(shelf.obtain(FILES['question']!, TEXT, MULAW_8K)).toBe(first);
     await settled();
@@ -136,7 +136,7 @@ describe('the shelf of clips', () => {
     await settled();
     expect([wide.complete, wide.frames, clips.asked.length]).toEqual([true, DURATION_MS / 20, 2]);
 
-    const other = new ClipShelf(clips, pino({ level: 'silent' })).obtain(FILES['question']!, TEXT, MULAW_8K);
+    const other = new ClipCache(clips, pino({ level: 'silent' })).obtain(FILES['question']!, TEXT, MULAW_8K);
     await settled();
     expect(clips.asked).toHaveLength(2);
     expect(
@@ -147,7 +147,7 @@ describe('the shelf of clips', () => {
 
   test('tries a clip that failed once more when it is asked for again', async () => {
     const clips = new FakeClips();
-    const shelf = new ClipShelf(clips, pino({ level: 'silent' }));
+    const shelf = new ClipCache(clips, pino({ level: 'silent' }));
     expect(shelf.obtain(FILES['broken']!, TEXT, MULAW_8K).error).toBeNull();
     await settled();
     expect(shelf.obtain(FILES['broken']!, TEXT, MULAW_8K).error).toBeNull();

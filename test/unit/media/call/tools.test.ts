@@ -1,6 +1,6 @@
 /** Tools in a conversation on the virtual clock: what the agent says while one is at work, and that each use has exactly one result. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { LiveEvent } from '../../../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../../../media/contract/conversation.ts';
 import type { FromPipeline } from '../../../../media/contract/thread-messages.ts';
 import { type ToolAnswer, toolFailed } from '../../../../media/contract/tools.ts';
 import { type FakeCall, fakeCall } from '../../../support/fakes/fake-call.ts';
@@ -13,7 +13,7 @@ const FOUND: ToolAnswer = { ok: true, status: 200, result: { order: { day: 'Thur
 
 type Asked = Extract<FromPipeline, { type: 'call.tool' }>;
 const asked = (of = call): Asked[] => of.sent.flatMap((one) => (one.type === 'call.tool' ? [one] : []));
-const ends = (): Extract<LiveEvent, { type: 'tool'; phase: 'end' }>[] =>
+const ends = (): Extract<ConversationEvent, { type: 'tool'; phase: 'end' }>[] =>
   call.live.flatMap((event) => (event.type === 'tool' && event.phase === 'end' ? [event] : []));
 const answer = (given: ToolAnswer = FOUND): void =>
   call.registry.command('call-1', { type: 'tool.answer', toolCallId: asked().at(-1)!.ask.toolCallId, answer: given });

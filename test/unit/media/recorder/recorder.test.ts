@@ -21,8 +21,8 @@ import type { Clock } from '../../../../media/contract/clock.ts';
 import type { RecordingFacts } from '../../../../media/contract/conversation.ts';
 import { listSegments } from '../../../../media/recorder/segment-files.ts';
 import { PLAYED, RECEIVED } from '../../../../media/rings/record-ring.ts';
-import { openSeal } from '../../../../media/sealed/sealed-file.ts';
-import { readSealed } from '../../../support/sealed-recording.ts';
+import { openFileCipher } from '../../../../media/files/encrypted-file.ts';
+import { readEncrypted } from '../../../support/encrypted-recording.ts';
 import {
   codec,
   createCaller,
@@ -130,7 +130,7 @@ describe('recorder', () => {
     talk(made, caller, 0, 1000, bothTones);
     made.recorder.close(CALL, 1000);
     const { recording } = await finishedFile(made);
-    const file = await readSealed(recording.path, DATA_KEY);
+    const file = await readEncrypted(recording.path, DATA_KEY);
     expect(recording.path).toBe(join(made.day(), `${CALL}.sealed`));
     expect(recording.sizeBytes).toBe(file.length);
     expect(recording.sha256).toBe(createHash('sha256').update(file).digest('hex'));
@@ -147,7 +147,7 @@ describe('recorder', () => {
       made.recorder.close(CALL, 2995);
       const { recording } = await finishedFile(made);
       const plain = join(made.dataDir, 'plain.ogg');
-      writeFileSync(plain, await readSealed(recording.path, DATA_KEY));
+      writeFileSync(plain, await readEncrypted(recording.path, DATA_KEY));
       const { stdout, stderr } = spawnSync(independentJudge, [plain], { encoding: 'utf8' });
       expect(stdout).toContain('Playback length: 0m:02.995s');
       expect(stdout + stderr).not.toMatch(/warning|error/i);
@@ -208,7 +208,7 @@ describe('recorder', () => {
     expect(readdirSync(folder)).toEqual(['000000.sealed', '000001.sealed', '000002.sealed', 'owner']);
     const second = readFileSync(join(folder, '000001.sealed'));
     expect(second.length).toBe(64 + 25 * CHUNK);
-    const { chunkBytes, sound } = openSeal(DATA_KEY, second);
+    const { chunkBytes, sound } = openFileCipher(DATA_KEY, second);
     expect([chunkBytes, sound]).toEqual([6400, { format: caller.format, firstSample: 80_000 }]);
     expect(statSync(join(folder, '000002.sealed')).size).toBe(64 + 15 * CHUNK);
   });

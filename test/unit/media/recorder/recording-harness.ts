@@ -8,11 +8,11 @@ import { encodeMulaw } from '../../../../media/audio/g711.ts';
 import { type OggOpusFacts, readOggOpus } from '../../../../media/audio/ogg-opus-reader.ts';
 import { loadOpusCodec, type OpusRateHz } from '../../../../media/audio/opus-codec.ts';
 import { type LegFormat, MULAW_8K } from '../../../../media/contract/audio-format.ts';
-import type { FromRecorder, RecordedDirections, RecordingFate } from '../../../../media/contract/thread-messages.ts';
+import type { FromRecorder, RecordedDirections, RecordingDisposition } from '../../../../media/contract/thread-messages.ts';
 import { createRecorder, type Recorder, type RecorderDeps } from '../../../../media/recorder/recorder.ts';
 import type { FrameRing } from '../../../../media/rings/frame-ring.ts';
 import { createRecordRing } from '../../../../media/rings/record-ring.ts';
-import { readSealed } from '../../../support/sealed-recording.ts';
+import { readEncrypted } from '../../../support/encrypted-recording.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 export const codec = loadOpusCodec();
@@ -22,7 +22,7 @@ export const DATA_KEY = Buffer.from(KEY_HEX, 'hex');
 export type Finished = Extract<FromRecorder, { type: 'finished' }>;
 export type LogLine = { level: number; msg: string } & Record<string, unknown>;
 
-export function createHarness(overrides: Partial<RecorderDeps> & { fate?: RecordingFate } = {}) {
+export function createHarness(overrides: Partial<RecorderDeps> & { fate?: RecordingDisposition } = {}) {
   const { fate = { kind: 'open', keyHex: KEY_HEX } } = overrides;
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'parley-recorder-'));
   // Files carry the machine's own times, with fractions: the virtual wall clock starts just after them.
@@ -106,7 +106,7 @@ export async function decodeRecording(path: string): Promise<{
   facts: OggOpusFacts;
   rateHz: number;
 }> {
-  const file = await readSealed(path, DATA_KEY);
+  const file = await readEncrypted(path, DATA_KEY);
   const channels: [number[], number[]] = [[], []];
   const scratch = new Int16Array(5760 * 2);
   const rateHz = readOggOpus(file).inputRateHz;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallCommand } from '../../../../../../media/contract/call-command.ts';
-import type { LiveEvent } from '../../../../../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../../../../../media/contract/conversation.ts';
 import type { CallSetup } from '../../../../../../media/contract/link-messages.ts';
 import type { WebSetup } from '../../../../../../media/contract/live-session.ts';
 import { FrameClock } from '../../../../../../media/io/frame-clock.ts';
@@ -117,7 +117,7 @@ function make(change: Partial<CallSetup> = {}) {
   return { clock, heard, leg, socket, say, sound, start, open, agent };
 }
 
-const speech = (phase: 'start' | 'end', turnId: string): LiveEvent => ({
+const speech = (phase: 'start' | 'end', turnId: string): ConversationEvent => ({
   type: 'speech',
   who: 'user',
   phase,
@@ -480,8 +480,8 @@ describe('a lost connection', () => {
     const next = open();
     heard.block!.raiseGeneration();
     clock.advanceMs(40);
-    leg.live({ type: 'agent_text', turnId: 't1', delta: 'Hello' } as LiveEvent);
-    leg.live({ type: 'speech', who: 'user', phase: 'start', turnId: 't2', atMs: 1 } as LiveEvent);
+    leg.live({ type: 'agent_text', turnId: 't1', delta: 'Hello' } as ConversationEvent);
+    leg.live({ type: 'speech', who: 'user', phase: 'start', turnId: 't2', atMs: 1 } as ConversationEvent);
     expect(next.said.map(({ type }) => type)).toEqual(['welcome']);
     say({ type: 'session.resume', lastOrdinal: 0 }, next);
     expect(next.said.map(({ type }) => type).slice(0, 3)).toEqual(['welcome', 'session.ready', 'playback.clear']);
