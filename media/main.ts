@@ -74,16 +74,16 @@ const chosen = chooseSocketServer(config.socketServer);
 log.info({ socketServer: chosen.kind, why: chosen.why }, 'socket server chosen');
 
 const ioBell = new Bell();
-const speech = createEngineHost({
+const tts = createEngineHost({
   kind: 'speech',
-  url: urlOf('speech-thread'),
+  url: urlOf('tts-thread'),
   threads: config.ttsThreads,
   clock,
   log,
 });
-const listen = createEngineHost({
+const stt = createEngineHost({
   kind: 'listen',
-  url: urlOf('listen-thread'),
+  url: urlOf('stt-thread'),
   threads: config.sttThreads,
   clock,
   log,
@@ -95,14 +95,14 @@ const pool = createPipelinePool({
   threads: config.pipelineThreads,
   workerData: { dataDir: config.dataDir, ioBell: ioBell.memory, mediaId: config.mediaId, logLevel: config.logLevel },
   enginePorts(threadIndex) {
-    const ports = { listen: listen.portFor(threadIndex), speech: speech.portFor(threadIndex) };
+    const ports = { stt: stt.portFor(threadIndex), tts: tts.portFor(threadIndex) };
     return Object.fromEntries(Object.entries(ports).filter(([, port]) => port !== null));
   },
   clock,
   log,
 });
-speech.replaced = () => pool.renewEnginePorts();
-listen.replaced = () => pool.renewEnginePorts();
+tts.replaced = () => pool.renewEnginePorts();
+stt.replaced = () => pool.renewEnginePorts();
 const recorder = createRecorderHost({
   url: urlOf('recorder-thread'),
   workerData: { dataDir: config.dataDir, mediaId: config.mediaId, runId, logLevel: config.logLevel },
@@ -130,7 +130,7 @@ const link = createControlLink({
     pid: process.pid,
     socketServer: chosen.kind,
     capacityCalls: config.capacityCalls,
-    liveCalls: registry.liveCalls(),
+    liveCalls: registry.carriedCalls(),
   }),
   receive(message) {
     if (message.type === 'prepare') pool.prepare(message);
@@ -158,8 +158,8 @@ const metrics = createMediaMetrics({
   threadDeaths: () => ({
     pipeline: pool.deaths,
     recorder: recorder.deaths,
-    speech: speech.deaths,
-    listen: listen.deaths,
+    speech: tts.deaths,
+    listen: stt.deaths,
   }),
   openRecordings: () => recorder.openRecordings,
   socketServer: chosen.kind,
@@ -244,7 +244,7 @@ function tellLoad(): void {
     activeCalls: registry.activeCalls,
     capacityCalls: config.capacityCalls,
     draining: registry.isDraining,
-    calls: registry.liveCalls(),
+    calls: registry.carriedCalls(),
   });
 }
 
@@ -257,7 +257,7 @@ const roomGauge = new CallRoomGauge(clock);
 let room = roomGauge.measure(loadsNow(performance.eventLoopUtilization().utilization, 0), []);
 
 function loadsNow(busyRatio: number, lateMs: number): Parameters<CallRoomGauge['measure']>[0] {
-  return { voice: speech.load(), recogniser: listen.load(), pipeline: pool.load(), sockets: { busyRatio, lateMs } };
+  return { voice: tts.load(), recogniser: stt.load(), pipeline: pool.load(), sockets: { busyRatio, lateMs } };
 }
 
 function reportRoom(): void {
@@ -343,7 +343,7 @@ function drainAndExit(why: string): void {
     requestRoom.close();
     connections.close();
     link.close();
-    await Promise.all([proxy.close(), pool.close(), scoring.close(), recorder.stop(), speech.close(), listen.close()]);
+    await Promise.all([proxy.close(), pool.close(), scoring.close(), recorder.stop(), tts.close(), stt.close()]);
     log.info('drained');
     process.exit(0);
   })();
@@ -360,7 +360,7 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 process.on('disconnect', () => drainAndExit('the supervisor is gone'));
 
 try {
-  await Promise.all([pool.ready, recorder.ready, speech.ready, listen.ready]);
+  await Promise.all([pool.ready, recorder.ready, tts.ready, stt.ready]);
   port = await server.listen(config.host, config.port);
   void descriptors.look();
   void answerBell();

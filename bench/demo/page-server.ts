@@ -106,12 +106,16 @@ async function tell(gateway: Gateway, callUuid: string, response: ServerResponse
 
 function lineOf(event: CallEvent): Line | null {
   if (event.kind === 'status') return { who: 'fact', mark: 'state', text: String(event.data['status']) };
-  const live = { type: event.kind, ...event.data } as ConversationEvent;
-  if (live.type === 'latency') {
-    return { who: 'fact', mark: 'reply', text: `${Math.round(live.latency.agentMs)} ms after the callee's last sound` };
+  const happened = { type: event.kind, ...event.data } as ConversationEvent;
+  if (happened.type === 'latency') {
+    return {
+      who: 'fact',
+      mark: 'reply',
+      text: `${Math.round(happened.latency.agentMs)} ms after the callee's last sound`,
+    };
   }
-  if (live.type !== 'turn' || live.turn.heardText === '') return null;
-  const { role, heardText, interrupted } = live.turn;
+  if (happened.type !== 'turn' || happened.turn.heardText === '') return null;
+  const { role, heardText, interrupted } = happened.turn;
   return role === 'agent'
     ? { who: 'agent', mark: 'Agent', text: interrupted ? `${heardText} — interrupted` : heardText }
     : { who: 'user', mark: 'Callee', text: heardText };

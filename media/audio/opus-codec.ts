@@ -167,12 +167,12 @@ function createWasmCodec(wasm: WasmModule): OpusCodec {
 
   function take(rateHz: number, channels: number): { handler: WasmHandler; giveBack: () => void } {
     const shape = `${rateHz}x${channels}`;
-    const shelf = idle.get(shape) ?? [];
-    idle.set(shape, shelf);
-    const handler = shelf.pop() ?? new wasm.OpusScriptHandler(rateHz, channels, APPLICATION_VOIP);
+    const spare = idle.get(shape) ?? [];
+    idle.set(shape, spare);
+    const handler = spare.pop() ?? new wasm.OpusScriptHandler(rateHz, channels, APPLICATION_VOIP);
     handler._encoder_ctl(RESET_STATE, 0);
     handler._decoder_ctl(RESET_STATE, 0);
-    return { handler, giveBack: () => shelf.push(handler) };
+    return { handler, giveBack: () => spare.push(handler) };
   }
 
   return {

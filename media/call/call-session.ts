@@ -3,7 +3,7 @@
  * pipeline thread makes it, ticks it and stops it. It holds no policy: what sound and words mean is the conversation's
  * and the agent's business.
  *
- *   UPLINK    call.uplink ring → FrameIntake (gap fill → decode → voice gate) → Hearing ─┬─ TurnTaker
+ *   UPLINK    call.uplink ring → FrameIntake (gap fill → decode → voice-activity gate) → Hearing ─┬─ TurnTaker
  *                                                                                        └─ CallEar
  *   DOWNLINK  agent → text or sound → RenderedSpeech (voice engine → LegEncoder) → Speaker → call.downlink ring
  */
@@ -65,7 +65,7 @@ export function createCallSession(deps: CallSessionDeps, setup: CallSetup, call:
       ear: listening?.ear ?? null,
       textToSpeech,
       greetings,
-      ...(deps.clipCache === undefined ? {} : { clips: { shelf: deps.clipCache, files: setup.clips ?? {} } }),
+      ...(deps.clipCache === undefined ? {} : { clips: { cache: deps.clipCache, files: setup.clips ?? {} } }),
       reporter,
       tools: {
         ask: (ask, where) => send({ type: 'call.tool', callUuid, ask, ...where }),

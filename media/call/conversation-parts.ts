@@ -46,7 +46,7 @@ export interface PartsListener extends HearingListener, AgentSpeechListener, Flo
 export interface Parts {
   line: AgentLine;
   words: CallerWords;
-  voice: AgentSpeech;
+  agentSpeech: AgentSpeech;
   floor: Floor;
   hearing: Hearing;
   tools: AgentTools;
@@ -81,9 +81,9 @@ export function createParts(
     fixed: fixedSentencesOf(kind.fixedTexts(definition)),
     format,
   };
-  const voice = new AgentSpeech(deps, wish, listener);
-  const floor = new Floor({ reporter, voice, operator: desk, encouragement, listener });
-  const hearing = new Hearing({ clock, logger, reporter, ear, voice, words, floor, listener });
+  const agentSpeech = new AgentSpeech(deps, wish, listener);
+  const floor = new Floor({ reporter, agentSpeech, operator: desk, encouragement, listener });
+  const hearing = new Hearing({ clock, logger, reporter, ear, agentSpeech, words, floor, listener });
   const uses = new ToolUses({
     callUuid,
     definitions: 'tools' in definition ? (definition.tools ?? []) : [],
@@ -95,18 +95,18 @@ export function createParts(
   });
   const tools = new AgentTools(uses, line, reporter);
   const input = new CallerInput({
-    ...{ reporter, words, line, floor, hearing, voice, operator: desk, tools: uses },
+    ...{ reporter, words, line, floor, hearing, agentSpeech, operator: desk, tools: uses },
     streamMs: () => call.streamMs,
   });
   const actions = new AgentActions({
-    ...{ reporter, hearing, voice, floor, operator: desk, input, tools },
+    ...{ reporter, hearing, agentSpeech, floor, operator: desk, input, tools },
     checkpoint: () => listener.checkpoint(),
     finish: (reason, disposition, error) => listener.finish(reason, disposition, error),
   });
   const operator = new Operator({
-    ...{ desk, voice, floor, hearing, line, reporter },
+    ...{ desk, agentSpeech, floor, hearing, line, reporter },
     isSteerable: kind.traits.isSteerable,
     sayWaiting: () => actions.sayWaiting(),
   });
-  return { line, words, voice, floor, hearing, tools, input, actions, operator, desk, encouragement };
+  return { line, words, agentSpeech, floor, hearing, tools, input, actions, operator, desk, encouragement };
 }

@@ -14,7 +14,7 @@ export interface OperatorDeps {
   desk: OperatorDesk;
   /** False: the agent obeys nobody. */
   isSteerable: boolean;
-  voice: AgentSpeech;
+  agentSpeech: AgentSpeech;
   floor: Floor;
   hearing: Hearing;
   line: AgentLine;
@@ -67,13 +67,13 @@ export class Operator {
 
   /** When the agent is silent and nobody waits for an answer. */
   sayQueued(): void {
-    const { desk, voice, hearing, floor } = this.#deps;
-    if (!desk.hasTexts || voice.active || desk.muted) return;
+    const { desk, agentSpeech, hearing, floor } = this.#deps;
+    if (!desk.hasTexts || agentSpeech.active || desk.muted) return;
     if (hearing.turn !== null || floor.isTaken) return;
     const text = desk.nextText();
     if (text === null) return;
     desk.speaks = true;
-    voice.say({ speech: { text }, stepId: null, interruptible: true, anchor: null });
+    agentSpeech.say({ speech: { text }, stepId: null, interruptible: true, anchor: null });
   }
 
   /** All texts are said: the agent hears what it is owed. */

@@ -1,5 +1,5 @@
 /**
- * The sealed files of clips on this machine, as the pipeline plays them: the clip itself, and what was rendered of it, beside it and under
+ * The encrypted files of clips on this machine, as the pipeline plays them: the clip itself, and what was rendered of it, beside it and under
  * the same key (`<id>.<codec>-<rate>.sealed`). Control makes the former and removes all of them. A pipeline thread waits for nothing here:
  * pieces are small, and it goes on with its calls between them.
  */
@@ -43,12 +43,12 @@ export function createClipSound() {
       const temporary = `${path}.${randomUUID()}.part`;
       const fd = openSync(temporary, 'wx', 0o600);
       try {
-        const sealed = new EncryptedFileWriter(Buffer.from(clip.keyHex, 'hex'), fd, writeSync);
+        const encrypted = new EncryptedFileWriter(Buffer.from(clip.keyHex, 'hex'), fd, writeSync);
         for (let at = 0; at < frames.length; at += FILE_CHUNK_BYTES) {
-          sealed.add(frames.subarray(at, at + FILE_CHUNK_BYTES));
+          encrypted.add(frames.subarray(at, at + FILE_CHUNK_BYTES));
           await new Promise(setImmediate);
         }
-        sealed.finish();
+        encrypted.finish();
         await rename(temporary, path);
       } finally {
         closeSync(fd);
@@ -66,11 +66,11 @@ async function* plain(path: string, keyHex: string, from: number): AsyncGenerato
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    const sealed = await EncryptedFileReader.open(Buffer.from(keyHex, 'hex'), size, async (start, end) => {
+    const encrypted = await EncryptedFileReader.open(Buffer.from(keyHex, 'hex'), size, async (start, end) => {
       const bytes = new Uint8Array(end - start);
       return bytes.subarray(0, (await file.read(bytes, 0, bytes.length, start)).bytesRead);
     });
-    yield* sealed.range(from, Math.max(from + 1, sealed.plainBytes));
+    yield* encrypted.range(from, Math.max(from + 1, encrypted.plainBytes));
   } finally {
     await file.close();
   }

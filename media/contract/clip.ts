@@ -23,7 +23,7 @@ export type ScriptedLine = string | ScriptedClip;
 /** A clip as a call gets it, by what the script calls it. */
 export interface ClipFile {
   clipId: string;
-  /** Absolute path of the sealed WAV on this machine. */
+  /** Absolute path of the encrypted WAV on this machine. */
   path: string;
   /** Its data key, 64 hexadecimal digits. Never logged, never on a disk. */
   keyHex: string;

@@ -9,9 +9,9 @@ import type { EndedReason } from './call-outcome.ts';
 import type { StoredCheckpoint } from './checkpoint.ts';
 import type { CallClips } from './clip.ts';
 import type { ConversationEvent, RecordingFacts, TurnLatency } from './conversation.ts';
-import type { ControlAction, ControlOutcome } from './operator-control.ts';
 import type { LiveErrorCode, LiveUpgradeRequest, NegotiatedAudio, WebSetup } from './live-session.ts';
 import type { MetricFamily } from './metrics.ts';
+import type { ControlAction, ControlOutcome } from './operator-control.ts';
 import type { ToolAnswer, ToolAsk } from './tools.ts';
 
 /** So few calls cannot be what makes a process late, it would be late without them: they are always taken. */
@@ -62,7 +62,10 @@ export interface ClaimRequest {
 }
 
 /** What became of a recording whose key media asks for. `settled`: stored already, or erased; what is left of it here is to go. `unknown`: keep it, and say why. */
-export type RecordingDisposition = { kind: 'open'; keyHex: string } | { kind: 'settled' } | { kind: 'unknown'; why: string };
+export type RecordingDisposition =
+  | { kind: 'open'; keyHex: string }
+  | { kind: 'settled' }
+  | { kind: 'unknown'; why: string };
 
 export type ClaimAnswer =
   | { ok: true; setup: CallSetup }

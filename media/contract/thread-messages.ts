@@ -43,7 +43,7 @@ export interface UtteranceBegun {
 export type FromPipeline =
   /** `osThreadId`: the operating system's, where it can be known; says whether a silent thread works or waits for a processor. */
   | { type: 'ready'; osThreadId?: number | null }
-  | { type: 'call.live'; callUuid: string; event: ConversationEvent }
+  | { type: 'call.event'; callUuid: string; event: ConversationEvent }
   /** An utterance begins to be heard. Should the thread die in it, this and the block's `heardChars` are all that is left of its turn. */
   | { type: 'call.speaking'; callUuid: string; utterance: UtteranceBegun }
   /** It has more text than was told; told before any of it is heard. */
@@ -84,7 +84,7 @@ export type ToRecorder =
   /** The stream lasted `durationMs`; both channels are padded to it. */
   | { type: 'close'; callUuid: string; epoch: number; durationMs: number }
   /** Answers `key.wanted`. */
-  | { type: 'key'; callUuid: string; epoch: number; fate: RecordingDisposition };
+  | { type: 'key'; callUuid: string; epoch: number; disposition: RecordingDisposition };
 
 export type FromRecorder =
   | { type: 'ready' }

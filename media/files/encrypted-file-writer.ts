@@ -1,8 +1,8 @@
 /**
- * Writes one finished sealed file from pieces of any size, in chunks of 64 KiB. Used by the recorder for a finished recording and by the
+ * Writes one finished encrypted file from pieces of any size, in chunks of 64 KiB. Used by the recorder for a finished recording and by the
  * renderer for other forms of it. It does not sync and does not close what it was given.
  */
-import { createFileCipher, FILE_CHUNK_BYTES, ENCRYPTED_HEADER_BYTES, type FileCipher } from './encrypted-file.ts';
+import { createFileCipher, ENCRYPTED_HEADER_BYTES, FILE_CHUNK_BYTES, type FileCipher } from './encrypted-file.ts';
 
 /** `fs.writeSync` in use; tests pass a full disk. */
 export type WriteAt = (fd: number, bytes: Uint8Array, start: number, lengthBytes: number, position: number) => number;
@@ -27,7 +27,7 @@ export function writeFully(
 export class EncryptedFileWriter {
   readonly #write: WriteAt;
   readonly #fd: number;
-  readonly #seal: FileCipher;
+  readonly #cipher: FileCipher;
   readonly #held = new Uint8Array(FILE_CHUNK_BYTES);
   #heldBytes = 0;
   #chunk = 0;
@@ -36,8 +36,8 @@ export class EncryptedFileWriter {
   constructor(dataKey: Uint8Array, fd: number, write: WriteAt) {
     this.#fd = fd;
     this.#write = write;
-    this.#seal = createFileCipher(dataKey, { chunkBytes: FILE_CHUNK_BYTES, sound: null });
-    writeFully(write, fd, this.#seal.header, 0, ENCRYPTED_HEADER_BYTES, 0);
+    this.#cipher = createFileCipher(dataKey, { chunkBytes: FILE_CHUNK_BYTES, sound: null });
+    writeFully(write, fd, this.#cipher.header, 0, ENCRYPTED_HEADER_BYTES, 0);
   }
 
   add(bytes: Uint8Array): void {
@@ -52,16 +52,16 @@ export class EncryptedFileWriter {
     }
   }
 
-  /** Returns the size of the sealed file. */
+  /** Returns the size of the encrypted file. */
   finish(): number {
     this.#put(true);
     return this.#position;
   }
 
   #put(isLast: boolean): void {
-    const sealed = this.#seal.seal(this.#chunk++, this.#held.subarray(0, this.#heldBytes), isLast);
-    writeFully(this.#write, this.#fd, sealed, 0, sealed.length, this.#position);
-    this.#position += sealed.length;
+    const encrypted = this.#cipher.encrypt(this.#chunk++, this.#held.subarray(0, this.#heldBytes), isLast);
+    writeFully(this.#write, this.#fd, encrypted, 0, encrypted.length, this.#position);
+    this.#position += encrypted.length;
     this.#heldBytes = 0;
   }
 }

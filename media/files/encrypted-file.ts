@@ -27,15 +27,15 @@ export interface EncryptedFileShape {
 export interface FileCipher extends EncryptedFileShape {
   readonly header: Uint8Array;
   /**
-   * Ciphertext and tag of one chunk, valid until the next one is sealed, of whatever file. A number is used once, ever: two plain texts
+   * Ciphertext and tag of one chunk, valid until the next one is encrypted, of whatever file. A number is used once, ever: two plain texts
    * under one would show their difference.
    */
-  seal(chunk: number, plain: Uint8Array, isLast?: boolean): Buffer;
+  encrypt(chunk: number, plain: Uint8Array, isLast?: boolean): Buffer;
   /** Null: damaged, cut, moved, or not the last where it should be. */
-  open(chunk: number, sealed: Uint8Array, isLast?: boolean): Buffer | null;
+  decrypt(chunk: number, encrypted: Uint8Array, isLast?: boolean): Buffer | null;
 }
 
-/** Not a sealed file, a damaged header, or another key. */
+/** Not an encrypted file, a damaged header, or another key. */
 export class EncryptedFileBroken extends Error {
   override readonly name = 'EncryptedFileBroken';
 }
@@ -47,10 +47,10 @@ const CODECS = ['mulaw', 'pcm_s16le'] as const;
 const NONCE_BYTES = 12;
 const HEADER_NONCE = Buffer.alloc(NONCE_BYTES, 0xff);
 const INFO = 'parley sealed file 1';
-/** What was sealed last, of all files of this thread: a new buffer for each chunk costs more than the cipher. */
+/** What was encrypted last, of all files of this thread: a new buffer for each chunk costs more than the cipher. */
 let room = Buffer.alloc(0);
 
-/** A new file's seal, with a salt of its own. */
+/** A new file’s cipher, with a salt of its own. */
 export function createFileCipher(dataKey: Uint8Array, shape: EncryptedFileShape): FileCipher {
   const header = Buffer.alloc(ENCRYPTED_HEADER_BYTES);
   MAGIC.copy(header);
@@ -67,10 +67,10 @@ export function createFileCipher(dataKey: Uint8Array, shape: EncryptedFileShape)
   const cipher = createCipheriv('aes-256-gcm', key, HEADER_NONCE).setAAD(header.subarray(0, TAGGED_BYTES));
   cipher.final();
   cipher.getAuthTag().copy(header, TAGGED_BYTES);
-  return sealOf(key, header, shape);
+  return cipherOf(key, header, shape);
 }
 
-/** The seal of an existing file, from its first 64 bytes. Throws `EncryptedFileBroken`. */
+/** The cipher of an existing file, from its first 64 bytes. Throws `EncryptedFileBroken`. */
 export function openFileCipher(dataKey: Uint8Array, bytes: Uint8Array): FileCipher {
   const header = Buffer.from(bytes.subarray(0, ENCRYPTED_HEADER_BYTES));
   if (header.length < ENCRYPTED_HEADER_BYTES || !header.subarray(0, 8).equals(MAGIC)) {
@@ -83,12 +83,14 @@ export function openFileCipher(dataKey: Uint8Array, bytes: Uint8Array): FileCiph
       .setAuthTag(header.subarray(TAGGED_BYTES))
       .final();
   } catch {
-    throw new EncryptedFileBroken('the header does not fit the recording’s key: it was changed, or the key is another one’s');
+    throw new EncryptedFileBroken(
+      'the header does not fit the recording’s key: it was changed, or the key is another one’s',
+    );
   }
-  return sealOf(key, header, shapeOf(header));
+  return cipherOf(key, header, shapeOf(header));
 }
 
-/** Length of what is sealed in a file of `fileBytes`, counting a torn chunk's bytes as if they were whole. */
+/** Length of what is encrypted in a file of `fileBytes`, counting a torn chunk's bytes as if they were whole. */
 export function plainBytesOf(fileBytes: number, chunkBytes: number): number {
   const encryptedBytes = Math.max(0, fileBytes - ENCRYPTED_HEADER_BYTES);
   const whole = Math.floor(encryptedBytes / (chunkBytes + CHUNK_TAG_BYTES));
@@ -112,7 +114,8 @@ function keyOfFile(dataKey: Uint8Array, header: Buffer): Buffer {
 
 function shapeOf(header: Buffer): EncryptedFileShape {
   const chunkBytes = header.readUInt32LE(24);
-  if (chunkBytes === 0 || chunkBytes > MOST_CHUNK_BYTES) throw new EncryptedFileBroken('a size of chunks that we never write');
+  if (chunkBytes === 0 || chunkBytes > MOST_CHUNK_BYTES)
+    throw new EncryptedFileBroken('a size of chunks that we never write');
   if (header[28] !== 1) return { chunkBytes, sound: null };
   const codec = CODECS[header[29]! - 1];
   if (codec === undefined) throw new EncryptedFileBroken('a codec that we never write');
@@ -120,7 +123,7 @@ function shapeOf(header: Buffer): EncryptedFileShape {
   return { chunkBytes, sound: { format: { codec, rateHz }, firstSample: header.readUInt32LE(36) } };
 }
 
-function sealOf(key: Buffer, header: Buffer, { chunkBytes, sound }: EncryptedFileShape): FileCipher {
+function cipherOf(key: Buffer, header: Buffer, { chunkBytes, sound }: EncryptedFileShape): FileCipher {
   const nonce = Buffer.alloc(NONCE_BYTES);
   const setNonce = (chunk: number, isLast: boolean): Buffer => {
     nonce[7] = isLast ? 1 : 0;
@@ -131,7 +134,7 @@ function sealOf(key: Buffer, header: Buffer, { chunkBytes, sound }: EncryptedFil
     chunkBytes,
     sound,
     header,
-    seal(chunk, plain, isLast = false) {
+    encrypt(chunk, plain, isLast = false) {
       const cipher = createCipheriv('aes-256-gcm', key, setNonce(chunk, isLast));
       const body = cipher.update(plain);
       cipher.final();
@@ -141,11 +144,13 @@ function sealOf(key: Buffer, header: Buffer, { chunkBytes, sound }: EncryptedFil
       cipher.getAuthTag().copy(room, body.length);
       return room.subarray(0, lengthBytes);
     },
-    open(chunk, sealed, isLast = false) {
-      if (sealed.length < CHUNK_TAG_BYTES) return null;
-      const end = sealed.length - CHUNK_TAG_BYTES;
-      const decipher = createDecipheriv('aes-256-gcm', key, setNonce(chunk, isLast)).setAuthTag(sealed.subarray(end));
-      const plain = decipher.update(sealed.subarray(0, end));
+    decrypt(chunk, encrypted, isLast = false) {
+      if (encrypted.length < CHUNK_TAG_BYTES) return null;
+      const end = encrypted.length - CHUNK_TAG_BYTES;
+      const decipher = createDecipheriv('aes-256-gcm', key, setNonce(chunk, isLast)).setAuthTag(
+        encrypted.subarray(end),
+      );
+      const plain = decipher.update(encrypted.subarray(0, end));
       try {
         decipher.final();
       } catch {

@@ -20,7 +20,7 @@ const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /** Reports that say how it is at this moment. */
 const TRUE_NOW: ReadonlySet<ToControl['type']> = new Set(['load', 'room', 'metrics']);
 /** A spool this full gives up what only shows the conversation live, and keeps the room for what is stored. */
-const LIVE_SPOOL_MESSAGES = 40_000;
+const EVENT_SPOOL_MESSAGES = 40_000;
 
 export interface ControlLinkOptions {
   socketPath: string;
@@ -102,7 +102,7 @@ class Link implements ControlLink {
     if (this.#closed) return;
     // They are true now or not at all.
     if (TRUE_NOW.has(message.type) && !this.#isConnected) return;
-    const isSpoolFull = message.type === 'live' && this.unackedCount >= LIVE_SPOOL_MESSAGES;
+    const isSpoolFull = message.type === 'live' && this.unackedCount >= EVENT_SPOOL_MESSAGES;
     if (isSpoolFull || !this.#reliable.send(message)) {
       this.droppedMessages++;
       if (this.droppedMessages === 1) {

@@ -271,7 +271,7 @@ export class ProxiedRequest implements Dispatcher.DispatchHandler {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.#counters.inFlight--;
-    this.#place?.leave();
+    this.#place?.release();
     return true;
   }
 }

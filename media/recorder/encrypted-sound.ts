@@ -1,25 +1,28 @@
-/** Reads a finished recording, sealed, out of memory: its facts, or its sound, sample by sample. Used by whatever makes one recording of another. */
+/** Reads a finished recording, encrypted, out of memory: its facts, or its sound, sample by sample. Used by whatever makes one recording of another. */
 import { type OggOpusFacts, OggOpusReader, type OnPacket } from '../audio/ogg-opus-reader.ts';
 import { OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import type { OpusCodec, OpusRateHz } from '../audio/opus-codec.ts';
-import { chunkCountOf, chunkStartOf, openFileCipher, EncryptedFileBroken } from '../files/encrypted-file.ts';
+import { chunkCountOf, chunkStartOf, EncryptedFileBroken, openFileCipher } from '../files/encrypted-file.ts';
 
 export interface EncryptedSound {
-  /** The stored file, sealed. */
+  /** The stored file, encrypted. */
   source: Uint8Array;
   dataKey: Uint8Array;
 }
 
 const LONGEST_PACKET_MS = 120;
 
-/** Throws a `EncryptedFileBroken` or an `OggError`. */
+/** Throws an `EncryptedFileBroken` or an `OggError`. */
 export function readSound({ source, dataKey }: EncryptedSound, onPacket?: OnPacket): OggOpusFacts {
-  const seal = openFileCipher(dataKey, source);
+  const cipher = openFileCipher(dataKey, source);
   const ogg = new OggOpusReader(onPacket);
-  const chunks = chunkCountOf(source.length, seal.chunkBytes);
+  const chunks = chunkCountOf(source.length, cipher.chunkBytes);
   for (let chunk = 0; chunk < chunks; chunk++) {
-    const sealed = source.subarray(chunkStartOf(chunk, seal.chunkBytes), chunkStartOf(chunk + 1, seal.chunkBytes));
-    const plain = seal.open(chunk, sealed, chunk === chunks - 1);
+    const encrypted = source.subarray(
+      chunkStartOf(chunk, cipher.chunkBytes),
+      chunkStartOf(chunk + 1, cipher.chunkBytes),
+    );
+    const plain = cipher.decrypt(chunk, encrypted, chunk === chunks - 1);
     if (plain === null) throw new EncryptedFileBroken(`chunk ${chunk} of ${chunks} is damaged or cut off`);
     ogg.push(plain);
   }

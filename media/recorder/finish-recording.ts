@@ -1,5 +1,5 @@
 /**
- * Turns the segments of a recording that is over into one Ogg/Opus file, sealed like them: encode, sync, read back and check, rename, remove
+ * Turns the segments of a recording that is over into one Ogg/Opus file, encrypted like them: encode, sync, read back and check, rename, remove
  * the segments.
  * Called by the recorder's queue, one recording at a time. It works in steps of 200 ms of sound and asks `pause` after each, so
  * that the rings are drained in between. Until the rename nothing that exists is touched: it may die anywhere and be done again.
@@ -115,7 +115,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
   });
   const fd = openSync(order.temporaryPath, 'w', 0o600);
   try {
-    const sealed = new EncryptedFileWriter(order.dataKey, fd, write);
+    const encrypted = new EncryptedFileWriter(order.dataKey, fd, write);
     const ogg = createOggOpusWriter({
       channels: 2,
       preSkipTicks: encoder.lookaheadTicks,
@@ -123,7 +123,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
       serial: serialOf(order.callUuid),
       vendor: 'parley',
       comments: { TITLE: order.callUuid, CHANNEL_LEFT: 'caller', CHANNEL_RIGHT: 'agent' },
-      write: (page) => sealed.add(page),
+      write: (page) => encrypted.add(page),
     });
     const lookaheadSamples = Math.ceil((encoder.lookaheadTicks * format.rateHz) / OGG_TICKS_PER_SECOND);
     const packets = Math.ceil((totalSamples + lookaheadSamples) / packetSamples);
@@ -139,7 +139,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
       await pause();
     }
     ogg.finish(order.soundTicks);
-    sealed.finish();
+    encrypted.finish();
     return await soundMapInSteps(meter.loudness(), pause);
   } finally {
     encoder.close();
@@ -153,7 +153,7 @@ function toLinear(format: LegFormat, raw: Uint8Array, linear: Int16Array): void 
   else for (let i = 0; i < linear.length; i++) linear[i] = raw[2 * i]! | (raw[2 * i + 1]! << 8);
 }
 
-/** Checks every page, and the length unless it is null, and hashes what was checked. Rejects with a `EncryptedFileBroken`, an `OggError` or an `Error`. */
+/** Checks every page, and the length unless it is null, and hashes what was checked. Rejects with an `EncryptedFileBroken`, an `OggError` or an `Error`. */
 async function readBack(
   path: string,
   dataKey: Uint8Array,
@@ -165,11 +165,11 @@ async function readBack(
   let sizeBytes = 0;
   const fd = openSync(path, 'r');
   try {
-    const sealed = await EncryptedFileReader.open(dataKey, statSync(path).size, async (start, end) => {
+    const encrypted = await EncryptedFileReader.open(dataKey, statSync(path).size, async (start, end) => {
       const piece = new Uint8Array(end - start);
       return piece.subarray(0, readSync(fd, piece, 0, piece.length, start));
     });
-    for await (const piece of sealed.all()) {
+    for await (const piece of encrypted.all()) {
       ogg.push(piece);
       hash.update(piece);
       sizeBytes += piece.length;
@@ -189,7 +189,7 @@ async function readBack(
   return { path, format: 'ogg_opus', channels: 2, rateHz: facts.inputRateHz, durationMs, sizeBytes, sha256 };
 }
 
-/** The same recording makes the same sound file, byte for byte, however often it is made; sealed it differs each time. */
+/** The same recording makes the same sound file, byte for byte, however often it is made; encrypted it differs each time. */
 function serialOf(callUuid: string): number {
   return createHash('sha256').update(callUuid).digest().readUInt32LE(0);
 }

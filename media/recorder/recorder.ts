@@ -3,7 +3,7 @@
  * finishing when the call is over. Made by the recorder thread's entry, which passes on the I/O thread's messages.
  * One absolute tick of 100 ms drains all calls, without allocation per frame.
  * A disk that fails costs a recording, never a call: the ring is drained all the same, the fault is logged once and reported.
- * Every byte that it writes is sealed with the recording's own key, which control hands out; what an earlier run left is finished when its
+ * Every byte that it writes is encrypted with the recording's own key, which control hands out; what an earlier run left is finished when its
  * key has come.
  */
 import { rmSync } from 'node:fs';
@@ -42,7 +42,7 @@ export interface Recorder {
   /** Asks for the keys of what earlier runs left unfinished. Resolves when it has asked. */
   salvage(): Promise<void>;
   /** The key of a left-over recording, or what else became of it. One that was not asked for is ignored. */
-  key(callUuid: string, epoch: number, fate: RecordingDisposition): void;
+  key(callUuid: string, epoch: number, disposition: RecordingDisposition): void;
   /** Resolves when nothing is left to finish. */
   idle(): Promise<void>;
   /** Ends the tick and closes the files; open calls' segments stay for a later run to finish. Idempotent. */
@@ -248,21 +248,24 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     if (youngFolders > 0 || leftOvers.size > 0) cancelRescan = clock.after(OWN_STILL_MS, rescan);
   }
 
-  function key(callUuid: string, epoch: number, fate: RecordingDisposition): void {
+  function key(callUuid: string, epoch: number, disposition: RecordingDisposition): void {
     const leftOver = leftOvers.get(keyOf(callUuid, epoch));
     if (isStopped || leftOver === undefined) return;
     const { folder, finishedFile } = leftOver;
     if (isInUse(folder)) return;
     leftOvers.delete(keyOf(callUuid, epoch));
-    if (fate.kind === 'settled') {
+    if (disposition.kind === 'settled') {
       log.info({ callUuid, epoch }, 'what is left of a recording that is stored or was erased goes');
       rmSync(folder, { recursive: true, force: true });
       if (finishedFile !== null) rmSync(finishedFile, { force: true });
-    } else if (fate.kind === 'unknown') {
-      log.warn({ callUuid, epoch, folder, why: fate.why }, 'a left-over recording cannot be finished; it is kept');
+    } else if (disposition.kind === 'unknown') {
+      log.warn(
+        { callUuid, epoch, folder, why: disposition.why },
+        'a left-over recording cannot be finished; it is kept',
+      );
     } else {
       log.info({ callUuid, epoch, folder }, 'finishing a recording that an earlier run left behind');
-      const dataKey = Buffer.from(fate.keyHex, 'hex');
+      const dataKey = Buffer.from(disposition.keyHex, 'hex');
       queue.add(
         finishedFile === null
           ? { callUuid, epoch, folder, dataKey, totalSamples: null }

@@ -1,5 +1,5 @@
 /**
- * A running recording on disk: one folder a call, in it sealed files of 10 s of interleaved stereo in the leg's codec, a chunk for each
+ * A running recording on disk: one folder a call, in it encrypted files of 10 s of interleaved stereo in the leg's codec, a chunk for each
  * block of the time line (`000000.sealed`, `000001.sealed`, …). Each block is appended as it comes: what was given to the system outlives
  * the process, so its death loses what was not yet appended (under a second), a power cut at most the segment that was not yet synced
  * (10 s) as well. A chunk that was cut in the middle is left out, every earlier one reads. A block that comes again, and a recorder that
@@ -23,13 +23,13 @@ import {
 import { join } from 'node:path';
 import { type LegFormat, silenceByteOf } from '../contract/audio-format.ts';
 import {
+  CHUNK_TAG_BYTES,
   chunkCountOf,
   chunkStartOf,
   createFileCipher,
-  openFileCipher,
-  CHUNK_TAG_BYTES,
   ENCRYPTED_HEADER_BYTES,
   type FileCipher,
+  openFileCipher,
 } from '../files/encrypted-file.ts';
 import { type WriteAt, writeFully } from '../files/encrypted-file-writer.ts';
 import { BLOCK_MS } from './timeline.ts';
@@ -40,7 +40,7 @@ const OWNER_NAME = 'owner';
 
 export interface Segment {
   path: string;
-  seal: FileCipher;
+  cipher: FileCipher;
   /** Where in the recording it begins. */
   firstSample: number;
   /** Whole samples of both channels that can be read, the damaged ones before the last good one counted. */
@@ -67,7 +67,7 @@ export class SegmentWriter {
   readonly #onSyncError: (error: Error) => void;
   readonly #instantBytes: number;
   readonly #chunkBytes: number;
-  #seal: FileCipher | null = null;
+  #cipher: FileCipher | null = null;
   #fd = -1;
   #nextSegment: number;
   #nextSample: number;
@@ -94,10 +94,10 @@ export class SegmentWriter {
   append(bytes: Uint8Array, start: number, lengthBytes: number, firstSample: number): void {
     if (firstSample !== this.#nextSample) this.close();
     this.#nextSample = firstSample;
-    if (this.#seal === null) this.#openSegment();
-    const sealed = this.#seal!.seal(this.#chunk++, bytes.subarray(start, start + lengthBytes));
-    writeFully(this.#write, this.#fd, sealed, 0, sealed.length, this.#position);
-    this.#position += sealed.length;
+    if (this.#cipher === null) this.#openSegment();
+    const encrypted = this.#cipher!.encrypt(this.#chunk++, bytes.subarray(start, start + lengthBytes));
+    writeFully(this.#write, this.#fd, encrypted, 0, encrypted.length, this.#position);
+    this.#position += encrypted.length;
     this.#nextSample += lengthBytes / this.#instantBytes;
     // Only the last chunk of a segment may be short.
     if (this.#chunk === SEGMENT_CHUNKS || lengthBytes < this.#chunkBytes) this.close();
@@ -108,7 +108,7 @@ export class SegmentWriter {
     const fd = this.#fd;
     if (fd === -1) return;
     this.#fd = -1;
-    this.#seal = null;
+    this.#cipher = null;
     fsync(fd, (syncError) => {
       close(fd, (closeError) => {
         const error = syncError ?? closeError ?? null;
@@ -122,10 +122,10 @@ export class SegmentWriter {
     const path = join(folder, `${String(this.#nextSegment++).padStart(6, '0')}.sealed`);
     this.#fd = openSync(path, 'w', 0o600);
     const sound = { format, firstSample: this.#nextSample };
-    this.#seal = createFileCipher(dataKey, { chunkBytes: this.#chunkBytes, sound });
+    this.#cipher = createFileCipher(dataKey, { chunkBytes: this.#chunkBytes, sound });
     this.#chunk = 0;
     this.#position = ENCRYPTED_HEADER_BYTES;
-    writeFully(this.#write, this.#fd, this.#seal.header, 0, ENCRYPTED_HEADER_BYTES, 0);
+    writeFully(this.#write, this.#fd, this.#cipher.header, 0, ENCRYPTED_HEADER_BYTES, 0);
   }
 }
 
@@ -189,18 +189,18 @@ function readSegment(path: string, dataKey: Uint8Array): (Segment & { format: Le
   const fd = openSync(path, 'r');
   try {
     const header = readPiece(fd, 0, ENCRYPTED_HEADER_BYTES);
-    const seal = openFileCipher(dataKey, header);
-    if (seal.sound === null) return null;
-    const { format, firstSample } = seal.sound;
+    const cipher = openFileCipher(dataKey, header);
+    if (cipher.sound === null) return null;
+    const { format, firstSample } = cipher.sound;
     const fileBytes = statSync(path).size;
     // From the end, so that a torn tail is cut off; damage in the middle keeps its place.
     let samples = 0;
-    for (let chunk = chunkCountOf(fileBytes, seal.chunkBytes) - 1; chunk >= 0 && samples === 0; chunk--) {
-      const plain = seal.open(chunk, readChunk(fd, chunk, seal.chunkBytes));
+    for (let chunk = chunkCountOf(fileBytes, cipher.chunkBytes) - 1; chunk >= 0 && samples === 0; chunk--) {
+      const plain = cipher.decrypt(chunk, readChunk(fd, chunk, cipher.chunkBytes));
       if (plain === null) continue;
-      samples = (chunk * seal.chunkBytes + plain.length) / instantBytesOf(format);
+      samples = (chunk * cipher.chunkBytes + plain.length) / instantBytesOf(format);
     }
-    return { path, seal, firstSample, samples: Math.floor(samples), format };
+    return { path, cipher, firstSample, samples: Math.floor(samples), format };
   } catch {
     return null;
   } finally {
@@ -252,7 +252,7 @@ export class SegmentReader {
 
   #copy(segment: Segment, start: number, end: number, target: Uint8Array, to: number): void {
     const instantBytes = instantBytesOf(this.#format);
-    const { chunkBytes } = segment.seal;
+    const { chunkBytes } = segment.cipher;
     let at = (start - segment.firstSample) * instantBytes;
     let targetAt = to;
     for (const until = (end - segment.firstSample) * instantBytes; at < until; ) {
@@ -273,7 +273,7 @@ export class SegmentReader {
       this.#openSegment = segment;
     }
     if (this.#openChunk !== chunk) {
-      this.#plain = segment.seal.open(chunk, readChunk(this.#fd, chunk, segment.seal.chunkBytes));
+      this.#plain = segment.cipher.decrypt(chunk, readChunk(this.#fd, chunk, segment.cipher.chunkBytes));
       this.#openChunk = chunk;
     }
     return this.#plain;

@@ -14,27 +14,32 @@ const PACKET_MS = 20;
 const COMPLEXITY = 1;
 
 /** 16-bit PCM; `totalSamples` a channel stand in its header. */
-export function wavSink(sealed: EncryptedFileWriter, rateHz: number, channels: number, totalSamples: number): SoundSink {
+export function wavSink(
+  encrypted: EncryptedFileWriter,
+  rateHz: number,
+  channels: number,
+  totalSamples: number,
+): SoundSink {
   const header = new Uint8Array(WAV_HEADER_BYTES);
   writeWavHeader(header, { codec: 'pcm_s16le', rateHz, channels, dataBytes: totalSamples * channels * 2 });
-  sealed.add(header);
+  encrypted.add(header);
   let missing = totalSamples * channels;
   return {
     add(samples) {
       const bytes = new Uint8Array(samples.length * 2);
       const view = new DataView(bytes.buffer);
       for (let i = 0; i < samples.length; i++) view.setInt16(i * 2, samples[i]!, true);
-      sealed.add(bytes);
+      encrypted.add(bytes);
       missing -= samples.length;
     },
     // The header has promised a length.
-    finish: () => sealed.add(new Uint8Array(Math.max(0, missing) * 2)),
+    finish: () => encrypted.add(new Uint8Array(Math.max(0, missing) * 2)),
   };
 }
 
 /** Ogg/Opus, exactly `soundTicks` long: what is missing is silence, what is too much is cut. */
 export function opusSink(
-  sealed: EncryptedFileWriter,
+  encrypted: EncryptedFileWriter,
   codec: OpusCodec,
   shape: {
     rateHz: OpusRateHz;
@@ -57,7 +62,7 @@ export function opusSink(
     serial: 1,
     vendor: 'parley',
     comments: shape.comments,
-    write: (page) => sealed.add(page),
+    write: (page) => encrypted.add(page),
   });
   let held = 0;
   let written = 0;

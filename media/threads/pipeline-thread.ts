@@ -24,8 +24,8 @@ import type { TextToSpeech } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { safeLogOptions } from '../contract/log-safety.ts';
 import type { FromPipeline, ToPipeline } from '../contract/thread-messages.ts';
-import { VoiceActivityScoring } from '../engines/local/voice-activity-scoring.ts';
 import { loadVoiceActivity } from '../engines/local/voice-activity.ts';
+import { VoiceActivityScoring } from '../engines/local/voice-activity-scoring.ts';
 import { osThreadId } from '../io/threads/os-thread.ts';
 import { Bell } from '../rings/bell.ts';
 import { blockShapeOf, CallBlock } from '../rings/call-block.ts';
@@ -52,7 +52,7 @@ const TICK_MS = 20;
 const HEARTBEAT_MS = 100;
 /** A bell that never stops ringing must not keep messages out for longer. */
 const YIELD_EVERY_MS = 10;
-/** The neural voice model hears telephone legs; a wider leg has the gate alone. */
+/** The neural voice-activity model hears telephone legs; a wider leg has the gate alone. */
 const NEURAL_RATE_HZ = 8000;
 
 if (parentPort === null) throw new Error('pipeline-thread is a worker thread: start it with new Worker(…)');
@@ -219,7 +219,7 @@ function warnOfGateAlone(callUuid: string, call: CallBlock, why: string): void {
   logger.warn({ callUuid, why }, 'pipeline: no neural voice activity; the gate alone decides');
   const message = `No neural voice activity; the gate alone decides: ${why}`;
   send({
-    type: 'call.live',
+    type: 'call.event',
     callUuid,
     event: { type: 'warning', code: 'neural_voice_activity_unavailable', message, atMs: call.streamMs },
   });

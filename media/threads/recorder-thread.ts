@@ -35,7 +35,7 @@ const recorder = createRecorder({
 
 parent.on('message', (message: ToRecorder) => {
   if (message.type === 'open') recorder.open(message);
-  else if (message.type === 'key') recorder.key(message.callUuid, message.epoch, message.fate);
+  else if (message.type === 'key') recorder.key(message.callUuid, message.epoch, message.disposition);
   else recorder.close(message.callUuid, message.durationMs, message.epoch);
 });
 

@@ -10,7 +10,7 @@ import { reportLoad } from '../engines/local/work-meter.ts';
 import { withPackages } from '../engines/missing-package.ts';
 import { EARS, engineOf } from '../engines/registry.ts';
 
-if (parentPort === null) throw new Error('listen-thread is a worker thread: start it with new Worker(…)');
+if (parentPort === null) throw new Error('stt-thread is a worker thread: start it with new Worker(…)');
 const parent = parentPort;
 const early: MessagePort[] = [];
 let accept = (port: MessagePort): void => {

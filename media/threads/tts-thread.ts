@@ -15,7 +15,7 @@ import { engineOf, VOICES } from '../engines/registry.ts';
 
 const WARM_UP_TEXT = 'Thank you for calling, how can I help you today?';
 
-if (parentPort === null) throw new Error('speech-thread is a worker thread: start it with new Worker(…)');
+if (parentPort === null) throw new Error('tts-thread is a worker thread: start it with new Worker(…)');
 const parent = parentPort;
 const early: MessagePort[] = [];
 let accept = (port: MessagePort): void => {

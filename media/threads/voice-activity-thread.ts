@@ -1,5 +1,5 @@
 /**
- * Worker thread that scores voices for the pipeline threads of one media process. It does nothing but run the model, so it may block:
+ * Worker thread that scores voice activity for the pipeline threads of one media process. It does nothing but run the model, so it may block:
  * it looks for work each 8 ms while calls are open, which also fills the batches. No message per window. Started by
  * `scoring-host.ts`, told `ToScoring`. It must end by itself when told to stop: the runtime's native code aborts the whole process
  * when its thread is terminated inside a run. What stops it from loading ends it with an error that its parent hears.

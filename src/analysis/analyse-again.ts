@@ -18,7 +18,7 @@ import { createModelStates } from './model-state.ts';
 export type AnalysedAgain =
   | { kind: 'done'; analysis: Analysis }
   /** `pending`: the service is about to do so. `unanswered`: there was no talk. `deleted`: what was said is gone. */
-  | { kind: 'unknown_call' | 'live' | 'pending' | 'unanswered' | 'deleted' };
+  | { kind: 'unknown_call' | 'not_over' | 'pending' | 'unanswered' | 'deleted' };
 
 /** Longer than a call after its end would be given: somebody waits for it. */
 const BUDGET_MS = 120_000;
@@ -31,7 +31,7 @@ export async function analyseAgain(
   const { workspaceId, callUuid } = args;
   const call = await readCall(database, workspaceId, callUuid);
   if (call === undefined) return { kind: 'unknown_call' };
-  if (call.endedAt === null) return { kind: 'live' };
+  if (call.endedAt === null) return { kind: 'not_over' };
   if (call.answeredAt === null) return { kind: 'unanswered' };
   if (call.analysisStatus === 'pending') return { kind: 'pending' };
   if (call.transcriptStatus === 'deleted') return { kind: 'deleted' };

@@ -5,9 +5,9 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent } from '../calls/call-event-bus.ts';
+import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { codeOf } from '../calls/call-warnings.ts';
 import type { Findings } from '../calls/findings.ts';
-import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { GIVE_UP_MS } from './owe-analysis.ts';

@@ -38,7 +38,7 @@ export interface AnalysisRunnerDeps {
   http: OutboundHttp;
   bus: Pick<CallEventBus, 'publish'>;
   recordCallEvent: RecordCallEvent;
-  bell: { ring(deliveryIds: readonly string[]): void };
+  webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   observed?: AnalysisObserver;
 }
 
@@ -124,7 +124,7 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
     const stored = await settleJob(deps, callUuid, analysis);
     if (stored === null) return;
     for (const event of stored.events) deps.bus.publish(event);
-    if (stored.deliveryIds.length > 0) deps.bell.ring(stored.deliveryIds);
+    if (stored.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(stored.deliveryIds);
     const model = analysis.findings?.model;
     const by = model === undefined ? 'none' : model.startsWith('parley-heuristic') ? 'heuristic' : 'model';
     const endedEpochMs = stored.call.endedAt?.getTime() ?? clock.epochMs();

@@ -36,7 +36,7 @@ export class UploadRoom {
       const hold = { workspaceId: request.principal.workspaceId, bytes, users: 1 };
       if (!this.#take(hold)) throw new Refusal('overloaded', { retryAfterSeconds: RETRY_SECONDS });
       this.#holds.set(request, hold);
-      finished(reply.raw, () => this.#leave(hold));
+      finished(reply.raw, () => this.#release(hold));
     };
   }
 
@@ -49,7 +49,7 @@ export class UploadRoom {
     try {
       return await work();
     } finally {
-      this.#leave(hold);
+      this.#release(hold);
     }
   }
 
@@ -61,7 +61,7 @@ export class UploadRoom {
     return true;
   }
 
-  #leave(hold: Hold): void {
+  #release(hold: Hold): void {
     hold.users--;
     if (hold.users > 0) return;
     const { workspaceId, bytes } = hold;

@@ -30,11 +30,11 @@ export interface AuditFilters {
 export async function readAudit(
   database: Database,
   /** Null: seals are left to control. */
-  sealer: ChainSigner | null,
+  signer: ChainSigner | null,
   asked: { workspaceId: string | null; filters: AuditFilters; before: number | null; limit: number },
 ): Promise<AuditView[]> {
   const chain = chainOf(asked.workspaceId);
-  await linkAudit(database, sealer, chain);
+  await linkAudit(database, signer, chain);
   const { actor, action, target } = asked.filters;
   const rows = await database.query<
     Omit<AuditView, 'position' | 'before' | 'after'> & { position: string; before: string | null; after: string | null }

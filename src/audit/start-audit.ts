@@ -17,7 +17,7 @@ const LINK_EVERY_MS = 1_000;
 
 export function startAuditLinking(deps: {
   database: Database;
-  sealer: ChainSigner;
+  signer: ChainSigner;
   clock: Pick<Clock, 'after'>;
   log: Logger;
 }): AuditLinking {
@@ -28,7 +28,7 @@ export function startAuditLinking(deps: {
 
   async function link(): Promise<void> {
     try {
-      await linkAudit(deps.database, deps.sealer);
+      await linkAudit(deps.database, deps.signer);
       failing = false;
     } catch (error) {
       if (!failing) deps.log.warn({ err: error }, 'audit rows could not be linked; they wait, and it is tried again');

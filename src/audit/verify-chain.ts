@@ -53,7 +53,7 @@ export async function verifyChain(
   database: Queryable,
   chain: string,
   /** Null: seals are compared with the rows, but whether they are ours is not known. */
-  sealer: ChainSigner | null,
+  signer: ChainSigner | null,
 ): Promise<ChainReport> {
   const [noted] = await database.query<{ position: string; hash: Buffer }>(
     'SELECT position, hash FROM audit_chains WHERE chain = $1',
@@ -94,7 +94,7 @@ export async function verifyChain(
       const seal = seals.get(position);
       if (seal !== undefined) {
         const same =
-          seal.hash.equals(row.hash) && (sealer === null || sealer.isOurs(chain, position, seal.hash, seal.mac));
+          seal.hash.equals(row.hash) && (signer === null || signer.isOurs(chain, position, seal.hash, seal.mac));
         if (!same) found({ position, kind: 'seal', id: row.id });
         seals.delete(position);
       }

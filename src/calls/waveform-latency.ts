@@ -4,9 +4,9 @@
  */
 import type { SoundMap, TurnLatency } from '../../media/contract/conversation.ts';
 import type { Queryable } from '../store/database.ts';
+import { type CallRow, patchCall } from './call-row.ts';
 import { readTurns } from './call-turns.ts';
 import { summariseLatencies } from './latency-summary.ts';
-import { type CallRow, patchCall } from './call-row.ts';
 
 const FIRST_EPOCH = 1;
 

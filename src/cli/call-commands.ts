@@ -5,8 +5,8 @@ import { recordingPlaces } from '../call-log/call-log-files.ts';
 import type { CallFilters } from '../call-log/call-log-query.ts';
 import { searchCalls } from '../call-log/call-log-search.ts';
 import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
-import { readTurns } from '../calls/call-turns.ts';
 import { type CallRow, readCall, readCalls } from '../calls/call-row.ts';
+import { readTurns } from '../calls/call-turns.ts';
 import { publicMetadata, secondsBetween } from '../calls/shown-fields.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import { OperatorError } from '../errors/operator-error.ts';
@@ -115,7 +115,7 @@ export function addCallCommands(program: Command, io: CommandIo): void {
       const { callUuid } = found;
       const deps = { database: io.database(), clock: systemClock, eraser: io.recordings().eraser };
       const outcome = await deleteCallParts(deps, { workspaceId, callUuid, parts, by: io.by() });
-      if (outcome === 'live') {
+      if (outcome === 'not_over') {
         throw new OperatorError('refused', 'The call has not ended', `first: parley call hangup ${slug} ${callUuid}`);
       }
       if (outcome === 'held') {

@@ -59,9 +59,9 @@ export async function quickstart(
       setLineCredentials(database, sealer, { slug, lineId: owned.id, credentials, by }),
     );
   }
-  const isLive = (key: { revokedAt: Date | null; expiresAt: Date | null }): boolean =>
+  const isValid = (key: { revokedAt: Date | null; expiresAt: Date | null }): boolean =>
     key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > Date.now());
-  const hasKey = (await listApiKeys(database, { slug })).some((key) => key.name === KEY_NAME && isLive(key));
+  const hasKey = (await listApiKeys(database, { slug })).some((key) => key.name === KEY_NAME && isValid(key));
   const scopes = ['calls:write', 'calls:read'] as const;
   const key = hasKey
     ? null

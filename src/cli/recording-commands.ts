@@ -105,7 +105,7 @@ export function addRecordingCommands(program: Command, io: CommandIo): void {
 }
 
 const REASONS = {
-  live: 'the call has not ended; first: parley call hangup',
+  not_over: 'the call has not ended; first: parley call hangup',
   held: 'it is under legal hold; see: parley retention holds',
   unknown_call: 'there is no such call',
 } as const;

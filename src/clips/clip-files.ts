@@ -1,5 +1,5 @@
 /**
- * Where the sound of clips lies: sealed in the store of recordings under `clips/`, and sealed on this machine's disk, from where media reads
+ * Where the sound of clips lies: encrypted in the store of recordings under `clips/`, and encrypted on this machine's disk, from where media reads
  * it (`clips/<id>.sealed` in the data folder; beside it what media has rendered of it, `<id>.<format>.sealed`).
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -24,9 +24,9 @@ type Place = Pick<StoredSound, 'store' | 'objectKey'> & { id: string };
 export interface ClipFiles {
   /** Seals and stores it, and reads it back. Rejects with a `StoreFault`; nothing is left then. */
   put(workspaceId: string, id: string, wav: Uint8Array, dataKey: Buffer): Promise<StoredSound>;
-  /** The path of the sealed file on this machine, fetched from the store if need be. Rejects with a `StoreFault`. */
+  /** The path of the encrypted file on this machine, fetched from the store if need be. Rejects with a `StoreFault`. */
   local(place: Place & { encryptedBytes: number }): Promise<string>;
-  /** The WAV in pieces. Rejects with a `StoreFault` or a `EncryptedFileBroken`. */
+  /** The WAV in pieces. Rejects with a `StoreFault` or an `EncryptedFileBroken`. */
   sound(place: Place & { encryptedBytes: number }, dataKey: Buffer): AsyncGenerator<Buffer, void, undefined>;
   /** Here and in the store, what media rendered too. Rejects with a `StoreFault`. */
   remove(place: Place): Promise<void>;
@@ -85,8 +85,10 @@ export function createClipFiles(stores: Stores, dataDir: string): ClipFiles {
     },
     async *sound({ store, objectKey, encryptedBytes }, dataKey) {
       const source = stores.of(store);
-      const sealed = await EncryptedFileReader.open(dataKey, encryptedBytes, (start, end) => source.read(objectKey, start, end));
-      yield* sealed.all();
+      const encrypted = await EncryptedFileReader.open(dataKey, encryptedBytes, (start, end) =>
+        source.read(objectKey, start, end),
+      );
+      yield* encrypted.all();
     },
     async remove({ id, store, objectKey }) {
       await removeLocal(id);
@@ -98,9 +100,9 @@ export function createClipFiles(stores: Stores, dataDir: string): ClipFiles {
 function encryptInto(path: string, dataKey: Buffer, plain: Uint8Array): number {
   const fd = openSync(path, 'w', 0o600);
   try {
-    const sealed = new EncryptedFileWriter(dataKey, fd, writeSync);
-    sealed.add(plain);
-    const encryptedBytes = sealed.finish();
+    const encrypted = new EncryptedFileWriter(dataKey, fd, writeSync);
+    encrypted.add(plain);
+    const encryptedBytes = encrypted.finish();
     fsyncSync(fd);
     return encryptedBytes;
   } finally {

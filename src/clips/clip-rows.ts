@@ -110,7 +110,7 @@ export interface RemovableClip {
   objectKey: string;
 }
 
-/** Deleted ones of any workspace, whose sealed bytes are still there. */
+/** Deleted ones of any workspace, whose encrypted bytes are still there. */
 export function removableClips(database: Queryable, now: Date, most: number): Promise<RemovableClip[]> {
   return database.query<RemovableClip>(
     `SELECT id, store, object_key AS "objectKey" FROM clips WHERE remove_at <= $1 ORDER BY remove_at LIMIT ${most}`,

@@ -51,7 +51,7 @@ export function createApi(
     importReading: work.importReading,
     importQueued: () => work.imports.nudge(),
     admission: course.admission,
-    webhookDispatcher: telling.bell,
+    webhookDispatcher: telling.webhookDispatcher,
     webhookAddress: { guard: addressGuard, resolveName: systemResolver },
     modelAddress: { guard: work.modelGuard, resolveName: systemResolver },
     instance: parts.runId,

@@ -3,11 +3,11 @@
  * `control.ts`, after what has to hear of ends.
  */
 import type { CallRow } from '../calls/call-row.ts';
-import { createSideEffects } from '../lifecycle/side-effects.ts';
 import { createLeadFollower } from '../lifecycle/lead-follower.ts';
 import { createLineCarriers } from '../lifecycle/line-carriers.ts';
 import { observeEnds } from '../lifecycle/observe-ends.ts';
 import { createReaper } from '../lifecycle/reaper.ts';
+import { createSideEffects } from '../lifecycle/side-effects.ts';
 import { createTransitions } from '../lifecycle/transition.ts';
 import { createCallLimits } from '../limits/call-limits.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
@@ -81,7 +81,7 @@ export function createCallCourse(
     registry,
     admission,
     room,
-    bell: telling.bell,
+    webhookDispatcher: telling.webhookDispatcher,
     callLimits: createCallLimits({ ...limitStores, database, clock, settingsKeptMs: LIMIT_SETTINGS_KEPT_MS }),
     carrierTurns: createFairQueue({ ...turns, slots: PLACEMENTS, slotsPerKey: PLACEMENTS / 2 }),
     databaseTurns: createFairQueue({ ...turns, slots: DATABASE_PLACEMENTS, slotsPerKey: DATABASE_PLACEMENTS - 2 }),

@@ -39,7 +39,7 @@ export function createMediaLink(
     ...telling,
     transitions: course.transitions,
     tools: work.tools,
-    recordings: { node: sound.node, nudge: sound.shelf.nudge },
+    recordings: { node: sound.node, nudge: sound.uploader.nudge },
   });
   const server = createLinkServer({
     clock,

@@ -11,7 +11,7 @@ import { recordWorkspaceEvent } from '../webhooks/outbox.ts';
 import { type DayRefusal, isFirstToday } from './daily-usage.ts';
 import type { DestinationVerdict } from './destination-rule.ts';
 
-/** Returns ids of webhook deliveries: ring the bell with them after the commit. */
+/** Returns ids of webhook deliveries: dispatch them after the commit. */
 export async function tellOfRefusal(
   tx: Queryable,
   call: { workspaceId: string; enterprise: string; requestId: string },

@@ -9,10 +9,15 @@ import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
-import type { LiveErrorCode, LiveUpgradeRequest, NegotiatedAudio, WebSetup } from '../../media/contract/live-session.ts';
+import type {
+  LiveErrorCode,
+  LiveUpgradeRequest,
+  NegotiatedAudio,
+  WebSetup,
+} from '../../media/contract/live-session.ts';
+import { lockCall, readOwnCall } from '../calls/call-row.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
 import { readTurns } from '../calls/call-turns.ts';
-import { lockCall, readOwnCall } from '../calls/call-row.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import {
   type ClaimedStream,
@@ -83,7 +88,8 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     const verified = await deps.tokens.verify(token);
     if (!verified.ok) return refused(verified.code, 'the session token does not hold');
     const { claims: said } = verified;
-    if (!originFits(upgradeRequest, said.origin)) return refused('origin_not_allowed', 'the socket comes from another origin');
+    if (!originFits(upgradeRequest, said.origin))
+      return refused('origin_not_allowed', 'the socket comes from another origin');
     const key = await findActiveWidgetKey(database, said.pk);
     const isListed =
       key !== undefined && (said.origin === deps.ownOrigin || isAllowed(said.origin, key.allowedOrigins));
@@ -214,7 +220,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     return sessionOf(won, definition, session.origin, { audio: session.audio, turns: proof.turns });
   }
 
-  /** A page that ends its session may upgradeRequest again before its end is written. */
+  /** A page that ends its session may ask again before its end is written. */
   async function allWritten(callUuid: string): Promise<void> {
     for (const untilMs = clock.nowMs() + UNWRITTEN_LIMIT_MS; deps.hasUnwritten(callUuid); ) {
       if (clock.nowMs() >= untilMs) return;

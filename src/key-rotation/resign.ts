@@ -31,11 +31,11 @@ export const SIGNED_COLUMNS: readonly SignedColumn[] = [
     key: { chain: 'text', position: 'bigint' },
     signed: 't.hash',
     signer(keys) {
-      const sealer = createChainSigner(fixedKeys(keys));
+      const signer = createChainSigner(fixedKeys(keys));
       return {
-        sign: ({ key: [chain = '', position], signed }) => sealer.macOf(chain, Number(position), signed),
+        sign: ({ key: [chain = '', position], signed }) => signer.macOf(chain, Number(position), signed),
         verify: ({ key: [chain = '', position], signed, signature }) =>
-          sealer.isOurs(chain, Number(position), signed, signature),
+          signer.isOurs(chain, Number(position), signed, signature),
       };
     },
   },

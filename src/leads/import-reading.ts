@@ -75,8 +75,8 @@ export function createImportReading(deps: {
 
   return {
     async summary(workspaceId, file) {
-      const leave = await turns.enter(workspaceId, 'api');
-      if (leave === null) throw new ImportsBusy('too many files are being imported');
+      const release = await turns.enter(workspaceId, 'api');
+      if (release === null) throw new ImportsBusy('too many files are being imported');
       const thread = start({ kind: 'summary', file });
       try {
         const answer = await thread.ask();
@@ -84,7 +84,7 @@ export function createImportReading(deps: {
         throw new Error('the thread that reads an import answered something else');
       } finally {
         await thread.end();
-        leave();
+        release();
       }
     },
     async *groups(rows) {

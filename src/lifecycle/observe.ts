@@ -6,7 +6,7 @@
 import { type CallStatus, ENDED_REASONS, type EndedReason, type HangupBy } from '../../media/contract/call-outcome.ts';
 import type { StreamEnd } from '../../media/contract/link-messages.ts';
 import { type CallRecord, RECORDING_FAILED } from '../calls/call-record.ts';
-import type { CallPatch, Ending, CallRow } from '../calls/call-row.ts';
+import type { CallPatch, CallRow, Ending } from '../calls/call-row.ts';
 import { fittingReason, isTerminal, mayMove, rankOf } from '../calls/state-machine.ts';
 import { isDue, nextDeadline, type TimerKind } from '../calls/timers.ts';
 import type { CarrierEnd } from '../carriers/carrier.ts';

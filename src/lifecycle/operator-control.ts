@@ -33,7 +33,10 @@ export type OperatorControlResult =
   | 'unanswered'
   | Exclude<ControlRefusal, 'not_here'>;
 
-export async function controlCall(deps: OperatorControlDeps, request: OperatorControlRequest): Promise<OperatorControlResult> {
+export async function controlCall(
+  deps: OperatorControlDeps,
+  request: OperatorControlRequest,
+): Promise<OperatorControlResult> {
   const { database, clock, bus, media } = deps;
   const { workspaceId, callUuid, action, by } = request;
   const call = await readCall(database, workspaceId, callUuid);

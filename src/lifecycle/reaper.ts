@@ -11,9 +11,9 @@ import type { Clock } from '../../media/contract/clock.ts';
 import { type CallRow, lockCall, patchCall, readOwnCall } from '../calls/call-row.ts';
 import { dueTimer, nextDeadline, type TimerKind } from '../calls/timers.ts';
 import type { Database } from '../store/database.ts';
-import type { SideEffects } from './side-effects.ts';
 import type { LineCarriers } from './line-carriers.ts';
 import type { EndReport } from './observe.ts';
+import type { SideEffects } from './side-effects.ts';
 import type { Transitions } from './transition.ts';
 
 export interface ReaperDeps {

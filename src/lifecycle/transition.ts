@@ -1,6 +1,6 @@
 /**
  * The one way in which a call changes: lock its row, let `observe` decide, write row, log, terminal webhook event and
- * idempotency answer in one transaction, and only then ring bells and do effects. Callbacks, media messages, timers and the
+ * idempotency answer in one transaction, and only then dispatch webhooks and do side effects. Callbacks, media messages, timers and the
  * API all come through here; nothing else writes `calls.status`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
@@ -15,14 +15,14 @@ import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { settleIdempotency } from '../store/idempotency-keys.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
-import { type Change, type SideEffect, type Observation, observe } from './observe.ts';
+import { type Change, type Observation, observe, type SideEffect } from './observe.ts';
 
 export interface TransitionDeps {
   database: Database;
   clock: Clock;
   bus: Pick<CallEventBus, 'publish'>;
   recordCallEvent: RecordCallEvent;
-  bell: { ring(deliveryIds: readonly string[]): void };
+  webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   /** See `timers.ts`; default 1. */
   timerScale?: number;
   links: RecordingLinks;
@@ -125,7 +125,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
 
   function tell(done: { call: CallRow; change: Change; events: CallEvent[]; deliveryIds: string[] }): void {
     for (const event of done.events) deps.bus.publish(event);
-    if (done.deliveryIds.length > 0) deps.bell.ring(done.deliveryIds);
+    if (done.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(done.deliveryIds);
     if (done.change.effects.length > 0) deps.perform(done.call, done.change.effects);
     deps.deadlineMoved(done.call.deadlineAt);
   }

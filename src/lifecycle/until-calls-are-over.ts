@@ -24,8 +24,8 @@ export async function untilCallsAreOver(deps: {
 
 async function isAnyActive({ database, carried }: { database: Queryable; carried(): number }): Promise<boolean> {
   try {
-    const live = await database.query(`SELECT 1 AS one FROM calls WHERE status IN ${ACTIVE} LIMIT 1`);
-    return live.length > 0;
+    const active = await database.query(`SELECT 1 AS one FROM calls WHERE status IN ${ACTIVE} LIMIT 1`);
+    return active.length > 0;
   } catch {
     return carried() > 0;
   }

@@ -9,7 +9,7 @@ import { createFailoverStore } from './failover-store.ts';
 import type { LimitStore } from './limit-store.ts';
 import { createPostgresStore } from './postgres-store.ts';
 import type { LimitStores } from './slot-admission.ts';
-import { holdOf, type CountedCall, startSlotKeeper } from './slot-keeper.ts';
+import { type CountedCall, holdOf, startSlotKeeper } from './slot-keeper.ts';
 
 export interface OpenLimitStores extends LimitStores {
   /** A call is over: its slot is free now, not in 45 s. Never throws, never waits. */

@@ -59,7 +59,7 @@ export async function orphanOthers(
   database: Database,
   clock: Clock,
   mediaId: string,
-  liveCalls: readonly NamedCall[],
+  carriedCalls: readonly NamedCall[],
 ): Promise<void> {
   const nowEpochMs = clock.epochMs();
   await database.query(
@@ -68,7 +68,7 @@ export async function orphanOthers(
         AND NOT (call_uuid = ANY ($2::uuid[])) AND lease_until > $3 AND lease_until < $4`,
     [
       mediaId,
-      liveCalls.map((call) => call.callUuid),
+      carriedCalls.map((call) => call.callUuid),
       new Date(nowEpochMs),
       new Date(nowEpochMs + LEASE_MS - FRESH_CLAIM_MS),
     ],

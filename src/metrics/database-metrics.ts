@@ -37,8 +37,8 @@ export async function databaseFamilies(deps: { database: Queryable; clock: Clock
   const rows = await Promise.race([read, tooLate]);
   cancel();
   if (rows === null) return [gauge('parley_database_up', UP_HELP, 0)];
-  const [live, [backlog], [receivers], owed] = rows;
-  const counts = new Map(live.map(({ status, count }) => [status, count]));
+  const [active, [backlog], [receivers], owed] = rows;
+  const counts = new Map(active.map(({ status, count }) => [status, count]));
   const took = (deps.clock.nowMs() - beganAtMs) / 1000;
   return [
     gauge('parley_database_up', UP_HELP, 1),

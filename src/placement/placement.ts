@@ -45,7 +45,7 @@ export interface PlacementDeps {
   /** No slash at its end. */
   publicUrl: string;
   /** For `workspace.limit_reached`. */
-  bell: WebhookDispatcher;
+  webhookDispatcher: WebhookDispatcher;
 }
 
 const RING_TIMEOUT_SECONDS = 30;
@@ -65,12 +65,12 @@ interface CallScope {
 
 export async function placeCall(deps: PlacementDeps, call: NewCall): Promise<Placement> {
   if (deps.admission.state() !== 'open') return { kind: 'draining' };
-  const leave = await deps.carrierTurns.enter(call.workspaceId, call.priority ?? 'api');
-  if (leave === null) return OVERLOADED;
+  const release = await deps.carrierTurns.enter(call.workspaceId, call.priority ?? 'api');
+  if (release === null) return OVERLOADED;
   try {
     return await placeWithRoom(deps, call);
   } finally {
-    leave();
+    release();
   }
 }
 
@@ -96,13 +96,13 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
     Math.max(MAX_DURATION_SECONDS.least, call.agent.definition.maxDurationSeconds ?? MAX_DURATION_SECONDS.preset),
   );
 
-  const leave = await deps.databaseTurns.enter(call.workspaceId, call.priority ?? 'api');
-  if (leave === null) return OVERLOADED;
+  const release = await deps.databaseTurns.enter(call.workspaceId, call.priority ?? 'api');
+  if (release === null) return OVERLOADED;
   let made: Made;
   try {
     made = await makeCall(deps, call, scope, { callUuid, longestSeconds });
   } finally {
-    leave();
+    release();
   }
   if (!made.ok) return made.refused;
   const { left, maxDurationSeconds } = made;
@@ -174,7 +174,7 @@ async function makeCall(
       await insertCall(tx, deps.clock, call, { callUuid, maxDurationSeconds, compliance, reservation });
       return { ok: true, left, maxDurationSeconds };
     });
-    if (toldIds.length > 0) deps.bell.ring(toldIds);
+    if (toldIds.length > 0) deps.webhookDispatcher.dispatch(toldIds);
     return done;
   } finally {
     // Were the row there although COMMIT was not answered, it would hold its slot by itself.

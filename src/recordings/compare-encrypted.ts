@@ -1,7 +1,7 @@
-/** Is a sealed file the one that was recorded? Decrypts all of it and compares size and SHA-256 with what media measured. */
+/** Is an encrypted file the one that was recorded? Decrypts all of it and compares size and SHA-256 with what media measured. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
-import { type ReadRange, EncryptedFileReader } from '../../media/files/encrypted-file-reader.ts';
+import { EncryptedFileReader, type ReadRange } from '../../media/files/encrypted-file-reader.ts';
 import type { SoundFacts } from '../calls/call-record.ts';
 
 /** Rejects with `EncryptedFileBroken` when it is not, and as `read` does. */
@@ -13,8 +13,8 @@ export async function compareEncrypted(
 ): Promise<void> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  const sealed = await EncryptedFileReader.open(dataKey, encryptedBytes, read);
-  for await (const piece of sealed.all()) {
+  const encrypted = await EncryptedFileReader.open(dataKey, encryptedBytes, read);
+  for await (const piece of encrypted.all()) {
     hash.update(piece);
     sizeBytes += piece.length;
   }

@@ -1,6 +1,6 @@
 /**
  * Makes one recording of a call whose streams have left several, or whose last stream was lost: once all of them are stored, it has them
- * joined and puts the result on this node's disk, from where the shelf takes it like any other. And gives up a part of which nothing has come
+ * joined and puts the result on this node's disk, from where the uploader takes it like any other. And gives up a part of which nothing has come
  * ten minutes after its call's end: there is silence in its place then, and the call says so. A part that was stored is never given up,
  * whatever its store answers now: a folder may not be mounted. All state is in the rows.
  */
@@ -32,8 +32,8 @@ export interface JoinerDeps extends SettleDeps {
   /** Absolute. */
   dataDir: string;
   bus: Pick<CallEventBus, 'publish'>;
-  bell: { ring(deliveryIds: readonly string[]): void };
-  /** There is something for the shelf. */
+  webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
+  /** There is something for the uploader. */
   joined(): void;
 }
 
@@ -148,7 +148,7 @@ export function createJoiner(deps: JoinerDeps): Joiner {
     });
   }
 
-  /** Null: when a part is stored that is still to come, the shelf makes it due. */
+  /** Null: when a part is stored that is still to come, the uploader makes it due. */
   function dueBy(call: CallRow, rows: RecordingRow[]): Date | null {
     return outlookOf(call, rows).kind === 'joined' ? new Date(clock.epochMs()) : null;
   }
@@ -201,7 +201,7 @@ export function createJoiner(deps: JoinerDeps): Joiner {
       return loseOne(tx, call, part, NEVER_CAME);
     });
     for (const event of done.events) deps.bus.publish(event);
-    if (done.deliveryIds.length > 0) deps.bell.ring(done.deliveryIds);
+    if (done.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(done.deliveryIds);
   }
 
   async function loseOne(tx: Queryable, call: CallRow, part: RecordingRow, why: string): Promise<Settled> {

@@ -1,5 +1,5 @@
 /**
- * What media says of a stream's recording, written down: it lies finished on this node's disk, or it failed. From here the shelf takes it
+ * What media says of a stream's recording, written down: it lies finished on this node's disk, or it failed. From here the uploader takes it
  * to the store; `recording.ready` waits for that. Called in the transaction of the message, on the locked call; may come twice. The
  * caller settles the call's recording after it (`settle-recording.ts`).
  */
@@ -16,27 +16,27 @@ export interface RecordingReport {
   error: string | null;
 }
 
-export interface Told {
+export interface WrittenReport {
   events: CallEvent[];
-  /** `shelve`: there is something for the shelf. `superfluous`: the file at this path is to go. */
-  next: { shelve: boolean; superfluous: string | null };
+  /** `upload`: there is something for the uploader. `superfluous`: the file at this path is to go. */
+  next: { upload: boolean; superfluous: string | null };
 }
 
 /** `node` names the disk that the file lies on. */
 export async function writeRecordingReport(
   tx: Queryable,
   call: CallRow,
-  told: RecordingReport,
+  report: RecordingReport,
   at: { node: string; nowEpochMs: number },
-): Promise<Told> {
-  const { epoch, recording, error } = told;
+): Promise<WrittenReport> {
+  const { epoch, recording, error } = report;
   const rows = await lockRecordings(tx, call.callUuid);
   const row = rows.find((one) => one.epoch === epoch);
-  const nothing = { events: [], next: { shelve: false, superfluous: null } };
+  const nothing = { events: [], next: { upload: false, superfluous: null } };
   if (row === undefined || row.state === 'erased' || row.state === 'stored') {
-    return { ...nothing, next: { shelve: false, superfluous: recording?.path ?? null } };
+    return { ...nothing, next: { upload: false, superfluous: recording?.path ?? null } };
   }
-  if (row.state === 'spooled') return { ...nothing, next: { shelve: true, superfluous: null } };
+  if (row.state === 'spooled') return { ...nothing, next: { upload: true, superfluous: null } };
   if (recording === null) {
     await patchRecording(tx, row, { state: 'failed', nextAt: null, lastError: error });
     return { ...nothing, events: await partFailed(tx, call, { epoch, error, nowEpochMs: at.nowEpochMs }) };
@@ -55,5 +55,5 @@ export async function writeRecordingReport(
     await patchCall(tx, call.callUuid, { recordingStatus: 'pending' });
     call.recordingStatus = 'pending';
   }
-  return { events: [], next: { shelve: true, superfluous: null } };
+  return { events: [], next: { upload: true, superfluous: null } };
 }

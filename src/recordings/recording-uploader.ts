@@ -1,6 +1,6 @@
 /**
  * Takes finished recordings from this node's disk to the store: put, read back whole, compare with what media measured, and only then say
- * `recording.ready`. A sweep every few seconds and a bell after each message; all state is in the rows, so a restart forgets nothing.
+ * `recording.ready`. A sweep every few seconds and a nudge after each message; all state is in the rows, so a restart forgets nothing.
  * A store that is down, slow or full is tried again with growing pauses, for ever: the file stays on the disk until it is verified.
  * A file that is itself damaged or gone ends in `failed` with a warning on the call.
  */
@@ -32,7 +32,7 @@ export interface RecordingUploaderDeps {
   /** This node's disk. */
   node: string;
   bus: Pick<CallEventBus, 'publish'>;
-  bell: { ring(deliveryIds: readonly string[]): void };
+  webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   recordCallEvent: RecordCallEvent;
   links: RecordingLinks;
   /** A recording of a whole call is to be made of its parts, perhaps. */
@@ -71,7 +71,7 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     let stored = 0;
     for (;;) {
       const due = await takeDue();
-      const results = await Promise.all(due.map((row) => shelve(row)));
+      const results = await Promise.all(due.map((row) => upload(row)));
       stored += results.filter((done) => done).length;
       if (due.length < AT_ONCE || closed) return stored;
     }
@@ -95,7 +95,7 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     return rows.filter((row) => row !== undefined);
   }
 
-  async function shelve(row: RecordingRow): Promise<boolean> {
+  async function upload(row: RecordingRow): Promise<boolean> {
     try {
       const dataKey = openRecordingKey(deps.sealer, row);
       const encryptedBytes = await verifySpool(row, dataKey);
@@ -143,7 +143,8 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     encryptedBytes: number,
   ): Promise<void> {
     const size = await store.size(objectKey);
-    if (size !== encryptedBytes) throw new Error(`${store.place} holds ${size} bytes of a recording of ${encryptedBytes}`);
+    if (size !== encryptedBytes)
+      throw new Error(`${store.place} holds ${size} bytes of a recording of ${encryptedBytes}`);
     await compareEncrypted(row.facts, dataKey, encryptedBytes, (start, end) => store.read(objectKey, start, end));
   }
 
@@ -180,7 +181,7 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
 
   function tell({ events, deliveryIds }: Settled): void {
     for (const event of events) deps.bus.publish(event);
-    if (deliveryIds.length > 0) deps.bell.ring(deliveryIds);
+    if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
     deps.nudgeJoiner?.();
   }
 

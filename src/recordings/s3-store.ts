@@ -1,7 +1,7 @@
 /**
  * `RecordingStore` on anything that speaks S3: requests signed with Signature Version 4 (aws4fetch), sent by undici with time limits of
- * our own. Path-style addresses, which every server takes. What it stores is sealed already, so the bucket's own encryption is not relied
- * on. Nothing is retried here: the shelf does, with a pause.
+ * our own. Path-style addresses, which every server takes. What it stores is encrypted already, so the bucket's own encryption is not relied
+ * on. Nothing is retried here: the uploader does, with a pause.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

@@ -3,7 +3,7 @@
  * calls has checked that the asker may have it. Nothing plain is written anywhere.
  */
 import { open, stat } from 'node:fs/promises';
-import { type ReadRange, EncryptedFileReader } from '../../media/files/encrypted-file-reader.ts';
+import { EncryptedFileReader, type ReadRange } from '../../media/files/encrypted-file-reader.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import type { Stores } from './open-stores.ts';
@@ -66,15 +66,15 @@ export function createSoundFiles({ database, sealer, stores, renditions }: Sound
     const { size } = await stat(path);
     const file = await open(path, 'r');
     try {
-      const sealed = await EncryptedFileReader.open(dataKey, size, async (start, end) => {
+      const encrypted = await EncryptedFileReader.open(dataKey, size, async (start, end) => {
         const bytes = new Uint8Array(end - start);
         return bytes.subarray(0, (await file.read(bytes, 0, bytes.length, start)).bytesRead);
       });
       return {
         contentType: CONTENT_TYPES[target.format],
-        sizeBytes: sealed.plainBytes,
+        sizeBytes: encrypted.plainBytes,
         sha256: null,
-        range: (start, end) => sealed.range(start, end),
+        range: (start, end) => encrypted.range(start, end),
         close: () => file.close(),
       };
     } catch (error) {
@@ -96,12 +96,12 @@ export function createSoundFiles({ database, sealer, stores, renditions }: Sound
         await renditions.forget(row.callUuid);
         return null;
       }
-      const sealed = await EncryptedFileReader.open(dataKey, row.encryptedBytes ?? 0, storedRange(row));
+      const encrypted = await EncryptedFileReader.open(dataKey, row.encryptedBytes ?? 0, storedRange(row));
       return {
         contentType: CONTENT_TYPES[target.format],
-        sizeBytes: sealed.plainBytes,
+        sizeBytes: encrypted.plainBytes,
         sha256: row.facts?.sha256 ?? null,
-        range: (start, end) => sealed.range(start, end),
+        range: (start, end) => encrypted.range(start, end),
         close: async () => {},
       };
     },

@@ -1,7 +1,7 @@
 /**
  * Removes parts of a finished call for good (contract §13, §17): recordings, turns, events, what was said of the person, in every copy that
  * Parley has. The row stays, with its times and outcome, and says `deleted`. Called by the API, the command line and the hourly purge.
- * Repeating it is fine. What a media process still tells of a deleted part is dropped (`media-messages.ts`, `told-recording.ts`).
+ * Repeating it is fine. What a media process still tells of a deleted part is dropped (`media-messages.ts`, `recording-report.ts`).
  */
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -16,7 +16,7 @@ import { isHeld } from './legal-holds.ts';
 import { type PurgeReceipt, type Removed, writeReceipt } from './purge-receipts.ts';
 
 /** `live`: the call has not ended. `held`: a legal hold. Nothing was removed then. */
-export type Deletion = 'unknown_call' | 'live' | 'held' | 'deleted';
+export type Deletion = 'unknown_call' | 'not_over' | 'held' | 'deleted';
 
 export interface DeletionRequest {
   workspaceId: string;
@@ -43,7 +43,7 @@ export async function deleteCallParts(deps: DeleteDeps, request: DeletionRequest
   const outcome = await deps.database.transaction(async (tx) => {
     const call = await lockCall(tx, callUuid);
     if (call === undefined || call.workspaceId !== workspaceId) return 'unknown_call';
-    if (!isTerminal(call.status)) return 'live';
+    if (!isTerminal(call.status)) return 'not_over';
     if (await isHeld(tx, call)) return 'held';
     const removed: Removed = { recordings: [], turns: 0, events: 0, webhookBodies: 0 };
     const patch: CallPatch = {};

@@ -1,5 +1,5 @@
 /**
- * Brings due deliveries to the lane of their receiver, so that one bad receiver delays nobody else's. Fed by the bell,
+ * Brings due deliveries to the lane of their receiver, so that one bad receiver delays nobody else's. Fed by the due queue,
  * by retries and by the sweep; runs `attemptDelivery`.
  */
 import type { Logger } from 'pino';
@@ -33,7 +33,7 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
-/** Between two retries of one ring; a long ring is over within the second. */
+/** Between two retries of one notice; a long one is over within the second. */
 const RETRY_GAP_MS = 20;
 const RETRIES_WITHIN_MS = 500;
 
@@ -68,7 +68,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const due = await deps.store.endpointsOf(ids);
       return closed ? [] : due;
     } catch (error) {
-      deps.logger.warn({ err: error }, 'rung webhook deliveries could not be read; the sweep will find them');
+      deps.logger.warn({ err: error }, 'dispatched webhook deliveries could not be read; the sweep will find them');
       return [];
     }
   }

@@ -1,11 +1,11 @@
 /**
- * Retries that fall due at about the same time become one ring: receivers that hang fail by the dozen, and a job each would cost the
- * queue's store more than the deliveries do. Made by `queue-bell.ts`. What waits here is lost with the process; the sweep has it.
+ * Retries that fall due at about the same time become one notice: receivers that hang fail by the dozen, and a job each would cost the
+ * queue's store more than the deliveries do. Made by `due-queue.ts`. What waits here is lost with the process; the sweep has it.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import type { Ring } from './queue.ts';
+import type { DueNotice } from './queue.ts';
 
-/** A ring waits here for a fifth of its pause at most, and no longer than this: by then it is in the queue. */
+/** A notice waits here for a fifth of its pause at most, and no longer than this: by then it is in the queue. */
 const LONGEST_WAIT_MS = 1_000;
 const WAIT_SHARE = 0.2;
 /** Due times are rounded up by a tenth of the pause at most, and no further than this. */
@@ -19,9 +19,12 @@ export interface DueNoticeCollector {
   flush(): void;
 }
 
-export function createDueNoticeCollector(deps: { clock: Clock; onFull(rings: readonly Ring[]): void }): DueNoticeCollector {
+export function createDueNoticeCollector(deps: {
+  clock: Clock;
+  onFull(notices: readonly DueNotice[]): void;
+}): DueNoticeCollector {
   const { clock } = deps;
-  /** By the moment (of `nowMs`) at which they are to ring. */
+  /** By the moment (of `nowMs`) at which they are due. */
   let slots = new Map<number, string[]>();
   let count = 0;
   let flushAtMs = Number.POSITIVE_INFINITY;
@@ -32,13 +35,13 @@ export function createDueNoticeCollector(deps: { clock: Clock; onFull(rings: rea
     flushAtMs = Number.POSITIVE_INFINITY;
     if (count === 0) return;
     const nowMs = clock.nowMs();
-    const rings = [...slots].map(([atMs, deliveryIds]) => ({
+    const notices = [...slots].map(([atMs, deliveryIds]) => ({
       deliveryIds,
       delayMs: Math.max(0, Math.ceil(atMs - nowMs)),
     }));
     slots = new Map();
     count = 0;
-    deps.onFull(rings);
+    deps.onFull(notices);
   }
 
   return {

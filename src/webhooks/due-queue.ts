@@ -1,12 +1,11 @@
 /**
- * The bell that says which deliveries are due. The rows are the truth and the sweep finds what a lost ring would have
+ * Says which deliveries are due, to whatever process of the cluster listens. The rows are the truth and the sweep finds what a lost notice would have
  * said, so a queue that is away stops nothing: it is opened again later. Made by `start.ts`.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { WebhookDispatcher } from './outbox.ts';
-import { type OpenQueue, openWebhookQueue, type Ring } from './queue.ts';
 import { createDueNoticeCollector } from './due-notice-collector.ts';
+import { type DueNotice, type OpenQueue, openWebhookQueue } from './queue.ts';
 
 export interface DueQueueOptions {
   databaseUrl: string;
@@ -14,26 +13,28 @@ export interface DueQueueOptions {
   redisUrl: string | null;
   clock: Clock;
   logger: Logger;
-  /** Called for each ring, in this or another process of the cluster; must not throw. */
-  onRing(deliveryIds: readonly string[]): void;
+  /** Called for each notice, in this or another process of the cluster; must not throw. */
+  onDue(deliveryIds: readonly string[]): void;
 }
 
-export interface DueQueue extends WebhookDispatcher {
+export interface DueQueue {
+  /** Never throws and never waits. */
+  announce(deliveryIds: readonly string[]): void;
   /**
-   * A ring that comes after `afterMs` and up to a tenth later, together with others, even if this process is gone by then. One that dies
+   * A notice that comes after `afterMs` and up to a tenth later, together with others, even if this process is gone by then. One that dies
    * within a fifth of `afterMs` leaves it to the sweep.
    */
-  ringLater(deliveryId: string, afterMs: number): void;
-  /** True while rings are heard; else the sweep alone delivers. */
+  announceLater(deliveryId: string, afterMs: number): void;
+  /** True while notices are heard; else the sweep alone delivers. */
   isOpen(): boolean;
   close(): Promise<void>;
 }
 
 const CHECK_EVERY_MS = 5_000;
 const LOG_EVERY_MS = 60_000;
-/** A store that answers nothing (a stopped process, a lost route) keeps its connections: a ring that takes longer has failed. */
+/** A store that answers nothing (a stopped process, a lost route) keeps its connections: a notice that takes longer has failed. */
 const ADD_LIMIT_MS = 5_000;
-/** Rings on their way; what comes on top is left to the sweep, so that a slow store costs no memory. */
+/** Notices on their way; what comes on top is left to the sweep, so that a slow store costs no memory. */
 const MOST_ADDS = 500;
 
 /** Resolves after the first try to open, whether it worked or not. */
@@ -46,7 +47,7 @@ export async function startDueQueue(options: DueQueueOptions): Promise<DueQueue>
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   /** Since the last one that worked. */
   let failedAdds = 0;
-  /** What cancels the limit of each ring on its way. */
+  /** What cancels the limit of each notice on its way. */
   const underWay = new Set<() => void>();
 
   function complain(error: unknown): void {
@@ -86,7 +87,7 @@ export async function startDueQueue(options: DueQueueOptions): Promise<DueQueue>
     cancelCheck = clock.after(CHECK_EVERY_MS, check);
   }
 
-  function add(rings: readonly Ring[]): void {
+  function add(notices: readonly DueNotice[]): void {
     if (queue === null || closing !== null || underWay.size >= MOST_ADDS) return;
     const end = (error: unknown): void => {
       // Too late, or said by a queue that was given up meanwhile: no word on this one.
@@ -97,7 +98,7 @@ export async function startDueQueue(options: DueQueueOptions): Promise<DueQueue>
     };
     const cancelLimit = clock.after(ADD_LIMIT_MS, () => end(new Error(`no answer within ${ADD_LIMIT_MS} ms`)));
     underWay.add(cancelLimit);
-    queue.add(rings).then(
+    queue.add(notices).then(
       () => end(null),
       (error: unknown) => end(error),
     );
@@ -107,10 +108,10 @@ export async function startDueQueue(options: DueQueueOptions): Promise<DueQueue>
   check();
   await opening;
   return {
-    ring: (deliveryIds) => {
+    announce: (deliveryIds) => {
       if (deliveryIds.length > 0) add([{ deliveryIds, delayMs: 0 }]);
     },
-    ringLater: (deliveryId, afterMs) => later.put(deliveryId, afterMs),
+    announceLater: (deliveryId, afterMs) => later.put(deliveryId, afterMs),
     isOpen: () => queue?.isRunning() === true,
     close() {
       closing ??= (async () => {

@@ -25,7 +25,7 @@ export interface LaneDeps {
 export interface EndpointLane {
   /** Offering what waits or runs already is harmless. */
   offer(id: string): void;
-  /** Half full: a sweep need not offer more. The other half is for what the bell brings. */
+  /** Half full: a sweep need not offer more. The other half is for what is dispatched. */
   isBusy(): boolean;
   /**
    * What the rows say of the receiver at `asOfMs` of this clock: since when its breaker is open, or null. Somebody may have switched it on, or

@@ -1,6 +1,6 @@
 /**
  * Writes an event and its delivery inside the transaction of the change that it reports, so that one cannot exist
- * without the other. Called by `src/calls` and by whatever else has events; after the commit the caller rings the bell with
+ * without the other. Called by `src/calls` and by whatever else has events; after the commit the caller dispatches
  * the ids. Must not send.
  */
 import { v7 as uuidv7 } from 'uuid';
@@ -14,10 +14,10 @@ import { type CallEventName, isOptIn, type WorkspaceEventName } from './events.t
 import { bodyText } from './payload-limit.ts';
 import { transcriptOf } from './transcript.ts';
 
-/** Says that work is due. Losing a ring loses nothing: the sweep finds the row. */
+/** Starts deliveries. A loss of what was dispatched loses nothing: the sweep finds the row. */
 export interface WebhookDispatcher {
   /** Never throws and never waits; call it after the commit. */
-  ring(deliveryIds: readonly string[]): void;
+  dispatch(deliveryIds: readonly string[]): void;
 }
 
 /**

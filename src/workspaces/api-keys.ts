@@ -48,7 +48,7 @@ export interface Grantor {
   expiresAt: Date | null;
 }
 
-const MOST_LIVE_KEYS = 5;
+const MOST_VALID_KEYS = 5;
 const ROTATION_SECONDS = { preset: 24 * 3600, least: 60, most: 7 * 24 * 3600 };
 const VALID = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
 export const KEY_COLUMNS = `key_id AS "keyId", name, scopes, allowed_cidrs AS "allowedCidrs", expires_at AS "expiresAt",
@@ -182,19 +182,19 @@ async function insertKey(
   /** The key that this one takes the place of. */
   rotatedOut: string | null = null,
 ): Promise<NewApiKey> {
-  const [live] = await tx.query<{ kept: number; leaving: number }>(
+  const [held] = await tx.query<{ kept: number; leaving: number }>(
     `SELECT count(*) FILTER (WHERE replaced_by IS NULL AND key_id IS DISTINCT FROM $2)::int AS kept,
             count(*) FILTER (WHERE replaced_by IS NOT NULL OR key_id = $2)::int AS leaving
      FROM api_keys WHERE workspace_id = $1 AND ${VALID}`,
     [workspaceId, rotatedOut],
   );
-  if (live!.kept >= MOST_LIVE_KEYS) {
-    throw new OperatorError('refused', `A workspace has at most ${MOST_LIVE_KEYS} live keys; revoke one first.`);
+  if (held!.kept >= MOST_VALID_KEYS) {
+    throw new OperatorError('refused', `A workspace has at most ${MOST_VALID_KEYS} live keys; revoke one first.`);
   }
-  if (live!.leaving > MOST_LIVE_KEYS) {
+  if (held!.leaving > MOST_VALID_KEYS) {
     throw new OperatorError(
       'refused',
-      `${MOST_LIVE_KEYS} keys that were rotated out are still valid; revoke one of them, or wait until it has ended.`,
+      `${MOST_VALID_KEYS} keys that were rotated out are still valid; revoke one of them, or wait until it has ended.`,
     );
   }
   const made = makeApiKey();
@@ -292,7 +292,7 @@ export function auditKey(
 }
 
 /** As `VALID` says in SQL. */
-export function isLive({ revokedAt, expiresAt }: ApiKey): boolean {
+export function isValid({ revokedAt, expiresAt }: ApiKey): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt.getTime() > Date.now());
 }
 

@@ -11,7 +11,7 @@ import {
   checkCidrs,
   checkScopes,
   type Grantor,
-  isLive,
+  isValid,
   isWithin,
   KEY_COLUMNS,
   mayGrant,
@@ -58,7 +58,7 @@ export async function changeApiKey(
     const { id } = await findWorkspace(tx, args.slug);
     const sql = `SELECT ${KEY_COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 FOR UPDATE`;
     const [before] = await tx.query<ApiKey>(sql, [id, args.keyId]);
-    if (before === undefined || !isLive(before)) throw unknownKey(args);
+    if (before === undefined || !isValid(before)) throw unknownKey(args);
     args.expect?.(before);
     const after = {
       name: change.name ?? before.name,

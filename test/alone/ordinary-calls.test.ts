@@ -10,8 +10,8 @@ import { type BookingEndpoint, bookingAgent, startBookingEndpoint } from '../../
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { clipsCallee, testClips } from './ordinary-calls/clips.ts';
 import { demoCallees, describeFirstCall, patientAgent } from './ordinary-calls/first-call.ts';
-import { listener, testOperatorControl } from './ordinary-calls/operator-control.ts';
 import { crowd, testManyCalls } from './ordinary-calls/many-calls.ts';
+import { listener, testOperatorControl } from './ordinary-calls/operator-control.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-ordinary-'));
 let gateway: Gateway;

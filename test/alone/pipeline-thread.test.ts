@@ -14,8 +14,8 @@ import { systemClock } from '../../media/contract/clock.ts';
 import type { ConversationEvent } from '../../media/contract/conversation.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import type { FromPipeline, ToPipeline } from '../../media/contract/thread-messages.ts';
-import type { FromTts, ToTts } from '../../media/engines/local/tts-messages.ts';
 import { createTextToSpeechClient } from '../../media/engines/local/text-to-speech-client.ts';
+import type { FromTts, ToTts } from '../../media/engines/local/tts-messages.ts';
 import { createScoringHost } from '../../media/io/threads/scoring-host.ts';
 import { Bell } from '../../media/rings/bell.ts';
 import { eventually } from '../support/eventually.ts';
@@ -83,7 +83,7 @@ function portTo(worker: Worker): MessagePort {
 const post = (message: ToPipeline<MessagePort>, transfer: MessagePort[] = []) => thread.postMessage(message, transfer);
 
 beforeAll(async () => {
-  const [speech, listen] = await Promise.all([startWorker('speech-thread'), startWorker('listen-thread')]);
+  const [speech, listen] = await Promise.all([startWorker('tts-thread'), startWorker('stt-thread')]);
   const ioBell = new Bell();
   thread = await startWorker('pipeline-thread', {
     threadIndex: 0,
@@ -98,8 +98,8 @@ beforeAll(async () => {
     if (message.type === 'scoring.attach')
       scoring.attach(0, message.shape, message.memory, (why) => post({ type: 'scoring.failed', why }));
   });
-  const ports = { listen: portTo(listen), speech: overheard(portTo(speech)) };
-  post({ type: 'engines', ports }, [ports.listen, ports.speech]);
+  const ports = { stt: portTo(listen), tts: overheard(portTo(speech)) };
+  post({ type: 'engines', ports }, [ports.stt, ports.tts]);
   callerVoice = createTextToSpeechClient(portTo(speech));
 });
 
@@ -110,7 +110,7 @@ afterAll(async () => {
 });
 
 /** A leg in real time: a step each 20 ms on an absolute schedule, the pipeline's bell rung after it. */
-class LiveLeg extends FakeLeg {
+class RealTimeLeg extends FakeLeg {
   readonly #startedAtMs = performance.now();
   #timer: NodeJS.Timeout | null = null;
 
@@ -136,8 +136,9 @@ class LiveLeg extends FakeLeg {
   }
 }
 
-const live = (): ConversationEvent[] => messages.flatMap((message) => (message.type === 'call.live' ? [message.event] : []));
-const turns = () => live().flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
+const conversationEvents = (): ConversationEvent[] =>
+  messages.flatMap((message) => (message.type === 'call.event' ? [message.event] : []));
+const turns = () => conversationEvents().flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
 const story = () => turns().map((turn) => `${turn.role}: ${turn.heardText}`);
 const said = (text: string) =>
   eventually(`'${text}'`, () => turns().find((turn) => turn.text.includes(text)), { story: () => story().join(' | ') });
@@ -156,7 +157,7 @@ describe('the pipeline thread', () => {
     await greetingRendered();
     const rendered = [...asked.values()];
 
-    const leg = new LiveLeg();
+    const leg = new RealTimeLeg();
     post({ type: 'call.start', setup, call: leg.block.memory });
     await eventually('the first frames', () => (leg.block.downlink.queuedFrames > 0 ? true : undefined));
     // From what was prepared: the voice was asked for no word of it anew.
@@ -171,7 +172,7 @@ describe('the pipeline thread', () => {
       expect(turns().at(-1)).toMatchObject({ role: 'user', text: 'four two', intent: 'order', kind: 'speech' });
       const question = await leg.spoken('where can i park');
       await eventually('the next sentence', () => {
-        const all = live();
+        const all = conversationEvents();
         const step = all.findLastIndex((event) => event.type === 'step' && event.stepId === 'thanks');
         const begins = (event: ConversationEvent) =>
           event.type === 'speech' && event.who === 'agent' && event.phase === 'start';
@@ -192,7 +193,7 @@ describe('the pipeline thread', () => {
       post({ type: 'call.stop', callUuid: setup.callUuid });
     }
     await eventually('call.closed', () => messages.find((message) => message.type === 'call.closed'));
-    expect(live().filter((event) => event.type === 'warning')).toEqual([]);
+    expect(conversationEvents().filter((event) => event.type === 'warning')).toEqual([]);
     expect(messages.filter((message) => message.type === 'heartbeat').length).toBeGreaterThan(20);
   });
 
@@ -212,7 +213,7 @@ describe('the pipeline thread', () => {
     const agent = sampleAgent({ voiceActivity: 'neural', greeting: 'Hello.' });
     const setup: CallSetup = setupOf(agent, { callUuid, answeredAtEpochMs: Date.now() });
     post({ type: 'prepare', callUuid, agent, placeholders: setup.placeholders, format: MULAW_8K });
-    const leg = new LiveLeg();
+    const leg = new RealTimeLeg();
     post({ type: 'call.start', setup, call: leg.block.memory });
     leg.run();
     try {
@@ -227,7 +228,7 @@ describe('the pipeline thread', () => {
       await leg.say('yes please');
       // It goes on, asks again, or asks whether anybody is there.
       await eventually('what the agent says to it', () => turns().some(({ role }) => role === 'agent'));
-      const events = live();
+      const events = conversationEvents();
       const begun = events.find(({ type, ...event }) => type === 'speech' && 'who' in event && event.who === 'user');
       return {
         fromTheAnswerOn: begun !== undefined && 'atMs' in begun && begun.atMs >= toneEndedAtMs,

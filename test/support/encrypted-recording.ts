@@ -1,4 +1,4 @@
-/** Recordings for tests of control: a key in the row, a finished sealed file on the disk, or one in a store that is ready to be read. */
+/** Recordings for tests of control: a key in the row, a finished encrypted file on the disk, or one in a store that is ready to be read. */
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,15 +16,17 @@ import type { Queryable } from '../../src/store/database.ts';
 export function writeEncrypted(path: string, dataKey: Uint8Array, plain: Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
   const fd = openSync(path, 'w');
-  const sealed = new EncryptedFileWriter(dataKey, fd, writeSync);
-  sealed.add(plain);
-  sealed.finish();
+  const encrypted = new EncryptedFileWriter(dataKey, fd, writeSync);
+  encrypted.add(plain);
+  encrypted.finish();
   closeSync(fd);
 }
 
 export async function readEncrypted(path: string, dataKey: Uint8Array): Promise<Buffer> {
   const file = readFileSync(path);
-  const reader = await EncryptedFileReader.open(dataKey, statSync(path).size, async (start, end) => file.subarray(start, end));
+  const reader = await EncryptedFileReader.open(dataKey, statSync(path).size, async (start, end) =>
+    file.subarray(start, end),
+  );
   const pieces: Buffer[] = [];
   for await (const piece of reader.all()) pieces.push(piece);
   return Buffer.concat(pieces);
@@ -89,7 +91,7 @@ export function factsOf(path: string, plain: Uint8Array, durationMs: number): Re
   return { path, format: 'ogg_opus', channels: 2, rateHz: 8000, durationMs, sizeBytes: plain.length, sha256 };
 }
 
-/** As the shelf leaves it: in the store, the row and the call saying so. Returns what lies there, plain. */
+/** As the uploader leaves it: in the store, the row and the call saying so. Returns what lies there, plain. */
 export async function putStored(
   { database, sealer, store }: { database: Queryable; sealer: Sealer; store: RecordingStore },
   { callUuid, epoch = 1, plain = toneFile(1) }: { callUuid: string; epoch?: number; plain?: Buffer },

@@ -7,11 +7,11 @@ import type {
   Panel,
   PanelModule,
   Session,
+  SessionEngine,
   SessionHost,
   StartOptions,
   StatusEvent,
   ToolHandler,
-  SessionEngine,
   WidgetConfig,
 } from '../contract/ports.ts';
 import { stopAll } from '../session/stop-all.ts';
@@ -152,7 +152,7 @@ export function createInstance(
       failed,
       emit: events.emit,
     };
-    load<SessionEngine>('voice')
+    load<SessionEngine>('session')
       .then((engine) => {
         if (attempt === self) self.session = engine.createSession(host, unlocked);
       })
@@ -193,7 +193,7 @@ export function createInstance(
     prepare() {
       if (isPrepared || obstacle() !== null) return;
       isPrepared = true;
-      load('voice')
+      load('session')
         .then(() => fetch(addressOf(config.base, 'audio'), { credentials: 'same-origin' }))
         .catch(() => {
           isPrepared = false;

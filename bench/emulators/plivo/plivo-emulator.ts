@@ -179,7 +179,7 @@ export async function startPlivoEmulator(options: PlivoEmulatorOptions): Promise
     startCall,
     takePlacementFault,
     find: (uuid) => byUuid.get(uuid) ?? null,
-    liveCalls: () => calls.filter((call) => !call.isOver),
+    ongoingCalls: () => calls.filter((call) => !call.isOver),
   });
   const server = createServer((request, response) => {
     const handled = request.url?.startsWith('/emulator/')

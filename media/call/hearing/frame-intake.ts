@@ -1,5 +1,5 @@
 /**
- * The uplink chain's first half: ring → gap fill → decode → voice gate. Hands each 20 ms of linear samples on, in order and without holes,
+ * The uplink chain's first half: ring → gap fill → decode → voice-activity gate. Hands each 20 ms of linear samples on, in order and without holes,
  * with its audio time. Called by the call session on each wake. Keeps the last 500 ms, so that a recogniser which is opened
  * when speech is certain still hears how it began. Allocates nothing per frame.
  */

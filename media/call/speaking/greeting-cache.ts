@@ -170,7 +170,7 @@ export class GreetingCache {
     };
     const audio = speech.bytes.subarray(0, speech.frames * speech.frameBytes);
     const plain = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), audio]);
-    await this.#store.write(key, sealed(this.#keyed(request), plain));
+    await this.#store.write(key, encrypted(this.#keyed(request), plain));
   }
 }
 
@@ -178,15 +178,15 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** The name of a file is a digest too: this one must not be got from it. */
-function sealingKeyOf({ text, voice, format }: RenderRequest): Buffer {
+function encryptionKeyOf({ text, voice, format }: RenderRequest): Buffer {
   return createHash('sha256')
     .update(JSON.stringify(['parley greeting', VERSION, text, voice, format.codec, format.rateHz]))
     .digest();
 }
 
-/** The nonce is made of what is sealed: another rendering of the same text has another. */
-function sealed(request: RenderRequest, plain: Buffer): Buffer {
-  const key = sealingKeyOf(request);
+/** The nonce is made of what is encrypted: another rendering of the same text has another. */
+function encrypted(request: RenderRequest, plain: Buffer): Buffer {
+  const key = encryptionKeyOf(request);
   const nonce = createHmac('sha256', key).update(plain).digest().subarray(0, NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
   const body = Buffer.concat([cipher.update(plain), cipher.final()]);
@@ -197,7 +197,7 @@ function sealed(request: RenderRequest, plain: Buffer): Buffer {
 function opened(request: RenderRequest, file: Buffer): Buffer | null {
   if (file.length < NONCE_BYTES + TAG_BYTES) return null;
   const body = file.subarray(NONCE_BYTES + TAG_BYTES);
-  const decipher = createDecipheriv('aes-256-gcm', sealingKeyOf(request), file.subarray(0, NONCE_BYTES));
+  const decipher = createDecipheriv('aes-256-gcm', encryptionKeyOf(request), file.subarray(0, NONCE_BYTES));
   decipher.setAuthTag(file.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
   try {
     return Buffer.concat([decipher.update(body), decipher.final()]);

@@ -21,7 +21,7 @@ export interface SpeechMakerDeps {
   /** Of that engine. */
   greetings: GreetingCache;
   /** Of this call. */
-  clips?: { shelf: ClipCache; files: CallClips };
+  clips?: { cache: ClipCache; files: CallClips };
 }
 
 /** How an agent speaks. */
@@ -53,7 +53,7 @@ export class SpeechMaker {
     const { text, clip } = source;
     if (clip === undefined) return this.#spoken(source);
     const file = clips?.files[clip];
-    return clips === undefined || file === undefined ? null : clips.shelf.obtain(file, text, format);
+    return clips === undefined || file === undefined ? null : clips.cache.obtain(file, text, format);
   }
 
   #spoken({ text, isOpening = false, isFixed = false }: Extract<SpeechSource, { text: string }>): RenderedSpeech {

@@ -1,5 +1,5 @@
 /**
- * CMU Flite (a WASI command) run in memory: the 13 imports that it uses, no files, no `node:wasi`. Called by the speech thread
+ * CMU Flite (a WASI command) run in memory: the 13 imports that it uses, no files, no `node:wasi`. Called by the TTS thread
  * only: speaking blocks for 5 to 100 ms. One instance speaks one text and is thrown away, since a command runs once.
  *
  *   fd 0  the text          fd 3  a pretended root folder          fd 4  the WAV file: 44 header bytes, then the samples

@@ -1,5 +1,5 @@
 /**
- * Compiles what a step listens for into a graph of words for the decoder. Called by the listen thread, once a set of phrases.
+ * Compiles what a step listens for into a graph of words for the decoder. Called by the STT thread, once a set of phrases.
  *
  * A phrase is 1 to 20 words between spaces. A word is an English word of the packaged dictionary (letters, apostrophe, and a full
  * stop or hyphen where the dictionary has one; case does not matter), or one of the classes

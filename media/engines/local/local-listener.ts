@@ -1,14 +1,14 @@
 /**
- * Puts the local recogniser together: module, dictionary, decoders, scheduler. Called by the listen thread, and by tests that need
+ * Puts the local recogniser together: module, dictionary, decoders, scheduler. Called by the STT thread, and by tests that need
  * the recogniser without a thread. Two decoders are made and run ahead of the first utterance.
  */
 import { systemClock } from '../../contract/clock.ts';
 import { createDecoderPool } from './decoder-pool.ts';
 import { createGrammarCache } from './grammar-cache.ts';
 import { loadLexicon } from './lexicon.ts';
-import { createSttScheduler, type SttScheduler } from './stt-scheduler.ts';
 import { createPhraseDecoder } from './phrase-decoder.ts';
 import { loadSoundswallower } from './soundswallower-module.ts';
+import { createSttScheduler, type SttScheduler } from './stt-scheduler.ts';
 
 /** At 4 to 6 % of a core per speaking caller more could not keep up; each takes 7 MB. */
 const MAX_DECODERS = 24;

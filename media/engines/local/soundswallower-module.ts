@@ -1,6 +1,6 @@
 /**
  * Loads soundswallower (PocketSphinx in WebAssembly) and names the C functions of it that we call. One module, and one heap, for all
- * decoders of a thread. Only the listen thread and tests load it. Its traps: it adds an `uncaughtException` listener that prints its
+ * decoders of a thread. Only the STT thread and tests load it. Its traps: it adds an `uncaughtException` listener that prints its
  * whole source, which is taken off again here; a broken invariant in it calls `process.exit`, which in a worker ends the worker only.
  */
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
 /**
- * The `SpeechToText` port, heard by the listen thread at the other end of `port`. Called by the pipeline; any number of streams at
+ * The `SpeechToText` port, heard by the STT thread at the other end of `port`. Called by the pipeline; any number of streams at
  * once. Audio goes over in messages of 80 ms, so that a frame costs no message. It keeps the event loop alive only while a
  * stream is open. When the thread dies, each open stream and each later one gets `onError`: make a new client with a new port then.
  */

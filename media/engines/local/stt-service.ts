@@ -1,5 +1,5 @@
 /**
- * One client of the listen thread: reads `ToStt` from its port and answers `FromStt`. Called by the thread once a client.
+ * One client of the STT thread: reads `ToStt` from its port and answers `FromStt`. Called by the thread once a client.
  * A client that goes away takes its streams with it. Audio for a stream that is over is ignored.
  */
 import type { MessagePort } from 'node:worker_threads';

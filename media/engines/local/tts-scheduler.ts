@@ -2,7 +2,7 @@
  * Shares one voice between many requests, one piece of speech at a time: next is the request whose listener runs out of sound
  * first. A new request has no sound yet, so a long text never delays another call's first sentence by more than one piece; one that
  * nobody waits for yet goes behind those that somebody hears.
- * Called by the speech thread. Knows no ports; between two pieces it yields, so that cancellations get in.
+ * Called by the TTS thread. Knows no ports; between two pieces it yields, so that cancellations get in.
  */
 import type { Clock } from '../../contract/clock.ts';
 import type { SpeechChunk } from '../../contract/engines.ts';

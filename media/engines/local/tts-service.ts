@@ -1,5 +1,5 @@
 /**
- * One client of the speech thread: reads `ToTts` from its port and answers `FromTts`. Called by the thread once a client.
+ * One client of the TTS thread: reads `ToTts` from its port and answers `FromTts`. Called by the thread once a client.
  * A client that goes away takes its requests with it. A message that is none of ours is ignored.
  */
 import type { MessagePort } from 'node:worker_threads';

@@ -1,5 +1,5 @@
 /**
- * Shared memory between a pipeline thread and the thread that scores its calls' voices: a slot a call, four windows deep.
+ * Shared memory between a pipeline thread and the thread that scores the voice activity of its calls: a slot a call, four windows deep.
  *
  *   Int32 open slots │ slot: Int32 open, written, scored, – │ … │ Float32 score a slot │ window: Int32 isFirst, Float32 samples │ …
  *

@@ -1,5 +1,5 @@
 /**
- * The voice gate: WebRTC's voice activity detector (fvad, WebAssembly) in its strictest mode, behind the `VoiceActivity` port. Called
+ * The voice-activity gate: WebRTC's voice activity detector (fvad, WebAssembly) in its strictest mode, behind the `VoiceActivity` port. Called
  * by the pipeline for each 20 ms frame of each call: 3 µs, no allocation. One module and heap serve all calls of a thread. It finds
  * speech in quiet lines well and takes tones, music and loud noise for speech: see docs/decisions/embedded-engines.md.
  */

@@ -145,7 +145,7 @@ export class Place implements OpenBody {
     const { bodies } = this.#tier;
     if (!this.#hasBody || bodies === null) return null;
     const refusal = this.#refusalOf(bodies.begin(this), 'bodies');
-    if (refusal !== null) this.leave();
+    if (refusal !== null) this.release();
     return refusal;
   }
 
@@ -157,7 +157,7 @@ export class Place implements OpenBody {
 
   /** Its answer is an event stream, which may last as long as a call: it gives its place to the next request. */
   becomesStream(): RoomRefusal | null {
-    this.leave();
+    this.release();
     return this.#enter(this.#rooms.streams, 'streams');
   }
 
@@ -174,13 +174,13 @@ export class Place implements OpenBody {
 
   cut(why: 'slow' | 'outnumbered'): void {
     this.#rooms.log.bitten(why === 'slow' ? 'slow_body' : 'bodies', this.#address);
-    this.leave();
+    this.release();
     this.onCut?.(why === 'slow' ? 'slow' : 'address');
   }
 
-  leave(): void {
+  release(): void {
     this.#tier.bodies?.end(this);
-    this.#held?.leave(this.holder);
+    this.#held?.release(this.holder);
     this.#held = null;
   }
 

@@ -35,7 +35,7 @@ export class Room {
     return 'entered';
   }
 
-  leave(holder: string): void {
+  release(holder: string): void {
     const held = this.#byHolder.get(holder);
     if (held === undefined) return;
     this.#inUse--;

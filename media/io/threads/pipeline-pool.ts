@@ -47,7 +47,7 @@ export interface PipelinePoolOptions {
 }
 
 export interface PlacedCallListener {
-  live(event: ConversationEvent): void;
+  conversationEvent(event: ConversationEvent): void;
   checkpoint(checkpoint: Checkpoint): void;
   ended(reason: EndedReason, disposition: string | null, error: string | null): void;
   controlled(controlId: string, outcome: ControlOutcome): void;
@@ -132,7 +132,7 @@ class Call implements PlacedCall {
       this.toldTurns = Math.max(this.toldTurns, numberOf(event.turn));
       if (event.turn.turnId === this.utterance?.turnId) this.utterance = null;
     }
-    this.listener.live(event);
+    this.listener.conversationEvent(event);
   }
 
   /** The thread died while the agent spoke: its turn is told with what was heard of it. Nothing happens when it did not speak. */
@@ -322,7 +322,7 @@ class Pool implements PipelinePool {
     const call = this.#calls.get(message.callUuid);
     if (call === undefined) return;
     switch (message.type) {
-      case 'call.live':
+      case 'call.event':
         call.tellEvent(message.event);
         break;
       case 'call.speaking':

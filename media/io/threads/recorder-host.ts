@@ -7,7 +7,12 @@ import type { Logger } from 'pino';
 import type { LegFormat } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { RecordingFacts } from '../../contract/conversation.ts';
-import type { FromRecorder, RecordedDirections, RecordingDisposition, ToRecorder } from '../../contract/thread-messages.ts';
+import type {
+  FromRecorder,
+  RecordedDirections,
+  RecordingDisposition,
+  ToRecorder,
+} from '../../contract/thread-messages.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
 const FIRST_RESTART_MS = 50;
@@ -47,7 +52,7 @@ export interface RecorderHost {
     directions?: RecordedDirections,
   ): void;
   /** What control says of a left-over recording. */
-  key(stream: RecordedStream, fate: RecordingDisposition): void;
+  key(stream: RecordedStream, disposition: RecordingDisposition): void;
   /** `finished` follows, once. Nothing happens when it was not opened. */
   close(stream: RecordedStream, durationMs: number): void;
   /** Ends the thread; recordings that are still open are given up without a word. */
@@ -152,8 +157,8 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
       recording.closing = { type: 'close', callUuid, epoch, durationMs };
       worker.post(recording.closing);
     },
-    key({ callUuid, epoch }, fate) {
-      if (!stopped) worker.post({ type: 'key', callUuid, epoch, fate } satisfies ToRecorder);
+    key({ callUuid, epoch }, disposition) {
+      if (!stopped) worker.post({ type: 'key', callUuid, epoch, disposition } satisfies ToRecorder);
     },
     async stop() {
       if (stopped) return;

@@ -1,5 +1,5 @@
 /**
- * The thread that scores voices for this process's pipeline threads, as the I/O thread sees it: started when the first of them asks, told
+ * The thread that scores voice activity for this process's pipeline threads, as the I/O thread sees it: started when the first of them asks, told
  * which memories to look at, and never terminated: it is asked to stop and ends by itself (its native code would abort the
  * process). When it ends for another reason, whoever asked is told why, once; it is not started again, because the native module
  * cannot be loaded twice. `media/main.ts` makes one; `pipeline-pool.ts` hands on what pipeline threads ask for.

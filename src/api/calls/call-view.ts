@@ -6,10 +6,10 @@ import type { RecordingFacts, Turn } from '../../../media/contract/conversation.
 import { type Recovery, recoveriesOf } from '../../call-log/call-recovery.ts';
 import { failureOf } from '../../calls/call-failure.ts';
 import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
+import { readCall, readCalls } from '../../calls/call-row.ts';
 import { readTurns } from '../../calls/call-turns.ts';
 import { shownWarning } from '../../calls/call-warnings.ts';
 import type { Findings } from '../../calls/findings.ts';
-import { readCall, readCalls } from '../../calls/call-row.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
 import { type RecordingLinks, TOLD_LIFE_MS } from '../../recordings/recording-links.ts';
 import { type SoundForm, STORED_FORM } from '../../recordings/sound-form.ts';

@@ -136,7 +136,7 @@ export function registerLeads(app: FastifyInstance, guard: Guard, deps: LeadRout
         });
         return { lead: changed, deliveryIds: await tellOfLead(tx, { workspaceId, leadId }, clock) };
       });
-      if (deliveryIds.length > 0) deps.webhookDispatcher.ring(deliveryIds);
+      if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
       return { success: true, lead: leadView(lead, slug) };
     },
   });

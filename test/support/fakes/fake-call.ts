@@ -163,20 +163,20 @@ export class FakeCall {
   }
 
   async agentStarts(): Promise<void> {
-    const before = this.live.filter(
+    const before = this.conversationEvents.filter(
       (event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start',
     ).length;
     const count = () =>
-      this.live.filter((event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start').length;
+      this.conversationEvents.filter((event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start').length;
     await this.runUntil('agent speech', () => count() > before);
   }
 
-  get live(): ConversationEvent[] {
-    return this.sent.flatMap((message) => (message.type === 'call.live' ? [message.event] : []));
+  get conversationEvents(): ConversationEvent[] {
+    return this.sent.flatMap((message) => (message.type === 'call.event' ? [message.event] : []));
   }
 
   get turns(): Turn[] {
-    return this.live.flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
+    return this.conversationEvents.flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
   }
 
   get checkpoints(): Checkpoint[] {
@@ -188,7 +188,7 @@ export class FakeCall {
   }
 
   bargeIns(): string[] {
-    return this.live.flatMap((event) => (event.type === 'barge_in' ? [event.phase] : []));
+    return this.conversationEvents.flatMap((event) => (event.type === 'barge_in' ? [event.phase] : []));
   }
 
   /** `agent: text` or `user (kind): text`, in the order in which they were sent. */

@@ -65,8 +65,8 @@ export interface ApiFixture {
   admission: 'open' | 'draining' | 'no_capacity' | 'overloaded';
   compliance: ApiDeps['compliance']['check'];
   hungUp: string[];
-  /** Webhook deliveries that the bell was rung for. */
-  rung: string[];
+  /** Webhook deliveries that were dispatched. */
+  dispatched: string[];
   /** What the media process answers to control actions, and what it was asked. */
   controlOutcome: ControlOutcome | 'unanswered';
   controlled: ControlAction[];
@@ -155,7 +155,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
     admission: 'open',
     compliance: async () => ({ allowed: true }),
     hungUp: [],
-    rung: [],
+    dispatched: [],
     controlOutcome: { done: true },
     controlled: [],
     prepared: [],
@@ -207,7 +207,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       checks: { database: async () => 'ok' },
       webhookAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
       modelAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
-      webhookDispatcher: { ring: (ids) => void fixture.rung.push(...ids) },
+      webhookDispatcher: { dispatch: (ids) => void fixture.dispatched.push(...ids) },
       instance: 'run-1',
     }),
     call(change = {}, inject = {}) {

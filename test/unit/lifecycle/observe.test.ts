@@ -138,10 +138,7 @@ describe('what an observation changes', () => {
 });
 
 /** Plays a history; `check` sees each step. */
-function play(
-  steps: Step[],
-  check: (before: CallRow, after: CallRow, change: Change, now: number) => void,
-): CallRow {
+function play(steps: Step[], check: (before: CallRow, after: CallRow, change: Change, now: number) => void): CallRow {
   let now = DIALED_AT_EPOCH_MS;
   let call = aCall();
   for (const { afterMs, observation, claim } of steps) {

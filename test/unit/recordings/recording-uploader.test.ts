@@ -8,25 +8,25 @@ import { openStores, type Stores } from '../../../src/recordings/open-stores.ts'
 import { assertKeysOpen, dispositionOfRecording } from '../../../src/recordings/recording-keys.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { type RecordingStore, StoreFault } from '../../../src/recordings/recording-store.ts';
-import { type Recordings, recordingFamilies } from '../../../src/recordings/recordings.ts';
 import { createRecordingUploader, type RecordingUploader } from '../../../src/recordings/recording-uploader.ts';
+import { type Recordings, recordingFamilies } from '../../../src/recordings/recordings.ts';
 import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
-import { STORES, type TestStore } from '../../support/recording-stores.ts';
 import { factsOf, keyOfRecording, readEncrypted, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
+import { STORES, type TestStore } from '../../support/recording-stores.ts';
 import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
 import { talkingCall } from '../lifecycle/talk.ts';
 
 const SOUND = toneFile(1);
 const NO_FORMS = { forget: async () => 0, tidy: async () => {} };
 
-describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
+describe.each(STORES)('the uploader, with its store %s', (_name, start) => {
   let h: Harness;
   let where: TestStore;
   let stores: Stores;
-  let shelf: RecordingUploader;
-  /** Between the shelf and the store: what a test wants it to suffer. */
+  let uploader: RecordingUploader;
+  /** Between the uploader and the store: what a test wants it to suffer. */
   let trouble: Partial<RecordingStore> = {};
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
       get: (target, name) =>
         (trouble as never)[name] ?? Reflect.get(target, name).bind?.(target) ?? Reflect.get(target, name),
     });
-    shelf = createRecordingUploader({
+    uploader = createRecordingUploader({
       database: h.database,
       clock: h.clock,
       log: h.placement.log,
@@ -44,13 +44,13 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
       store,
       node: 'node-1',
       bus: createCallEventBus(),
-      bell: { ring: (ids) => void h.rung.push(...ids) },
+      webhookDispatcher: { dispatch: (ids) => void h.dispatched.push(...ids) },
       recordCallEvent,
       links: createRecordingLinks(MASTER_KEY, PUBLIC_URL, h.clock),
     });
   });
   afterAll(async () => {
-    await shelf.close();
+    await uploader.close();
     await stores.close();
     await h.close();
     await where.close();
@@ -77,7 +77,7 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
 
   it('stores a finished recording, reads it back, tells it once, and takes it off the disk', async () => {
     const { callUuid, path } = await finished();
-    expect(await shelf.sweep()).toBe(1);
+    expect(await uploader.sweep()).toBe(1);
     expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', recording: { sizeBytes: SOUND.length } });
     expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready']);
     expect(existsSync(path)).toBe(false);
@@ -89,34 +89,34 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
     expect(
       (await readEncrypted(copy, await keyOfRecording(h.database, h.sealer, { callUuid, epoch: 1 }))).equals(SOUND),
     ).toBe(true);
-    expect(await shelf.sweep()).toBe(0);
+    expect(await uploader.sweep()).toBe(0);
   });
 
   it('keeps it on the disk while the store is down or full, with growing pauses, and stores it when the store is back', async () => {
     const { callUuid, path } = await finished();
-    const retries = shelf.figures.retries;
+    const retries = uploader.figures.retries;
     trouble = { put: () => Promise.reject(new StoreFault('the object store is full')) };
     const tried: number[] = [];
     const startMs = h.clock.nowMs();
     while (tried.length < 6) {
-      await shelf.sweep();
+      await uploader.sweep();
       const { attempts } = await row(callUuid);
       if (attempts > tried.length) tried.push(Math.round((h.clock.nowMs() - startMs) / 1000));
       h.clock.advanceMs(1000);
     }
     expect(tried).toEqual([0, 2, 6, 14, 30, 62]);
-    expect(shelf.figures.retries - retries).toBe(6);
+    expect(uploader.figures.retries - retries).toBe(6);
     expect(await row(callUuid)).toMatchObject({ state: 'spooled', error: 'the object store is full' });
     expect((await h.call(callUuid)).recordingStatus).toBe('pending');
     expect(await h.webhooks(callUuid)).toEqual(['call.completed']);
     expect(existsSync(path)).toBe(true);
-    const families = await recordingFamilies(h.database, shelf.figures, { removedParts: 0, putOff: 0, failed: 0 });
+    const families = await recordingFamilies(h.database, uploader.figures, { removedParts: 0, putOff: 0, failed: 0 });
     const text = JSON.stringify(families);
     expect(text).toContain('parley_recordings_spooled');
     expect(text).toContain('parley_recording_store_retries_total');
     trouble = {};
     h.clock.advanceMs(70_000);
-    expect(await shelf.sweep()).toBe(1);
+    expect(await uploader.sweep()).toBe(1);
     expect((await h.call(callUuid)).recordingStatus).toBe('ready');
   });
 
@@ -129,12 +129,12 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
         return bytes;
       },
     };
-    expect(await shelf.sweep()).toBe(0);
+    expect(await uploader.sweep()).toBe(0);
     expect((await row(callUuid)).error).toMatch(/damaged/);
     expect((await h.call(callUuid)).recordingStatus).toBe('pending');
     trouble = {};
     h.clock.advanceMs(3_000);
-    expect(await shelf.sweep()).toBe(1);
+    expect(await uploader.sweep()).toBe(1);
   });
 
   it.each([
@@ -146,7 +146,7 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
   ])('ends one that is %s as failed, with a warning on the call and a line in its log', async (what, harm) => {
     const { callUuid, path } = await finished();
     harm(path);
-    expect(await shelf.sweep()).toBe(0);
+    expect(await uploader.sweep()).toBe(0);
     expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'failed', warnings: ['recording_failed'] });
     const failed = (await h.log(callUuid)).findLast(({ kind }) => kind === 'recording');
     expect(failed!.data).toMatchObject({
@@ -162,7 +162,7 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
     renameSync(path, `${path}.away`);
     // Looking at it ends in ELOOP.
     symlinkSync(path, path);
-    expect(await shelf.sweep()).toBe(0);
+    expect(await uploader.sweep()).toBe(0);
     expect(await row(callUuid)).toMatchObject({
       state: 'spooled',
       attempts: 1,
@@ -170,7 +170,7 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
     });
     renameSync(`${path}.away`, path);
     h.clock.advanceMs(3_000);
-    expect(await shelf.sweep()).toBe(1);
+    expect(await uploader.sweep()).toBe(1);
     expect((await h.call(callUuid)).recordingStatus).toBe('ready');
   });
 
@@ -181,14 +181,14 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
       await keyOfRecording(h.database, h.sealer, { callUuid, epoch: 1 }),
       Buffer.from(SOUND).fill(7, 500, 600),
     );
-    expect(await shelf.sweep()).toBe(0);
+    expect(await uploader.sweep()).toBe(0);
     expect(await row(callUuid)).toMatchObject({ state: 'failed', error: expect.stringContaining('not the file') });
   });
 
   it('leaves what lies on another node’s disk to that node', async () => {
     const { callUuid } = await finished();
     await h.database.query(`UPDATE call_recordings SET spool_node = 'node-2' WHERE call_uuid = $1`, [callUuid]);
-    expect(await shelf.sweep()).toBe(0);
+    expect(await uploader.sweep()).toBe(0);
     expect((await row(callUuid)).state).toBe('spooled');
   });
 
@@ -201,7 +201,7 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
         throw new Error('killed');
       },
     };
-    await shelf.sweep();
+    await uploader.sweep();
     trouble = {};
     expect((await stores.current.list('')).filter((key) => key.includes(callUuid))).toHaveLength(1);
     // The command line and the API look into every store that is set up.
@@ -219,10 +219,10 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
         if (++puts > 1) return;
         // This one was so slow that its claim ran out.
         h.clock.advanceMs(121_000);
-        expect(await shelf.sweep()).toBe(1);
+        expect(await uploader.sweep()).toBe(1);
       },
     };
-    await shelf.sweep();
+    await uploader.sweep();
     trouble = {};
     expect(puts).toBe(2);
     expect((await row(callUuid)).state).toBe('stored');
@@ -239,10 +239,10 @@ describe.each(STORES)('the shelf, with its store %s', (_name, start) => {
         await deleteCallParts(h.deletion, { workspaceId, callUuid, parts: ['recording'], by: BY_OPERATOR });
       },
     };
-    await shelf.sweep();
+    await uploader.sweep();
     trouble = {};
     h.clock.advanceMs(700_000);
-    await shelf.sweep();
+    await uploader.sweep();
     expect((await stores.current.list('')).filter((key) => key.includes(callUuid))).toEqual([]);
     expect((await h.call(callUuid)).recordingStatus).toBe('deleted');
     expect(await h.webhooks(callUuid)).toEqual(['call.completed']);
@@ -272,8 +272,13 @@ describe('the key of a recording', () => {
     const callUuid = await talkingCall(h, { to: '+14155550198' });
     const stream = { callUuid, epoch: 1 };
     const key = await keyOfRecording(h.database, h.sealer, stream);
-    expect(await dispositionOfRecording(h.database, h.sealer, stream)).toEqual({ kind: 'open', keyHex: key.toString('hex') });
-    expect(await dispositionOfRecording(h.database, h.sealer, { callUuid, epoch: 9 })).toMatchObject({ kind: 'unknown' });
+    expect(await dispositionOfRecording(h.database, h.sealer, stream)).toEqual({
+      kind: 'open',
+      keyHex: key.toString('hex'),
+    });
+    expect(await dispositionOfRecording(h.database, h.sealer, { callUuid, epoch: 9 })).toMatchObject({
+      kind: 'unknown',
+    });
     const other = createSealer('cd'.repeat(32));
     expect(await dispositionOfRecording(h.database, other, stream)).toMatchObject({
       kind: 'unknown',

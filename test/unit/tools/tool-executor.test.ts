@@ -67,7 +67,7 @@ function startControl(): void {
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   const http = createGuardedClient({ guard: createAddressGuard(['127.0.0.1/32']), clock });
   executor = createToolExecutor({ http, sealer, clock, log, answer: pool.toolAnswered });
-  const bell = { ring: (ids: readonly string[]) => void h.rung.push(...ids) };
+  const webhookDispatcher = { dispatch: (ids: readonly string[]) => void h.dispatched.push(...ids) };
   const bus = { publish: () => {} };
   messages = createMediaMessages({
     database,
@@ -77,7 +77,7 @@ function startControl(): void {
     transitions,
     recordCallEvent,
     tools: executor,
-    bell,
+    webhookDispatcher,
     recordings: { node: 'test', nudge: () => {} },
     sealer,
     links,

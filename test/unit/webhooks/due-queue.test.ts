@@ -17,51 +17,51 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-describe('the bell on PostgreSQL', () => {
+describe('the due queue on PostgreSQL', () => {
   let server: TestDatabase;
-  let bell: DueQueue;
-  const rings: string[] = [];
+  let dueQueue: DueQueue;
+  const notices: string[] = [];
   const heardAtMs = new Map<string, number>();
   const waiting: (() => void)[] = [];
   const heard = (id: string): Promise<void> =>
     new Promise((resolve) => {
-      if (rings.includes(id)) resolve();
-      else waiting.push(() => rings.includes(id) && resolve());
+      if (notices.includes(id)) resolve();
+      else waiting.push(() => notices.includes(id) && resolve());
     });
   beforeAll(async () => {
     server = await createTestDatabase();
-    bell = await startDueQueue({
+    dueQueue = await startDueQueue({
       databaseUrl: server.connectionString,
       redisUrl: null,
       clock: systemClock,
       logger,
-      onRing(ids) {
-        rings.push(...ids);
+      onDue(ids) {
+        notices.push(...ids);
         for (const id of ids) heardAtMs.set(id, performance.now());
         for (const check of waiting) check();
       },
     });
   });
   afterAll(async () => {
-    await bell?.close();
+    await dueQueue?.close();
     await server?.close();
   });
 
   it('is heard for each id, and later for a ring that was to come later', async () => {
-    expect(bell.isOpen()).toBe(true);
+    expect(dueQueue.isOpen()).toBe(true);
     const rungAtMs = performance.now();
-    bell.ringLater('later', 200);
-    bell.ring(['a', 'b']);
+    dueQueue.announceLater('later', 200);
+    dueQueue.announce(['a', 'b']);
     await Promise.all([heard('a'), heard('b')]);
     await heard('later');
     expect(heardAtMs.get('later')! - rungAtMs).toBeGreaterThanOrEqual(199);
-    expect(rings.filter((id) => id === 'later')).toHaveLength(1);
+    expect(notices.filter((id) => id === 'later')).toHaveLength(1);
   });
 
   it('is heard again for an id that rang before, once the first ring is done with', async () => {
-    const times = (): number => rings.filter((id) => id === 'again').length;
+    const times = (): number => notices.filter((id) => id === 'again').length;
     while (times() < 2) {
-      bell.ring(['again']);
+      dueQueue.announce(['again']);
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
     expect(times()).toBeGreaterThanOrEqual(2);
@@ -82,8 +82,8 @@ async function passing<Result>(clock: VirtualClock, work: Promise<Result>): Prom
   return work;
 }
 
-describe('the bell when its store is away', () => {
-  it.each(['postgresql', 'redis'])('starts, rings in vain, warns once and closes: %s', async (kind) => {
+describe('the due queue when its store is away', () => {
+  it.each(['postgresql', 'redis'])('starts, notices in vain, warns once and closes: %s', async (kind) => {
     lines.length = 0;
     const address = `${kind}://127.0.0.1:${await closedPort()}/x`;
     const clock = new VirtualClock();
@@ -92,14 +92,14 @@ describe('the bell when its store is away', () => {
       redisUrl: kind === 'redis' ? address : null,
       clock,
       logger,
-      onRing: () => {},
+      onDue: () => {},
     });
-    const bell = await passing(clock, starting);
-    expect(bell.isOpen()).toBe(false);
-    bell.ring(['a']);
-    bell.ringLater('b', 10);
-    await passing(clock, bell.close());
-    await bell.close();
+    const dueQueue = await passing(clock, starting);
+    expect(dueQueue.isOpen()).toBe(false);
+    dueQueue.announce(['a']);
+    dueQueue.announceLater('b', 10);
+    await passing(clock, dueQueue.close());
+    await dueQueue.close();
     expect(clock.pendingTimers).toBe(0);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('deliveries go on by the sweep');

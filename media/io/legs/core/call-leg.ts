@@ -50,7 +50,7 @@ export interface CallLeg extends FrameClockClient {
   /** Keys for the far end; false where it has no use for them. */
   sendDigits(digits: string): boolean;
   /** The conversation, for who listens to it on the leg itself. */
-  live(event: ConversationEvent): void;
+  conversationEvent(event: ConversationEvent): void;
   /** A tool of the page; its answer comes by `command` of the leg's listener. False: there is no page. */
   toolAsked(ask: ToolAsk, timeoutMs: number): boolean;
   toolCancelled(toolCallId: string): void;

@@ -151,7 +151,7 @@ export class OutboundMessages {
     if (this.#pendingLatency !== null && nowMs >= this.#pendingLatency.untilMs) this.#tellLatency();
   }
 
-  live(event: ConversationEvent): void {
+  conversationEvent(event: ConversationEvent): void {
     switch (event.type) {
       case 'speech':
         if (event.who === 'user') this.#userSpeaks(event);

@@ -63,7 +63,7 @@ export const AGENT_CHECKS: Record<string, Check> = {
     withCall(one, async (call) => {
       await opened(call, one);
       await answers(call, one.words);
-      expect(call.live.filter(({ type }) => type === 'latency')).toHaveLength(1);
+      expect(call.conversationEvents.filter(({ type }) => type === 'latency')).toHaveLength(1);
     }),
 
   'cut: what was not heard is not said, and the words that cut it are answered': (one) =>

@@ -48,7 +48,7 @@ export const SOUND_CHECKS: Record<string, Check> = {
     withCall(one, async (call) => {
       await call.run(100);
       await sounds(call);
-      expect(call.live.filter(({ type }) => type === 'first_audio')).toHaveLength(1);
+      expect(call.conversationEvents.filter(({ type }) => type === 'first_audio')).toHaveLength(1);
     }),
 
   'heard, cut, keys: whatever the caller does, it sounds on': (one) =>

@@ -14,7 +14,7 @@ const FOUND: ToolAnswer = { ok: true, status: 200, result: { order: { day: 'Thur
 type Asked = Extract<FromPipeline, { type: 'call.tool' }>;
 const asked = (of = call): Asked[] => of.sent.flatMap((one) => (one.type === 'call.tool' ? [one] : []));
 const ends = (): Extract<ConversationEvent, { type: 'tool'; phase: 'end' }>[] =>
-  call.live.flatMap((event) => (event.type === 'tool' && event.phase === 'end' ? [event] : []));
+  call.conversationEvents.flatMap((event) => (event.type === 'tool' && event.phase === 'end' ? [event] : []));
 const answer = (given: ToolAnswer = FOUND): void =>
   call.registry.command('call-1', { type: 'tool.answer', toolCallId: asked().at(-1)!.ask.toolCallId, answer: given });
 
@@ -143,7 +143,7 @@ describe('while it is at work', () => {
     answer();
     await call.agentStarts();
     expect(call.leg.nowMs - askedAtMs).toBeLessThanOrEqual(380);
-    const latency = call.live.findLast((event) => event.type === 'latency');
+    const latency = call.conversationEvents.findLast((event) => event.type === 'latency');
     expect(latency).toMatchObject({ latency: { turnId: 't4' } });
   });
 

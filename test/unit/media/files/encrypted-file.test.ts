@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
+  CHUNK_TAG_BYTES,
   chunkCountOf,
   chunkStartOf,
   createFileCipher,
+  ENCRYPTED_HEADER_BYTES,
   FILE_CHUNK_BYTES,
   openFileCipher,
   plainBytesOf,
-  CHUNK_TAG_BYTES,
-  ENCRYPTED_HEADER_BYTES,
 } from '../../../../media/files/encrypted-file.ts';
 import { EncryptedFileReader } from '../../../../media/files/encrypted-file-reader.ts';
 import { EncryptedFileWriter } from '../../../../media/files/encrypted-file-writer.ts';
@@ -32,7 +32,7 @@ async function rangeOf(file: Buffer, start: number, end: number): Promise<Buffer
   return Buffer.concat(pieces);
 }
 
-describe('a sealed file', () => {
+describe('an encrypted file', () => {
   it.each([0, 1, FILE_CHUNK_BYTES - 1, FILE_CHUNK_BYTES, FILE_CHUNK_BYTES + 1, 3 * FILE_CHUNK_BYTES])(
     'of %i bytes comes back as it was, and its length can be told from outside',
     async (bytes) => {
@@ -111,9 +111,12 @@ describe('a sealed file', () => {
 
   it('says of a segment what it is made of and where it begins, and only to who has the key', () => {
     const format = { codec: 'pcm_s16le', rateHz: 24000 } as const;
-    const seal = createFileCipher(KEY, { chunkBytes: 96_000, sound: { format, firstSample: 1_234_567 } });
-    expect(openFileCipher(KEY, seal.header)).toMatchObject({ chunkBytes: 96_000, sound: { format, firstSample: 1_234_567 } });
-    expect(() => openFileCipher(Buffer.alloc(32), seal.header)).toThrow('does not fit');
+    const cipher = createFileCipher(KEY, { chunkBytes: 96_000, sound: { format, firstSample: 1_234_567 } });
+    expect(openFileCipher(KEY, cipher.header)).toMatchObject({
+      chunkBytes: 96_000,
+      sound: { format, firstSample: 1_234_567 },
+    });
+    expect(() => openFileCipher(Buffer.alloc(32), cipher.header)).toThrow('does not fit');
     expect(() => openFileCipher(KEY, Buffer.from('RIFF'.repeat(20)))).toThrow('no sealed file');
   });
 });

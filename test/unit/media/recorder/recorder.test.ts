@@ -19,9 +19,9 @@ import { rmsDbfs } from '../../../../media/audio/levels.ts';
 import type { OpusCodec } from '../../../../media/audio/opus-codec.ts';
 import type { Clock } from '../../../../media/contract/clock.ts';
 import type { RecordingFacts } from '../../../../media/contract/conversation.ts';
+import { openFileCipher } from '../../../../media/files/encrypted-file.ts';
 import { listSegments } from '../../../../media/recorder/segment-files.ts';
 import { PLAYED, RECEIVED } from '../../../../media/rings/record-ring.ts';
-import { openFileCipher } from '../../../../media/files/encrypted-file.ts';
 import { readEncrypted } from '../../../support/encrypted-recording.ts';
 import {
   codec,
@@ -38,7 +38,7 @@ const CALL = '018f2f6e-1111-7000-8000-000000000001';
 /** Of opus-tools; not needed, but asked where it is. */
 const independentJudge = 'opusinfo';
 const hasOpusinfo = spawnSync(independentJudge, ['--version']).error === undefined;
-/** A block of 400 ms of mu-law stereo, sealed. */
+/** A block of 400 ms of mu-law stereo, encrypted. */
 const CHUNK = 6400 + 16;
 const CHUNK_SAMPLES = 3200;
 const CALLER_HZ = 437;
@@ -549,7 +549,11 @@ describe('recorder after a death', () => {
 
   it('sets a folder aside whose key is another one: nothing of it is read and nothing removed', async () => {
     const { dead, folder } = died(12_000);
-    const next = harness({ dataDir: dead.dataDir, runId: 'run-2', fate: { kind: 'open', keyHex: '77'.repeat(32) } });
+    const next = harness({
+      dataDir: dead.dataDir,
+      runId: 'run-2',
+      disposition: { kind: 'open', keyHex: '77'.repeat(32) },
+    });
     next.clock.advanceMs(20_000);
     await next.recorder.salvage();
     await next.recorder.idle();
@@ -558,12 +562,12 @@ describe('recorder after a death', () => {
   });
 
   it('removes what is left of a recording that was erased meanwhile, and keeps one that control knows nothing of', async () => {
-    for (const [fate, left] of [
+    for (const [disposition, left] of [
       [{ kind: 'settled' }, []],
       [{ kind: 'unknown', why: 'the database knows no such recording' }, [CALL]],
     ] as const) {
       const { dead } = died(12_000);
-      const next = harness({ dataDir: dead.dataDir, runId: 'run-2', fate });
+      const next = harness({ dataDir: dead.dataDir, runId: 'run-2', disposition });
       next.clock.advanceMs(20_000);
       await next.recorder.salvage();
       await next.recorder.idle();

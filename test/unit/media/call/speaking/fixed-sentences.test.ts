@@ -6,9 +6,9 @@ import { renderSpeech } from '../../../../../media/call/speaking/speech-renderer
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
 import { systemClock } from '../../../../../media/contract/clock.ts';
 import { keepPieces } from '../../../../../media/engines/local/kept-voice.ts';
+import { createTextToSpeechClient } from '../../../../../media/engines/local/text-to-speech-client.ts';
 import { createTtsScheduler } from '../../../../../media/engines/local/tts-scheduler.ts';
 import { serveTtsClient } from '../../../../../media/engines/local/tts-service.ts';
-import { createTextToSpeechClient } from '../../../../../media/engines/local/text-to-speech-client.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { sampleAgent } from '../../../../support/sample-agent.ts';
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Recognition } from '../../../../../media/contract/engines.ts';
 import { type FliteVoice, loadFliteVoice } from '../../../../../media/engines/local/flite-voice.ts';
-import type { SttScheduler } from '../../../../../media/engines/local/stt-scheduler.ts';
 import { loadLocalListener } from '../../../../../media/engines/local/local-listener.ts';
+import type { SttScheduler } from '../../../../../media/engines/local/stt-scheduler.ts';
 import { overTheLine } from '../speech-fixtures.ts';
 
 const PHRASES = ['can you still come', 'ten minutes early', 'behind the building', 'another question'];

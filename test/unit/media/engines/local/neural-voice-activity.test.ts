@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { loadFliteVoice } from '../../../../../media/engines/local/flite-voice.ts';
 import { NeuralVoiceActivity } from '../../../../../media/engines/local/neural-voice-activity.ts';
-import { VoiceActivityScoring } from '../../../../../media/engines/local/voice-activity-scoring.ts';
 import { loadSilero } from '../../../../../media/engines/local/silero-model.ts';
 import { loadVoiceActivity } from '../../../../../media/engines/local/voice-activity.ts';
+import { VoiceActivityScoring } from '../../../../../media/engines/local/voice-activity-scoring.ts';
 import { VoiceActivityWindows } from '../../../../../media/engines/local/voice-activity-windows.ts';
 import { STATE_SIZE, type WindowModel, WindowScorer } from '../../../../../media/engines/local/window-scorer.ts';
 import { overTheLine, throughMulaw } from '../speech-fixtures.ts';

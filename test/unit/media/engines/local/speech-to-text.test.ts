@@ -1,10 +1,10 @@
 import { MessageChannel } from 'node:worker_threads';
 import { afterAll, expect, it } from 'vitest';
 import { loadFliteVoice } from '../../../../../media/engines/local/flite-voice.ts';
-import type { ToStt } from '../../../../../media/engines/local/stt-messages.ts';
-import { serveSttClient } from '../../../../../media/engines/local/stt-service.ts';
 import { loadLocalListener } from '../../../../../media/engines/local/local-listener.ts';
 import { createSpeechToTextClient } from '../../../../../media/engines/local/speech-to-text-client.ts';
+import type { ToStt } from '../../../../../media/engines/local/stt-messages.ts';
+import { serveSttClient } from '../../../../../media/engines/local/stt-service.ts';
 import { overTheLine } from '../speech-fixtures.ts';
 import { describeSpeechToText, listen, recognise } from '../speech-to-text-conformance.ts';
 

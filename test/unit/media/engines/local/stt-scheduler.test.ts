@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createDecoderPool } from '../../../../../media/engines/local/decoder-pool.ts';
 import type { CompiledGrammar } from '../../../../../media/engines/local/grammar.ts';
-import { createSttScheduler, type SttStream } from '../../../../../media/engines/local/stt-scheduler.ts';
 import type { Hypothesis, PhraseDecoder } from '../../../../../media/engines/local/phrase-decoder.ts';
+import { createSttScheduler, type SttStream } from '../../../../../media/engines/local/stt-scheduler.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
 
 const BATCH_SAMPLES = 640;

@@ -2,9 +2,9 @@ import { MessageChannel } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../../../media/contract/clock.ts';
 import { loadFliteVoice } from '../../../../../media/engines/local/flite-voice.ts';
+import { createTextToSpeechClient } from '../../../../../media/engines/local/text-to-speech-client.ts';
 import { createTtsScheduler } from '../../../../../media/engines/local/tts-scheduler.ts';
 import { serveTtsClient } from '../../../../../media/engines/local/tts-service.ts';
-import { createTextToSpeechClient } from '../../../../../media/engines/local/text-to-speech-client.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
 import { describeTextToSpeech } from '../text-to-speech-conformance.ts';
 

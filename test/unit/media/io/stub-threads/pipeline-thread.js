@@ -15,7 +15,7 @@ parentPort.on('message', (message) => {
   const { callUuid } = message;
   switch (message.type) {
     case 'engines':
-      parentPort.postMessage({ type: 'call.live', callUuid: 'engines', event: { type: 'warning' } });
+      parentPort.postMessage({ type: 'call.event', callUuid: 'engines', event: { type: 'warning' } });
       break;
     case 'call.start': {
       const setup = message.setup;
@@ -23,7 +23,7 @@ parentPort.on('message', (message) => {
       const { checkpoint: from } = setup;
       const step = from === null ? 'begun' : `resumed ${from.stepId} with turn ${from.nextTurnNumber}`;
       const event = { type: 'step', stepId: `${workerData.threadIndex} ${step}`, atMs: 0 };
-      parentPort.postMessage({ type: 'call.live', callUuid: setup.callUuid, event });
+      parentPort.postMessage({ type: 'call.event', callUuid: setup.callUuid, event });
       const checkpoint = { stepId: 's1', variables: {}, misses: 0, visits: {}, nextTurnNumber: 2, atMs: 0 };
       parentPort.postMessage({ type: 'call.checkpoint', callUuid: setup.callUuid, checkpoint });
       break;
@@ -34,7 +34,7 @@ parentPort.on('message', (message) => {
     case 'call.stop': {
       calls.delete(callUuid);
       const turn = { turnId: 't1', role: 'agent', startMs: 0, endMs: 1, text: 'bye', heardText: 'bye', interrupted: false };
-      parentPort.postMessage({ type: 'call.live', callUuid, event: { type: 'turn', turn } });
+      parentPort.postMessage({ type: 'call.event', callUuid, event: { type: 'turn', turn } });
       parentPort.postMessage({ type: 'call.closed', callUuid });
       break;
     }

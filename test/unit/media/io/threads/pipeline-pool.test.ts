@@ -38,7 +38,7 @@ class Watcher implements PlacedCallListener {
   readonly seen: string[] = [];
   readonly turns: Turn[] = [];
   block: CallBlock | null = null;
-  live(event: ConversationEvent): void {
+  conversationEvent(event: ConversationEvent): void {
     this.seen.push(event.type === 'step' ? `step ${event.stepId}` : event.type);
     if (event.type === 'turn') this.turns.push(event.turn);
   }
