@@ -167,7 +167,9 @@ export class FakeCall {
       (event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start',
     ).length;
     const count = () =>
-      this.conversationEvents.filter((event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start').length;
+      this.conversationEvents.filter(
+        (event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start',
+      ).length;
     await this.runUntil('agent speech', () => count() > before);
   }
 

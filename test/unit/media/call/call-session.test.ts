@@ -311,7 +311,9 @@ describe('barge-in', () => {
     expect(repeated).toBeLessThan(15);
     expect(heardFrames).toBeGreaterThan(30);
     // The caller's pause is over 200 ms after the last sound, not after 1.2 s.
-    const resume = call.conversationEvents.find((event) => event.type === 'barge_in' && event.phase === 'resume') as { atMs: number };
+    const resume = call.conversationEvents.find((event) => event.type === 'barge_in' && event.phase === 'resume') as {
+      atMs: number;
+    };
     expect(resume.atMs).toBeLessThanOrEqual(900 + 200 + 20);
   });
 
@@ -320,7 +322,9 @@ describe('barge-in', () => {
     await call.run(500);
     await call.say(400);
     await call.agentFinishes(GREETING);
-    const resume = call.conversationEvents.find((event) => event.type === 'barge_in' && event.phase === 'resume') as { atMs: number };
+    const resume = call.conversationEvents.find((event) => event.type === 'barge_in' && event.phase === 'resume') as {
+      atMs: number;
+    };
     expect(resume.atMs).toBe(900 + 1_120);
     expect(call.story()[0]).toBe(`agent: ${GREETING}`);
     expect(call.turns.some((turn) => turn.role === 'user')).toBe(false);
