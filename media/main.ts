@@ -1,6 +1,7 @@
 /**
- * The media process: composes sockets, clock, threads and the link to control, and drains on SIGTERM, when the supervisor goes, or
- * when control says so. uWebSockets.js runs on this thread; everything that may stall runs on others.
+ * The media process: composes sockets, clock, threads and the link to control, and drains on SIGTERM, when the
+ * supervisor goes, or when control says so. uWebSockets.js runs on this thread; everything that
+ * may stall runs on others.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -41,7 +42,10 @@ const MAX_BODY_BYTES = 11 * 1024 * 1024;
 const HEADERS_LIMIT_MS = 60_000;
 const STALLED_LIMIT_MS = 30_000;
 const MAX_PENDING_UPGRADES = 200;
-/** Of the descriptors that this process may have, what connections without a call's socket take before anybody is refused one. */
+/**
+ * Of the descriptors that this process may have, what connections without a call's socket take
+ * before anybody is refused one.
+ */
 const CONNECTIONS_SHARE = 1 / 4;
 /** Where the operating system does not say how many descriptors there are. */
 const DESCRIPTORS_ASSUMED = 20_000;
@@ -50,7 +54,9 @@ const ROOM_EVERY_MS = 250;
 const LOOP_DELAY_RESOLUTION_MS = 10;
 const LATENESS_LOG_EVERY_MS = 60_000;
 const IO_BELL_TIMEOUT_MS = 1000;
-/** With so many streams some frame comes in every tick: pipeline threads are then woken every 4 ms, at half the cost. */
+/**
+ * With so many streams some frame comes in every tick: pipeline threads are then woken every 4 ms, at half the cost.
+ */
 const BUSY_STREAMS = 64;
 /** The supervisor's word that the whole service stops may be read this much later than a SIGTERM. */
 const STOPPING_WORD_MS = 200;

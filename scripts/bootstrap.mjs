@@ -1,6 +1,6 @@
 /**
- * What every command of this repository does first on a fresh clone: install the packages, build. Plain JavaScript without
- * packages, because there are none yet. npm's install scripts stay blocked: nothing here needs them.
+ * What every command of this repository does first on a fresh clone: install the packages, build. Plain JavaScript
+ * without packages, because there are none yet. npm's install scripts stay blocked: nothing here needs them.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,7 +29,8 @@ export function ensurePackages() {
   const lock = createHash('sha256').update(readFileSync(lockFile)).digest('hex');
   const stamp = join(root, 'node_modules', '.parley-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
-  // `npm ci` refuses lock files written where a registry lacks another platform's optional package; this keeps to the lock all the same.
+  // `npm ci` refuses lock files written where a registry lacks another platform's optional package; this keeps to the
+  // lock all the same.
   run('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'], 'installing packages');
   writeFileSync(stamp, lock);
 }
@@ -45,8 +46,8 @@ function newestMtimeMs(folder) {
 }
 
 /**
- * Builds `dist/` when a source file is newer than it; types are checked by `npm run check`, not here. A packed copy brings `dist/` and no
- * compiler settings.
+ * Builds `dist/` when a source file is newer than it; types are checked by `npm run check`, not here. A packed copy
+ * brings `dist/` and no compiler settings.
  */
 export function ensureBuilt() {
   const stamp = join(root, 'dist', '.built');

@@ -1,6 +1,7 @@
 /**
- * Builds the widget into `dist/widget`: its parts under names that hold their hash, then `embed.js`, which knows those names and their
- * Subresource Integrity hashes, so that who pins `embed.js` pins all of it. Sizes are counted and held to their budget.
+ * Builds the widget into `dist/widget`: its parts under names that hold their hash, then `embed.js`, which knows those
+ * names and their Subresource Integrity hashes, so that who pins `embed.js` pins all of it. Sizes are counted and held
+ * to their budget.
  *
  * `--check` only counts.
  *

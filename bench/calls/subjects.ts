@@ -1,4 +1,7 @@
-/** What is measured: our media process with either socket server, and the naive gateway. Each runs as a process of its own. */
+/**
+ * What is measured: our media process with either socket server, and the naive gateway. Each
+ * runs as a process of its own.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * The website of the demo: a server of a customer's own, on an origin of its own. It holds the API key, which never reaches a browser:
- * its page asks it to ring the simulated phone, and is told what it reads of the call's events, webhook and log entry.
+ * The website of the demo: a server of a customer's own, on an origin of its own. It holds the API key, which never
+ * reaches a browser: its page asks it to ring the simulated phone, and is told what it reads of the call's events,
+ * webhook and log entry.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';

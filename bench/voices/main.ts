@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- voices [--calls 100] [--seconds 8]`: what telling voices from noise costs: the gate alone, and the neural model behind
- * it on its own thread, with lines that are silent, 40 % speech, or never silent. In real time: 20 ms frames for so many calls,
- * staggered, CPU by thread from the operating system, and how long a verdict is behind its frame.
+ * `npm run bench -- voices [--calls 100] [--seconds 8]`: what telling voices from noise costs: the gate alone, and the
+ * neural model behind it on its own thread, with lines that are silent, 40 % speech, or never silent. In real time: 20
+ * ms frames for so many calls, staggered, CPU by thread from the operating system, and how long
+ * a verdict is behind its frame.
  */
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';

@@ -1,7 +1,7 @@
 /**
- * The encrypted files of clips on this machine, as the pipeline plays them: the clip itself, and what was rendered of it, beside it and under
- * the same key (`<id>.<codec>-<rate>.sealed`). Control makes the former and removes all of them. A pipeline thread waits for nothing here:
- * pieces are small, and it goes on with its calls between them.
+ * The encrypted files of clips on this machine, as the pipeline plays them: the clip itself, and what was rendered of
+ * it, beside it and under the same key (`<id>.<codec>-<rate>.sealed`). Control makes the former and removes all of
+ * them. A pipeline thread waits for nothing here: pieces are small, and it goes on with its calls between them.
  */
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';

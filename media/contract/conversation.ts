@@ -1,4 +1,7 @@
-/** What a conversation leaves behind, and what can be seen of it while it runs. Times are ms since the media stream began. */
+/**
+ * What a conversation leaves behind, and what can be seen of it while it runs. Times are ms
+ * since the media stream began.
+ */
 
 import type { ToolFailure } from './tools.ts';
 
@@ -6,8 +9,8 @@ import type { ToolFailure } from './tools.ts';
 export const UNCLEAR_TEXT = '[unclear]';
 
 /**
- * What the recogniser would have taken speech for, had it had to be something: for people who look for what was said. No model, tool
- * or script is ever given it.
+ * What the recogniser would have taken speech for, had it had to be something: for people who look for what was said.
+ * No model, tool or script is ever given it.
  */
 export interface UnclearSpeech {
   guess: string | null;

@@ -13,8 +13,9 @@ export type ControlAction =
   | { type: 'dtmf'; digits: string };
 
 /**
- * `unsupported`: this kind of agent or carrier never can. `not_here`: the call is not, or not any more, with this process or thread.
- * `ending`: the agent has said its last word. `muted`: unmute it first. `queue_full`: five texts wait to be said.
+ * `unsupported`: this kind of agent or carrier never can. `not_here`: the call is not, or not any more, with this
+ * process or thread. `ending`: the agent has said its last word. `muted`: unmute it first. `queue_full`: five texts
+ * wait to be said.
  */
 export type ControlRefusal = 'unsupported' | 'not_here' | 'ending' | 'muted' | 'queue_full';
 

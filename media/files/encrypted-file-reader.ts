@@ -1,6 +1,7 @@
 /**
- * Reads any range of a finished encrypted file, whatever holds it: a disk, an object store, memory. Called by control for downloads and
- * verification, by the recorder to read back what it wrote. Damage is an error that says where; nothing unverified is handed on.
+ * Reads any range of a finished encrypted file, whatever holds it: a disk, an object store, memory. Called by control
+ * for downloads and verification, by the recorder to read back what it wrote. Damage is an error that says where;
+ * nothing unverified is handed on.
  */
 import {
   chunkCountOf,
@@ -40,7 +41,10 @@ export class EncryptedFileReader {
     return new EncryptedFileReader(openFileCipher(dataKey, await read(0, ENCRYPTED_HEADER_BYTES)), read, fileBytes);
   }
 
-  /** Bytes `[start, end)` of what is encrypted, in pieces. Rejects with `EncryptedFileBroken` at the first chunk that does not open. */
+  /**
+   * Bytes `[start, end)` of what is encrypted, in pieces. Rejects with `EncryptedFileBroken` at the first chunk that
+   * does not open.
+   */
   async *range(start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
     const { chunkBytes } = this.#cipher;
     const last = Math.ceil(end / chunkBytes);

@@ -1,6 +1,6 @@
 /**
- * Writes one finished encrypted file from pieces of any size, in chunks of 64 KiB. Used by the recorder for a finished recording and by the
- * renderer for other forms of it. It does not sync and does not close what it was given.
+ * Writes one finished encrypted file from pieces of any size, in chunks of 64 KiB. Used by the recorder for a finished
+ * recording and by the renderer for other forms of it. It does not sync and does not close what it was given.
  */
 import { createFileCipher, ENCRYPTED_HEADER_BYTES, FILE_CHUNK_BYTES, type FileCipher } from './encrypted-file.ts';
 

@@ -1,14 +1,16 @@
 /**
- * The one form in which a recording lies anywhere: a clear header, then chunks of AES-256-GCM. Media writes it (segments, finished files),
- * control reads it (stores, downloads, erasure). A leaf: it knows bytes and keys, no files and no databases.
+ * The one form in which a recording lies anywhere: a clear header, then chunks of AES-256-GCM. Media writes it
+ * (segments, finished files), control reads it (stores, downloads, erasure). A leaf: it knows bytes and keys, no files
+ * and no databases.
  *
- *   header, 64 bytes                                                             chunk i, i = 0, 1, …
- *   0 "PARLEYS1" │ 8 salt (16) │ 24 chunk bytes │ 28 kind │ 29 codec │           ciphertext (chunk bytes, the last may be shorter)
- *   32 rate Hz │ 36 first sample │ 40 zeros (8) │ 48 tag over all before (16)    tag (16)              (little-endian)
+ *   header, 64 bytes                                                     chunk i, i = 0, 1, …
+ *   0 "PARLEYS1" │ 8 salt (16) │ 24 chunk bytes │ 28 kind │ 29 codec │   ciphertext (chunk bytes, the last may be less)
+ *   32 rate Hz │ 36 first sample │ 40 zeros (8) │ 48 tag over all before (16)   tag (16)   (little-endian)
  *
- * Each file has a key of its own, HKDF-SHA256 of the recording's data key and the salt, so nonces are counters: chunk number and a mark on
- * the last chunk of a finished file. A torn tail fails its tag and is cut off; every chunk before it reads. Chunks cannot be moved,
- * swapped or cut off a finished file unseen. NIST SP 800-38D for GCM, RFC 5869 for HKDF; the construction is STREAM (Hoang et al. 2015).
+ * Each file has a key of its own, HKDF-SHA256 of the recording's data key and the salt, so nonces are counters: chunk
+ * number and a mark on the last chunk of a finished file. A torn tail fails its tag and is cut off; every chunk before
+ * it reads. Chunks cannot be moved, swapped or cut off a finished file unseen. NIST SP 800-38D for GCM, RFC 5869 for
+ * HKDF; the construction is STREAM (Hoang et al. 2015).
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { LegFormat } from '../contract/audio-format.ts';
@@ -27,8 +29,8 @@ export interface EncryptedFileShape {
 export interface FileCipher extends EncryptedFileShape {
   readonly header: Uint8Array;
   /**
-   * Ciphertext and tag of one chunk, valid until the next one is encrypted, of whatever file. A number is used once, ever: two plain texts
-   * under one would show their difference.
+   * Ciphertext and tag of one chunk, valid until the next one is encrypted, of whatever file. A number is used once,
+   * ever: two plain texts under one would show their difference.
    */
   encrypt(chunk: number, plain: Uint8Array, isLast?: boolean): Buffer;
   /** Null: damaged, cut, moved, or not the last where it should be. */

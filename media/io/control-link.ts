@@ -1,7 +1,8 @@
 /**
- * The media side of the control link: connects to control's private socket, greets, and connects again for as long as the
- * process lives. What is said while control is away is kept (bounded, in memory) and said again in order; calls go on meanwhile.
- * Claims are the exception: nobody waits for an old one, so they are sent only while a connection stands and time is left.
+ * The media side of the control link: connects to control's private socket, greets, and connects again for as long as
+ * the process lives. What is said while control is away is kept (bounded, in memory) and said again in order; calls go
+ * on meanwhile. Claims are the exception: nobody waits for an old one, so they are sent only while a connection stands
+ * and time is left.
  */
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -15,7 +16,9 @@ const CLAIM_LIMIT_MS = 3000;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1000;
 const ACK_EVERY_MS = 1000;
-/** More than this in the socket's own buffer: control hangs. The connection is dropped; the spool holds what matters. */
+/**
+ * More than this in the socket's own buffer: control hangs. The connection is dropped; the spool holds what matters.
+ */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /** Reports that say how it is at this moment. */
 const TRUE_NOW: ReadonlySet<ToControl['type']> = new Set(['load', 'room', 'metrics']);

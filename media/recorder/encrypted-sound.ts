@@ -1,4 +1,7 @@
-/** Reads a finished recording, encrypted, out of memory: its facts, or its sound, sample by sample. Used by whatever makes one recording of another. */
+/**
+ * Reads a finished recording, encrypted, out of memory: its facts, or its sound, sample by sample. Used by whatever
+ * makes one recording of another.
+ */
 import { type OggOpusFacts, OggOpusReader, type OnPacket } from '../audio/ogg-opus-reader.ts';
 import { OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import type { OpusCodec, OpusRateHz } from '../audio/opus-codec.ts';
@@ -29,7 +32,10 @@ export function readSound({ source, dataKey }: EncryptedSound, onPacket?: OnPack
   return ogg.finish();
 }
 
-/** `onSound` gets all of it in stereo at `rateHz`, pre-skip and end trimming taken off; the samples are valid until it returns. */
+/**
+ * `onSound` gets all of it in stereo at `rateHz`, pre-skip and end trimming taken off; the
+ * samples are valid until it returns.
+ */
 export function decodeSound(
   sound: EncryptedSound,
   facts: OggOpusFacts,

@@ -1,6 +1,7 @@
 /**
- * Finishes recordings one after another, in slices of 10 ms between which timers and messages run: rings are drained on time however
- * many calls end at once. Made and stopped by the recorder. What fails is logged, reported, and left on disk for a later run.
+ * Finishes recordings one after another, in slices of 10 ms between which timers and messages run: rings are drained on
+ * time however many calls end at once. Made and stopped by the recorder. What fails is logged, reported, and left on
+ * disk for a later run.
  */
 import type { Logger } from 'pino';
 import type { OpusCodec } from '../audio/opus-codec.ts';

@@ -1,7 +1,7 @@
 /**
- * Makes one recording of a whole call of the recordings of its streams: each at its place on the call's time line, silence where the
- * line was dead. Called by the render thread; encrypted bytes in, an encrypted file under a key of its own out. All sources lie in memory
- * (0.24 MB a minute); the result does not.
+ * Makes one recording of a whole call of the recordings of its streams: each at its place on the call's time line,
+ * silence where the line was dead. Called by the render thread; encrypted bytes in, an encrypted file under a key of
+ * its own out. All sources lie in memory (0.24 MB a minute); the result does not.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
@@ -33,7 +33,10 @@ const BITS_PER_SEC: Record<OpusRateHz, number> = {
 };
 const SILENCE_MS = 1000;
 
-/** Resolves with what was written, read back and checked. Rejects with an `EncryptedFileBroken`, an `OggError`, or what the disk throws. */
+/**
+ * Resolves with what was written, read back and checked. Rejects with an `EncryptedFileBroken`, an `OggError`, or what
+ * the disk throws.
+ */
 export async function joinSound(order: JoinOrder, codec: OpusCodec, write: WriteAt): Promise<RecordingFacts> {
   const parts = order.parts.map((part) => ({ ...part, facts: readSound(part) }));
   const rateHz = Math.max(...parts.map(({ facts }) => facts.inputRateHz)) as OpusRateHz;

@@ -1,10 +1,10 @@
 /**
- * Records every call of a media process: drains each call's ring into its time line, appends to its segments, and queues the file for
- * finishing when the call is over. Made by the recorder thread's entry, which passes on the I/O thread's messages.
- * One absolute tick of 100 ms drains all calls, without allocation per frame.
- * A disk that fails costs a recording, never a call: the ring is drained all the same, the fault is logged once and reported.
- * Every byte that it writes is encrypted with the recording's own key, which control hands out; what an earlier run left is finished when its
- * key has come.
+ * Records every call of a media process: drains each call's ring into its time line, appends to its segments, and
+ * queues the file for finishing when the call is over. Made by the recorder thread's entry, which passes on the I/O
+ * thread's messages. One absolute tick of 100 ms drains all calls, without allocation per frame.
+ * A disk that fails costs a recording, never a call: the ring is drained all the same, the fault is logged once and
+ * reported. Every byte that it writes is encrypted with the recording's own key, which control hands out; what an
+ * earlier run left is finished when its key has come.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,10 @@ export interface RecorderThreadData {
   dataDir: string;
   /** The process slot's name, the same after a restart: left-over recordings are known by it. */
   mediaId: string;
-  /** New for each process, the same for each thread of it: a thread that is replaced goes on with the recordings of its forerunner. */
+  /**
+   * New for each process, the same for each thread of it: a thread that is replaced goes on
+   * with the recordings of its forerunner.
+   */
   runId: string;
   logLevel: string;
 }
@@ -35,7 +38,10 @@ type OpenOrder = Omit<Extract<ToRecorder, { type: 'open' }>, 'type'>;
 export interface RecorderDeps extends Omit<RecorderThreadData, 'logLevel'>, FinishQueueDeps {}
 
 export interface Recorder {
-  /** Begins to record a stream of a call; a second `open` of one that is open is ignored. Never throws: a fault is told at `finished`. */
+  /**
+   * Begins to record a stream of a call; a second `open` of one that is open is ignored. Never
+   * throws: a fault is told at `finished`.
+   */
   open(order: OpenOrder): void;
   /** The call is over: takes what is left in the ring, pads to `durationMs`, and queues the file for finishing. */
   close(callUuid: string, durationMs: number, epoch: number): void;
@@ -50,7 +56,10 @@ export interface Recorder {
 }
 
 const TICK_MS = 100;
-/** How far a frame may lie ahead of the time that has passed: more is no clock drift but nonsense, and would fill the disk with silence. */
+/**
+ * How far a frame may lie ahead of the time that has passed: more is no clock drift but nonsense, and would fill the
+ * disk with silence.
+ */
 const AHEAD_MS = 30_000;
 /** A call in which nothing comes for so long is written on as silence. */
 const UNMOVED_MS = 8000;
@@ -203,7 +212,8 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     logWhatWasLost(recording);
     const { folder, dataKey, earlierFile, timeline } = recording;
     if (earlierFile !== null && recording.fault === null && timeline.counters.placedFrames === 0) {
-      // A former thread had finished this call and died before it was heard: it is opened and closed again, with nothing to add.
+      // A former thread had finished this call and died before it was heard: it is opened and closed again, with
+      // nothing to add.
       rmSync(folder, { recursive: true, force: true });
       queue.add({ callUuid, epoch, folder, dataKey, earlierFile });
       return;

@@ -1,10 +1,11 @@
 /**
- * A running recording on disk: one folder a call, in it encrypted files of 10 s of interleaved stereo in the leg's codec, a chunk for each
- * block of the time line (`000000.sealed`, `000001.sealed`, …). Each block is appended as it comes: what was given to the system outlives
- * the process, so its death loses what was not yet appended (under a second), a power cut at most the segment that was not yet synced
- * (10 s) as well. A chunk that was cut in the middle is left out, every earlier one reads. A block that comes again, and a recorder that
- * goes on with a folder, begin a new segment: no chunk's number is used twice, and where segments overlap the later one holds.
- * The file `owner` names who writes; nothing in a folder says who was called.
+ * A running recording on disk: one folder a call, in it encrypted files of 10 s of interleaved stereo in the leg's
+ * codec, a chunk for each block of the time line (`000000.sealed`, `000001.sealed`, …). Each block is appended as it
+ * comes: what was given to the system outlives the process, so its death loses what was not yet appended (under a
+ * second), a power cut at most the segment that was not yet synced (10 s) as well. A chunk that was cut in the middle
+ * is left out, every earlier one reads. A block that comes again, and a recorder that goes on with a folder, begin a
+ * new segment: no chunk's number is used twice, and where segments overlap the later one holds. The file `owner` names
+ * who writes; nothing in a folder says who was called.
  */
 import {
   close,
@@ -88,8 +89,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Appends one block, of which only a recording's last may be short, at `firstSample`. Throws what the disk throws; the writer is of no
-   * more use then.
+   * Appends one block, of which only a recording's last may be short, at `firstSample`. Throws what the disk throws;
+   * the writer is of no more use then.
    */
   append(bytes: Uint8Array, start: number, lengthBytes: number, firstSample: number): void {
     if (firstSample !== this.#nextSample) this.close();
@@ -139,8 +140,8 @@ export function readOwner(folder: string): string | null {
 }
 
 /**
- * The folder's segments in order, and their format; null when none holds a header that fits the key. A segment whose header is
- * damaged or differs from the others' is left out: its seconds become silence.
+ * The folder's segments in order, and their format; null when none holds a header that fits the key. A segment whose
+ * header is damaged or differs from the others' is left out: its seconds become silence.
  */
 export function listSegments(
   folder: string,
@@ -164,8 +165,8 @@ export function listSegments(
 }
 
 /**
- * For a folder that `listSegments` found nothing in: removes it when there is no sound in it, else renames it so that it is looked at
- * no more, but kept. Returns its new path, or null.
+ * For a folder that `listSegments` found nothing in: removes it when there is no sound in it, else renames it so that
+ * it is looked at no more, but kept. Returns its new path, or null.
  */
 export function setAside(folder: string): string | null {
   const names = readdirSync(folder).filter((name) => SEGMENT_NAME.test(name));

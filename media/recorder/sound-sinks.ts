@@ -1,4 +1,7 @@
-/** Sealed files of sound in the making: samples go in, WAV or Ogg/Opus comes out. Used by whatever makes one recording of another. */
+/**
+ * Sealed files of sound in the making: samples go in, WAV or Ogg/Opus comes out. Used by
+ * whatever makes one recording of another.
+ */
 import { createOggOpusWriter, OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import { MAX_OPUS_PACKET_BYTES, type OpusCodec, type OpusRateHz } from '../audio/opus-codec.ts';
 import { WAV_HEADER_BYTES, writeWavHeader } from '../audio/wav.ts';

@@ -1,8 +1,9 @@
 /**
- * Worker thread that holds conversations, the composition root of `media/call`: it puts agents and engines behind their ports. Its parent,
- * the media process's I/O thread, gives it `workerData` as below, posts `ToPipeline` and reads `FromPipeline`; audio goes through each call's
- * rings. It is woken by `pipelineBell` and by a 20 ms tick on an absolute schedule. A throw inside one call ends that call; anything else takes the thread down,
- * and its parent puts another in its place.
+ * Worker thread that holds conversations, the composition root of `media/call`: it puts agents and engines behind their
+ * ports. Its parent, the media process's I/O thread, gives it `workerData` as below, posts `ToPipeline` and reads
+ * `FromPipeline`; audio goes through each call's rings. It is woken by `pipelineBell` and by a 20 ms tick on an
+ * absolute schedule. A throw inside one call ends that call; anything else takes the thread down, and its parent puts
+ * another in its place.
  */
 import { join } from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';

@@ -1,7 +1,7 @@
 /**
- * Worker thread of the local recogniser. Its parent sends `{type:'client', port}`, once a client; it posts `{type:'ready'}` when the
- * decoders are warm, and serves clients that came before that too. What it cannot do for one stream it tells that stream; a
- * decoder that cannot be made ends the thread, so that its owner sees it.
+ * Worker thread of the local recogniser. Its parent sends `{type:'client', port}`, once a client; it posts
+ * `{type:'ready'}` when the decoders are warm, and serves clients that came before that too. What it cannot do for one
+ * stream it tells that stream; a decoder that cannot be made ends the thread, so that its owner sees it.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { systemClock } from '../contract/clock.ts';

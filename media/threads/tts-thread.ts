@@ -1,7 +1,7 @@
 /**
- * Worker thread of the local voice. Its parent sends `{type:'client', port}`, once a client; it posts `{type:'ready'}` when the
- * voice is warm, and serves clients that came before that too. One text at a time is made, in pieces of 5 to 100 ms.
- * Ready in 0.2 s (with four voices warm), 100 to 250 MB. See docs/decisions/embedded-engines.md.
+ * Worker thread of the local voice. Its parent sends `{type:'client', port}`, once a client; it posts `{type:'ready'}`
+ * when the voice is warm, and serves clients that came before that too. One text at a time is made, in pieces of 5 to
+ * 100 ms. Ready in 0.2 s (with four voices warm), 100 to 250 MB. See docs/decisions/embedded-engines.md.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { systemClock } from '../contract/clock.ts';

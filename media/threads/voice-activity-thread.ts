@@ -1,8 +1,9 @@
 /**
- * Worker thread that scores voice activity for the pipeline threads of one media process. It does nothing but run the model, so it may block:
- * it looks for work each 8 ms while calls are open, which also fills the batches. No message per window. Started by
- * `scoring-host.ts`, told `ToScoring`. It must end by itself when told to stop: the runtime's native code aborts the whole process
- * when its thread is terminated inside a run. What stops it from loading ends it with an error that its parent hears.
+ * Worker thread that scores voice activity for the pipeline threads of one media process. It does nothing but run the
+ * model, so it may block: it looks for work each 8 ms while calls are open, which also fills the batches. No message
+ * per window. Started by `scoring-host.ts`, told `ToScoring`. It must end by itself when told to stop: the runtime's
+ * native code aborts the whole process when its thread is terminated inside a run. What stops it from loading ends it
+ * with an error that its parent hears.
  */
 import { parentPort } from 'node:worker_threads';
 import { loadSilero } from '../engines/local/silero-model.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads a call once more, because somebody asked: a model was set, or was down at the time. Stores what comes of it and tells no receiver:
- * `analysis.completed` comes once a call. Called by the command line.
+ * Reads a call once more, because somebody asked: a model was set, or was down at the time. Stores what comes of it and
+ * tells no receiver: `analysis.completed` comes once a call. Called by the command line.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';

@@ -1,6 +1,7 @@
 /**
- * Who owes an answered call its `analysis.completed`: rows of `analysis_jobs`, written with the call's terminal state and deleted in the
- * transaction that writes the event. So the event comes once, whoever dies in between. SQL only; `analysis-runner.ts` does the work.
+ * Who owes an answered call its `analysis.completed`: rows of `analysis_jobs`, written with the call's terminal state
+ * and deleted in the transaction that writes the event. So the event comes once, whoever dies in between. SQL only;
+ * `analysis-runner.ts` does the work.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';

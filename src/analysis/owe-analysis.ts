@@ -1,11 +1,14 @@
 /**
- * An answered call is over, and its `analysis.completed` is owed: the row that says so, in the transaction that ends the call. Called by
- * `src/lifecycle/transition.ts` alone; `analysis-jobs.ts` works the rows off.
+ * An answered call is over, and its `analysis.completed` is owed: the row that says so, in the transaction that ends
+ * the call. Called by `src/lifecycle/transition.ts` alone; `analysis-jobs.ts` works the rows off.
  */
 import type { CallRow } from '../calls/call-row.ts';
 import type { Queryable } from '../store/database.ts';
 
-/** From here on, after the end, the job is anybody's, whatever is claimed. The event has to be out within 120 s (contract §6). */
+/**
+ * From here on, after the end, the job is anybody's, whatever is claimed. The event has to be
+ * out within 120 s (contract §6).
+ */
 export const GIVE_UP_MS = 95_000;
 /** Without media's last word some turns may still be on their way. */
 const LATE_TURNS_MS = 3_000;

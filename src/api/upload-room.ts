@@ -1,6 +1,7 @@
 /**
- * Room for large bodies. A file that is uploaded stands in control's memory until its request is done, and a client may stop half way;
- * so what a body may have is taken out of a budget before any of it is read, and given back when nothing holds the body any more.
+ * Room for large bodies. A file that is uploaded stands in control's memory until its request is done, and a client may
+ * stop half way; so what a body may have is taken out of a budget before any of it is read, and given back when nothing
+ * holds the body any more.
  */
 import { finished } from 'node:stream';
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';

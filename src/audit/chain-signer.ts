@@ -1,6 +1,6 @@
 /**
- * Signs the end of a chain with a key made from the master key, which the database does not hold: whoever rewrites a whole
- * chain in the database cannot make its signatures (`audit_seals`). Pure.
+ * Signs the end of a chain with a key made from the master key, which the database does not hold: whoever rewrites a
+ * whole chain in the database cannot make its signatures (`audit_seals`). Pure.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { derivedKeys, type GivenKeys } from '../sealing/master-keys.ts';

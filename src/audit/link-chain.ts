@@ -1,7 +1,7 @@
 /**
  * Gives the audit rows that were committed since the last time their places in their chains. Run each second by control
- * (`start-audit.ts`), and by whoever is about to read or verify a chain. One at a time for each chain, by the lock on the chain's
- * end; the changes themselves never wait for it. With a key it also signs the new end.
+ * (`start-audit.ts`), and by whoever is about to read or verify a chain. One at a time for each chain, by the lock on
+ * the chain's end; the changes themselves never wait for it. With a key it also signs the new end.
  */
 import type { Database, Queryable } from '../store/database.ts';
 import { AUDIT_COLUMNS, type AuditRow, FIRST_PREV_HASH, hashOf } from './audit-entry.ts';

@@ -1,4 +1,7 @@
-/** One page of a workspace's audit, newest first, for the API and the command line. Rows that wait for their place are linked first. */
+/**
+ * One page of a workspace's audit, newest first, for the API and the command line. Rows that
+ * wait for their place are linked first.
+ */
 import type { Database } from '../store/database.ts';
 import { chainOf } from './audit-entry.ts';
 import type { ChainSigner } from './chain-signer.ts';

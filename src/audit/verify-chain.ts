@@ -1,6 +1,6 @@
 /**
- * Reads a chain from its first row to its end and says which rows were changed, removed, inserted or moved, by number. Called
- * by `parley audit verify` and by tests. Reads in batches; holds no more than one of them, and one hash a seal.
+ * Reads a chain from its first row to its end and says which rows were changed, removed, inserted or moved, by number.
+ * Called by `parley audit verify` and by tests. Reads in batches; holds no more than one of them, and one hash a seal.
  */
 import type { Queryable } from '../store/database.ts';
 import { AUDIT_COLUMNS, type AuditRow, FIRST_PREV_HASH, hashOf } from './audit-entry.ts';

@@ -1,6 +1,7 @@
 /**
- * A row of `calls` with the columns that only its life needs, and how to read it. Used by everything that changes calls: `src/lifecycle`,
- * `src/media-link` and the carrier routes; the API reads the public `CallRecord` part by `readCall`.
+ * A row of `calls` with the columns that only its life needs, and how to read it. Used by everything that changes
+ * calls: `src/lifecycle`, `src/media-link` and the carrier routes; the API reads the public
+ * `CallRecord` part by `readCall`.
  */
 import type { EndedReason, HangupBy } from '../../media/contract/call-outcome.ts';
 import type { Queryable } from '../store/database.ts';
@@ -21,11 +22,17 @@ export interface Ending {
 export interface CallRow extends CallRecord {
   ringTimeoutSeconds: number;
   maxDurationSeconds: number;
-  /** What to do when the carrier accepts after all: the client holds a key and waits (`continue`), or was told 500 (`cancel`). */
+  /**
+   * What to do when the carrier accepts after all: the client holds a key and waits
+   * (`continue`), or was told 500 (`cancel`).
+   */
   lateAcceptance: 'continue' | 'cancel';
   submissionAt: Date | null;
   ending: Ending | null;
-  /** An operator asked for its end at the command line, which has no way to the carrier: the service that runs carries it out. */
+  /**
+   * An operator asked for its end at the command line, which has no way to the carrier: the
+   * service that runs carries it out.
+   */
   endAskedAt: Date | null;
   mediaTokenUsedAt: Date | null;
   /** Of the line's credentials, as the call was placed with; null: the line's current ones. */

@@ -22,7 +22,10 @@ export async function readAgentDefinition(database: Queryable, call: CallRow): P
   return definition;
 }
 
-/** First wins: `customer_name` from the call's name, its metadata, its lead's notes and source, the agent's defaults, `sys.*`. `secret.*` never comes here. */
+/**
+ * First wins: `customer_name` from the call's name, its metadata, its lead's notes and source, the agent's defaults,
+ * `sys.*`. `secret.*` never comes here.
+ */
 export function placeholdersOf(
   call: Pick<CallRow, 'callUuid' | 'toNumber' | 'fromNumber' | 'direction' | 'metadata' | 'name' | 'leadValues'>,
   definition: AgentDefinition,

@@ -8,7 +8,10 @@
 import type { CallRow } from './call-row.ts';
 import { isTerminal } from './state-machine.ts';
 
-/** A carrier request takes 5 s at most, twice where a 429 is tried again; without an outcome after this it was interrupted. */
+/**
+ * A carrier request takes 5 s at most, twice where a 429 is tried again; without an outcome
+ * after this it was interrupted.
+ */
 export const PLACEMENT_LOST_MS = 15_000;
 /** How long an unknown submission is held for a callback or a late acceptance. */
 export const SUBMISSION_UNKNOWN_MS = 60_000;
@@ -26,7 +29,10 @@ export const CLOSING_LOOKUP_MS = 10_000;
 export const CLOSING_LIMIT_MS = 40_000;
 /** A media process that did not renew for so long does not own the call any more. */
 export const LEASE_MS = 30_000;
-/** How long a call without an owner waits to come back, or for a definite word of the carrier: 45 s after the death it is over. */
+/**
+ * How long a call without an owner waits to come back, or for a definite word of the carrier:
+ * 45 s after the death it is over.
+ */
 export const ORPHAN_LIMIT_MS = 12_000;
 /** The same for a web session: a visitor may come back for 30 s (contract §9), and needs some to be served. */
 export const WEB_ORPHAN_LIMIT_MS = 33_000;
@@ -121,9 +127,9 @@ function timersOfTalk(call: CallRow, scale: number): Timer[] {
 }
 
 /**
- * The timer to act on, or null when the row was only looked at too early (a lease was renewed meanwhile). `passedEpochMs` is earlier than
- * `nowEpochMs` when the wall clock was set forward since the call began: leases are written anew by the clock of now, the other timers
- * begin at what the row says of the past.
+ * The timer to act on, or null when the row was only looked at too early (a lease was renewed meanwhile).
+ * `passedEpochMs` is earlier than `nowEpochMs` when the wall clock was set forward since the call began: leases are
+ * written anew by the clock of now, the other timers begin at what the row says of the past.
  */
 export function dueTimer(
   call: CallRow,

@@ -1,6 +1,7 @@
 /**
- * A recording came with its sound map: the call's latencies are told again, now from the waveform. In the transaction of the message, on
- * the locked row. Only of a call's first stream: the times of a later one begin elsewhere in the transcript.
+ * A recording came with its sound map: the call's latencies are told again, now from the waveform. In the transaction
+ * of the message, on the locked row. Only of a call's first stream: the times of a later one
+ * begin elsewhere in the transcript.
  */
 import type { SoundMap, TurnLatency } from '../../media/contract/conversation.ts';
 import type { Queryable } from '../store/database.ts';

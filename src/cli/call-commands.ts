@@ -1,4 +1,7 @@
-/** `parley call …`: the call log for whoever runs the service. Unlike the API it says where recordings lie (sealed: `parley recording get`). */
+/**
+ * `parley call …`: the call log for whoever runs the service. Unlike the API it says where recordings lie (sealed:
+ * `parley recording get`).
+ */
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { recordingPlaces } from '../call-log/call-log-files.ts';

@@ -1,6 +1,7 @@
 /**
- * From an empty database to a workspace that can call: the workspace with its API on, an agent, a line with credentials, a key. What is there
- * is left as it is, so a second run makes nothing twice and one that was cut off is finished. Used by `parley quickstart`.
+ * From an empty database to a workspace that can call: the workspace with its API on, an agent, a line with
+ * credentials, a key. What is there is left as it is, so a second run makes nothing twice and one that was cut off is
+ * finished. Used by `parley quickstart`.
  */
 
 import { type AgentSummary, importAgent, listAgents } from '../agents/stored-agents.ts';

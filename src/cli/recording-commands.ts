@@ -1,4 +1,7 @@
-/** `parley recording …`: stored recordings for whoever runs the service: to list, to fetch decrypted, to verify, to erase. */
+/**
+ * `parley recording …`: stored recordings for whoever runs the service: to list, to fetch
+ * decrypted, to verify, to erase.
+ */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';

@@ -1,6 +1,7 @@
 /**
- * Where the sound of clips lies: encrypted in the store of recordings under `clips/`, and encrypted on this machine's disk, from where media reads
- * it (`clips/<id>.sealed` in the data folder; beside it what media has rendered of it, `<id>.<format>.sealed`).
+ * Where the sound of clips lies: encrypted in the store of recordings under `clips/`, and encrypted on this machine's
+ * disk, from where media reads it (`clips/<id>.sealed` in the data folder; beside it what media has rendered of it,
+ * `<id>.<format>.sealed`).
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';

@@ -1,10 +1,11 @@
 /**
- * The day's calls and minutes of a workspace and of each of its keys, exact among all nodes: a call is added with the longest that it
- * may become in the transaction that makes it, and what it did not use is given back in the one that ends it. Days are UTC, by
- * the database's clock; a call is of the day on which it began. Counted only while there are ceilings.
+ * The day's calls and minutes of a workspace and of each of its keys, exact among all nodes: a call is added with the
+ * longest that it may become in the transaction that makes it, and what it did not use is given back in the one that
+ * ends it. Days are UTC, by the database's clock; a call is of the day on which it began.
+ * Counted only while there are ceilings.
  *
- * Whoever changes a day holds its rows until the transaction ends, the workspace's before the key's, and takes them after
- * every call and lead that the transaction locks.
+ * Whoever changes a day holds its rows until the transaction ends, the workspace's before the key's, and takes them
+ * after every call and lead that the transaction locks.
  */
 import { ACTIVE } from '../calls/active-statuses.ts';
 import { inBatches } from '../store/batches.ts';
@@ -123,7 +124,10 @@ export async function withdrawUsage(tx: Queryable, call: { callUuid: string; wor
   await add(tx, held, { calls: -1, usedSeconds: 0, reservedSeconds: -reservation.seconds });
 }
 
-/** True once a day for each name: whoever gets it tells of it in the same transaction. `countedFor`: '' for the workspace, else a key. */
+/**
+ * True once a day for each name: whoever gets it tells of it in the same transaction. `countedFor`: '' for the
+ * workspace, else a key.
+ */
 export async function isFirstToday(
   tx: Queryable,
   of: { workspaceId: string; countedFor: string },
@@ -154,7 +158,9 @@ export async function forgetTold(tx: Queryable, workspaceId: string): Promise<vo
   await tx.query(`UPDATE dial_usage SET told = '{}' WHERE workspace_id = $1 AND day = ${TODAY}`, [workspaceId]);
 }
 
-/** The first ceiling of a workspace counts what it has called today already; live calls hold their longest from now on. */
+/**
+ * The first ceiling of a workspace counts what it has called today already; live calls hold their longest from now on.
+ */
 export async function countToday(tx: Queryable, workspaceId: string): Promise<void> {
   await tx.query(
     `UPDATE calls SET dial_day = ${TODAY}, dial_reserved_seconds = max_duration_seconds,

@@ -1,6 +1,7 @@
 /**
- * What one call of an agent asks of voice and recogniser, read from its script: each step is said once, the caller answers where one is
- * expected, and what holds no placeholder was said in a call before. A rough estimate; the running service measures (`parley_media_carries_calls`).
+ * What one call of an agent asks of voice and recogniser, read from its script: each step is said once, the caller
+ * answers where one is expected, and what holds no placeholder was said in a call before. A rough estimate; the running
+ * service measures (`parley_media_carries_calls`).
  */
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import type { ScriptedLine } from '../../media/contract/clip.ts';
@@ -31,7 +32,10 @@ const ANSWER_SECONDS = 1.5;
 const HEARD_SECONDS = 2;
 /** Around an answer: the caller thinks, the agent waits for the end. */
 const PAUSES_SECONDS = 2;
-/** Of a core, a call: sockets with codec and playout, pipeline with voice gate, recorder (frame-path.md, recording-format.md). */
+/**
+ * Of a core, a call: sockets with codec and playout, pipeline with voice gate, recorder (frame-path.md,
+ * recording-format.md).
+ */
 const SOCKETS_SHARE = 0.001;
 const PIPELINE_SHARE = 0.002;
 const RECORDER_SHARE = 0.0005;

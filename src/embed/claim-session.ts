@@ -2,8 +2,8 @@
  * A socket at `/ws/live` wants its session: a session token makes a call of it, a resume token gives it the call that
  * it had. The session takes its place now, not when its token was issued: first its part of the limits, as a promise,
  * and then one transaction burns the token, keeps the promise and writes the call's row, so of any number of sockets
- * with one token one wins. What the winner gets is in `src/lifecycle/claimed-stream.ts`, as for a carrier's stream. Asked
- * by media over the link.
+ * with one token one wins. What the winner gets is in `src/lifecycle/claimed-stream.ts`, as for a carrier's stream.
+ * Asked by media over the link.
  */
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';

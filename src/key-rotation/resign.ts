@@ -1,6 +1,7 @@
 /**
- * What is signed for good with a key that was made of the master key: the ends of audit chains and the permits of calls. Rotation signs
- * anew what the former key had signed, and nothing else: a signature that was none stays one that is none.
+ * What is signed for good with a key that was made of the master key: the ends of audit chains and the permits of
+ * calls. Rotation signs anew what the former key had signed, and nothing else: a signature that
+ * was none stays one that is none.
  */
 import { createChainSigner } from '../audit/chain-signer.ts';
 import { fixedKeys, type MasterKey } from '../sealing/master-keys.ts';

@@ -18,7 +18,9 @@ export interface LockedLead {
   active: boolean;
 }
 
-/** Locks the row until the transaction ends, so that two calls of one lead follow each other. Undefined: no such lead. */
+/**
+ * Locks the row until the transaction ends, so that two calls of one lead follow each other. Undefined: no such lead.
+ */
 export async function lockLead(tx: Queryable, workspaceId: string, leadId: string): Promise<LockedLead | undefined> {
   const [lead] = await tx.query<LockedLead>(
     'SELECT status, timezone, consent FROM leads WHERE workspace_id = $1 AND id = $2 FOR UPDATE',

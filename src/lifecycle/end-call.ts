@@ -1,4 +1,7 @@
-/** Ends a call because somebody asked for it: the API today, an operator later. Idempotent; a finished call stays as it is. */
+/**
+ * Ends a call because somebody asked for it: the API today, an operator later. Idempotent; a
+ * finished call stays as it is.
+ */
 
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -31,7 +34,9 @@ export async function endCall(
   return applied.change.effects.includes('hang_up') ? 'asked' : 'over';
 }
 
-/** For a process that has no way to the carrier: the service that runs sees the row within a second and ends the call. */
+/**
+ * For a process that has no way to the carrier: the service that runs sees the row within a second and ends the call.
+ */
 export async function askForEnd(
   database: Database,
   request: { workspaceId: string; callUuid: string; by: ChangedBy },

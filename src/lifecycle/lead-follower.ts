@@ -1,7 +1,7 @@
 /**
- * What follows from a change of a call, in its transaction: its lead's status, and the suppression of a number whose owner
- * asked not to be called again. An opt-out counts however the call ends: an agent that says goodbye to somebody who has hung
- * up already was still told. Called by `src/lifecycle/transition.ts`.
+ * What follows from a change of a call, in its transaction: its lead's status, and the suppression of a number whose
+ * owner asked not to be called again. An opt-out counts however the call ends: an agent that says goodbye to somebody
+ * who has hung up already was still told. Called by `src/lifecycle/transition.ts`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { CallRow } from '../calls/call-row.ts';

@@ -1,7 +1,7 @@
 /**
- * What an observation of a call changes, pure: the row as it is and what was seen go in, the changed properties, the lines
- * for the call's log and the effects to do after the commit come out. Observations arrive late, doubled and in any order;
- * whatever no longer fits is recorded and changes no status. `transition.ts` is the only caller.
+ * What an observation of a call changes, pure: the row as it is and what was seen go in, the changed properties, the
+ * lines for the call's log and the effects to do after the commit come out. Observations arrive late, doubled and in
+ * any order; whatever no longer fits is recorded and changes no status. `transition.ts` is the only caller.
  */
 import { type CallStatus, ENDED_REASONS, type EndedReason, type HangupBy } from '../../media/contract/call-outcome.ts';
 import type { StreamEnd } from '../../media/contract/link-messages.ts';

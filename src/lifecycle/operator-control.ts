@@ -1,6 +1,6 @@
 /**
- * Steers a call that runs (contract §13, `POST …/control`): asks the media process that carries it, and writes what was done into the
- * call's events and the audit log. Words and digits are in neither: they may be somebody's card number.
+ * Steers a call that runs (contract §13, `POST …/control`): asks the media process that carries it, and writes what was
+ * done into the call's events and the audit log. Words and digits are in neither: they may be somebody's card number.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ControlAction, ControlOutcome, ControlRefusal } from '../../media/contract/operator-control.ts';

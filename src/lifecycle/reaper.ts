@@ -1,9 +1,10 @@
 /**
- * Brings every call to its end. A sweep each second takes the calls whose `deadline_at` has passed, asks `dueTimer` what is
- * over, and does it. Any number of nodes may sweep: a call taken by one is skipped by the others. All state is in the rows,
- * so a restart forgets nothing; what a node took and did not finish is due again after `CLAIM_MS`.
- * Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by its distance from the monotonic
- * one: the timers of the calls of before count on as if it had not been, and leases get the time to be renewed.
+ * Brings every call to its end. A sweep each second takes the calls whose `deadline_at` has passed, asks `dueTimer`
+ * what is over, and does it. Any number of nodes may sweep: a call taken by one is skipped by the others. All state is
+ * in the rows, so a restart forgets nothing; what a node took and did not finish is due again after `CLAIM_MS`.
+ * Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by its distance from
+ * the monotonic one: the timers of the calls of before count on as if it had not been, and
+ * leases get the time to be renewed.
  */
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
@@ -39,12 +40,18 @@ export interface Reaper {
 
 const SWEEP_EVERY_MS = 1_000;
 const BATCH_CALLS = 50;
-/** A lost process leaves hundreds of calls at once, and a carrier may take seconds for each: so many are in hand together. */
+/**
+ * A lost process leaves hundreds of calls at once, and a carrier may take seconds for each: so
+ * many are in hand together.
+ */
 const BATCHES_A_SWEEP = 4;
 const CLAIM_MS = 20_000;
 /** After a start, media processes get this long to come back and renew before their calls count as orphans. */
 const ORPHAN_GRACE_MS = 10_000;
-/** A sweep's statement that took so long, or a sweep so late: database or process stood still, and no lease could be renewed. */
+/**
+ * A sweep's statement that took so long, or a sweep so late: database or process stood still,
+ * and no lease could be renewed.
+ */
 const STANDSTILL_MS = 5_000;
 /** The wall clock was set; smaller corrections are the time service's daily work. */
 const CLOCK_STEP_MS = 5_000;

@@ -1,7 +1,7 @@
 /**
- * What a change of a call asks for once it is committed: hang up at the carrier, stop the media, render the greeting. Never
- * blocks the one who asked, never throws; each may be done twice without harm. What fails for good is logged once, and the
- * call's timers bring it to its end all the same.
+ * What a change of a call asks for once it is committed: hang up at the carrier, stop the media, render the greeting.
+ * Never blocks the one who asked, never throws; each may be done twice without harm. What fails for good is logged
+ * once, and the call's timers bring it to its end all the same.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

@@ -1,7 +1,7 @@
 /**
  * The one way in which a call changes: lock its row, let `observe` decide, write row, log, terminal webhook event and
- * idempotency answer in one transaction, and only then dispatch webhooks and do side effects. Callbacks, media messages, timers and the
- * API all come through here; nothing else writes `calls.status`.
+ * idempotency answer in one transaction, and only then dispatch webhooks and do side effects. Callbacks, media
+ * messages, timers and the API all come through here; nothing else writes `calls.status`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { oweAnalysis } from '../analysis/owe-analysis.ts';
@@ -28,8 +28,8 @@ export interface TransitionDeps {
   links: RecordingLinks;
   sealer: Sealer;
   /**
-   * What else follows from a change, in its transaction: the lead, an opt-out. Told of every observation, the late ones too.
-   * Returns ids of webhook deliveries.
+   * What else follows from a change, in its transaction: the lead, an opt-out. Told of every observation, the late ones
+   * too. Returns ids of webhook deliveries.
    */
   follow(tx: Queryable, call: CallRow, observation: Observation, finished: boolean): Promise<string[]>;
   /** Told after the commit; must not throw and must not block. */

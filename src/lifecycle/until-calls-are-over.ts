@@ -1,6 +1,6 @@
 /**
- * The whole service is being stopped: resolves when the last live call is over, one whose phone still rings included, as the database
- * knows them. While the database is away, media processes are asked instead. Used by `control.ts`.
+ * The whole service is being stopped: resolves when the last live call is over, one whose phone still rings included,
+ * as the database knows them. While the database is away, media processes are asked instead. Used by `control.ts`.
  */
 
 import type { Clock } from '../../media/contract/clock.ts';

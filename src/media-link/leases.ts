@@ -1,6 +1,6 @@
 /**
- * Who owns a call, as the database knows it. A media process names its live calls each second and so keeps them; what it
- * does not name runs out, and the reaper asks the carrier. Called for each `load` and `hello` message.
+ * Who owns a call, as the database knows it. A media process names its live calls each second and so keeps them; what
+ * it does not name runs out, and the reaper asks the carrier. Called for each `load` and `hello` message.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { LEASE_MS } from '../calls/timers.ts';
@@ -38,7 +38,9 @@ export async function renewLeases(
   );
 }
 
-/** Ends these leases at once: the process that held them is gone. A call that was claimed again since has another epoch. */
+/**
+ * Ends these leases at once: the process that held them is gone. A call that was claimed again since has another epoch.
+ */
 export async function releaseLeases(
   database: Database,
   clock: Clock,

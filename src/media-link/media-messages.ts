@@ -1,7 +1,7 @@
 /**
- * What each message of a media process about a call changes in the database. Called by the inbox, in the call's order, and
- * again with the same messages when the database was away: at worst a line of the log stands twice. What another epoch says
- * is refused and counted: its owner was replaced.
+ * What each message of a media process about a call changes in the database. Called by the inbox, in the call's order,
+ * and again with the same messages when the database was away: at worst a line of the log stands twice. What another
+ * epoch says is refused and counted: its owner was replaced.
  */
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
@@ -68,7 +68,10 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     );
   }
 
-  /** Runs `work` on the locked row if the message's epoch is the row's, or an earlier one where that is fine; then publishes what it returns. */
+  /**
+   * Runs `work` on the locked row if the message's epoch is the row's, or an earlier one where that is fine; then
+   * publishes what it returns.
+   */
   async function onOwnedCall(
     message: CallMessage,
     work: (tx: Queryable, call: CallRow) => Promise<{ events: CallEvent[]; deliveryIds?: string[] }>,

@@ -1,6 +1,6 @@
 /**
- * One run of one media process, from its first connection to its replacement by a newer run. Its reliable link outlives the
- * socket: a reconnect goes on where the last one stopped. Made by the link server at a run's first line.
+ * One run of one media process, from its first connection to its replacement by a newer run. Its reliable link outlives
+ * the socket: a reconnect goes on where the last one stopped. Made by the link server at a run's first line.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

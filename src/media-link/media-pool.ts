@@ -1,6 +1,6 @@
 /**
- * The media processes as control knows them: who is connected, how busy, who owns which call. Placement asks it for room,
- * effects send commands through it. Holds nothing that must survive a restart.
+ * The media processes as control knows them: who is connected, how busy, who owns which call. Placement asks it for
+ * room, effects send commands through it. Holds nothing that must survive a restart.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -41,8 +41,9 @@ export interface MediaMember {
   capacityCalls: number;
   draining: boolean;
   /**
-   * What it has said of how many more calls it can serve. Null: nothing yet, as for a quarter of a second after it came. Until then it
-   * counts for what any process takes however late it is, and no more: one that is connected and silent is no reason to let everybody in.
+   * What it has said of how many more calls it can serve. Null: nothing yet, as for a quarter of a second after it
+   * came. Until then it counts for what any process takes however late it is, and no more: one that is connected and
+   * silent is no reason to let everybody in.
    */
   room: { moreCalls: number; alwaysCalls?: number; carriesCalls: number; scarce: string } | null;
   socketServer: 'uws' | 'ws' | null;

@@ -1,6 +1,7 @@
 /**
- * What only the database knows: live calls by state and the webhook backlog. Of the whole cluster, so every node reports the same
- * (take `max`, not `sum`). Asked at each scrape; a database that is away or slow gives `parley_database_up 0` and nothing else.
+ * What only the database knows: live calls by state and the webhook backlog. Of the whole cluster, so every node
+ * reports the same (take `max`, not `sum`). Asked at each scrape; a database that is away or slow gives
+ * `parley_database_up 0` and nothing else.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { gauge, type MetricFamily } from '../../media/contract/metrics.ts';

@@ -1,7 +1,7 @@
 /**
  * Step 11 of contract §2, asked in the transaction that makes the call, so that a number which was suppressed a moment
- * before is not dialled: may this number be dialled, for this lead, now? `judge` decides and locks, its `grant` writes the permit
- * and takes the lead. Implements the port that placement asks; nothing is dialled without it.
+ * before is not dialled: may this number be dialled, for this lead, now? `judge` decides and locks, its `grant` writes
+ * the permit and takes the lead. Implements the port that placement asks; nothing is dialled without it.
  */
 
 import type { Clock } from '../../media/contract/clock.ts';

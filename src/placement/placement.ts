@@ -1,8 +1,8 @@
 /**
- * One outbound call, from its turn among all workspaces to the carrier's word. Called by the outbound-call route and by that of
- * leads (steps 11 to 15 of contract §2). In order: a place in the fair queue, clearance, limits, the row, the line's turn at
- * the carrier. The row is committed before the carrier is asked, with our id in every callback address; what the carrier did with an
- * unanswered request is found out by what comes back, never by asking it to dial again.
+ * One outbound call, from its turn among all workspaces to the carrier's word. Called by the outbound-call route and by
+ * that of leads (steps 11 to 15 of contract §2). In order: a place in the fair queue, clearance, limits, the row, the
+ * line's turn at the carrier. The row is committed before the carrier is asked, with our id in every callback address;
+ * what the carrier did with an unanswered request is found out by what comes back, never by asking it to dial again.
  */
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
@@ -40,7 +40,10 @@ export interface PlacementDeps {
   callLimits: CallLimits;
   /** Placements under way, of all workspaces in turn: they wait for the carrier. */
   carrierTurns: FairQueue;
-  /** The part of them that works in the database. Each needs two connections at once, so fewer than half of those that there are. */
+  /**
+   * The part of them that works in the database. Each needs two connections at once, so fewer
+   * than half of those that there are.
+   */
   databaseTurns: FairQueue;
   /** No slash at its end. */
   publicUrl: string;
@@ -74,7 +77,10 @@ export async function placeCall(deps: PlacementDeps, call: NewCall): Promise<Pla
   }
 }
 
-/** A place in front of voice and recogniser, kept from before the row until the call is carried or over. A tone needs neither. */
+/**
+ * A place in front of voice and recogniser, kept from before the row until the call is carried
+ * or over. A tone needs neither.
+ */
 async function placeWithRoom(deps: PlacementDeps, call: NewCall): Promise<Placement> {
   const callUuid = uuidv7();
   if (call.agent.definition.kind === 'scripted' && !deps.room.take(callUuid, call.priority ?? 'api')) return OVERLOADED;
@@ -131,7 +137,9 @@ type NotDialled = { kind: 'no_turn' } | Extract<Placement, { kind: 'blocked' }>;
 
 type Made = { ok: true; left: CallsLeft; maxDurationSeconds: number } | { ok: false; refused: Placement };
 
-/** Clearance first, then the limits, then the day's ceilings and the row that takes the promised slot: all or nothing. */
+/**
+ * Clearance first, then the limits, then the day's ceilings and the row that takes the promised slot: all or nothing.
+ */
 async function makeCall(
   deps: PlacementDeps,
   call: NewCall,
@@ -280,8 +288,8 @@ async function followLateAcceptance(
 }
 
 /**
- * The carrier has spoken, so the database being away must not unsay it: what cannot be written now is written as soon as it
- * is back, within the time that the row's own timers leave. Null: not written yet.
+ * The carrier has spoken, so the database being away must not unsay it: what cannot be written now is written as soon
+ * as it is back, within the time that the row's own timers leave. Null: not written yet.
  */
 async function write(deps: PlacementDeps, callUuid: string, observation: Observation): Promise<Applied | null> {
   try {

@@ -1,4 +1,7 @@
-/** Is an encrypted file the one that was recorded? Decrypts all of it and compares size and SHA-256 with what media measured. */
+/**
+ * Is an encrypted file the one that was recorded? Decrypts all of it and compares size and
+ * SHA-256 with what media measured.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
 import { EncryptedFileReader, type ReadRange } from '../../media/files/encrypted-file-reader.ts';

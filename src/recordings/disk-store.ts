@@ -1,4 +1,7 @@
-/** The default `RecordingStore`: a folder on a disk. A file is copied beside its place, synced, and renamed, so that a name is never half a file. */
+/**
+ * The default `RecordingStore`: a folder on a disk. A file is copied beside its place, synced, and renamed, so that a
+ * name is never half a file.
+ */
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';

@@ -1,8 +1,9 @@
 /**
- * Makes one recording of a call whose streams have left several, or whose last stream was lost: once all of them are stored, it has them
- * joined and puts the result on this node's disk, from where the uploader takes it like any other. And gives up a part of which nothing has come
- * ten minutes after its call's end: there is silence in its place then, and the call says so. A part that was stored is never given up,
- * whatever its store answers now: a folder may not be mounted. All state is in the rows.
+ * Makes one recording of a call whose streams have left several, or whose last stream was lost: once all of them are
+ * stored, it has them joined and puts the result on this node's disk, from where the uploader takes it like any other.
+ * And gives up a part of which nothing has come ten minutes after its call's end: there is silence in its place then,
+ * and the call says so. A part that was stored is never given up, whatever its store answers now: a folder may not be
+ * mounted. All state is in the rows.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -49,7 +50,9 @@ const LONGEST_PAUSE_MS = 600_000;
 /** A process that took one and died: the next takes it again after this. Longer than a rendering may take. */
 const CLAIM_MS = 360_000;
 const LONGEST_ERROR = 500;
-/** A store that is away is asked for ever, and its attempts are counted no further: the pause is at its longest then. */
+/**
+ * A store that is away is asked for ever, and its attempts are counted no further: the pause is at its longest then.
+ */
 const STORE_ATTEMPTS = 9;
 /** Parts that can be read and not be joined, tried for most of a day: each attempt costs a decoder's time. */
 const MOST_ATTEMPTS = STORE_ATTEMPTS + 120;
@@ -138,7 +141,10 @@ export function createJoiner(deps: JoinerDeps): Joiner {
     }
   }
 
-  /** Nothing is to be joined now: a part has come back to be stored, say. What came while that was found out makes it due at once. */
+  /**
+   * Nothing is to be joined now: a part has come back to be stored, say. What came while that was found out makes it
+   * due at once.
+   */
   function putAside(row: RecordingRow): Promise<void> {
     return database.transaction(async (tx) => {
       const call = await lockCall(tx, row.callUuid);

@@ -1,6 +1,6 @@
 /**
- * The data key of each recording: made when media claims the stream, kept under the master key in the recording's row, and nowhere
- * else. Erasing the row's key makes every copy of the recording unreadable, backups included.
+ * The data key of each recording: made when media claims the stream, kept under the master key in the recording's row,
+ * and nowhere else. Erasing the row's key makes every copy of the recording unreadable, backups included.
  */
 import { randomBytes } from 'node:crypto';
 import type { RecordingDisposition } from '../../media/contract/link-messages.ts';

@@ -1,7 +1,7 @@
 /**
- * What media says of a stream's recording, written down: it lies finished on this node's disk, or it failed. From here the uploader takes it
- * to the store; `recording.ready` waits for that. Called in the transaction of the message, on the locked call; may come twice. The
- * caller settles the call's recording after it (`settle-recording.ts`).
+ * What media says of a stream's recording, written down: it lies finished on this node's disk, or it failed. From here
+ * the uploader takes it to the store; `recording.ready` waits for that. Called in the transaction of the message, on
+ * the locked call; may come twice. The caller settles the call's recording after it (`settle-recording.ts`).
  */
 import type { RecordingFacts } from '../../media/contract/conversation.ts';
 import type { CallEvent } from '../calls/call-event-bus.ts';

@@ -1,4 +1,7 @@
-/** The rows of `call_recordings` as the code sees them. Reads and writes only; what follows from a state is the callers' business. */
+/**
+ * The rows of `call_recordings` as the code sees them. Reads and writes only; what follows from
+ * a state is the callers' business.
+ */
 import type { SoundFacts } from '../calls/call-record.ts';
 import type { Queryable } from '../store/database.ts';
 import type { StoreKind } from './recording-store.ts';
@@ -24,7 +27,10 @@ export interface RecordingRow {
   storedAt: Date | null;
 }
 
-/** The `epoch` of the recording of the whole call, where it had to be joined from those of its streams, whose epochs begin at 1. */
+/**
+ * The `epoch` of the recording of the whole call, where it had to be joined from those of its streams, whose epochs
+ * begin at 1.
+ */
 export const WHOLE_EPOCH = 0;
 
 const SELECT = `
@@ -34,7 +40,10 @@ const SELECT = `
          stream_started_at AS "streamStartedAt", stored_at AS "storedAt"
     FROM call_recordings`;
 
-/** Of one call, by epoch: first that of the whole, if there is one. Never for an id that a client gave without its workspace having been checked. */
+/**
+ * Of one call, by epoch: first that of the whole, if there is one. Never for an id that a client gave without its
+ * workspace having been checked.
+ */
 export function readRecordings(database: Queryable, callUuid: string): Promise<RecordingRow[]> {
   return database.query<RecordingRow>(`${SELECT} WHERE call_uuid = $1 ORDER BY epoch`, [callUuid]);
 }
@@ -110,7 +119,9 @@ export async function firstStreamBegan(tx: Queryable, callUuid: string): Promise
   return first?.at.getTime() ?? null;
 }
 
-/** The stream is over: if it never began, of a client that left before its socket was open, no recording comes of it. */
+/**
+ * The stream is over: if it never began, of a client that left before its socket was open, no recording comes of it.
+ */
 export async function streamNeverBegan(
   tx: Queryable,
   { callUuid, epoch }: { callUuid: string; epoch: number },

@@ -1,8 +1,9 @@
 /**
- * Takes finished recordings from this node's disk to the store: put, read back whole, compare with what media measured, and only then say
- * `recording.ready`. A sweep every few seconds and a nudge after each message; all state is in the rows, so a restart forgets nothing.
- * A store that is down, slow or full is tried again with growing pauses, for ever: the file stays on the disk until it is verified.
- * A file that is itself damaged or gone ends in `failed` with a warning on the call.
+ * Takes finished recordings from this node's disk to the store: put, read back whole, compare with what media measured,
+ * and only then say `recording.ready`. A sweep every few seconds and a nudge after each message; all state is in the
+ * rows, so a restart forgets nothing. A store that is down, slow or full is tried again with growing pauses, for ever:
+ * the file stays on the disk until it is verified. A file that is itself damaged or gone ends in `failed` with a
+ * warning on the call.
  */
 import { open, rm, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';

@@ -1,4 +1,7 @@
-/** Everything about stored recordings put together, for control and the command line: stores, reading, other forms, erasure, figures. */
+/**
+ * Everything about stored recordings put together, for control and the command line: stores,
+ * reading, other forms, erasure, figures.
+ */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

@@ -1,7 +1,7 @@
 /**
  * Other forms of a recording, made when somebody asks and kept for an hour, sealed under the recording's own key:
- * `recordings/forms/<callUuid>.<epoch>.<sha256>.<variant>.<format>.sealed`: a whole that is joined anew is another file, and gets other
- * forms. One rendering a form however many ask, two at once, the rest wait.
+ * `recordings/forms/<callUuid>.<epoch>.<sha256>.<variant>.<format>.sealed`: a whole that is joined anew is another
+ * file, and gets other forms. One rendering a form however many ask, two at once, the rest wait.
  * Rendering is CPU for a decoder: it happens in a thread of its own (`media/threads/render-thread.ts`).
  */
 import { randomUUID } from 'node:crypto';

@@ -1,7 +1,8 @@
 /**
- * How far the recording of a call is, written down each time that something of it has changed: it waits for a part, is to be joined, is
- * ready (told once, by `recording.ready`, with the figures of the whole), or there is none. Called in the transaction of the change, on
- * the locked call, after the terminal event was recorded: that one has the lowest sequence.
+ * How far the recording of a call is, written down each time that something of it has changed: it waits for a part, is
+ * to be joined, is ready (told once, by `recording.ready`, with the figures of the whole), or there is none. Called in
+ * the transaction of the change, on the locked call, after the terminal event was recorded:
+ * that one has the lowest sequence.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
@@ -30,7 +31,10 @@ export interface Settled {
   deliveryIds: string[];
 }
 
-/** A part of which nothing was told so long after its call's end is given up; should it come all the same, it is joined in. */
+/**
+ * A part of which nothing was told so long after its call's end is given up; should it come all
+ * the same, it is joined in.
+ */
 const PART_WAIT_MS = 600_000;
 const NOTHING: Settled = { events: [], deliveryIds: [] };
 

@@ -1,6 +1,6 @@
 /**
- * A recording as bytes to hand out, in any form and any range, decrypted piece by piece. Called by the API and the command line; whoever
- * calls has checked that the asker may have it. Nothing plain is written anywhere.
+ * A recording as bytes to hand out, in any form and any range, decrypted piece by piece. Called by the API and the
+ * command line; whoever calls has checked that the asker may have it. Nothing plain is written anywhere.
  */
 import { open, stat } from 'node:fs/promises';
 import { EncryptedFileReader, type ReadRange } from '../../media/files/encrypted-file-reader.ts';
@@ -19,7 +19,9 @@ export interface SoundFile {
   sizeBytes: number;
   /** Of the whole file; null for a form that was made when asked for. */
   sha256: string | null;
-  /** Bytes `[start, end)`. Rejects with `EncryptedFileBroken` where it is damaged, `StoreFault` when the store is away. */
+  /**
+   * Bytes `[start, end)`. Rejects with `EncryptedFileBroken` where it is damaged, `StoreFault` when the store is away.
+   */
   range(start: number, end: number): AsyncGenerator<Buffer, void, undefined>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -33,7 +35,10 @@ export interface SoundFilesDeps {
 }
 
 export interface SoundFiles {
-  /** Null: there is none (yet, or any more). Rejects with `RecordingKeyLost`, `EncryptedFileBroken`, `StoreFault` or `RenderingBusy`. */
+  /**
+   * Null: there is none (yet, or any more). Rejects with `RecordingKeyLost`,
+   * `EncryptedFileBroken`, `StoreFault` or `RenderingBusy`.
+   */
   open(target: RecordingTarget): Promise<SoundFile | null>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Looks for what is due every few seconds and whenever somebody nudges, one look at a time; a look that is asked for meanwhile follows.
- * A database that is away is said once. Used by the uploader and the joiner.
+ * Looks for what is due every few seconds and whenever somebody nudges, one look at a time; a look that is asked for
+ * meanwhile follows. A database that is away is said once. Used by the uploader and the joiner.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

@@ -1,4 +1,7 @@
-/** Looks at stored recordings one after another: is each there, whole, and the one that was recorded? Changes nothing. For the command line. */
+/**
+ * Looks at stored recordings one after another: is each there, whole, and the one that was recorded? Changes nothing.
+ * For the command line.
+ */
 import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';

@@ -1,7 +1,8 @@
 /**
- * What the recording of a whole call is to be, of what its streams have left: one stream's own, or several joined, each at its place on the
- * call's time line. The line begins with the first stream, as the transcript's times do, and ends with the call; it is no longer than the
- * call may have been, whatever a wall clock that was set in the middle of it makes of the times. Pure.
+ * What the recording of a whole call is to be, of what its streams have left: one stream's own, or several joined, each
+ * at its place on the call's time line. The line begins with the first stream, as the transcript's times do, and ends
+ * with the call; it is no longer than the call may have been, whatever a wall clock that was set in the middle of it
+ * makes of the times. Pure.
  */
 import type { CallRow } from '../calls/call-row.ts';
 import { type RecordingRow, WHOLE_EPOCH } from './recording-rows.ts';
@@ -32,7 +33,8 @@ type CallTimes = Pick<CallRow, 'endedAt' | 'mediaStoppedAt' | 'maxDurationSecond
 
 /** The call is over. */
 export function outlookOf(call: CallTimes, rows: readonly RecordingRow[]): Outlook {
-  // Of a stream that never began nothing is to come, though its process died before it could say so; what comes all the same is joined in.
+  // Of a stream that never began nothing is to come, though its process died before it could say so; what comes all the
+  // same is joined in.
   const parts = partsOf(rows).filter(
     ({ state, streamStartedAt }) => streamStartedAt !== null || (state !== 'failed' && state !== 'recording'),
   );

@@ -1,7 +1,8 @@
 /**
- * Removes parts of a finished call for good (contract §13, §17): recordings, turns, events, what was said of the person, in every copy that
- * Parley has. The row stays, with its times and outcome, and says `deleted`. Called by the API, the command line and the hourly purge.
- * Repeating it is fine. What a media process still tells of a deleted part is dropped (`media-messages.ts`, `recording-report.ts`).
+ * Removes parts of a finished call for good (contract §13, §17): recordings, turns, events, what was said of the
+ * person, in every copy that Parley has. The row stays, with its times and outcome, and says `deleted`. Called by the
+ * API, the command line and the hourly purge. Repeating it is fine. What a media process still tells of a deleted part
+ * is dropped (`media-messages.ts`, `recording-report.ts`).
  */
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -34,8 +35,8 @@ export interface DeleteDeps {
 }
 
 /**
- * Rejects when the database is away; then nothing was removed. Sealed bytes of recordings that cannot be removed now (a store that is
- * down) cannot be read any more, and are removed later.
+ * Rejects when the database is away; then nothing was removed. Sealed bytes of recordings that cannot be removed now (a
+ * store that is down) cannot be read any more, and are removed later.
  */
 export async function deleteCallParts(deps: DeleteDeps, request: DeletionRequest): Promise<Deletion> {
   const { workspaceId, callUuid, by } = request;
@@ -145,7 +146,9 @@ async function blankPermits(tx: Queryable, callUuid: string): Promise<void> {
   );
 }
 
-/** A stored answer may repeat the request (`Prefer: return=representation`); a replay then has the same fields, empty. */
+/**
+ * A stored answer may repeat the request (`Prefer: return=representation`); a replay then has the same fields, empty.
+ */
 async function blankStoredAnswers(tx: Queryable, callUuid: string): Promise<void> {
   const rows = await tx.query<{ methodPath: string; key: string; workspaceId: string; body: string }>(
     `SELECT workspace_id AS "workspaceId", method_path AS "methodPath", key, response_body AS body

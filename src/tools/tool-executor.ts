@@ -1,7 +1,8 @@
 /**
- * Makes the requests of tools for the calls that media carries. Media asks by the link (`tool.call`), in the call's order, after its
- * checkpoint; here a use is claimed in the database before its request leaves, so that at most one leaves, whoever dies. An ask that
- * comes again gets the answer that there is, or `outcome_unknown` where the run that asked died (a tool with `retries: 1` is asked again).
+ * Makes the requests of tools for the calls that media carries. Media asks by the link (`tool.call`), in the call's
+ * order, after its checkpoint; here a use is claimed in the database before its request leaves, so that at most one
+ * leaves, whoever dies. An ask that comes again gets the answer that there is, or `outcome_unknown` where the run that
+ * asked died (a tool with `retries: 1` is asked again).
  *
  *   claim (in the message's transaction) ──► run ──► answer to whoever carries the call now
  *                                              └── cancel: the call ended
@@ -35,8 +36,8 @@ export interface ToolExecutorDeps {
 
 export interface ToolExecutor {
   /**
-   * Inside the transaction that has locked the call's row. Rejects when the database is away; then nothing has happened. What it
-   * returns is to be run once the transaction has committed, and never rejects.
+   * Inside the transaction that has locked the call's row. Rejects when the database is away; then nothing has
+   * happened. What it returns is to be run once the transaction has committed, and never rejects.
    */
   claim(tx: Queryable, call: CallRow, ask: ToolAsk): Promise<() => void>;
   cancel(toolCallId: string): void;

@@ -1,6 +1,6 @@
 /**
- * Tries one tool of an agent from the command line: the very request that a call would make, sent once, and everything that came of it, but no
- * secret. The result has no call: its `callUuid` is one that no call has.
+ * Tries one tool of an agent from the command line: the very request that a call would make, sent once, and everything
+ * that came of it, but no secret. The result has no call: its `callUuid` is one that no call has.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';

@@ -1,6 +1,7 @@
 /**
- * Retries that fall due at about the same time become one notice: receivers that hang fail by the dozen, and a job each would cost the
- * queue's store more than the deliveries do. Made by `due-queue.ts`. What waits here is lost with the process; the sweep has it.
+ * Retries that fall due at about the same time become one notice: receivers that hang fail by the dozen, and a job each
+ * would cost the queue's store more than the deliveries do. Made by `due-queue.ts`. What waits here is lost with the
+ * process; the sweep has it.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { DueNotice } from './queue.ts';

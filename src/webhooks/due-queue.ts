@@ -1,6 +1,7 @@
 /**
- * Says which deliveries are due, to whatever process of the cluster listens. The rows are the truth and the sweep finds what a lost notice would have
- * said, so a queue that is away stops nothing: it is opened again later. Made by `start.ts`.
+ * Says which deliveries are due, to whatever process of the cluster listens. The rows are the truth and the sweep finds
+ * what a lost notice would have said, so a queue that is away stops nothing: it is opened again
+ * later. Made by `start.ts`.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -21,8 +22,8 @@ export interface DueQueue {
   /** Never throws and never waits. */
   announce(deliveryIds: readonly string[]): void;
   /**
-   * A notice that comes after `afterMs` and up to a tenth later, together with others, even if this process is gone by then. One that dies
-   * within a fifth of `afterMs` leaves it to the sweep.
+   * A notice that comes after `afterMs` and up to a tenth later, together with others, even if this process is gone by
+   * then. One that dies within a fifth of `afterMs` leaves it to the sweep.
    */
   announceLater(deliveryId: string, afterMs: number): void;
   /** True while notices are heard; else the sweep alone delivers. */
@@ -32,7 +33,10 @@ export interface DueQueue {
 
 const CHECK_EVERY_MS = 5_000;
 const LOG_EVERY_MS = 60_000;
-/** A store that answers nothing (a stopped process, a lost route) keeps its connections: a notice that takes longer has failed. */
+/**
+ * A store that answers nothing (a stopped process, a lost route) keeps its connections: a
+ * notice that takes longer has failed.
+ */
 const ADD_LIMIT_MS = 5_000;
 /** Notices on their way; what comes on top is left to the sweep, so that a slow store costs no memory. */
 const MOST_ADDS = 500;

@@ -21,11 +21,11 @@ export interface WebhookDispatcher {
 }
 
 /**
- * `call` is the row after the change; `extra` goes into the body over what is derived from the row (`quality`, `sipReason`,
- * `recording`, …). Takes the call's next sequence under its row lock; the transcript is that of `call_turns` as this
- * transaction sees it. Returns delivery ids: none when the workspace has no URL (the event is stored all the same), and none
- * for an opt-in event that nobody asked for (it is not stored, so that the sequence has no gaps).
- * A second terminal event of a call violates an index and so fails the transaction.
+ * `call` is the row after the change; `extra` goes into the body over what is derived from the row (`quality`,
+ * `sipReason`, `recording`, …). Takes the call's next sequence under its row lock; the transcript is that of
+ * `call_turns` as this transaction sees it. Returns delivery ids: none when the workspace has no URL (the event is
+ * stored all the same), and none for an opt-in event that nobody asked for (it is not stored, so that the sequence has
+ * no gaps). A second terminal event of a call violates an index and so fails the transaction.
  */
 export async function recordCallEvent(
   tx: Queryable,

@@ -83,7 +83,8 @@ async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQue
   const client = await pool.connect();
   try {
     await runMigrations(client);
-    // Each job leaves dead rows that the next look-up has to step over: at 100 notices a second a minute of them costs seconds.
+    // Each job leaves dead rows that the next look-up has to step over: at 100 notices a second
+    // a minute of them costs seconds.
     await client.query(
       'ALTER TABLE bullmq.job SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0)',
     );

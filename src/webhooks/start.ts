@@ -1,6 +1,7 @@
 /**
- * Puts webhook delivery together: queue, sweep, dispatcher, guarded client. Called once by `src/control/ground.ts`, after the
- * migrations; the caller closes it before it closes the database. Events are written by `outbox.ts`, not here.
+ * Puts webhook delivery together: queue, sweep, dispatcher, guarded client. Called once by `src/control/ground.ts`,
+ * after the migrations; the caller closes it before it closes the database. Events are written
+ * by `outbox.ts`, not here.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -28,9 +29,9 @@ export interface WebhookDeps {
   random: () => number;
   logger: Logger;
   /**
-   * True: who commits an event starts its first attempt, and the queue announces what comes later; should this process die in
-   * between, the first sweep of the next one finds the row. False: the queue announces first attempts too, so that a test sees it at
-   * work. Default true.
+   * True: who commits an event starts its first attempt, and the queue announces what comes later; should this process
+   * die in between, the first sweep of the next one finds the row. False: the queue announces first attempts too, so
+   * that a test sees it at work. Default true.
    */
   startsAtOnce?: boolean;
   /** See `DeliveryDeps.retryScale`. */

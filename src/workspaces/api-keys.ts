@@ -1,7 +1,8 @@
 /**
- * API keys of a workspace (contract §7): at most five live ones, and as many that are being rotated out, each shown once. Used by the command line, the settings API and
- * the demo. Only the id and the secret's SHA-256 are stored; the text is returned by `createApiKey` and `rotateApiKey`, never again.
- * A key that makes, rotates or widens another gives no more than it has itself (`Grantor`).
+ * API keys of a workspace (contract §7): at most five live ones, and as many that are being rotated out, each shown
+ * once. Used by the command line, the settings API and the demo. Only the id and the secret's SHA-256 are stored; the
+ * text is returned by `createApiKey` and `rotateApiKey`, never again. A key that makes, rotates or widens another gives
+ * no more than it has itself (`Grantor`).
  */
 import ipaddr from 'ipaddr.js';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';

@@ -1,6 +1,7 @@
 /**
- * Reads and changes what may be changed of an API key: name, scopes, address ranges, end of life; never its text. Used by the settings API
- * and the command line. A key that widens another gives no more than it has itself; to narrow or rename takes nothing.
+ * Reads and changes what may be changed of an API key: name, scopes, address ranges, end of life; never its text. Used
+ * by the settings API and the command line. A key that widens another gives no more than it has itself; to narrow or
+ * rename takes nothing.
  */
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { OperatorError } from '../errors/operator-error.ts';

@@ -1,6 +1,6 @@
 /**
- * Ordinary calls through the real service, on one gateway one after the other: each part in `ordinary-calls/` says what it is about. The quiet
- * ones come first: what has a hundred calls comes last.
+ * Ordinary calls through the real service, on one gateway one after the other: each part in `ordinary-calls/` says what
+ * it is about. The quiet ones come first: what has a hundred calls comes last.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

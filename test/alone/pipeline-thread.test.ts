@@ -1,4 +1,6 @@
-/** The built pipeline thread with the built engine threads: real messages, shared memory, voices, recogniser and time. */
+/**
+ * The built pipeline thread with the built engine threads: real messages, shared memory, voices, recogniser and time.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -200,14 +202,18 @@ describe('the pipeline thread', () => {
   test.skipIf(!hasModel)(
     'with neural voice activity 2 s of a loud tone begin no turn of the caller, whose answer behind it is heard',
     async () => {
-      // A judge of voices that gets no processor is not waited for, and the gate alone takes a tone for a voice: then once more.
+      // A judge of voices that gets no processor is not waited for, and the gate alone takes a
+      // tone for a voice: then once more.
       let heard = await toneAndAnswer('neural 1');
       for (let call = 2; call <= 5 && !heard.fromTheAnswerOn; call++) heard = await toneAndAnswer(`neural ${call}`);
       expect(heard).toEqual({ fromTheAnswerOn: true, intent: 'accept', warnings: [] });
     },
   );
 
-  /** A call with a tone of 2 s, a breath and an answer: whether the caller's first turn began behind the tone, and what it meant. */
+  /**
+   * A call with a tone of 2 s, a breath and an answer: whether the caller's first turn began
+   * behind the tone, and what it meant.
+   */
   async function toneAndAnswer(callUuid: string) {
     messages.length = 0;
     const agent = sampleAgent({ voiceActivity: 'neural', greeting: 'Hello.' });

@@ -1,4 +1,7 @@
-/** The two engine threads as they run in service: built code in worker threads, clients over ports, speech from one to the other. */
+/**
+ * The two engine threads as they run in service: built code in worker threads, clients over
+ * ports, speech from one to the other.
+ */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PATIENCE_MS } from '../../bench/harness/patience.ts';

@@ -1,6 +1,6 @@
 /**
- * A real media process, built, with control's side of the link and the threads played by stubs: what badly behaved streams do to it
- * (nothing), and what is logged of them (one line each, with the call's id, without the token).
+ * A real media process, built, with control's side of the link and the threads played by stubs: what badly behaved
+ * streams do to it (nothing), and what is logged of them (one line each, with the call's id, without the token).
  */
 
 import { type ChildProcess, fork } from 'node:child_process';

@@ -1,4 +1,7 @@
-/** Recordings for tests of control: a key in the row, a finished encrypted file on the disk, or one in a store that is ready to be read. */
+/**
+ * Recordings for tests of control: a key in the row, a finished encrypted file on the disk, or one in a store that is
+ * ready to be read.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

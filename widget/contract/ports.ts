@@ -1,6 +1,6 @@
 /**
- * The shapes that the widget's separately loaded parts exchange: the loader (`embed.js`), the voice engine, the panel. Types only:
- * nothing of this file is shipped.
+ * The shapes that the widget's separately loaded parts exchange: the loader (`embed.js`), the voice engine, the panel.
+ * Types only: nothing of this file is shipped.
  */
 
 export type Status = 'connecting' | 'connected' | 'disconnected' | 'error';

@@ -1,6 +1,7 @@
 /**
- * One embedded agent: its session, its statuses, its panel. A click does everything that a gesture allows at once; the voice engine,
- * loaded beforehand where possible, takes over what is under way. `error` and `disconnected` end an attempt, exactly one of them.
+ * One embedded agent: its session, its statuses, its panel. A click does everything that a gesture allows at once; the
+ * voice engine, loaded beforehand where possible, takes over what is under way. `error` and `disconnected` end an
+ * attempt, exactly one of them.
  */
 import type {
   Fault,

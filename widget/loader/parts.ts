@@ -1,6 +1,7 @@
 /**
- * Loads the other parts: as scripts with the hash that the build wrote into the loader, so that who pins the loader pins everything,
- * and with the page's nonce. Each part gives what it holds to its own script element; no global is touched.
+ * Loads the other parts: as scripts with the hash that the build wrote into the loader, so that who pins the loader
+ * pins everything, and with the page's nonce. Each part gives what it holds to its own script
+ * element; no global is touched.
  */
 import { FaultError } from './faults.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The socket of a session, over losses: connects, greets, notices a dead line, resumes with the token of the last `session.ready`, and
- * gives up when the server's window is over. It knows nothing of audio.
+ * The socket of a session, over losses: connects, greets, notices a dead line, resumes with the token of the last
+ * `session.ready`, and gives up when the server's window is over. It knows nothing of audio.
  */
 import type { Ready, ServerMessage } from './wire.ts';
 

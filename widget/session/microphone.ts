@@ -1,6 +1,6 @@
 /**
- * The microphone from its stream to packets of the negotiated codec. A device that goes away in mid-call is looked for again: at once,
- * and at each change of devices, for 10 s; the call goes on meanwhile.
+ * The microphone from its stream to packets of the negotiated codec. A device that goes away in mid-call is looked for
+ * again: at once, and at each change of devices, for 10 s; the call goes on meanwhile.
  */
 import type { FromCapture, ToCapture } from '../worklets/messages.ts';
 import { createOpusEncoder, type FrameEncoder } from './opus.ts';

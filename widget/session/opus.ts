@@ -1,4 +1,7 @@
-/** Opus by WebCodecs, where the browser has it: 48 kHz mono, 20 ms. Elsewhere PCM is spoken, and nothing is downloaded for it. */
+/**
+ * Opus by WebCodecs, where the browser has it: 48 kHz mono, 20 ms. Elsewhere PCM is spoken, and
+ * nothing is downloaded for it.
+ */
 
 export const OPUS_RATE_HZ = 48_000;
 const FRAME_MICROSECONDS = 20_000;

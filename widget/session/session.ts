@@ -1,6 +1,6 @@
 /**
- * One conversation: takes over what the click has set going, joins microphone, connection and speaker, and tells its host how it
- * fares. Everything that it opens it closes, whichever way it ends.
+ * One conversation: takes over what the click has set going, joins microphone, connection and speaker, and tells its
+ * host how it fares. Everything that it opens it closes, whichever way it ends.
  */
 import type { Fault, FaultCode, Session, SessionHost, Unlocked } from '../contract/ports.ts';
 import { type Connection, createConnection } from './connection.ts';
@@ -92,7 +92,10 @@ export function createSession(host: SessionHost, unlocked: Unlocked): Session {
     bufferMs: 200,
   });
 
-  /** Where no prompt stands between, the socket does not wait for the microphone: the agent may begin while the device wakes up. */
+  /**
+   * Where no prompt stands between, the socket does not wait for the microphone: the agent may
+   * begin while the device wakes up.
+   */
   async function run(): Promise<void> {
     const beganAtMs = performance.now();
     const [support] = await Promise.all([opus, loadWorklets(context, host.workletUrl)]);
@@ -154,7 +157,8 @@ export function createSession(host: SessionHost, unlocked: Unlocked): Session {
     } else if (message.type === 'playback.clear') speaker?.clear();
     else if (message.type === 'tool.call') void answerTool(host.tools, message, connection.send);
     else if (message.type === 'session.ended') {
-      // Nothing more comes. The socket's close must not race the last words for the reason, and no loss of it is a loss any more.
+      // Nothing more comes. The socket's close must not race the last words for the reason, and
+      // no loss of it is a loss any more.
       connection.close(null);
       void finishSpeaking(message.reason ?? 'ended');
     }

@@ -1,6 +1,6 @@
 /**
- * Agent speech from the socket to the playback worklet, and the playhead back. Every binary message belongs to the utterance that was
- * announced last; after a clear nothing older is heard, whatever is still in the decoder.
+ * Agent speech from the socket to the playback worklet, and the playhead back. Every binary message belongs to the
+ * utterance that was announced last; after a clear nothing older is heard, whatever is still in the decoder.
  */
 import type { FromPlayback, ToPlayback } from '../worklets/messages.ts';
 import { createOpusDecoder, type PacketDecoder } from './opus.ts';
@@ -56,7 +56,10 @@ export function createSpeaker(context: AudioContext, events: SpeakerEvents): Spe
     }
   };
 
-  /** A clear is answered for what it cut, also when no sound of it had come; what had been played out has its answer already. */
+  /**
+   * A clear is answered for what it cut, also when no sound of it had come; what had been
+   * played out has its answer already.
+   */
   function flushed(utterance: number, playedMs: number): void {
     const cut = utterance || cleared;
     events.silenced(whenHeard(context, context.currentTime));

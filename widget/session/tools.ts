@@ -1,4 +1,7 @@
-/** Tools that the page offers to the agent: `ServiceVoice.tool(name, handler)`. An agent never waits for one that is not there. */
+/**
+ * Tools that the page offers to the agent: `ServiceVoice.tool(name, handler)`. An agent never
+ * waits for one that is not there.
+ */
 import type { ToolHandler } from '../contract/ports.ts';
 import type { ServerMessage } from './wire.ts';
 

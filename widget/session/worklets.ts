@@ -1,6 +1,6 @@
 /**
- * Loads the worklets' module. First by its own address, which a strict policy can allow by host; where that is refused (Safari in some
- * frames), as blob:, then as data:. A context loads it once.
+ * Loads the worklets' module. First by its own address, which a strict policy can allow by host; where that is refused
+ * (Safari in some frames), as blob:, then as data:. A context loads it once.
  */
 
 export async function loadWorklets(context: AudioContext, address: string): Promise<void> {

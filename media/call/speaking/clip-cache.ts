@@ -1,6 +1,7 @@
 /**
- * Clips as speech of a leg: rendered once for each format, kept in memory for this thread and by its source on the disk for the others. A
- * clip that is still being rendered plays from the rendering itself. Bounded; what was not used for longest goes.
+ * Clips as speech of a leg: rendered once for each format, kept in memory for this thread and by its source on the disk
+ * for the others. A clip that is still being rendered plays from the rendering itself. Bounded;
+ * what was not used for longest goes.
  */
 import type { Logger } from 'pino';
 import type { LegFormat } from '../../contract/audio-format.ts';

@@ -1,13 +1,15 @@
 /**
- * Speech that is worth keeping: greetings, rendered while the phone rings, so that the agent's first word need not wait for a voice engine, and
- * whatever a script says without placeholders, which is the same in every call. In memory for this thread, and on disk for the others and
- * for the next start: `<directory>/<sha-256 of text, voice and codec>.speech`, written to a temporary file and renamed. A call that begins
- * while its greeting still renders plays from the rendering itself. Both are bounded in number and bytes; the longest unused go.
- * Greetings hold names: neither the text nor anything audible is in the file. It is sealed under a key made of the text itself, so that who
- * does not know what was said cannot find out by listening.
+ * Speech that is worth keeping: greetings, rendered while the phone rings, so that the agent's first word need not wait
+ * for a voice engine, and whatever a script says without placeholders, which is the same in every call. In memory for
+ * this thread, and on disk for the others and for the next start: `<directory>/<sha-256 of text, voice and
+ * codec>.speech`, written to a temporary file and renamed. A call that begins while its greeting still renders plays
+ * from the rendering itself. Both are bounded in number and bytes; the longest unused go. Greetings hold names: neither
+ * the text nor anything audible is in the file. It is encrypted under a key made of the text itself, so that who does
+ * not know what was said cannot find out by listening.
  *
  *   file:  nonce (12) │ tag (16) │ AES-256-GCM of
- *          {"version":1,"frameBytes":160,"frames":N,"words":[[charStart,charEnd,startMs,endMs],…]}\n  N × frameBytes of audio
+ *          {"version":1,"frameBytes":160,"frames":N,"words":[[charStart,charEnd,startMs,endMs],…]}\n
+ *          N × frameBytes of audio
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -61,8 +63,8 @@ export class GreetingCache {
   }
 
   /**
-   * The speech, perhaps still growing: from memory at once, else from disk, else rendered now. With `hurry` the disk is not asked for what
-   * is not known to be there: a caller listens. Never rejects.
+   * The speech, perhaps still growing: from memory at once, else from disk, else rendered now. With `hurry` the disk is
+   * not asked for what is not known to be there: a caller listens. Never rejects.
    */
   obtain(request: RenderRequest, hurry = false): RenderedSpeech {
     const key = keyOf(this.#keyed(request));

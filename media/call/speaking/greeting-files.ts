@@ -1,6 +1,6 @@
 /**
- * The folder of kept speech, for the greeting cache: an encrypted file a speech, written to a temporary file and renamed, so that other threads
- * see it whole or not at all. Bounded in number and bytes; the longest unused go.
+ * The folder of kept speech, for the greeting cache: an encrypted file a speech, written to a temporary file and
+ * renamed, so that other threads see it whole or not at all. Bounded in number and bytes; the longest unused go.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Puts the local recogniser together: module, dictionary, decoders, scheduler. Called by the STT thread, and by tests that need
- * the recogniser without a thread. Two decoders are made and run ahead of the first utterance.
+ * Puts the local recogniser together: module, dictionary, decoders, scheduler. Called by the STT thread, and by tests
+ * that need the recogniser without a thread. Two decoders are made and run ahead of the first utterance.
  */
 import { systemClock } from '../../contract/clock.ts';
 import { createDecoderPool } from './decoder-pool.ts';

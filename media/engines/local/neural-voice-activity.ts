@@ -1,8 +1,9 @@
 /**
- * `VoiceActivity` of two steps: the gate decides "surely silent" at once, and only what is left is scored by the neural model on
- * another thread, 32 ms at a time. A frame's answer is the gate's and the newest verdict's together, so a verdict counts one or two
- * frames after its sound. Where no verdict is to be had (the sound just began, the other thread is behind, or gone) the gate
- * alone decides: it errs towards speech. Made by `voice-activity-scoring.ts`, one a call; blocks nothing and allocates nothing per frame.
+ * `VoiceActivity` of two steps: the gate decides "surely silent" at once, and only what is left is scored by the neural
+ * model on another thread, 32 ms at a time. A frame's answer is the gate's and the newest verdict's together, so a
+ * verdict counts one or two frames after its sound. Where no verdict is to be had (the sound just began, the other
+ * thread is behind, or gone) the gate alone decides: it errs towards speech. Made by `voice-activity-scoring.ts`, one a
+ * call; blocks nothing and allocates nothing per frame.
  */
 import { FRAME_MS } from '../../contract/audio-format.ts';
 import type { VoiceActivity } from '../../contract/engines.ts';

@@ -1,7 +1,8 @@
 /**
- * The `SpeechToText` port, heard by the STT thread at the other end of `port`. Called by the pipeline; any number of streams at
- * once. Audio goes over in messages of 80 ms, so that a frame costs no message. It keeps the event loop alive only while a
- * stream is open. When the thread dies, each open stream and each later one gets `onError`: make a new client with a new port then.
+ * The `SpeechToText` port, heard by the STT thread at the other end of `port`. Called by the pipeline; any number of
+ * streams at once. Audio goes over in messages of 80 ms, so that a frame costs no message. It keeps the event loop
+ * alive only while a stream is open. When the thread dies, each open stream and each later one gets `onError`: make a
+ * new client with a new port then.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Grammar, Recognition, RecognitionStream, SpeechToText } from '../../contract/engines.ts';
@@ -45,7 +46,9 @@ export function createSpeechToTextClients(port: MessagePort): (rateHz: 8000 | 16
   });
   port.unref();
 
-  /** Gathers frames into messages; nothing goes over after `finish` or `cancel`, or when the stream has ended otherwise. */
+  /**
+   * Gathers frames into messages; nothing goes over after `finish` or `cancel`, or when the stream has ended otherwise.
+   */
   class ClientStream implements RecognitionStream {
     readonly #id: number;
     readonly #batchSamples: number;

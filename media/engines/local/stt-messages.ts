@@ -1,4 +1,7 @@
-/** What a speech-to-text client and the STT thread say to each other, over one MessagePort a client. Ids are the client's own. */
+/**
+ * What a speech-to-text client and the STT thread say to each other, over one MessagePort a
+ * client. Ids are the client's own.
+ */
 import type { Grammar, Recognition } from '../../contract/engines.ts';
 import type { DecoderRateHz } from './phrase-decoder.ts';
 

@@ -1,10 +1,10 @@
 /**
- * Shares the decoders of a thread between the open streams: one batch of audio of one stream at a time, in turn, so that a stream that is
- * behind cannot starve the others. Called by the STT thread. Knows no ports; between two batches it yields, so that new
- * audio and cancellations get in. A stream without a free decoder waits with its audio queued.
+ * Shares the decoders of a thread between the open streams: one batch of audio of one stream at a time, in turn, so
+ * that a stream that is behind cannot starve the others. Called by the STT thread. Knows no ports; between two batches
+ * it yields, so that new audio and cancellations get in. A stream without a free decoder waits with its audio queued.
  *
- * A stream that is asked for a conclusion is decoded to its end and gives its decoder back. Goes it on after all, it is heard again from
- * its beginning: a decoder cannot take back an end.
+ * A stream that is asked for a conclusion is decoded to its end and gives its decoder back. Goes it on after all, it is
+ * heard again from its beginning: a decoder cannot take back an end.
  */
 import type { Clock } from '../../contract/clock.ts';
 import type { Grammar, Recognition } from '../../contract/engines.ts';

@@ -1,7 +1,8 @@
 /**
  * The `TextToSpeech` port, spoken by the TTS thread at the other end of `port`. Called by the pipeline; any number of
- * requests at once. It keeps the event loop alive only while it waits for an answer. When the thread dies, every request fails
- * with a `VoiceError` of code `engine_gone`, and so does each later one: make a new client with a new port then.
+ * requests at once. It keeps the event loop alive only while it waits for an answer. When the thread dies, every
+ * request fails with a `VoiceError` of code `engine_gone`, and so does each later one: make a
+ * new client with a new port then.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { SpeechChunk, TextToSpeech } from '../../contract/engines.ts';

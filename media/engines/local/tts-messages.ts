@@ -1,4 +1,7 @@
-/** What a text-to-speech client and the TTS thread say to each other, over one MessagePort a client. Ids are the client's own. */
+/**
+ * What a text-to-speech client and the TTS thread say to each other, over one MessagePort a
+ * client. Ids are the client's own.
+ */
 import type { VoiceErrorCode } from './voice-error.ts';
 
 export type ToTts =

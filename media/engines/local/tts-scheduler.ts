@@ -1,7 +1,7 @@
 /**
- * Shares one voice between many requests, one piece of speech at a time: next is the request whose listener runs out of sound
- * first. A new request has no sound yet, so a long text never delays another call's first sentence by more than one piece; one that
- * nobody waits for yet goes behind those that somebody hears.
+ * Shares one voice between many requests, one piece of speech at a time: next is the request whose listener runs out of
+ * sound first. A new request has no sound yet, so a long text never delays another call's first sentence by more than
+ * one piece; one that nobody waits for yet goes behind those that somebody hears.
  * Called by the TTS thread. Knows no ports; between two pieces it yields, so that cancellations get in.
  */
 import type { Clock } from '../../contract/clock.ts';
@@ -13,7 +13,10 @@ import { type Metered, timed } from './work-meter.ts';
 
 /** About five minutes of speech; more is no turn of a conversation. */
 const MAX_TEXT_CHARACTERS = 4000;
-/** Above this the newest would wait for many seconds: better told at once. What somebody waits for on the line is the last to be refused. */
+/**
+ * Above this the newest would wait for many seconds: better told at once. What somebody waits for on the line is the
+ * last to be refused.
+ */
 const MAX_WAITING_REQUESTS = 256;
 const MAX_WAITING_AHEAD = 128;
 /** What is made ahead is due so much later: the phone still rings. */
@@ -27,7 +30,10 @@ export interface TtsListener {
 }
 
 export interface TtsScheduler extends Metered {
-  /** Returns the function that cancels; after it nothing is called any more. `ahead`: nobody waits for it yet; `isFixed`: the same in every call. */
+  /**
+   * Returns the function that cancels; after it nothing is called any more. `ahead`: nobody waits for it yet;
+   * `isFixed`: the same in every call.
+   */
   request(text: string, voice: string, listener: TtsListener, ahead?: boolean, isFixed?: boolean): () => void;
   readonly waitingRequests: number;
 }

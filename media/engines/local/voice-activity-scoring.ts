@@ -1,7 +1,8 @@
 /**
- * The neural voice activity of one pipeline thread: asks for scoring with the first call that wants it, gives each such call its
- * `NeuralVoiceActivity`, and tells the calls when there is no scoring (packages missing, scoring thread dead): they go on with the gate
- * alone. The pipeline thread makes one; the scoring thread belongs to the media process (`media/io/threads/scoring-host.ts`).
+ * The neural voice activity of one pipeline thread: asks for scoring with the first call that wants it, gives each such
+ * call its `NeuralVoiceActivity`, and tells the calls when there is no scoring (packages missing, scoring thread dead):
+ * they go on with the gate alone. The pipeline thread makes one; the scoring thread belongs to the media process
+ * (`media/io/threads/scoring-host.ts`).
  */
 import type { VoiceActivity } from '../../contract/engines.ts';
 import { NeuralVoiceActivity } from './neural-voice-activity.ts';

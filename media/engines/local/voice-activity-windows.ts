@@ -1,11 +1,13 @@
 /**
- * Shared memory between a pipeline thread and the thread that scores the voice activity of its calls: a slot a call, four windows deep.
+ * Shared memory between a pipeline thread and the thread that scores the voice activity of its calls: a slot a call,
+ * four windows deep.
  *
- *   Int32 open slots │ slot: Int32 open, written, scored, – │ … │ Float32 score a slot │ window: Int32 isFirst, Float32 samples │ …
+ *   Int32 open slots │ slot: Int32 open, written, scored, – │ … │ Float32 score a slot │ …
+ *   window: Int32 isFirst, Float32 samples │ …
  *
- * A window is 32 ms of audio behind the last 4 ms of the window before it, as the model wants it. `written` and `scored` only
- * rise, whoever has the slot, so that what is left of an earlier call is never taken for the next one's. Used by
- * `neural-voice-activity.ts` (writer) and `window-scorer.ts` (reader); no allocation after construction.
+ * A window is 32 ms of audio behind the last 4 ms of the window before it, as the model wants it. `written` and
+ * `scored` only rise, whoever has the slot, so that what is left of an earlier call is never taken for the next one's.
+ * Used by `neural-voice-activity.ts` (writer) and `window-scorer.ts` (reader); no allocation after construction.
  */
 
 const DEPTH = 4;
@@ -86,8 +88,8 @@ export class VoiceActivityWindows {
   }
 
   /**
-   * Writer: copies `inputSamples` samples of 16 bits, scaled to ±1. `isFirst`: the window before it was not written, the model begins anew.
-   * False when the other side is four windows behind.
+   * Writer: copies `inputSamples` samples of 16 bits, scaled to ±1. `isFirst`: the window before it was not written,
+   * the model begins anew. False when the other side is four windows behind.
    */
   write(slot: number, samples: Int16Array, isFirst: boolean): boolean {
     if (this.pending(slot) >= DEPTH) return false;
@@ -100,7 +102,10 @@ export class VoiceActivityWindows {
     return true;
   }
 
-  /** Reader: copies the oldest window that is not scored to `input` from `inputStart`; returns whether it is a first one. */
+  /**
+   * Reader: copies the oldest window that is not scored to `input` from `inputStart`; returns
+   * whether it is a first one.
+   */
   read(slot: number, input: Float32Array, inputStart: number): boolean {
     const window = this.#windowOf(slot, this.#words[SLOT_WORDS * (slot + 1) + SCORED]!);
     const start = window * this.inputSamples;

@@ -1,14 +1,15 @@
 /**
- * Scores the windows of all calls of one thread in batches: one window of each call that has one, at most 64 in one run of the model.
- * Each call's recurrent state is kept here. Runs in the voice-activity thread (in tests: anywhere); the model is given.
+ * Scores the windows of all calls of one thread in batches: one window of each call that has one, at most 64 in one run
+ * of the model. Each call's recurrent state is kept here. Runs in the voice-activity thread (in tests: anywhere); the
+ * model is given.
  */
 import type { VoiceActivityWindows } from './voice-activity-windows.ts';
 
 /** A model that scores `batch` windows at once. */
 export interface WindowModel {
   /**
-   * `input` is `[batch, inputSamples]`, `state` `[2, batch, STATE_SIZE]`, both longer than that or as long. The results are read before the
-   * next run.
+   * `input` is `[batch, inputSamples]`, `state` `[2, batch, STATE_SIZE]`, both longer than that or as long. The results
+   * are read before the next run.
    */
   run(input: Float32Array, state: Float32Array, batch: number): Promise<{ scores: Float32Array; state: Float32Array }>;
 }

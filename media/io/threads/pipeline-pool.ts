@@ -1,9 +1,9 @@
 /**
- * The pipeline threads of a media process: W that carry calls and one warm spare. A call goes to the thread with the fewest. When a
- * thread dies, its calls move to the spare, each from its last checkpoint and on a new block (the socket stays, the caller
- * hears a gap), and a new spare is started. Without a spare they wait for a new thread rather than join calls that are well: one of
- * them may be the cause. A call in whose work three threads in a row died is ended, and so is one that was moved eight times, whoever's
- * work it was: each of them within a minute of the one before.
+ * The pipeline threads of a media process: W that carry calls and one warm spare. A call goes to the thread with the
+ * fewest. When a thread dies, its calls move to the spare, each from its last checkpoint and on a new block (the socket
+ * stays, the caller hears a gap), and a new spare is started. Without a spare they wait for a new thread rather than
+ * join calls that are well: one of them may be the cause. A call in whose work three threads in a row died is ended,
+ * and so is one that was moved eight times, whoever's work it was: each of them within a minute of the one before.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
@@ -64,8 +64,8 @@ export interface PlacedCall {
   /** Frames were written: the thread's bell is rung at the end of the tick. */
   fed(): void;
   /**
-   * Lost where no thread carries the call: of a tool's answer the next one asks again. After `control` the listener's `controlled` follows,
-   * unless the thread dies.
+   * Lost where no thread carries the call: of a tool's answer the next one asks again. After `control` the listener's
+   * `controlled` follows, unless the thread dies.
    */
   command(command: CallCommand): void;
   /** `closed` follows. */
@@ -135,7 +135,10 @@ class Call implements PlacedCall {
     this.listener.conversationEvent(event);
   }
 
-  /** The thread died while the agent spoke: its turn is told with what was heard of it. Nothing happens when it did not speak. */
+  /**
+   * The thread died while the agent spoke: its turn is told with what was heard of it. Nothing
+   * happens when it did not speak.
+   */
   closeUtterance(): void {
     const { utterance, block, setup } = this;
     this.utterance = null;

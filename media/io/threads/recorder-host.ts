@@ -1,7 +1,8 @@
 /**
- * The recorder thread, seen from the I/O thread: opens and closes recordings, and starts a dead thread again, handing it every
- * open ring anew (a ring holds 2 s, so a quick restart loses little; one that dies again and again is started ever later). A recording that was closing at three deaths is
- * given up with an error, so that its call is not kept waiting.
+ * The recorder thread, seen from the I/O thread: opens and closes recordings, and starts a dead thread again, handing
+ * it every open ring anew (a ring holds 2 s, so a quick restart loses little; one that dies again and again is started
+ * ever later). A recording that was closing at three deaths is given up with an error, so that
+ * its call is not kept waiting.
  */
 import type { Logger } from 'pino';
 import type { LegFormat } from '../../contract/audio-format.ts';
@@ -28,7 +29,10 @@ export interface RecorderHostOptions {
   workerData: { dataDir: string; mediaId: string; runId: string; logLevel: string };
   clock: Clock;
   log: Logger;
-  /** Also for a stream that was never opened here: an earlier run of this process had recorded it, and the thread finished it. */
+  /**
+   * Also for a stream that was never opened here: an earlier run of this process had recorded
+   * it, and the thread finished it.
+   */
   finished(stream: RecordedStream, recording: RecordingFacts | null, error: string | null): void;
   /** The thread found a recording that an earlier run left; `key` answers. */
   keyWanted?(stream: RecordedStream): void;

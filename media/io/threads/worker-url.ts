@@ -1,6 +1,6 @@
 /**
- * Where the thread entries lie. They are built JavaScript: a worker does not strip types on every Node that we support, so a
- * process that runs from sources finds no file here, and says so when the thread starts.
+ * Where the thread entries lie. They are built JavaScript: a worker does not strip types on every Node that we support,
+ * so a process that runs from sources finds no file here, and says so when the thread starts.
  */
 
 export type ThreadEntry = 'pipeline-thread' | 'recorder-thread' | 'tts-thread' | 'stt-thread' | 'voice-activity-thread';

@@ -185,7 +185,10 @@ interface RecordingView {
   durationSeconds: number | null;
   sizeBytes: number | null;
   sha256: string | null;
-  /** One for each stream of the call, in order, as soon as it is stored: more than one when it came back after a fault of ours. */
+  /**
+   * One for each stream of the call, in order, as soon as it is stored: more than one when it
+   * came back after a fault of ours.
+   */
   parts: {
     url: string;
     urlExpiresAt: string;
@@ -198,7 +201,10 @@ interface RecordingView {
   }[];
 }
 
-/** Addresses are signed anew each time the entry is read. Where the file lies is for whoever runs the service: `parley recording list`. */
+/**
+ * Addresses are signed anew each time the entry is read. Where the file lies is for whoever
+ * runs the service: `parley recording list`.
+ */
 function recordingView(call: CallRecord, links: RecordingLinks): RecordingView {
   const facts = call.recordingStatus === 'ready' ? call.recording : null;
   const { callUuid } = call;

@@ -1,4 +1,7 @@
-/** A call steered while it runs, through the real processes: the API's control actions, the command line's hang-up, the deletion. */
+/**
+ * A call steered while it runs, through the real processes: the API's control actions, the
+ * command line's hang-up, the deletion.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -11,7 +14,10 @@ const NOTE = 'A colleague of mine will call you back.';
 
 export const listener: PersonaInput = { kind: 'silent', name: 'listener', number: NUMBER, ringMs: 200 };
 
-/** `stage`: the gateway, whose agent says something at once and waits for an answer, and its data folder; there once `beforeAll` is through. */
+/**
+ * `stage`: the gateway, whose agent says something at once and waits for an answer, and its data folder; there once
+ * `beforeAll` is through.
+ */
 export function testOperatorControl(stage: () => { gateway: Gateway; dataDir: string }): void {
   let gateway: Gateway;
   let dataDir = '';

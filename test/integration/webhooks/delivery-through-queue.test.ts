@@ -1,6 +1,6 @@
 /**
- * Queue, sweep, claims and guarded client together, the same suite on both queues: PostgreSQL, which is killed and robbed of its
- * queue, and a real Redis, which is stopped, killed, emptied and slowed down.
+ * Queue, sweep, claims and guarded client together, the same suite on both queues: PostgreSQL, which is killed and
+ * robbed of its queue, and a real Redis, which is stopped, killed, emptied and slowed down.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -132,7 +132,10 @@ const arrived = (callUuid: string): number[] =>
     .filter((body) => body.callUuid === callUuid)
     .map((body) => body.sequence);
 
-/** Three calls in a row, each brought by the queue: no sweep comes meanwhile. One that the queue did not bring is the next sweep's. */
+/**
+ * Three calls in a row, each brought by the queue: no sweep comes meanwhile. One that the queue
+ * did not bring is the next sweep's.
+ */
 async function untilQueueIsHeard(): Promise<void> {
   let heard = 0;
   await eventually('the queue', async () => {
@@ -165,7 +168,10 @@ function holdsOnEveryQueue(loseQueue: () => Promise<unknown>): void {
   });
 }
 
-/** What falls due while it is away is also in `test/fault/webhook-history.test.ts`, on both queues; here it is the queue that must come back. */
+/**
+ * What falls due while it is away is also in `test/fault/webhook-history.test.ts`, on both queues; here it is the queue
+ * that must come back.
+ */
 function losesNothingWithPostgres(): void {
   it('loses nothing when PostgreSQL is killed with 60 calls under way, and hears the queue again afterwards', async () => {
     const calls: Promise<string>[] = [];

@@ -1,4 +1,7 @@
-/** A whole call of the pipeline on fakes and a virtual clock: leg, engines, session, and what it sent, in words that tests can compare. */
+/**
+ * A whole call of the pipeline on fakes and a virtual clock: leg, engines, session, and what it sent, in words that
+ * tests can compare.
+ */
 import { pino } from 'pino';
 import { scriptedKind } from '../../../media/agents/scripted/scripted-agent.ts';
 import { createCallSession } from '../../../media/call/call-session.ts';

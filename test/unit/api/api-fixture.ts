@@ -1,4 +1,7 @@
-/** A whole API server on a fresh database, with placement, admission and policy that a test sets. Used by the tests beside it. */
+/**
+ * A whole API server on a fresh database, with placement, admission and policy that a test
+ * sets. Used by the tests beside it.
+ */
 import { mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

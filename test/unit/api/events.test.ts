@@ -249,7 +249,8 @@ describe('the events of a call', () => {
       asked.mockClear();
       api.clock.advanceMs(1_000);
       for (const stream of streams) expect(await stream.next()).toMatchObject({ event: 'b' });
-      // A stream that was still writing is served by another look; one look a stream would be twice as many as there are.
+      // A stream that was still writing is served by another look; one look a stream would be
+      // twice as many as there are.
       expect(asked.mock.calls.length).toBeLessThan(streams.length);
     } finally {
       asked.mockRestore();

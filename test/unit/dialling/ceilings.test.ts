@@ -1,4 +1,7 @@
-/** Ceilings of calls and minutes a day, on a real database: exact under 50 placements at once, and what a stop leaves behind. */
+/**
+ * Ceilings of calls and minutes a day, on a real database: exact under 50 placements at once,
+ * and what a stop leaves behind.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { judgeDay, NOTHING_USED } from '../../../src/dialling/daily-ceilings.ts';

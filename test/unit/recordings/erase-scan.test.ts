@@ -1,6 +1,7 @@
 /**
- * Erasing, proven by a scan: a call is planted with canaries in every column and file that Parley knows, then erased, and then every table,
- * every file of the data folder and everything in the store is searched for them: text, sound, and the encrypted bytes themselves.
+ * Erasing, proven by a scan: a call is planted with canaries in every column and file that Parley knows, then erased,
+ * and then every table, every file of the data folder and everything in the store is searched for them: text, sound,
+ * and the encrypted bytes themselves.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** One recording of a call that came back: by the clock of the call, with silence where the line was dead, whatever comes late or never. */
+/**
+ * One recording of a call that came back: by the clock of the call, with silence where the line was dead, whatever
+ * comes late or never.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +31,9 @@ describe('the recording of a call whose media process died', () => {
   });
   afterEach(() => h.close());
 
-  /** A call whose first stream began now; a second one begins `afterMs` later. Nothing is told of their recordings yet. */
+  /**
+   * A call whose first stream began now; a second one begins `afterMs` later. Nothing is told of their recordings yet.
+   */
   async function cameBack(afterMs: number): Promise<string> {
     const callUuid = await talkingCall(h);
     await began(callUuid, 1);

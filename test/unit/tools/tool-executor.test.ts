@@ -1,4 +1,7 @@
-/** Tools as control carries them out, on a real database and real sockets: at most one request a use, one row, and no secret anywhere. */
+/**
+ * Tools as control carries them out, on a real database and real sockets: at most one request a
+ * use, one row, and no secret anywhere.
+ */
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

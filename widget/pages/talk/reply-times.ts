@@ -1,6 +1,6 @@
 /**
- * What each answer's time is made of, drawn as it happens. Every figure of a `latency` message counts from the visitor's last sound
- * (docs/live-protocol.md), so a part is the difference to the one before it.
+ * What each answer's time is made of, drawn as it happens. Every figure of a `latency` message counts from the
+ * visitor's last sound (docs/live-protocol.md), so a part is the difference to the one before it.
  */
 import { element } from '../../panel/elements.ts';
 import { type LatencyMessage, partsOf } from './reply-parts.ts';

@@ -103,7 +103,8 @@ describe('a conversation', () => {
     const latency = call.conversationEvents.find((event) => event.type === 'latency');
     expect(latency).toEqual({
       type: 'latency',
-      // 200 ms of patience after a whole yes; 80 ms of voice engine, less the wake it began in; 20 ms to the I/O thread's next tick.
+      // 200 ms of patience after a whole yes; 80 ms of voice engine, less the wake it began in; 20 ms to the I/O
+      // thread's next tick.
       latency: { turnId: 't4', eouMs: 200, sttMs: 200, ttsMs: 260, agentMs: 280 },
     });
   });
@@ -226,7 +227,8 @@ describe('patience', () => {
     await call.run(1_000);
     await call.say(400);
     await call.runUntil('the end of the turn', () => call.ear.streams[0]?.over === true);
-    // 500 ms up to the frame that made it certain (60 ms of speech), 340 ms more of speech, 1,120 ms of patience without the last frame.
+    // 500 ms up to the frame that made it certain (60 ms of speech), 340 ms more of speech, 1,120 ms of patience
+    // without the last frame.
     expect(call.ear.streams[0]!.pushedMs).toBe(500 + 340 + 1_120 - 20);
   });
 

@@ -1,4 +1,7 @@
-/** Tools in a conversation on the virtual clock: what the agent says while one is at work, and that each use has exactly one result. */
+/**
+ * Tools in a conversation on the virtual clock: what the agent says while one is at work, and
+ * that each use has exactly one result.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ConversationEvent } from '../../../../media/contract/conversation.ts';
 import type { FromPipeline } from '../../../../media/contract/thread-messages.ts';
@@ -28,7 +31,10 @@ async function untilAsked(options: Parameters<typeof fakeCall>[0] = {}): Promise
   await call.runUntil('the tool', () => asked().length > 0);
 }
 
-/** The longest time in which neither the agent nor the caller is heard, from `fromMs` to `untilMs`; the fake far end plays 60 ms behind. */
+/**
+ * The longest time in which neither the agent nor the caller is heard, from `fromMs` to `untilMs`; the fake far end
+ * plays 60 ms behind.
+ */
 function longestSilenceMs(fromMs: number, untilMs: number): number {
   const sounds = call.turns
     .map(({ startMs, endMs }) => ({ startMs, endMs }))

@@ -58,7 +58,9 @@ afterEach(() => {
   for (const made of harnesses.splice(0)) made.remove();
 });
 
-/** Lets time pass as in a call: frames every 20 ms, ticks in between. The tone of a direction is 0 where it is silent. */
+/**
+ * Lets time pass as in a call: frames every 20 ms, ticks in between. The tone of a direction is 0 where it is silent.
+ */
 function talk(
   { clock }: Harness,
   caller: Caller,

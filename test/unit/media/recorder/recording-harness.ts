@@ -142,8 +142,8 @@ export function toneDbfs(samples: Int16Array, rateHz: number, toneHz: number): n
 }
 
 /**
- * Start and end of what is louder than half of `sendTone`'s peak, in ms, measured in steps of 5 ms. (libopus lets a tone that is switched
- * on, as no voice is, through to the other channel for 15 ms, at a third of its peak.)
+ * Start and end of what is louder than half of `sendTone`'s peak, in ms, measured in steps of 5 ms. (libopus lets a
+ * tone that is switched on, as no voice is, through to the other channel for 15 ms, at a third of its peak.)
  */
 export function soundsIn(samples: Int16Array, rateHz: number): [number, number][] {
   const step = (rateHz * 5) / 1000;

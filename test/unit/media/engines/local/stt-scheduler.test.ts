@@ -7,7 +7,10 @@ import { VirtualClock } from '../../../../support/virtual-clock.ts';
 
 const BATCH_SAMPLES = 640;
 
-/** Hears the grammar's key and the number of batches so far, but for batches that begin with sample 1. Sample 666 breaks it. */
+/**
+ * Hears the grammar's key and the number of batches so far, but for batches that begin with
+ * sample 1. Sample 666 breaks it.
+ */
 class FakeDecoder implements PhraseDecoder {
   grammarKey = '';
   loads = 0;

@@ -1,6 +1,7 @@
-// A pipeline thread that does as the digits pressed say: 1 throws, 2 spins, 3 exits, 4 runs out of memory, 5 ends the call,
-// 6 falls silent, 7 begins to say something, of which six characters were heard, 8 has more of it to say, and eleven were heard.
-// While it obeys the first six it works for the call that was pressed (`media/rings/suspect.ts`). With rings (`STUB_RINGS`, the built folder `dist/media/rings`) it echoes what it hears.
+// A pipeline thread that does as the digits pressed say: 1 throws, 2 spins, 3 exits, 4 runs out of memory, 5 ends the
+// call, 6 falls silent, 7 begins to say something, of which six characters were heard, 8 has more of it to say, and
+// eleven were heard. While it obeys the first six it works for the call that was pressed (`media/rings/suspect.ts`).
+// With rings (`STUB_RINGS`, the built folder `dist/media/rings`) it echoes what it hears.
 import { parentPort, workerData } from 'node:worker_threads';
 
 /** Of the call's block (`media/rings/call-block.ts`). */
