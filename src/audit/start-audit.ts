@@ -1,6 +1,6 @@
 /**
  * Links new audit rows each second while control runs, so that the time in which a row is not yet held by its chain is
- * short. Made by `src/control/control.ts`; any number of nodes may run it.
+ * short. Made by `src/control/ground.ts`; any number of nodes may run it.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

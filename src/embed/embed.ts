@@ -1,6 +1,6 @@
 /**
  * The control side of web sessions put together: tokens are issued here, and sockets get their sessions. Made by
- * `src/control/control.ts`.
+ * `src/control/call-work.ts`.
  */
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';

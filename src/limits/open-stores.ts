@@ -1,6 +1,6 @@
 /**
  * Chooses the stores of limits: PostgreSQL alone, or Redis in front of it when REDIS_URL is set, with the keeper that
- * holds Redis' view of calls true. Called once by `control.ts`, which closes it before the database.
+ * holds Redis' view of calls true. Called once by `src/control/ground.ts`, which closes it before the database.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

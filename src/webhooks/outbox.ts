@@ -1,7 +1,6 @@
 /**
  * Writes an event and its delivery inside the transaction of the change that it reports, so that one cannot exist
- * without the other. Called by `src/calls` and by whatever else has events; after the commit the caller dispatches
- * the ids. Must not send.
+ * without the other. Called by whatever has events; after the commit the caller dispatches the ids. Must not send.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
