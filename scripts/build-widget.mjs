@@ -17,12 +17,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Contract §10, gzip. What a site's visitors load; the hosted pages' own scripts are not among it. */
 const BUDGET_BYTES = { 'embed.js': 8 * 1024, all: 28 * 1024 };
-const COUNTED = ['embed.js', 'voice', 'panel', 'audio'];
+const COUNTED = ['embed.js', 'session', 'panel', 'audio'];
 /** Current browsers of the last four years; AudioWorklet begins at Chrome 66, Firefox 76, Safari 14.1. */
 const TARGET = ['chrome87', 'firefox78', 'safari14.1'];
 
 const PARTS = {
-  voice: { entry: 'voice/main.ts', format: 'iife' },
+  session: { entry: 'session/main.ts', format: 'iife' },
   panel: { entry: 'panel/main.ts', format: 'iife' },
   audio: { entry: 'worklets/main.ts', format: 'esm' },
   talk: { entry: 'pages/talk/main.ts', format: 'esm' },
@@ -79,7 +79,7 @@ export async function buildWidget({ outFolder = join(root, 'dist', 'widget'), wr
     note(name, `${name}-${hash}.${format === 'css' ? 'css' : 'js'}`, bytes);
   }
   const parts = Object.fromEntries(
-    ['voice', 'panel', 'audio'].map((name) => [name, { file: files[name].file, integrity: files[name].integrity }]),
+    ['session', 'panel', 'audio'].map((name) => [name, { file: files[name].file, integrity: files[name].integrity }]),
   );
   note('embed.js', 'embed.js', await bundle('loader/main.ts', 'iife', { __PARTS__: JSON.stringify(parts) }));
 

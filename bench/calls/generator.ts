@@ -1,7 +1,8 @@
 /**
- * The load: a process of its own that dials N media streams, one by one at seeded random times as calls come, and speaks on each
- * as a carrier would, open loop (it sends on its own absolute schedule, whatever comes back). It measures its own lateness and CPU
- * too, so that ours is not blamed for its. Told what to do by IPC (`GeneratorOrder`), says `FromGenerator`, exits when disconnected.
+ * The load: a process of its own that dials N media streams, one by one at seeded random times as calls come, and
+ * speaks on each as a carrier would, open loop (it sends on its own absolute schedule, whatever comes back). It
+ * measures its own lateness and CPU too, so that ours is not blamed for its. Told what to do by IPC (`GeneratorOrder`),
+ * says `FromGenerator`, exits when disconnected.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../harness/seeded-random.ts';

@@ -1,4 +1,7 @@
-/** What is measured: our media process with either socket server, and the naive gateway. Each runs as a process of its own. */
+/**
+ * What is measured: our media process with either socket server, and the naive gateway. Each
+ * runs as a process of its own.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -84,8 +87,8 @@ export async function startMediaProcess(
     runDir,
     dataDir: runDir,
     pipelineThreads: 1,
-    speechThreads: 0,
-    listenThreads: 0,
+    ttsThreads: 0,
+    sttThreads: 0,
     capacityCalls: 5_000,
     framesPerMessage: { plivo: framesPerMessage },
     metricsEveryMs: METRICS_EVERY_MS,

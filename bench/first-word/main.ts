@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- first-word [--calls 20]`: from the callee's answer to the agent's first sample, and to the first that can be
- * heard, by the carrier emulator's own clock. One call after another, so that nothing waits for another call.
+ * `npm run bench -- first-word [--calls 20]`: from the callee's answer to the agent's first sample, and to the first
+ * that can be heard, by the carrier emulator's own clock. One call after another, so that
+ * nothing waits for another call.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The customer's own server in the tour: the webhook receiver, which verifies with the client and can be slow once, and the endpoint
- * of the custom tool.
+ * The customer's own server in the tour: the webhook receiver, which verifies with the client and can be slow once, and
+ * the endpoint of the custom tool.
  */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,7 @@
 /**
  * The only source of time. Comes in by parameter everywhere that time matters; tests pass a virtual clock.
- * `nowMs` is monotonic (durations, deadlines, media); `epochMs` is wall clock (only for records that leave the process).
+ * `nowMs` is monotonic (durations, deadlines, media); `epochMs` is wall clock (only for records
+ * that leave the process).
  */
 export interface Clock {
   /** Monotonic milliseconds, fractional; the zero point is arbitrary. */

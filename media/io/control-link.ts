@@ -1,7 +1,8 @@
 /**
- * The media side of the control link: connects to control's private socket, greets, and connects again for as long as the
- * process lives. What is said while control is away is kept (bounded, in memory) and said again in order; calls go on meanwhile.
- * Claims are the exception: nobody waits for an old one, so they are sent only while a connection stands and time is left.
+ * The media side of the control link: connects to control's private socket, greets, and connects again for as long as
+ * the process lives. What is said while control is away is kept (bounded, in memory) and said again in order; calls go
+ * on meanwhile. Claims are the exception: nobody waits for an old one, so they are sent only while a connection stands
+ * and time is left.
  */
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -15,12 +16,14 @@ const SPOOL_MESSAGES = 50_000;
 const CLAIM_LIMIT_MS = 3000;
 const RETRY_PAUSES = { firstMs: 50, longestMs: 1_000 };
 const ACK_EVERY_MS = 1000;
-/** More than this in the socket's own buffer: control hangs. The connection is dropped; the spool holds what matters. */
+/**
+ * More than this in the socket's own buffer: control hangs. The connection is dropped; the spool holds what matters.
+ */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /** Reports that say how it is at this moment. */
 const TRUE_NOW: ReadonlySet<ToControl['type']> = new Set(['load', 'room', 'metrics']);
 /** A spool this full gives up what only shows the conversation live, and keeps the room for what is stored. */
-const LIVE_SPOOL_MESSAGES = 40_000;
+const EVENT_SPOOL_MESSAGES = 40_000;
 
 export interface ControlLinkOptions {
   socketPath: string;
@@ -102,7 +105,7 @@ class Link implements ControlLink {
     if (this.#closed) return;
     // They are true now or not at all.
     if (TRUE_NOW.has(message.type) && !this.#isConnected) return;
-    const isSpoolFull = message.type === 'live' && this.unackedCount >= LIVE_SPOOL_MESSAGES;
+    const isSpoolFull = message.type === 'live' && this.unackedCount >= EVENT_SPOOL_MESSAGES;
     if (isSpoolFull || !this.#reliable.send(message)) {
       this.droppedMessages++;
       if (this.droppedMessages === 1) {

@@ -1,11 +1,12 @@
 /**
- * Analyses calls that are over. Who ends a call rings; a sweep every 5 s finds what no ring told (a process that died, a database that
- * was away). A job is a row (`analysis-jobs.ts`), so nothing here has to survive. Made and closed by `control.ts`.
+ * Analyses calls that are over. Who ends a call rings; a sweep every 5 s finds what no ring told (a process that died,
+ * a database that was away). A job is a row (`analysis-jobs.ts`), so nothing here has to survive. Made and closed
+ * by `src/control/call-work.ts`.
  */
 import type { Logger } from 'pino';
 import { type Clock, every } from '../../media/contract/clock.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
-import { readOwnCall } from '../calls/live-call.ts';
+import { readOwnCall } from '../calls/call-row.ts';
 import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
@@ -39,7 +40,7 @@ export interface AnalysisRunnerDeps {
   http: OutboundHttp;
   bus: Pick<CallEventBus, 'publish'>;
   recordCallEvent: RecordCallEvent;
-  bell: { ring(deliveryIds: readonly string[]): void };
+  webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   observed?: AnalysisObserver;
 }
 
@@ -126,7 +127,7 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
     const stored = await settleJob(deps, callUuid, analysis);
     if (stored === null) return;
     for (const event of stored.events) deps.bus.publish(event);
-    if (stored.deliveryIds.length > 0) deps.bell.ring(stored.deliveryIds);
+    if (stored.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(stored.deliveryIds);
     const model = analysis.findings?.model;
     const by = model === undefined ? 'none' : model.startsWith('parley-heuristic') ? 'heuristic' : 'model';
     const endedEpochMs = stored.call.endedAt?.getTime() ?? clock.epochMs();

@@ -1,6 +1,7 @@
 /**
- * Asks a workspace's model about one call, with retries, until a deadline. Called by `analyse.ts`. A fault that may pass (429, 5xx,
- * no connection, nonsense) is tried again after a pause; one that will not (401, a refusal) is not. Never rejects.
+ * Asks a workspace's model about one call, with retries, until a deadline. Called by `analyse.ts`. A fault that may
+ * pass (429, 5xx, no connection, nonsense) is tried again after a pause; one that will not
+ * (401, a refusal) is not. Never rejects.
  */
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Findings } from '../calls/findings.ts';

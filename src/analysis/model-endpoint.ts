@@ -1,6 +1,6 @@
 /**
- * The chat endpoint of a workspace as stored: address, model, and a key that is sealed like a line's credentials. Read by the runner; set
- * and shown by `src/analysis/operator-model.ts`. The key leaves it only towards a request.
+ * The chat endpoint of a workspace as stored: address, model, and a key that is sealed like a line's credentials. Read
+ * by the runner; set and shown by `src/analysis/operator-model.ts`. The key leaves it only towards a request.
  */
 import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Sealer } from '../sealing/sealer.ts';

@@ -1,7 +1,7 @@
 /**
- * What this process has learned of each workspace's chat endpoint: the form of answer that it takes, and whether it is worth asking.
- * After five failures in a row it is left alone for 30 s, then one question goes through; so a dead model costs a call centre seconds
- * and not a wait for each call. Forgotten when the endpoint is changed.
+ * What this process has learned of each workspace's chat endpoint: the form of answer that it takes, and whether it is
+ * worth asking. After five failures in a row it is left alone for 30 s, then one question goes through; so a dead model
+ * costs a call centre seconds and not a wait for each call. Forgotten when the endpoint is changed.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { type CircuitBreaker, createCircuitBreaker, failuresInARow } from '../outbound-http/circuit-breaker.ts';

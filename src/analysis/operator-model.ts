@@ -1,6 +1,7 @@
 /**
- * The chat endpoint that reads a workspace's calls: set, shown, removed, tried. Used by the command line and the settings API. The key is
- * stored sealed and never shown; an address is refused when it leads to where nothing would be sent.
+ * The chat endpoint that reads a workspace's calls: set, shown, removed, tried. Used by the command line and the
+ * settings API. The key is stored sealed and never shown; an address is refused when it leads
+ * to where nothing would be sent.
  */
 
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';

@@ -46,7 +46,10 @@ export interface KeyUse {
 export interface Authenticator {
   /** `address` is the client's, as the last trusted proxy saw it. */
   authenticate(authorization: string | undefined, address: string): Promise<Authentication>;
-  /** In the order of `uses`: whether each would still be let in. For what goes on after its request; asks the database once. */
+  /**
+   * In the order of `uses`: whether each would still be let in. For what goes on after its
+   * request; asks the database once.
+   */
   stillHold(uses: readonly KeyUse[]): Promise<boolean[]>;
   /** Remembers the keys that were used last. Never rejects: without it a key is known once it was right. */
   warm(): Promise<void>;

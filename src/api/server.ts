@@ -1,7 +1,7 @@
 /**
- * The control plane's HTTP server: builds and returns it, does not listen. `src/control/` composes the ports and listens
- * on the private socket behind the media plane's proxy. Carrier callbacks register in a scope of their own, so that
- * their body parsers do not reach the API.
+ * The control plane's HTTP server: builds and returns it, does not listen. `src/control/` composes the ports and
+ * listens on the private socket behind the media plane's proxy. Carrier callbacks register in a scope of their own, so
+ * that their body parsers do not reach the API.
  */
 import Fastify, { type FastifyInstance } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';

@@ -1,6 +1,6 @@
 /**
- * Clips of a workspace: a file that was sent becomes a sealed sound with a name; agents play it; it goes away when none does any more. Used
- * by the API and the command line; calls get theirs by `forCall`.
+ * Clips of a workspace: a file that was sent becomes an encrypted sound with a name; agents play it; it goes away when
+ * none does any more. Used by the API and the command line; calls get theirs by `forCall`.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -71,9 +71,11 @@ export interface Clips {
   sound(workspaceId: string, named: string): Promise<ClipSound | undefined>;
   /** What it was; undefined without such a clip. Rejects with `ClipInUse`. */
   remove(args: { workspaceId: string; named: string; by: ChangedBy }): Promise<Clip | undefined>;
-  /** What the agent's definition names, on this machine. Never rejects: the agent speaks the text of what is not there. */
+  /**
+   * What the agent's definition names, on this machine. Never rejects: the agent speaks the text of what is not there.
+   */
   forCall(agentId: string, definition: AgentDefinition): Promise<CallClips | undefined>;
-  /** Removes sealed bytes that an earlier attempt could not. */
+  /** Removes encrypted bytes that an earlier attempt could not. */
   sweep(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Keeps the slot of each visitor's address while its session lives: renewed here each 20 s for all live web sessions, given back at their
- * end, when the address is forgotten too. Any number of nodes may run it. Made and closed by `embed.ts`.
+ * Keeps the slot of each visitor's address while its session lives: renewed here each 20 s for all live web sessions,
+ * given back at their end, when the address is forgotten too. Any number of nodes may run it.
+ * Made and closed by `embed.ts`.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

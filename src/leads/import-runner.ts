@@ -1,7 +1,8 @@
 /**
- * Works through imports in the background, one at a time: rows in groups, each group with its errors and the import's progress
- * in one transaction. So a row is stored once, and an import that a process left behind goes on where it stood: its lease runs
- * out, and the next one takes it. Created by control and by the command line; whoever creates it closes it.
+ * Works through imports in the background, one at a time: rows in groups, each group with its errors and the import's
+ * progress in one transaction. So a row is stored once, and an import that a process left behind goes on where it
+ * stood: its lease runs out, and the next one takes it. Created by control and by the command
+ * line; whoever creates it closes it.
  */
 import type { Logger } from 'pino';
 import { type Clock, every } from '../../media/contract/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * Leads and suppressions as the operator handles them, by the name of a workspace: the same rules as for clients, faults as
- * sentences. Used by the command line.
+ * Leads and suppressions as the operator handles them, by the name of a workspace: the same rules as for clients,
+ * faults as sentences. Used by the command line.
  */
 import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';

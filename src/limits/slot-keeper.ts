@@ -1,12 +1,12 @@
 /**
- * Keeps Redis' view of call slots true to the table of calls: each 10 s it renews the slots of all live calls, whoever placed
- * them, and those that nobody renews (their call is over, or its placement died) end by themselves within 45 s. Any number of
- * nodes may run it. Not needed without Redis: in PostgreSQL the row itself is the slot.
+ * Keeps Redis' view of call slots true to the table of calls: each 10 s it renews the slots of all live calls, whoever
+ * placed them, and those that nobody renews (their call is over, or its placement died) end by themselves within 45 s.
+ * Any number of nodes may run it. Not needed without Redis: in PostgreSQL the row itself is the slot.
  */
 
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import { LIVE } from '../calls/live-statuses.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 import { createSweeper } from '../store/sweeper.ts';
 import { callHold } from './call-limits.ts';
@@ -23,7 +23,7 @@ export interface SlotKeeper {
 
 const KEEP_EVERY_MS = 10_000;
 
-export interface LiveRow {
+export interface CountedCall {
   callUuid: string;
   workspaceId: string;
   /** Null: a web session. */
@@ -32,7 +32,7 @@ export interface LiveRow {
 }
 
 /** What a live call holds, phone or web. */
-export function holdOf({ callUuid, workspaceId, lineId, channel }: LiveRow): Hold {
+export function holdOf({ callUuid, workspaceId, lineId, channel }: CountedCall): Hold {
   if (lineId !== null && channel !== 'web') return callHold({ workspaceId, lineId }, callUuid);
   return { holder: callUuid, names: [slotNames.workspaceCalls(workspaceId), slotNames.webSessions(workspaceId)] };
 }
@@ -44,9 +44,9 @@ export function startSlotKeeper(deps: {
   log: Logger;
 }): SlotKeeper {
   async function keep(): Promise<number> {
-    const calls = await deps.database.query<LiveRow>(
+    const calls = await deps.database.query<CountedCall>(
       `SELECT call_uuid AS "callUuid", workspace_id AS "workspaceId", line_id AS "lineId", channel FROM calls
-       WHERE status IN ${LIVE}`,
+       WHERE status IN ${ACTIVE}`,
     );
     await deps.redis.renew(calls.map(holdOf), REDIS_SLOT_MS);
     return calls.length;

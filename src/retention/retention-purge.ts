@@ -1,10 +1,10 @@
 /**
- * Removes each hour what has been kept long enough, kind by kind, with a receipt for each call. Made and closed by control; any number of
- * nodes may run it, since each removal locks its call. Holds stop it.
- * All kinds of a call are looked at in one pass over the calls that have any left, a window at a time in the order of their ends: each
- * statement reads so many calls and no more, however many there are and however few are due.
- * What it does cannot be undone, so it does not trust a wall clock that was just set: time that the monotonic clock does not know of puts
- * off one hour's purge.
+ * Removes each hour what has been kept long enough, kind by kind, with a receipt for each call. Made and closed by
+ * control; any number of nodes may run it, since each removal locks its call. Holds stop it.
+ * All kinds of a call are looked at in one pass over the calls that have any left, a window at a time in the order of
+ * their ends: each statement reads so many calls and no more, however many there are and however few are due.
+ * What it does cannot be undone, so it does not trust a wall clock that was just set: time that the monotonic clock
+ * does not know of puts off one hour's purge.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -18,7 +18,10 @@ import { DEFAULT_RETENTION_DAYS } from './retention-rules.ts';
 
 export interface RetentionPurge {
   start(): void;
-  /** One purge by hand: calls by kind. `only` names the workspace, and how many calls may lose something before it ends with `more`. */
+  /**
+   * One purge by hand: calls by kind. `only` names the workspace, and how many calls may lose
+   * something before it ends with `more`.
+   */
   run(only?: { workspaceId: string; mostCalls?: number }): Promise<PurgeReport>;
   readonly figures: Readonly<{ removedParts: number; putOff: number; failed: number }>;
   close(): Promise<void>;

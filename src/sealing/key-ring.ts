@@ -1,7 +1,7 @@
 /**
- * The master keys of a running control process. It follows the database's register: a key that comes is looked for (in the file of the
- * key, which may have changed), from the turn on the other one seals, and what has left stays good for tokens as long as they
- * live. Made by `src/control/control.ts`. No key ever travels through the database.
+ * The master keys of a running control process. It follows the database's register: a key that comes is looked for (in
+ * the file of the key, which may have changed), from the turn on the other one seals, and what has left stays good for
+ * tokens as long as they live. Made by `src/control/open-keys.ts`. No key ever travels through the database.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';

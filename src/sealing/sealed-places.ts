@@ -1,6 +1,7 @@
 /**
- * Where a sealed value lies: table, workspace and row, which are sealed with it, so that it opens nowhere else. Every kind of sealed
- * value has its line here, and one in `sealed-columns.ts`, by which rotation finds it. Ids are written as PostgreSQL writes them.
+ * Where a sealed value lies: table, workspace and row, which are sealed with it, so that it opens nowhere else. Every
+ * kind of sealed value has its line here, and one in `sealed-columns.ts`, by which rotation finds it. Ids are written
+ * as PostgreSQL writes them.
  */
 export interface SealedPlace {
   readonly table: SealedTable;

@@ -1,6 +1,6 @@
 /**
- * Breakers, one a tool: when half of at least 20 uses in 60 s failed by the endpoint's fault, its tool is not asked for 30 s; then one
- * use tries. In memory of this process; the executor asks it before each request.
+ * Breakers, one a tool: when half of at least 20 uses in 60 s failed by the endpoint's fault, its tool is not asked for
+ * 30 s; then one use tries. In memory of this process; the executor asks it before each request.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { type CircuitBreaker, createCircuitBreaker, failedShare } from '../outbound-http/circuit-breaker.ts';

@@ -1,6 +1,7 @@
 /**
- * Carries out one use of an HTTP tool: arguments checked, request made and sent, one retry where that may be, and exactly one answer within the
- * tool's time. Never rejects and knows no database; the executor and `parley tool test` call it.
+ * Carries out one use of an HTTP tool: arguments checked, request made and sent, one retry where that may be, and
+ * exactly one answer within the tool's time. Never rejects and knows no database; the executor
+ * and `parley tool test` call it.
  */
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import { TOOL_DEFAULTS, type ToolAnswer, type ToolDefinition, toolFailed } from '../../media/contract/tools.ts';

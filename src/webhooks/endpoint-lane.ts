@@ -1,7 +1,7 @@
 /**
- * What is under way for one receiver (contract §6): 20 at a time, 100 a second, and after 20 straight failures one probe
- * per 30 s until one succeeds. A lane holds ids only and may forget them: the rows stay due and the sweep offers them
- * again. Made by the dispatcher.
+ * What is under way for one receiver (contract §6): 20 at a time, 100 a second, and after 20 straight failures one
+ * probe per 30 s until one succeeds. A lane holds ids only and may forget them: the rows stay due and the sweep offers
+ * them again. Made by the dispatcher.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { createCircuitBreaker, failuresInARow } from '../outbound-http/circuit-breaker.ts';
@@ -26,11 +26,11 @@ export interface LaneDeps {
 export interface EndpointLane {
   /** Offering what waits or runs already is harmless. */
   offer(id: string): void;
-  /** Half full: a sweep need not offer more. The other half is for what the bell brings. */
+  /** Half full: a sweep need not offer more. The other half is for what is dispatched. */
   isBusy(): boolean;
   /**
-   * What the rows say of the receiver at `asOfMs` of this clock: since when its breaker is open, or null. Somebody may have switched it on, or
-   * another node have found it failing. What this lane has seen since then counts more.
+   * What the rows say of the receiver at `asOfMs` of this clock: since when its breaker is open, or null. Somebody may
+   * have switched it on, or another node have found it failing. What this lane has seen since then counts more.
    */
   heedBreaker(sinceFailureMs: number | null, asOfMs: number): void;
   /** Starts nothing more; resolves when nothing runs. */

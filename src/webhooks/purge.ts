@@ -1,6 +1,7 @@
 /**
- * Once an hour: what was given up, or waited at a URL that stayed off, is removed after 30 days; the bodies of events that have
- * nothing more to do are emptied after as long, since they hold transcripts. Made by `start.ts`; any node may do it.
+ * Once an hour: what was given up, or waited at a URL that stayed off, is removed after 30 days; the bodies of events
+ * that have nothing more to do are emptied after as long, since they hold transcripts. Made by
+ * `start.ts`; any node may do it.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -67,8 +68,8 @@ const REMOVE_DEAD_SQL = `
   RETURNING event_id AS "eventId"`;
 
 /**
- * What waited at a URL that is off. Nothing is due there much later than it was written: before the URL was switched off, so the bound
- * on `next_at` leaves none out, and the backlog's index is read no further than it must be.
+ * What waited at a URL that is off. Nothing is due there much later than it was written: before the URL was switched
+ * off, so the bound on `next_at` leaves none out, and the backlog's index is read no further than it must be.
  */
 const REMOVE_WAITING_SQL = `
   DELETE FROM webhook_deliveries WHERE state = 'pending' AND id IN (

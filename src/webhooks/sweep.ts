@@ -1,6 +1,6 @@
 /**
- * Every 5 s: due deliveries that no bell brought (a ring lost with its queue, a process that died with its claims, a
- * database that was away). This alone would deliver everything; the bell makes it fast. Must not send.
+ * Every 5 s: due deliveries that no notice brought (one lost with its queue, a process that died with its claims, a
+ * database that was away). This alone would deliver everything; dispatcher and queue make it fast. Must not send.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

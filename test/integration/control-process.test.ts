@@ -141,7 +141,14 @@ const load = (calls: { callUuid: string; epoch: number }[] = []): ToControl => (
 async function joinMedia(control: Control): Promise<MediaClient> {
   const media = new MediaClient('media-run-1');
   await media.connect(join(control.runDir, 'link.sock'));
-  media.link.send({ type: 'hello', mediaId: 'media-0', pid: 1, socketServer: 'ws', capacityCalls: 10, liveCalls: [] });
+  media.link.send({
+    type: 'hello',
+    mediaId: 'media-0',
+    pid: 1,
+    socketServer: 'ws',
+    capacityCalls: 10,
+    liveCalls: [],
+  });
   media.link.send({ type: 'room', mediaId: 'media-0', moreCalls: 10, carriesCalls: 10, scarce: 'voice' });
   await until('media to be known', async () =>
     (await ask(control, 'GET', '/readyz')).status === 200 ? true : undefined,

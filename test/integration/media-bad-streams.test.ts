@@ -1,6 +1,6 @@
 /**
- * A real media process, built, with control's side of the link and the threads played by stubs: what badly behaved streams do to it
- * (nothing), and what is logged of them (one line each, with the call's id, without the token).
+ * A real media process, built, with control's side of the link and the threads played by stubs: what badly behaved
+ * streams do to it (nothing), and what is logged of them (one line each, with the call's id, without the token).
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -88,8 +88,8 @@ describe.each(kinds)('a media process on %s', (kind) => {
       runDir,
       dataDir: runDir,
       pipelineThreads: 2,
-      speechThreads: 0,
-      listenThreads: 0,
+      ttsThreads: 0,
+      sttThreads: 0,
       socketServer: kind,
       logLevel: 'info',
       threadsDir: join(root, 'test/unit/media/io/stub-threads'),

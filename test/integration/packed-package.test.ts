@@ -1,6 +1,7 @@
 /**
- * What a user installs: the files that `npm pack` packs and nothing else, beside run-time packages only, in an empty folder. As root on
- * Linux it runs as a user without rights, and with a root that cannot be written but for its data. It holds the demo's call.
+ * What a user installs: the files that `npm pack` packs and nothing else, beside run-time packages only, in an empty
+ * folder. As root on Linux it runs as a user without rights, and with a root that cannot be written but for its data.
+ * It holds the demo's call.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -45,7 +46,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** `node_modules/…` of each package that `npm install --omit=dev` would bring and that is installed here; what is nested comes with its parent. */
+/**
+ * `node_modules/…` of each package that `npm install --omit=dev` would bring and that is installed here; what is nested
+ * comes with its parent.
+ */
 function runtimePackages(): string[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean }>;

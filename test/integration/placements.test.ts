@@ -1,4 +1,7 @@
-/** The small form of `npm run fault -- placements`: 90 placements, 30 in 100 of them failed by the carrier in one of six ways. */
+/**
+ * The small form of `npm run fault -- placements`: 90 placements, 30 in 100 of them failed by
+ * the carrier in one of six ways.
+ */
 import { expect, test } from 'vitest';
 import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { createRandom } from '../../bench/harness/seeded-random.ts';

@@ -1,6 +1,6 @@
 /**
- * How busy an engine thread is, and how far behind: what the I/O thread, and by it admission, knows of its backlog. The scheduler of the
- * thread counts its own work; the thread posts a report each 250 ms.
+ * How busy an engine thread is, and how far behind: what the I/O thread, and by it admission, knows of its backlog. The
+ * scheduler of the thread counts its own work; the thread posts a report each 250 ms.
  */
 import { type Clock, every } from '../../contract/clock.ts';
 

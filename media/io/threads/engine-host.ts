@@ -1,6 +1,6 @@
 /**
- * The threads of one kind of local engine (voice or recogniser): starts them, hands out a port to one for each pipeline thread,
- * and starts a dead one again, with new ports for whoever had one. `media/main.ts` makes two.
+ * The threads of one kind of local engine (voice or recogniser): starts them, hands out a port to one for each pipeline
+ * thread, and starts a dead one again, with new ports for whoever had one. `media/main.ts` makes two.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
@@ -25,15 +25,19 @@ export interface EngineHostOptions {
 export interface EngineHost {
   /** Resolves when every thread is warm; rejects when one dies before. */
   ready: Promise<void>;
-  /** A new port to the thread that serves pipeline thread `index`; null when this host has no threads. Ask again after `replaced`. */
+  /**
+   * A new port to the thread that serves pipeline thread `index`; null when this host has no
+   * threads. Ask again after `replaced`.
+   */
   portFor(index: number): MessagePort | null;
   /** Called when a dead thread was replaced: the ports that were made for it lead nowhere. */
   replaced: (() => void) | null;
   /** Threads that died, since the start. */
   deaths: number;
   /**
-   * Of the busiest of its threads, and of the one that is furthest behind. A thread that says nothing is busy and behind by that; so
-   * is one that died, until its successor speaks. One that has not reported yet is busy, and behind from when it was warm.
+   * Of the busiest of its threads, and of the one that is furthest behind. A thread that says nothing is busy and
+   * behind by that; so is one that died, until its successor speaks. One that has not reported yet is busy, and behind
+   * from when it was warm.
    */
   load(): WorkLoad;
   close(): Promise<void>;

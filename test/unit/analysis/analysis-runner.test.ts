@@ -44,7 +44,7 @@ function start(database = h.database): AnalysisRunner {
       close: async () => {},
     },
     recordCallEvent,
-    bell: { ring: (ids) => void h.rung.push(...ids) },
+    webhookDispatcher: { dispatch: (ids) => void h.dispatched.push(...ids) },
     observed: { analysed: (by) => void observed.push(by), asked: (outcome) => void observed.push(`asked ${outcome}`) },
   });
   return runner;
@@ -60,14 +60,14 @@ async function endedCall(lines = LINES): Promise<string> {
     to: `+1415555${Math.floor(1_000 + Math.random() * 9_000)}`,
     guardDuplicates: false,
   });
-  const live = lines.map((turn) => ({
+  const messages = lines.map((turn) => ({
     type: 'live' as const,
     callUuid,
     epoch: 1,
     atEpochMs: h.clock.epochMs(),
     event: { type: 'turn' as const, turn },
   }));
-  if (live.length > 0) await h.messages.handle(live);
+  if (messages.length > 0) await h.messages.handle(messages);
   await h.messages.handle([
     { type: 'media.stopped', callUuid, epoch: 1, why: 'socket_closed', durationMs: 4_000, latencies: [] },
   ]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AUDIT_COLUMNS, type AuditRow, FIRST_PREV_HASH, hashOf } from '../../../src/audit/audit-entry.ts';
-import { createChainSealer } from '../../../src/audit/chain-sealer.ts';
+import { createChainSigner } from '../../../src/audit/chain-signer.ts';
 import { linkAudit } from '../../../src/audit/link-chain.ts';
 import { recordAudit } from '../../../src/audit/record-audit.ts';
 import { type ChainReport, verifyChain } from '../../../src/audit/verify-chain.ts';
@@ -12,7 +12,7 @@ let test: OpenTestDatabase;
 let database: Database;
 let workspaceId: string;
 let count = 0;
-const sealer = createChainSealer('ab'.repeat(32));
+const sealer = createChainSigner('ab'.repeat(32));
 
 beforeAll(async () => {
   test = await openTestDatabase({ maxConnections: 12 });

@@ -10,7 +10,7 @@ import type { MediaCodec, MediaCodecFactory } from '../../../media/io/carriers/m
 import type { CallbackRequest, Carrier, StreamInstruction } from '../../../src/carriers/carrier.ts';
 import { NO_STREAM_EVENTS } from '../../support/fakes/no-stream-events.ts';
 
-export interface LiveAtCarrier {
+export interface CallAtCarrier {
   carrierCallId: string;
   /** A public address at which the carrier may ask for a document. */
   documentUrl: string;
@@ -32,7 +32,7 @@ export interface CarrierKit {
   make(credentials: Record<string, string>): Carrier;
   codecs(settings: { framesPerMessage: FramesPerMessage }): MediaCodecFactory;
   /** A call that was answered and has its stream, at the emulator. */
-  liveCall(carrier: Carrier): Promise<LiveAtCarrier>;
+  ongoingCall(carrier: Carrier): Promise<CallAtCarrier>;
   /** As the carrier would send it: signed, and unlike any other. */
   signed(kind: string, params: Record<string, string>): CallbackRequest;
   /** Parameters that say, by what was declared, that a machine answered; that a call comes in. */
@@ -149,7 +149,7 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
     claims: 'a live call is found, hung up, and then gone; what is over counts as ended',
     async run(kit) {
       const carrier = whole(kit);
-      const { carrierCallId, hasEnded } = await kit.liveCall(carrier);
+      const { carrierCallId, hasEnded } = await kit.ongoingCall(carrier);
       expect(await carrier.lookup(carrierCallId)).toBe('in_progress');
       expect(await carrier.hangup(carrierCallId)).toBe(true);
       await hasEnded();
@@ -164,7 +164,7 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
       const carrier = whole(kit);
       expect(carrier.redirect !== undefined, 'redirect').toBe(kit.declared.capabilities.redirect);
       if (carrier.redirect === undefined) return;
-      const { carrierCallId, documentUrl, askedForDocument } = await kit.liveCall(carrier);
+      const { carrierCallId, documentUrl, askedForDocument } = await kit.ongoingCall(carrier);
       expect(await carrier.redirect(carrierCallId, documentUrl)).toBe(true);
       await askedForDocument();
       expect(await carrier.redirect('never-was', documentUrl)).toBe(false);
@@ -176,7 +176,7 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
       const carrier = whole(kit);
       expect(carrier.transfer !== undefined, 'transfer').toBe(kit.declared.capabilities.transfer);
       if (carrier.transfer === undefined) return;
-      const { carrierCallId, transferredTo } = await kit.liveCall(carrier);
+      const { carrierCallId, transferredTo } = await kit.ongoingCall(carrier);
       expect(await carrier.transfer(carrierCallId, '+14155550199')).toBe(true);
       expect(await transferredTo()).toBe('+14155550199');
       expect(await carrier.transfer('never-was', '+14155550199')).toBe(false);
@@ -193,7 +193,7 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
       }
       expect(carrier.sendDigits !== undefined, 'sendDigits').toBe(digitsOut === 'request');
       if (carrier.sendDigits === undefined) return;
-      const { carrierCallId, keysPressed } = await kit.liveCall(carrier);
+      const { carrierCallId, keysPressed } = await kit.ongoingCall(carrier);
       expect(await carrier.sendDigits(carrierCallId, '1A#')).toBe(true);
       expect(await keysPressed()).toBe('1A#');
     },

@@ -95,7 +95,7 @@ function start(runId = 'control-1'): LinkServer {
       if (databaseAway) throw new Error('away');
       return { ok: false, httpStatus: 409, why: 'used' };
     },
-    async recordingFate(stream) {
+    async recordingDisposition(stream) {
       fates.push(stream);
       return { kind: 'open', keyHex: '5e'.repeat(32) };
     },
@@ -105,8 +105,8 @@ function start(runId = 'control-1'): LinkServer {
     async releaseLeases(mediaId, calls) {
       released.push({ mediaId, calls });
     },
-    async orphanOthers(mediaId, liveCalls) {
-      orphaned.push({ mediaId, live: liveCalls.map((call) => call.callUuid) });
+    async orphanOthers(mediaId, carriedCalls) {
+      orphaned.push({ mediaId, live: carriedCalls.map((call) => call.callUuid) });
     },
   };
   return createLinkServer(deps);

@@ -1,6 +1,6 @@
 /**
- * Three days of a receiver that is ill, on the virtual clock and the real tables: sweep, dispatcher, lane, claim, attempt and note
- * together, with no bell to help. `retry-schedule.test.ts` has the arithmetic alone.
+ * Three days of a receiver that is ill, on the virtual clock and the real tables: sweep, dispatcher, lane, claim,
+ * attempt and note together, with no notice to help. `retry-schedule.test.ts` has the arithmetic alone.
  */
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';

@@ -1,4 +1,6 @@
-/** Speech as a phone line brings it: made by the local voice, 8 kHz, through mu-law, with silence or noise around it. */
+/**
+ * Speech as a phone line brings it: made by the local voice, 8 kHz, through mu-law, with silence or noise around it.
+ */
 
 import { createRandom } from '../../../../bench/harness/seeded-random.ts';
 import { decodeMulaw, encodeMulaw } from '../../../../media/audio/g711.ts';

@@ -1,6 +1,7 @@
 /**
- * Garbage on the I/O thread per frame pair (20 ms in, 20 ms out) in our own code: message bytes → rings, ring → message bytes. What
- * uWebSockets.js itself makes of a message (an ArrayBuffer and our view of it, about 200 bytes) comes on top in a live process.
+ * Garbage on the I/O thread per frame pair (20 ms in, 20 ms out) in our own code: message bytes → rings, ring → message
+ * bytes. What uWebSockets.js itself makes of a message (an ArrayBuffer and our view of it, about 200 bytes) comes on
+ * top in a live process.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -18,7 +19,10 @@ setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
 const PAIRS = 4000;
-/** On a busy machine the compiler is late, and its late laps make garbage of their own: the steady state is the lower quartile. */
+/**
+ * On a busy machine the compiler is late, and its late laps make garbage of their own: the
+ * steady state is the lower quartile.
+ */
 const LAPS = 15;
 const STEADY_LAP = 3;
 /** One checkpoint of rare, unpooled text in each 10 frames is in this. */

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
 import { type Clock, systemClock } from '../../../../../media/contract/clock.ts';
-import type { LiveEvent, Turn } from '../../../../../media/contract/conversation.ts';
+import type { ConversationEvent, Turn } from '../../../../../media/contract/conversation.ts';
 import {
   createPipelinePool,
   type PipelinePool,
@@ -19,7 +19,7 @@ class Watcher implements PlacedCallListener {
   readonly seen: string[] = [];
   readonly turns: Turn[] = [];
   block: CallBlock | null = null;
-  live(event: LiveEvent): void {
+  conversationEvent(event: ConversationEvent): void {
     this.seen.push(event.type === 'step' ? `step ${event.stepId}` : event.type);
     if (event.type === 'turn') this.turns.push(event.turn);
   }
