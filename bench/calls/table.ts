@@ -1,4 +1,6 @@
-/** The bench's tables: medians over the repetitions, with the smallest and the largest beside them, and the verdicts. */
+/**
+ * The bench's tables: medians over the repetitions, with the smallest and the largest beside them, and the verdicts.
+ */
 import { percentiles } from '../harness/percentile.ts';
 import type { Knee } from './knee.ts';
 import type { RunResult } from './measure.ts';

@@ -1,6 +1,6 @@
 /**
- * Pauses before something is tried again, each twice as long as the one before, up to a longest. Used on both sides: for threads and
- * processes that died, connections that were lost, recordings whose store did not take them.
+ * Pauses before something is tried again, each twice as long as the one before, up to a longest. Used on both sides:
+ * for threads and processes that died, connections that were lost, recordings whose store did not take them.
  */
 
 export interface PauseRange {
@@ -8,7 +8,9 @@ export interface PauseRange {
   longestMs: number;
 }
 
-/** The pause after `attempts` (0, 1, 2, …) that failed: for counts that are kept elsewhere, in a row of the database say. */
+/**
+ * The pause after `attempts` (0, 1, 2, …) that failed: for counts that are kept elsewhere, in a row of the database say.
+ */
 export function pauseAfter(attempts: number, { firstMs, longestMs }: PauseRange): number {
   return Math.min(longestMs, firstMs * 2 ** attempts);
 }

@@ -1,6 +1,7 @@
 /**
- * What the worker threads of local engines have in common: their parent sends `{type:'client', port}`, once a client; they post
- * `{type:'ready'}` when they are warm, and serve clients that came before that too; then they report their load.
+ * What the worker threads of local engines have in common: their parent sends `{type:'client', port}`, once a client;
+ * they post `{type:'ready'}` when they are warm, and serve clients that came before that too; then they report their
+ * load.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { systemClock } from '../contract/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * Worker thread of the local recogniser. What it cannot do for one stream it tells that stream; a decoder that cannot be made ends the
- * thread, so that its owner sees it. Started by `media/main.ts`.
+ * Worker thread of the local recogniser. What it cannot do for one stream it tells that stream; a decoder that cannot
+ * be made ends the thread, so that its owner sees it. Started by `media/main.ts`.
  */
 import { serveSttClient } from '../engines/local/stt-service.ts';
 import { withPackages } from '../engines/missing-package.ts';

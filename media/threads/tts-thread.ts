@@ -1,6 +1,6 @@
 /**
- * Worker thread of the local voice. One text at a time is made, in pieces of 5 to 100 ms. Ready in 0.2 s (with four voices warm), 100 to
- * 250 MB. See docs/decisions/embedded-engines.md. Started by `media/main.ts`.
+ * Worker thread of the local voice. One text at a time is made, in pieces of 5 to 100 ms. Ready in 0.2 s (with four
+ * voices warm), 100 to 250 MB. See docs/decisions/embedded-engines.md. Started by `media/main.ts`.
  */
 import { systemClock } from '../contract/clock.ts';
 import { FLITE_VOICES, loadFliteVoice } from '../engines/local/flite-voice.ts';

@@ -1,6 +1,7 @@
 /**
- * Leaves an address alone that fails: after too many failures the breaker opens for a while, then one use tries, and decides. In memory of
- * this process. One an endpoint: `src/webhooks/endpoint-lane.ts`, `src/tools/breaker.ts` and `src/analysis/model-state.ts` make them.
+ * Leaves an address alone that fails: after too many failures the breaker opens for a while, then one use tries, and
+ * decides. In memory of this process. One an endpoint: `src/webhooks/endpoint-lane.ts`, `src/tools/breaker.ts` and
+ * `src/analysis/model-state.ts` make them.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 
