@@ -43,7 +43,7 @@ export const LIVE_CLOSE_CODES: Readonly<Record<LiveErrorCode, number>> = {
   replaced: 4409,
 };
 
-/** What media knows of who knocks at `/ws/live`. */
+/** What media knows of an upgrade request at `/ws/live`. */
 export interface LiveUpgradeRequest {
   parentOrigin: string;
   /** The `Origin` header; null: the client is no browser. */

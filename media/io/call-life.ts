@@ -211,7 +211,7 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
     this.#placed.stop();
   }
 
-  /** At once: the pipeline's last word takes a moment, in which the browser may knock again. */
+  /** At once: the pipeline's last word takes a moment, in which the browser may come again. */
   #tellWebEnd(why: LegEnd): void {
     const { callUuid, epoch, web } = this.setup;
     if (web === undefined || this.#isHandedOver || this.#isSuperseded) return;

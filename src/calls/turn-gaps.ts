@@ -16,7 +16,7 @@ export interface TurnGap {
 }
 
 /**
- * The pipeline's voice gate may hear the end of a turn a little early: sound that begins so
+ * The pipeline's voice-activity gate may hear the end of a turn a little early: sound that begins so
  * soon after it is part of it.
  */
 const TURN_END_EARLY_MS = 120;

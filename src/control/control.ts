@@ -29,7 +29,7 @@ export interface Control {
    */
   refuseNewCalls(): Promise<void>;
   /**
-   * New calls are refused with 503 at once. Who still knocks is told so for a moment; then requests are finished, and
+   * New calls are refused with 503 at once. Who still asks is told so for a moment; then requests are finished, and
    * all is closed in the order in which things need each other. Idempotent.
    */
   close(): Promise<void>;

@@ -33,7 +33,7 @@ const HEARD_SECONDS = 2;
 /** Around an answer: the caller thinks, the agent waits for the end. */
 const PAUSES_SECONDS = 2;
 /**
- * Of a core, a call: sockets with codec and playout, pipeline with voice gate, recorder (frame-path.md,
+ * Of a core, a call: sockets with codec and playout, pipeline with voice-activity gate, recorder (frame-path.md,
  * recording-format.md).
  */
 const SOCKETS_SHARE = 0.001;

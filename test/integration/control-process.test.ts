@@ -329,18 +329,18 @@ describe('a control process, one after another', () => {
   });
   test('on SIGTERM new calls get 503 at once, and the process exits 0', async () => {
     control.child.kill('SIGTERM');
-    // Requests, not milliseconds: whoever knocks again and again is told 503 a while, and then nobody is there.
-    const knock = (): Promise<number> =>
+    // Requests, not milliseconds: whoever asks again and again is told 503 a while, and then nobody is there.
+    const ask = (): Promise<number> =>
       place(control).then(
         ({ status }) => status,
         () => 0,
       );
-    const knocker = async (): Promise<number[]> => {
+    const asker = async (): Promise<number[]> => {
       const answers: number[] = [];
-      while (answers.at(-1) !== 0) answers.push(await knock());
+      while (answers.at(-1) !== 0) answers.push(await ask());
       return answers;
     };
-    const told = await Promise.all([knocker(), knocker(), knocker()]);
+    const told = await Promise.all([asker(), asker(), asker()]);
     expect(told.some((answers) => answers.includes(503))).toBe(true);
     for (const answers of told) {
       // A busy machine may deliver the signal after the first ones.

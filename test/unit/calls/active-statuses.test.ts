@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { ACTIVE, ACTIVE_STATUSES } from '../../../src/calls/active-statuses.ts';
 
-const src = fileURLToPath(new URL('../../../src', import.meta.url));
+const src = fileURLToPath(new URL('../../../src/', import.meta.url));
 
 it('are those of the partial indexes on calls, letter for letter', () => {
   const indexes = ['0001_first_call', '0005_leads'].flatMap((name) => {

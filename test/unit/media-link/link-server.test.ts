@@ -21,7 +21,7 @@ let server: LinkServer;
 let pool: MediaPool;
 let handled: CallMessage[];
 let claims: string[];
-const fates: { callUuid: string; epoch: number }[] = [];
+const dispositions: { callUuid: string; epoch: number }[] = [];
 let renewed: number;
 let released: { mediaId: string; calls: readonly { callUuid: string; epoch: number }[] }[];
 let orphaned: { mediaId: string; live: string[] }[];
@@ -96,7 +96,7 @@ function start(runId = 'control-1'): LinkServer {
       return { ok: false, httpStatus: 409, why: 'used' };
     },
     async recordingDisposition(stream) {
-      fates.push(stream);
+      dispositions.push(stream);
       return { kind: 'open', keyHex: '5e'.repeat(32) };
     },
     async renewLeases() {

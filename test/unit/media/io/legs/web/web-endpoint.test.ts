@@ -143,7 +143,7 @@ describe.each(servers)('/ws/live on %s', (_name, create) => {
     expect(ends).toMatchObject([{ type: 'web.ended', why: 'socket_closed' }, { type: 'media.stopped' }]);
   });
 
-  it('hands control the knock: parentOrigin, Origin, address', async () => {
+  it('hands control the upgrade request: parentOrigin, Origin, address', async () => {
     const client = open({ origin: null });
     await client.waitForType('session.ready');
     expect(claims.at(-1)).toMatchObject({
