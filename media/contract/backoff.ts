@@ -9,7 +9,7 @@ export interface PauseRange {
 }
 
 /**
- * The pause after `attempts` (0, 1, 2, …) that failed: for counts that are kept elsewhere, in a row of the database say.
+ * The pause after `attempts` (0, 1, 2, …) that failed: for counts that are kept elsewhere, as in a row of a table.
  */
 export function pauseAfter(attempts: number, { firstMs, longestMs }: PauseRange): number {
   return Math.min(longestMs, firstMs * 2 ** attempts);

@@ -29,7 +29,9 @@ const STAND_STILL_MS = 4_000;
 const ANSWER_LIMIT_MS = 60_000;
 const READY_LIMIT_MS = 60_000;
 
-/** True when no history breaks a rule, and each fault met its victim: of a fault that did not, a history says nothing. */
+/**
+ * True when no history breaks a rule, and each fault met its victim: of a fault that did not, a history says nothing.
+ */
 export async function runProcessScenario({ calls, say }: ProcessScenarioOptions): Promise<boolean> {
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-chaos-processes-'));
   const gateway = await startGateway({
