@@ -13,7 +13,7 @@ const FLOORS = {
   ground: ['errors', 'store', 'outbound-http', 'sealing', 'audit', 'carriers', 'config'],
   records: ['calls', 'limits', 'workspaces'],
   services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'key-rotation', 'leads', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'webhooks'],
-  'live-calls': ['embed', 'lifecycle', 'media-link', 'metrics', 'placement'],
+  'calls-in-progress': ['embed', 'lifecycle', 'media-link', 'metrics', 'placement'],
   api: ['api'],
   programs: ['cli', 'control', 'doctor', 'supervisor'],
 };
@@ -42,11 +42,11 @@ module.exports = {
     only('agents-know-their-port-only', '^media/agents/', '^media/(contract|agents)/'),
     rule('agents-and-engines-meet-in-threads', { path: '^(src|media|widget)/', pathNot: '^media/(agents|engines|threads)/|^media/(main|engine-speed)\\.ts$' }, { path: '^media/(agents|engines)/' }),
     only('engines-implement-ports', '^media/engines/', '^media/(contract|audio|engines)/'),
-    only('sealed-files-are-a-leaf', '^media/sealed/', '^media/(contract|sealed)/'),
-    only('recorder-stands-alone', '^media/recorder/', '^media/(contract|rings|audio|sealed|recorder)/'),
-    only('clips-stand-alone', '^media/clips/', '^media/(contract|audio|sealed|clips)/'),
+    only('encrypted-files-are-a-leaf', '^media/files/', '^media/(contract|files)/'),
+    only('recorder-stands-alone', '^media/recorder/', '^media/(contract|rings|audio|files|recorder)/'),
+    only('clips-stand-alone', '^media/clips/', '^media/(contract|audio|files|clips)/'),
     // Both sides read the same files: what a recording looks like on a disk is a contract too.
-    only('control-reaches-media-by-messages', '^src/', '^(src/|media/(contract|sealed)/)'),
+    only('control-reaches-media-by-messages', '^src/', '^(src/|media/(contract|files)/)'),
     only('widget-knows-contract-only', '^widget/', '^(widget/|media/contract/)'),
     // What is built of the tests runs as a process of its own, without a test runner.
     rule('fault-runs-need-no-test-runner', { path: '^test/(fault|harness)/', pathNot: '\\.test\\.ts$' }, { path: '^test/|node_modules/vitest', pathNot: '^test/(fault|harness)/' }),

@@ -1,6 +1,6 @@
 /**
- * Settings of a media process: JSON in the environment variable PARLEY_MEDIA_CONFIG, written by the supervisor. Read once, frozen.
- * The only file of the media plane that reads `process.env`.
+ * Settings of a media process: JSON in the environment variable PARLEY_MEDIA_CONFIG, written by the supervisor. Read
+ * once, frozen. The only file of the media plane that reads `process.env`.
  */
 import { z } from 'zod';
 import { CARRIER_NAMES } from './contract/carriers.ts';
@@ -17,13 +17,16 @@ const mediaConfigSchema = z.strictObject({
   runDir: z.string().min(1),
   dataDir: z.string().min(1),
   pipelineThreads: z.int().min(1).max(64),
-  speechThreads: z.int().min(0).max(16),
-  listenThreads: z.int().min(0).max(64),
+  ttsThreads: z.int().min(0).max(16),
+  sttThreads: z.int().min(0).max(64),
   socketServer: z.enum(['auto', 'uws', 'ws']),
   logLevel: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   /** Streams at once; more are answered 503. */
   capacityCalls: z.int().min(1).max(100_000).default(500),
-  /** By carrier, frames in one message to it; the carrier's preset where it is not named. 3 costs a third less CPU, and up to 100 ms of lead in place of 80. */
+  /**
+   * By carrier, frames in one message to it; the carrier's preset where it is not named. 3 costs a third less CPU, and
+   * up to 100 ms of lead in place of 80.
+   */
   framesPerMessage: z.partialRecord(z.enum(CARRIER_NAMES), z.union([z.literal(1), z.literal(3)])).default({}),
   /**
    * Ranges of the proxies before us whose word about the client's address is taken, and in which header they give it.

@@ -1,6 +1,7 @@
 /**
- * What the local voice and recogniser cost on this machine, as one line of JSON: ms of work for a second of speech made, and for a second
- * heard. `parley doctor` runs it in a process of its own and tells from it how many calls of an agent the machine carries. Takes a second or two.
+ * What the local voice and recogniser cost on this machine, as one line of JSON: ms of work for a second of speech
+ * made, and for a second heard. `parley doctor` runs it in a process of its own and tells from it how many calls of an
+ * agent the machine carries. Takes a second or two.
  */
 import { loadFliteVoice } from './engines/local/flite-voice.ts';
 import { createGrammarCache } from './engines/local/grammar-cache.ts';

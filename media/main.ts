@@ -1,6 +1,7 @@
 /**
- * The media process: composes sockets, clock, threads and the link to control, and drains on SIGTERM, when the supervisor goes, or
- * when control says so. uWebSockets.js runs on this thread; everything that may stall runs on others.
+ * The media process: composes sockets, clock, threads and the link to control, and drains on SIGTERM, when the
+ * supervisor goes, or when control says so. uWebSockets.js runs on this thread; everything that
+ * may stall runs on others.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { loadMediaConfig } from './config.ts';
 import { addressName } from './contract/address-name.ts';
-import { systemClock } from './contract/clock.ts';
+import { every, pause, systemClock } from './contract/clock.ts';
 import { safeLogOptions } from './contract/log-safety.ts';
 import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
 import { PROXY_SEEN_FILE } from './contract/proxy-seen.ts';
@@ -41,7 +42,10 @@ const MAX_BODY_BYTES = 11 * 1024 * 1024;
 const HEADERS_LIMIT_MS = 60_000;
 const STALLED_LIMIT_MS = 30_000;
 const MAX_PENDING_UPGRADES = 200;
-/** Of the descriptors that this process may have, what connections without a call's socket take before anybody is refused one. */
+/**
+ * Of the descriptors that this process may have, what connections without a call's socket take
+ * before anybody is refused one.
+ */
 const CONNECTIONS_SHARE = 1 / 4;
 /** Where the operating system does not say how many descriptors there are. */
 const DESCRIPTORS_ASSUMED = 20_000;
@@ -50,7 +54,9 @@ const ROOM_EVERY_MS = 250;
 const LOOP_DELAY_RESOLUTION_MS = 10;
 const LATENESS_LOG_EVERY_MS = 60_000;
 const IO_BELL_TIMEOUT_MS = 1000;
-/** With so many streams some frame comes in every tick: pipeline threads are then woken every 4 ms, at half the cost. */
+/**
+ * With so many streams some frame comes in every tick: pipeline threads are then woken every 4 ms, at half the cost.
+ */
 const BUSY_STREAMS = 64;
 /** The supervisor's word that the whole service stops may be read this much later than a SIGTERM. */
 const STOPPING_WORD_MS = 200;
@@ -74,17 +80,17 @@ const chosen = chooseSocketServer(config.socketServer);
 log.info({ socketServer: chosen.kind, why: chosen.why }, 'socket server chosen');
 
 const ioBell = new Bell();
-const speech = createEngineHost({
+const tts = createEngineHost({
   kind: 'speech',
-  url: urlOf('speech-thread'),
-  threads: config.speechThreads,
+  url: urlOf('tts-thread'),
+  threads: config.ttsThreads,
   clock,
   log,
 });
-const listen = createEngineHost({
+const stt = createEngineHost({
   kind: 'listen',
-  url: urlOf('listen-thread'),
-  threads: config.listenThreads,
+  url: urlOf('stt-thread'),
+  threads: config.sttThreads,
   clock,
   log,
 });
@@ -95,14 +101,14 @@ const pool = createPipelinePool({
   threads: config.pipelineThreads,
   workerData: { dataDir: config.dataDir, ioBell: ioBell.memory, mediaId: config.mediaId, logLevel: config.logLevel },
   enginePorts(threadIndex) {
-    const ports = { listen: listen.portFor(threadIndex), speech: speech.portFor(threadIndex) };
+    const ports = { stt: stt.portFor(threadIndex), tts: tts.portFor(threadIndex) };
     return Object.fromEntries(Object.entries(ports).filter(([, port]) => port !== null));
   },
   clock,
   log,
 });
-speech.replaced = () => pool.renewEnginePorts();
-listen.replaced = () => pool.renewEnginePorts();
+tts.replaced = () => pool.renewEnginePorts();
+stt.replaced = () => pool.renewEnginePorts();
 const recorder = createRecorderHost({
   url: urlOf('recorder-thread'),
   workerData: { dataDir: config.dataDir, mediaId: config.mediaId, runId, logLevel: config.logLevel },
@@ -130,7 +136,7 @@ const link = createControlLink({
     pid: process.pid,
     socketServer: chosen.kind,
     capacityCalls: config.capacityCalls,
-    liveCalls: registry.liveCalls(),
+    liveCalls: registry.carriedCalls(),
   }),
   receive(message) {
     if (message.type === 'prepare') pool.prepare(message);
@@ -158,8 +164,8 @@ const metrics = createMediaMetrics({
   threadDeaths: () => ({
     pipeline: pool.deaths,
     recorder: recorder.deaths,
-    speech: speech.deaths,
-    listen: listen.deaths,
+    speech: tts.deaths,
+    listen: stt.deaths,
   }),
   openRecordings: () => recorder.openRecordings,
   socketServer: chosen.kind,
@@ -244,20 +250,15 @@ function tellLoad(): void {
     activeCalls: registry.activeCalls,
     capacityCalls: config.capacityCalls,
     draining: registry.isDraining,
-    calls: registry.liveCalls(),
+    calls: registry.carriedCalls(),
   });
-}
-
-function reportLoad(): void {
-  tellLoad();
-  clock.after(LOAD_EVERY_MS, reportLoad);
 }
 
 const roomGauge = new CallRoomGauge(clock);
 let room = roomGauge.measure(loadsNow(performance.eventLoopUtilization().utilization, 0), []);
 
 function loadsNow(busyRatio: number, lateMs: number): Parameters<CallRoomGauge['measure']>[0] {
-  return { voice: speech.load(), recogniser: listen.load(), pipeline: pool.load(), sockets: { busyRatio, lateMs } };
+  return { voice: tts.load(), recogniser: stt.load(), pipeline: pool.load(), sockets: { busyRatio, lateMs } };
 }
 
 function reportRoom(): void {
@@ -281,7 +282,6 @@ function reportMetrics(): void {
   };
   loopDelay.reset();
   link.send({ type: 'metrics', families: [...metrics.families(), ...processFamilies(readings)] });
-  clock.after(config.metricsEveryMs, reportMetrics);
 }
 
 function reportLateness(): void {
@@ -299,7 +299,6 @@ function reportLateness(): void {
     );
     lateness.reset();
   }
-  clock.after(LATENESS_LOG_EVERY_MS, reportLateness);
 }
 
 let port = 0;
@@ -333,17 +332,17 @@ function drainAndExit(why: string): void {
     const drained = registry.drain();
     // At once, so that control places no more calls for us.
     tellLoad();
-    const limit = new Promise<void>((resolve) => clock.after(drainLimitMs(), resolve));
+    const limit = pause(clock, drainLimitMs());
     await Promise.race([drained, limit]);
     registry.stopAll();
-    await Promise.race([drained, new Promise<void>((resolve) => clock.after(LAST_WORDS_LIMIT_MS, resolve))]);
+    await Promise.race([drained, pause(clock, LAST_WORDS_LIMIT_MS)]);
     await link.flush(FLUSH_LIMIT_MS);
     descriptors.close();
     server.close();
     requestRoom.close();
     connections.close();
     link.close();
-    await Promise.all([proxy.close(), pool.close(), scoring.close(), recorder.stop(), speech.close(), listen.close()]);
+    await Promise.all([proxy.close(), pool.close(), scoring.close(), recorder.stop(), tts.close(), stt.close()]);
     log.info('drained');
     process.exit(0);
   })();
@@ -360,14 +359,16 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 process.on('disconnect', () => drainAndExit('the supervisor is gone'));
 
 try {
-  await Promise.all([pool.ready, recorder.ready, speech.ready, listen.ready]);
+  await Promise.all([pool.ready, recorder.ready, tts.ready, stt.ready]);
   port = await server.listen(config.host, config.port);
   void descriptors.look();
   void answerBell();
-  reportLoad();
+  tellLoad();
+  every(clock, LOAD_EVERY_MS, tellLoad);
   reportRoom();
   reportMetrics();
-  clock.after(LATENESS_LOG_EVERY_MS, reportLateness);
+  every(clock, config.metricsEveryMs, reportMetrics);
+  every(clock, LATENESS_LOG_EVERY_MS, reportLateness);
   log.info({ host: config.host, port, pipelineThreads: config.pipelineThreads }, 'media process serves');
   process.send?.({ type: 'ready', port });
 } catch (error) {

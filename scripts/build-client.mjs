@@ -12,7 +12,8 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const TARGET = join(root, 'clients', 'typescript', 'src', 'generated.ts');
 const HEAD = `/**
- * Made by \`node scripts/build-client.mjs\` of the service's own \`/openapi.json\`; not changed by hand. \`npm run check\` fails when it is stale.
+ * Made by \`node scripts/build-client.mjs\` of the service's own \`/openapi.json\`; not changed by hand. \`npm run check\`
+ * fails when it is stale.
  */
 `;
 /** What is no request of a program: pages, scripts and preflights. */
@@ -48,10 +49,23 @@ const nameOf = (ref) => ref.split('/').at(-1);
 const isName = (text) => /^[A-Za-z_$][\w$]*$/.test(text);
 const property = (name) => (isName(name) ? name : JSON.stringify(name));
 
+/** Of a comment's text: the width of code without what may stand before it, four levels deep. */
+const COMMENT_COLUMNS = 104;
+
+function wrapped(line) {
+  const lines = [''];
+  for (const word of line.split(' ')) {
+    const longer = lines.at(-1) === '' ? word : `${lines.at(-1)} ${word}`;
+    if (longer.length <= COMMENT_COLUMNS) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 function comment(words, indent = '') {
   const text = (words ?? '').replaceAll('*/', '* /').trim();
   if (text === '') return '';
-  const lines = text.split('\n').map((line) => line.trim());
+  const lines = text.split('\n').flatMap((line) => wrapped(line.trim()));
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`;
 }

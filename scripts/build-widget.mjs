@@ -1,8 +1,9 @@
 /**
- * Builds the widget into `dist/widget`: its parts under names that hold their hash, then `embed.js`, which knows those names and their
- * Subresource Integrity hashes, so that who pins `embed.js` pins all of it. Sizes are counted and held to their budget.
+ * Builds the widget into `dist/widget`: its parts under names that hold their hash, then `embed.js`, which knows those
+ * names and their Subresource Integrity hashes, so that who pins `embed.js` pins all of it. Sizes are counted and held
+ * to their budget.
  *
- * `--check` only counts.
+ * Called by `build.mjs`; run by itself it only counts, for `npm run check`.
  *
  *   dist/widget/embed.js   dist/widget/assets/<part>-<hash>.js|css   dist/widget/manifest.json
  */
@@ -11,18 +12,17 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { buildReference } from './build-reference.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Contract §10, gzip. What a site's visitors load; the hosted pages' own scripts are not among it. */
 const BUDGET_BYTES = { 'embed.js': 8 * 1024, all: 28 * 1024 };
-const COUNTED = ['embed.js', 'voice', 'panel', 'audio'];
+const COUNTED = ['embed.js', 'session', 'panel', 'audio'];
 /** Current browsers of the last four years; AudioWorklet begins at Chrome 66, Firefox 76, Safari 14.1. */
 const TARGET = ['chrome87', 'firefox78', 'safari14.1'];
 
 const PARTS = {
-  voice: { entry: 'voice/main.ts', format: 'iife' },
+  session: { entry: 'session/main.ts', format: 'iife' },
   panel: { entry: 'panel/main.ts', format: 'iife' },
   audio: { entry: 'worklets/main.ts', format: 'esm' },
   talk: { entry: 'pages/talk/main.ts', format: 'esm' },
@@ -79,7 +79,7 @@ export async function buildWidget({ outFolder = join(root, 'dist', 'widget'), wr
     note(name, `${name}-${hash}.${format === 'css' ? 'css' : 'js'}`, bytes);
   }
   const parts = Object.fromEntries(
-    ['voice', 'panel', 'audio'].map((name) => [name, { file: files[name].file, integrity: files[name].integrity }]),
+    ['session', 'panel', 'audio'].map((name) => [name, { file: files[name].file, integrity: files[name].integrity }]),
   );
   note('embed.js', 'embed.js', await bundle('loader/main.ts', 'iife', { __PARTS__: JSON.stringify(parts) }));
 
@@ -101,15 +101,16 @@ export async function buildWidget({ outFolder = join(root, 'dist', 'widget'), wr
   return { version, allGzipBytes, files, faults };
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const write = !process.argv.includes('--check');
-  const { files, allGzipBytes, faults } = await buildWidget({ write });
-  // The other thing that browsers load.
-  if (write) buildReference();
+/** Prints the sizes and what is over its budget. Returns whether nothing is. */
+export function reportWidget({ files, allGzipBytes, faults }) {
   for (const [name, { bytes, gzipBytes }] of Object.entries(files)) {
     console.log(`${name.padEnd(9)} ${String(bytes).padStart(6)} bytes, ${String(gzipBytes).padStart(5)} gzip`);
   }
   console.log(`embed.js and its parts: ${allGzipBytes} bytes gzip`);
   for (const fault of faults) console.error(fault);
-  process.exit(faults.length === 0 ? 0 : 1);
+  return faults.length === 0;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  process.exit(reportWidget(await buildWidget({ write: false })) ? 0 : 1);
 }

@@ -1,7 +1,7 @@
 /**
- * The checks that are no tests: format and lint, types, import directions, dead code. Counted like tests by `npm test`. They run side by
- * side, one a core, the longest first; each is reported when it ends. The compiler keeps what it found in `node_modules/.cache`, so that
- * the next run looks only at what changed and what depends on it.
+ * The checks that are no tests: format and lint, types, import directions, dead code. Counted like tests by `npm test`.
+ * They run side by side, one a core, the longest first; each is reported when it ends. The compiler keeps what it found
+ * in `node_modules/.cache`, so that the next run looks only at what changed and what depends on it.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,10 @@ const MINIMUM_MODULES = 120;
 
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 
-/** Checks the types of the project in `folder`. Which of what was kept still holds is the compiler's own account: of files, options and versions. */
+/**
+ * Checks the types of the project in `folder`. Which of what was kept still holds is the compiler's own account: of
+ * files, options and versions.
+ */
 const typesOf = (folder, name) => [
   bin('tsc'),
   ...['--noEmit', '-p', folder, '--incremental'],
@@ -31,11 +34,12 @@ const CHECKS = [
     judge: enoughModules,
   },
   { name: 'one list of carriers', command: [process.execPath, 'scripts/check-carriers.mjs'] },
+  { name: 'comments within the width', command: [process.execPath, 'scripts/check-comments.mjs'] },
   { name: 'dead code', command: [bin('knip'), '--no-progress'] },
   { name: 'types of the widget', command: typesOf('widget', 'widget') },
   { name: 'types of the client by itself', command: typesOf('clients/typescript', 'client') },
   { name: 'the client is what /openapi.json says', command: [process.execPath, 'scripts/build-client.mjs', '--check'] },
-  { name: 'sizes of the widget', command: [process.execPath, 'scripts/build-widget.mjs', '--check'] },
+  { name: 'sizes of the widget', command: [process.execPath, 'scripts/build-widget.mjs'] },
 ];
 
 function enoughModules(output) {
@@ -43,7 +47,10 @@ function enoughModules(output) {
   return modules >= MINIMUM_MODULES ? null : `only ${modules} modules were cruised, at least ${MINIMUM_MODULES} exist`;
 }
 
-/** Git's marks of a merge that nobody finished: one of the three fences is enough, a line of `=` alone may underline a title. */
+/**
+ * Git's marks of a merge that nobody finished: one of the three fences is enough, a line of `=`
+ * alone may underline a title.
+ */
 const CONFLICT_MARK = /^(<{7}|\|{7}|>{7})( |$)/;
 
 /** `file:line` of each mark in the files that git tracks, whatever their kind. */
@@ -109,6 +116,6 @@ export async function runChecks() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  ensurePackages();
+  ensurePackages({ whole: true });
   process.exit((await runChecks()).failed === 0 ? 0 : 1);
 }

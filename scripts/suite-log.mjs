@@ -1,6 +1,7 @@
 /**
- * Does the log of the whole suite hold a planted secret? Tests give Parley canaries, keys, tokens and telephone numbers of the range kept for
- * fiction, in every way in which it gets them; what its processes log meanwhile is in one file (`bench/harness/suite-log.ts`).
+ * Does the log of the whole suite hold a planted secret? Tests give Parley canaries, keys, tokens and telephone numbers
+ * of the range kept for fiction, in every way in which it gets them; what its processes log meanwhile is in one file
+ * (`bench/harness/suite-log.ts`).
  */
 import { existsSync, readFileSync } from 'node:fs';
 

@@ -1,6 +1,7 @@
 /**
  * `npm test`: everything. Installs what tests need, checks, builds, runs unit and integration tests, and ends with
- * `N passed, N failed, N skipped`; a test that passed only the second time is named before that. Arguments are passed on to vitest (`npm test -- test/unit/media`): then only those run.
+ * `N passed, N failed, N skipped`; a test that passed only the second time is named before that. Arguments are passed
+ * on to vitest (`npm test -- test/unit/media`): then only those run.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -10,8 +11,8 @@ import { runChecks } from './check.mjs';
 import { leaksIn } from './suite-log.mjs';
 
 /**
- * Debian packages that tests need: a recogniser with a model for free dictation and a judge of Opus files, both not ours, a browser, a Redis
- * to stop, FFmpeg for clips, and a proxy with its certificate to stand behind.
+ * Debian packages that tests need: a recogniser with a model for free dictation and a judge of Opus files, both not
+ * ours, a browser, a Redis to stop, FFmpeg for clips, and a proxy with its certificate to stand behind.
  */
 const DEBIAN_PACKAGES = [
   { command: 'pocketsphinx_continuous', packages: ['pocketsphinx', 'pocketsphinx-en-us'] },
@@ -41,7 +42,7 @@ function ensureDebianPackages() {
   }
 }
 
-ensurePackages();
+ensurePackages({ whole: true });
 const only = process.argv.slice(2);
 const total = { passed: 0, failed: 0, skipped: 0 };
 if (only.length === 0) {

@@ -1,9 +1,10 @@
 /**
- * Runs the Dockerfile's steps without Docker: `sudo node scripts/try-dockerfile.mjs`. Linux, as root, on a Debian of the image's own kind with
- * the image's own Node, which stands in for the base image. Each stage is an overlay over this machine's root, kept in memory; the steps run in it
- * by `chroot`, in the Dockerfile's own words. Then the image's user starts the image's command under a root that cannot be written, as process 1
- * of a namespace of its own; its health check is asked, one call of the demo is held, and SIGTERM must end it.
- * Not tried: the base image itself, Docker's network, its seccomp profile, and `docker build`'s cache and context.
+ * Runs the Dockerfile's steps without Docker: `sudo node scripts/try-dockerfile.mjs`. Linux, as root, on a Debian of
+ * the image's own kind with the image's own Node, which stands in for the base image. Each stage is an overlay over
+ * this machine's root, kept in memory; the steps run in it by `chroot`, in the Dockerfile's own words. Then the image's
+ * user starts the image's command under a root that cannot be written, as process 1 of a namespace of its own; its
+ * health check is asked, one call of the demo is held, and SIGTERM must end it. Not tried: the base image itself,
+ * Docker's network, its seccomp profile, and `docker build`'s cache and context.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * The control process: settings, log, database, then `control.ts`; says `ready` over IPC when it serves. `stopping` from the supervisor
- * means: refuse new calls, say `calls_over` when the last live one is. SIGTERM, or the supervisor being gone: refuse new calls at
- * once, finish requests that are under way, exit 0. A second signal exits now.
+ * The control process: settings, log, database, then `control.ts`; says `ready` over IPC when it serves. `stopping`
+ * from the supervisor means: refuse new calls, say `calls_over` when the last live one is. SIGTERM, or the supervisor
+ * being gone: refuse new calls at once, finish requests that are under way, exit 0. A second signal exits now.
  */
 import pino, { type Logger } from 'pino';
 import { systemClock } from '../media/contract/clock.ts';
@@ -13,7 +13,9 @@ import { migrate } from './store/migrate.ts';
 
 const DATABASE_WAIT_MS = 60_000;
 const DATABASE_RETRY_MS = 500;
-/** Waits for PostgreSQL up to a minute; anything but its absence (a wrong password, a broken migration) ends it at once. */
+/**
+ * Waits for PostgreSQL up to a minute; anything but its absence (a wrong password, a broken migration) ends it at once.
+ */
 async function migrateWhenThere(config: Config, log: Logger): Promise<void> {
   const untilMs = systemClock.nowMs() + DATABASE_WAIT_MS;
   let told = false;

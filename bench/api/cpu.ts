@@ -1,4 +1,6 @@
-/** CPU seconds of this process and of all that it started, by name, from the operating system's own accounting (Linux). */
+/**
+ * CPU seconds of this process and of all that it started, by name, from the operating system's own accounting (Linux).
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;

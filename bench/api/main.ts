@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…] [--whole-life]`: `POST /api/outbound-call` at a fixed rate, open loop, on the
- * real service with a database that waits for its disk; the emulated carrier accepts; with --whole-life each phone is busy, and
- * the call's callbacks, end and webhook are part of the load. Limits are raised out of
- * the way. The first fifth warms up and is not counted.
+ * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…] [--whole-life]`: `POST /api/outbound-call` at a
+ * fixed rate, open loop, on the real service with a database that waits for its disk; the emulated carrier accepts;
+ * with --whole-life each phone is busy, and the call's callbacks, end and webhook are part of the load. Limits are
+ * raised out of the way. The first fifth warms up and is not counted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,8 @@ const dataDir = mkdtempSync(join(tmpdir(), 'parley-bench-api-'));
 const gateway = await startGateway({
   dataDir,
   agent,
-  // Accepted, and nothing more for as long as the bench runs; or at once busy, with its callbacks, its end and its webhook.
+  // Accepted, and nothing more for as long as the bench runs; or at once busy, with its
+  // callbacks, its end and its webhook.
   personas: [{ kind: 'silent', name: 'busy', number: '+1415*', dialMs: wholeLife ? 5 : 600_000, outcome: 'busy' }],
   concurrentCalls: NO_LIMIT,
   callsPerSecond: NO_LIMIT,

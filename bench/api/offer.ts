@@ -1,6 +1,6 @@
 /**
- * Offers placements at a fixed rate, whether or not the ones before were answered (open loop), and times each from when it was
- * due: a server that stalls cannot slow its own load down. Called by `main.ts` and by the test of limits.
+ * Offers placements at a fixed rate, whether or not the ones before were answered (open loop), and times each from when
+ * it was due: a server that stalls cannot slow its own load down. Called by `main.ts` and by the test of limits.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';

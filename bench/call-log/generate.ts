@@ -1,7 +1,8 @@
 /**
- * A call log of a million calls, made inside PostgreSQL: ten workspaces, five years, seeded, so that every run has the same. Goes
- * on where it stopped. Each filter has a value that one call has, one that 1 % have and one that half have; where a filter knows
- * two values only, the three shares lie in three workspaces. Calls without a talk have no transcript, as in life.
+ * A call log of a million calls, made inside PostgreSQL: ten workspaces, five years, seeded, so that every run has the
+ * same. Goes on where it stopped. Each filter has a value that one call has, one that 1 % have and one that half have;
+ * where a filter knows two values only, the three shares lie in three workspaces. Calls without a talk have no
+ * transcript, as in life.
  */
 import type { Database } from '../../src/store/database.ts';
 
@@ -143,7 +144,10 @@ function idFrom(n: number, totalCalls: number): string {
 const TENANT = `CASE WHEN s.place < 500 THEN 0 WHEN s.place < 700 THEN 1 WHEN s.place < 800 THEN 2 WHEN s.place < 850 THEN 3
   WHEN s.place < 900 THEN 4 WHEN s.place < 940 THEN 5 WHEN s.place < 960 THEN 6 WHEN s.place < 980 THEN 7 WHEN s.place < 990 THEN 8 ELSE 9 END`;
 
-/** `is_one`: the one call of its workspace that has the rare values, in the middle of the years; after it one of a second, and one that lives. */
+/**
+ * `is_one`: the one call of its workspace that has the rare values, in the middle of the years; after it one of a
+ * second, and one that lives.
+ */
 const INSERT_CALLS = `
 INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, channel, direction, to_number, from_number, name, metadata,
   idempotency_key, request_id, status, ended_reason, hangup_by, fault, carrier, epoch, created_at, dialed_at, answered_at, ended_at,
@@ -194,8 +198,9 @@ FROM (
 ) AS g`;
 
 /**
- * Four turns of 40 words for each talk, of 5,000 words with the skew of speech. `appointment` is in every second talk's first turn and
- * more, `refund` in 1 % of the calls, `zanzibar` in the one; `oldtimes` in half of the talks of the first year and in none since.
+ * Four turns of 40 words for each talk, of 5,000 words with the skew of speech. `appointment` is in every second talk's
+ * first turn and more, `refund` in 1 % of the calls, `zanzibar` in the one; `oldtimes` in half of the talks of the
+ * first year and in none since.
  */
 const INSERT_TURNS = `
 INSERT INTO call_turns (call_uuid, turn_id, position, turn)

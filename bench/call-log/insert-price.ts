@@ -1,6 +1,7 @@
 /**
- * What the call log's index costs a call: the statements of a call's life (placed, ringing, answered, ended with a transcript of
- * 160 words) with the trigger and without it, one after the other on the full database, and the longest single statement.
+ * What the call log's index costs a call: the statements of a call's life (placed, ringing, answered, ended with a
+ * transcript of 160 words) with the trigger and without it, one after the other on the full
+ * database, and the longest single statement.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../src/store/database.ts';

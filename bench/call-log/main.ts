@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- call-log [--calls 1000000] [--rounds 100] [--generate-seconds 100000] [--insert]`
- * How long a page of the call log takes, for each filter at one call, 1 % and half of a workspace's calls, and for rare and
- * common words; and what keeping the index costs a call (`--insert`). The generated database stays for the next run. A page is
- * search, entries and JSON, without HTTP. Prints tables and writes `data/bench/call-log.json`.
+ * How long a page of the call log takes, for each filter at one call, 1 % and half of a workspace's calls, and for rare
+ * and common words; and what keeping the index costs a call (`--insert`). The generated database stays for the next
+ * run. A page is search, entries and JSON, without HTTP. Prints tables and writes `data/bench/call-log.json`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../../media/contract/clock.ts';

@@ -1,8 +1,9 @@
 /**
- * Loaded into a subject by `--import`, on its main thread: tells on file descriptor 4, a JSON line each, what its garbage collector
- * did. Works on signals, so that it costs nothing while CPU is measured: the first SIGUSR2 reads memory, the second begins to count
- * collections, the third ends that, samples the heap every 2 ms for 0.8 s (growth between samples is garbage made), and reads memory.
- * Node 20 has no counter of allocated bytes; what was made between the last sample and a collection (at most 2 ms) is missed.
+ * Loaded into a subject by `--import`, on its main thread: tells on file descriptor 4, a JSON line each, what its
+ * garbage collector did. Works on signals, so that it costs nothing while CPU is measured: the first SIGUSR2 reads
+ * memory, the second begins to count collections, the third ends that, samples the heap every 2 ms for 0.8 s (growth
+ * between samples is garbage made), and reads memory. Node 20 has no counter of allocated bytes; what was made between
+ * the last sample and a collection (at most 2 ms) is missed.
  */
 import { writeSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';

@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects naive,uws,uws60,ws] [--knee] [--record]`
- * What a call costs in our gateway and in the one that published examples show, side by side in one run; and how many calls
- * fit on this machine before lateness breaks (`--knee`). `--record` measures what recording costs beside it: the same media process with
- * and without it, in turn. Prints a table and writes `data/bench/calls.json`.
+ * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects naive,uws,uws60,ws] [--knee]
+ * [--record]`: what a call costs in our gateway and in the one that published examples show, side by side in one run;
+ * and how many calls fit on this machine before lateness breaks (`--knee`). `--record` measures what recording costs
+ * beside it: the same media process with and without it, in turn. Prints a table and writes `data/bench/calls.json`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { readOptions } from '../harness/options.ts';

@@ -1,6 +1,7 @@
 /**
- * One run: a subject, a number of calls, some seconds. CPU by thread, lateness at both ends, garbage, memory, the machine's own noise.
- * `main.ts` and `knee.ts` call it. What it measures beside the sockets (garbage) it measures after the CPU was read.
+ * One run: a subject, a number of calls, some seconds. CPU by thread, lateness at both ends, garbage, memory, the
+ * machine's own noise. `main.ts` and `knee.ts` call it. What it measures beside the sockets (garbage) it measures after
+ * the CPU was read.
  */
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -30,7 +31,10 @@ export interface RunResult {
   collectionMsPerSecond: number;
   longestCollectionMs: number;
   residentBytes: number;
-  /** Above the idle process; a share of it is the heap's young generation and compiled code, whatever the number of calls. */
+  /**
+   * Above the idle process; a share of it is the heap's young generation and compiled code,
+   * whatever the number of calls.
+   */
   residentBytesPerCall: number;
   /** Live objects and buffers of the main thread after a full collection, above the idle process. */
   liveBytesPerCall: number;

@@ -1,7 +1,7 @@
 /**
- * A carrier's end of a media socket, as cheap as Node allows, for the load generator: a raw TCP socket, frames masked with a
- * zero key (RFC 6455 §5.3 allows any), one preassembled message whose counters are overwritten in place, and one read
- * buffer for all sockets. Plivo's wire format.
+ * A carrier's end of a media socket, as cheap as Node allows, for the load generator: a raw TCP socket, frames masked
+ * with a zero key (RFC 6455 §5.3 allows any), one preassembled message whose counters are overwritten in place, and one
+ * read buffer for all sockets. Plivo's wire format.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -10,7 +10,8 @@ export interface FarEnd {
   /** The handshake is done. */
   onOpen(): void;
   /**
-   * Called for each message from the gateway with its arrival (ms, monotonic): `bytes[start, end)` is its text, void after the call.
+   * Called for each message from the gateway with its arrival (ms, monotonic): `bytes[start, end)` is its text, void
+   * after the call.
    */
   onMessage(bytes: Buffer, start: number, end: number, arrivedAtMs: number): void;
   onClose(why: string): void;

@@ -1,11 +1,16 @@
-/** Lateness at our own send, out of the histograms that a media process reports to control: a window is the difference of two. */
+/**
+ * Lateness at our own send, out of the histograms that a media process reports to control: a
+ * window is the difference of two.
+ */
 import type { MetricFamily } from '../../media/contract/metrics.ts';
 
 export interface SendLateness {
   /** Interpolated inside the histogram's bucket. */
   p50Ms: number;
   p99Ms: number;
-  /** Share of the frames that were handed over within 5 ms of their time, 0–1: a bound of the histogram, so it is exact. */
+  /**
+   * Share of the frames that were handed over within 5 ms of their time, 0–1: a bound of the histogram, so it is exact.
+   */
   within5MsRatio: number;
   frames: number;
 }

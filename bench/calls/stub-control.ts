@@ -1,6 +1,6 @@
 /**
- * Just enough of control for a media process under load: takes the link, answers every claim with a call whose id is the
- * token, counts what comes. The sockets are measured, so no database and no REST stand beside them.
+ * Just enough of control for a media process under load: takes the link, answers every claim with a call whose id is
+ * the token, counts what comes. The sockets are measured, so no database and no REST stand beside them.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';

@@ -1,4 +1,7 @@
-/** CPU time of a process by thread, from the operating system (Linux /proc); Node has no call for another thread's share. */
+/**
+ * CPU time of a process by thread, from the operating system (Linux /proc); Node has no call
+ * for another thread's share.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Linux's USER_HZ is 100 on every platform that Node supports. */

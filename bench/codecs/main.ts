@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- codecs`: what a frame of 20 ms costs in base64 and G.711, ours beside what Node offers and beside the reference
- * figures of docs/decisions/frame-path.md. `warm`: over and over; `cold`: after 512 KiB of other memory was touched, as sockets and
- * other calls do between two frames of one call (the touching itself is measured apart and taken off).
+ * `npm run bench -- codecs`: what a frame of 20 ms costs in base64 and G.711, ours beside what Node offers and beside
+ * the reference figures of docs/decisions/frame-path.md. `warm`: over and over; `cold`: after 512 KiB of other memory
+ * was touched, as sockets and other calls do between two frames of one call (the touching
+ * itself is measured apart and taken off).
  */
 import { decodeBase64, encodeBase64 } from '../../media/audio/base64.ts';
 import { decodeAlaw, decodeMulaw, encodeAlaw, encodeMulaw } from '../../media/audio/g711.ts';

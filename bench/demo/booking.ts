@@ -1,6 +1,7 @@
 /**
- * A client's endpoint for a custom tool, as a client would write one: node:http, the signature verified, an answer. With it, what it adds to the
- * demo's agent: a visit is booked in the middle of the call, and the agent says what the endpoint answered.
+ * A client's endpoint for a custom tool, as a client would write one: node:http, the signature verified, an answer.
+ * With it, what it adds to the demo's agent: a visit is booked in the middle of the call, and the agent says what the
+ * endpoint answered.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: a phone conversation between an agent and a callee, each of whom really listens and really speaks, placed
- * through `POST /api/outbound-call` as a client would. In a terminal it stays up for more calls; with `--once` or without a
- * terminal it ends by itself, with exit code 0 only if the conversation really happened.
+ * `npm run demo`: a phone conversation between an agent and a callee, each of whom really listens and really speaks,
+ * placed through `POST /api/outbound-call` as a client would. In a terminal it stays up for more calls; with `--once`
+ * or without a terminal it ends by itself, with exit code 0 only if the conversation really happened.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -126,7 +126,8 @@ async function tellCall(gateway: Gateway, booking: BookingEndpoint, story: Story
     story.figure('callee speaks → silent', `${Math.round(untilSilentMs)} ms`);
   }
   if (clear?.lastAgentSampleAtEpochMs && emulated.streamOpenAtEpochMs && decidedAtMs !== null) {
-    // By the callee's own audio: the instant of its sound at which the agent decided, so the way there and back is in it.
+    // By the callee's own audio: the instant of its sound at which the agent decided, so the
+    // way there and back is in it.
     const decidedAtEpochMs = emulated.streamOpenAtEpochMs + decidedAtMs;
     story.figure(
       'decision → silent',

@@ -1,7 +1,7 @@
 /** Turns what the gateway and the callee report into the story's lines. */
 
 import type { CallEvent } from '../../clients/typescript/src/client.ts';
-import type { LiveEvent } from '../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../media/contract/conversation.ts';
 import type { EmulatorEvent } from '../emulators/emulator-event.ts';
 import type { Story } from './story.ts';
 
@@ -13,51 +13,51 @@ export function narrateGateway(story: Story, event: CallEvent): void {
     story.line('state', String(event.data['status']));
     return;
   }
-  const live = { type: event.kind, ...event.data } as LiveEvent;
-  switch (live.type) {
+  const happened = { type: event.kind, ...event.data } as ConversationEvent;
+  switch (happened.type) {
     case 'first_audio':
-      story.line('first', `word of the agent ${ms(live.answerToFirstWordMs)} after the answer`);
+      story.line('first', `word of the agent ${ms(happened.answerToFirstWordMs)} after the answer`);
       break;
     case 'barge_in':
-      story.line('barge', bargeInText(live));
+      story.line('barge', bargeInText(happened));
       break;
     case 'turn':
-      if (live.turn.role === 'agent') {
-        const note = live.turn.interrupted ? 'interrupted: this much was heard' : 'heard to the end';
-        if (live.turn.heardText) story.agent(`“${live.turn.heardText}”`, note);
+      if (happened.turn.role === 'agent') {
+        const note = happened.turn.interrupted ? 'interrupted: this much was heard' : 'heard to the end';
+        if (happened.turn.heardText) story.agent(`“${happened.turn.heardText}”`, note);
       } else {
-        const understood = live.turn.intent
-          ? `recognised, intent ${live.turn.intent}`
-          : (live.turn.kind ?? 'recognised');
-        story.callee(`“${live.turn.heardText || '…'}”`, understood);
+        const understood = happened.turn.intent
+          ? `recognised, intent ${happened.turn.intent}`
+          : (happened.turn.kind ?? 'recognised');
+        story.callee(`“${happened.turn.heardText || '…'}”`, understood);
       }
       break;
     case 'latency':
       story.line(
         'reply',
-        `${ms(live.latency.agentMs)} after the callee's last sound (end of turn ${ms(live.latency.eouMs)})`,
+        `${ms(happened.latency.agentMs)} after the callee's last sound (end of turn ${ms(happened.latency.eouMs)})`,
       );
       break;
     case 'tool':
-      story.line('tool', toolText(live));
+      story.line('tool', toolText(happened));
       break;
     case 'recovery':
     case 'warning':
-      story.line(live.type, JSON.stringify(event.data));
+      story.line(happened.type, JSON.stringify(event.data));
       break;
     default:
   }
 }
 
-function bargeInText(live: Extract<LiveEvent, { type: 'barge_in' }>): string {
-  if (live.phase === 'pause') return 'the callee talks into it: the agent falls silent';
-  return live.phase === 'commit' ? 'a real interruption: the agent yields' : 'only a murmur: the agent goes on';
+function bargeInText(happened: Extract<ConversationEvent, { type: 'barge_in' }>): string {
+  if (happened.phase === 'pause') return 'the callee talks into it: the agent falls silent';
+  return happened.phase === 'commit' ? 'a real interruption: the agent yields' : 'only a murmur: the agent goes on';
 }
 
-function toolText(live: Extract<LiveEvent, { type: 'tool' }>): string {
-  if (live.phase === 'start') return `${live.name}: the client's endpoint is asked`;
-  const how = live.outcome === 'ok' ? `answered ${live.status}` : `${live.outcome}: ${live.code}`;
-  return `${live.name} ${how} after ${ms(live.ms)}`;
+function toolText(happened: Extract<ConversationEvent, { type: 'tool' }>): string {
+  if (happened.phase === 'start') return `${happened.name}: the client's endpoint is asked`;
+  const how = happened.outcome === 'ok' ? `answered ${happened.status}` : `${happened.outcome}: ${happened.code}`;
+  return `${happened.name} ${how} after ${ms(happened.ms)}`;
 }
 
 /** The callee's account, from the carrier emulator. */

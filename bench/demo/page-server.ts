@@ -1,12 +1,13 @@
 /**
- * The website of the demo: a server of a customer's own, on an origin of its own. It holds the API key, which never reaches a browser:
- * its page asks it to ring the simulated phone, and is told what it reads of the call's events, webhook and log entry.
+ * The website of the demo: a server of a customer's own, on an origin of its own. It holds the API key, which never
+ * reaches a browser: its page asks it to ring the simulated phone, and is told what it reads of the call's events,
+ * webhook and log entry.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { CallEvent } from '../../clients/typescript/src/client.ts';
-import type { LiveEvent } from '../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../media/contract/conversation.ts';
 import { loadWidgetFiles } from '../../src/api/widget/widget-files.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import type { Gateway } from '../harness/gateway.ts';
@@ -106,12 +107,16 @@ async function tell(gateway: Gateway, callUuid: string, response: ServerResponse
 
 function lineOf(event: CallEvent): Line | null {
   if (event.kind === 'status') return { who: 'fact', mark: 'state', text: String(event.data['status']) };
-  const live = { type: event.kind, ...event.data } as LiveEvent;
-  if (live.type === 'latency') {
-    return { who: 'fact', mark: 'reply', text: `${Math.round(live.latency.agentMs)} ms after the callee's last sound` };
+  const happened = { type: event.kind, ...event.data } as ConversationEvent;
+  if (happened.type === 'latency') {
+    return {
+      who: 'fact',
+      mark: 'reply',
+      text: `${Math.round(happened.latency.agentMs)} ms after the callee's last sound`,
+    };
   }
-  if (live.type !== 'turn' || live.turn.heardText === '') return null;
-  const { role, heardText, interrupted } = live.turn;
+  if (happened.type !== 'turn' || happened.turn.heardText === '') return null;
+  const { role, heardText, interrupted } = happened.turn;
   return role === 'agent'
     ? { who: 'agent', mark: 'Agent', text: interrupted ? `${heardText} — interrupted` : heardText }
     : { who: 'user', mark: 'Callee', text: heardText };

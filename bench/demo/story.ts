@@ -1,6 +1,6 @@
 /**
- * Prints a conversation as it happens, one line an event, with seconds since the call was placed. Knows how things look,
- * not where they come from.
+ * Prints a conversation as it happens, one line an event, with seconds since the call was placed. Knows how things
+ * look, not where they come from.
  */
 import pc from 'picocolors';
 

@@ -1,4 +1,6 @@
-/** Did the conversation really happen? Each line is checked against what was recorded, none against what was printed. */
+/**
+ * Did the conversation really happen? Each line is checked against what was recorded, none against what was printed.
+ */
 import { createHash } from 'node:crypto';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import type { EmulatedCall } from '../harness/emulator-process.ts';

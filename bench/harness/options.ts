@@ -1,6 +1,6 @@
 /**
- * The options of a bench, the demo or an emulator: read, described, and explained by `--help`. An option that does not exist is a fault with
- * the list of those that do, never a run with the defaults.
+ * The options of a bench, the demo or an emulator: read, described, and explained by `--help`. An option that does not
+ * exist is a fault with the list of those that do, never a run with the defaults.
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 

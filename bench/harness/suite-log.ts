@@ -1,6 +1,7 @@
 /**
- * What Parley's own processes log while the whole suite runs, kept in one file: `npm test` looks through it for planted secrets when all is
- * done (`scripts/suite-log.mjs`). Called by whoever starts such processes in tests; elsewhere nothing is kept.
+ * What Parley's own processes log while the whole suite runs, kept in one file: `npm test` looks through it for planted
+ * secrets when all is done (`scripts/suite-log.mjs`). Called by whoever starts such processes in tests; elsewhere
+ * nothing is kept.
  */
 import { appendFileSync } from 'node:fs';
 

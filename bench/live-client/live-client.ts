@@ -1,7 +1,7 @@
 /**
- * A browser's part in a web session, on Node: opens `/ws/live`, speaks what it is given, plays what comes on a clock of its own with a
- * jitter buffer, says what it has played, and keeps every message. Tests, the load bench and the fuzzer talk through it. Its
- * Opus is ours in both directions; the widget has the browser's.
+ * A browser's part in a web session, on Node: opens `/ws/live`, speaks what it is given, plays what comes on a clock of
+ * its own with a jitter buffer, says what it has played, and keeps every message. Tests, the load bench and the fuzzer
+ * talk through it. Its Opus is ours in both directions; the widget has the browser's.
  */
 import { WebSocket } from 'ws';
 import { decodeMulaw, encodeMulaw } from '../../media/audio/g711.ts';

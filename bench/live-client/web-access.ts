@@ -1,4 +1,7 @@
-/** A widget key and a web agent in a running gateway, and tokens for its pages: what a test or a bench needs before it can open a socket. */
+/**
+ * A widget key and a web agent in a running gateway, and tokens for its pages: what a test or a bench needs before it
+ * can open a socket.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { importAgent } from '../../src/agents/stored-agents.ts';
@@ -8,7 +11,10 @@ import { openDatabase } from '../../src/store/database.ts';
 export interface WebAccess {
   publicKey: string;
   agentId: string;
-  /** Asks as a page of `origin` does, and again when it asked too often. Throws with the status and the code of any other refusal. */
+  /**
+   * Asks as a page of `origin` does, and again when it asked too often. Throws with the status
+   * and the code of any other refusal.
+   */
   token(): Promise<string>;
 }
 

@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- live [--sessions 20] [--seconds 20] [--subjects uws,ws]`: what a web session costs the media process, full duplex,
- * PCM beside Opus: CPU per session-second by thread. The agent is a steady tone and hears nobody, so that sockets, rings and codecs are
- * measured and no engine is. What this process, the client, spends does not count.
+ * `npm run bench -- live [--sessions 20] [--seconds 20] [--subjects uws,ws]`: what a web session costs the media
+ * process, full duplex, PCM beside Opus: CPU per session-second by thread. The agent is a steady tone and hears nobody,
+ * so that sockets, rings and codecs are measured and no engine is. What this process, the
+ * client, spends does not count.
  */
 import { BENCH_ORIGIN } from '../calls/stub-control.ts';
 import { startMediaProcess } from '../calls/subjects.ts';

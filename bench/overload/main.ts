@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- overload`: what becomes of more leads than the machine can talk to. The same leads are offered slowly, which says how
- * many calls it carries at once, and then in a rush. The real service with the local voice and recogniser; the carrier emulator, in a
- * process of its own, plays callees that were rendered before. Bounded: each offering ends a minute after its last call should.
+ * `npm run bench -- overload`: what becomes of more leads than the machine can talk to. The same leads are offered
+ * slowly, which says how many calls it carries at once, and then in a rush. The real service with the local voice and
+ * recogniser; the carrier emulator, in a process of its own, plays callees that were rendered before. Bounded: each
+ * offering ends a minute after its last call should.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

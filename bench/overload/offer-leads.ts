@@ -1,4 +1,7 @@
-/** Offers leads at a fixed rate, whether or not the ones before were answered, and waits until every call that came of it is over. */
+/**
+ * Offers leads at a fixed rate, whether or not the ones before were answered, and waits until every call that came of
+ * it is over.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 

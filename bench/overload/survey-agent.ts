@@ -1,6 +1,7 @@
 /**
- * The agent of the overload bench: a greeting and a farewell that hold a name, which every call has rendered anew, and between them
- * questions that are the same for all. And the one who is called, as sound: short answers at fixed times, rendered once.
+ * The agent of the overload bench: a greeting and a farewell that hold a name, which every call has rendered anew, and
+ * between them questions that are the same for all. And the one who is called, as sound: short
+ * answers at fixed times, rendered once.
  */
 import { writeFileSync } from 'node:fs';
 import { decodeMulaw } from '../../media/audio/g711.ts';

@@ -1,4 +1,7 @@
-/** What came of one offering: who was refused, who was answered and died, when the first word came, how many were carried at once. Pure. */
+/**
+ * What came of one offering: who was refused, who was answered and died, when the first word came, how many were
+ * carried at once. Pure.
+ */
 import { percentile } from '../harness/percentile.ts';
 import type { LoggedCall, OfferedLead } from './offer-leads.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The emulated chat endpoint as a process: `node dist/bench/provider-emulators/main.js --port 4020 --api-key sk-test`. Prints one JSON
- * line per event on stdout, the first being `listening`; ends at SIGTERM or SIGINT. The model `emulated-1` answers, and
- * `emulated-stalls`, `emulated-nonsense`, … have a bad day (`chat/chat-behaviour.ts`).
+ * The emulated chat endpoint as a process: `node dist/bench/provider-emulators/main.js --port 4020 --api-key sk-test`.
+ * Prints one JSON line per event on stdout, the first being `listening`; ends at SIGTERM or SIGINT. The model
+ * `emulated-1` answers, and `emulated-stalls`, `emulated-nonsense`, … have a bad day (`chat/chat-behaviour.ts`).
  */
 
 import { readOptions } from '../harness/options.ts';

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- rotation`: the master key is changed under a running service that carries calls, with as many sealed values as asked
- * for; the command is killed twice. Ends with 1 unless everything opens, nothing lay open and the former key opens nothing.
+ * `npm run bench -- rotation`: the master key is changed under a running service that carries calls, with as many
+ * sealed values as asked for; the command is killed twice. Ends with 1 unless everything opens, nothing lay open and
+ * the former key opens nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * A rotation of the master key under a running service, with calls that go on: the real `parley master-key rotate`, killed twice when a third
- * and two thirds are done, and once to its end. `npm run bench -- rotation` runs it with 100,000 values, a test with some hundreds.
+ * A rotation of the master key under a running service, with calls that go on: the real `parley master-key rotate`,
+ * killed twice when a third and two thirds are done, and once to its end. `npm run bench -- rotation` runs it with
+ * 100,000 values, a test with some hundreds.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

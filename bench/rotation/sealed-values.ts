@@ -1,6 +1,7 @@
 /**
- * A database full of sealed values, in every column that has any and in both forms, each with a canary in it; and the questions whether
- * all of them open, whether the canary lies readable anywhere, and whether anything still names a key. Used by the bench and by tests.
+ * A database full of sealed values, in every column that has any and in both forms, each with a canary in it; and the
+ * questions whether all of them open, whether the canary lies readable anywhere, and whether anything still names a
+ * key. Used by the bench and by tests.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';

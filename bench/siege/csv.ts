@@ -1,6 +1,7 @@
 /**
- * Somebody with a key for leads who sends files that are hard to read: quotes that are opened again and again and never closed, ten million
- * lines of nothing. Bounded: so many at once, so many in all. Used by the bench and the test of sieges.
+ * Somebody with a key for leads who sends files that are hard to read: quotes that are opened again and again and never
+ * closed, ten million lines of nothing. Bounded: so many at once, so many in all. Used by the
+ * bench and the test of sieges.
  */
 import { openDatabase } from '../../src/store/database.ts';
 import { createApiKey } from '../../src/workspaces/api-keys.ts';
@@ -23,7 +24,10 @@ const filled = (piece: string, bytes = LARGEST_BYTES): string =>
   HEADER + piece.repeat(Math.floor((bytes - HEADER.length) / Buffer.byteLength(piece)));
 
 export const HOSTILE_FILES = {
-  /** Each line opens a quote or closes it in front of nothing: what begins at any of them is read on for a hundred lines. */
+  /**
+   * Each line opens a quote or closes it in front of nothing: what begins at any of them is
+   * read on for a hundred lines.
+   */
   quotes: () => filled('"\n', 7 * 1024),
   /** The same, with as much in each line as a row may have. */
   longQuotes: () => filled(`"${'x"",'.repeat(150)}\n`),

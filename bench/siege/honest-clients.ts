@@ -1,7 +1,7 @@
 /**
- * What goes on beside a siege: probes, requests with a key and without one, event streams, and calls with all their callbacks, at a steady
- * pace and each by a connection of its own where a newcomer's would be. Counts what each was answered and how long it took. Used by the bench
- * and the test of sieges.
+ * What goes on beside a siege: probes, requests with a key and without one, event streams, and calls with all their
+ * callbacks, at a steady pace and each by a connection of its own where a newcomer's would be. Counts what each was
+ * answered and how long it took. Used by the bench and the test of sieges.
  */
 import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** Asks again and again, so many at a time and so many in all, and counts what it was answered. The attacks by requests stand on it. */
+/**
+ * Asks again and again, so many at a time and so many in all, and counts what it was answered. The attacks by requests
+ * stand on it.
+ */
 
 export interface TurnSiege {
   readonly opened: number;

@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- siege [options]`: what honest clients and live calls notice of hostile ones. The same traffic runs in peace, beside one
- * address with many slow bodies, beside many addresses with everything that is slow, beside hoarded tokens, and beside files that are hard
- * to read. The real service with a database that waits for its disk; calls of a steady tone from the carrier emulator, in a process of its own.
+ * `npm run bench -- siege [options]`: what honest clients and live calls notice of hostile ones. The same traffic runs
+ * in peace, beside one address with many slow bodies, beside many addresses with everything that is slow, beside
+ * hoarded tokens, and beside files that are hard to read. The real service with a database that waits for its disk;
+ * calls of a steady tone from the carrier emulator, in a process of its own.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,7 +53,9 @@ const calls = Number(values.calls);
 const filesAtOnce = Number(values.files);
 const COMES_AGAIN_TIMES = 20;
 const NO_LIMIT = 1_000;
-/** Fewer than a public key may have in a minute, so that the website gets its own; as many as its workspace has calls. */
+/**
+ * Fewer than a public key may have in a minute, so that the website gets its own; as many as its workspace has calls.
+ */
 const TOKENS = 40;
 
 const bounds = { atOnce, inAll: COMES_AGAIN_TIMES * atOnce };

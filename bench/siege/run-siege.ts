@@ -1,6 +1,6 @@
 /**
- * One gateway under siege, or left in peace: starts it, lets honest clients work beside the attack, and hands back what became of them. The
- * test counts with it, the bench measures.
+ * One gateway under siege, or left in peace: starts it, lets honest clients work beside the attack, and hands back what
+ * became of them. The test counts with it, the bench measures.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';

@@ -1,6 +1,7 @@
 /**
- * Clients that open much and say little, each from an address of its own choice on the loopback: what a hostile one does to keep others out.
- * Bounded: so many at once, so many in all, and a pause before one that was cut comes again. Used by the bench and the test of sieges.
+ * Clients that open much and say little, each from an address of its own choice on the loopback: what a hostile one
+ * does to keep others out. Bounded: so many at once, so many in all, and a pause before one that was cut comes again.
+ * Used by the bench and the test of sieges.
  */
 import { connect, type Socket } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
- * Somebody who has read the public key off a page, asks for the tokens of sessions, from several addresses, and uses none of them. Bounded
- * in number. Used by the bench and the test of sieges.
+ * Somebody who has read the public key off a page, asks for the tokens of sessions, from several addresses, and uses
+ * none of them. Bounded in number. Used by the bench and the test of sieges.
  */
 import { request } from 'node:http';
 import { inTurn, type TurnSiege } from './in-turn.ts';

@@ -1,6 +1,6 @@
 /**
- * A visitor's Chromium on a customer's page with `embed.js`, where a Chromium is installed; else null. The page is on an origin of its
- * own. What happened is gathered for the rows that tell it.
+ * A visitor's Chromium on a customer's page with `embed.js`, where a Chromium is installed; else null. The page is on
+ * an origin of its own. What happened is gathered for the rows that tell it.
  */
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';

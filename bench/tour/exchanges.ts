@@ -1,4 +1,7 @@
-/** What goes over the wire while a row is shown, as lines for people: requests with their bodies, answers with theirs. Keys are cut short. */
+/**
+ * What goes over the wire while a row is shown, as lines for people: requests with their bodies, answers with theirs.
+ * Keys are cut short.
+ */
 
 export interface Exchange {
   request: string;

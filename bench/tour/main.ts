@@ -1,6 +1,6 @@
 /**
- * `npm run tour`: every row of the specification, in its order, working against local emulators: the row's words, each request and
- * its answer, and what to look at. Ends with exit code 0 only if all rows hold.
+ * `npm run tour`: every row of the specification, in its order, working against local emulators: the row's words, each
+ * request and its answer, and what to look at. Ends with exit code 0 only if all rows hold.
  */
 import pc from 'picocolors';
 import { readOptions } from '../harness/options.ts';

@@ -1,4 +1,6 @@
-/** A row of the specification, and how it is shown to work. A row that does not hold throws with what was there instead. */
+/**
+ * A row of the specification, and how it is shown to work. A row that does not hold throws with what was there instead.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { ParleyError } from '../../clients/typescript/src/client.ts';
 import type { Stage } from './stage.ts';

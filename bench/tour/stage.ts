@@ -1,6 +1,7 @@
 /**
- * Everything that the rows stand on: a service with its emulated carrier, a workspace that is set up over the settings API alone, and
- * the long scenes (calls, a web session, a visitor's browser), which begin at once and run beside the rows that need none of them.
+ * Everything that the rows stand on: a service with its emulated carrier, a workspace that is set up over the settings
+ * API alone, and the long scenes (calls, a web session, a visitor's browser), which begin at once and run beside the
+ * rows that need none of them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * Who made a sound when, read from the far end's own recording of a call (callee left, agent right), and what that says of one line of the
- * callee's: how long it waited, and whether it was answered into. Pure; called by the scenario with each finished call.
+ * Who made a sound when, read from the far end's own recording of a call (callee left, agent right), and what that says
+ * of one line of the callee's: how long it waited, and whether it was answered into. Pure; called by the scenario with
+ * each finished call.
  */
 
 /** Sound of one side, ms of the recording. */
@@ -12,7 +13,10 @@ export interface Run {
 export interface Heard {
   /** From the end of the callee's last sound to the agent's next; null when none came before the callee spoke again. */
   answerMs: number | null;
-  /** The longest silence that the agent owed: any before a sound of its own, up to its last. The whole wait where none came. */
+  /**
+   * The longest silence that the agent owed: any before a sound of its own, up to its last. The
+   * whole wait where none came.
+   */
   owedMs: number;
   /** The agent began to speak while the line was being said. */
   cutOff: boolean;

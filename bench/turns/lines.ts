@@ -1,6 +1,7 @@
 /**
- * What the callees of `bench -- turns` say, and the agents that they say it to: one agent for each way of waiting, which asks again
- * whatever it was told, so that every line is answered alike. `<700>` is a pause of 700 ms in the middle of a sentence.
+ * What the callees of `bench -- turns` say, and the agents that they say it to: one agent for each way of waiting,
+ * which asks again whatever it was told, so that every line is answered alike. `<700>` is a pause of 700 ms in the
+ * middle of a sentence.
  */
 import type { Expectation, ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import type { PersonaInput } from '../emulators/persona.ts';

@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- turns [--calls 200] [--at-once 20] [--voice slt]`: how long a caller waits for an answer, and how often one comes into a
- * sentence that is not over. Callees recite words that fit the step, words that fit none, and sentences with pauses; what is measured is the
- * sound at the far end, by the carrier emulator's own recordings. Prints tables and writes `data/bench/turns.json`.
+ * `npm run bench -- turns [--calls 200] [--at-once 20] [--voice slt]`: how long a caller waits for an answer, and how
+ * often one comes into a sentence that is not over. Callees recite words that fit the step, words that fit none, and
+ * sentences with pauses; what is measured is the sound at the far end, by the carrier emulator's own recordings. Prints
+ * tables and writes `data/bench/turns.json`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- voices [--calls 100] [--seconds 8]`: what telling voices from noise costs: the gate alone, and the neural model behind
- * it on its own thread, with lines that are silent, 40 % speech, or never silent. In real time: 20 ms frames for so many calls,
- * staggered, CPU by thread from the operating system, and how long a verdict is behind its frame.
+ * `npm run bench -- voices [--calls 100] [--seconds 8]`: what telling voices from noise costs: the gate alone, and the
+ * neural model behind it on its own thread, with lines that are silent, 40 % speech, or never silent. In real time: 20
+ * ms frames for so many calls, staggered, CPU by thread from the operating system, and how long
+ * a verdict is behind its frame.
  */
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
@@ -10,7 +11,7 @@ import type { VoiceActivity } from '../../media/contract/engines.ts';
 import { FLITE_RATE_HZ, loadFliteVoice } from '../../media/engines/local/flite-voice.ts';
 import { NeuralVoiceActivity } from '../../media/engines/local/neural-voice-activity.ts';
 import { loadVoiceActivity } from '../../media/engines/local/voice-activity.ts';
-import { VoiceWindows } from '../../media/engines/local/voice-windows.ts';
+import { VoiceActivityWindows } from '../../media/engines/local/voice-activity-windows.ts';
 import { createScoringHost } from '../../media/io/threads/scoring-host.ts';
 import { builtEntry } from '../../src/config/built-entry.ts';
 import { cpuBetween, readThreadCpu } from '../calls/thread-cpu.ts';
@@ -49,7 +50,7 @@ async function run(
   name: string,
   line: Int16Array,
   create: () => VoiceActivity,
-  windows: VoiceWindows | null,
+  windows: VoiceActivityWindows | null,
 ): Promise<void> {
   const activities = Array.from({ length: calls }, create);
   const frames = line.length / FRAME_SAMPLES;
@@ -95,7 +96,7 @@ console.log(`${calls} calls, CPU ms per call-second; most windows (32 ms) that a
 console.log(`${''.padEnd(26)}  frames    scoring   speech   behind`);
 const createGate = await loadVoiceActivity();
 const shape = { slots: Math.max(512, calls), rateHz: RATE_HZ } as const;
-const windows = new VoiceWindows(shape);
+const windows = new VoiceActivityWindows(shape);
 const failed = (why: string): never => {
   console.error(why);
   process.exit(1);

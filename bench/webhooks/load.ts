@@ -1,7 +1,7 @@
 /** Workspaces with a receiver each, and calls that end in them at a steady rate. Used by `main.ts`. */
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
-import { readCall } from '../../src/calls/live-call.ts';
+import { readCall } from '../../src/calls/call-row.ts';
 import type { Sealer } from '../../src/sealing/sealer.ts';
 import type { Database } from '../../src/store/database.ts';
 import { setEndpoint } from '../../src/webhooks/endpoint.ts';

@@ -119,7 +119,7 @@ async function runBlock(kind: Kind): Promise<void> {
     late.push(Math.max(0, performance.now() - timerAtMs - TIMER_MS));
     timerAtMs = performance.now();
   }, TIMER_MS);
-  const deps = { database, clock: systemClock, ring: webhooks.bell.ring };
+  const deps = { database, clock: systemClock, ring: webhooks.dispatcher.dispatch };
   const beganAtMs = performance.now();
   const cpuBefore = process.cpuUsage();
   const writes: Promise<void>[] = [];

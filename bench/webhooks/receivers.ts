@@ -1,6 +1,6 @@
 /**
- * The receivers of the webhook bench, in a process of their own: `/ok/…` answers 200 at once, `/hang/…` never answers. When each event
- * came for the first time is told to the parent when it asks. Forked by `main.ts`.
+ * The receivers of the webhook bench, in a process of their own: `/ok/…` answers 200 at once, `/hang/…` never answers.
+ * When each event came for the first time is told to the parent when it asks. Forked by `main.ts`.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,8 +1,8 @@
 /**
- * G.711 mu-law and A-law against 16-bit linear samples, by table: 64 KiB a law to encode, 512 bytes to decode, built once at
- * import. Called once a frame by the pipeline, by the recorder and by the carrier codecs that need linear audio.
- * 16-bit samples are the standard's 14-bit (mu-law) and 13-bit (A-law) values, left-justified; a sample between two
- * levels goes where the decision values of ITU-T G.711 tables 1 and 2 send it. No allocation, no bounds checks: the
+ * G.711 mu-law and A-law against 16-bit linear samples, by table: 64 KiB a law to encode, 512 bytes to decode, built
+ * once at import. Called once a frame by the pipeline, by the recorder and by the carrier codecs that need linear
+ * audio. 16-bit samples are the standard's 14-bit (mu-law) and 13-bit (A-law) values, left-justified; a sample between
+ * two levels goes where the decision values of ITU-T G.711 tables 1 and 2 send it. No allocation, no bounds checks: the
  * caller's ranges must lie inside its arrays. Measured, warm, 160 samples (Node 20, EPYC, CPU time): 0.1 µs each way.
  */
 

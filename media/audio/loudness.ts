@@ -1,6 +1,7 @@
 /**
- * Integrated loudness of one channel in LUFS: ITU-R BS.1770-4, the measure of EBU R 128. K-weighting (two biquads), mean square over
- * blocks of 400 ms that overlap by 75 %, an absolute gate at -70 LUFS and a relative one 10 LU under what passes it. Pure.
+ * Integrated loudness of one channel in LUFS: ITU-R BS.1770-4, the measure of EBU R 128. K-weighting (two biquads),
+ * mean square over blocks of 400 ms that overlap by 75 %, an absolute gate at -70 LUFS and a relative one 10 LU under
+ * what passes it. Pure.
  */
 
 const HOP_MS = 100;
@@ -61,7 +62,9 @@ function blockPowers(monoSamples: Float32Array, rateHz: number): number[] {
   return hops.slice(HOPS_A_BLOCK - 1).map((_power, i) => mean(hops.slice(i, i + HOPS_A_BLOCK)));
 }
 
-/** Stage 1: a shelf of 4 dB above 1.7 kHz, for the head. The standard's table for 48 kHz, designed anew for any rate. */
+/**
+ * Stage 1: a shelf of 4 dB above 1.7 kHz, for the head. The standard's table for 48 kHz, designed anew for any rate.
+ */
 function headShelf(rateHz: number): Biquad {
   const q = 0.7071752369554196;
   const k = Math.tan((Math.PI * 1681.974450955533) / rateHz);

@@ -1,7 +1,8 @@
 /**
- * Reads an Ogg/Opus file piece by piece and checks all that can be checked without decoding: page checksums and numbers, one stream
- * from its first page to its last, header packets, and granule positions against the packets' own durations. The recorder reads each
- * finished file back with it; tests decode with it. It reads what our writer writes: a packet never spans pages.
+ * Reads an Ogg/Opus file piece by piece and checks all that can be checked without decoding: page checksums and
+ * numbers, one stream from its first page to its last, header packets, and granule positions against the packets' own
+ * durations. The recorder reads each finished file back with it; tests decode with it. It reads what our writer writes:
+ * a packet never spans pages.
  */
 import {
   CAPTURE_PATTERN,

@@ -1,7 +1,7 @@
 /**
- * Writes Opus packets as an Ogg file (RFC 7845 over RFC 3533): head page, tags page, then 50 packets a page, so that a second
- * of sound is the most that a cut file loses. Called by the recorder; knows no files, hands each finished page to `write`.
- * All times are ticks of 48 kHz, whatever the coded rate (RFC 7845 §4).
+ * Writes Opus packets as an Ogg file (RFC 7845 over RFC 3533): head page, tags page, then 50 packets a page, so that a
+ * second of sound is the most that a cut file loses. Called by the recorder; knows no files, hands each finished page
+ * to `write`. All times are ticks of 48 kHz, whatever the coded rate (RFC 7845 §4).
  */
 import {
   CAPTURE_PATTERN,
@@ -36,8 +36,9 @@ export interface OggOpusWriter {
   /** Adds the packet at `[start, start + lengthBytes)`, which lasts `durationTicks` (960 for 20 ms). */
   addPacket(bytes: Uint8Array, start: number, lengthBytes: number, durationTicks: number): void;
   /**
-   * Ends the stream. `soundTicks` is the exact length of the sound without the pre-skip: the last page's granule position trims
-   * what the last packet holds beyond it (RFC 7845 §4.4). Throws when the packets are too short to hold it. Call once.
+   * Ends the stream. `soundTicks` is the exact length of the sound without the pre-skip: the last page's granule
+   * position trims what the last packet holds beyond it (RFC 7845 §4.4). Throws when the packets are too short to hold
+   * it. Call once.
    */
   finish(soundTicks: number): void;
 }

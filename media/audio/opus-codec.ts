@@ -3,9 +3,10 @@
  * browser legs will. `loadOpusCodec` takes @discordjs/opus where its native binding loads (its install script may be
  * blocked, then there is none) and the WebAssembly of opusscript everywhere else; `implementation` says which one runs.
  *
- * opusscript's own class writes its input at twice the address that it allocated, and each handler leaks its output buffer:
- * so this file drives the WebAssembly module itself, with buffers of its own, and hands used handlers on instead of freeing them.
- * Calls go to libopus at once and block: an encoder of 20 ms costs 40 to 250 µs. No state is shared between streams.
+ * opusscript's own class writes its input at twice the address that it allocated, and each handler leaks its output
+ * buffer: so this file drives the WebAssembly module itself, with buffers of its own, and hands used handlers on
+ * instead of freeing them. Calls go to libopus at once and block: an encoder of 20 ms costs 40 to 250 µs. No state is
+ * shared between streams.
  */
 import { createRequire } from 'node:module';
 
@@ -23,8 +24,8 @@ export interface OpusEncoder {
   /** 48 kHz ticks by which decoded sound lags behind what was encoded; an Ogg file's pre-skip (RFC 7845 §4.2). */
   readonly lookaheadTicks: number;
   /**
-   * Encodes one frame of 2.5, 5, 10, 20, 40 or 60 ms and writes the packet to `target` from `targetStart`, which needs room for
-   * `MAX_OPUS_PACKET_BYTES`. Returns the packet's bytes. Throws on another frame size or a closed encoder.
+   * Encodes one frame of 2.5, 5, 10, 20, 40 or 60 ms and writes the packet to `target` from `targetStart`, which needs
+   * room for `MAX_OPUS_PACKET_BYTES`. Returns the packet's bytes. Throws on another frame size or a closed encoder.
    */
   encode(interleavedSamples: Int16Array, target: Uint8Array, targetStart: number): number;
   /** Idempotent. */
@@ -33,8 +34,8 @@ export interface OpusEncoder {
 
 export interface OpusDecoder {
   /**
-   * Decodes one packet to `interleavedTarget` from its start; it needs room for 120 ms. Returns samples per channel, or -1 when
-   * libopus refuses the packet.
+   * Decodes one packet to `interleavedTarget` from its start; it needs room for 120 ms. Returns samples per channel, or
+   * -1 when libopus refuses the packet.
    */
   decode(source: Uint8Array, start: number, lengthBytes: number, interleavedTarget: Int16Array): number;
   /** Idempotent. */
@@ -167,12 +168,12 @@ function createWasmCodec(wasm: WasmModule): OpusCodec {
 
   function take(rateHz: number, channels: number): { handler: WasmHandler; giveBack: () => void } {
     const shape = `${rateHz}x${channels}`;
-    const shelf = idle.get(shape) ?? [];
-    idle.set(shape, shelf);
-    const handler = shelf.pop() ?? new wasm.OpusScriptHandler(rateHz, channels, APPLICATION_VOIP);
+    const spare = idle.get(shape) ?? [];
+    idle.set(shape, spare);
+    const handler = spare.pop() ?? new wasm.OpusScriptHandler(rateHz, channels, APPLICATION_VOIP);
     handler._encoder_ctl(RESET_STATE, 0);
     handler._decoder_ctl(RESET_STATE, 0);
-    return { handler, giveBack: () => shelf.push(handler) };
+    return { handler, giveBack: () => spare.push(handler) };
   }
 
   return {

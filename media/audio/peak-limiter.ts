@@ -1,6 +1,6 @@
 /**
- * Holds peaks under a ceiling without clipping: the gain falls before a peak comes (5 ms of foresight) and rises after it, smoothly. For
- * whole sounds in memory, not for streams. Pure.
+ * Holds peaks under a ceiling without clipping: the gain falls before a peak comes (5 ms of foresight) and rises after
+ * it, smoothly. For whole sounds in memory, not for streams. Pure.
  */
 
 const FORESIGHT_MS = 5;

@@ -1,7 +1,8 @@
 /**
  * Changes the rate of a mono stream: speexdsp's resampler at quality 3, WASM SIMD (98 dB, alias at most -85 dB, flat to
- * 0.4 of the lower rate; 1.8 µs a 20 ms frame between 8 and 16 kHz, warm). Called by pipeline, engines and recorder, one instance a
- * stream and direction. One WebAssembly heap serves all instances of a thread. The file's only other duty is to hide that heap.
+ * 0.4 of the lower rate; 1.8 µs a 20 ms frame between 8 and 16 kHz, warm). Called by pipeline, engines and recorder,
+ * one instance a stream and direction. One WebAssembly heap serves all instances of a thread. The file's only other
+ * duty is to hide that heap.
  */
 import createSpeexModule, { type SpeexModule } from '@echogarden/speex-resampler-wasm/simd';
 
@@ -9,9 +10,9 @@ export interface Resampler {
   readonly fromHz: number;
   readonly toHz: number;
   /**
-   * Takes any number of samples, gives `samples.length × toHz / fromHz` of them (to the nearest one, with no drift). The output
-   * runs some ms late (24 samples of the lower rate: 3 ms at 8 kHz); `flush` gives the rest. The view is valid until
-   * the next call of any resampler of this thread. Nothing is allocated while calls are of one length.
+   * Takes any number of samples, gives `samples.length × toHz / fromHz` of them (to the nearest one, with no drift).
+   * The output runs some ms late (24 samples of the lower rate: 3 ms at 8 kHz); `flush` gives the rest. The view is
+   * valid until the next call of any resampler of this thread. Nothing is allocated while calls are of one length.
    */
   process(samples: Int16Array): Int16Array;
   /** The samples still inside, then the resampler is as new. Same view rules. */

@@ -1,7 +1,8 @@
 /**
- * How loud each channel of a recording is, every 5 ms, and from that where there is sound: the measurement behind the waveform's own
- * latencies (docs/decisions/waveform-latency.md). The recorder feeds it while it encodes, in pieces of any length, and asks it once.
- * It costs two multiplications a sample; `soundMapOf` is pure and walks frames, not samples.
+ * How loud each channel of a recording is, every 5 ms, and from that where there is sound: the measurement behind the
+ * waveform's own latencies (docs/decisions/waveform-latency.md). The recorder feeds it while it encodes, in pieces of
+ * any length, and asks it once. It costs two multiplications a sample; `soundMapOf` is pure and
+ * walks frames, not samples.
  */
 import type { SoundMap, SoundRun } from '../contract/conversation.ts';
 
@@ -293,7 +294,9 @@ function runsOf(db: Float32Array, limits: Float32Array, runEnd: RunEnd): SoundRu
   return runs;
 }
 
-/** Frames `first` to `last`, cut where they fall far below the loudest of the last 1.5 s: a breath, the ring of a room. */
+/**
+ * Frames `first` to `last`, cut where they fall far below the loudest of the last 1.5 s: a breath, the ring of a room.
+ */
 function pushRun(
   runs: SoundRun[],
   db: Float32Array,

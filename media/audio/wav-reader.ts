@@ -1,7 +1,7 @@
 /**
- * Reads a WAV file of any maker into one channel (RIFF WAVE, Multimedia Programming Interface 1.0, and WAVEFORMATEXTENSIBLE): PCM of 8 to
- * 32 bits, IEEE float, mu-law and A-law. Used for sound that users bring; `wav.ts` reads only what we wrote. Sizes that writers of streams
- * leave open (0 or 0xffffffff) mean "to the end".
+ * Reads a WAV file of any maker into one channel (RIFF WAVE, Multimedia Programming Interface 1.0, and
+ * WAVEFORMATEXTENSIBLE): PCM of 8 to 32 bits, IEEE float, mu-law and A-law. Used for sound that users bring; `wav.ts`
+ * reads only what we wrote. Sizes that writers of streams leave open (0 or 0xffffffff) mean "to the end".
  */
 import { decodeAlaw, decodeMulaw } from './g711.ts';
 

@@ -1,9 +1,11 @@
 /**
- * The 44-byte RIFF/WAVE header, written and read, for G.711 mu-law and 16-bit PCM. The recorder's segments carry it, so that what a crash
- * leaves behind is playable and says its own format. Only headers of exactly this shape are read: we read what we wrote.
+ * The 44-byte RIFF/WAVE header, written and read, for G.711 mu-law and 16-bit PCM. The recorder's segments carry it, so
+ * that what a crash leaves behind is playable and says its own format. Only headers of exactly this shape are read: we
+ * read what we wrote.
  *
- *   0 "RIFF" │ 4 size - 8 │ 8 "WAVE" │ 12 "fmt " │ 16 = 16 │ 20 format tag │ 22 channels │ 24 rate │ 28 bytes per second
- *   32 bytes per sample of all channels │ 34 bits per sample │ 36 "data" │ 40 data bytes           (little-endian)
+ *   0 "RIFF" │ 4 size - 8 │ 8 "WAVE" │ 12 "fmt " │ 16 = 16 │ 20 format tag │ 22 channels │ 24 rate
+ *   28 bytes per second │ 32 bytes per sample of all channels │ 34 bits per sample │ 36 "data" │ 40 data bytes
+ *   (little-endian)
  */
 import type { LegFormat } from '../contract/audio-format.ts';
 
@@ -38,7 +40,9 @@ export function writeWavHeader(target: Uint8Array, shape: WavShape, start = 0): 
   view.setUint32(40, shape.dataBytes, true);
 }
 
-/** The shape that the header at the start of `bytes` states, or null when it is not one that `writeWavHeader` writes. */
+/**
+ * The shape that the header at the start of `bytes` states, or null when it is not one that `writeWavHeader` writes.
+ */
 export function readWavHeader(bytes: Uint8Array): WavShape | null {
   if (bytes.length < WAV_HEADER_BYTES) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, WAV_HEADER_BYTES);

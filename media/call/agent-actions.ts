@@ -11,13 +11,13 @@ import type { Hearing } from './hearing/hearing.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import type { CallReporter, ReplyAnchor } from './reporter.ts';
 import { Sayings } from './sayings.ts';
-import type { AgentVoice } from './speaking/agent-voice.ts';
+import type { AgentSpeech } from './speaking/agent-speech.ts';
 import type { AgentTools } from './tools/agent-tools.ts';
 
 export interface AgentActionsDeps {
   reporter: CallReporter;
   hearing: Hearing;
-  voice: AgentVoice;
+  agentSpeech: AgentSpeech;
   floor: Floor;
   operator: OperatorDesk;
   input: CallerInput;
@@ -41,7 +41,7 @@ export class AgentActions {
     const { reporter, hearing, floor, input, tools, checkpoint, finish } = this.#deps;
     switch (action.type) {
       case 'step':
-        reporter.live({ type: 'step', stepId: action.stepId, atMs: reporter.nowMs });
+        reporter.conversationEvent({ type: 'step', stepId: action.stepId, atMs: reporter.nowMs });
         break;
       case 'warning':
         reporter.warning(action.code, action.message, action);
@@ -74,11 +74,11 @@ export class AgentActions {
 
   /** Says the next of what waits, if the agent may speak now. */
   sayWaiting(): boolean {
-    const { voice, operator, floor, hearing } = this.#deps;
-    if (voice.active || operator.muted || floor.isHeld || floor.isTaken) return false;
+    const { agentSpeech, operator, floor, hearing } = this.#deps;
+    if (agentSpeech.active || operator.muted || floor.isHeld || floor.isTaken) return false;
     const utterance = this.#sayings.take();
     if (utterance === null) return false;
-    voice.say(utterance);
+    agentSpeech.say(utterance);
     hearing.agentSpeaks(utterance.interruptible);
     return true;
   }

@@ -3,7 +3,7 @@
  * pipeline thread makes it, ticks it and stops it. It holds no policy: what sound and words mean is the conversation's
  * and the agent's business.
  *
- *   UPLINK    call.uplink ring → FrameIntake (gap fill → decode → voice gate) → Hearing ─┬─ TurnTaker
+ *   UPLINK    call.uplink ring → FrameIntake (gap fill → decode → voice-activity gate) → Hearing ─┬─ TurnTaker
  *                                                                                        └─ CallEar
  *   DOWNLINK  agent → text or sound → RenderedSpeech (voice engine → LegEncoder) → Speaker → call.downlink ring
  */
@@ -21,7 +21,7 @@ import { Conversation } from './conversation.ts';
 import { discardFrames, FrameIntake } from './hearing/frame-intake.ts';
 import { CallReporter } from './reporter.ts';
 import type { Session } from './session.ts';
-import type { ClipShelf } from './speaking/clip-shelf.ts';
+import type { ClipCache } from './speaking/clip-cache.ts';
 import type { FrameEncoder } from './speaking/frame-encoder.ts';
 import type { GreetingCache } from './speaking/greeting-cache.ts';
 
@@ -47,7 +47,7 @@ export interface CallSessionDeps {
   /** Of a leg that hears Opus; the session closes it. */
   frameEncoder?: FrameEncoder | null;
   greetings: GreetingCache;
-  clipShelf?: ClipShelf;
+  clipCache?: ClipCache;
   ringIo: () => void;
   send: (message: FromPipeline) => void;
 }
@@ -65,7 +65,7 @@ export function createCallSession(deps: CallSessionDeps, setup: CallSetup, call:
       ear: listening?.ear ?? null,
       textToSpeech,
       greetings,
-      ...(deps.clipShelf === undefined ? {} : { clips: { shelf: deps.clipShelf, files: setup.clips ?? {} } }),
+      ...(deps.clipCache === undefined ? {} : { clips: { cache: deps.clipCache, files: setup.clips ?? {} } }),
       reporter,
       tools: {
         ask: (ask, where) => send({ type: 'call.tool', callUuid, ask, ...where }),

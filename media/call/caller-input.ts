@@ -11,7 +11,7 @@ import { isSpeech, type Meaning, SHORTEST_SPEECH_MS } from './hearing/meaning.ts
 import { Keypad } from './keypad.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import type { CallReporter, ReplyAnchor } from './reporter.ts';
-import type { AgentVoice } from './speaking/agent-voice.ts';
+import type { AgentSpeech } from './speaking/agent-speech.ts';
 import type { ToolUses } from './tools/tool-uses.ts';
 
 export interface CallerInputDeps {
@@ -20,7 +20,7 @@ export interface CallerInputDeps {
   line: AgentLine;
   floor: Floor;
   hearing: Hearing;
-  voice: AgentVoice;
+  agentSpeech: AgentSpeech;
   operator: OperatorDesk;
   tools: ToolUses;
   /** Audio time. */
@@ -91,39 +91,39 @@ export class CallerInput {
   takeKeys(nowMs: number): void {
     const digits = this.#keypad.take(nowMs);
     if (digits === null) return;
-    const { floor, voice, operator, words, line, reporter } = this.#deps;
+    const { floor, agentSpeech, operator, words, line, reporter } = this.#deps;
     floor.endEncouragement();
-    if (voice.active || operator.muted) return;
+    if (agentSpeech.active || operator.muted) return;
     words.recordKeys(digits);
     line.tell({ type: 'heard', atMs: reporter.nowMs, text: digits, how: 'keys' });
   }
 
   /** Typed words mean what they would mean spoken. */
   typed(text: string, interrupt: boolean): void {
-    const { reporter, words, floor, hearing, voice } = this.#deps;
+    const { reporter, words, floor, hearing, agentSpeech } = this.#deps;
     const nowMs = reporter.nowMs;
     floor.endEncouragement();
     hearing.dropTurn();
     hearing.endInterruption();
-    if (voice.active && !(interrupt && voice.interruptible)) {
+    if (agentSpeech.active && !(interrupt && agentSpeech.interruptible)) {
       this.#typed = this.#typed === null ? text : `${this.#typed} ${text}`;
       return;
     }
-    const turn = new CallerTurn(0, this.#deps.streamMs(), voice.active, hearing);
+    const turn = new CallerTurn(0, this.#deps.streamMs(), agentSpeech.active, hearing);
     turn.text = text;
     turn.done = true;
     turn.decidedAtMs = nowMs;
     reporter.openUserTurn();
     const anchor = { speechEndMs: nowMs, decidedAtMs: nowMs, recognisedAtMs: nowMs };
     const meaning = { turn, sense: words.senseOfTyped(text), anchor };
-    if (voice.active) floor.meantAtOnce(meaning);
+    if (agentSpeech.active) floor.meantAtOnce(meaning);
     else this.mean(meaning);
   }
 
   /** The agent has finished: what was typed meanwhile is heard now; false: nothing was. */
   takeTyped(): boolean {
     const typed = this.#typed;
-    if (typed === null || this.#deps.voice.active) return false;
+    if (typed === null || this.#deps.agentSpeech.active) return false;
     this.#typed = null;
     this.typed(typed, false);
     return true;

@@ -16,14 +16,14 @@ import { Hearing } from './hearing/hearing.ts';
 import type { HearingListener } from './hearing/meaning.ts';
 import { Operator } from './operator.ts';
 import { OperatorDesk } from './operator-desk.ts';
-import { AgentVoice, type AgentVoiceDeps, type AgentVoiceListener } from './speaking/agent-voice.ts';
+import { AgentSpeech, type AgentSpeechDeps, type AgentSpeechListener } from './speaking/agent-speech.ts';
 import { fixedSentencesOf } from './speaking/fixed-sentences.ts';
 import { AgentTools } from './tools/agent-tools.ts';
 import type { ToolPort } from './tools/tool-port.ts';
 import { ToolUses } from './tools/tool-uses.ts';
 import { Encouragement } from './turn-taking/encouragement.ts';
 
-export interface ConversationDeps extends AgentVoiceDeps {
+export interface ConversationDeps extends AgentSpeechDeps {
   kind: AgentKind;
   /** Null: the agent does not listen. */
   ear: EarFactory | null;
@@ -33,7 +33,7 @@ export interface ConversationDeps extends AgentVoiceDeps {
 }
 
 /** What the parts tell the conversation. */
-export interface PartsListener extends HearingListener, AgentVoiceListener, FloorListener {
+export interface PartsListener extends HearingListener, AgentSpeechListener, FloorListener {
   /** The agent wants something. */
   acted(action: AgentAction): void;
   /** The agent threw, or went out of bounds. */
@@ -46,7 +46,7 @@ export interface PartsListener extends HearingListener, AgentVoiceListener, Floo
 export interface Parts {
   line: AgentLine;
   words: CallerWords;
-  voice: AgentVoice;
+  agentSpeech: AgentSpeech;
   floor: Floor;
   hearing: Hearing;
   tools: AgentTools;
@@ -81,9 +81,9 @@ export function createParts(
     fixed: fixedSentencesOf(kind.fixedTexts(definition)),
     format,
   };
-  const voice = new AgentVoice(deps, wish, listener);
-  const floor = new Floor({ reporter, voice, operator: desk, encouragement, listener });
-  const hearing = new Hearing({ clock, logger, reporter, ear, voice, words, floor, listener });
+  const agentSpeech = new AgentSpeech(deps, wish, listener);
+  const floor = new Floor({ reporter, agentSpeech, operator: desk, encouragement, listener });
+  const hearing = new Hearing({ clock, logger, reporter, ear, agentSpeech, words, floor, listener });
   const uses = new ToolUses({
     callUuid,
     definitions: 'tools' in definition ? (definition.tools ?? []) : [],
@@ -95,18 +95,18 @@ export function createParts(
   });
   const tools = new AgentTools(uses, line, reporter);
   const input = new CallerInput({
-    ...{ reporter, words, line, floor, hearing, voice, operator: desk, tools: uses },
+    ...{ reporter, words, line, floor, hearing, agentSpeech, operator: desk, tools: uses },
     streamMs: () => call.streamMs,
   });
   const actions = new AgentActions({
-    ...{ reporter, hearing, voice, floor, operator: desk, input, tools },
+    ...{ reporter, hearing, agentSpeech, floor, operator: desk, input, tools },
     checkpoint: () => listener.checkpoint(),
     finish: (reason, disposition, error) => listener.finish(reason, disposition, error),
   });
   const operator = new Operator({
-    ...{ desk, voice, floor, hearing, line, reporter },
+    ...{ desk, agentSpeech, floor, hearing, line, reporter },
     isSteerable: kind.traits.isSteerable,
     sayWaiting: () => actions.sayWaiting(),
   });
-  return { line, words, voice, floor, hearing, tools, input, actions, operator, desk, encouragement };
+  return { line, words, agentSpeech, floor, hearing, tools, input, actions, operator, desk, encouragement };
 }

@@ -10,7 +10,7 @@ import type { CallCommand } from '../contract/call-command.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import { readCheckpoint } from '../contract/checkpoint.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
-import { type ControlOutcome, controlRefused } from '../contract/live-control.ts';
+import { type ControlOutcome, controlRefused } from '../contract/operator-control.ts';
 import { type ConversationDeps, createParts, type Parts, type PartsListener } from './conversation-parts.ts';
 import type { FrameIntake } from './hearing/frame-intake.ts';
 import type { Hearing } from './hearing/hearing.ts';
@@ -78,12 +78,12 @@ export class Conversation implements PartsListener {
   /** After the uplink was drained: deadlines, playback, what waits for it. */
   tick(): void {
     if (this.#ended) return;
-    const { line, hearing, voice, floor, input, tools, actions, operator, desk, encouragement } = this.#parts;
+    const { line, hearing, agentSpeech, floor, input, tools, actions, operator, desk, encouragement } = this.#parts;
     const { clock, reporter } = this.#deps;
     const nowMs = clock.nowMs();
     line.carryOut();
     hearing.tick(nowMs);
-    voice.pump();
+    agentSpeech.pump();
     if (floor.isHeld) return;
     floor.settle();
     input.takeKeys(nowMs);
@@ -92,7 +92,7 @@ export class Conversation implements PartsListener {
     if (!actions.sayWaiting()) operator.sayQueued();
     this.#encourage();
     if (!desk.speaks && !desk.muted && !encouragement.speaks) {
-      if (!voice.active && !floor.isTaken) tools.tellResult(nowMs, hearing.turn !== null);
+      if (!agentSpeech.active && !floor.isTaken) tools.tellResult(nowMs, hearing.turn !== null);
       this.#tickEvent.atMs = reporter.nowMs;
       line.tell(this.#tickEvent);
     }
@@ -102,7 +102,7 @@ export class Conversation implements PartsListener {
 
   /** What somebody asks of the call; the answer is for `control` alone. */
   command(command: CallCommand): ControlOutcome | null {
-    const { operator, input, tools, voice, floor, line } = this.#parts;
+    const { operator, input, tools, agentSpeech, floor, line } = this.#parts;
     if (this.#ended) return command.type === 'control' ? controlRefused('ending') : null;
     switch (command.type) {
       case 'control':
@@ -117,7 +117,7 @@ export class Conversation implements PartsListener {
         input.typed(command.text, command.interrupt);
         break;
       case 'interrupt':
-        if (voice.active && voice.interruptible) floor.interrupts();
+        if (agentSpeech.active && agentSpeech.interruptible) floor.interrupts();
         break;
       case 'hold':
         if (command.held === floor.isHeld) break;
@@ -130,8 +130,8 @@ export class Conversation implements PartsListener {
 
   /** The leg is over: closes what is open with what was heard of it. */
   close(): void {
-    const { voice, hearing, words } = this.#parts;
-    voice.silence(false);
+    const { agentSpeech, hearing, words } = this.#parts;
+    agentSpeech.silence(false);
     const turn = hearing.dropTurn();
     if (turn !== null) {
       const sense = words.sense(turn);
@@ -149,7 +149,7 @@ export class Conversation implements PartsListener {
     const { reporter } = this.#deps;
     const phase = speaking ? 'start' : 'end';
     const turnId = reporter.userTurnId;
-    reporter.live({ type: 'speech', who: 'user', phase, atMs: reporter.at(streamMs), turnId });
+    reporter.conversationEvent({ type: 'speech', who: 'user', phase, atMs: reporter.at(streamMs), turnId });
     line.tell({ type: 'caller', atMs: reporter.nowMs, speaking });
   }
 
@@ -199,12 +199,12 @@ export class Conversation implements PartsListener {
 
   /** Into a pause that may be long: a word that leaves the caller's turn open. */
   #encourage(): void {
-    const { hearing, voice, desk, tools, encouragement } = this.#parts;
+    const { hearing, agentSpeech, desk, tools, encouragement } = this.#parts;
     const { pause } = hearing;
-    if (pause === null || voice.active || desk.muted || tools.uses.waiting) return;
+    if (pause === null || agentSpeech.active || desk.muted || tools.uses.waiting) return;
     const text = encouragement.wordFor(pause, hearing.nowMs);
     if (text === null) return;
-    voice.say({ speech: { text }, stepId: this.stepId, interruptible: true, anchor: null });
+    agentSpeech.say({ speech: { text }, stepId: this.stepId, interruptible: true, anchor: null });
   }
 
   // ── The agent ─────────────────────────────────────────────────────────────────────────────────────────
@@ -238,9 +238,9 @@ export class Conversation implements PartsListener {
   }
 
   finish(reason: EndedReason, disposition: string | null, error: string | null): void {
-    const { voice, hearing } = this.#parts;
+    const { agentSpeech, hearing } = this.#parts;
     if (this.#ended) return;
-    voice.silence(false);
+    agentSpeech.silence(false);
     hearing.dropTurn();
     this.#over();
     this.#deps.end(reason, disposition, error);

@@ -10,7 +10,7 @@ import type { Hearing } from './hearing/hearing.ts';
 import type { InterruptionListener, Meaning } from './hearing/meaning.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import type { CallReporter } from './reporter.ts';
-import type { AgentVoice, Utterance } from './speaking/agent-voice.ts';
+import type { AgentSpeech, Utterance } from './speaking/agent-speech.ts';
 import { restOfFeed } from './speaking/feed-pieces.ts';
 import type { Encouragement } from './turn-taking/encouragement.ts';
 
@@ -29,7 +29,7 @@ export interface FloorListener {
 
 export interface FloorDeps {
   reporter: CallReporter;
-  voice: AgentVoice;
+  agentSpeech: AgentSpeech;
   operator: OperatorDesk;
   encouragement: Encouragement;
   listener: FloorListener;
@@ -62,30 +62,30 @@ export class Floor implements InterruptionListener {
 
   /** At each tick. */
   settle(): void {
-    if (this.#onceSettled !== 'nothing' && this.#deps.voice.settled) this.#settled();
+    if (this.#onceSettled !== 'nothing' && this.#deps.agentSpeech.settled) this.#settled();
   }
 
   mayInterrupt(): void {
-    const { voice } = this.#deps;
-    if (!voice.active) return;
-    voice.pause();
+    const { agentSpeech } = this.#deps;
+    if (!agentSpeech.active) return;
+    agentSpeech.pause();
     this.#tellBargeIn('pause');
   }
 
   interrupts(): void {
-    const { voice } = this.#deps;
+    const { agentSpeech } = this.#deps;
     this.#hearing?.bePatient();
-    if (!voice.active) return;
-    voice.pause();
+    if (!agentSpeech.active) return;
+    agentSpeech.pause();
     this.#onceSettled = 'commit';
     this.settle();
   }
 
   letsGoOn(): void {
-    const { voice, operator } = this.#deps;
+    const { agentSpeech, operator } = this.#deps;
     const hearing = this.#hearing;
     hearing?.bePatient();
-    if (hearing?.pausedAgent !== true || !voice.active || operator.muted) return;
+    if (hearing?.pausedAgent !== true || !agentSpeech.active || operator.muted) return;
     this.#onceSettled = 'resume';
     this.settle();
   }
@@ -93,7 +93,7 @@ export class Floor implements InterruptionListener {
   meant(meaning: Meaning): void {
     this.endEncouragement();
     if (this.#onceSettled === 'commit') this.#waiting = meaning;
-    else if (!this.#deps.voice.active) this.#deps.listener.mean(meaning);
+    else if (!this.#deps.agentSpeech.active) this.#deps.listener.mean(meaning);
   }
 
   /** It interrupts, whatever it is. */
@@ -104,7 +104,7 @@ export class Floor implements InterruptionListener {
 
   /** An operator wants the word. */
   cutForOperator(): void {
-    if (!this.#deps.voice.active) {
+    if (!this.#deps.agentSpeech.active) {
       this.#deps.listener.cutWaiting();
       return;
     }
@@ -119,44 +119,44 @@ export class Floor implements InterruptionListener {
    * The agent wants nothing more of its own words said. Of words that the caller is cutting already the cut follows.
    */
   hush(): void {
-    const { voice, operator } = this.#deps;
+    const { agentSpeech, operator } = this.#deps;
     this.endEncouragement();
     if (operator.speaks || this.#onceSettled === 'commit') return;
     this.#onceSettled = 'nothing';
     this.#afterBridge = null;
-    voice.silence(true);
+    agentSpeech.silence(true);
     this.#hearing?.endInterruption();
   }
 
   /** The agent falls silent for as long as it is muted. */
   mute(): void {
     if (this.#onceSettled === 'resume') this.#onceSettled = 'nothing';
-    this.#deps.voice.pause();
+    this.#deps.agentSpeech.pause();
   }
 
   /** From the word at which it fell silent; false: nothing was being said. */
   unmute(): boolean {
-    const { voice } = this.#deps;
-    if (!voice.active) return false;
-    if (voice.settled) voice.resume();
+    const { agentSpeech } = this.#deps;
+    if (!agentSpeech.active) return false;
+    if (agentSpeech.settled) agentSpeech.resume();
     else this.#onceSettled = 'resume';
     return true;
   }
 
   hold(held: boolean): void {
-    const { voice, operator } = this.#deps;
+    const { agentSpeech, operator } = this.#deps;
     if (held === this.isHeld) return;
     this.isHeld = held;
     this.#hearing?.hold(held);
     if (held) {
       if (this.#onceSettled === 'resume') this.#onceSettled = 'nothing';
-      if (this.#onceSettled === 'nothing' && voice.active) voice.pause();
+      if (this.#onceSettled === 'nothing' && agentSpeech.active) agentSpeech.pause();
       return;
     }
     // What was to be said next, if anything, is still owed; a commit that waits goes its own way, and a muted agent
     // says nothing.
     if (this.#onceSettled === 'commit' || operator.muted) return;
-    if (!voice.active || voice.settled) this.#bridge();
+    if (!agentSpeech.active || agentSpeech.settled) this.#bridge();
     else this.#onceSettled = 'bridge';
   }
 
@@ -165,16 +165,16 @@ export class Floor implements InterruptionListener {
     const cut = this.#afterBridge;
     this.#afterBridge = null;
     if (cut === null) return false;
-    this.#deps.voice.say(cut);
+    this.#deps.agentSpeech.say(cut);
     return true;
   }
 
   /** The caller goes on, or their turn is over: whatever the agent says now is an answer. */
   endEncouragement(): void {
-    const { encouragement, voice } = this.#deps;
+    const { encouragement, agentSpeech } = this.#deps;
     if (!encouragement.speaks) return;
     encouragement.over(this.#nowMs);
-    voice.silence(true);
+    agentSpeech.silence(true);
   }
 
   get #nowMs(): number {
@@ -188,7 +188,7 @@ export class Floor implements InterruptionListener {
     if (what === 'bridge') this.#bridge();
     else if (what === 'resume') {
       this.#tellBargeIn('resume');
-      this.#deps.voice.resume();
+      this.#deps.agentSpeech.resume();
     } else this.#commit();
   }
 
@@ -197,17 +197,17 @@ export class Floor implements InterruptionListener {
     this.#waiting = null;
     const turn = waiting?.turn ?? this.#hearing?.turn ?? null;
     if (turn !== null) turn.cutAgent = true;
-    this.#tellBargeIn('commit', this.#deps.voice.heardText);
+    this.#tellBargeIn('commit', this.#deps.agentSpeech.heardText);
     this.#cut();
     if (waiting !== null) this.#deps.listener.mean(waiting);
   }
 
   #cut(): void {
-    const { voice, operator, encouragement, listener } = this.#deps;
-    const { heardText } = voice;
+    const { agentSpeech, operator, encouragement, listener } = this.#deps;
+    const { heardText } = agentSpeech;
     this.#afterBridge = null;
     encouragement.over(this.#nowMs);
-    voice.silence(true);
+    agentSpeech.silence(true);
     operator.wordsCut();
     this.#hearing?.endInterruption();
     listener.cut(heardText);
@@ -215,34 +215,34 @@ export class Floor implements InterruptionListener {
 
   /** The line is back: a short word, and then what was cut. */
   #bridge(): void {
-    const { voice, operator, listener } = this.#deps;
+    const { agentSpeech, operator, listener } = this.#deps;
     this.endEncouragement();
-    const unsaid = voice.active ? voice.unsaid : null;
+    const unsaid = agentSpeech.active ? agentSpeech.unsaid : null;
     if (unsaid === null) {
       // A bridge alone is no answer of the agent's: it only gives the caller their time anew.
       operator.speaks = true;
-      voice.say({ speech: { text: BRIDGE }, stepId: listener.stepId, interruptible: true, anchor: null });
+      agentSpeech.say({ speech: { text: BRIDGE }, stepId: listener.stepId, interruptible: true, anchor: null });
       return;
     }
     const { utterance, restText } = unsaid;
     const { speech } = utterance;
     if ('text' in speech) {
-      voice.silence(true);
+      agentSpeech.silence(true);
       const { clip, ...words } = { ...speech, isOpening: false };
       if (clip !== undefined) this.#afterBridge = { ...utterance, speech: { ...words, clip }, anchor: null };
       const text = `${BRIDGE} ${clip === undefined ? restText : ''}`.trim();
-      voice.say({ ...utterance, speech: { ...words, text }, anchor: null });
+      agentSpeech.say({ ...utterance, speech: { ...words, text }, anchor: null });
     } else if ('feed' in speech) {
       const feed = restOfFeed(speech.feed, `${BRIDGE} ${restText}`);
-      voice.silence(true);
-      voice.say({ ...utterance, speech: { feed }, anchor: null });
-    } else voice.resume();
+      agentSpeech.silence(true);
+      agentSpeech.say({ ...utterance, speech: { feed }, anchor: null });
+    } else agentSpeech.resume();
   }
 
   #tellBargeIn(phase: 'pause' | 'commit' | 'resume', heardText?: string): void {
     const { reporter } = this.#deps;
     const atMs = reporter.nowMs;
-    reporter.live(
+    reporter.conversationEvent(
       heardText === undefined ? { type: 'barge_in', phase, atMs } : { type: 'barge_in', phase, atMs, heardText },
     );
   }

@@ -1,4 +1,7 @@
-/** Digits from the telephone's keys, which are one answer when none has come for a while, or at once with `#`. Pure; the conversation asks it at each tick. */
+/**
+ * Digits from the telephone's keys, which are one answer when none has come for a while, or at once with `#`. Pure; the
+ * conversation asks it at each tick.
+ */
 
 const KEYS_AFTER_MS = 2_000;
 const MOST_KEYS = 64;

@@ -2,19 +2,19 @@
  * Somebody steers the call from outside: texts that the agent is to say, words in the caller's place, silence. Says the
  * texts when nobody else speaks; the conversation asks it at each tick.
  */
-import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
+import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/operator-control.ts';
 import type { AgentLine } from './agent-line.ts';
 import type { Floor } from './floor.ts';
 import type { Hearing } from './hearing/hearing.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import type { CallReporter } from './reporter.ts';
-import type { AgentVoice } from './speaking/agent-voice.ts';
+import type { AgentSpeech } from './speaking/agent-speech.ts';
 
 export interface OperatorDeps {
   desk: OperatorDesk;
   /** False: the agent obeys nobody. */
   isSteerable: boolean;
-  voice: AgentVoice;
+  agentSpeech: AgentSpeech;
   floor: Floor;
   hearing: Hearing;
   line: AgentLine;
@@ -67,13 +67,13 @@ export class Operator {
 
   /** When the agent is silent and nobody waits for an answer. */
   sayQueued(): void {
-    const { desk, voice, hearing, floor } = this.#deps;
-    if (!desk.hasTexts || voice.active || desk.muted) return;
+    const { desk, agentSpeech, hearing, floor } = this.#deps;
+    if (!desk.hasTexts || agentSpeech.active || desk.muted) return;
     if (hearing.turn !== null || floor.isTaken) return;
     const text = desk.nextText();
     if (text === null) return;
     desk.speaks = true;
-    voice.say({ speech: { text }, stepId: null, interruptible: true, anchor: null });
+    agentSpeech.say({ speech: { text }, stepId: null, interruptible: true, anchor: null });
   }
 
   /** All texts are said: the agent hears what it is owed. */

@@ -6,7 +6,7 @@
 import { LONGEST_AGENT_STATE } from '../contract/agent.ts';
 import { type AgentState, type Checkpoint, readCheckpoint } from '../contract/checkpoint.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { LiveEvent, Turn } from '../contract/conversation.ts';
+import type { ConversationEvent, Turn } from '../contract/conversation.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { CallBlock } from '../rings/call-block.ts';
@@ -58,13 +58,19 @@ export class CallReporter {
     return Math.round(streamMs + this.#shiftMs);
   }
 
-  live(event: LiveEvent): void {
-    this.#send({ type: 'call.live', callUuid: this.#callUuid, event });
+  conversationEvent(event: ConversationEvent): void {
+    this.#send({ type: 'call.event', callUuid: this.#callUuid, event });
   }
 
   /** `key`: what it is about, met `count` times. */
   warning(code: string, message: string, { key, count = 1 }: { key?: string; count?: number } = {}): void {
-    this.live({ type: 'warning', code, message, ...(key === undefined ? {} : { key, count }), atMs: this.nowMs });
+    this.conversationEvent({
+      type: 'warning',
+      code,
+      message,
+      ...(key === undefined ? {} : { key, count }),
+      atMs: this.nowMs,
+    });
   }
 
   /**
@@ -86,9 +92,9 @@ export class CallReporter {
     if (!this.#firstAudioTold) {
       this.#firstAudioTold = true;
       const answerToFirstWordMs = Math.max(0, Math.round(this.#clock.epochMs() - this.#answeredAtEpochMs));
-      this.live({ type: 'first_audio', atMs, answerToFirstWordMs });
+      this.conversationEvent({ type: 'first_audio', atMs, answerToFirstWordMs });
     }
-    this.live({ type: 'speech', who: 'agent', phase: 'start', atMs, turnId });
+    this.conversationEvent({ type: 'speech', who: 'agent', phase: 'start', atMs, turnId });
     if (anchor === null) return;
     const since = (thenMs: number) => Math.max(0, Math.round(thenMs - anchor.speechEndMs));
     const latency = {
@@ -98,7 +104,7 @@ export class CallReporter {
       ttsMs: since(voicedAtMs),
       agentMs: since(atMs),
     };
-    this.live({ type: 'latency', latency });
+    this.conversationEvent({ type: 'latency', latency });
   }
 
   /** The utterance that is being said has more text. */
@@ -123,7 +129,7 @@ export class CallReporter {
     if (open === null) return;
     this.#agentTurn = null;
     const endMs = this.at(endedAtStreamMs);
-    this.live({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs, turnId: open.turnId });
+    this.conversationEvent({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs, turnId: open.turnId });
     const startMs = Math.min(Number.isNaN(startedAtStreamMs) ? open.handedOverAtMs : this.at(startedAtStreamMs), endMs);
     const turn: Turn = {
       turnId: open.turnId,
@@ -142,7 +148,7 @@ export class CallReporter {
   /** Words of the open agent turn begin to be played. */
   agentText(delta: string): void {
     if (this.#agentTurn !== null) {
-      this.live({ type: 'agent_text', turnId: this.#agentTurn.turnId, delta, atMs: this.nowMs });
+      this.conversationEvent({ type: 'agent_text', turnId: this.#agentTurn.turnId, delta, atMs: this.nowMs });
     }
   }
 
@@ -224,6 +230,6 @@ export class CallReporter {
 
   #turn(turn: Turn): void {
     this.#checkpointDue = true;
-    this.live({ type: 'turn', turn });
+    this.conversationEvent({ type: 'turn', turn });
   }
 }

@@ -1,6 +1,6 @@
 /** What an agent wants to say while it may not yet, in its order: `agent-actions.ts` asks when it may. */
 import type { SpeechSource } from '../contract/speech-source.ts';
-import type { Utterance } from './speaking/agent-voice.ts';
+import type { Utterance } from './speaking/agent-speech.ts';
 
 const MOST_WAITING = 16;
 

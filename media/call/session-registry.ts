@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { CallCommand } from '../contract/call-command.ts';
-import { controlRefused } from '../contract/live-control.ts';
+import { controlRefused } from '../contract/operator-control.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import { Suspect } from '../rings/suspect.ts';
 import type { Session } from './session.ts';
@@ -12,7 +12,7 @@ import type { Session } from './session.ts';
 /** Of a call whose session is being made, which takes milliseconds. */
 const MOST_KEPT_COMMANDS = 256;
 
-interface LiveSession {
+interface RunningSession {
   session: Session;
   callNumber: number;
   /** For its input, since all were. */
@@ -23,7 +23,7 @@ export class SessionRegistry {
   readonly #logger: Logger;
   readonly #send: (message: FromPipeline) => void;
   readonly #suspect: Suspect;
-  readonly #live: LiveSession[] = [];
+  readonly #running: RunningSession[] = [];
   readonly #byCall = new Map<string, Session>();
   readonly #ended = new Set<string>();
   readonly #starting = new Map<string, { commands: CallCommand[] }>();
@@ -81,7 +81,7 @@ export class SessionRegistry {
 
   #begin(session: Session): void {
     this.#byCall.set(session.callUuid, session);
-    this.#live.push({ session, callNumber: Suspect.numberOf(session.callUuid), wasTicked: false });
+    this.#running.push({ session, callNumber: Suspect.numberOf(session.callUuid), wasTicked: false });
     try {
       session.start();
     } catch (error) {
@@ -94,16 +94,16 @@ export class SessionRegistry {
    * the last time.
    */
   tick(all: boolean): void {
-    for (let i = this.#live.length - 1; i >= 0; i--) {
-      const live = this.#live[i]!;
-      const isDue = live.session.hasInput || (all && !live.wasTicked);
-      live.wasTicked = isDue && !all;
+    for (let i = this.#running.length - 1; i >= 0; i--) {
+      const running = this.#running[i]!;
+      const isDue = running.session.hasInput || (all && !running.wasTicked);
+      running.wasTicked = isDue && !all;
       if (!isDue) continue;
-      this.#suspect.working(live.callNumber);
+      this.#suspect.working(running.callNumber);
       try {
-        live.session.tick();
+        running.session.tick();
       } catch (error) {
-        this.#failed(live.session, error);
+        this.#failed(running.session, error);
       }
     }
     this.#suspect.idle();
@@ -116,7 +116,7 @@ export class SessionRegistry {
     if (starting !== undefined) {
       if (starting.commands.length < MOST_KEPT_COMMANDS) starting.commands.push(command);
       else this.#refuse(callUuid, command);
-    } else if (session === undefined || !this.#isLive(session)) this.#refuse(callUuid, command);
+    } else if (session === undefined || !this.#isRunning(session)) this.#refuse(callUuid, command);
     else this.#give(session, command);
   }
 
@@ -160,8 +160,8 @@ export class SessionRegistry {
     this.#send({ type: 'call.controlled', callUuid, controlId, outcome: controlRefused('not_here') });
   }
 
-  #isLive(session: Session): boolean {
-    return this.#live.some((live) => live.session === session);
+  #isRunning(session: Session): boolean {
+    return this.#running.some((running) => running.session === session);
   }
 
   #failed(session: Session, error: unknown): void {
@@ -173,7 +173,7 @@ export class SessionRegistry {
   }
 
   #forget(session: Session): void {
-    const at = this.#live.findIndex((live) => live.session === session);
-    if (at >= 0) this.#live.splice(at, 1);
+    const at = this.#running.findIndex((running) => running.session === session);
+    if (at >= 0) this.#running.splice(at, 1);
   }
 }

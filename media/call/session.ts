@@ -1,5 +1,5 @@
 import type { CallCommand } from '../contract/call-command.ts';
-import type { ControlOutcome } from '../contract/live-control.ts';
+import type { ControlOutcome } from '../contract/operator-control.ts';
 
 /**
  * What the pipeline thread asks of a call, whatever its agent is. A throw out of any of these ends the call with

@@ -1,7 +1,7 @@
 /**
- * The sealed files of clips on this machine, as the pipeline plays them: the clip itself, and what was rendered of it, beside it and under
- * the same key (`<id>.<codec>-<rate>.sealed`). Control makes the former and removes all of them. A pipeline thread waits for nothing here:
- * pieces are small, and it goes on with its calls between them.
+ * The encrypted files of clips on this machine, as the pipeline plays them: the clip itself, and what was rendered of
+ * it, beside it and under the same key (`<id>.<codec>-<rate>.sealed`). Control makes the former and removes all of
+ * them. A pipeline thread waits for nothing here: pieces are small, and it goes on with its calls between them.
  */
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { open, rename, rm } from 'node:fs/promises';
 import { WAV_HEADER_BYTES } from '../audio/wav.ts';
 import type { LegFormat } from '../contract/audio-format.ts';
 import type { ClipFile } from '../contract/clip.ts';
-import { FILE_CHUNK_BYTES } from '../sealed/sealed-file.ts';
-import { SealedReader } from '../sealed/sealed-reader.ts';
-import { SealedWriter } from '../sealed/sealed-writer.ts';
+import { FILE_CHUNK_BYTES } from '../files/encrypted-file.ts';
+import { EncryptedFileReader } from '../files/encrypted-file-reader.ts';
+import { EncryptedFileWriter } from '../files/encrypted-file-writer.ts';
 
 const SUFFIX = '.sealed';
 
@@ -43,12 +43,12 @@ export function createClipSound() {
       const temporary = `${path}.${randomUUID()}.part`;
       const fd = openSync(temporary, 'wx', 0o600);
       try {
-        const sealed = new SealedWriter(Buffer.from(clip.keyHex, 'hex'), fd, writeSync);
+        const encrypted = new EncryptedFileWriter(Buffer.from(clip.keyHex, 'hex'), fd, writeSync);
         for (let at = 0; at < frames.length; at += FILE_CHUNK_BYTES) {
-          sealed.add(frames.subarray(at, at + FILE_CHUNK_BYTES));
+          encrypted.add(frames.subarray(at, at + FILE_CHUNK_BYTES));
           await new Promise(setImmediate);
         }
-        sealed.finish();
+        encrypted.finish();
         await rename(temporary, path);
       } finally {
         closeSync(fd);
@@ -66,11 +66,11 @@ async function* plain(path: string, keyHex: string, from: number): AsyncGenerato
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    const sealed = await SealedReader.open(Buffer.from(keyHex, 'hex'), size, async (start, end) => {
+    const encrypted = await EncryptedFileReader.open(Buffer.from(keyHex, 'hex'), size, async (start, end) => {
       const bytes = new Uint8Array(end - start);
       return bytes.subarray(0, (await file.read(bytes, 0, bytes.length, start)).bytesRead);
     });
-    yield* sealed.range(from, Math.max(from + 1, sealed.plainBytes));
+    yield* encrypted.range(from, Math.max(from + 1, encrypted.plainBytes));
   } finally {
     await file.close();
   }

@@ -1,6 +1,7 @@
 /**
- * A file that somebody sent → a clip: one channel at 24 kHz, brought to -16 LUFS with its peaks under -1 dBFS, in a WAV. Runs in the clip
- * process (`main.ts`), which may die of it. Throws `ClipRefused` with a sentence for whoever sent it.
+ * A file that somebody sent → a clip: one channel at 24 kHz, brought to -16 LUFS with its peaks under -1 dBFS, in a
+ * WAV. Runs in the clip process (`main.ts`), which may die of it. Throws `ClipRefused` with a
+ * sentence for whoever sent it.
  */
 import { integratedLufs } from '../audio/loudness.ts';
 import { limited } from '../audio/peak-limiter.ts';

@@ -1,7 +1,7 @@
 /**
- * Every other kind of sound → samples, by FFmpeg where it is installed, run through prism-media. A file may say anything, so FFmpeg gets
- * demuxers and protocols from lists: playlists (HLS, DASH, concat) are on neither, and nothing but its standard input can be opened. Its
- * time, memory and output are bounded. Called in the clip process only.
+ * Every other kind of sound → samples, by FFmpeg where it is installed, run through prism-media. A file may say
+ * anything, so FFmpeg gets demuxers and protocols from lists: playlists (HLS, DASH, concat) are on neither, and nothing
+ * but its standard input can be opened. Its time, memory and output are bounded. Called in the clip process only.
  */
 import { readFile } from 'node:fs/promises';
 import prism from 'prism-media';

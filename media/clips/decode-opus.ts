@@ -1,6 +1,7 @@
 /**
- * Ogg and WebM Opus → samples, demuxed and decoded by prism-media. Its demuxers skip what they do not understand, so the packets that
- * come out are counted against what the file holds: a part of a clip is none. Called in the clip process only.
+ * Ogg and WebM Opus → samples, demuxed and decoded by prism-media. Its demuxers skip what they do not understand, so
+ * the packets that come out are counted against what the file holds: a part of a clip is none.
+ * Called in the clip process only.
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

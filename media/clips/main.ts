@@ -1,6 +1,6 @@
 /**
- * The clip process: converts one file that somebody sent, and ends. Started by control (`src/clips/convert-file.ts`) for each file, with a
- * small heap, no settings and no secrets; what a hostile file does to it happens to nobody else.
+ * The clip process: converts one file that somebody sent, and ends. Started by control (`src/clips/convert-file.ts`)
+ * for each file, with a small heap, no settings and no secrets; what a hostile file does to it happens to nobody else.
  */
 import { setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';

@@ -1,6 +1,7 @@
 /**
- * Looks through an Ogg file before prism-media demuxes it, for its demuxer takes what comes: checksums, a last page that is whole, how many
- * packets of sound there are. What it cannot demux (packets that span pages, several streams) is for FFmpeg.
+ * Looks through an Ogg file before prism-media demuxes it, for its demuxer takes what comes: checksums, a last page
+ * that is whole, how many packets of sound there are. What it cannot demux (packets that span pages, several streams)
+ * is for FFmpeg.
  */
 import { CHECKSUM_AT, FLAG_CONTINUED, FLAG_FIRST, oggChecksum, PAGE_HEADER_BYTES } from '../audio/ogg-page.ts';
 import { ClipRefused, NotReadHere } from './clip-refused.ts';

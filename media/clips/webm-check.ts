@@ -1,6 +1,7 @@
 /**
- * Looks through a WebM file before prism-media demuxes it, for its demuxer takes what comes: is its first track of sound Opus, is it
- * encrypted, is it whole, how many blocks of it are there. EBML is RFC 8794, the elements are RFC 9559's.
+ * Looks through a WebM file before prism-media demuxes it, for its demuxer takes what comes: is its first track of
+ * sound Opus, is it encrypted, is it whole, how many blocks of it are there. EBML is RFC 8794,
+ * the elements are RFC 9559's.
  */
 import { ClipRefused, NotReadHere } from './clip-refused.ts';
 
@@ -12,7 +13,10 @@ const CONTENT_ENCODINGS = 0x6d80;
 const CONTENT_ENCRYPTION = 0x5035;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK = 0xa1;
-/** Entered; everything else is one leaf. Segment, Tracks, TrackEntry, ContentEncodings, ContentEncoding, Cluster, BlockGroup. */
+/**
+ * Entered; everything else is one leaf. Segment, Tracks, TrackEntry, ContentEncodings,
+ * ContentEncoding, Cluster, BlockGroup.
+ */
 const CONTAINERS: ReadonlySet<number> = new Set([
   0x18538067,
   0x1654ae6b,

@@ -4,7 +4,10 @@
 const MAPPED = '0:0:0:0:0:ffff';
 const IPV6 = /^[0-9a-f]*:[0-9a-f:.]*(%.*)?$/i;
 
-/** An IPv6 customer has a /64 of addresses, so they count as one; an IPv4 client of an IPv6 socket counts as IPv4, however it is spelled. */
+/**
+ * An IPv6 customer has a /64 of addresses, so they count as one; an IPv4 client of an IPv6 socket counts as IPv4,
+ * however it is spelled.
+ */
 export function addressName(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

@@ -1,6 +1,7 @@
 /**
  * The agent as stored and as handed to the media plane. The zod schema that checks an import lives in `src/agents`
- * and is held equal to these types by the compiler. One version of a definition never changes; a call keeps the version it began with.
+ * and is held equal to these types by the compiler. One version of a definition never changes; a call keeps the version
+ * it began with.
  */
 
 import type { ScriptedLine } from './clip.ts';
@@ -73,8 +74,8 @@ export interface ScriptedAgent {
   /** A voice of the local engine: `slt`, `rms`, `awb` or `kal16`. */
   voice: string;
   /**
-   * What tells the caller's voice from other sounds: `gate` (the default; quiet lines) or `neural`, a model behind the gate (noise,
-   * music, tones), which needs packages of its own and falls back to the gate without them.
+   * What tells the caller's voice from other sounds: `gate` (the default; quiet lines) or `neural`, a model behind the
+   * gate (noise, music, tones), which needs packages of its own and falls back to the gate without them.
    */
   voiceActivity?: 'gate' | 'neural';
   /** The text of the specification: later agent kinds' prompt, here the context of the analysis. */

@@ -4,7 +4,7 @@
  * the link from control the two kinds that it sends keep messages of their own (`link-messages.ts`), which media of an
  * earlier version understand.
  */
-import type { ControlAction } from './live-control.ts';
+import type { ControlAction } from './operator-control.ts';
 import type { ToolAnswer } from './tools.ts';
 
 export type CallCommand =

@@ -1,6 +1,7 @@
 /**
- * Sound clips that users bring, as every side knows them: what a script says of one, and what media gets to play it. Control makes them
- * (`src/clips`), a process of its own converts them (`media/clips`), the pipeline plays them like speech.
+ * Sound clips that users bring, as every side knows them: what a script says of one, and what media gets to play it.
+ * Control makes them (`src/clips`), a process of its own converts them (`media/clips`), the
+ * pipeline plays them like speech.
  */
 
 /** The rate and the one channel that clips are stored in: 16-bit PCM in a WAV. */
@@ -14,7 +15,10 @@ export const CLIP_LUFS = -16;
 export interface ScriptedClip {
   /** Name or id of a clip of the workspace. */
   clip: string;
-  /** What it says, for the transcript, and for the voice should the clip be unreadable. Absent at import: the clip's own. */
+  /**
+   * What it says, for the transcript, and for the voice should the clip be unreadable. Absent
+   * at import: the clip's own.
+   */
   text?: string;
 }
 
@@ -23,7 +27,7 @@ export type ScriptedLine = string | ScriptedClip;
 /** A clip as a call gets it, by what the script calls it. */
 export interface ClipFile {
   clipId: string;
-  /** Absolute path of the sealed WAV on this machine. */
+  /** Absolute path of the encrypted WAV on this machine. */
   path: string;
   /** Its data key, 64 hexadecimal digits. Never logged, never on a disk. */
   keyHex: string;

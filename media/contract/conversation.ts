@@ -1,4 +1,7 @@
-/** What a conversation leaves behind, and what can be seen of it while it runs. Times are ms since the media stream began. */
+/**
+ * What a conversation leaves behind, and what can be seen of it while it runs. Times are ms
+ * since the media stream began.
+ */
 
 import type { ToolFailure } from './tools.ts';
 
@@ -6,8 +9,8 @@ import type { ToolFailure } from './tools.ts';
 export const UNCLEAR_TEXT = '[unclear]';
 
 /**
- * What the recogniser would have taken speech for, had it had to be something: for people who look for what was said. No model, tool
- * or script is ever given it.
+ * What the recogniser would have taken speech for, had it had to be something: for people who look for what was said.
+ * No model, tool or script is ever given it.
  */
 export interface UnclearSpeech {
   guess: string | null;
@@ -49,7 +52,7 @@ export interface TurnLatency {
 }
 
 /** Shown as it happens (server-sent events, the demo); stored with the call. */
-export type LiveEvent =
+export type ConversationEvent =
   | { type: 'speech'; who: 'user' | 'agent'; phase: 'start' | 'end'; atMs: number; turnId?: string }
   | { type: 'partial'; text: string; atMs: number; turnId?: string }
   /** Words of the agent as they begin to be played; of web sessions only, and only for the page. */

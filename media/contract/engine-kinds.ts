@@ -20,7 +20,7 @@ export interface EngineChoice {
  * Worker threads of the media process in which local engines work; each kind has as many as its setting says, none with
  * 0.
  */
-export type EngineThreads = 'listen' | 'speech';
+export type EngineThreads = 'stt' | 'tts';
 
 /** From one pipeline thread to the threads that there are. */
 export type EnginePorts<Port = unknown> = Partial<Record<EngineThreads, Port>>;

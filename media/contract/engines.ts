@@ -1,4 +1,6 @@
-/** Ports of the engines (pipeline side). Each implementation passes the port's conformance suite, the emulated ones too. */
+/**
+ * Ports of the engines (pipeline side). Each implementation passes the port's conformance suite, the emulated ones too.
+ */
 
 export interface SpeechChunk {
   /** Mono PCM at the engine's `outputRateHz`. */
@@ -23,7 +25,10 @@ export interface SpeechRequest {
   signal: AbortSignal;
   /** Nobody waits for it yet: an engine that has a queue serves those first who do. */
   ahead?: boolean;
-  /** The same text in every call: an engine may remember how it sounds. Anything else may hold a name and is forgotten when it was said. */
+  /**
+   * The same text in every call: an engine may remember how it sounds. Anything else may hold a name and is forgotten
+   * when it was said.
+   */
   isFixed?: boolean;
   /** Called now and then while the engine is at work for others: it lives, and this request has its turn to come. */
   onQueued?: () => void;
@@ -33,8 +38,8 @@ export interface SpeechRequest {
 export interface Grammar {
   phrases: readonly string[];
   /**
-   * True: key phrases, looked for inside longer speech; `text` is then the phrase that was found. Absent: the utterance is one
-   * of the phrases or is rejected.
+   * True: key phrases, looked for inside longer speech; `text` is then the phrase that was found. Absent: the utterance
+   * is one of the phrases or is rejected.
    */
   anywhere?: boolean;
 }
@@ -50,7 +55,10 @@ export interface Recognition {
   /** Speech that fits no phrase: never forced into one. `text` is then empty. */
   rejected: boolean;
   final: boolean;
-  /** Of rejected speech: what it would have been taken for, had it had to be something, and how sure that is, 0 to 1. For people only. */
+  /**
+   * Of rejected speech: what it would have been taken for, had it had to be something, and how sure that is, 0 to 1.
+   * For people only.
+   */
   guess?: Guess;
   /** Answers `conclude`: what the final would be, were the utterance over. */
   concluded?: true;
@@ -60,8 +68,8 @@ export interface Recognition {
 export interface RecognitionStream {
   push(monoSamples: Int16Array): void;
   /**
-   * The caller has paused, perhaps for good: a `concluded` result is wanted, and what is pushed from here on waits. None comes where an
-   * utterance has grown too long to be heard twice; `finish` works as ever.
+   * The caller has paused, perhaps for good: a `concluded` result is wanted, and what is pushed from here on waits.
+   * None comes where an utterance has grown too long to be heard twice; `finish` works as ever.
    */
   conclude(): void;
   /** It was a pause only: hears on, as though it had not been asked. */

@@ -8,7 +8,9 @@
 export interface ConnectionGrant {
   /** Unique in the workspace. */
   name: string;
-  /** A connection never changes: each change of it is a version of its own, and a call keeps that with which it began. */
+  /**
+   * A connection never changes: each change of it is a version of its own, and a call keeps that with which it began.
+   */
   version: number;
   /** Of `media/contract/providers.ts`. */
   provider: string;

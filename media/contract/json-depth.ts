@@ -1,6 +1,7 @@
 /**
- * How deep JSON of strangers may be nested: bodies of requests, answers of tools. `JSON.parse` takes any depth, while `JSON.stringify`,
- * `postMessage` and whatever walks a value by recursion throw at some thousand levels; so it is asked right after parsing. Pure.
+ * How deep JSON of strangers may be nested: bodies of requests, answers of tools. `JSON.parse` takes any depth, while
+ * `JSON.stringify`, `postMessage` and whatever walks a value by recursion throw at some thousand levels; so it is asked
+ * right after parsing. Pure.
  */
 
 export const DEEPEST_JSON = 32;

@@ -1,5 +1,6 @@
 /**
- * The paths of a tool's `responseVariables`: names and places in a JSON value, nothing that computes. Pure; never throws on a value.
+ * The paths of a tool's `responseVariables`: names and places in a JSON value, nothing that computes. Pure; never
+ * throws on a value.
  *
  *   $.order.lines[0].title     order.lines[0].title     $['order']["delivery date"]     $  (all of it)
  */

@@ -1,17 +1,17 @@
 /**
- * Control ⇄ media, over a local stream socket, JSON lines. `link.ts` numbers and acknowledges them, so that either side may
- * restart alone. Control messages and checkpoints only; never audio. Every message about a call carries the lease's epoch:
- * control refuses what an older epoch says.
+ * Control ⇄ media, over a local stream socket, JSON lines. `link.ts` numbers and acknowledges them, so that either side
+ * may restart alone. Control messages and checkpoints only; never audio. Every message about a call carries the lease's
+ * epoch: control refuses what an older epoch says.
  */
 import type { AgentDefinition } from './agent-definition.ts';
 import type { LegFormat } from './audio-format.ts';
 import type { EndedReason } from './call-outcome.ts';
 import type { StoredCheckpoint } from './checkpoint.ts';
 import type { CallClips } from './clip.ts';
-import type { LiveEvent, RecordingFacts, TurnLatency } from './conversation.ts';
-import type { ControlAction, ControlOutcome } from './live-control.ts';
-import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from './live-session.ts';
+import type { ConversationEvent, RecordingFacts, TurnLatency } from './conversation.ts';
+import type { LiveErrorCode, LiveUpgradeRequest, NegotiatedAudio, WebSetup } from './live-session.ts';
 import type { MetricFamily } from './metrics.ts';
+import type { ControlAction, ControlOutcome } from './operator-control.ts';
 import type { ToolAnswer, ToolAsk } from './tools.ts';
 
 /** So few calls cannot be what makes a process late, it would be late without them: they are always taken. */
@@ -58,11 +58,17 @@ export interface ClaimRequest {
   /** Lower-case names; only those that a signature check needs. */
   headers: Record<string, string>;
   /** With `carrier` "web": a socket at `/ws/live`; `token` is a session's or a resume token. */
-  live?: LiveKnock;
+  live?: LiveUpgradeRequest;
 }
 
-/** What became of a recording whose key media asks for. `settled`: stored already, or erased; what is left of it here is to go. `unknown`: keep it, and say why. */
-export type RecordingFate = { kind: 'open'; keyHex: string } | { kind: 'settled' } | { kind: 'unknown'; why: string };
+/**
+ * What became of a recording whose key media asks for. `settled`: stored already, or erased; what is left of it here is
+ * to go. `unknown`: keep it, and say why.
+ */
+export type RecordingDisposition =
+  | { kind: 'open'; keyHex: string }
+  | { kind: 'settled' }
+  | { kind: 'unknown'; why: string };
 
 export type ClaimAnswer =
   | { ok: true; setup: CallSetup }
@@ -84,13 +90,18 @@ export type ToMedia =
    * `superseded`: another process has it.
    */
   | { type: 'stop'; callUuid: string; reason: EndedReason | null; superseded?: boolean }
-  /** The commands of a call (`call-command.ts`) that come from control. Media of an earlier version, which drains, has these too. */
-  /** Answered by `controlled` with the same id. Never repeated: an action that may have happened is not asked for again. */
+  /**
+   * The commands of a call (`call-command.ts`) that come from control. Media of an earlier
+   * version, which drains, has these too.
+   */
+  /**
+   * Answered by `controlled` with the same id. Never repeated: an action that may have happened is not asked for again.
+   */
   | { type: 'control'; controlId: string; callUuid: string; action: ControlAction }
   /** To a `tool.call`; may come twice, or too late. */
   | { type: 'tool.answer'; callUuid: string; toolCallId: string; answer: ToolAnswer }
   /** Answers `recording.key`. */
-  | { type: 'recording.key'; stream: { callUuid: string; epoch: number }; fate: RecordingFate }
+  | { type: 'recording.key'; stream: { callUuid: string; epoch: number }; fate: RecordingDisposition }
   | { type: 'drain' };
 
 /** Who or what ended a call's stream. */
@@ -105,7 +116,10 @@ export type ToControl =
       capacityCalls: number;
       liveCalls: { callUuid: string; epoch: number }[];
     }
-  /** Each second. Naming a call here renews its lease: control extends it where the epoch is the row's, and ignores the rest. */
+  /**
+   * Each second. Naming a call here renews its lease: control extends it where the epoch is the
+   * row's, and ignores the rest.
+   */
   | {
       type: 'load';
       mediaId: string;
@@ -115,8 +129,9 @@ export type ToControl =
       calls: { callUuid: string; epoch: number }[];
     }
   /**
-   * Four times a second: how many more calls there is room for, by what voice, recogniser and frames take; `scarce` says of which least.
-   * `alwaysCalls` of them are taken however late it is, whoever asks; what media of an earlier version says has none.
+   * Four times a second: how many more calls there is room for, by what voice, recogniser and frames take; `scarce`
+   * says of which least. `alwaysCalls` of them are taken however late it is, whoever asks; what media of an earlier
+   * version says has none.
    */
   | {
       type: 'room';
@@ -150,8 +165,11 @@ export type ToControl =
       audio: NegotiatedAudio;
       resumeNumber: number;
     }
-  | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: LiveEvent }
-  /** Kept as it is: only media reads it, of this version or the next (`readCheckpoint`). Everybody may read its `variables`. */
+  | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: ConversationEvent }
+  /**
+   * Kept as it is: only media reads it, of this version or the next (`readCheckpoint`).
+   * Everybody may read its `variables`.
+   */
   | { type: 'checkpoint'; callUuid: string; epoch: number; checkpoint: StoredCheckpoint }
   /** Make the tool's request, once, however often this is said. Said again when control is another run than before. */
   | { type: 'tool.call'; callUuid: string; epoch: number; ask: ToolAsk }
@@ -166,10 +184,12 @@ export type ToControl =
       disposition: string | null;
       error: string | null;
     }
-  /** The socket is gone and nothing more will come of this call but its recording. Always after the call's last turn. */
   /**
-   * The browser's session is over for good, said before its socket is closed: a token that comes back may not open it again. The pipeline's
-   * last turn and `media.stopped` follow.
+   * The socket is gone and nothing more will come of this call but its recording. Always after the call's last turn.
+   */
+  /**
+   * The browser's session is over for good, said before its socket is closed: a token that comes back may not open it
+   * again. The pipeline's last turn and `media.stopped` follow.
    */
   | { type: 'web.ended'; callUuid: string; epoch: number; why: StreamEnd }
   | {

@@ -1,19 +1,24 @@
 /**
  * The reliable half of the control ⇄ media channel, pure: it turns messages into numbered lines, keeps what was not
- * acknowledged, and sends it again when the transport comes back. Each side has one; the socket is the caller's business.
+ * acknowledged, and sends it again when the transport comes back. Each side has one; the socket
+ * is the caller's business.
  *
  *   line:  {"n":17,"ack":9,"m":{…message…}}   or, with nothing to say,   {"ack":9}
  *   first line on every connection:  {"epochId":"<this side's run>","ack":9}
  *
  * A receiver hands each number on once, in order; what it has seen it acknowledges within the next line or `ackNow`.
  * If the other side is a new run (its `epochId` changed), numbering from it starts anew at 1.
- * With `acknowledge: 'when_handled'` a line is acknowledged only once its receiver called `handled`: what it had not finished
- * when it died is sent again to the run that follows.
- * Bounded: over `capacity` unacknowledged messages, `send` returns false and drops the message; the caller counts it. A line that the other
- * side would cut the connection for is not written either, and its message is given up: sent again it would end each connection anew.
+ * With `acknowledge: 'when_handled'` a line is acknowledged only once its receiver called `handled`: what it had not
+ * finished when it died is sent again to the run that follows.
+ * Bounded: over `capacity` unacknowledged messages, `send` returns false and drops the message; the caller counts it. A
+ * line that the other side would cut the connection for is not written either, and its message is given up: sent again
+ * it would end each connection anew.
  */
 
-/** A line that is longer is no line of the protocol. Agent definitions and the turns of a call that comes back are the longest. */
+/**
+ * A line that is longer is no line of the protocol. Agent definitions and the turns of a call
+ * that comes back are the longest.
+ */
 export const MOST_LINE_BYTES = { toControl: 4 * 1024 * 1024, toMedia: 8 * 1024 * 1024 } as const;
 
 export interface ReliableLinkOptions<Out, In> {
@@ -101,7 +106,9 @@ export class ReliableLink<Out, In> {
     this.#options.receive(line.m, line.n);
   }
 
-  /** Everything up to this line's number is done with and may be acknowledged. A lower number than before is ignored. */
+  /**
+   * Everything up to this line's number is done with and may be acknowledged. A lower number than before is ignored.
+   */
   handled(upToNumber: number): void {
     const upTo = Math.min(upToNumber, this.#seenNumber);
     if (upTo <= this.#ackNumber) return;

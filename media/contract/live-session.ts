@@ -1,6 +1,6 @@
 /**
- * What control and media tell each other about a web session (contract §9), beyond what every call has. The messages on the
- * socket itself are `media/io/legs/web/client-messages.ts` and `docs/live-protocol.md`.
+ * What control and media tell each other about a web session (contract §9), beyond what every call has. The messages on
+ * the socket itself are `media/io/legs/web/client-messages.ts` and `docs/live-protocol.md`.
  */
 import type { LegFormat } from './audio-format.ts';
 import type { Turn } from './conversation.ts';
@@ -43,8 +43,8 @@ export const LIVE_CLOSE_CODES: Readonly<Record<LiveErrorCode, number>> = {
   replaced: 4409,
 };
 
-/** What media knows of who knocks at `/ws/live`. */
-export interface LiveKnock {
+/** What media knows of an upgrade request at `/ws/live`. */
+export interface LiveUpgradeRequest {
   parentOrigin: string;
   /** The `Origin` header; null: the client is no browser. */
   origin: string | null;
@@ -59,7 +59,9 @@ export interface NegotiatedAudio {
 /** The part of a `CallSetup` that only a web session has. */
 export interface WebSetup {
   origin: string;
-  /** Hex; media makes this session's resume tokens with it (`media/io/legs/web/resume-token.ts`), control checks them. */
+  /**
+   * Hex; media makes this session's resume tokens with it (`media/io/legs/web/resume-token.ts`), control checks them.
+   */
   resumeKeyHex: string;
   maxSessionSeconds: number;
   /** The session goes on after its process was lost: what was negotiated, and the turns so far. */

@@ -1,7 +1,8 @@
 /**
- * What no log line may hold, kept out in three layers that every logger of every process and thread uses (`safeLogOptions`): fields
- * that carry secrets by name, errors reduced to what helps (a database error quotes whole rows), and, last, the finished line,
- * in which anything that still looks like a telephone number or a credential is blanked. Pure, no package; the shape is pino's.
+ * What no log line may hold, kept out in three layers that every logger of every process and thread uses
+ * (`safeLogOptions`): fields that carry secrets by name, errors reduced to what helps (a database error quotes whole
+ * rows), and, last, the finished line, in which anything that still looks like a telephone number or a credential is
+ * blanked. Pure, no package; the shape is pino's.
  */
 
 /** At any depth that our log lines have. */

@@ -1,7 +1,7 @@
 /**
- * Figures for operators as every process reports them: families of samples in the shape that prom-client gives and takes as
- * JSON. Media sends its families to control every few seconds; control serves all of them as text. Pure, no package.
- * Names are `parley_…` with base units (seconds, bytes); counters only rise and end in `_total`.
+ * Figures for operators as every process reports them: families of samples in the shape that prom-client gives and
+ * takes as JSON. Media sends its families to control every few seconds; control serves all of them as text. Pure, no
+ * package. Names are `parley_…` with base units (seconds, bytes); counters only rise and end in `_total`.
  */
 export interface MetricSample {
   labels: Record<string, string | number>;

@@ -1,12 +1,15 @@
-/** I/O thread ⇄ pipeline and recorder threads, by postMessage: rare messages only. Audio travels in the rings of `media/rings`. */
+/**
+ * I/O thread ⇄ pipeline and recorder threads, by postMessage: rare messages only. Audio travels
+ * in the rings of `media/rings`.
+ */
 import type { CallCommand } from './call-command.ts';
 import type { EndedReason } from './call-outcome.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { CallClips } from './clip.ts';
-import type { LiveEvent, RecordingFacts } from './conversation.ts';
+import type { ConversationEvent, RecordingFacts } from './conversation.ts';
 import type { EnginePorts } from './engine-kinds.ts';
-import type { CallSetup, RecordingFate } from './link-messages.ts';
-import type { ControlOutcome } from './live-control.ts';
+import type { CallSetup, RecordingDisposition } from './link-messages.ts';
+import type { ControlOutcome } from './operator-control.ts';
 import type { ToolAsk } from './tools.ts';
 
 /** `Port` is a `MessagePort` of `node:worker_threads`, which this leaf may not import. */
@@ -41,10 +44,16 @@ export interface UtteranceBegun {
 }
 
 export type FromPipeline =
-  /** `osThreadId`: the operating system's, where it can be known; says whether a silent thread works or waits for a processor. */
+  /**
+   * `osThreadId`: the operating system's, where it can be known; says whether a silent thread
+   * works or waits for a processor.
+   */
   | { type: 'ready'; osThreadId?: number | null }
-  | { type: 'call.live'; callUuid: string; event: LiveEvent }
-  /** An utterance begins to be heard. Should the thread die in it, this and the block's `heardChars` are all that is left of its turn. */
+  | { type: 'call.event'; callUuid: string; event: ConversationEvent }
+  /**
+   * An utterance begins to be heard. Should the thread die in it, this and the block's `heardChars` are all that is
+   * left of its turn.
+   */
   | { type: 'call.speaking'; callUuid: string; utterance: UtteranceBegun }
   /** It has more text than was told; told before any of it is heard. */
   | { type: 'call.speaking.more'; callUuid: string; turnId: string; more: string }
@@ -55,12 +64,15 @@ export type FromPipeline =
   /** Answered by the command `tool.answer`. `atPage`: by the page of a web session, within `timeoutMs`. */
   | { type: 'call.tool'; callUuid: string; ask: ToolAsk; atPage: boolean; timeoutMs: number }
   | { type: 'call.tool.cancel'; callUuid: string; toolCallId: string }
-  /** Have the windows in this memory scored (`media/engines/local/voice-windows.ts`); sent once, when the first call wants it. */
+  /**
+   * Have the windows in this memory scored (`media/engines/local/voice-activity-windows.ts`); sent once, when the first
+   * call wants it.
+   */
   | { type: 'scoring.attach'; shape: unknown; memory: SharedArrayBuffer }
   /** Of the time since the last: the share in which the thread worked, and by how much its latest tick began late. */
   | { type: 'heartbeat'; calls: number; busyRatio?: number; lateMs?: number };
 
-export type { RecordingFate };
+export type { RecordingDisposition };
 
 /** What comes through a record ring, where that is not what the recording is kept in. */
 export interface RecordedDirections {
@@ -68,9 +80,13 @@ export interface RecordedDirections {
   played: CallSetup['format'];
 }
 
-/** A call has a recording for each of its streams; the claim's `epoch` tells them apart and in which order they were. */
+/**
+ * A call has a recording for each of its streams; the claim's `epoch` tells them apart and in which order they were.
+ */
 export type ToRecorder =
-  /** `format` is the recording's: mu-law or PCM. `ring` holds frames of both directions (`media/rings/record-ring.ts`). */
+  /**
+   * `format` is the recording's: mu-law or PCM. `ring` holds frames of both directions (`media/rings/record-ring.ts`).
+   */
   | {
       type: 'open';
       callUuid: string;
@@ -84,7 +100,7 @@ export type ToRecorder =
   /** The stream lasted `durationMs`; both channels are padded to it. */
   | { type: 'close'; callUuid: string; epoch: number; durationMs: number }
   /** Answers `key.wanted`. */
-  | { type: 'key'; callUuid: string; epoch: number; fate: RecordingFate };
+  | { type: 'key'; callUuid: string; epoch: number; disposition: RecordingDisposition };
 
 export type FromRecorder =
   | { type: 'ready' }

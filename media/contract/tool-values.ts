@@ -1,5 +1,6 @@
 /**
- * The variables that a tool's result sets, as texts for placeholders. Pure; used by the pipeline and by `parley tool test`.
+ * The variables that a tool's result sets, as texts for placeholders. Pure; used by the
+ * pipeline and by `parley tool test`.
  *
  *   tool.NAME.result           the answer's `result`, or all of it: a text as it is, the rest as compact JSON
  *   tool.NAME.result.FIELD     its own simple fields

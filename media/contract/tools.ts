@@ -1,7 +1,8 @@
 /**
- * Custom tools (contract §14) as every side knows them: what an agent may use, what is asked, and what comes back. A tool is used by
- * the pipeline (`media/call/tools`), carried out by control (`src/tools`) or by the page of a web session, and always ends in exactly
- * one result. The zod schema that checks an import lives in `src/agents` and is held equal to `ToolDefinition` by the compiler.
+ * Custom tools (contract §14) as every side knows them: what an agent may use, what is asked, and what comes back. A
+ * tool is used by the pipeline (`media/call/tools`), carried out by control (`src/tools`) or by the page of a web
+ * session, and always ends in exactly one result. The zod schema that checks an import lives in `src/agents` and is
+ * held equal to `ToolDefinition` by the compiler.
  */
 
 export interface ToolDefinition {

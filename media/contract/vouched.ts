@@ -1,6 +1,7 @@
 /**
- * What control tells the media process with an answer: that it knows who asked, by a right key or by a carrier's signature. Those whom it
- * vouches for get room of their own at the public port (`media/io/request-room`). The header stops there; no client sees it.
+ * What control tells the media process with an answer: that it knows who asked, by a right key or by a carrier's
+ * signature. Those whom it vouches for get room of their own at the public port (`media/io/request-room`). The header
+ * stops there; no client sees it.
  */
 export const VOUCHED_HEADER = 'x-parley-vouched';
 

@@ -1,6 +1,6 @@
 /**
- * How a client takes its answer. One that takes nothing for the limit is too slow; so is one that has to keep up and takes less than a body must
- * bring: else a slow reader would hold its place for as long as the answer is big. Pure.
+ * How a client takes its answer. One that takes nothing for the limit is too slow; so is one that has to keep up and
+ * takes less than a body must bring: else a slow reader would hold its place for as long as the answer is big. Pure.
  */
 import { LEAST_BYTES_PER_SECOND } from './request-room/open-bodies.ts';
 

@@ -9,10 +9,10 @@ import type { CallCommand } from '../contract/call-command.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import type { Checkpoint } from '../contract/checkpoint.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { LiveEvent, RecordingFacts, TurnLatency } from '../contract/conversation.ts';
+import type { ConversationEvent, RecordingFacts, TurnLatency } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
-import { CONTROL_DONE, type ControlOutcome, controlRefused } from '../contract/live-control.ts';
 import type { NegotiatedAudio } from '../contract/live-session.ts';
+import { CONTROL_DONE, type ControlOutcome, controlRefused } from '../contract/operator-control.ts';
 import { placeholderText } from '../contract/placeholders.ts';
 import { type ToolAsk, toolFailed } from '../contract/tools.ts';
 import type { CallBlock } from '../rings/call-block.ts';
@@ -179,11 +179,16 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
   faulted(detail: string): void {
     if (this.#faults++ > 0) return;
     this.#log.warn({ detail }, 'the carrier reports a fault of the stream');
-    this.live({ type: 'warning', code: 'carrier_stream_fault', message: detail, atMs: this.#leg.streamMs });
+    this.conversationEvent({
+      type: 'warning',
+      code: 'carrier_stream_fault',
+      message: detail,
+      atMs: this.#leg.streamMs,
+    });
   }
 
   recovered(gapMs: number): void {
-    this.live({ type: 'recovery', what: 'pipeline_thread', gapMs, atMs: this.#leg.streamMs });
+    this.conversationEvent({ type: 'recovery', what: 'pipeline_thread', gapMs, atMs: this.#leg.streamMs });
   }
 
   over(why: LegEnd, durationMs: number, detail: string): void {
@@ -206,7 +211,7 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
     this.#placed.stop();
   }
 
-  /** At once: the pipeline's last word takes a moment, in which the browser may knock again. */
+  /** At once: the pipeline's last word takes a moment, in which the browser may come again. */
   #tellWebEnd(why: LegEnd): void {
     const { callUuid, epoch, web } = this.setup;
     if (web === undefined || this.#isHandedOver || this.#isSuperseded) return;
@@ -215,8 +220,8 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
 
   // The pipeline.
 
-  live(event: LiveEvent): void {
-    this.#leg.live(event);
+  conversationEvent(event: ConversationEvent): void {
+    this.#leg.conversationEvent(event);
     // For the page alone; a turn's words come with its end.
     if (event.type === 'agent_text') return;
     if (event.type === 'latency' && this.#latencies.length < MOST_LATENCIES) this.#latencies.push(event.latency);

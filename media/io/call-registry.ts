@@ -10,8 +10,8 @@ import type { EndedReason } from '../contract/call-outcome.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { RecordingFacts } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
-import { controlRefused } from '../contract/live-control.ts';
 import type { WebSetup } from '../contract/live-session.ts';
+import { controlRefused } from '../contract/operator-control.ts';
 import { CallLife } from './call-life.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { FrameClock } from './frame-clock.ts';
@@ -68,7 +68,7 @@ export class CallRegistry {
     return !this.#isDraining && this.#lives.size < this.#options.capacityCalls;
   }
 
-  liveCalls(): { callUuid: string; epoch: number }[] {
+  carriedCalls(): { callUuid: string; epoch: number }[] {
     return [...this.#lives.values()].map(({ setup }) => ({ callUuid: setup.callUuid, epoch: setup.epoch }));
   }
 

@@ -1,8 +1,9 @@
 /**
- * How many more calls this process can talk to, by what it measures: how busy voice, recogniser, pipeline and sockets are, and how late. Two
- * rules. What is late admits nobody until it has caught up. And a call that was accepted costs its share before it shows: a recogniser is
- * not asked for anything until the caller answers, so calls that are young are counted as the load that they will be, by what calls
- * have cost so far. Told to control four times a second (`room`), which counts those that still ring. Pure but for the clock.
+ * How many more calls this process can talk to, by what it measures: how busy voice, recogniser, pipeline and sockets
+ * are, and how late. Two rules. What is late admits nobody until it has caught up. And a call that was accepted costs
+ * its share before it shows: a recogniser is not asked for anything until the caller answers, so calls that are young
+ * are counted as the load that they will be, by what calls have cost so far. Told to control four times a second
+ * (`room`), which counts those that still ring. Pure but for the clock.
  */
 import type { Clock } from '../contract/clock.ts';
 import { ALWAYS_CALLS } from '../contract/link-messages.ts';
@@ -21,7 +22,9 @@ interface WorkerTraits {
   mostBusyRatio: number;
   /** Late by so much on average: no more calls, until it is under half of it. */
   tooLateMs: number;
-  /** A call's share before any was measured, of one thread (embedded-engines.md, frame-path.md), at a moderate estimate. */
+  /**
+   * A call's share before any was measured, of one thread (embedded-engines.md, frame-path.md), at a moderate estimate.
+   */
   firstShareRatio: number;
   /** After so long a call costs what it costs. */
   youngMs: number;

@@ -1,7 +1,8 @@
 /**
- * Watches how many file descriptors the media process has left. At the limit the kernel refuses to hand out a connection that has come,
- * and a socket server would be woken for it again and again; so new streams are refused while some are left, and the door is shut before
- * the last is gone. What is open goes on. Made by `media/main.ts`; on Linux only, elsewhere it always says that there are enough.
+ * Watches how many file descriptors the media process has left. At the limit the kernel refuses to hand out a
+ * connection that has come, and a socket server would be woken for it again and again; so new streams are refused while
+ * some are left, and the door is shut before the last is gone. What is open goes on. Made by `media/main.ts`; on Linux
+ * only, elsewhere it always says that there are enough.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';

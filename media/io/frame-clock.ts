@@ -1,9 +1,9 @@
 /**
- * The one clock of a media process: a tick every 2 ms, of an absolute schedule, ten slots, each call in one of them, so that
- * every call is served once in 20 ms and the sends are spread. `setInterval` drifts by 7 to 14 ms a second; this does not:
- * the next tick's time is counted from the start, never from now. It sleeps while there are no calls.
- * After a stall each slot that was missed is served once, at most one round; older ticks are skipped and counted, because
- * a served call catches up by its own schedule (`playout.ts`).
+ * The one clock of a media process: a tick every 2 ms, of an absolute schedule, ten slots, each call in one of them, so
+ * that every call is served once in 20 ms and the sends are spread. `setInterval` drifts by 7 to 14 ms a second; this
+ * does not: the next tick's time is counted from the start, never from now. It sleeps while there are no calls.
+ * After a stall each slot that was missed is served once, at most one round; older ticks are skipped and counted,
+ * because a served call catches up by its own schedule (`playout.ts`).
  */
 import type { Clock } from '../contract/clock.ts';
 import { LatenessHistogram } from './lateness-histogram.ts';
@@ -57,7 +57,10 @@ export class FrameClock {
     if (this.#cancel === null) this.#start();
   }
 
-  /** From within `service`: serve this client at the first tick from `atMs` on, too, if that comes before its own slot does. */
+  /**
+   * From within `service`: serve this client at the first tick from `atMs` on, too, if that
+   * comes before its own slot does.
+   */
   again(client: FrameClockClient, atMs: number): void {
     const tick = Math.max(Math.ceil((atMs - this.#startedAtMs) / TICK_MS), this.#tickNumber + 1);
     if (tick - this.#tickNumber < SLOTS) this.#again[tick % SLOTS]!.push(client);

@@ -1,7 +1,7 @@
 /**
- * Passes every request that is no media socket to the control process, over its private unix socket: streaming both ways,
- * so server-sent events arrive as they are sent. Both socket servers call it. Who gets in is `request-room`'s to say; one request's way is
- * `proxied-request.ts`.
+ * Passes every request that is no media socket to the control process, over its private unix socket: streaming both
+ * ways, so server-sent events arrive as they are sent. Both socket servers call it. Who gets in is `request-room`'s to
+ * say; one request's way is `proxied-request.ts`.
  */
 import { Pool } from 'undici';
 import { ProxiedRequest, type ProxiedRequestOptions } from './proxied-request.ts';

@@ -1,4 +1,7 @@
-/** Counts how late ticks began, in fixed buckets: no allocation. The log reads and resets a window, metrics read it since the start. */
+/**
+ * Counts how late ticks began, in fixed buckets: no allocation. The log reads and resets a window, metrics read it
+ * since the start.
+ */
 
 /** Upper bounds, ms; one more bucket takes the rest. */
 export const LATENESS_BOUNDS_MS = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 50, 100, 200, 400] as const;
@@ -20,7 +23,10 @@ export class LatenessHistogram {
     if (lateMs > this.maxMs) this.maxMs = lateMs;
   }
 
-  /** Upper bound of the bucket in which the given share (0–1) of all ticks is reached; `maxMs` for the last. 0 when empty. */
+  /**
+   * Upper bound of the bucket in which the given share (0–1) of all ticks is reached; `maxMs`
+   * for the last. 0 when empty.
+   */
   percentileMs(shareRatio: number): number {
     let seen = 0;
     for (let bucket = 0; bucket < LATENESS_BOUNDS_MS.length; bucket++) {

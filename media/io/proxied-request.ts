@@ -1,6 +1,7 @@
 /**
- * One request on its way to control and its answer on the way back. A body that has to be whole for anybody to judge it waits here until it
- * is. Made by the proxy for each request; its places in the rooms are given back when it is over, however it ends.
+ * One request on its way to control and its answer on the way back. A body that has to be whole for anybody to judge it
+ * waits here until it is. Made by the proxy for each request; its places in the rooms are given back when it is over,
+ * however it ends.
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
@@ -271,7 +272,7 @@ export class ProxiedRequest implements Dispatcher.DispatchHandler {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.#counters.inFlight--;
-    this.#place?.leave();
+    this.#place?.release();
     return true;
   }
 }

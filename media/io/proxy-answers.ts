@@ -1,6 +1,7 @@
 /**
- * What the media process answers itself to a plain request that does not reach control, or that control does not answer: the contract's
- * envelope (§12), and on the embed session's path its headers for pages too, so that a page can read why it failed.
+ * What the media process answers itself to a plain request that does not reach control, or that control does not
+ * answer: the contract's envelope (§12), and on the embed session's path its headers for pages too, so that a page can
+ * read why it failed.
  */
 import { randomUUID } from 'node:crypto';
 import { pathOf } from './request-room/lanes.ts';

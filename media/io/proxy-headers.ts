@@ -1,4 +1,7 @@
-/** What of the headers goes on, towards control and back. RFC 9110 §7.6.1 names the hop-by-hop ones that stop here. Pure. */
+/**
+ * What of the headers goes on, towards control and back. RFC 9110 §7.6.1 names the hop-by-hop
+ * ones that stop here. Pure.
+ */
 import { VOUCHED_HEADER } from '../contract/vouched.ts';
 import type { HeaderList, HttpExchange } from './socket-server/http-exchange.ts';
 

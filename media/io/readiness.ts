@@ -1,6 +1,6 @@
 /**
- * `/readyz` and `/healthz` of a service that is being stopped, answered by the media process itself: at once, whatever control is
- * doing. As long as the service goes on, control answers them.
+ * `/readyz` and `/healthz` of a service that is being stopped, answered by the media process itself: at once, whatever
+ * control is doing. As long as the service goes on, control answers them.
  */
 import type { HttpExchange } from './socket-server/http-exchange.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What is refused at a door that anybody can knock at: so many refusals a minute are told one by one, the rest as a
- * number. Otherwise whoever knocks with made-up tokens writes the log. Used for carriers' streams and for web sockets.
+ * What is refused at a door that anybody can reach: so many refusals a minute are told one by one, the rest as a
+ * number. Otherwise whoever comes with made-up tokens writes the log. Used for carriers' streams and for web sockets.
  */
 import type { Clock } from '../contract/clock.ts';
 

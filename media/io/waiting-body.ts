@@ -1,4 +1,7 @@
-/** A request's body that is kept until it is whole. Grows with what has come, however small the pieces and whatever length was announced. */
+/**
+ * A request's body that is kept until it is whole. Grows with what has come, however small the pieces and whatever
+ * length was announced.
+ */
 const FIRST_BYTES = 1024;
 
 export class WaitingBody {

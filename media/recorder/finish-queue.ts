@@ -1,12 +1,13 @@
 /**
- * Finishes recordings one after another, in slices of 10 ms between which timers and messages run: rings are drained on time however
- * many calls end at once. Made and stopped by the recorder. What fails is logged, reported, and left on disk for a later run.
+ * Finishes recordings one after another, in slices of 10 ms between which timers and messages run: rings are drained on
+ * time however many calls end at once. Made and stopped by the recorder. What fails is logged, reported, and left on
+ * disk for a later run.
  */
 import type { Logger } from 'pino';
 import type { OpusCodec } from '../audio/opus-codec.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { FromRecorder } from '../contract/thread-messages.ts';
-import type { WriteAt } from '../sealed/sealed-writer.ts';
+import type { WriteAt } from '../files/encrypted-file-writer.ts';
 import { type FinishOrder, factsOfFinished, finishRecording, NothingReadable } from './finish-recording.ts';
 import { setAside } from './segment-files.ts';
 

@@ -1,8 +1,9 @@
 /**
- * Turns the segments of a recording that is over into one Ogg/Opus file, sealed like them: encode, sync, read back and check, rename, remove
- * the segments.
- * Called by the recorder's queue, one recording at a time. It works in steps of 200 ms of sound and asks `pause` after each, so
- * that the rings are drained in between. Until the rename nothing that exists is touched: it may die anywhere and be done again.
+ * Turns the segments of a recording that is over into one Ogg/Opus file, encrypted like them: encode, sync, read back
+ * and check, rename, remove the segments.
+ * Called by the recorder's queue, one recording at a time. It works in steps of 200 ms of sound and asks `pause` after
+ * each, so that the rings are drained in between. Until the rename nothing that exists is touched: it may die anywhere
+ * and be done again.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
@@ -15,9 +16,9 @@ import { MAX_OPUS_PACKET_BYTES, type OpusCodec } from '../audio/opus-codec.ts';
 import { SoundMeter, soundMapInSteps } from '../audio/sound-meter.ts';
 import type { LegFormat } from '../contract/audio-format.ts';
 import type { RecordingFacts, SoundMap } from '../contract/conversation.ts';
-import { SealedReader } from '../sealed/sealed-reader.ts';
-import { SealedWriter, type WriteAt } from '../sealed/sealed-writer.ts';
-import { syncPath } from '../sealed/sync-path.ts';
+import { EncryptedFileReader } from '../files/encrypted-file-reader.ts';
+import { EncryptedFileWriter, type WriteAt } from '../files/encrypted-file-writer.ts';
+import { syncPath } from '../files/sync-path.ts';
 import { instantBytesOf, listSegments, type Segment, SegmentReader } from './segment-files.ts';
 
 export interface FinishDeps {
@@ -42,14 +43,20 @@ export class NothingReadable extends Error {
   override readonly name = 'NothingReadable';
 }
 
-/** Stereo bit rates from which libopus neither mixes the channels down nor saves at the voices; at 8 kHz 24 kb/s is the least. */
+/**
+ * Stereo bit rates from which libopus neither mixes the channels down nor saves at the voices;
+ * at 8 kHz 24 kb/s is the least.
+ */
 const BITS_PER_SEC: Record<LegFormat['rateHz'], number> = { 8000: 32000, 16000: 40000, 24000: 48000, 48000: 64000 };
 /** Above 1 libopus takes twice the time here and sounds the same (log-spectral distance 3.3 dB at 1, 5 and 10). */
 const COMPLEXITY = 1;
 const PACKET_MS = 20;
 const PACKETS_PER_STEP = 10;
 
-/** Rejects with `NothingReadable`, or when the disk refuses or the file read back is not what was meant; segments are kept then. */
+/**
+ * Rejects with `NothingReadable`, or when the disk refuses or the file read back is not what
+ * was meant; segments are kept then.
+ */
 export async function finishRecording(order: FinishOrder, deps: FinishDeps): Promise<RecordingFacts> {
   const { dataKey } = order;
   const path = `${order.folder}.sealed`;
@@ -115,7 +122,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
   });
   const fd = openSync(order.temporaryPath, 'w', 0o600);
   try {
-    const sealed = new SealedWriter(order.dataKey, fd, write);
+    const encrypted = new EncryptedFileWriter(order.dataKey, fd, write);
     const ogg = createOggOpusWriter({
       channels: 2,
       preSkipTicks: encoder.lookaheadTicks,
@@ -123,7 +130,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
       serial: serialOf(order.callUuid),
       vendor: 'parley',
       comments: { TITLE: order.callUuid, CHANNEL_LEFT: 'caller', CHANNEL_RIGHT: 'agent' },
-      write: (page) => sealed.add(page),
+      write: (page) => encrypted.add(page),
     });
     const lookaheadSamples = Math.ceil((encoder.lookaheadTicks * format.rateHz) / OGG_TICKS_PER_SECOND);
     const packets = Math.ceil((totalSamples + lookaheadSamples) / packetSamples);
@@ -139,7 +146,7 @@ async function encode(order: EncodeOrder, { codec, write, pause }: FinishDeps): 
       await pause();
     }
     ogg.finish(order.soundTicks);
-    sealed.finish();
+    encrypted.finish();
     return await soundMapInSteps(meter.loudness(), pause);
   } finally {
     encoder.close();
@@ -153,7 +160,10 @@ function toLinear(format: LegFormat, raw: Uint8Array, linear: Int16Array): void 
   else for (let i = 0; i < linear.length; i++) linear[i] = raw[2 * i]! | (raw[2 * i + 1]! << 8);
 }
 
-/** Checks every page, and the length unless it is null, and hashes what was checked. Rejects with a `SealBroken`, an `OggError` or an `Error`. */
+/**
+ * Checks every page, and the length unless it is null, and hashes what was checked. Rejects with an
+ * `EncryptedFileBroken`, an `OggError` or an `Error`.
+ */
 async function readBack(
   path: string,
   dataKey: Uint8Array,
@@ -165,11 +175,11 @@ async function readBack(
   let sizeBytes = 0;
   const fd = openSync(path, 'r');
   try {
-    const sealed = await SealedReader.open(dataKey, statSync(path).size, async (start, end) => {
+    const encrypted = await EncryptedFileReader.open(dataKey, statSync(path).size, async (start, end) => {
       const piece = new Uint8Array(end - start);
       return piece.subarray(0, readSync(fd, piece, 0, piece.length, start));
     });
-    for await (const piece of sealed.all()) {
+    for await (const piece of encrypted.all()) {
       ogg.push(piece);
       hash.update(piece);
       sizeBytes += piece.length;
@@ -189,7 +199,10 @@ async function readBack(
   return { path, format: 'ogg_opus', channels: 2, rateHz: facts.inputRateHz, durationMs, sizeBytes, sha256 };
 }
 
-/** The same recording makes the same sound file, byte for byte, however often it is made; sealed it differs each time. */
+/**
+ * The same recording makes the same sound file, byte for byte, however often it is made;
+ * encrypted it differs each time.
+ */
 function serialOf(callUuid: string): number {
   return createHash('sha256').update(callUuid).digest().readUInt32LE(0);
 }

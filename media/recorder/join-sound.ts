@@ -1,21 +1,21 @@
 /**
- * Makes one recording of a whole call of the recordings of its streams: each at its place on the call's time line, silence where the
- * line was dead. Called by the render thread; sealed bytes in, a sealed file under a key of its own out. All sources lie in memory
- * (0.24 MB a minute); the result does not.
+ * Makes one recording of a whole call of the recordings of its streams: each at its place on the call's time line,
+ * silence where the line was dead. Called by the render thread; encrypted bytes in, an encrypted file under a key of
+ * its own out. All sources lie in memory (0.24 MB a minute); the result does not.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import type { OpusCodec, OpusRateHz } from '../audio/opus-codec.ts';
 import type { RecordingFacts } from '../contract/conversation.ts';
-import { SealedWriter, type WriteAt } from '../sealed/sealed-writer.ts';
+import { EncryptedFileWriter, type WriteAt } from '../files/encrypted-file-writer.ts';
+import { decodeSound, type EncryptedSound, readSound } from './encrypted-sound.ts';
 import { factsOfFinished } from './finish-recording.ts';
-import { decodeSound, readSound, type SealedSound } from './sealed-sound.ts';
 import { opusSink } from './sound-sinks.ts';
 
 export interface JoinOrder {
   callUuid: string;
   /** In order; where one reaches into the next, the next one holds. */
-  parts: (SealedSound & { startMs: number })[];
+  parts: (EncryptedSound & { startMs: number })[];
   totalMs: number;
   /** Of the whole. */
   dataKey: Uint8Array;
@@ -33,7 +33,10 @@ const BITS_PER_SEC: Record<OpusRateHz, number> = {
 };
 const SILENCE_MS = 1000;
 
-/** Resolves with what was written, read back and checked. Rejects with a `SealBroken`, an `OggError`, or what the disk throws. */
+/**
+ * Resolves with what was written, read back and checked. Rejects with an `EncryptedFileBroken`, an `OggError`, or what
+ * the disk throws.
+ */
 export async function joinSound(order: JoinOrder, codec: OpusCodec, write: WriteAt): Promise<RecordingFacts> {
   const parts = order.parts.map((part) => ({ ...part, facts: readSound(part) }));
   const rateHz = Math.max(...parts.map(({ facts }) => facts.inputRateHz)) as OpusRateHz;
@@ -41,8 +44,8 @@ export async function joinSound(order: JoinOrder, codec: OpusCodec, write: Write
   const soundTicks = Math.round((order.totalMs * OGG_TICKS_PER_SECOND) / 1000);
   const fd = openSync(order.targetPath, 'w', 0o600);
   try {
-    const sealed = new SealedWriter(order.dataKey, fd, write);
-    const sink = opusSink(sealed, codec, {
+    const encrypted = new EncryptedFileWriter(order.dataKey, fd, write);
+    const sink = opusSink(encrypted, codec, {
       rateHz,
       channels: 2,
       bitsPerSec: BITS_PER_SEC[rateHz],
@@ -67,7 +70,7 @@ export async function joinSound(order: JoinOrder, codec: OpusCodec, write: Write
     }
     // Fills up with silence.
     sink.finish();
-    sealed.finish();
+    encrypted.finish();
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -1,6 +1,7 @@
 /**
- * What comes through a web session's record ring → the form that its recording is kept in: PCM at 16 kHz, whatever each direction's codec.
- * Runs on the recorder thread, one instance a direction; Opus needs its packets in order. Telephone legs are kept as they are.
+ * What comes through a web session's record ring → the form that its recording is kept in: PCM at 16 kHz, whatever each
+ * direction's codec. Runs on the recorder thread, one instance a direction; Opus needs its packets in order. Telephone
+ * legs are kept as they are.
  */
 import { decodeMulaw } from '../audio/g711.ts';
 import type { OpusCodec, OpusDecoder } from '../audio/opus-codec.ts';

@@ -1,16 +1,16 @@
 /**
- * Records every call of a media process: drains each call's ring into its time line, appends to its segments, and queues the file for
- * finishing when the call is over. Made by the recorder thread's entry, which passes on the I/O thread's messages.
- * One absolute tick of 100 ms drains all calls, without allocation per frame.
- * A disk that fails costs a recording, never a call: the ring is drained all the same, the fault is logged once and reported.
- * Every byte that it writes is sealed with the recording's own key, which control hands out; what an earlier run left is finished when its
- * key has come.
+ * Records every call of a media process: drains each call's ring into its time line, appends to its segments, and
+ * queues the file for finishing when the call is over. Made by the recorder thread's entry, which passes on the I/O
+ * thread's messages. One absolute tick of 100 ms drains all calls, without allocation per frame.
+ * A disk that fails costs a recording, never a call: the ring is drained all the same, the fault is logged once and
+ * reported. Every byte that it writes is encrypted with the recording's own key, which control hands out; what an
+ * earlier run left is finished when its key has come.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { LegFormat } from '../contract/audio-format.ts';
-import type { RecordingFate, ToRecorder } from '../contract/thread-messages.ts';
+import type { RecordingDisposition, ToRecorder } from '../contract/thread-messages.ts';
 import type { FrameRing } from '../rings/frame-ring.ts';
 import { attachRecordRing } from '../rings/record-ring.ts';
 import { createFinishQueue, type FinishQueueDeps } from './finish-queue.ts';
@@ -25,7 +25,10 @@ export interface RecorderThreadData {
   dataDir: string;
   /** The process slot's name, the same after a restart: left-over recordings are known by it. */
   mediaId: string;
-  /** New for each process, the same for each thread of it: a thread that is replaced goes on with the recordings of its forerunner. */
+  /**
+   * New for each process, the same for each thread of it: a thread that is replaced goes on
+   * with the recordings of its forerunner.
+   */
   runId: string;
   logLevel: string;
 }
@@ -35,14 +38,17 @@ type OpenOrder = Omit<Extract<ToRecorder, { type: 'open' }>, 'type'>;
 export interface RecorderDeps extends Omit<RecorderThreadData, 'logLevel'>, FinishQueueDeps {}
 
 export interface Recorder {
-  /** Begins to record a stream of a call; a second `open` of one that is open is ignored. Never throws: a fault is told at `finished`. */
+  /**
+   * Begins to record a stream of a call; a second `open` of one that is open is ignored. Never
+   * throws: a fault is told at `finished`.
+   */
   open(order: OpenOrder): void;
   /** The call is over: takes what is left in the ring, pads to `durationMs`, and queues the file for finishing. */
   close(callUuid: string, durationMs: number, epoch: number): void;
   /** Asks for the keys of what earlier runs left unfinished. Resolves when it has asked. */
   salvage(): Promise<void>;
   /** The key of a left-over recording, or what else became of it. One that was not asked for is ignored. */
-  key(callUuid: string, epoch: number, fate: RecordingFate): void;
+  key(callUuid: string, epoch: number, disposition: RecordingDisposition): void;
   /** Resolves when nothing is left to finish. */
   idle(): Promise<void>;
   /** Ends the tick and closes the files; open calls' segments stay for a later run to finish. Idempotent. */
@@ -50,7 +56,10 @@ export interface Recorder {
 }
 
 const TICK_MS = 100;
-/** How far a frame may lie ahead of the time that has passed: more is no clock drift but nonsense, and would fill the disk with silence. */
+/**
+ * How far a frame may lie ahead of the time that has passed: more is no clock drift but nonsense, and would fill the
+ * disk with silence.
+ */
 const AHEAD_MS = 30_000;
 /** A call in which nothing comes for so long is written on as silence. */
 const UNMOVED_MS = 8000;
@@ -203,7 +212,8 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     logWhatWasLost(recording);
     const { folder, dataKey, earlierFile, timeline } = recording;
     if (earlierFile !== null && recording.fault === null && timeline.counters.placedFrames === 0) {
-      // A former thread had finished this call and died before it was heard: it is opened and closed again, with nothing to add.
+      // A former thread had finished this call and died before it was heard: it is opened and closed again, with
+      // nothing to add.
       rmSync(folder, { recursive: true, force: true });
       queue.add({ callUuid, epoch, folder, dataKey, earlierFile });
       return;
@@ -248,21 +258,24 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     if (youngFolders > 0 || leftOvers.size > 0) cancelRescan = clock.after(OWN_STILL_MS, rescan);
   }
 
-  function key(callUuid: string, epoch: number, fate: RecordingFate): void {
+  function key(callUuid: string, epoch: number, disposition: RecordingDisposition): void {
     const leftOver = leftOvers.get(keyOf(callUuid, epoch));
     if (isStopped || leftOver === undefined) return;
     const { folder, finishedFile } = leftOver;
     if (isInUse(folder)) return;
     leftOvers.delete(keyOf(callUuid, epoch));
-    if (fate.kind === 'settled') {
+    if (disposition.kind === 'settled') {
       log.info({ callUuid, epoch }, 'what is left of a recording that is stored or was erased goes');
       rmSync(folder, { recursive: true, force: true });
       if (finishedFile !== null) rmSync(finishedFile, { force: true });
-    } else if (fate.kind === 'unknown') {
-      log.warn({ callUuid, epoch, folder, why: fate.why }, 'a left-over recording cannot be finished; it is kept');
+    } else if (disposition.kind === 'unknown') {
+      log.warn(
+        { callUuid, epoch, folder, why: disposition.why },
+        'a left-over recording cannot be finished; it is kept',
+      );
     } else {
       log.info({ callUuid, epoch, folder }, 'finishing a recording that an earlier run left behind');
-      const dataKey = Buffer.from(fate.keyHex, 'hex');
+      const dataKey = Buffer.from(disposition.keyHex, 'hex');
       queue.add(
         finishedFile === null
           ? { callUuid, epoch, folder, dataKey, totalSamples: null }

@@ -1,7 +1,8 @@
 /**
- * Where a recording lies: `recordings/<yyyy-mm-dd>/<callUuid>/` with its segments while it runs, `<callUuid>.sealed` beside it when it
- * is finished, until control has taken it to the store; `<callUuid>.2`, `.3`, … for a call's later streams, by their epoch. The day is the UTC day on which the stream began.
- * The file `owner` in a folder says `<media id> <run id> <epoch>`: what wrote it, and which of the call's streams it is.
+ * Where a recording lies: `recordings/<yyyy-mm-dd>/<callUuid>/` with its segments while it runs, `<callUuid>.sealed`
+ * beside it when it is finished, until control has taken it to the store; `<callUuid>.2`, `.3`, … for a call's later
+ * streams, by their epoch. The day is the UTC day on which the stream began. The file `owner` in a folder says `<media
+ * id> <run id> <epoch>`: what wrote it, and which of the call's streams it is.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +32,10 @@ export function ownerOf(mediaId: string, runId: string, epoch: number): string {
 const SAFE_NAME = /^[0-9A-Za-z-]{1,64}$/;
 const DAY_MS = 86_400_000;
 
-/** The folder that a former thread with the same `owner` was writing, or a fresh one. Throws on an id that is no file name. */
+/**
+ * The folder that a former thread with the same `owner` was writing, or a fresh one. Throws on
+ * an id that is no file name.
+ */
 export function findPlace(
   recordingsDir: string,
   { callUuid, epoch, format, owner, dataKey }: StreamToRecord,

@@ -1,16 +1,17 @@
 /**
- * Makes another form of a finished recording: one channel, a mix of both, or WAV. Called by the render thread, once a form; sealed bytes in,
- * a sealed file out, so that nothing audible touches a disk. The whole source lies in memory (0.24 MB a minute); the result does not.
+ * Makes another form of a finished recording: one channel, a mix of both, or WAV. Called by the render thread, once a
+ * form; encrypted bytes in, an encrypted file out, so that nothing audible touches a disk. The whole source lies in
+ * memory (0.24 MB a minute); the result does not.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type { OggOpusFacts } from '../audio/ogg-opus-reader.ts';
 import { OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import type { OpusCodec, OpusRateHz } from '../audio/opus-codec.ts';
-import { SealedWriter, type WriteAt } from '../sealed/sealed-writer.ts';
-import { decodeSound, readSound, type SealedSound } from './sealed-sound.ts';
+import { EncryptedFileWriter, type WriteAt } from '../files/encrypted-file-writer.ts';
+import { decodeSound, type EncryptedSound, readSound } from './encrypted-sound.ts';
 import { opusSink, wavSink } from './sound-sinks.ts';
 
-export interface RenderOrder extends SealedSound {
+export interface RenderOrder extends EncryptedSound {
   variant: 'stereo' | 'mono' | 'caller' | 'agent';
   format: 'ogg' | 'wav';
   /** Written anew; the caller gives it its name when it is whole. */
@@ -28,7 +29,7 @@ const MONO_BITS_PER_SEC: Record<OpusRateHz, number> = {
 /** More than the first encoding had, so that the second is not heard. */
 const STEREO_BITS_PER_SEC = 64000;
 
-/** Returns the size of the sealed file. Throws a `SealBroken`, an `OggError`, or what the disk throws. */
+/** Returns the size of the encrypted file. Throws an `EncryptedFileBroken`, an `OggError`, or what the disk throws. */
 export function renderSound(order: RenderOrder, codec: OpusCodec, write: WriteAt): number {
   // Where the sound ends stands on the last page only.
   const facts = readSound(order);
@@ -37,11 +38,11 @@ export function renderSound(order: RenderOrder, codec: OpusCodec, write: WriteAt
   const channels = order.variant === 'stereo' ? 2 : 1;
   const fd = openSync(order.targetPath, 'w', 0o600);
   try {
-    const sealed = new SealedWriter(order.dataKey, fd, write);
+    const encrypted = new EncryptedFileWriter(order.dataKey, fd, write);
     const sink =
       order.format === 'wav'
-        ? wavSink(sealed, rateHz, channels, totalSamples)
-        : opusSink(sealed, codec, {
+        ? wavSink(encrypted, rateHz, channels, totalSamples)
+        : opusSink(encrypted, codec, {
             rateHz,
             channels,
             bitsPerSec: channels === 1 ? MONO_BITS_PER_SEC[rateHz] : STEREO_BITS_PER_SEC,
@@ -50,9 +51,9 @@ export function renderSound(order: RenderOrder, codec: OpusCodec, write: WriteAt
           });
     decodeSound(order, facts, codec, rateHz, (both) => sink.add(chosen(order.variant, both)));
     sink.finish();
-    const sealedBytes = sealed.finish();
+    const encryptedBytes = encrypted.finish();
     fsyncSync(fd);
-    return sealedBytes;
+    return encryptedBytes;
   } finally {
     closeSync(fd);
   }

@@ -1,10 +1,11 @@
 /**
- * A running recording on disk: one folder a call, in it sealed files of 10 s of interleaved stereo in the leg's codec, a chunk for each
- * block of the time line (`000000.sealed`, `000001.sealed`, …). Each block is appended as it comes: what was given to the system outlives
- * the process, so its death loses what was not yet appended (under a second), a power cut at most the segment that was not yet synced
- * (10 s) as well. A chunk that was cut in the middle is left out, every earlier one reads. A block that comes again, and a recorder that
- * goes on with a folder, begin a new segment: no chunk's number is used twice, and where segments overlap the later one holds.
- * The file `owner` names who writes; nothing in a folder says who was called.
+ * A running recording on disk: one folder a call, in it encrypted files of 10 s of interleaved stereo in the leg's
+ * codec, a chunk for each block of the time line (`000000.sealed`, `000001.sealed`, …). Each block is appended as it
+ * comes: what was given to the system outlives the process, so its death loses what was not yet appended (under a
+ * second), a power cut at most the segment that was not yet synced (10 s) as well. A chunk that was cut in the middle
+ * is left out, every earlier one reads. A block that comes again, and a recorder that goes on with a folder, begin a
+ * new segment: no chunk's number is used twice, and where segments overlap the later one holds. The file `owner` names
+ * who writes; nothing in a folder says who was called.
  */
 import {
   close,
@@ -23,15 +24,15 @@ import {
 import { join } from 'node:path';
 import { type LegFormat, silenceByteOf } from '../contract/audio-format.ts';
 import {
+  CHUNK_TAG_BYTES,
   chunkCountOf,
   chunkStartOf,
-  createSeal,
-  openSeal,
-  SEAL_TAG_BYTES,
-  SEALED_HEADER_BYTES,
-  type Seal,
-} from '../sealed/sealed-file.ts';
-import { type WriteAt, writeFully } from '../sealed/sealed-writer.ts';
+  createFileCipher,
+  ENCRYPTED_HEADER_BYTES,
+  type FileCipher,
+  openFileCipher,
+} from '../files/encrypted-file.ts';
+import { type WriteAt, writeFully } from '../files/encrypted-file-writer.ts';
 import { BLOCK_MS } from './timeline.ts';
 
 const SEGMENT_CHUNKS = 10_000 / BLOCK_MS;
@@ -40,7 +41,7 @@ const OWNER_NAME = 'owner';
 
 export interface Segment {
   path: string;
-  seal: Seal;
+  cipher: FileCipher;
   /** Where in the recording it begins. */
   firstSample: number;
   /** Whole samples of both channels that can be read, the damaged ones before the last good one counted. */
@@ -67,7 +68,7 @@ export class SegmentWriter {
   readonly #onSyncError: (error: Error) => void;
   readonly #instantBytes: number;
   readonly #chunkBytes: number;
-  #seal: Seal | null = null;
+  #cipher: FileCipher | null = null;
   #fd = -1;
   #nextSegment: number;
   #nextSample: number;
@@ -88,16 +89,16 @@ export class SegmentWriter {
   }
 
   /**
-   * Appends one block, of which only a recording's last may be short, at `firstSample`. Throws what the disk throws; the writer is of no
-   * more use then.
+   * Appends one block, of which only a recording's last may be short, at `firstSample`. Throws what the disk throws;
+   * the writer is of no more use then.
    */
   append(bytes: Uint8Array, start: number, lengthBytes: number, firstSample: number): void {
     if (firstSample !== this.#nextSample) this.close();
     this.#nextSample = firstSample;
-    if (this.#seal === null) this.#openSegment();
-    const sealed = this.#seal!.seal(this.#chunk++, bytes.subarray(start, start + lengthBytes));
-    writeFully(this.#write, this.#fd, sealed, 0, sealed.length, this.#position);
-    this.#position += sealed.length;
+    if (this.#cipher === null) this.#openSegment();
+    const encrypted = this.#cipher!.encrypt(this.#chunk++, bytes.subarray(start, start + lengthBytes));
+    writeFully(this.#write, this.#fd, encrypted, 0, encrypted.length, this.#position);
+    this.#position += encrypted.length;
     this.#nextSample += lengthBytes / this.#instantBytes;
     // Only the last chunk of a segment may be short.
     if (this.#chunk === SEGMENT_CHUNKS || lengthBytes < this.#chunkBytes) this.close();
@@ -108,7 +109,7 @@ export class SegmentWriter {
     const fd = this.#fd;
     if (fd === -1) return;
     this.#fd = -1;
-    this.#seal = null;
+    this.#cipher = null;
     fsync(fd, (syncError) => {
       close(fd, (closeError) => {
         const error = syncError ?? closeError ?? null;
@@ -122,10 +123,10 @@ export class SegmentWriter {
     const path = join(folder, `${String(this.#nextSegment++).padStart(6, '0')}.sealed`);
     this.#fd = openSync(path, 'w', 0o600);
     const sound = { format, firstSample: this.#nextSample };
-    this.#seal = createSeal(dataKey, { chunkBytes: this.#chunkBytes, sound });
+    this.#cipher = createFileCipher(dataKey, { chunkBytes: this.#chunkBytes, sound });
     this.#chunk = 0;
-    this.#position = SEALED_HEADER_BYTES;
-    writeFully(this.#write, this.#fd, this.#seal.header, 0, SEALED_HEADER_BYTES, 0);
+    this.#position = ENCRYPTED_HEADER_BYTES;
+    writeFully(this.#write, this.#fd, this.#cipher.header, 0, ENCRYPTED_HEADER_BYTES, 0);
   }
 }
 
@@ -139,8 +140,8 @@ export function readOwner(folder: string): string | null {
 }
 
 /**
- * The folder's segments in order, and their format; null when none holds a header that fits the key. A segment whose header is
- * damaged or differs from the others' is left out: its seconds become silence.
+ * The folder's segments in order, and their format; null when none holds a header that fits the key. A segment whose
+ * header is damaged or differs from the others' is left out: its seconds become silence.
  */
 export function listSegments(
   folder: string,
@@ -164,12 +165,12 @@ export function listSegments(
 }
 
 /**
- * For a folder that `listSegments` found nothing in: removes it when there is no sound in it, else renames it so that it is looked at
- * no more, but kept. Returns its new path, or null.
+ * For a folder that `listSegments` found nothing in: removes it when there is no sound in it, else renames it so that
+ * it is looked at no more, but kept. Returns its new path, or null.
  */
 export function setAside(folder: string): string | null {
   const names = readdirSync(folder).filter((name) => SEGMENT_NAME.test(name));
-  if (names.every((name) => statSync(join(folder, name)).size <= SEALED_HEADER_BYTES)) {
+  if (names.every((name) => statSync(join(folder, name)).size <= ENCRYPTED_HEADER_BYTES)) {
     rmSync(folder, { recursive: true, force: true });
     return null;
   }
@@ -188,19 +189,19 @@ function segmentNumbersIn(folder: string): number[] {
 function readSegment(path: string, dataKey: Uint8Array): (Segment & { format: LegFormat }) | null {
   const fd = openSync(path, 'r');
   try {
-    const header = readPiece(fd, 0, SEALED_HEADER_BYTES);
-    const seal = openSeal(dataKey, header);
-    if (seal.sound === null) return null;
-    const { format, firstSample } = seal.sound;
+    const header = readPiece(fd, 0, ENCRYPTED_HEADER_BYTES);
+    const cipher = openFileCipher(dataKey, header);
+    if (cipher.sound === null) return null;
+    const { format, firstSample } = cipher.sound;
     const fileBytes = statSync(path).size;
     // From the end, so that a torn tail is cut off; damage in the middle keeps its place.
     let samples = 0;
-    for (let chunk = chunkCountOf(fileBytes, seal.chunkBytes) - 1; chunk >= 0 && samples === 0; chunk--) {
-      const plain = seal.open(chunk, readChunk(fd, chunk, seal.chunkBytes));
+    for (let chunk = chunkCountOf(fileBytes, cipher.chunkBytes) - 1; chunk >= 0 && samples === 0; chunk--) {
+      const plain = cipher.decrypt(chunk, readChunk(fd, chunk, cipher.chunkBytes));
       if (plain === null) continue;
-      samples = (chunk * seal.chunkBytes + plain.length) / instantBytesOf(format);
+      samples = (chunk * cipher.chunkBytes + plain.length) / instantBytesOf(format);
     }
-    return { path, seal, firstSample, samples: Math.floor(samples), format };
+    return { path, cipher, firstSample, samples: Math.floor(samples), format };
   } catch {
     return null;
   } finally {
@@ -209,7 +210,7 @@ function readSegment(path: string, dataKey: Uint8Array): (Segment & { format: Le
 }
 
 function readChunk(fd: number, chunk: number, chunkBytes: number): Uint8Array {
-  return readPiece(fd, chunkStartOf(chunk, chunkBytes), chunkBytes + SEAL_TAG_BYTES);
+  return readPiece(fd, chunkStartOf(chunk, chunkBytes), chunkBytes + CHUNK_TAG_BYTES);
 }
 
 function readPiece(fd: number, position: number, lengthBytes: number): Uint8Array {
@@ -252,7 +253,7 @@ export class SegmentReader {
 
   #copy(segment: Segment, start: number, end: number, target: Uint8Array, to: number): void {
     const instantBytes = instantBytesOf(this.#format);
-    const { chunkBytes } = segment.seal;
+    const { chunkBytes } = segment.cipher;
     let at = (start - segment.firstSample) * instantBytes;
     let targetAt = to;
     for (const until = (end - segment.firstSample) * instantBytes; at < until; ) {
@@ -273,7 +274,7 @@ export class SegmentReader {
       this.#openSegment = segment;
     }
     if (this.#openChunk !== chunk) {
-      this.#plain = segment.seal.open(chunk, readChunk(this.#fd, chunk, segment.seal.chunkBytes));
+      this.#plain = segment.cipher.decrypt(chunk, readChunk(this.#fd, chunk, segment.cipher.chunkBytes));
       this.#openChunk = chunk;
     }
     return this.#plain;

@@ -1,8 +1,11 @@
-/** Sealed files of sound in the making: samples go in, WAV or Ogg/Opus comes out. Used by whatever makes one recording of another. */
+/**
+ * Sealed files of sound in the making: samples go in, WAV or Ogg/Opus comes out. Used by
+ * whatever makes one recording of another.
+ */
 import { createOggOpusWriter, OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import { MAX_OPUS_PACKET_BYTES, type OpusCodec, type OpusRateHz } from '../audio/opus-codec.ts';
 import { WAV_HEADER_BYTES, writeWavHeader } from '../audio/wav.ts';
-import type { SealedWriter } from '../sealed/sealed-writer.ts';
+import type { EncryptedFileWriter } from '../files/encrypted-file-writer.ts';
 
 /** Takes interleaved samples, any number at a time. */
 export interface SoundSink {
@@ -14,27 +17,32 @@ const PACKET_MS = 20;
 const COMPLEXITY = 1;
 
 /** 16-bit PCM; `totalSamples` a channel stand in its header. */
-export function wavSink(sealed: SealedWriter, rateHz: number, channels: number, totalSamples: number): SoundSink {
+export function wavSink(
+  encrypted: EncryptedFileWriter,
+  rateHz: number,
+  channels: number,
+  totalSamples: number,
+): SoundSink {
   const header = new Uint8Array(WAV_HEADER_BYTES);
   writeWavHeader(header, { codec: 'pcm_s16le', rateHz, channels, dataBytes: totalSamples * channels * 2 });
-  sealed.add(header);
+  encrypted.add(header);
   let missing = totalSamples * channels;
   return {
     add(samples) {
       const bytes = new Uint8Array(samples.length * 2);
       const view = new DataView(bytes.buffer);
       for (let i = 0; i < samples.length; i++) view.setInt16(i * 2, samples[i]!, true);
-      sealed.add(bytes);
+      encrypted.add(bytes);
       missing -= samples.length;
     },
     // The header has promised a length.
-    finish: () => sealed.add(new Uint8Array(Math.max(0, missing) * 2)),
+    finish: () => encrypted.add(new Uint8Array(Math.max(0, missing) * 2)),
   };
 }
 
 /** Ogg/Opus, exactly `soundTicks` long: what is missing is silence, what is too much is cut. */
 export function opusSink(
-  sealed: SealedWriter,
+  encrypted: EncryptedFileWriter,
   codec: OpusCodec,
   shape: {
     rateHz: OpusRateHz;
@@ -57,7 +65,7 @@ export function opusSink(
     serial: 1,
     vendor: 'parley',
     comments: shape.comments,
-    write: (page) => sealed.add(page),
+    write: (page) => encrypted.add(page),
   });
   let held = 0;
   let written = 0;

@@ -1,25 +1,33 @@
 /**
- * Puts the frames of both directions of one call on one time line: caller left, agent right, interleaved in the leg's own codec.
- * Called by the recorder for each frame; hands on blocks of 400 ms as soon as both directions have passed them, so that little is lost
- * when the process dies. What still comes for a block that was handed on is handed on again with all that follows it. It knows no
- * files, allocates nothing per frame and never lets one channel move the other.
+ * Puts the frames of both directions of one call on one time line: caller left, agent right, interleaved in the leg's
+ * own codec. Called by the recorder for each frame; hands on blocks of 400 ms as soon as both directions have passed
+ * them, so that little is lost when the process dies. What still comes for a block that was handed on is handed on
+ * again with all that follows it. It knows no files, allocates nothing per frame and never lets
+ * one channel move the other.
  *
- *   final │ handed on, may be again │ not yet handed on │        window: 6 s of interleaved samples, silence where nothing was placed
- *         └ firstSample             └ handedOnSample    └ newest
+ *   final │ handed on, may be again │ not yet handed on │   window: 6 s of interleaved samples,
+ *         └ firstSample             └ handedOnSample    └ newest      silence where nothing was placed
  *
- * A frame belongs where its `atMs` says, but a frame less than 40 ms from the end of its predecessor is joined to it: that
- * is the clock of a sender that jitters, not a gap (RFC 3550 receivers do the same). What stood in its place is overwritten.
+ * A frame belongs where its `atMs` says, but a frame less than 40 ms from the end of its predecessor is joined to it:
+ * that is the clock of a sender that jitters, not a gap (RFC 3550 receivers do the same). What
+ * stood in its place is overwritten.
  */
 import { type LegFormat, silenceByteOf } from '../contract/audio-format.ts';
 
 /** What a death of the process costs at most, beside the two waits below. */
 export const BLOCK_MS = 400;
 const WINDOW_BLOCKS = 15;
-/** How far behind the newest frame of either direction a frame may still come and find its place: the ring is 2 s deep, a socket may stall. */
+/**
+ * How far behind the newest frame of either direction a frame may still come and find its place: the ring is 2 s deep,
+ * a socket may stall.
+ */
 export const SETTLE_MS = 4000;
 /** A block waits so long for the direction that lags behind, or is silent. */
 const OTHER_DIRECTION_MS = 200;
-/** What came late waits so long for more that comes late: a line that lags for ever has little handed on again, and seldom. */
+/**
+ * What came late waits so long for more that comes late: a line that lags for ever has little
+ * handed on again, and seldom.
+ */
 const AGAIN_MS = 500;
 const JITTER_MS = 40;
 /** Sound that sticks out beyond the stated end of the stream by less than this is jitter too, and is cut. */
@@ -36,8 +44,9 @@ export interface TimelineCounters {
 }
 
 /**
- * Gets `lengthBytes` of interleaved sound from `start` of `bytes`, valid until it returns, which belong at `firstSample`. Blocks come in
- * order; one that begins before the end of its predecessor takes the place of what was handed on there.
+ * Gets `lengthBytes` of interleaved sound from `start` of `bytes`, valid until it returns, which belong at
+ * `firstSample`. Blocks come in order; one that begins before the end of its predecessor takes the place of what was
+ * handed on there.
  */
 export type OnBlock = (bytes: Uint8Array, start: number, lengthBytes: number, firstSample: number) => void;
 
@@ -86,8 +95,8 @@ export class Timeline {
   }
 
   /**
-   * Places one frame of `direction` (`RECEIVED` 0 left, `PLAYED` 1 right). Hands on what must leave the window to make room for
-   * it, so `onBlock` may run within. A frame that begins after `notAfterMs` is refused and counted.
+   * Places one frame of `direction` (`RECEIVED` 0 left, `PLAYED` 1 right). Hands on what must leave the window to make
+   * room for it, so `onBlock` may run within. A frame that begins after `notAfterMs` is refused and counted.
    */
   place(
     direction: number,
@@ -129,8 +138,8 @@ export class Timeline {
   }
 
   /**
-   * Hands on every block that both directions have passed, or one of them 200 ms ago, and all that ends before `untilMs`. Final becomes what
-   * lies `SETTLE_MS` behind the newest frame, or before `untilMs`.
+   * Hands on every block that both directions have passed, or one of them 200 ms ago, and all that ends before
+   * `untilMs`. Final becomes what lies `SETTLE_MS` behind the newest frame, or before `untilMs`.
    */
   settle(untilMs: number): void {
     const until = untilMs * this.#samplesPerMs;
@@ -147,8 +156,8 @@ export class Timeline {
   }
 
   /**
-   * Hands on all that is left, padded with silence to `durationMs` of stream. Sound beyond it is kept, unless it is less
-   * than 100 ms. Returns the length of the whole time line in samples. Nothing may be placed after it.
+   * Hands on all that is left, padded with silence to `durationMs` of stream. Sound beyond it is kept, unless it is
+   * less than 100 ms. Returns the length of the whole time line in samples. Nothing may be placed after it.
    */
   finish(durationMs: number): number {
     const stated = Math.round(durationMs * this.#samplesPerMs);

@@ -1,6 +1,6 @@
 /**
- * Wakes another thread once per batch of ring writes (never once a frame). The ringer is never blocked; a thread that is
- * already awake loses nothing, because the bell counts and the waiter compares counts.
+ * Wakes another thread once per batch of ring writes (never once a frame). The ringer is never blocked; a thread that
+ * is already awake loses nothing, because the bell counts and the waiter compares counts.
  */
 export class Bell {
   readonly memory: SharedArrayBuffer;
@@ -18,7 +18,8 @@ export class Bell {
   }
 
   /**
-   * Resolves when the bell has been rung since the last wait, or after `timeoutMs`. It does not keep the event loop alive.
+   * Resolves when the bell has been rung since the last wait, or after `timeoutMs`. It does not
+   * keep the event loop alive.
    */
   async wait(timeoutMs: number): Promise<void> {
     if (Atomics.load(this.#word, 0) === this.#seen) {

@@ -3,11 +3,12 @@
  *
  *   control words (16 × Int32) │ uplink ring (I/O → pipeline) │ downlink ring (pipeline → I/O)
  *
- * Barge-in is one number: the pipeline raises `generation`; the I/O thread, at its next tick, sends the carrier's clear,
- * drops what is queued of older generations, settles the playhead and stores the number in `appliedGeneration`.
+ * Barge-in is one number: the pipeline raises `generation`; the I/O thread, at its next tick, sends the carrier's
+ * clear, drops what is queued of older generations, settles the playhead and stores the number in `appliedGeneration`.
  * No frame of an older generation is ever sent after that.
- * `sentSeq`, `playedSeq`, `streamMs` and `heardChars` are stored plainly, once a frame: whole words, each with one writer, seen by the other
- * thread at the latest with the ring's next atomic store. What decides (the generations) is atomic.
+ * `sentSeq`, `playedSeq`, `streamMs` and `heardChars` are stored plainly, once a frame: whole words, each with one
+ * writer, seen by the other thread at the latest with the ring's next atomic store. What
+ * decides (the generations) is atomic.
  */
 import { frameBytesOf, type LegFormat } from '../contract/audio-format.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
@@ -97,7 +98,10 @@ export class CallBlock {
     Atomics.store(this.#words, APPLIED_GENERATION, value);
   }
 
-  /** `frameSeq` of the last downlink frame handed to the far end; 0 before the first. The pipeline numbers frames from 1. */
+  /**
+   * `frameSeq` of the last downlink frame handed to the far end; 0 before the first. The
+   * pipeline numbers frames from 1.
+   */
   get sentSeq(): number {
     return Atomics.load(this.#words, SENT_SEQ);
   }
@@ -124,7 +128,10 @@ export class CallBlock {
     this.#words[STREAM_MS] = value;
   }
 
-  /** Pipeline: of the text that it is saying, the characters that were heard to their end. What was heard outlives who said it. */
+  /**
+   * Pipeline: of the text that it is saying, the characters that were heard to their end. What
+   * was heard outlives who said it.
+   */
   get heardChars(): number {
     return Atomics.load(this.#words, HEARD_CHARS);
   }

@@ -5,9 +5,10 @@
  *   slot:  Int32 lengthBytes │ Int32 generation │ Int32 frameSeq │ Int32 atMs │ payload (frameBytes, rounded up to 4)
  *
  * `head` counts frames written, `tail` frames read (both wrap at 2^32); full when head - tail equals the slot count.
- * A full ring drops the new frame and counts it. The reader looks at a frame in place (`peek`, then the fields), then `release`s it.
- * Each side writes a cache line of its own, knows its own count without looking, and looks at the other's only when the ring seems
- * full (writer) or empty (reader): an atomic access costs more than the rest of a frame's bookkeeping.
+ * A full ring drops the new frame and counts it. The reader looks at a frame in place (`peek`, then the fields), then
+ * `release`s it. Each side writes a cache line of its own, knows its own count without looking, and looks at the
+ * other's only when the ring seems full (writer) or empty (reader): an atomic access costs more than the rest of a
+ * frame's bookkeeping.
  */
 import { countForCollection } from './collected-memory.ts';
 
@@ -26,7 +27,10 @@ export function frameRingBytes(slots: number, frameBytes: number): number {
   return HEADER_BYTES + slots * slotStrideBytes(frameBytes);
 }
 
-/** One pair for all that lies in a memory: each array is an object that has to be fetched, and two thousand calls' do not fit a cache. */
+/**
+ * One pair for all that lies in a memory: each array is an object that has to be fetched, and two thousand calls' do
+ * not fit a cache.
+ */
 export interface MemoryViews {
   bytes: Uint8Array;
   words: Int32Array;

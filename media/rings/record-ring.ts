@@ -1,8 +1,8 @@
 /**
  * What the recorder thread is fed: one ring a call, written by the I/O thread, of frames received and frames played.
- * `generation` holds the direction, `frameSeq` counts the direction's frames, and `atMs` is the frame's place on the stream's
- * time line (ms since the stream began): for received audio the time of its first sample, for played audio the time at
- * which the far end began to play it. Two seconds deep, so that a recorder that restarts loses nothing.
+ * `generation` holds the direction, `frameSeq` counts the direction's frames, and `atMs` is the frame's place on the
+ * stream's time line (ms since the stream began): for received audio the time of its first sample, for played audio the
+ * time at which the far end began to play it. Two seconds deep, so that a recorder that restarts loses nothing.
  */
 import { frameBytesOf, type LegFormat } from '../contract/audio-format.ts';
 import { FrameRing, frameRingBytes, viewsOf } from './frame-ring.ts';

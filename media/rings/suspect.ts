@@ -1,7 +1,8 @@
 /**
- * Which call a pipeline thread is working for right now, in a word that outlives the thread: whoever finds it dead (it span, or ran out of
- * memory) reads there in whose work. The session registry writes it around each tick; the pool reads it after a death.
- * A call is known by a number made of its id; two calls of one thread with the same number are both suspected.
+ * Which call a pipeline thread is working for right now, in a word that outlives the thread: whoever finds it dead (it
+ * span, or ran out of memory) reads there in whose work. The session registry writes it around each tick; the pool
+ * reads it after a death. A call is known by a number made of its id; two calls of one thread
+ * with the same number are both suspected.
  */
 const NOBODY = 0;
 

@@ -1,7 +1,7 @@
 /**
- * Marks between frames of a downlink ring: frames of no length that say where an utterance begins and ends, so that the I/O thread can
- * tell a browser before and after the very frames. Written only for web sessions (`speaker.ts`), read by `web-playout.ts`; what a mark
- * says is in the slot's `atMs`.
+ * Marks between frames of a downlink ring: frames of no length that say where an utterance begins and ends, so that the
+ * I/O thread can tell a browser before and after the very frames. Written only for web sessions (`speaker.ts`), read by
+ * `web-playout.ts`; what a mark says is in the slot's `atMs`.
  */
 const END = 0;
 const NOTHING = new Uint8Array(0);

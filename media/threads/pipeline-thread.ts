@@ -1,8 +1,9 @@
 /**
- * Worker thread that holds conversations, the composition root of `media/call`: it puts agents and engines behind their ports. Its parent,
- * the media process's I/O thread, gives it `workerData` as below, posts `ToPipeline` and reads `FromPipeline`; audio goes through each call's
- * rings. It is woken by `pipelineBell` and by a 20 ms tick on an absolute schedule. A throw inside one call ends that call; anything else takes the thread down,
- * and its parent puts another in its place.
+ * Worker thread that holds conversations, the composition root of `media/call`: it puts agents and engines behind their
+ * ports. Its parent, the media process's I/O thread, gives it `workerData` as below, posts `ToPipeline` and reads
+ * `FromPipeline`; audio goes through each call's rings. It is woken by `pipelineBell` and by a 20 ms tick on an
+ * absolute schedule. A throw inside one call ends that call; anything else takes the thread down, and its parent puts
+ * another in its place.
  */
 import { join } from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -13,7 +14,7 @@ import { createCallSession, type ListeningDeps } from '../call/call-session.ts';
 import { listenRateOf } from '../call/hearing/frame-intake.ts';
 import type { Session } from '../call/session.ts';
 import { SessionRegistry } from '../call/session-registry.ts';
-import { ClipShelf } from '../call/speaking/clip-shelf.ts';
+import { ClipCache } from '../call/speaking/clip-cache.ts';
 import { fixedSentencesOf } from '../call/speaking/fixed-sentences.ts';
 import { createFrameEncoder } from '../call/speaking/frame-encoder.ts';
 import { GreetingCache } from '../call/speaking/greeting-cache.ts';
@@ -24,8 +25,8 @@ import type { TextToSpeech } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { safeLogOptions } from '../contract/log-safety.ts';
 import type { FromPipeline, ToPipeline } from '../contract/thread-messages.ts';
-import { NeuralVoices } from '../engines/local/neural-voices.ts';
 import { loadVoiceActivity } from '../engines/local/voice-activity.ts';
+import { VoiceActivityScoring } from '../engines/local/voice-activity-scoring.ts';
 import { osThreadId } from '../io/threads/os-thread.ts';
 import { Bell } from '../rings/bell.ts';
 import { blockShapeOf, CallBlock } from '../rings/call-block.ts';
@@ -52,7 +53,7 @@ const TICK_MS = 20;
 const HEARTBEAT_MS = 100;
 /** A bell that never stops ringing must not keep messages out for longer. */
 const YIELD_EVERY_MS = 10;
-/** The neural voice model hears telephone legs; a wider leg has the gate alone. */
+/** The neural voice-activity model hears telephone legs; a wider leg has the gate alone. */
 const NEURAL_RATE_HZ = 8000;
 
 if (parentPort === null) throw new Error('pipeline-thread is a worker thread: start it with new Worker(…)');
@@ -81,13 +82,13 @@ const SPEECHLESS: TextToSpeech = {
   voices: [],
   synthesize: () => Promise.reject(new Error('an agent of a kind without a voice engine wants to say words')),
 };
-const clipShelf = new ClipShelf(createClipSound(), logger);
+const clipCache = new ClipCache(createClipSound(), logger);
 let opus: OpusCodec | null = null;
 /** Loaded by the first leg that speaks it. */
 const opusNow = (): OpusCodec => (opus ??= loadOpusCodec());
 
 const createVoiceActivity = await loadVoiceActivity();
-const neuralVoices = new NeuralVoices({
+const voiceActivityScoring = new VoiceActivityScoring({
   gate: createVoiceActivity,
   rateHz: NEURAL_RATE_HZ,
   attach: (shape, memory) => send({ type: 'scoring.attach', shape, memory }),
@@ -110,7 +111,7 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
       registry.stop(message.callUuid);
       break;
     case 'scoring.failed':
-      neuralVoices.failed(message.why);
+      voiceActivityScoring.failed(message.why);
       break;
     case 'prepare':
       prepare(message).catch((error: unknown) =>
@@ -136,13 +137,13 @@ async function prepare(message: Extract<ToPipeline, { type: 'prepare' }>): Promi
   const { agent, clips, placeholders, format } = message;
   const kind = agentKindOf(agent);
   const choice = kind.engines(agent);
-  if (choice.voiceActivity === 'neural') neuralVoices.warm();
+  if (choice.voiceActivity === 'neural') voiceActivityScoring.warm();
   const opening = kind.opening(agent, placeholders);
   if (opening === null) return;
   const { text, clip } = opening;
   if (clip !== undefined) {
     const file = clips?.[clip];
-    if (file !== undefined) clipShelf.obtain(file, text, format);
+    if (file !== undefined) clipCache.obtain(file, text, format);
     return;
   }
   if (choice.voice === null) return;
@@ -185,7 +186,7 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
       listening: ear === null ? null : await listeningTo(setup, call, ear, voiceActivity),
       ...speaking,
       frameEncoder,
-      clipShelf,
+      clipCache,
       ringIo,
       send,
     },
@@ -209,7 +210,7 @@ async function listeningTo(
     opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,
     voiceActivity:
       voiceActivity === 'neural' && rateHz === NEURAL_RATE_HZ
-        ? neuralVoices.create((why) => warnOfGateAlone(callUuid, call, why))
+        ? voiceActivityScoring.create((why) => warnOfGateAlone(callUuid, call, why))
         : createVoiceActivity(rateHz),
   };
 }
@@ -219,7 +220,7 @@ function warnOfGateAlone(callUuid: string, call: CallBlock, why: string): void {
   logger.warn({ callUuid, why }, 'pipeline: no neural voice activity; the gate alone decides');
   const message = `No neural voice activity; the gate alone decides: ${why}`;
   send({
-    type: 'call.live',
+    type: 'call.event',
     callUuid,
     event: { type: 'warning', code: 'neural_voice_activity_unavailable', message, atMs: call.streamMs },
   });

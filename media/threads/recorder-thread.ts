@@ -1,6 +1,7 @@
 /**
- * Worker thread of the recorder, one a media process. Speaks `ToRecorder` and `FromRecorder` with its parent; audio comes through the
- * calls' record rings. Posts `ready`, then finishes what earlier runs left behind. Started with `RecorderThreadData`.
+ * Worker thread of the recorder, one a media process. Speaks `ToRecorder` and `FromRecorder` with its parent; audio
+ * comes through the calls' record rings. Posts `ready`, then finishes what earlier runs left behind. Started with
+ * `RecorderThreadData`.
  */
 import { writeSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -17,7 +18,8 @@ if (parentPort === null) throw new Error('recorder-thread is a worker thread: st
 const parent = parentPort;
 const { dataDir, mediaId, runId, logLevel } = workerData as RecorderThreadData;
 const log = pino({ level: logLevel, base: { mediaId, thread: 'recorder' }, ...safeLogOptions() });
-// On Linux this is the calling thread alone: encoding takes what sockets and pipelines leave over. Elsewhere it would be the process.
+// On Linux this is the calling thread alone: encoding takes what sockets and pipelines leave over. Elsewhere it would
+// be the process.
 if (process.platform === 'linux') setPriority(0, 10);
 
 const codec = loadOpusCodec();
@@ -35,7 +37,7 @@ const recorder = createRecorder({
 
 parent.on('message', (message: ToRecorder) => {
   if (message.type === 'open') recorder.open(message);
-  else if (message.type === 'key') recorder.key(message.callUuid, message.epoch, message.fate);
+  else if (message.type === 'key') recorder.key(message.callUuid, message.epoch, message.disposition);
   else recorder.close(message.callUuid, message.durationMs, message.epoch);
 });
 

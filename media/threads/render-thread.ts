@@ -1,7 +1,7 @@
 /**
- * Worker thread that makes one form of one recording, or joins the parts of one, and ends. Started by control, which does not wait with its
- * own event loop for a decoder; `workerData` is a `RenderOrder` or a `JoinOrder`. Posts the size of the sealed file, the facts of the
- * whole, or an error's sentence.
+ * Worker thread that makes one form of one recording, or joins the parts of one, and ends. Started by control, which
+ * does not wait with its own event loop for a decoder; `workerData` is a `RenderOrder` or a `JoinOrder`. Posts the size
+ * of the encrypted file, the facts of the whole, or an error's sentence.
  */
 import { writeSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -19,7 +19,7 @@ try {
   parentPort.postMessage(
     'parts' in order
       ? { facts: await joinSound(order, codec, writeSync) }
-      : { sealedBytes: renderSound(order, codec, writeSync) },
+      : { encryptedBytes: renderSound(order, codec, writeSync) },
   );
 } catch (error) {
   parentPort.postMessage({ error: error instanceof Error ? error.message : String(error) });

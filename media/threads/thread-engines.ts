@@ -21,8 +21,8 @@ import { EARS, engineOf, VOICES } from '../engines/registry.ts';
 import { resampledEar } from '../engines/resampled-ear.ts';
 
 const SETTINGS: Readonly<Record<EngineThreads, string>> = {
-  listen: 'PARLEY_LISTEN_THREADS',
-  speech: 'PARLEY_SPEECH_THREADS',
+  stt: 'PARLEY_LISTEN_THREADS',
+  tts: 'PARLEY_SPEECH_THREADS',
 };
 /** Of a telephone's leg: its resampler is made once ahead, so that no call waits for the module to load. */
 const LEG_RATE_HZ = 8000;

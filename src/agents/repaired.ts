@@ -1,6 +1,6 @@
 /**
- * An agent whose shape is at fault, made whole enough for its meaning to be checked too: what has the wrong type gets a stand-in, so
- * that one slip hides no other. Only `check-agent.ts` sees the result, and forgets it.
+ * An agent whose shape is at fault, made whole enough for its meaning to be checked too: what has the wrong type gets a
+ * stand-in, so that one slip hides no other. Only `check-agent.ts` sees the result, and forgets it.
  */
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 
@@ -45,7 +45,10 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Null: too little is there, or it is of another kind. `isWhole` false: ways through the steps and uses of tools cannot be judged. */
+/**
+ * Null: too little is there, or it is of another kind. `isWhole` false: ways through the steps
+ * and uses of tools cannot be judged.
+ */
 export function repaired(
   json: unknown,
   issues: readonly ShapeIssue[],

@@ -1,6 +1,7 @@
 /**
  * The meaning of a script whose shape is right: targets, ways through the steps, phrases that the recogniser can hear,
- * placeholders, times. Called by `check-agent.ts`. Each rule adds its faults and goes on, so that all are listed at once.
+ * placeholders, times. Called by `check-agent.ts`. Each rule adds its faults and goes on, so
+ * that all are listed at once.
  */
 import type { ScriptedAgent, ScriptedReply, ScriptedStep } from '../../media/contract/agent-definition.ts';
 import { ENDED_REASONS, isEndedReason } from '../../media/contract/call-outcome.ts';

@@ -1,6 +1,6 @@
 /**
- * The steps as a graph: does every target exist, is every step reached from the first, and does every step have a way to
- * an end? A step that waits for an answer also leads to `fallback.goto`, after too many misses.
+ * The steps as a graph: does every target exist, is every step reached from the first, and does every step have a way
+ * to an end? A step that waits for an answer also leads to `fallback.goto`, after too many misses.
  */
 import type { ScriptedAgent, ScriptedStep } from '../../media/contract/agent-definition.ts';
 import type { PathPart, Report } from '../errors/agent-faults.ts';

@@ -1,7 +1,7 @@
 /**
- * Agents of a workspace: a checked definition becomes a new agent or the next version of one; an old version may be made current
- * again; a deleted agent takes no new calls. A live call keeps the version that it began with, whatever happens here. Used by the
- * command line, the settings API and the demo.
+ * Agents of a workspace: a checked definition becomes a new agent or the next version of one; an old version may be
+ * made current again; a deleted agent takes no new calls. A live call keeps the version that it began with, whatever
+ * happens here. Used by the command line, the settings API and the demo.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { AgentDefinition, AgentDirection } from '../../media/contract/agent-definition.ts';
@@ -104,7 +104,9 @@ export async function importAgent(
   });
 }
 
-/** The next version of an agent that is there. `ifVersion`: refused when another version has become current meanwhile. */
+/**
+ * The next version of an agent that is there. `ifVersion`: refused when another version has become current meanwhile.
+ */
 export async function changeAgent(
   database: Database,
   args: AgentNamed & { definition: unknown; ifVersion?: number | undefined; by?: ChangedBy },

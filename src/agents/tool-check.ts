@@ -1,6 +1,7 @@
 /**
- * The meaning of an agent's tools: addresses, headers, schemas, paths, and whether each step that uses one gives it what it asks for.
- * Called by `script-check.ts`. Where an address leads is judged at each request, and by `parley tool test`.
+ * The meaning of an agent's tools: addresses, headers, schemas, paths, and whether each step that uses one gives it
+ * what it asks for. Called by `script-check.ts`. Where an address leads is judged at each
+ * request, and by `parley tool test`.
  */
 import type { ScriptedAgent, ScriptedStep } from '../../media/contract/agent-definition.ts';
 import { parseJsonPath } from '../../media/contract/json-path.ts';

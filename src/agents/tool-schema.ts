@@ -1,6 +1,6 @@
 /**
- * The shape of one custom tool in an agent's JSON (contract §14), strict. Part of `definition-schema.ts`, which the compiler holds equal
- * to the contract's types; what the fields mean is checked in `tool-check.ts`.
+ * The shape of one custom tool in an agent's JSON (contract §14), strict. Part of `definition-schema.ts`, which the
+ * compiler holds equal to the contract's types; what the fields mean is checked in `tool-check.ts`.
  */
 import { z } from 'zod';
 import { LONGEST_LINE, line, variable } from './schema-parts.ts';

@@ -1,11 +1,11 @@
 /**
- * Reads a call once more, because somebody asked: a model was set, or was down at the time. Stores what comes of it and tells no receiver:
- * `analysis.completed` comes once a call. Called by the command line.
+ * Reads a call once more, because somebody asked: a model was set, or was down at the time. Stores what comes of it and
+ * tells no receiver: `analysis.completed` comes once a call. Called by the command line.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { lockCall, readCall } from '../calls/live-call.ts';
+import { lockCall, readCall } from '../calls/call-row.ts';
 import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
@@ -18,7 +18,7 @@ import { createModelStates } from './model-state.ts';
 export type AnalysedAgain =
   | { kind: 'done'; analysis: Analysis }
   /** `pending`: the service is about to do so. `unanswered`: there was no talk. `deleted`: what was said is gone. */
-  | { kind: 'unknown_call' | 'live' | 'pending' | 'unanswered' | 'deleted' };
+  | { kind: 'unknown_call' | 'not_over' | 'pending' | 'unanswered' | 'deleted' };
 
 /** Longer than a call after its end would be given: somebody waits for it. */
 const BUDGET_MS = 120_000;
@@ -31,7 +31,7 @@ export async function analyseAgain(
   const { workspaceId, callUuid } = args;
   const call = await readCall(database, workspaceId, callUuid);
   if (call === undefined) return { kind: 'unknown_call' };
-  if (call.endedAt === null) return { kind: 'live' };
+  if (call.endedAt === null) return { kind: 'not_over' };
   if (call.answeredAt === null) return { kind: 'unanswered' };
   if (call.analysisStatus === 'pending') return { kind: 'pending' };
   if (call.transcriptStatus === 'deleted') return { kind: 'deleted' };

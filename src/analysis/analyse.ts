@@ -1,6 +1,6 @@
 /**
- * One analysis: the heuristic always, and a model above it where there is one. Knows no database and no jobs. Whatever a model does,
- * there is a result: `model` says who made it, and `warnings` why it was not the model.
+ * One analysis: the heuristic always, and a model above it where there is one. Knows no database and no jobs. Whatever
+ * a model does, there is a result: `model` says who made it, and `warnings` why it was not the model.
  */
 
 import type { Findings } from '../calls/findings.ts';

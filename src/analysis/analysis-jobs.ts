@@ -1,13 +1,14 @@
 /**
- * Who owes an answered call its `analysis.completed`: rows of `analysis_jobs`, written with the call's terminal state and deleted in the
- * transaction that writes the event. So the event comes once, whoever dies in between. SQL only; `analysis-runner.ts` does the work.
+ * Who owes an answered call its `analysis.completed`: rows of `analysis_jobs`, written with the call's terminal state
+ * and deleted in the transaction that writes the event. So the event comes once, whoever dies in between. SQL only;
+ * `analysis-runner.ts` does the work.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent } from '../calls/call-event-bus.ts';
+import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { codeOf } from '../calls/call-warnings.ts';
 import type { Findings } from '../calls/findings.ts';
-import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { GIVE_UP_MS } from './owe-analysis.ts';
@@ -92,7 +93,7 @@ export interface AnalysisToStore {
 }
 
 export interface Stored {
-  call: LiveCall;
+  call: CallRow;
   events: CallEvent[];
   deliveryIds: string[];
 }
@@ -122,10 +123,10 @@ export function settleJob(
 /** What a client deleted stays deleted. */
 export async function writeAnalysis(
   tx: Queryable,
-  call: LiveCall,
+  call: CallRow,
   analysis: AnalysisToStore,
   nowEpochMs: number,
-): Promise<{ changed: LiveCall; events: CallEvent[] }> {
+): Promise<{ changed: CallRow; events: CallEvent[] }> {
   if (call.analysisStatus === 'deleted') return { changed: call, events: [] };
   const { findings, warnings, problem } = analysis;
   const patch: CallPatch = {

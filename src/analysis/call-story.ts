@@ -1,6 +1,7 @@
 /**
- * All that an analysis may know of a call, read in three statements: who spoke to whom about what, what the script noted, how it
- * ended. Called by the runner and the command line. `secret.*` metadata is not in it, and nothing of it is an instruction.
+ * All that an analysis may know of a call, read in three statements: who spoke to whom about what, what the script
+ * noted, how it ended. Called by the runner and the command line. `secret.*` metadata is not in it, and nothing of it
+ * is an instruction.
  */
 import type { AgentAnalysis, AgentDefinition } from '../../media/contract/agent-definition.ts';
 import type { Turn } from '../../media/contract/conversation.ts';

@@ -1,7 +1,8 @@
 /**
- * One question to an OpenAI-compatible chat endpoint (`POST {base}/chat/completions`), without retries: sends it through the guarded
- * client and says what came of it. Asks for structured output; a server that refuses the form is asked again in a simpler one at once.
- * Called by `ask-model.ts` and by `parley model test`. Must not log or return the key.
+ * One question to an OpenAI-compatible chat endpoint (`POST {base}/chat/completions`), without retries: sends it
+ * through the guarded client and says what came of it. Asks for structured output; a server that refuses the form is
+ * asked again in a simpler one at once. Called by `ask-model.ts` and by `parley model test`.
+ * Must not log or return the key.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { openAiHeaders } from '../connections/provider-requests.ts';

@@ -1,17 +1,22 @@
 /**
- * What a chat endpoint is asked: the instructions, the call as JSON, and the schema that its answer must fit. Pure. The transcript is
- * untrusted: it stands as data in a message of its own, and nothing in it can change the schema or what is done with the answer.
+ * What a chat endpoint is asked: the instructions, the call as JSON, and the schema that its answer must fit. Pure. The
+ * transcript is untrusted: it stands as data in a message of its own, and nothing in it can change the schema or what
+ * is done with the answer.
  */
 import type { Turn } from '../../media/contract/conversation.ts';
 import { BOUNDS, plainLine, SENTIMENTS, wellFormed } from '../calls/findings.ts';
 import type { CallStory } from './call-story.ts';
 import { strictSchema } from './data-schema.ts';
 
-/** `json_schema`: structured outputs; `json_object`: any JSON; `text`: a server that knows neither. Tried in this order. */
+/**
+ * `json_schema`: structured outputs; `json_object`: any JSON; `text`: a server that knows neither. Tried in this order.
+ */
 export const ANSWER_FORMATS = ['json_schema', 'json_object', 'text'] as const;
 export type AnswerFormat = (typeof ANSWER_FORMATS)[number];
 
-/** Characters of turns in a request, about 12,000 tokens; of a longer call the beginning and more of the end are sent. */
+/**
+ * Characters of turns in a request, about 12,000 tokens; of a longer call the beginning and more of the end are sent.
+ */
 const MOST_TURN_CHARACTERS = 48_000;
 const SHARE_OF_BEGINNING = 1 / 3;
 const LONGEST_SCRIPT = 8_000;

@@ -1,7 +1,8 @@
 /**
- * The JSON Schema of an agent's `analysis.data`: which part of JSON Schema may be used, does a value fit, and the strict form that
- * chat endpoints want. Pure. The keywords are few on purpose: each is one that models' structured output knows, and none
- * (`pattern`, `$ref`) can make a stranger's schema expensive. Checked when an agent is imported; an unknown keyword is a fault.
+ * The JSON Schema of an agent's `analysis.data`: which part of JSON Schema may be used, does a value fit, and the
+ * strict form that chat endpoints want. Pure. The keywords are few on purpose: each is one that models' structured
+ * output knows, and none (`pattern`, `$ref`) can make a stranger's schema expensive. Checked when an agent is imported;
+ * an unknown keyword is a fault.
  */
 import { BOUNDS, plainLine } from '../calls/findings.ts';
 
@@ -114,7 +115,10 @@ function checkEnum(values: unknown, type: string, fault: (name: string, problem:
   else if (!isFit) fault('enum', `must hold 1 to ${MOST_VALUES} values of the type`);
 }
 
-/** What of a value fits; undefined when nothing does. Text of a number or of yes and no becomes one, because scripts catch text. */
+/**
+ * What of a value fits; undefined when nothing does. Text of a number or of yes and no becomes
+ * one, because scripts catch text.
+ */
 export function fitValue(schema: unknown, value: unknown): unknown {
   const { type, enum: values, items, properties, required } = schema as Schema;
   switch (type) {
@@ -180,7 +184,10 @@ export function choicesOf(schema: unknown): { name: string; choices: readonly st
   );
 }
 
-/** As "structured outputs" want it: every property required, null where the agent's schema does not require it, nothing else allowed. */
+/**
+ * As "structured outputs" want it: every property required, null where the agent's schema does
+ * not require it, nothing else allowed.
+ */
 export function strictSchema(schema: unknown): Record<string, unknown> {
   return strict(schema as Schema, true);
 }

@@ -1,6 +1,6 @@
 /**
- * Do the quotes really stand in the turns? What is found is given back letter for letter as it stands there; what is not is
- * counted. Pure; everything that a model quotes goes through here.
+ * Do the quotes really stand in the turns? What is found is given back letter for letter as it stands there; what is
+ * not is counted. Pure; everything that a model quotes goes through here.
  */
 import type { Turn } from '../../media/contract/conversation.ts';
 import { BOUNDS, type Evidence } from '../calls/findings.ts';

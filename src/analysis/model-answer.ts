@@ -1,6 +1,7 @@
 /**
- * What a model answered → findings. Nothing is believed: labels that the agent does not have, quotes that nobody said, data that does
- * not fit and keys that nobody asked for are dropped; what may stay is cut and cleaned. Pure, and never throws.
+ * What a model answered → findings. Nothing is believed: labels that the agent does not have, quotes that nobody said,
+ * data that does not fit and keys that nobody asked for are dropped; what may stay is cut and
+ * cleaned. Pure, and never throws.
  */
 
 import {

@@ -1,7 +1,7 @@
 /**
  * Which language model reads a workspace's calls: set, shown, removed, tried. It is reached by a connection of the
- * workspace: one that is named, or the one called `analysis`, which is made of an address and a key that are given here.
- * Used by the command line and the settings API.
+ * workspace: one that is named, or the one called `analysis`, which is made of an address and a key that are given
+ * here. Used by the command line and the settings API.
  */
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -35,7 +35,10 @@ const LONGEST_MODEL = 120;
 /** Throws when what is there is not what the editor has seen; null: there is none. */
 type Expect = ((current: ModelEndpoint | null) => void) | undefined;
 
-/** `connection`: one that is there. Else `baseUrl`; `apiKey` absent: the one that is stored stays, if the address does; null: the server wants none. */
+/**
+ * `connection`: one that is there. Else `baseUrl`; `apiKey` absent: the one that is stored stays, if the address does;
+ * null: the server wants none.
+ */
 export type WantedEndpoint = { connection: string } | { baseUrl: string; apiKey?: string | null };
 
 export async function setModelEndpoint(

@@ -1,4 +1,7 @@
-/** Is a chat endpoint of any use? One question about a made-up call, so that a wrong key or model shows before a call needs them. */
+/**
+ * Is a chat endpoint of any use? One question about a made-up call, so that a wrong key or
+ * model shows before a call needs them.
+ */
 import { QUESTION_LIMIT_MS } from './ask-model.ts';
 import type { CallStory } from './call-story.ts';
 import { askChat, type ChatDeps, type ChatEndpoint, type ModelFault } from './chat-endpoint.ts';

@@ -12,7 +12,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import type { Logger } from 'pino';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { Queryable } from '../store/database.ts';
 import { parseApiKey, sha256Of } from '../workspaces/api-key-format.ts';
@@ -46,7 +46,10 @@ export interface KeyUse {
 export interface Authenticator {
   /** `address` is the client's, as the last trusted proxy saw it. */
   authenticate(authorization: string | undefined, address: string): Promise<Authentication>;
-  /** In the order of `uses`: whether each would still be let in. For what goes on after its request; asks the database once. */
+  /**
+   * In the order of `uses`: whether each would still be let in. For what goes on after its
+   * request; asks the database once.
+   */
   stillHold(uses: readonly KeyUse[]): Promise<boolean[]>;
   /** Remembers the keys that were used last. Never rejects: without it a key is known once it was right. */
   warm(): Promise<void>;
@@ -185,7 +188,7 @@ export async function refuseLate(
   clock: Pick<Clock, 'after'>,
   retryAfterSeconds: number,
 ): Promise<Extract<Authentication, { why: 'throttled' }>> {
-  await new Promise<void>((resolve) => void clock.after(REFUSAL_DELAY_MS, resolve));
+  await pause(clock, REFUSAL_DELAY_MS);
   return { ok: false, why: 'throttled', retryAfterSeconds };
 }
 

@@ -52,8 +52,9 @@ export function frameAnswers(app: FastifyInstance, log: Logger): void {
     if (refusal.status >= 500 && !(error instanceof Refusal)) {
       log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
     }
-    // Fastify would close the connection on a body that it left unread. Then a reset may overtake the answer, and the proxy
-    // before us, which bounds the body, has only a broken connection to tell of. Node reads the rest and throws it away.
+    // Fastify would close the connection on a body that it left unread. Then a reset may overtake the answer, and the
+    // proxy before us, which bounds the body, has only a broken connection to tell of. Node
+    // reads the rest and throws it away.
     return sendRefusal(request, reply.removeHeader('connection'), refusal);
   });
 }

@@ -1,6 +1,7 @@
 /**
- * What is wrong with a field, as one sentence (`details[].issue`, contract §12): `'limit' must be at most 200.` Schemas and functions give
- * the part after the field's name or a sentence of their own; zod's default words become ours here. Pure; called by `envelope.ts`.
+ * What is wrong with a field, as one sentence (`details[].issue`, contract §12): `'limit' must be at most 200.` Schemas
+ * and functions give the part after the field's name or a sentence of their own; zod's default words become ours here.
+ * Pure; called by `envelope.ts`.
  */
 
 /** Begins with what is said of the field, so the field's name stands before it. */

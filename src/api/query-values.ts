@@ -1,7 +1,8 @@
 /**
- * How values in an address are written, the same on every list. Several values, separated by commas, mean any of them; a comma that
- * belongs to a value is written `\,`. A `+` that was not encoded arrives as a blank: before digits it is taken for the plus of a number,
- * before the offset of a time for that of the offset. Zod schemas, for the routes and the published document alike.
+ * How values in an address are written, the same on every list. Several values, separated by commas, mean any of them;
+ * a comma that belongs to a value is written `\,`. A `+` that was not encoded arrives as a blank: before digits it is
+ * taken for the plus of a number, before the offset of a time for that of the offset. Zod schemas, for the routes and
+ * the published document alike.
  */
 import { z } from 'zod';
 import { normalisePhone } from '../leads/phone-number.ts';

@@ -1,7 +1,7 @@
 /**
- * The control plane's HTTP server: builds and returns it, does not listen. `src/control/` composes the ports and listens
- * on the private socket behind the media plane's proxy. Carrier callbacks register in a scope of their own, so that
- * their body parsers do not reach the API.
+ * The control plane's HTTP server: builds and returns it, does not listen. `src/control/` composes the ports and
+ * listens on the private socket behind the media plane's proxy. Carrier callbacks register in a scope of their own, so
+ * that their body parsers do not reach the API.
  */
 import Fastify, { type FastifyInstance } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
@@ -12,6 +12,7 @@ import type { LimitStore } from '../limits/limit-store.ts';
 import { purgeLimits } from '../limits/postgres-store.ts';
 import type { AnsweredRequest } from '../metrics/control-metrics.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import { purgePastCredentials } from '../workspaces/lines.ts';
 import { createAuthenticator } from './authentication.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
@@ -113,9 +114,7 @@ function purgeHourly(
   app: FastifyInstance,
   { clock, database, log }: Pick<ApiDeps, 'clock' | 'database' | 'log'>,
 ): void {
-  let cancel = (): void => {};
   let closed = false;
-  let running: Promise<unknown> = Promise.resolve();
   const purges = {
     purgeIdempotencyKeys,
     purgeLimits,
@@ -124,23 +123,19 @@ function purgeHourly(
     purgeCarrierCallbacks,
     purgeDialUsage,
   };
-  const runAll = async (): Promise<void> => {
-    for (const [name, purge] of Object.entries(purges)) {
-      await purge(database, () => closed).catch((error: unknown) => {
-        log.warn({ purge: name, err: error }, 'what is old could not be removed; the next hour tries again');
-      });
-    }
-  };
-  const again = (): void => {
-    cancel = clock.after(PURGE_EVERY_MS, () => {
-      running = runAll();
-      again();
-    });
-  };
-  app.addHook('onReady', async () => again());
+  const sweepers = Object.entries(purges).map(([name, purge]) =>
+    createSweeper({
+      clock,
+      everyMs: PURGE_EVERY_MS,
+      sweep: () => purge(database, () => closed),
+      failed: (err) => log.warn({ purge: name, err }, 'what is old could not be removed; the next hour tries again'),
+    }),
+  );
+  app.addHook('onReady', async () => {
+    for (const sweeper of sweepers) sweeper.start(PURGE_EVERY_MS);
+  });
   app.addHook('onClose', async () => {
     closed = true;
-    cancel();
-    await running;
+    await Promise.all(sweepers.map((sweeper) => sweeper.close()));
   });
 }

@@ -1,6 +1,7 @@
 /**
- * Room for large bodies. A file that is uploaded stands in control's memory until its request is done, and a client may stop half way;
- * so what a body may have is taken out of a budget before any of it is read, and given back when nothing holds the body any more.
+ * Room for large bodies. A file that is uploaded stands in control's memory until its request is done, and a client may
+ * stop half way; so what a body may have is taken out of a budget before any of it is read, and given back when nothing
+ * holds the body any more.
  */
 import { finished } from 'node:stream';
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
@@ -36,7 +37,7 @@ export class UploadRoom {
       const hold = { workspaceId: request.principal.workspaceId, bytes, users: 1 };
       if (!this.#take(hold)) throw new Refusal('overloaded', { retryAfterSeconds: RETRY_SECONDS });
       this.#holds.set(request, hold);
-      finished(reply.raw, () => this.#leave(hold));
+      finished(reply.raw, () => this.#release(hold));
     };
   }
 
@@ -49,7 +50,7 @@ export class UploadRoom {
     try {
       return await work();
     } finally {
-      this.#leave(hold);
+      this.#release(hold);
     }
   }
 
@@ -61,7 +62,7 @@ export class UploadRoom {
     return true;
   }
 
-  #leave(hold: Hold): void {
+  #release(hold: Hold): void {
     hold.users--;
     if (hold.users > 0) return;
     const { workspaceId, bytes } = hold;

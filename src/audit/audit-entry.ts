@@ -1,10 +1,13 @@
 /**
- * What an audit row says, and the exact bytes that its hash covers. Pure. Written by `record-audit.ts`, put in its chain by
- * `link-chain.ts`, checked by `verify-chain.ts`.
+ * What an audit row says, and the exact bytes that its hash covers. Pure. Written by `record-audit.ts`, put in its
+ * chain by `link-chain.ts`, checked by `verify-chain.ts`.
  */
 import { createHash } from 'node:crypto';
 
-/** Who did it: an API key or an operator's key by its public id, a person at the command line, a part of the service itself. */
+/**
+ * Who did it: an API key or an operator's key by its public id, a person at the command line, a
+ * part of the service itself.
+ */
 export type AuditActor = `key:${string}` | `operator:${string}` | `cli:${string}` | `system:${string}`;
 
 /** Who asked for a change, and from where; the same for all that one request changes. */

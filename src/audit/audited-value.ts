@@ -1,7 +1,7 @@
 /**
- * `before` and `after` of an audit row as canonical JSON: keys sorted, secrets blanked by name and by look, bounded. Callers
- * leave secrets out by themselves; this is for the one that forgets. Of people whose data may have to be erased, callers
- * give ids and the names of changed fields, not the data: a chain cannot forget.
+ * `before` and `after` of an audit row as canonical JSON: keys sorted, secrets blanked by name and by look, bounded.
+ * Callers leave secrets out by themselves; this is for the one that forgets. Of people whose data may have to be
+ * erased, callers give ids and the names of changed fields, not the data: a chain cannot forget.
  */
 import { createHash } from 'node:crypto';
 

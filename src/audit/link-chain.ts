@@ -1,16 +1,16 @@
 /**
  * Gives the audit rows that were committed since the last time their places in their chains. Run each second by control
- * (`start-audit.ts`), and by whoever is about to read or verify a chain. One at a time for each chain, by the lock on the chain's
- * end; the changes themselves never wait for it. With a key it also seals the new end.
+ * (`start-audit.ts`), and by whoever is about to read or verify a chain. One at a time for each chain, by the lock on
+ * the chain's end; the changes themselves never wait for it. With a key it also signs the new end.
  */
 import type { Database, Queryable } from '../store/database.ts';
 import { AUDIT_COLUMNS, type AuditRow, FIRST_PREV_HASH, hashOf } from './audit-entry.ts';
-import type { ChainSealer } from './chain-sealer.ts';
+import type { ChainSigner } from './chain-signer.ts';
 
 const BATCH_ROWS = 500;
 
 /** Links all that wait, of one chain or of all. Returns how many rows. */
-export async function linkAudit(database: Database, sealer: ChainSealer | null, chain?: string): Promise<number> {
+export async function linkAudit(database: Database, signer: ChainSigner | null, chain?: string): Promise<number> {
   const chains =
     chain === undefined
       ? (await database.query<{ chain: string }>('SELECT DISTINCT chain FROM audit_log WHERE position IS NULL')).map(
@@ -20,13 +20,13 @@ export async function linkAudit(database: Database, sealer: ChainSealer | null, 
   let linked = 0;
   for (const one of chains) {
     for (let batch = BATCH_ROWS; batch === BATCH_ROWS; linked += batch) {
-      batch = await database.transaction((tx) => linkBatch(tx, sealer, one));
+      batch = await database.transaction((tx) => linkBatch(tx, signer, one));
     }
   }
   return linked;
 }
 
-async function linkBatch(tx: Queryable, sealer: ChainSealer | null, chain: string): Promise<number> {
+async function linkBatch(tx: Queryable, signer: ChainSigner | null, chain: string): Promise<number> {
   const waiting = await tx.query('SELECT 1 AS one FROM audit_log WHERE chain = $1 AND position IS NULL LIMIT 1', [
     chain,
   ]);
@@ -64,10 +64,10 @@ async function linkBatch(tx: Queryable, sealer: ChainSealer | null, chain: strin
     ],
   );
   await tx.query('UPDATE audit_chains SET position = $2, hash = $3 WHERE chain = $1', [chain, position, hash]);
-  if (sealer !== null) {
+  if (signer !== null) {
     await tx.query(
       'INSERT INTO audit_seals (chain, position, hash, mac) VALUES ($1, $2, $3, $4) ON CONFLICT (chain, position) DO NOTHING',
-      [chain, position, hash, sealer.macOf(chain, position, hash)],
+      [chain, position, hash, signer.macOf(chain, position, hash)],
     );
   }
   return rows.length;

@@ -1,7 +1,10 @@
-/** One page of a workspace's audit, newest first, for the API and the command line. Rows that wait for their place are linked first. */
+/**
+ * One page of a workspace's audit, newest first, for the API and the command line. Rows that
+ * wait for their place are linked first.
+ */
 import type { Database } from '../store/database.ts';
 import { chainOf } from './audit-entry.ts';
-import type { ChainSealer } from './chain-sealer.ts';
+import type { ChainSigner } from './chain-signer.ts';
 import { linkAudit } from './link-chain.ts';
 
 export interface AuditView {
@@ -30,11 +33,11 @@ export interface AuditFilters {
 export async function readAudit(
   database: Database,
   /** Null: seals are left to control. */
-  sealer: ChainSealer | null,
+  signer: ChainSigner | null,
   asked: { workspaceId: string | null; filters: AuditFilters; before: number | null; limit: number },
 ): Promise<AuditView[]> {
   const chain = chainOf(asked.workspaceId);
-  await linkAudit(database, sealer, chain);
+  await linkAudit(database, signer, chain);
   const { actor, action, target } = asked.filters;
   const rows = await database.query<
     Omit<AuditView, 'position' | 'before' | 'after'> & { position: string; before: string | null; after: string | null }

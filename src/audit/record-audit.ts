@@ -1,7 +1,8 @@
 /**
- * Writes one audit row in the transaction of the change that it reports, so that neither exists without the other. Called by
- * everything that changes settings, and by everything that an API key changes. It takes no lock and waits for nobody: the row
- * gets its place in the chain a moment later (`link-chain.ts`). `at` is the database's clock, the same for all nodes.
+ * Writes one audit row in the transaction of the change that it reports, so that neither exists without the other.
+ * Called by everything that changes settings, and by everything that an API key changes. It takes no lock and waits for
+ * nobody: the row gets its place in the chain a moment later (`link-chain.ts`). `at` is the database's clock, the same
+ * for all nodes.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Queryable } from '../store/database.ts';

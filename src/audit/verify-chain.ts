@@ -1,10 +1,10 @@
 /**
- * Reads a chain from its first row to its end and says which rows were changed, removed, inserted or moved, by number. Called
- * by `parley audit verify` and by tests. Reads in batches; holds no more than one of them, and one hash a seal.
+ * Reads a chain from its first row to its end and says which rows were changed, removed, inserted or moved, by number.
+ * Called by `parley audit verify` and by tests. Reads in batches; holds no more than one of them, and one hash a seal.
  */
 import type { Queryable } from '../store/database.ts';
 import { AUDIT_COLUMNS, type AuditRow, FIRST_PREV_HASH, hashOf } from './audit-entry.ts';
-import type { ChainSealer } from './chain-sealer.ts';
+import type { ChainSigner } from './chain-signer.ts';
 
 export type AuditFaultKind =
   /** The row's fields are not those that were hashed. */
@@ -53,7 +53,7 @@ export async function verifyChain(
   database: Queryable,
   chain: string,
   /** Null: seals are compared with the rows, but whether they are ours is not known. */
-  sealer: ChainSealer | null,
+  signer: ChainSigner | null,
 ): Promise<ChainReport> {
   const [noted] = await database.query<{ position: string; hash: Buffer }>(
     'SELECT position, hash FROM audit_chains WHERE chain = $1',
@@ -94,7 +94,7 @@ export async function verifyChain(
       const seal = seals.get(position);
       if (seal !== undefined) {
         const same =
-          seal.hash.equals(row.hash) && (sealer === null || sealer.isOurs(chain, position, seal.hash, seal.mac));
+          seal.hash.equals(row.hash) && (signer === null || signer.isOurs(chain, position, seal.hash, seal.mac));
         if (!same) found({ position, kind: 'seal', id: row.id });
         seals.delete(position);
       }

@@ -1,6 +1,7 @@
 /**
- * The filters of the call log (contract §13) as conditions on `call_search`, pure. Called by `call-log-search.ts`. Whatever is
- * compared for equality is a lexeme of the row's document, made in the same way by migration 0007; ranges are columns.
+ * The filters of the call log (contract §13) as conditions on `call_search`, pure. Called by `call-log-search.ts`.
+ * Whatever is compared for equality is a lexeme of the row's document, made in the same way by
+ * migration 0007; ranges are columns.
  */
 import { createHash } from 'node:crypto';
 

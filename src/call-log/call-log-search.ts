@@ -1,9 +1,9 @@
 /**
  * Which calls a page of the call log holds: their ids, newest first. Called by the list route and the command line.
  *
- * What is common stands among the newest calls, and what is rare in the index of documents. So a page is looked for among
- * the newest calls first, in their order, and only when they do not fill it, in the index, whole. Neither way depends on
- * how often the planner believes a word to be; docs/decisions/call-log-indexes.md has the measurements.
+ * What is common stands among the newest calls, and what is rare in the index of documents. So a page is looked for
+ * among the newest calls first, in their order, and only when they do not fill it, in the index, whole. Neither way
+ * depends on how often the planner believes a word to be; docs/decisions/call-log-indexes.md has the measurements.
  */
 import type { Database, Queryable } from '../store/database.ts';
 import { PLAN_EACH_TIME } from '../store/statements.ts';
@@ -72,7 +72,8 @@ function findByIndex(database: Database, search: CallSearch): Promise<Found[]> {
   const sql = new Parameters();
   const documents = documentConditions(sql, search, loose);
   const conditions = [...documents, ...numberConditions(sql, search.filters)];
-  // The workspace is in the document too. Where that is looked up, the column must not lure the planner to another index.
+  // The workspace is in the document too. Where that is looked up, the column must not lure the
+  // planner to another index.
   if (hasNumbers(search.filters)) conditions.push(`workspace_id = ${sql.put(search.workspaceId)}`);
   const matching = `WITH matching AS MATERIALIZED (SELECT workspace_id, created_at, call_uuid FROM call_search WHERE ${conditions.join(' AND ')})`;
   const wanted = `workspace_id = ${sql.put(search.workspaceId)} AND ${timeCondition(sql, search)}`;
@@ -93,8 +94,8 @@ function selectPage(sql: Parameters, search: CallSearch, from: string, where: st
 }
 
 /**
- * What the index found by words alone, newest first, each held to its document until the page is full. The subquery in the condition
- * keeps the planner from asking it of all before they are in order.
+ * What the index found by words alone, newest first, each held to its document until the page is full. The subquery in
+ * the condition keeps the planner from asking it of all before they are in order.
  */
 function selectChecked(sql: Parameters, search: CallSearch, candidates: string): string {
   const check = documentConditions(sql, search).join(' AND ');
@@ -129,8 +130,9 @@ function documentConditions(
 }
 
 /**
- * A phrase as its words in any order. The index does not know the order of words, so PostgreSQL would read the document of each call
- * that has them. Where something is excluded it stays as it is: to exclude more than was asked for would lose calls.
+ * A phrase as its words in any order. The index does not know the order of words, so PostgreSQL would read the document
+ * of each call that has them. Where something is excluded it stays as it is: to exclude more
+ * than was asked for would lose calls.
  */
 function loose(words: string): string {
   return `CASE WHEN ${words}::text ~ '!' THEN ${words} ELSE regexp_replace(${words}::text, ''' <(-|[0-9]+)> ''', ''' & ''', 'g')::tsquery END`;

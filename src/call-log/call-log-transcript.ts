@@ -1,4 +1,7 @@
-/** A transcript as subtitles. Pure; called by the API and the command line. Only what was heard, like every text of a conversation. */
+/**
+ * A transcript as subtitles. Pure; called by the API and the command line. Only what was heard,
+ * like every text of a conversation.
+ */
 import type { Turn } from '../../media/contract/conversation.ts';
 
 const SPEAKERS: Record<Turn['role'], string> = { agent: 'Agent', user: 'Customer' };

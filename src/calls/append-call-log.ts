@@ -1,4 +1,7 @@
-/** Appends to `call_events`. Inside the transaction of the change that it tells of; the caller publishes after the commit. */
+/**
+ * Appends to `call_events`. Inside the transaction of the change that it tells of; the caller
+ * publishes after the commit.
+ */
 
 import type { Queryable } from '../store/database.ts';
 import type { CallEvent } from './call-event-bus.ts';
@@ -10,8 +13,9 @@ export interface CallLogLine {
 }
 
 /**
- * Writes the lines in order, in one statement, and returns them as stored. The call's row is locked before they get their ids, so that
- * of one call no event is ever seen after a later one: a reader that remembers the last id misses none.
+ * Writes the lines in order, in one statement, and returns them as stored. The call's row is locked before they get
+ * their ids, so that of one call no event is ever seen after a later one: a reader that
+ * remembers the last id misses none.
  */
 export async function appendCallLog(
   tx: Queryable,

@@ -1,7 +1,7 @@
 /**
  * Tells the event streams of this process that something happened in a call. The calls code publishes after commit;
- * `GET …/events` listens. Only a bell with a label: what is stored is read from `call_events`, so an event published on
- * another node, or missed, still arrives by polling. A listener that throws harms nobody else.
+ * `GET …/events` listens. Only a signal with a label: what is stored is read from `call_events`, so an event published
+ * on another node, or missed, still arrives by polling. A listener that throws harms nobody else.
  */
 
 export interface CallEvent {

@@ -1,6 +1,7 @@
 /**
- * What a failed call says of its fault, to a receiver of `call.failed` and in the call log: whose it was by name, and whether the same
- * call may be placed again. Both follow from why the call ended and how far it came; the words are those of whoever reported the fault, else these.
+ * What a failed call says of its fault, to a receiver of `call.failed` and in the call log: whose it was by name, and
+ * whether the same call may be placed again. Both follow from why the call ended and how far it came; the words are
+ * those of whoever reported the fault, else these.
  */
 import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outcome.ts';
 import type { CallRecord } from './call-record.ts';
@@ -10,7 +11,10 @@ export interface CallFailure {
   message: string;
   /** The carrier or the engine at fault; null: nobody but the client or this service. */
   provider: string | null;
-  /** A new attempt, with nothing changed, may succeed; never true of a call that rang or was answered: a person would be rung twice. */
+  /**
+   * A new attempt, with nothing changed, may succeed; never true of a call that rang or was
+   * answered: a person would be rung twice.
+   */
   retryable: boolean;
 }
 

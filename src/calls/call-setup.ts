@@ -5,14 +5,14 @@
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { placeholderText } from '../../media/contract/placeholders.ts';
 import type { Queryable } from '../store/database.ts';
-import type { LiveCall } from './live-call.ts';
+import type { CallRow } from './call-row.ts';
 
 const PLACEHOLDER_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const MAX_VALUE_CHARS = 2_000;
 const DEFAULT_CUSTOMER_NAME = 'Customer';
 const TIMEZONE = 'UTC';
 
-export async function readAgentDefinition(database: Queryable, call: LiveCall): Promise<AgentDefinition> {
+export async function readAgentDefinition(database: Queryable, call: CallRow): Promise<AgentDefinition> {
   const rows = await database.query<{ definition: AgentDefinition }>(
     'SELECT definition FROM agent_versions WHERE agent_id = $1 AND version = $2',
     [call.agentId, call.agentVersion],
@@ -22,9 +22,12 @@ export async function readAgentDefinition(database: Queryable, call: LiveCall): 
   return definition;
 }
 
-/** First wins: `customer_name` from the call's name, its metadata, its lead's notes and source, the agent's defaults, `sys.*`. `secret.*` never comes here. */
+/**
+ * First wins: `customer_name` from the call's name, its metadata, its lead's notes and source, the agent's defaults,
+ * `sys.*`. `secret.*` never comes here.
+ */
 export function placeholdersOf(
-  call: Pick<LiveCall, 'callUuid' | 'toNumber' | 'fromNumber' | 'direction' | 'metadata' | 'name' | 'leadValues'>,
+  call: Pick<CallRow, 'callUuid' | 'toNumber' | 'fromNumber' | 'direction' | 'metadata' | 'name' | 'leadValues'>,
   definition: AgentDefinition,
   nowEpochMs: number,
 ): Record<string, string> {

@@ -1,6 +1,7 @@
 /**
- * The `warnings` of a call: what went wrong without ending it. In the row a warning is its code, or where it can be met several times
- * over, each time of something else (a placeholder without a value), a code with a key and a count; a client sees all in one shape.
+ * The `warnings` of a call: what went wrong without ending it. In the row a warning is its code, or where it can be met
+ * several times over, each time of something else (a placeholder without a value), a code with a key and a count; a
+ * client sees all in one shape.
  */
 export interface CountedWarning {
   code: string;

@@ -1,6 +1,7 @@
 /**
- * What an analysis finds in a call (contract §6, §13): its shape, its labels and its bounds. Used by whoever makes one (`heuristic/`,
- * `model-answer.ts`) and whoever shows one. Whatever made it, nothing longer or other than this leaves `src/analysis`.
+ * What an analysis finds in a call (contract §6, §13): its shape, its labels and its bounds. Used by whoever makes one
+ * (`heuristic/`, `model-answer.ts`) and whoever shows one. Whatever made it, nothing longer or
+ * other than this leaves `src/analysis`.
  */
 
 /** Of an agent that names no intents of its own. */
@@ -62,7 +63,9 @@ export function labelsOf(intents: readonly string[] | undefined): string[] {
   return [...new Set([...own.filter((label) => label !== OTHER_INTENT), OTHER_INTENT])];
 }
 
-/** One line without control characters or half a character, cut at `longest`; what came from outside is stored only so. */
+/**
+ * One line without control characters or half a character, cut at `longest`; what came from outside is stored only so.
+ */
 export function plainLine(text: string, longest: number): string {
   const line = wellFormed(text)
     .replace(/[\p{Cc}\u2028\u2029\s]+/gu, ' ')

@@ -1,9 +1,11 @@
 /**
- * The `latency` of a call log entry (contract §13), pure: the stages that the pipeline measured of each reply, and above them the
- * waveform's own answer once the recording is there. Called when media stops and when a recording is told.
+ * The `latency` of a call log entry (contract §13), pure: the stages that the pipeline measured of each reply, and
+ * above them the waveform's own answer once the recording is there. Called when media stops and
+ * when a recording is told.
  *
  *   caller's last sound │ eou │ stt │ tts (script and voice) │ transport │ first sound of the reply
- *                       └──────────── stagesMs, by the pipeline's clock ─┘   mouthToEarMs, by the waveform, is the same stretch
+ *                       └──────────── stagesMs, by the pipeline's clock ─┘
+ *                       mouthToEarMs, by the waveform, is the same stretch
  */
 import type { SoundMap, Turn, TurnLatency } from '../../media/contract/conversation.ts';
 import { longestSilenceMs, turnGaps } from './turn-gaps.ts';
@@ -17,7 +19,10 @@ export interface Spread {
   count: number;
 }
 
-/** One reply. Stages are ms and add up to `stagesMs`; `agentMs` is until the reply's first frame was handed to the carrier. */
+/**
+ * One reply. Stages are ms and add up to `stagesMs`; `agentMs` is until the reply's first frame
+ * was handed to the carrier.
+ */
 export interface ReplyLatency {
   turnId: string;
   eouMs: number;
@@ -38,8 +43,8 @@ const STAGES = ['eouMs', 'sttMs', 'ttsMs', 'transportMs', 'agentMs', 'stagesMs']
 const LONGEST_REPLY_MS = 60_000;
 
 /**
- * Null when no reply was measured. Without a sound map `mouthToEarMs` is the sum of the stages and `method` says `pipeline`; with one it
- * holds the waveform's values alone, and `differenceMs` says how far the two are apart.
+ * Null when no reply was measured. Without a sound map `mouthToEarMs` is the sum of the stages and `method` says
+ * `pipeline`; with one it holds the waveform's values alone, and `differenceMs` says how far the two are apart.
  */
 export function summariseLatencies(
   latencies: readonly TurnLatency[],

@@ -1,6 +1,6 @@
 /**
- * What the call log and the webhooks say of a call in the same way. Pure; called by the API's call view and by the body of
- * a webhook event, which must not differ.
+ * What the call log and the webhooks say of a call in the same way. Pure; called by the API's call view and by the body
+ * of a webhook event, which must not differ.
  */
 import type { CallRecord } from './call-record.ts';
 

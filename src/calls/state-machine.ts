@@ -1,6 +1,7 @@
 /**
- * The states of a call and the only ways between them (contract §1), pure. `src/lifecycle/observe.ts` asks it for every observation;
- * nothing else decides a status. A state is never left for an earlier one, and a terminal one is never left.
+ * The states of a call and the only ways between them (contract §1), pure. `src/lifecycle/observe.ts` asks it for every
+ * observation; nothing else decides a status. A state is never left for an earlier one, and a
+ * terminal one is never left.
  *
  *   queued 0 ─► dialing 1 ─► ringing 2 ─► in_progress 3 ─► completed 4
  *      │           ├───────────┼──────────────►│ (ringing may be skipped)
@@ -50,9 +51,10 @@ export function mayMove(from: CallStatus, to: CallStatus): boolean {
 /**
  * The reason that a call in a non-terminal `status` really ends with when somebody reports `reason`. Reports come late,
  * doubled and in the wrong order, so a reason may not fit the state; it is then read as the nearest one that does:
- * - not answered, but said to have ended as a talk does (`user_hangup`, `agent_hangup`, …): nobody took the call, or, when
- *   it was the client's or our own doing, it was canceled;
- * - answered, but said never to have been: our own cancel that came too late is a hang-up, anything else a carrier's fault;
+ * - not answered, but said to have ended as a talk does (`user_hangup`, `agent_hangup`, …): nobody took the call, or,
+ *   when it was the client's or our own doing, it was canceled;
+ * - answered, but said never to have been: our own cancel that came too late is a hang-up,
+ *   anything else a carrier's fault;
  * - queued, and not a failure: it never left the queue.
  */
 export function fittingReason(status: Exclude<CallStatus, TerminalStatus>, reason: EndedReason): EndedReason {

@@ -5,10 +5,13 @@
  * `scale` shortens, for fault runs, what waits for a carrier's word: `PARLEY_CALL_TIMER_SCALE` of `src/config`.
  */
 
-import type { LiveCall } from './live-call.ts';
+import type { CallRow } from './call-row.ts';
 import { isTerminal } from './state-machine.ts';
 
-/** A carrier request takes 5 s at most, twice where a 429 is tried again; without an outcome after this it was interrupted. */
+/**
+ * A carrier request takes 5 s at most, twice where a 429 is tried again; without an outcome
+ * after this it was interrupted.
+ */
 export const PLACEMENT_LOST_MS = 15_000;
 /** How long an unknown submission is held for a callback or a late acceptance. */
 export const SUBMISSION_UNKNOWN_MS = 60_000;
@@ -26,7 +29,10 @@ export const CLOSING_LOOKUP_MS = 10_000;
 export const CLOSING_LIMIT_MS = 40_000;
 /** A media process that did not renew for so long does not own the call any more. */
 export const LEASE_MS = 30_000;
-/** How long a call without an owner waits to come back, or for a definite word of the carrier: 45 s after the death it is over. */
+/**
+ * How long a call without an owner waits to come back, or for a definite word of the carrier:
+ * 45 s after the death it is over.
+ */
 export const ORPHAN_LIMIT_MS = 12_000;
 /** The same for a web session: a visitor may come back for 30 s (contract §9), and needs some to be served. */
 export const WEB_ORPHAN_LIMIT_MS = 33_000;
@@ -56,7 +62,7 @@ export interface Timer {
 }
 
 /** The running timers, the most decisive first: of several that are over, the reaper acts on the first. */
-export function timersOf(call: LiveCall, scale = 1): Timer[] {
+export function timersOf(call: CallRow, scale = 1): Timer[] {
   if (isTerminal(call.status)) return [];
   const { endAskedAt } = call;
   const isAsked = endAskedAt !== null && call.ending === null;
@@ -70,7 +76,7 @@ function scaled(ms: number, scale: number): number {
   return Math.max(Math.min(ms, LEAST_SCALED_MS), ms * scale);
 }
 
-function timersOfState(call: LiveCall, scale: number): Timer[] {
+function timersOfState(call: CallRow, scale: number): Timer[] {
   if (call.status === 'in_progress') return timersOfTalk(call, scale);
   const dialedAt = (call.dialedAt ?? call.createdAt).getTime();
   if (call.status === 'ringing') {
@@ -88,7 +94,7 @@ function timersOfState(call: LiveCall, scale: number): Timer[] {
   return timers;
 }
 
-function timersOfTalk(call: LiveCall, scale: number): Timer[] {
+function timersOfTalk(call: CallRow, scale: number): Timer[] {
   const answeredAt = (call.answeredAt ?? call.createdAt).getTime();
   const claimed = call.epoch > 0;
   const timers: Timer[] = [];
@@ -121,12 +127,12 @@ function timersOfTalk(call: LiveCall, scale: number): Timer[] {
 }
 
 /**
- * The timer to act on, or null when the row was only looked at too early (a lease was renewed meanwhile). `passedEpochMs` is earlier than
- * `nowEpochMs` when the wall clock was set forward since the call began: leases are written anew by the clock of now, the other timers
- * begin at what the row says of the past.
+ * The timer to act on, or null when the row was only looked at too early (a lease was renewed meanwhile).
+ * `passedEpochMs` is earlier than `nowEpochMs` when the wall clock was set forward since the call began: leases are
+ * written anew by the clock of now, the other timers begin at what the row says of the past.
  */
 export function dueTimer(
-  call: LiveCall,
+  call: CallRow,
   nowEpochMs: number,
   passedEpochMs: number = nowEpochMs,
   scale = 1,
@@ -136,12 +142,12 @@ export function dueTimer(
   return due?.kind ?? null;
 }
 
-export function isDue(call: LiveCall, kind: TimerKind, nowEpochMs: number, scale = 1): boolean {
+export function isDue(call: CallRow, kind: TimerKind, nowEpochMs: number, scale = 1): boolean {
   return timersOf(call, scale).some((timer) => timer.kind === kind && timer.atEpochMs <= nowEpochMs);
 }
 
 /** When the reaper must look at the call next; null once it is terminal. Never in the past. */
-export function nextDeadline(call: LiveCall, nowEpochMs: number, scale = 1): Date | null {
+export function nextDeadline(call: CallRow, nowEpochMs: number, scale = 1): Date | null {
   let next = Number.POSITIVE_INFINITY;
   for (const { atEpochMs } of timersOf(call, scale)) {
     next = Math.min(next, atEpochMs > nowEpochMs ? atEpochMs : nowEpochMs + RETRY_MS);

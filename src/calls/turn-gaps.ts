@@ -1,7 +1,8 @@
 /**
- * The waveform's own answer: for each reply, from the end of the caller's energy to the first sound of the agent, out of a recording's
- * sound map and the turns that the pipeline knows. Pure. Turns say which pauses lie inside a caller's turn and which sound is a murmur or
- * a breath after it; where both do not fit together there is no value, never a guess. Accuracy: docs/decisions/waveform-latency.md.
+ * The waveform's own answer: for each reply, from the end of the caller's energy to the first sound of the agent, out
+ * of a recording's sound map and the turns that the pipeline knows. Pure. Turns say which pauses lie inside a caller's
+ * turn and which sound is a murmur or a breath after it; where both do not fit together there is no value, never a
+ * guess. Accuracy: docs/decisions/waveform-latency.md.
  */
 import type { SoundMap, SoundRun, Turn } from '../../media/contract/conversation.ts';
 
@@ -14,7 +15,10 @@ export interface TurnGap {
   mouthToEarMs: number;
 }
 
-/** The pipeline's voice gate may hear the end of a turn a little early: sound that begins so soon after it is part of it. */
+/**
+ * The pipeline's voice-activity gate may hear the end of a turn a little early: sound that begins so
+ * soon after it is part of it.
+ */
 const TURN_END_EARLY_MS = 120;
 const TURN_START_LATE_MS = 250;
 /** The waveform and the gate may differ by so much; more, and one of them heard something else. */
@@ -76,7 +80,10 @@ function firstAfter(runs: readonly SoundRun[], ms: number): number {
   return low;
 }
 
-/** The longest stretch in which neither side made a sound, between the first sound of the call and the last; 0 when there is none. */
+/**
+ * The longest stretch in which neither side made a sound, between the first sound of the call and the last; 0 when
+ * there is none.
+ */
 export function longestSilenceMs({ caller, agent }: SoundMap): number {
   const runs = [...caller, ...agent].sort((a, b) => a.startMs - b.startMs);
   let longest = 0;

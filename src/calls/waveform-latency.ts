@@ -1,18 +1,19 @@
 /**
- * A recording came with its sound map: the call's latencies are told again, now from the waveform. In the transaction of the message, on
- * the locked row. Only of a call's first stream: the times of a later one begin elsewhere in the transcript.
+ * A recording came with its sound map: the call's latencies are told again, now from the waveform. In the transaction
+ * of the message, on the locked row. Only of a call's first stream: the times of a later one
+ * begin elsewhere in the transcript.
  */
 import type { SoundMap, TurnLatency } from '../../media/contract/conversation.ts';
 import type { Queryable } from '../store/database.ts';
+import { type CallRow, patchCall } from './call-row.ts';
 import { readTurns } from './call-turns.ts';
 import { summariseLatencies } from './latency-summary.ts';
-import { type LiveCall, patchCall } from './live-call.ts';
 
 const FIRST_EPOCH = 1;
 
 export async function writeWaveformLatency(
   tx: Queryable,
-  call: LiveCall,
+  call: CallRow,
   epoch: number,
   sound: SoundMap,
 ): Promise<void> {

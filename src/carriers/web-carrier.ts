@@ -1,6 +1,7 @@
 /**
- * A web session where a carrier would stand: nobody can be dialled, asked or told anything, because the socket is media's own. So
- * the timers and deeds of calls need not know the difference. It is not in the registry of carriers: no line can have it.
+ * A web session where a carrier would stand: nobody can be dialled, asked or told anything, because the socket is
+ * media's own. So the timers and effects of calls need not know the difference. It is not in the registry of carriers:
+ * no line can have it.
  */
 import type { Carrier } from './carrier.ts';
 

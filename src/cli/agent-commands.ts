@@ -1,4 +1,7 @@
-/** `parley agent …`: import a checked definition from a file, list and show agents, go back to a version, take one out of use. */
+/**
+ * `parley agent …`: import a checked definition from a file, list and show agents, go back to a
+ * version, take one out of use.
+ */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import {

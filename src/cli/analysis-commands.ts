@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { analyseAgain } from '../analysis/analyse-again.ts';
+import { type CallRow, readCall } from '../calls/call-row.ts';
 import { type CallWarning, codeOf } from '../calls/call-warnings.ts';
 import type { Findings } from '../calls/findings.ts';
-import { type LiveCall, readCall } from '../calls/live-call.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import { createGuardedClient } from '../outbound-http/guarded-client.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
@@ -53,13 +53,13 @@ export function addAnalysisCommands(program: Command, io: CommandIo): void {
 
 const REFUSALS = {
   unknown_call: 'There is no such call any more.',
-  live: 'The call has not ended.',
+  not_over: 'The call has not ended.',
   pending: 'The service is about to analyse it; look again in a moment.',
   unanswered: 'Nobody answered the call, so there is nothing to analyse.',
   deleted: 'The transcript was deleted, so there is nothing to analyse.',
 } as const;
 
-async function findCall(io: CommandIo, slug: string, callId: string): Promise<LiveCall> {
+async function findCall(io: CommandIo, slug: string, callId: string): Promise<CallRow> {
   const { id } = await findWorkspace(io.database(), slug);
   const call = UUID.test(callId) ? await readCall(io.database(), id, callId) : undefined;
   if (call !== undefined) return call;

@@ -1,7 +1,7 @@
 /** `parley audit …`: list what was changed and by whom, and check that nobody changed the list. */
 import type { Command } from 'commander';
 import { chainOf, SERVICE_CHAIN } from '../audit/audit-entry.ts';
-import { createChainSealer } from '../audit/chain-sealer.ts';
+import { createChainSigner } from '../audit/chain-signer.ts';
 import { linkAudit } from '../audit/link-chain.ts';
 import { readAudit } from '../audit/read-audit.ts';
 import { type AuditFault, type ChainReport, verifyChain } from '../audit/verify-chain.ts';
@@ -56,17 +56,17 @@ export function addAuditCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string | undefined, options: { expect?: string }) => {
       const database = io.database();
       const hasKey = io.settings().masterKeys().length > 0;
-      const sealer = hasKey ? createChainSealer(await io.masterKeys()) : null;
+      const signer = hasKey ? createChainSigner(await io.masterKeys()) : null;
       const workspaces = slug === undefined ? await listWorkspaces(database) : [await findWorkspace(database, slug)];
       const chains = workspaces.map((one) => ({ name: one.slug, chain: chainOf(one.id) }));
       if (slug === undefined) chains.push({ name: '(service)', chain: SERVICE_CHAIN });
-      await linkAudit(database, sealer);
+      await linkAudit(database, signer);
       const reports: (ChainReport & { name: string })[] = [];
-      for (const { name, chain } of chains) reports.push({ name, ...(await verifyChain(database, chain, sealer)) });
+      for (const { name, chain } of chains) reports.push({ name, ...(await verifyChain(database, chain, signer)) });
       const expected = await expectation(io, chains[0]!.chain, slug, options.expect);
       const whole = reports.every((report) => report.faults.length === 0) && expected.length === 0;
-      const unsealed = sealer === null ? ['Without PARLEY_MASTER_KEY the seals were compared, not proved.'] : [];
-      io.print({ ok: whole, proved: sealer !== null, chains: reports, ...(expected.length > 0 ? { expected } : {}) }, [
+      const unsealed = signer === null ? ['Without PARLEY_MASTER_KEY the seals were compared, not proved.'] : [];
+      io.print({ ok: whole, proved: signer !== null, chains: reports, ...(expected.length > 0 ? { expected } : {}) }, [
         ...reports.flatMap(linesOf),
         ...expected,
         ...unsealed,

@@ -1,12 +1,15 @@
-/** `parley call …`: the call log for whoever runs the service. Unlike the API it says where recordings lie (sealed: `parley recording get`). */
+/**
+ * `parley call …`: the call log for whoever runs the service. Unlike the API it says where recordings lie (sealed:
+ * `parley recording get`).
+ */
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { recordingPlaces } from '../call-log/call-log-files.ts';
 import type { CallFilters } from '../call-log/call-log-query.ts';
 import { searchCalls } from '../call-log/call-log-search.ts';
 import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
+import { type CallRow, readCall, readCalls } from '../calls/call-row.ts';
 import { readTurns } from '../calls/call-turns.ts';
-import { type LiveCall, readCall, readCalls } from '../calls/live-call.ts';
 import { publicMetadata, secondsBetween } from '../calls/shown-fields.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import { OperatorError } from '../errors/operator-error.ts';
@@ -115,7 +118,7 @@ export function addCallCommands(program: Command, io: CommandIo): void {
       const { callUuid } = found;
       const deps = { database: io.database(), clock: systemClock, eraser: io.recordings().eraser };
       const outcome = await deleteCallParts(deps, { workspaceId, callUuid, parts, by: io.by() });
-      if (outcome === 'live') {
+      if (outcome === 'not_over') {
         throw new OperatorError('refused', 'The call has not ended', `first: parley call hangup ${slug} ${callUuid}`);
       }
       if (outcome === 'held') {
@@ -152,7 +155,7 @@ function partsOf(list: string): CallPart[] {
   return CALL_PARTS.filter((part) => asked.includes('all') || asked.includes(part));
 }
 
-async function findCall(io: CommandIo, slug: string, callId: string): Promise<{ workspaceId: string; call: LiveCall }> {
+async function findCall(io: CommandIo, slug: string, callId: string): Promise<{ workspaceId: string; call: CallRow }> {
   const { id } = await findWorkspace(io.database(), slug);
   const call = UUID.test(callId) ? await readCall(io.database(), id, callId) : undefined;
   if (call === undefined)
@@ -164,7 +167,7 @@ async function findCall(io: CommandIo, slug: string, callId: string): Promise<{ 
   return { workspaceId: id, call };
 }
 
-async function waitForEnd(io: CommandIo, workspaceId: string, callUuid: string): Promise<LiveCall> {
+async function waitForEnd(io: CommandIo, workspaceId: string, callUuid: string): Promise<CallRow> {
   const untilMs = performance.now() + END_LIMIT_MS;
   for (;;) {
     const call = (await readCall(io.database(), workspaceId, callUuid))!;
@@ -173,12 +176,12 @@ async function waitForEnd(io: CommandIo, workspaceId: string, callUuid: string):
   }
 }
 
-function secondsText(call: LiveCall): string {
+function secondsText(call: CallRow): string {
   const seconds = secondsBetween(call.answeredAt, call.endedAt);
   return seconds === null ? '-' : `${seconds} s`;
 }
 
-function shown(call: LiveCall): Record<string, unknown> {
+function shown(call: CallRow): Record<string, unknown> {
   const { callUuid, agentId, direction, toNumber, fromNumber, name, status, endedReason, hangupBy, fault } = call;
   const { createdAt, answeredAt, endedAt, recordingStatus, transcriptStatus, analysisStatus } = call;
   return {

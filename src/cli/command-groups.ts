@@ -1,6 +1,6 @@
 /**
- * The commands by their first word, each read when it is asked for: a command does not wait for what only others need. For `run-cli.ts`.
- * Their order is that of the list which `--help` shows.
+ * The commands by their first word, each read when it is asked for: a command does not wait for what only others need.
+ * For `run-cli.ts`. Their order is that of the list which `--help` shows.
  */
 import type { Command } from 'commander';
 import type { CommandIo } from './command-io.ts';

@@ -1,6 +1,6 @@
 /**
- * What every command gets: the database and the sealer, opened when first asked for, and a way to print. A command gives
- * values and says how people read them; `--json` prints the values as they are.
+ * What every command gets: the database and the sealer, opened when first asked for, and a way to print. A command
+ * gives values and says how people read them; `--json` prints the values as they are.
  */
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';

@@ -1,4 +1,7 @@
-/** `parley doctor`: what stands in the way of calls, line by line, each with its way out. Exit code 1 when something fails. */
+/**
+ * `parley doctor`: what stands in the way of calls, line by line, each with its way out. Exit
+ * code 1 when something fails.
+ */
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { builtEntry } from '../config/built-entry.ts';

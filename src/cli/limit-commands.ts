@@ -1,4 +1,7 @@
-/** `parley limits <slug>`: what a workspace and its lines may use, and use now. Changed by `workspace limits` and `line limits`. */
+/**
+ * `parley limits <slug>`: what a workspace and its lines may use, and use now. Changed by
+ * `workspace limits` and `line limits`.
+ */
 import type { Command } from 'commander';
 import { readCapacity } from '../limits/capacity.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';

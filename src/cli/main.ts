@@ -1,4 +1,6 @@
-/** Entry of the built command line; `bin/parley.mjs` runs it. Joins `runCli` to the real process, and does nothing else. */
+/**
+ * Entry of the built command line; `bin/parley.mjs` runs it. Joins `runCli` to the real process, and does nothing else.
+ */
 import { text } from 'node:stream/consumers';
 import { runCli } from './run-cli.ts';
 

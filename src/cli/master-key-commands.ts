@@ -176,7 +176,7 @@ async function run(io: CommandIo, keys: readonly [MasterKey, MasterKey], { batch
       pauseMs: pause,
       wait: pass,
       nowMs: () => systemClock.nowMs(),
-      told: teller(io),
+      told: progressPrinter(io),
     });
   } catch (error) {
     throw error instanceof RotationRefused ? new OperatorError('refused', error.message) : error;
@@ -188,7 +188,7 @@ function pass(ms: number): Promise<void> {
 }
 
 /** On standard error, so that `--json` stays what it is. */
-function teller(io: CommandIo): (progress: RotationProgress) => void {
+function progressPrinter(io: CommandIo): (progress: RotationProgress) => void {
   let saidAtMs = Number.NEGATIVE_INFINITY;
   const say = (line: string): void => io.terminal.writeError(`${line}\n`);
   return (progress) => {

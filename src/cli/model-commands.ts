@@ -1,6 +1,6 @@
 /**
- * `parley model …`: the OpenAI-compatible chat endpoint that reads a workspace's calls, reached by a connection. Its key comes from a file, standard input or the
- * environment, never from the command line.
+ * `parley model …`: the OpenAI-compatible chat endpoint that reads a workspace's calls, reached by a connection. Its
+ * key comes from a file, standard input or the environment, never from the command line.
  */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';

@@ -1,4 +1,7 @@
-/** `parley operator …`: keys with which programs create workspaces and switch their API access over HTTP. Made nowhere else. */
+/**
+ * `parley operator …`: keys with which programs create workspaces and switch their API access
+ * over HTTP. Made nowhere else.
+ */
 import type { Command } from 'commander';
 import { createOperatorKey, listOperatorKeys, revokeOperatorKey } from '../workspaces/operator-keys.ts';
 import { type CommandIo, dateText, table } from './command-io.ts';

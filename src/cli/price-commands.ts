@@ -1,4 +1,6 @@
-/** `parley price …`: what units of providers cost, of which the call log makes the cost of a call. Of the whole service. */
+/**
+ * `parley price …`: what units of providers cost, of which the call log makes the cost of a call. Of the whole service.
+ */
 import type { Command } from 'commander';
 import { PROVIDER_NAMES } from '../../media/contract/providers.ts';
 import { USAGE_UNIT_NAMES, USAGE_UNITS, type UsageUnit } from '../../media/contract/usage.ts';

@@ -1,4 +1,6 @@
-/** `parley quickstart`: one step from a running service to a `curl` that rings a phone, the emulator's or a real one. */
+/**
+ * `parley quickstart`: one step from a running service to a `curl` that rings a phone, the emulator's or a real one.
+ */
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { CARRIER_NAMES } from '../../media/contract/carriers.ts';

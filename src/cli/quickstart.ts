@@ -1,6 +1,7 @@
 /**
- * From an empty database to a workspace that can call: the workspace with its API on, an agent, a line with credentials, a key. What is there
- * is left as it is, so a second run makes nothing twice and one that was cut off is finished. Used by `parley quickstart`.
+ * From an empty database to a workspace that can call: the workspace with its API on, an agent, a line with
+ * credentials, a key. What is there is left as it is, so a second run makes nothing twice and one that was cut off is
+ * finished. Used by `parley quickstart`.
  */
 
 import { type AgentSummary, importAgent, listAgents } from '../agents/stored-agents.ts';
@@ -59,9 +60,9 @@ export async function quickstart(
       setLineCredentials(database, sealer, { slug, lineId: owned.id, credentials, by }),
     );
   }
-  const isLive = (key: { revokedAt: Date | null; expiresAt: Date | null }): boolean =>
+  const isValid = (key: { revokedAt: Date | null; expiresAt: Date | null }): boolean =>
     key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > Date.now());
-  const hasKey = (await listApiKeys(database, { slug })).some((key) => key.name === KEY_NAME && isLive(key));
+  const hasKey = (await listApiKeys(database, { slug })).some((key) => key.name === KEY_NAME && isValid(key));
   const scopes = ['calls:write', 'calls:read'] as const;
   const key = hasKey
     ? null

@@ -1,9 +1,12 @@
-/** `parley recording …`: stored recordings for whoever runs the service: to list, to fetch decrypted, to verify, to erase. */
+/**
+ * `parley recording …`: stored recordings for whoever runs the service: to list, to fetch
+ * decrypted, to verify, to erase.
+ */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
-import { readOwnCall } from '../calls/live-call.ts';
+import { readOwnCall } from '../calls/call-row.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import { listRecordings, type RecordingRow, WHOLE_EPOCH } from '../recordings/recording-rows.ts';
 import { FORMATS, type SoundForm, STORED_FORM, VARIANTS } from '../recordings/sound-form.ts';
@@ -105,7 +108,7 @@ export function addRecordingCommands(program: Command, io: CommandIo): void {
 }
 
 const REASONS = {
-  live: 'the call has not ended; first: parley call hangup',
+  not_over: 'the call has not ended; first: parley call hangup',
   held: 'it is under legal hold; see: parley retention holds',
   unknown_call: 'there is no such call',
 } as const;

@@ -1,6 +1,6 @@
 /**
- * The operator's command line, whole, as a function: arguments and a terminal in, exit code out. Faults of the operator are
- * one sentence on standard error; anything else also shows its cause, for a report.
+ * The operator's command line, whole, as a function: arguments and a terminal in, exit code out. Faults of the operator
+ * are one sentence on standard error; anything else also shows its cause, for a report.
  */
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../errors/operator-error.ts';

@@ -1,6 +1,6 @@
 /**
- * `parley secret …`: what tools put into headers. A secret comes from a file or standard input, never from the command line, and is
- * never shown again.
+ * `parley secret …`: what tools put into headers. A secret comes from a file or standard input, never from the command
+ * line, and is never shown again.
  */
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';

@@ -1,4 +1,7 @@
-/** `parley suppression …` and `parley calling`: the numbers that must not be dialled, and what else decides about a dial. */
+/**
+ * `parley suppression …` and `parley calling`: the numbers that must not be dialled, and what
+ * else decides about a dial.
+ */
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { OperatorError } from '../errors/operator-error.ts';

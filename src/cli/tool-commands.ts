@@ -4,8 +4,8 @@ import { systemClock } from '../../media/contract/clock.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import { createAddressGuard } from '../outbound-http/address-guard.ts';
 import { createGuardedClient } from '../outbound-http/guarded-client.ts';
-import { type ToolTrial, tryTool } from '../tools/test-tool.ts';
 import { toolFigures } from '../tools/tool-log.ts';
+import { type ToolTrial, tryTool } from '../tools/try-tool.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, dateText, ExitCode, table } from './command-io.ts';
 

@@ -1,4 +1,7 @@
-/** `parley webhook …`: the one address that gets a workspace's events, and what became of them. Its secret is printed once. */
+/**
+ * `parley webhook …`: the one address that gets a workspace's events, and what became of them.
+ * Its secret is printed once.
+ */
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { OperatorError } from '../errors/operator-error.ts';

@@ -1,6 +1,7 @@
 /**
- * Which clips an agent's definition names, and whether they are there. Read from the JSON as it came, whatever else is wrong with it, so
- * that all faults are told at once; a checked definition gets the texts that its clips have themselves.
+ * Which clips an agent's definition names, and whether they are there. Read from the JSON as it came, whatever else is
+ * wrong with it, so that all faults are told at once; a checked definition gets the texts that
+ * its clips have themselves.
  */
 import type { AgentDefinition, ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import type { ScriptedClip, ScriptedLine } from '../../media/contract/clip.ts';

@@ -23,12 +23,12 @@ export interface ClipRow extends Clip {
   sha256: string;
   store: StoreKind;
   objectKey: string;
-  sealedBytes: number;
+  encryptedBytes: number;
 }
 
 const SHOWN = `c.id, c.name, c.text, c.kind, c.duration_ms AS "durationMs", c.loudness_lufs AS "loudnessLufs",
   c.size_bytes AS "sizeBytes", c.created_at AS "createdAt"`;
-const ALL = `${SHOWN}, c.workspace_id AS "workspaceId", c.key_sealed AS "keySealed", c.sha256, c.store, c.object_key AS "objectKey", c.sealed_bytes AS "sealedBytes"`;
+const ALL = `${SHOWN}, c.workspace_id AS "workspaceId", c.key_sealed AS "keySealed", c.sha256, c.store, c.object_key AS "objectKey", c.sealed_bytes AS "encryptedBytes"`;
 
 export function listClips(database: Queryable, workspaceId: string): Promise<Clip[]> {
   return database.query<Clip>(
@@ -87,7 +87,7 @@ export async function insertClip(
       row.sha256,
       row.store,
       row.objectKey,
-      row.sealedBytes,
+      row.encryptedBytes,
     ],
   );
   if (stored === undefined) throw new ClipNameTaken();
@@ -110,7 +110,7 @@ export interface RemovableClip {
   objectKey: string;
 }
 
-/** Deleted ones of any workspace, whose sealed bytes are still there. */
+/** Deleted ones of any workspace, whose encrypted bytes are still there. */
 export function removableClips(database: Queryable, now: Date, most: number): Promise<RemovableClip[]> {
   return database.query<RemovableClip>(
     `SELECT id, store, object_key AS "objectKey" FROM clips WHERE remove_at <= $1 ORDER BY remove_at LIMIT ${most}`,

@@ -1,13 +1,13 @@
 /**
- * Clips of a workspace: a file that was sent becomes a sealed sound with a name; agents play it; it goes away when none does any more. Used
- * by the API and the command line; calls get theirs by `forCall`.
+ * Clips of a workspace: a file that was sent becomes an encrypted sound with a name; agents play it; it goes away when
+ * none does any more. Used by the API and the command line; calls get theirs by `forCall`.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import type { CallClips, ClipFile } from '../../media/contract/clip.ts';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { OperatorError } from '../errors/operator-error.ts';
@@ -71,9 +71,11 @@ export interface Clips {
   sound(workspaceId: string, named: string): Promise<ClipSound | undefined>;
   /** What it was; undefined without such a clip. Rejects with `ClipInUse`. */
   remove(args: { workspaceId: string; named: string; by: ChangedBy }): Promise<Clip | undefined>;
-  /** What the agent's definition names, on this machine. Never rejects: the agent speaks the text of what is not there. */
+  /**
+   * What the agent's definition names, on this machine. Never rejects: the agent speaks the text of what is not there.
+   */
   forCall(agentId: string, definition: AgentDefinition): Promise<CallClips | undefined>;
-  /** Removes sealed bytes that an earlier attempt could not. */
+  /** Removes encrypted bytes that an earlier attempt could not. */
   sweep(): Promise<void>;
 }
 
@@ -214,7 +216,7 @@ export function createClips(deps: ClipsDeps): Clips {
       })();
       await Promise.race([
         looking.catch((error: unknown) => log.warn({ agentId, err: error }, 'clips could not be looked up')),
-        new Promise<void>((resolve) => clock.after(CALL_WAITS_MS, resolve)),
+        pause(clock, CALL_WAITS_MS),
       ]);
       return { ...found };
     },

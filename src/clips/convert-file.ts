@@ -1,6 +1,7 @@
 /**
- * Runs the clip process (`media/clips/main.ts`) for one file: two at once, a few wait, the rest are told to come again. The process gets
- * the file and nothing else, no setting and no secret, and is killed with all that it started when its time is over.
+ * Runs the clip process (`media/clips/main.ts`) for one file: two at once, a few wait, the rest are told to come again.
+ * The process gets the file and nothing else, no setting and no secret, and is killed with all that it started when its
+ * time is over.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { ClipOrder, ClipVerdict } from '../../media/contract/clip.ts';
@@ -11,7 +12,10 @@ export type ConvertFile = (file: Uint8Array) => Promise<ClipVerdict>;
 export class ClipsBusy extends Error {}
 
 const AT_ONCE = 2;
-/** As many as are at work: who waits and is then converted has an answer before a client, or a proxy before us, gives up after a minute. */
+/**
+ * As many as are at work: who waits and is then converted has an answer before a client, or a proxy before us, gives up
+ * after a minute.
+ */
 const MOST_WAITING = 2;
 const LIMIT_MS = 25_000;
 const HEAP_MB = 192;

@@ -1,7 +1,7 @@
 /**
- * Where the master key comes from: the environment, a file, or a command that fetches it from a key service. Read by the supervisor, by
- * control and by the command line. A key is 64 hexadecimal digits; while a rotation is under way there are two, the new one first.
- * What a command printed is never shown, not even when it is no key.
+ * Where the master key comes from: the environment, a file, or a command that fetches it from a key service. Read by
+ * the supervisor, by control and by the command line. A key is 64 hexadecimal digits; while a rotation is under way
+ * there are two, the new one first. What a command printed is never shown, not even when it is no key.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -47,7 +47,9 @@ export function masterKeySetting(environment: Environment): { setting: MasterKey
   return { setting: null, faults };
 }
 
-/** Program and parameters, separated by blanks, or a JSON array of them; there is no shell. A text says what is wrong. */
+/**
+ * Program and parameters, separated by blanks, or a JSON array of them; there is no shell. A text says what is wrong.
+ */
 function commandOf(line: string): string[] | string {
   if (!line.trimStart().startsWith('[')) return line.trim().split(/\s+/);
   try {

@@ -1,4 +1,6 @@
-/** Who can reach the metrics port: a public one without a token is refused at start, by supervisor and control alike. */
+/**
+ * Who can reach the metrics port: a public one without a token is refused at start, by supervisor and control alike.
+ */
 import ipaddr from 'ipaddr.js';
 
 const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);

@@ -67,8 +67,8 @@ export interface ServiceSettings {
   masterKey: MasterKeySetting | null;
   mediaProcesses: number;
   pipelineThreads: number;
-  speechThreads: number;
-  listenThreads: number;
+  ttsThreads: number;
+  sttThreads: number;
   /** Calls that one media process takes at once. */
   mediaCapacityCalls: number;
   /** By carrier: 20 ms frames in one message to it. 3 costs less CPU and adds up to 10 ms of lead. */
@@ -112,8 +112,8 @@ export function loadServiceSettings(env: Record<string, string | undefined>): Se
     masterKey: masterKey.setting,
     mediaProcesses: value.PARLEY_MEDIA_PROCESSES,
     pipelineThreads: value.PARLEY_PIPELINE_THREADS,
-    speechThreads: value.PARLEY_SPEECH_THREADS,
-    listenThreads: value.PARLEY_LISTEN_THREADS,
+    ttsThreads: value.PARLEY_SPEECH_THREADS,
+    sttThreads: value.PARLEY_LISTEN_THREADS,
     mediaCapacityCalls: value.PARLEY_MEDIA_CAPACITY,
     framesPerMessage: carrierFrames.read(value),
     budgets: {

@@ -1,6 +1,7 @@
 /**
  * What a call gets of the connections that its agent names: opened, for as long as the call lasts. Called where a call
- * is given to media; what comes back goes to media's provider threads and to nothing else, never into a log or an event.
+ * is given to media; what comes back goes to media's provider threads and to nothing else, never into a log or an
+ * event.
  */
 import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import type { Sealer } from '../sealing/sealer.ts';

@@ -4,7 +4,7 @@ import { createCursorCodec } from '../api/cursor.ts';
 import type { ReadinessCheck } from '../api/health-routes.ts';
 import { createApiServer } from '../api/server.ts';
 import { endCall } from '../lifecycle/end-call.ts';
-import { controlCall } from '../lifecycle/live-control.ts';
+import { controlCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
 import { systemResolver } from '../outbound-http/name-lookup.ts';
 import type { CallCourse } from './call-course.ts';
@@ -51,7 +51,7 @@ export function createApi(
     importReading: work.importReading,
     importQueued: () => work.imports.nudge(),
     admission: course.admission,
-    webhookBell: telling.bell,
+    webhookDispatcher: telling.webhookDispatcher,
     webhookAddress: { guard: addressGuard, resolveName: systemResolver },
     modelAddress: { guard: work.modelGuard, resolveName: systemResolver },
     modelHttp: work.modelHttp,

@@ -2,12 +2,12 @@
  * The way of a call through control: placed, changed, timed, ended. Here stands what follows from an end. Made by
  * `control.ts`, after what has to hear of ends.
  */
-import type { LiveCall } from '../calls/live-call.ts';
-import { createDeeds } from '../lifecycle/deeds.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { createLeadFollower } from '../lifecycle/lead-follower.ts';
 import { createLineCarriers } from '../lifecycle/line-carriers.ts';
 import { observeEnds } from '../lifecycle/observe-ends.ts';
 import { createReaper } from '../lifecycle/reaper.ts';
+import { createSideEffects } from '../lifecycle/side-effects.ts';
 import { createTransitions } from '../lifecycle/transition.ts';
 import { createCallLimits } from '../limits/call-limits.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
@@ -42,7 +42,7 @@ export function createCallCourse(
   const { pool, room } = parts.places;
   const { analysis, embed, tools } = parts.work;
 
-  const ended = (call: LiveCall): void => {
+  const ended = (call: CallRow): void => {
     metrics.callEnded(call.status, call.endedReason ?? 'none');
     limitStores.callEnded(call);
     room.gone(call.callUuid);
@@ -51,7 +51,7 @@ export function createCallCourse(
     tools.callEnded(call.callUuid);
   };
   const lineCarriers = createLineCarriers({ database, registry, open: sealer.open });
-  const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
+  const effects = createSideEffects({ lineCarriers, media: pool, clock, log });
   const transitions = observeEnds(
     ended,
     createTransitions({
@@ -59,11 +59,11 @@ export function createCallCourse(
       ...telling,
       timerScale,
       follow: createLeadFollower({ clock }),
-      perform: deeds.perform,
+      perform: effects.perform,
       deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
     }),
   );
-  const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, deeds });
+  const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, effects });
 
   const admission: CallAdmission = {
     state: () => {
@@ -81,7 +81,7 @@ export function createCallCourse(
     registry,
     admission,
     room,
-    bell: telling.bell,
+    webhookDispatcher: telling.webhookDispatcher,
     callLimits: createCallLimits({ ...limitStores, database, clock, settingsKeptMs: LIMIT_SETTINGS_KEPT_MS }),
     carrierTurns: createFairQueue({ ...turns, slots: PLACEMENTS, slotsPerKey: PLACEMENTS / 2 }),
     databaseTurns: createFairQueue({ ...turns, slots: DATABASE_PLACEMENTS, slotsPerKey: DATABASE_PLACEMENTS - 2 }),

@@ -22,12 +22,12 @@ interface Measured {
 }
 
 export async function figuresText({ metrics, shared }: Ground, parts: Measured): Promise<string> {
-  const { shelf, purge } = parts.sound;
+  const { uploader, purge } = parts.sound;
   const own = [
     ...(await metrics.families()),
     ...(await databaseFamilies(shared)),
     ...linkFamilies(parts),
-    ...(await recordingFamilies(shared.database, shelf.figures, purge.figures)),
+    ...(await recordingFamilies(shared.database, uploader.figures, purge.figures)),
   ];
   return metricsText(new Map([['control', own], ...parts.reports.current()]));
 }

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import { createChainSealer } from '../audit/chain-sealer.ts';
+import { createChainSigner } from '../audit/chain-signer.ts';
 import { startAuditLinking } from '../audit/start-audit.ts';
 import { createCallEventBus } from '../calls/call-event-bus.ts';
 import { openCarriers } from '../carriers/carriers.ts';
@@ -45,7 +45,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
   const http = createGuardedClient({ guard: addressGuard, clock });
   const limitStores = await openLimitStores({ database, redisUrl, clock, log });
   const overload = watchOverload(clock);
-  const audit = startAuditLinking({ database, sealer: createChainSealer(masterKeys), clock, log });
+  const audit = startAuditLinking({ database, signer: createChainSigner(masterKeys), clock, log });
   const metrics = createControlMetrics();
   const webhooks = await startWebhooks({
     db: webhookDatabase,
@@ -73,7 +73,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     /** What nearly every part takes. */
     shared: { database, clock, log, publicUrl, sealer, links },
     /** For parts that tell of a call: to its event streams, and to its workspace's webhook. */
-    telling: { bus: createCallEventBus(), bell: webhooks.bell, recordCallEvent },
+    telling: { bus: createCallEventBus(), webhookDispatcher: webhooks.dispatcher, recordCallEvent },
 
     async close(): Promise<void> {
       metrics.close();

@@ -8,7 +8,7 @@ import { orphanOthers, releaseLeases, renewLeases } from '../media-link/leases.t
 import { createLinkServer } from '../media-link/link-server.ts';
 import { createMediaMessages } from '../media-link/media-messages.ts';
 import type { MediaReports } from '../metrics/media-reports.ts';
-import { fateOfRecording } from '../recordings/recording-keys.ts';
+import { dispositionOfRecording } from '../recordings/recording-keys.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
@@ -39,7 +39,7 @@ export function createMediaLink(
     ...telling,
     transitions: course.transitions,
     tools: work.tools,
-    recordings: { node: sound.node, nudge: sound.shelf.nudge },
+    recordings: { node: sound.node, nudge: sound.uploader.nudge },
   });
   const server = createLinkServer({
     clock,
@@ -57,7 +57,7 @@ export function createMediaLink(
       const found = await sound.clips.forCall(answer.setup.agentId, answer.setup.agent);
       return found === undefined ? answer : { ok: true, setup: { ...answer.setup, clips: found } };
     },
-    recordingFate: (stream) => fateOfRecording(database, sealer, stream),
+    recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
     renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
     releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
     metricsReported: parts.reports.reported,

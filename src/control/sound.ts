@@ -7,9 +7,9 @@ import { convertInProcess } from '../clips/convert-file.ts';
 import { builtEntry } from '../config/built-entry.ts';
 import { createJoiner } from '../recordings/joiner.ts';
 import { nodeIdOf } from '../recordings/local-copies.ts';
+import { createRecordingUploader } from '../recordings/recording-uploader.ts';
 import { openRecordings } from '../recordings/recordings.ts';
 import { joinInThread, renderInThread } from '../recordings/renditions.ts';
-import { createShelf } from '../recordings/shelf.ts';
 import { createRetentionPurge } from '../retention/retention-purge.ts';
 import type { Ground } from './ground.ts';
 
@@ -33,12 +33,12 @@ export function createSound({ config, shared, telling }: Ground) {
     convert: convertInProcess(() => builtEntry('media/clips/main.js'), config.commandPath),
   });
   const node = nodeIdOf(dataDir);
-  const shelf = createShelf({
+  const uploader = createRecordingUploader({
     ...shared,
     ...telling,
     store: stores.current,
     node,
-    joinerBell: () => joiner.nudge(),
+    nudgeJoiner: () => joiner.nudge(),
   });
   const joiner = createJoiner({
     ...shared,
@@ -47,7 +47,7 @@ export function createSound({ config, shared, telling }: Ground) {
     join: joinInThread(renderThread),
     node,
     dataDir,
-    joined: shelf.nudge,
+    joined: uploader.nudge,
   });
   const sweep = async (): Promise<number> => {
     await clips.sweep();
@@ -59,15 +59,15 @@ export function createSound({ config, shared, telling }: Ground) {
     clips,
     purge,
     node,
-    shelf,
+    uploader,
 
     start(): void {
-      shelf.start();
+      uploader.start();
       joiner.start();
       purge.start();
     },
     async close(): Promise<void> {
-      await shelf.close();
+      await uploader.close();
       await joiner.close();
       await purge.close();
       await recordings.close();

@@ -1,12 +1,13 @@
 /**
- * The day's calls and minutes of a workspace and of each of its keys, exact among all nodes: a call is added with the longest that it
- * may become in the transaction that makes it, and what it did not use is given back in the one that ends it. Days are UTC, by
- * the database's clock; a call is of the day on which it began. Counted only while there are ceilings.
+ * The day's calls and minutes of a workspace and of each of its keys, exact among all nodes: a call is added with the
+ * longest that it may become in the transaction that makes it, and what it did not use is given back in the one that
+ * ends it. Days are UTC, by the database's clock; a call is of the day on which it began.
+ * Counted only while there are ceilings.
  *
- * Whoever changes a day holds its rows until the transaction ends, the workspace's before the key's, and takes them after
- * every call and lead that the transaction locks.
+ * Whoever changes a day holds its rows until the transaction ends, the workspace's before the key's, and takes them
+ * after every call and lead that the transaction locks.
  */
-import { LIVE } from '../calls/live-statuses.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import { inBatches } from '../store/batches.ts';
 import type { Queryable } from '../store/database.ts';
 import {
@@ -123,7 +124,10 @@ export async function withdrawUsage(tx: Queryable, call: { callUuid: string; wor
   await add(tx, held, { calls: -1, usedSeconds: 0, reservedSeconds: -reservation.seconds });
 }
 
-/** True once a day for each name: whoever gets it tells of it in the same transaction. `countedFor`: '' for the workspace, else a key. */
+/**
+ * True once a day for each name: whoever gets it tells of it in the same transaction. `countedFor`: '' for the
+ * workspace, else a key.
+ */
 export async function isFirstToday(
   tx: Queryable,
   of: { workspaceId: string; countedFor: string },
@@ -154,12 +158,14 @@ export async function forgetTold(tx: Queryable, workspaceId: string): Promise<vo
   await tx.query(`UPDATE dial_usage SET told = '{}' WHERE workspace_id = $1 AND day = ${TODAY}`, [workspaceId]);
 }
 
-/** The first ceiling of a workspace counts what it has called today already; live calls hold their longest from now on. */
+/**
+ * The first ceiling of a workspace counts what it has called today already; live calls hold their longest from now on.
+ */
 export async function countToday(tx: Queryable, workspaceId: string): Promise<void> {
   await tx.query(
     `UPDATE calls SET dial_day = ${TODAY}, dial_reserved_seconds = max_duration_seconds,
             dial_key = coalesce((SELECT counted_as FROM api_keys k WHERE k.key_id = dial_key), dial_key)
-     WHERE workspace_id = $1 AND channel = 'phone' AND direction = 'outbound' AND status IN ${LIVE} AND created_at >= ${TODAY}`,
+     WHERE workspace_id = $1 AND channel = 'phone' AND direction = 'outbound' AND status IN ${ACTIVE} AND created_at >= ${TODAY}`,
     [workspaceId],
   );
   await holdToday(tx, workspaceId);
@@ -169,7 +175,7 @@ export async function countToday(tx: Queryable, workspaceId: string): Promise<vo
      SELECT $1::uuid, coalesce(c.counted_for, ''), ${TODAY}, count(*),
             coalesce(sum(ceil(extract(epoch FROM c.ended_at - c.answered_at))), 0), coalesce(sum(c.held), 0)
      FROM (SELECT coalesce(k.counted_as, calls.dial_key) AS counted_for, ended_at, answered_at,
-                  CASE WHEN status IN ${LIVE} THEN dial_reserved_seconds END AS held
+                  CASE WHEN status IN ${ACTIVE} THEN dial_reserved_seconds END AS held
            FROM calls LEFT JOIN api_keys k ON k.key_id = calls.dial_key
            WHERE calls.workspace_id = $1 AND channel = 'phone' AND direction = 'outbound' AND calls.created_at >= ${TODAY}) AS c
      GROUP BY GROUPING SETS ((), (c.counted_for))

@@ -1,6 +1,7 @@
 /**
- * The operator's word on where a workspace may call (contract §11, Destinations): the countries of its lines and those that the
- * operator adds, and costly kinds of numbers only where the operator has allowed them. Asked in the transaction that makes a call.
+ * The operator's word on where a workspace may call (contract §11, Destinations): the countries of its lines and those
+ * that the operator adds, and costly kinds of numbers only where the operator has allowed them. Asked in the
+ * transaction that makes a call.
  */
 import type { Queryable } from '../store/database.ts';
 import type { DialPolicy } from './dial-policy.ts';

@@ -1,4 +1,7 @@
-/** What a workspace may dial and what it has had of its day, for `GET …/dial-policy` and `parley dialling`. Reads only; decides nothing. */
+/**
+ * What a workspace may dial and what it has had of its day, for `GET …/dial-policy` and `parley
+ * dialling`. Reads only; decides nothing.
+ */
 import type { Queryable } from '../store/database.ts';
 import { readToday, type Today } from './daily-usage.ts';
 import { countryOfLine, lineCountries, refusalOf } from './destination-rule.ts';
@@ -28,7 +31,10 @@ export interface RefusedNow extends Destination {
 const LOOKED_BACK_DAYS = 30;
 const MOST_NUMBERS = 100_000;
 
-/** Where calls of the last 30 days went that would be refused today, the most called first: what an upgrade or a change shuts out. */
+/**
+ * Where calls of the last 30 days went that would be refused today, the most called first: what
+ * an upgrade or a change shuts out.
+ */
 export async function calledAndRefusedNow(database: Queryable, workspaceId: string): Promise<RefusedNow[]> {
   const overview = await readDialOverview(database, workspaceId);
   const called = await database.query<{ phone: string; line: string; calls: number }>(

@@ -1,7 +1,7 @@
 /**
- * What the operator lets a workspace dial: countries, kinds of numbers, the longest call, and ceilings a day. One row, or none for a
- * new workspace's. Read in the transaction that makes a call; changed by the operator alone, never by a key of the workspace, which
- * narrows by its calling settings what is allowed here.
+ * What the operator lets a workspace dial: countries, kinds of numbers, the longest call, and ceilings a day. One row,
+ * or none for a new workspace's. Read in the transaction that makes a call; changed by the operator alone, never by a
+ * key of the workspace, which narrows by its calling settings what is allowed here.
  */
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -59,7 +59,8 @@ export async function changeDialPolicy(
   const change = checked(args.change);
   const { id: workspaceId } = await findWorkspace(database, args.slug);
   return database.transaction(async (tx) => {
-    // Calls that are being placed hold their day and refer to the workspace: a stronger lock would wait for them, and they for us.
+    // Calls that are being placed hold their day and refer to the workspace: a stronger lock would wait for them, and
+    // they for us.
     await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR NO KEY UPDATE', [workspaceId]);
     const before = await readDialPolicy(tx, workspaceId);
     const after = { ...before, ...change };

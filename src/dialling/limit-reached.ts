@@ -1,7 +1,7 @@
 /**
- * What a refusal of the operator's policy leaves behind, in the transaction that refused: a ceiling's first of the day, an audit row
- * and `workspace.limit_reached`; a destination's, an audit row a day for each key and each country or kinds that it tried. What
- * comes after it that day is refused silently.
+ * What a refusal of the operator's policy leaves behind, in the transaction that refused: a ceiling's first of the day,
+ * an audit row and `workspace.limit_reached`; a destination's, an audit row a day for each key and each country or
+ * kinds that it tried. What comes after it that day is refused silently.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
@@ -11,7 +11,7 @@ import { recordWorkspaceEvent } from '../webhooks/outbox.ts';
 import { type DayRefusal, isFirstToday } from './daily-usage.ts';
 import type { DestinationVerdict } from './destination-rule.ts';
 
-/** Returns ids of webhook deliveries: ring the bell with them after the commit. */
+/** Returns ids of webhook deliveries: dispatch them after the commit. */
 export async function tellOfRefusal(
   tx: Queryable,
   call: { workspaceId: string; enterprise: string; requestId: string },

@@ -1,7 +1,8 @@
 /**
- * What a number costs by what it is: its country, and which of the kinds that a dial has to be allowed for. Pure, about 15 µs. The
- * library's plans say what is premium or shared-cost in each country; what they do not know is listed here. Whatever is neither
- * known to be ordinary nor listed is `unassigned`, so that an unknown range is never called by default.
+ * What a number costs by what it is: its country, and which of the kinds that a dial has to be allowed for. Pure, about
+ * 15 µs. The library's plans say what is premium or shared-cost in each country; what they do not know is listed here.
+ * Whatever is neither known to be ordinary nor listed is `unassigned`, so that an unknown range
+ * is never called by default.
  */
 import type { NumberType } from 'libphonenumber-js/max';
 import { numberPlans } from './number-plans.ts';
@@ -26,7 +27,10 @@ export interface Destination {
   kinds: readonly NumberKind[];
 }
 
-/** By calling code, the longest first: networks above all countries. Some of them the library knows, but not what they cost. */
+/**
+ * By calling code, the longest first: networks above all countries. Some of them the library
+ * knows, but not what they cost.
+ */
 const NETWORKS: readonly (readonly [prefix: string, kinds: readonly NumberKind[]])[] = [
   ['+88213', ['satellite']],
   ['+88216', ['satellite']],

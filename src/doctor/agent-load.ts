@@ -1,6 +1,7 @@
 /**
- * What one call of an agent asks of voice and recogniser, read from its script: each step is said once, the caller answers where one is
- * expected, and what holds no placeholder was said in a call before. A rough estimate; the running service measures (`parley_media_carries_calls`).
+ * What one call of an agent asks of voice and recogniser, read from its script: each step is said once, the caller
+ * answers where one is expected, and what holds no placeholder was said in a call before. A rough estimate; the running
+ * service measures (`parley_media_carries_calls`).
  */
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import type { ScriptedLine } from '../../media/contract/clip.ts';
@@ -14,8 +15,8 @@ export interface MachineShape {
   cores: number;
   mediaProcesses: number;
   pipelineThreads: number;
-  speechThreads: number;
-  listenThreads: number;
+  ttsThreads: number;
+  sttThreads: number;
   mediaCapacityCalls: number;
 }
 
@@ -31,7 +32,10 @@ const ANSWER_SECONDS = 1.5;
 const HEARD_SECONDS = 2;
 /** Around an answer: the caller thinks, the agent waits for the end. */
 const PAUSES_SECONDS = 2;
-/** Of a core, a call: sockets with codec and playout, pipeline with voice gate, recorder (frame-path.md, recording-format.md). */
+/**
+ * Of a core, a call: sockets with codec and playout, pipeline with voice-activity gate, recorder (frame-path.md,
+ * recording-format.md).
+ */
 const SOCKETS_SHARE = 0.001;
 const PIPELINE_SHARE = 0.002;
 const RECORDER_SHARE = 0.0005;
@@ -51,14 +55,14 @@ export function carriedCalls(agent: ScriptedAgent, speed: EngineSpeed, machine: 
   const callSeconds = Math.max(1, spokenSeconds + answers * (ANSWER_SECONDS + PAUSES_SECONDS));
   const voiceShare = (madeSeconds * speed.voiceMsPerSecond) / 1000 / callSeconds;
   const recogniserShare = (answers * HEARD_SECONDS * speed.recogniserMsPerSecond) / 1000 / callSeconds;
-  const { cores, mediaProcesses, pipelineThreads, speechThreads, listenThreads, mediaCapacityCalls } = machine;
+  const { cores, mediaProcesses, pipelineThreads, ttsThreads, sttThreads, mediaCapacityCalls } = machine;
   const coreShare = voiceShare + recogniserShare + SOCKETS_SHARE + PIPELINE_SHARE + RECORDER_SHARE;
   // Without any, no scripted call can begin, whatever little it asks of them.
   const threads = (count: number, share: number): number =>
     count === 0 ? 0 : (MOST_OF_A_THREAD * count * mediaProcesses) / share;
   const limits: [string, number][] = [
-    ['the voice (PARLEY_SPEECH_THREADS)', threads(speechThreads, voiceShare)],
-    ['the recogniser (PARLEY_LISTEN_THREADS)', threads(listenThreads, recogniserShare)],
+    ['the voice (PARLEY_SPEECH_THREADS)', threads(ttsThreads, voiceShare)],
+    ['the recogniser (PARLEY_LISTEN_THREADS)', threads(sttThreads, recogniserShare)],
     ['the pipeline (PARLEY_PIPELINE_THREADS)', threads(pipelineThreads, PIPELINE_SHARE)],
     ['the processor', (MOST_OF_ALL_CORES * cores) / coreShare],
     ['the limit that was set (PARLEY_MEDIA_CAPACITY)', mediaCapacityCalls * mediaProcesses],

@@ -1,4 +1,7 @@
-/** How many calls at once this machine carries, of the agents that are stored here: the engines are timed, the scripts are read. */
+/**
+ * How many calls at once this machine carries, of the agents that are stored here: the engines
+ * are timed, the scripts are read.
+ */
 import { execFile } from 'node:child_process';
 import type { AgentDefinition, ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import type { Queryable } from '../store/database.ts';

@@ -1,4 +1,7 @@
-/** Each line's credentials: do they open under the master key, and does the carrier take them? One request for each pair. */
+/**
+ * Each line's credentials: do they open under the master key, and does the carrier take them?
+ * One request for each pair.
+ */
 import { CARRIER_NAMES } from '../../media/contract/carriers.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
 import { apiBaseVariable, credentialOptions } from '../carriers/setting-names.ts';

@@ -1,4 +1,7 @@
-/** What a check of `parley doctor` says, and how one is run: a check that throws or hangs is a failed one, and stops no other. */
+/**
+ * What a check of `parley doctor` says, and how one is run: a check that throws or hangs is a
+ * failed one, and stops no other.
+ */
 
 export interface CheckResult {
   name: string;

@@ -1,6 +1,6 @@
 /**
- * What `parley doctor` looks at: the running service's own account of itself (`runtime.json`), else what the environment would make
- * of one. Faulty settings are a result, not an end.
+ * What `parley doctor` looks at: the running service's own account of itself (`runtime.json`), else what the
+ * environment would make of one. Faulty settings are a result, not an end.
  */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

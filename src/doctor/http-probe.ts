@@ -1,4 +1,6 @@
-/** One small HTTP request over a port, a socket file or an address, for the checks of `parley doctor`. Never rejects. */
+/**
+ * One small HTTP request over a port, a socket file or an address, for the checks of `parley doctor`. Never rejects.
+ */
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 

@@ -1,4 +1,7 @@
-/** The master key: is it where it should be, can nobody else read it, and is it the one that the database is sealed under? */
+/**
+ * The master key: is it where it should be, can nobody else read it, and is it the one that the
+ * database is sealed under?
+ */
 import { existsSync, statSync } from 'node:fs';
 import { keysInFile } from '../config/master-key-setting.ts';
 import { holdsKey, readRegister } from '../sealing/key-register.ts';

@@ -1,4 +1,7 @@
-/** The recordings' store: can it be reached, written to and read from with these settings, and is anything waiting for it? */
+/**
+ * The recordings' store: can it be reached, written to and read from with these settings, and
+ * is anything waiting for it?
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,17 +2,23 @@
  * A socket at `/ws/live` wants its session: a session token makes a call of it, a resume token gives it the call that
  * it had. The session takes its place now, not when its token was issued: first its part of the limits, as a promise,
  * and then one transaction burns the token, keeps the promise and writes the call's row, so of any number of sockets
- * with one token one wins. What the winner gets is in `src/lifecycle/claimed-stream.ts`, as for a carrier's stream. Asked
- * by media over the link.
+ * with one token one wins. What the winner gets is in `src/lifecycle/claimed-stream.ts`, as for a carrier's stream.
+ * Asked by media over the link.
  */
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
+import { pause } from '../../media/contract/clock.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
-import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from '../../media/contract/live-session.ts';
+import type {
+  LiveErrorCode,
+  LiveUpgradeRequest,
+  NegotiatedAudio,
+  WebSetup,
+} from '../../media/contract/live-session.ts';
+import { lockCall, readOwnCall } from '../calls/call-row.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
 import { readTurns } from '../calls/call-turns.ts';
-import { lockCall, readOwnCall } from '../calls/live-call.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import {
   type ClaimedStream,
@@ -79,11 +85,12 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     return { ok: false, httpStatus: HTTP_STATUS[code] ?? 503, why, code };
   }
 
-  async function begin(mediaId: string, token: string, knock: LiveKnock): Promise<ClaimAnswer> {
+  async function begin(mediaId: string, token: string, upgradeRequest: LiveUpgradeRequest): Promise<ClaimAnswer> {
     const verified = await deps.tokens.verify(token);
     if (!verified.ok) return refused(verified.code, 'the session token does not hold');
     const { claims: said } = verified;
-    if (!originFits(knock, said.origin)) return refused('origin_not_allowed', 'the socket comes from another origin');
+    if (!originFits(upgradeRequest, said.origin))
+      return refused('origin_not_allowed', 'the socket comes from another origin');
     const key = await findActiveWidgetKey(database, said.pk);
     const isListed =
       key !== undefined && (said.origin === deps.ownOrigin || isAllowed(said.origin, key.allowedOrigins));
@@ -95,7 +102,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     const spent = await database.query('SELECT 1 AS one FROM embed_tokens_used WHERE jti = $1', [said.jti]);
     if (spent.length > 0) return refused('token_used', 'the session token was used before');
     const { workspaceId } = key;
-    const session = { address: knock.remoteAddress, publicKey: said.pk, workspaceId, callUuid: said.jti };
+    const session = { address: upgradeRequest.remoteAddress, publicKey: said.pk, workspaceId, callUuid: said.jti };
     // Before the token is spent: who finds no place may come back with it.
     return atItsPlace(session, () => claimed(mediaId, { said, agent, session }));
   }
@@ -183,7 +190,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     return { callUuid, logged: [{ kind: 'status', data: { status: 'in_progress' }, atEpochMs: nowEpochMs }] };
   }
 
-  async function resume(mediaId: string, token: ResumeToken, knock: LiveKnock): Promise<ClaimAnswer> {
+  async function resume(mediaId: string, token: ResumeToken, upgradeRequest: LiveUpgradeRequest): Promise<ClaimAnswer> {
     const seen = await readOwnCall(database, token.callUuid);
     if (seen === undefined || seen.channel !== 'web')
       return refused('token_invalid', 'the resume token names no session');
@@ -192,7 +199,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       [token.callUuid],
     );
     if (session === undefined) return refused('token_invalid', 'the resume token names no session');
-    if (!originFits(knock, session.origin))
+    if (!originFits(upgradeRequest, session.origin))
       return refused('origin_not_allowed', 'the socket comes from another origin');
     const definition = await readAgentDefinition(database, seen);
     await allWritten(token.callUuid);
@@ -214,11 +221,11 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     return sessionOf(won, definition, session.origin, { audio: session.audio, turns: proof.turns });
   }
 
-  /** A page that ends its session may knock again before its end is written. */
+  /** A page that ends its session may ask again before its end is written. */
   async function allWritten(callUuid: string): Promise<void> {
     for (const untilMs = clock.nowMs() + UNWRITTEN_LIMIT_MS; deps.hasUnwritten(callUuid); ) {
       if (clock.nowMs() >= untilMs) return;
-      await new Promise<void>((resolve) => void clock.after(UNWRITTEN_POLL_MS, resolve));
+      await pause(clock, UNWRITTEN_POLL_MS);
     }
   }
 
@@ -247,16 +254,16 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     );
   }
 
-  return async (mediaId, { token, live: knock }) => {
-    if (knock === undefined) return refused('server', 'a web claim without its socket');
-    if (!isResumeToken(token)) return begin(mediaId, token, knock);
+  return async (mediaId, { token, live: upgradeRequest }) => {
+    if (upgradeRequest === undefined) return refused('server', 'a web claim without its socket');
+    if (!isResumeToken(token)) return begin(mediaId, token, upgradeRequest);
     const resumeToken = deps.resumeKeys.verify(token);
     if (resumeToken === null) return refused('token_invalid', 'no resume token of this installation');
-    return resume(mediaId, resumeToken, knock);
+    return resume(mediaId, resumeToken, upgradeRequest);
   };
 }
 
 /** A browser always sends `Origin`; another client names its origin in the query alone. */
-function originFits(knock: LiveKnock, origin: string): boolean {
-  return knock.parentOrigin === origin && (knock.origin === null || knock.origin === origin);
+function originFits(upgradeRequest: LiveUpgradeRequest, origin: string): boolean {
+  return upgradeRequest.parentOrigin === origin && (upgradeRequest.origin === null || upgradeRequest.origin === origin);
 }

@@ -1,4 +1,7 @@
-/** The control side of web sessions put together: tokens are issued here, and sockets get their sessions. Made by `src/control/control.ts`. */
+/**
+ * The control side of web sessions put together: tokens are issued here, and sockets get their sessions. Made by
+ * `src/control/call-work.ts`.
+ */
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import type { Clock } from '../../media/contract/clock.ts';

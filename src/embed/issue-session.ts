@@ -1,6 +1,7 @@
 /**
- * `POST /api/embed/session`, decided: the table of contract §8, top to bottom (fields → key → origin → agent → limits), and then the
- * token. The route puts the answer into HTTP. Nothing is kept of a token: the claim of its socket makes the call.
+ * `POST /api/embed/session`, decided: the table of contract §8, top to bottom (fields → key → origin → agent → limits),
+ * and then the token. The route puts the answer into HTTP. Nothing is kept of a token: the
+ * claim of its socket makes the call.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { EmbedLimits } from '../limits/embed-limits.ts';
@@ -16,7 +17,10 @@ export interface IssueDeps {
   limits: Pick<EmbedLimits, 'ask'>;
   /** Hosted pages live there: always allowed for any key (contract §17). */
   ownOrigin: string;
-  /** Whether a new session would find a place: it takes one when its socket is claimed, so a token that is not used holds none. */
+  /**
+   * Whether a new session would find a place: it takes one when its socket is claimed, so a
+   * token that is not used holds none.
+   */
   admits(): boolean;
   /** The agent's greeting is rendered while the visitor is asked for the microphone. Never throws, never waits. */
   prepare(agent: WebAgent): void;

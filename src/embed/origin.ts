@@ -1,9 +1,10 @@
 /**
- * Web origins: what a page may claim to be, and what an operator allows. Admission is equality of whole strings; a host is never
- * searched, cut or matched by pattern, apart from the one wildcard below. Pure. Used by the embed session and the operator's commands.
+ * Web origins: what a page may claim to be, and what an operator allows. Admission is equality of whole strings; a host
+ * is never searched, cut or matched by pattern, apart from the one wildcard below. Pure. Used by the embed session and
+ * the operator's commands.
  *
- * WHATWG URL puts an origin into one form (lower case, punycode, no default port). A request must already have that form, because a browser's
- * `Origin` header does; an operator's entry is brought into it.
+ * WHATWG URL puts an origin into one form (lower case, punycode, no default port). A request must already have that
+ * form, because a browser's `Origin` header does; an operator's entry is brought into it.
  */
 
 /** `https://*.example.com`: one or more labels before `example.com`, never `example.com` itself. */
@@ -12,7 +13,10 @@ const LONGEST_ORIGIN = 300;
 /** After WHATWG URL has put it into its form: a name, an IPv4 address, or an IPv6 address in brackets. */
 const WEB_HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 
-/** Is this a bare web origin, letter for letter as a browser would send it? `null`, paths, user names, default ports: no. */
+/**
+ * Is this a bare web origin, letter for letter as a browser would send it? `null`, paths, user
+ * names, default ports: no.
+ */
 export function isOrigin(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > LONGEST_ORIGIN) return false;
   const url = parsed(value);

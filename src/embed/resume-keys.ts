@@ -1,7 +1,7 @@
 /**
- * Resume tokens of web sessions: `r.<call>.<epoch>.<number>.<mac>`, opaque to clients. Control gives each claim of a session a key of its own,
- * with which media makes and checks its tokens alone; after that process's death control can check them too, and stores nothing
- * for it. A claim raises the epoch, and with it all older tokens are spent.
+ * Resume tokens of web sessions: `r.<call>.<epoch>.<number>.<mac>`, opaque to clients. Control gives each claim of a
+ * session a key of its own, with which media makes and checks its tokens alone; after that process's death control can
+ * check them too, and stores nothing for it. A claim raises the epoch, and with it all older tokens are spent.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type GivenKeys, hkdfKeys } from '../sealing/master-keys.ts';

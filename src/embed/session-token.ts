@@ -1,6 +1,6 @@
 /**
- * The token that opens one web socket (contract §8): a JWT, 60 s, Ed25519, everything about it checked by name. Used by the embed
- * session (signs) and by the claim of a socket (verifies); burning the `jti` is the claim's business.
+ * The token that opens one web socket (contract §8): a JWT, 60 s, Ed25519, everything about it checked by name. Used by
+ * the embed session (signs) and by the claim of a socket (verifies); burning the `jti` is the claim's business.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { SigningKeys } from './signing-keys.ts';

@@ -1,7 +1,7 @@
 /**
  * The keys that sign session tokens: Ed25519 pairs in the database, the private half sealed under the master key. The
  * newest signs for 30 days, then a new one is made; each is accepted for 24 h longer. All nodes share them. Whoever
- * signs or verifies asks here; nothing else sees a private key. A `kid` comes from whoever knocks and reaches no
+ * signs or verifies asks here; nothing else sees a private key. A `kid` comes from whoever asks and reaches no
  * statement: those that are known lie in memory, and for one that is not, the keys of all nodes are read again, at most
  * every 5 s.
  */

@@ -1,4 +1,7 @@
-/** The agent of a web session: of the key's workspace, and made for the web. Its current version holds for the whole session. */
+/**
+ * The agent of a web session: of the key's workspace, and made for the web. Its current version
+ * holds for the whole session.
+ */
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import type { Queryable } from '../store/database.ts';
 

@@ -1,4 +1,7 @@
-/** How a workspace's web sessions are, as the operator reads and sets it. How many there may be is among the workspace's limits. */
+/**
+ * How a workspace's web sessions are, as the operator reads and sets it. How many there may be
+ * is among the workspace's limits.
+ */
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { OperatorError } from '../errors/operator-error.ts';

@@ -1,6 +1,6 @@
 /**
- * Public widget keys and the origins they are bound to, as the operator handles them (command line, demo) and as the embed
- * session reads them. A key is no secret: it stands in web pages, and what guards it is the list of origins.
+ * Public widget keys and the origins they are bound to, as the operator handles them (command line, demo) and as the
+ * embed session reads them. A key is no secret: it stands in web pages, and what guards it is the list of origins.
  */
 import { randomBytes } from 'node:crypto';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';

@@ -214,7 +214,9 @@ const DEFINITIONS = {
   },
 } as const satisfies Record<string, CodeFacts>;
 
-/** What the carrier refused (step 14) comes as 502 with the call's own reason as its code, or as 429 when it throttled. */
+/**
+ * What the carrier refused (step 14) comes as 502 with the call's own reason as its code, or as 429 when it throttled.
+ */
 export const CARRIER_REFUSAL = { status: 502, message: 'Carrier rejected the call' } as const;
 export const CARRIER_THROTTLED = { status: 429, message: 'Carrier rate limit exceeded' } as const;
 

@@ -1,8 +1,9 @@
 /**
- * What is signed for good with a key that was made of the master key: the ends of audit chains and the permits of calls. Rotation signs
- * anew what the former key had signed, and nothing else: a signature that was none stays one that is none.
+ * What is signed for good with a key that was made of the master key: the ends of audit chains and the permits of
+ * calls. Rotation signs anew what the former key had signed, and nothing else: a signature that
+ * was none stays one that is none.
  */
-import { createChainSealer } from '../audit/chain-sealer.ts';
+import { createChainSigner } from '../audit/chain-signer.ts';
 import { fixedKeys, type MasterKey } from '../sealing/master-keys.ts';
 import { keyLists, matchesSql, type PagedTable, pagesOf, unnestSql } from '../sealing/pages.ts';
 import type { Database } from '../store/database.ts';
@@ -31,11 +32,11 @@ export const SIGNED_COLUMNS: readonly SignedColumn[] = [
     key: { chain: 'text', position: 'bigint' },
     signed: 't.hash',
     signer(keys) {
-      const sealer = createChainSealer(fixedKeys(keys));
+      const signer = createChainSigner(fixedKeys(keys));
       return {
-        sign: ({ key: [chain = '', position], signed }) => sealer.macOf(chain, Number(position), signed),
+        sign: ({ key: [chain = '', position], signed }) => signer.macOf(chain, Number(position), signed),
         verify: ({ key: [chain = '', position], signed, signature }) =>
-          sealer.isOurs(chain, Number(position), signed, signature),
+          signer.isOurs(chain, Number(position), signed, signature),
       };
     },
   },

@@ -1,9 +1,10 @@
 /**
- * From one master key to the next while the service runs. The register says how far it is, so whoever calls this again after a kill goes on
- * from there:
+ * From one master key to the next while the service runs. The register says how far it is, so whoever calls this again
+ * after a kill goes on from there:
  *
  *   sealing old ── the new one is announced ──► + coming new ── every holder knows it ──► sealing new, leaving old
- *                                               ── every holder seals with it, nothing lies under the old one ──► sealing new
+ *                                               ── every holder seals with it, nothing lies
+ *                                               under the old one ──► sealing new
  */
 
 import type { ChangedBy } from '../audit/audit-entry.ts';

@@ -1,6 +1,7 @@
 /**
- * Which agent and which line a lead's call uses when neither the request nor the lead says (contract §4, §5): the workspace's
- * default agent, the agent's own line, the workspace's default line; and where there is only one that could be meant, that one.
+ * Which agent and which line a lead's call uses when neither the request nor the lead says (contract §4, §5): the
+ * workspace's default agent, the agent's own line, the workspace's default line; and where there is only one that could
+ * be meant, that one.
  */
 import type { Queryable } from '../store/database.ts';
 

@@ -1,7 +1,8 @@
 /**
- * Finds where the records of a CSV file end, in one pass: a quoted cell may hold line breaks, so a record may have many lines, and a quote
- * that is never closed must not cost the file. Each line is looked through once as the beginning of a record and once as the inside of a
- * quote, however often a record begins again; only what is a record is then taken apart, by `csv-parse`.
+ * Finds where the records of a CSV file end, in one pass: a quoted cell may hold line breaks, so a record may have many
+ * lines, and a quote that is never closed must not cost the file. Each line is looked through once as the beginning of
+ * a record and once as the inside of a quote, however often a record begins again; only what is a record is then taken
+ * apart, by `csv-parse`.
  */
 import { parse } from 'csv-parse/sync';
 import { type FileLines, LINES_KEPT } from './file-lines.ts';
@@ -19,9 +20,15 @@ export interface CsvRecord {
 
 /** What a line is, read from its beginning. */
 interface LineScan {
-  /** `open`: the quote goes on in the next line. `broken`: a quote is closed in front of something else than a delimiter. */
+  /**
+   * `open`: the quote goes on in the next line. `broken`: a quote is closed in front of
+   * something else than a delimiter.
+   */
   end: 'record' | 'open' | 'broken';
-  /** A quote inside a cell that does not begin with one, such as 5" pipe, stands for itself, and so does each that comes after it. */
+  /**
+   * A quote inside a cell that does not begin with one, such as 5" pipe, stands for itself, and
+   * so does each that comes after it.
+   */
   relaxed: boolean;
   delimiters: number;
 }
@@ -43,8 +50,8 @@ export class CsvRecords {
   }
 
   /**
-   * The record that begins at a line. Null: it has no end, or the lines that a quote ties together are not one row: they do not have
-   * `columns` cells, where that is given. A line that is too long comes back whole, as one cell.
+   * The record that begins at a line. Null: it has no end, or the lines that a quote ties together are not one row:
+   * they do not have `columns` cells, where that is given. A line that is too long comes back whole, as one cell.
    */
   at(index: number, columns: number | null): CsvRecord | null {
     const first = this.#lines.at(index) ?? '';

@@ -1,6 +1,7 @@
 /**
- * The lines of a text, found as they are asked for: a file of ten million empty ones costs no list of them. It goes forward, and
- * remembers the last few, for a reader that has looked ahead and begins again. Ends of lines are `\n`, `\r\n` and `\r`.
+ * The lines of a text, found as they are asked for: a file of ten million empty ones costs no list of them. It goes
+ * forward, and remembers the last few, for a reader that has looked ahead and begins again. Ends of lines are `\n`,
+ * `\r\n` and `\r`.
  */
 
 /** How far back a reader may begin again. */

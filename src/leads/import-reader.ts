@@ -1,6 +1,7 @@
 /**
- * Reads a file of leads row by row, pure: CSV with a header, or one JSON object a line. What is wrong with a row is that row's
- * fault and harms no other: a quote that is never closed costs one line, not the rest of the file. Used by `import-rows.ts`.
+ * Reads a file of leads row by row, pure: CSV with a header, or one JSON object a line. What is wrong with a row is
+ * that row's fault and harms no other: a quote that is never closed costs one line, not the
+ * rest of the file. Used by `import-rows.ts`.
  */
 import { isTooDeep } from '../../media/contract/json-depth.ts';
 import { CsvRecords, MOST_ROW_CHARACTERS } from './csv-records.ts';
@@ -59,7 +60,10 @@ const COLUMNS: Readonly<Record<string, string>> = {
 };
 const PHONE_COLUMNS = ['phone', 'phone_number', 'mobile'];
 
-/** UTF-8, or UTF-16 with a byte order mark. What is neither comes out as U+FFFD, which the rows that hold it are refused for. */
+/**
+ * UTF-8, or UTF-16 with a byte order mark. What is neither comes out as U+FFFD, which the rows
+ * that hold it are refused for.
+ */
 export function decodeImport(content: Uint8Array): string {
   const [first, second] = content;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(content);

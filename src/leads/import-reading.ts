@@ -1,7 +1,7 @@
 /**
- * Has files of leads read by a thread that has a budget of time and memory, so that no file, whoever made it, stands in anybody's way: not
- * when it comes, and not when its rows are stored. Two files at a time are looked through, one of a workspace; the others wait for a while.
- * Made by control; nothing of it outlives a reading.
+ * Has files of leads read by a thread that has a budget of time and memory, so that no file, whoever made it, stands in
+ * anybody's way: not when it comes, and not when its rows are stored. Two files at a time are looked through, one of a
+ * workspace; the others wait for a while. Made by control; nothing of it outlives a reading.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -45,7 +45,10 @@ interface Budget {
 const AT_ONCE = 2;
 const MOST_WAITING = 10;
 const LONGEST_WAIT_MS = 10_000;
-/** Many times what the largest file needs, whose text has 20 MB at most: only something that we did not think of comes so far. */
+/**
+ * Many times what the largest file needs, whose text has 20 MB at most: only something that we
+ * did not think of comes so far.
+ */
 const BUDGET: Budget = { answerMs: 30_000, heapMb: 256 };
 const YOUNG_HEAP_MB = 32;
 const TOO_COSTLY = 'The file takes too much time or memory to read; cut it into smaller ones';
@@ -75,8 +78,8 @@ export function createImportReading(deps: {
 
   return {
     async summary(workspaceId, file) {
-      const leave = await turns.enter(workspaceId, 'api');
-      if (leave === null) throw new ImportsBusy('too many files are being imported');
+      const release = await turns.enter(workspaceId, 'api');
+      if (release === null) throw new ImportsBusy('too many files are being imported');
       const thread = start({ kind: 'summary', file });
       try {
         const answer = await thread.ask();
@@ -84,7 +87,7 @@ export function createImportReading(deps: {
         throw new Error('the thread that reads an import answered something else');
       } finally {
         await thread.end();
-        leave();
+        release();
       }
     },
     async *groups(rows) {

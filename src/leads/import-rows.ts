@@ -1,6 +1,7 @@
 /**
- * What is done with a file of leads before a row is stored, pure: it is looked through when it comes, and its rows are made leads or faults,
- * in groups. It costs what a stranger's file costs, so it runs in a thread (`import-thread.ts`); what leaves it is no larger than leads are.
+ * What is done with a file of leads before a row is stored, pure: it is looked through when it comes, and its rows are
+ * made leads or faults, in groups. It costs what a stranger's file costs, so it runs in a thread (`import-thread.ts`);
+ * what leaves it is no larger than leads are.
  */
 import { factsOf } from '../errors/error-codes.ts';
 import {

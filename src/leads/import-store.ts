@@ -1,6 +1,6 @@
 /**
- * Imports as rows: taken in when a file comes, shown with their progress and with what was wrong in which row. What is stored
- * is the file itself; `import-runner.ts` works through it, and goes on where it stood after a restart.
+ * Imports as rows: taken in when a file comes, shown with their progress and with what was wrong in which row. What is
+ * stored is the file itself; `import-runner.ts` works through it, and goes on where it stood after a restart.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { ChangedBy } from '../audit/audit-entry.ts';
@@ -45,7 +45,10 @@ const INSERT = `
   INSERT INTO lead_imports (id, workspace_id, format, content, defaults, total_rows, ignored_columns)
   VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${IMPORT_COLUMNS}`;
 
-/** Has the whole file looked through, and stores it. Rejects with `ImportRefused` for one that cannot be imported at all. */
+/**
+ * Has the whole file looked through, and stores it. Rejects with `ImportRefused` for one that
+ * cannot be imported at all.
+ */
 export async function createImport(
   deps: { database: Database; reading: Pick<ImportReading, 'summary'> },
   workspaceId: string,
@@ -108,8 +111,8 @@ export function listImports(
 }
 
 /**
- * Calls off what is not stored yet; whoever works on it stops at its next group of rows. `over`: it has ended otherwise. Undefined: the
- * workspace has no such import. Repeating it is fine.
+ * Calls off what is not stored yet; whoever works on it stops at its next group of rows. `over`: it has ended
+ * otherwise. Undefined: the workspace has no such import. Repeating it is fine.
  */
 export async function cancelImport(
   database: Database,

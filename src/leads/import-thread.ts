@@ -1,6 +1,6 @@
 /**
- * Worker thread that reads one file of leads, and ends. `workerData` is an `ImportOrder`; every message to it asks for one answer, an
- * `ImportAnswer`: the summary of the file, or its next group of rows. Started by `import-reading.ts`.
+ * Worker thread that reads one file of leads, and ends. `workerData` is an `ImportOrder`; every message to it asks for
+ * one answer, an `ImportAnswer`: the summary of the file, or its next group of rows. Started by `import-reading.ts`.
  */
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -4,8 +4,8 @@
  */
 
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import type { CallRecord } from '../calls/call-record.ts';
-import { LIVE } from '../calls/live-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 import type { Consent } from './lead-fields.ts';
 import type { LeadStatus } from './lead-store.ts';
@@ -18,7 +18,9 @@ export interface LockedLead {
   active: boolean;
 }
 
-/** Locks the row until the transaction ends, so that two calls of one lead follow each other. Undefined: no such lead. */
+/**
+ * Locks the row until the transaction ends, so that two calls of one lead follow each other. Undefined: no such lead.
+ */
 export async function lockLead(tx: Queryable, workspaceId: string, leadId: string): Promise<LockedLead | undefined> {
   const [lead] = await tx.query<LockedLead>(
     'SELECT status, timezone, consent FROM leads WHERE workspace_id = $1 AND id = $2 FOR UPDATE',
@@ -26,11 +28,11 @@ export async function lockLead(tx: Queryable, workspaceId: string, leadId: strin
   );
   if (lead === undefined) return undefined;
   // A statement of its own: it sees what the call before committed while we waited for the row.
-  const live = await tx.query(
-    `SELECT 1 AS one FROM calls WHERE workspace_id = $1 AND lead_id = $2 AND status IN ${LIVE} LIMIT 1`,
+  const ongoing = await tx.query(
+    `SELECT 1 AS one FROM calls WHERE workspace_id = $1 AND lead_id = $2 AND status IN ${ACTIVE} LIMIT 1`,
     [workspaceId, leadId],
   );
-  return { ...lead, active: live.length > 0 };
+  return { ...lead, active: ongoing.length > 0 };
 }
 
 export async function takeLead(

@@ -1,7 +1,7 @@
 /**
- * What a client may say of a lead (contract §4), checked without a query. The pieces are zod schemas, so that the published
- * schema and this check are one; the order and the messages are the contract's. Used by create, change and import, so that
- * a row of a file is held to the same rules as a request.
+ * What a client may say of a lead (contract §4), checked without a query. The pieces are zod schemas, so that the
+ * published schema and this check are one; the order and the messages are the contract's. Used by create, change and
+ * import, so that a row of a file is held to the same rules as a request.
  */
 import { z } from 'zod';
 import { metadataSchema } from '../calls/metadata.ts';
@@ -97,7 +97,10 @@ export type LeadFault =
 
 export type Read<Value> = { ok: true; value: Value } | { ok: false; fault: LeadFault };
 
-/** A new lead. What is null or empty counts as not given. `enterprise` is only looked for; whose it is, the caller decides. */
+/**
+ * A new lead. What is null or empty counts as not given. `enterprise` is only looked for; whose
+ * it is, the caller decides.
+ */
 export function readNewLead(given: Readonly<Record<string, unknown>>): Read<LeadInput> {
   if (isAbsent(given['enterprise'])) return fault({ code: 'missing_fields', field: 'enterprise' });
   const reading = readPhoneFields(given);

@@ -41,7 +41,10 @@ export const SELECT_LEAD = `
          l.created_at AS "createdAt", l.updated_at AS "updatedAt"
   FROM leads l`;
 
-/** The upsert fills only what is given: a null is what nobody gave. A number that must not be called is marked so at once. */
+/**
+ * The upsert fills only what is given: a null is what nobody gave. A number that must not be
+ * called is marked so at once.
+ */
 const STORE = `
   INSERT INTO leads AS l (id, workspace_id, phone, agent_id, name, notes, source, metadata, external_id, timezone, consent,
                           created_at, updated_at, status)
@@ -66,8 +69,8 @@ export interface StoredLead {
 }
 
 /**
- * Creates or, by `externalId`, changes leads, in one statement; in a transaction or alone. Two of `inputs` must not have the
- * same `externalId`. The agents are known to be the workspace's. Answers come in no particular order.
+ * Creates or, by `externalId`, changes leads, in one statement; in a transaction or alone. Two of `inputs` must not
+ * have the same `externalId`. The agents are known to be the workspace's. Answers come in no particular order.
  */
 export async function storeLeads(
   database: Queryable,
@@ -160,7 +163,10 @@ const CHANGEABLE: Record<keyof LeadChange, string> = {
   status: 'status',
 };
 
-/** Undefined: no such lead. `taken`: another lead of the workspace has this `externalId`. A call under way still settles the status. */
+/**
+ * Undefined: no such lead. `taken`: another lead of the workspace has this `externalId`. A call
+ * under way still settles the status.
+ */
 export async function changeLead(
   database: Queryable,
   workspaceId: string,

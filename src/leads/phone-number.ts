@@ -1,12 +1,16 @@
 /**
- * Telephone numbers as clients write them, made E.164 (contract §4), pure. Used for leads, their import and the suppression
- * list. No country is ever guessed: what does not begin with + and a country code is refused, not completed.
+ * Telephone numbers as clients write them, made E.164 (contract §4), pure. Used for leads, their import and the
+ * suppression list. No country is ever guessed: what does not begin with + and a country code
+ * is refused, not completed.
  */
 
 const E164 = /^\+[1-9]\d{6,14}$/;
 /** Blanks of every kind, dashes of every kind, parentheses, and the invisible marks that address books copy along. */
 const SEPARATORS = /[\s()\p{Pd}\u2212\p{Cf}]/gu;
-/** `+44 (0)20 …`: the zero is dialled at home only. Without it the number is another, and with it too; nobody knows which was meant. */
+/**
+ * `+44 (0)20 …`: the zero is dialled at home only. Without it the number is another, and with it too; nobody knows
+ * which was meant.
+ */
 const TRUNK_ZERO = /\(\s*0\s*\)/;
 /** No number needs more to be written. */
 const LONGEST_TEXT = 64;

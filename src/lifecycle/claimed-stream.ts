@@ -10,8 +10,8 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import { appendCallLog, type CallLogLine } from '../calls/append-call-log.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
+import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { placeholdersOf } from '../calls/call-setup.ts';
-import { type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
 import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
 import { issueRecordingKey } from '../recordings/recording-keys.ts';
 import { firstStreamBegan } from '../recordings/recording-rows.ts';
@@ -37,7 +37,7 @@ export interface Proven {
 export interface ClaimedStream<Proof extends Proven> {
   proof: Proof;
   /** As it is now, with its new epoch. */
-  call: LiveCall;
+  call: CallRow;
   /** Who had its stream before; null: nobody. */
   ownerBefore: string | null;
   recordingKeyHex: string;
@@ -61,15 +61,15 @@ export async function claimedStream<Word extends Proven | string>(
     if (typeof word === 'string') return word as Extract<Word, string>;
     const proof = word as Exclude<Word, string>;
     const { callUuid, logged = [], detail } = proof;
-    const before = (await lockCall(tx, callUuid)) as LiveCall;
+    const before = (await lockCall(tx, callUuid)) as CallRow;
     const lease = {
       epoch: before.epoch + 1,
       ownerMediaId: mediaId,
       leaseUntil: new Date(nowEpochMs + LEASE_MS),
       mediaStoppedAt: null,
     };
-    const owned: LiveCall = { ...before, ...lease };
-    const call: LiveCall = { ...owned, deadlineAt: nextDeadline(owned, nowEpochMs) };
+    const owned: CallRow = { ...before, ...lease };
+    const call: CallRow = { ...owned, deadlineAt: nextDeadline(owned, nowEpochMs) };
     await patchCall(tx, callUuid, { ...lease, deadlineAt: call.deadlineAt });
     const data = { mediaId, epoch: call.epoch, ...detail };
     const lines = [...logged, { kind: 'media.claimed', data, atEpochMs: nowEpochMs }];
@@ -111,7 +111,7 @@ export function setupOfStream(
  * The last checkpoint, moved past every turn that is stored: the last one's checkpoint may have died with its process.
  * Times go on where the call's time line is by now, on which the recording of the whole lies too.
  */
-export async function resumeFrom(tx: Queryable, call: LiveCall, nowEpochMs: number): Promise<StoredCheckpoint | null> {
+export async function resumeFrom(tx: Queryable, call: CallRow, nowEpochMs: number): Promise<StoredCheckpoint | null> {
   if (call.epoch <= 1) return call.checkpoint;
   const rows = await tx.query<{ last: number | null; endMs: number | null }>(
     `SELECT max(position) AS last, max((turn ->> 'endMs')::float) AS "endMs" FROM call_turns WHERE call_uuid = $1`,

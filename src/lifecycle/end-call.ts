@@ -1,8 +1,11 @@
-/** Ends a call because somebody asked for it: the API today, an operator later. Idempotent; a finished call stays as it is. */
+/**
+ * Ends a call because somebody asked for it: the API today, an operator later. Idempotent; a
+ * finished call stays as it is.
+ */
 
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { LIVE } from '../calls/live-statuses.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Database } from '../store/database.ts';
 import type { Transitions } from './transition.ts';
 
@@ -28,10 +31,12 @@ export async function endCall(
       }),
   });
   if (typeof applied === 'string') return 'unknown_call';
-  return applied.change.deeds.includes('hang_up') ? 'asked' : 'over';
+  return applied.change.effects.includes('hang_up') ? 'asked' : 'over';
 }
 
-/** For a process that has no way to the carrier: the service that runs sees the row within a second and ends the call. */
+/**
+ * For a process that has no way to the carrier: the service that runs sees the row within a second and ends the call.
+ */
 export async function askForEnd(
   database: Database,
   request: { workspaceId: string; callUuid: string; by: ChangedBy },
@@ -45,7 +50,7 @@ export async function askForEnd(
     if (known.length === 0) return 'unknown_call';
     const asked = await tx.query(
       `UPDATE calls SET end_asked_at = coalesce(end_asked_at, now()), deadline_at = now()
-        WHERE call_uuid = $1 AND status IN ${LIVE} RETURNING 1 AS one`,
+        WHERE call_uuid = $1 AND status IN ${ACTIVE} RETURNING 1 AS one`,
       [callUuid],
     );
     if (asked.length === 0) return 'over';

@@ -1,10 +1,10 @@
 /**
- * What follows from a change of a call, in its transaction: its lead's status, and the suppression of a number whose owner
- * asked not to be called again. An opt-out counts however the call ends: an agent that says goodbye to somebody who has hung
- * up already was still told. Called by `src/lifecycle/transition.ts`.
+ * What follows from a change of a call, in its transaction: its lead's status, and the suppression of a number whose
+ * owner asked not to be called again. An opt-out counts however the call ends: an agent that says goodbye to somebody
+ * who has hung up already was still told. Called by `src/lifecycle/transition.ts`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import type { LiveCall } from '../calls/live-call.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { markDoNotContact, settleLead } from '../leads/lead-calls.ts';
 import { tellOfLead } from '../leads/lead-event.ts';
 import { normalisePhone } from '../leads/phone-number.ts';
@@ -46,14 +46,14 @@ function saysOptOut(observation: Observation): boolean {
   return observation.reason === 'opt_out_requested' || OPT_OUT_DISPOSITIONS.includes(observation.disposition ?? '');
 }
 
-async function endedByOptOut(tx: Queryable, call: LiveCall): Promise<boolean> {
+async function endedByOptOut(tx: Queryable, call: CallRow): Promise<boolean> {
   if (call.endedReason === 'opt_out_requested') return true;
   if (call.answeredAt === null) return false;
   const { callUuid, agentId, agentVersion } = call;
   return (await tx.query(REACHED_OPT_OUT, [callUuid, agentId, agentVersion, OPT_OUT_DISPOSITIONS])).length > 0;
 }
 
-async function optOut(tx: Queryable, call: LiveCall, now: Date): Promise<string[]> {
+async function optOut(tx: Queryable, call: CallRow, now: Date): Promise<string[]> {
   const phone = normalisePhone(call.direction === 'inbound' ? call.fromNumber : call.toNumber);
   // A visitor of a website has no number that could be called.
   if (phone === null) return [];

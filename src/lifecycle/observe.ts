@@ -1,12 +1,12 @@
 /**
- * What an observation of a call changes, pure: the row as it is and what was seen go in, the changed properties, the lines
- * for the call's log and the deeds to do after the commit come out. Observations arrive late, doubled and in any order;
- * whatever no longer fits is recorded and changes no status. `transition.ts` is the only caller.
+ * What an observation of a call changes, pure: the row as it is and what was seen go in, the changed properties, the
+ * lines for the call's log and the effects to do after the commit come out. Observations arrive late, doubled and in
+ * any order; whatever no longer fits is recorded and changes no status. `transition.ts` is the only caller.
  */
 import { type CallStatus, ENDED_REASONS, type EndedReason, type HangupBy } from '../../media/contract/call-outcome.ts';
 import type { StreamEnd } from '../../media/contract/link-messages.ts';
 import { type CallRecord, RECORDING_FAILED } from '../calls/call-record.ts';
-import type { CallPatch, Ending, LiveCall } from '../calls/live-call.ts';
+import type { CallPatch, CallRow, Ending } from '../calls/call-row.ts';
 import { fittingReason, isTerminal, mayMove, rankOf } from '../calls/state-machine.ts';
 import { isDue, nextDeadline, type TimerKind } from '../calls/timers.ts';
 import type { CarrierEnd } from '../carriers/carrier.ts';
@@ -43,13 +43,13 @@ export type Observation =
   | ({ type: 'finish'; ifDue?: TimerKind } & EndReport);
 
 /** What to do once the change is committed; each may be done twice without harm. */
-export type Deed = 'hang_up' | 'stop_media' | 'prepare_greeting';
+export type SideEffect = 'hang_up' | 'stop_media' | 'prepare_greeting';
 
 export interface Change {
   patch: CallPatch;
   /** Lines of `call_events`. */
   log: { kind: string; data: Record<string, unknown> }[];
-  deeds: Deed[];
+  effects: SideEffect[];
   /** The patch makes the call terminal. */
   finished: boolean;
   /** The submission became known: a client that waits with its key can be answered. */
@@ -57,7 +57,7 @@ export interface Change {
 }
 
 /** Works on a private copy; never touches `call`. `timerScale`: see `timers.ts`. */
-export function observe(call: LiveCall, observation: Observation, nowEpochMs: number, timerScale = 1): Change {
+export function observe(call: CallRow, observation: Observation, nowEpochMs: number, timerScale = 1): Change {
   const draft = new Draft(call, nowEpochMs, timerScale);
   const late = isTerminal(call.status);
   switch (observation.type) {
@@ -111,16 +111,16 @@ export function observe(call: LiveCall, observation: Observation, nowEpochMs: nu
 }
 
 class Draft {
-  readonly call: LiveCall;
+  readonly call: CallRow;
   readonly now: Date;
   readonly #timerScale: number;
   readonly #patch: CallPatch = {};
   readonly #log: Change['log'] = [];
-  readonly #deeds = new Set<Deed>();
+  readonly #effects = new Set<SideEffect>();
   #finished = false;
   #settled: Change['settled'] = null;
 
-  constructor(call: LiveCall, nowEpochMs: number, timerScale: number) {
+  constructor(call: CallRow, nowEpochMs: number, timerScale: number) {
     this.#timerScale = timerScale;
     this.call = { ...call };
     this.now = new Date(nowEpochMs);
@@ -147,11 +147,11 @@ class Draft {
   /** A sign of life of a call that is over here: unless the carrier has ended it too, it must not ring or talk on. */
   cameTooLate(observation: Observation): void {
     this.recordLate(observation);
-    if (this.call.carrierEndedAt === null) this.deed('hang_up');
+    if (this.call.carrierEndedAt === null) this.effect('hang_up');
   }
 
-  deed(deed: Deed): this {
-    this.#deeds.add(deed);
+  effect(effect: SideEffect): this {
+    this.#effects.add(effect);
     return this;
   }
 
@@ -160,7 +160,7 @@ class Draft {
     return {
       patch: this.#patch,
       log: this.#log,
-      deeds: [...this.#deeds],
+      effects: [...this.#effects],
       finished: this.#finished,
       settled: this.#settled,
     };
@@ -174,14 +174,14 @@ class Draft {
     }
     this.record(observation);
     this.#resolve(before);
-    if (!this.#finished) this.deed('prepare_greeting');
+    if (!this.#finished) this.effect('prepare_greeting');
   }
 
   /** The carrier has the call: what was unknown is known. False when the call had to be ended for it. */
-  #resolve(before: LiveCall['submission']): boolean {
+  #resolve(before: CallRow['submission']): boolean {
     if (before === 'accepted') return true;
     if (before === 'unknown' && this.call.lateAcceptance === 'cancel') {
-      this.deed('hang_up');
+      this.effect('hang_up');
       this.finish({ reason: 'submission_unknown', hangupBy: 'platform' });
       return false;
     }
@@ -203,7 +203,7 @@ class Draft {
     this.record(observation);
     const before = this.call.submission;
     if (!this.#resolve(before)) return;
-    if (before === 'unknown') this.deed('prepare_greeting');
+    if (before === 'unknown') this.effect('prepare_greeting');
     this.#move(to);
   }
 
@@ -237,15 +237,15 @@ class Draft {
     });
     const mediaStillTalks =
       this.call.status === 'in_progress' && this.call.epoch > 0 && this.call.mediaStoppedAt === null;
-    if (mediaStillTalks) this.deed('stop_media');
+    if (mediaStillTalks) this.effect('stop_media');
     else this.#finish();
   }
 
   endAsked(observation: Observation & EndReport): void {
-    this.record(observation).deed('hang_up');
+    this.record(observation).effect('hang_up');
     this.#noteEnding(observation);
     if (this.call.status !== 'in_progress') this.#finish();
-    else if (observation.hangupBy !== 'agent') this.deed('stop_media');
+    else if (observation.hangupBy !== 'agent') this.effect('stop_media');
   }
 
   mediaStopped(observation: Extract<Observation, { type: 'media.stopped' }>): void {
@@ -267,7 +267,7 @@ class Draft {
     const fault = MEDIA_FAULTS[observation.why];
     if (fault !== undefined && this.call.ending === null) {
       this.#noteEnding({ reason: fault, hangupBy: 'platform' });
-      this.deed('hang_up');
+      this.effect('hang_up');
     }
     if (this.call.channel === 'web') {
       // No carrier has a word to say.
@@ -347,7 +347,7 @@ class Draft {
     if (this.call.recordingStatus === 'pending' && this.call.mediaStoppedAt === null) {
       this.set({ recordingStatus: 'failed', warnings: [...this.call.warnings, RECORDING_FAILED] });
     }
-    if (this.call.epoch > 0 && this.call.mediaStoppedAt === null) this.deed('stop_media');
+    if (this.call.epoch > 0 && this.call.mediaStoppedAt === null) this.effect('stop_media');
     this.#finished = true;
     this.#log.push({ kind: 'status', data: { status: to, endedReason: reason, hangupBy: ending.hangupBy, fault } });
   }

@@ -1,19 +1,20 @@
 /**
- * Brings every call to its end. A sweep each second takes the calls whose `deadline_at` has passed, asks `dueTimer` what is
- * over, and does it. Any number of nodes may sweep: a call taken by one is skipped by the others. All state is in the rows,
- * so a restart forgets nothing; what a node took and did not finish is due again after `CLAIM_MS`.
- * Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by its distance from the monotonic
- * one: the timers of the calls of before count on as if it had not been, and leases get the time to be renewed.
+ * Brings every call to its end. A sweep each second takes the calls whose `deadline_at` has passed, asks `dueTimer`
+ * what is over, and does it. Any number of nodes may sweep: a call taken by one is skipped by the others. All state is
+ * in the rows, so a restart forgets nothing; what a node took and did not finish is due again after `CLAIM_MS`.
+ * Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by its distance from
+ * the monotonic one: the timers of the calls of before count on as if it had not been, and
+ * leases get the time to be renewed.
  */
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import { type LiveCall, lockCall, patchCall, readOwnCall } from '../calls/live-call.ts';
+import { type CallRow, lockCall, patchCall, readOwnCall } from '../calls/call-row.ts';
 import { dueTimer, nextDeadline, type TimerKind } from '../calls/timers.ts';
 import type { Database } from '../store/database.ts';
-import type { Deeds } from './deeds.ts';
 import type { LineCarriers } from './line-carriers.ts';
 import type { EndReport } from './observe.ts';
+import type { SideEffects } from './side-effects.ts';
 import type { Transitions } from './transition.ts';
 
 export interface ReaperDeps {
@@ -22,7 +23,7 @@ export interface ReaperDeps {
   log: Logger;
   transitions: Transitions;
   lineCarriers: LineCarriers;
-  deeds: Pick<Deeds, 'hangUpOnce'>;
+  effects: Pick<SideEffects, 'hangUpOnce'>;
   /** See `timers.ts`; default 1. */
   timerScale?: number;
 }
@@ -39,12 +40,18 @@ export interface Reaper {
 
 const SWEEP_EVERY_MS = 1_000;
 const BATCH_CALLS = 50;
-/** A lost process leaves hundreds of calls at once, and a carrier may take seconds for each: so many are in hand together. */
+/**
+ * A lost process leaves hundreds of calls at once, and a carrier may take seconds for each: so
+ * many are in hand together.
+ */
 const BATCHES_A_SWEEP = 4;
 const CLAIM_MS = 20_000;
 /** After a start, media processes get this long to come back and renew before their calls count as orphans. */
 const ORPHAN_GRACE_MS = 10_000;
-/** A sweep's statement that took so long, or a sweep so late: database or process stood still, and no lease could be renewed. */
+/**
+ * A sweep's statement that took so long, or a sweep so late: database or process stood still,
+ * and no lease could be renewed.
+ */
 const STANDSTILL_MS = 5_000;
 /** The wall clock was set; smaller corrections are the time service's daily work. */
 const CLOCK_STEP_MS = 5_000;
@@ -57,7 +64,7 @@ const TAKE_DUE = `
   RETURNING call_uuid`;
 
 export function createReaper(deps: ReaperDeps): Reaper {
-  const { database, clock, log, transitions, lineCarriers, deeds } = deps;
+  const { database, clock, log, transitions, lineCarriers, effects } = deps;
   /** Since when leases could be renewed. */
   let graceFromMs = clock.nowMs();
   let wallOffsetMs = clock.epochMs() - clock.nowMs();
@@ -98,7 +105,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
   }
 
   /** Now, less by what the wall clock was set forward since the call began. */
-  function passedEpochMs(call: LiveCall): number {
+  function passedEpochMs(call: CallRow): number {
     const since = call.createdAt.getTime();
     return steps.reduce((left, step) => (since <= step.atEpochMs ? left - step.byMs : left), clock.epochMs());
   }
@@ -129,7 +136,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     }
   }
 
-  async function act(call: LiveCall, timer: TimerKind): Promise<void> {
+  async function act(call: CallRow, timer: TimerKind): Promise<void> {
     switch (timer) {
       case 'end_asked':
         await transitions.apply(call.callUuid, { type: 'end.asked', reason: 'operator_hangup', hangupBy: 'operator' });
@@ -183,7 +190,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
   }
 
   async function lookUp(
-    call: LiveCall,
+    call: CallRow,
     timer: TimerKind,
     reasonIfGone: EndedReason,
     ifAlive: () => Promise<void>,
@@ -197,14 +204,14 @@ export function createReaper(deps: ReaperDeps): Reaper {
     } else if (found !== 'unknown') await ifAlive();
   }
 
-  async function finish(call: LiveCall, timer: TimerKind, report: EndReport): Promise<void> {
+  async function finish(call: CallRow, timer: TimerKind, report: EndReport): Promise<void> {
     await transitions.apply(call.callUuid, { type: 'finish', ifDue: timer, ...report });
   }
 
   /** One attempt; the carrier being away does not keep a call alive here. */
-  async function hangUp(call: LiveCall): Promise<void> {
+  async function hangUp(call: CallRow): Promise<void> {
     try {
-      if (await deeds.hangUpOnce(call)) return;
+      if (await effects.hangUpOnce(call)) return;
       log.warn({ callUuid: call.callUuid, carrier: call.carrier }, 'the carrier could not be told to hang up');
     } catch (error) {
       log.warn({ callUuid: call.callUuid, carrier: call.carrier, err: error }, 'the hang-up at the carrier failed');

@@ -1,13 +1,13 @@
 /**
  * The one way in which a call changes: lock its row, let `observe` decide, write row, log, terminal webhook event and
- * idempotency answer in one transaction, and only then ring bells and do deeds. Callbacks, media messages, timers and the
- * API all come through here; nothing else writes `calls.status`.
+ * idempotency answer in one transaction, and only then dispatch webhooks and do side effects. Callbacks, media
+ * messages, timers and the API all come through here; nothing else writes `calls.status`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { oweAnalysis } from '../analysis/owe-analysis.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
+import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { settleUsage } from '../dialling/daily-usage.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
 import { settleRecording } from '../recordings/settle-recording.ts';
@@ -15,32 +15,32 @@ import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { settleIdempotency } from '../store/idempotency-keys.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
-import { type Change, type Deed, type Observation, observe } from './observe.ts';
+import { type Change, type Observation, observe, type SideEffect } from './observe.ts';
 
 export interface TransitionDeps {
   database: Database;
   clock: Clock;
   bus: Pick<CallEventBus, 'publish'>;
   recordCallEvent: RecordCallEvent;
-  bell: { ring(deliveryIds: readonly string[]): void };
+  webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   /** See `timers.ts`; default 1. */
   timerScale?: number;
   links: RecordingLinks;
   sealer: Sealer;
   /**
-   * What else follows from a change, in its transaction: the lead, an opt-out. Told of every observation, the late ones too.
-   * Returns ids of webhook deliveries.
+   * What else follows from a change, in its transaction: the lead, an opt-out. Told of every observation, the late ones
+   * too. Returns ids of webhook deliveries.
    */
-  follow(tx: Queryable, call: LiveCall, observation: Observation, finished: boolean): Promise<string[]>;
+  follow(tx: Queryable, call: CallRow, observation: Observation, finished: boolean): Promise<string[]>;
   /** Told after the commit; must not throw and must not block. */
-  perform(call: LiveCall, deeds: Deed[]): void;
+  perform(call: CallRow, effects: SideEffect[]): void;
   /** The row's next timer, told after the commit, so that a near one is not late by a sweep. */
   deadlineMoved(deadlineAt: Date | null): void;
 }
 
 export interface Applied {
   /** The row after the change. */
-  call: LiveCall;
+  call: CallRow;
   change: Change;
 }
 
@@ -53,7 +53,7 @@ export interface ApplyOptions {
   /** The lease's epoch that the observer holds; another one than the row's is stale, and nothing is changed. */
   epoch?: number;
   /** Runs in the same transaction, on the changed row. */
-  alongside?(tx: Queryable, call: LiveCall): Promise<void>;
+  alongside?(tx: Queryable, call: CallRow): Promise<void>;
 }
 
 /** Nothing was changed: there is no such call, or the observer does not own it any more. */
@@ -68,7 +68,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
         if (options.epoch !== undefined && options.epoch !== before.epoch) return 'stale_epoch';
         const nowEpochMs = deps.clock.epochMs();
         const change = observe(before, observation, nowEpochMs, deps.timerScale);
-        const call: LiveCall = { ...before, ...change.patch };
+        const call: CallRow = { ...before, ...change.patch };
         if (change.finished && call.answeredAt !== null && (await hasTurns(tx, callUuid))) {
           change.patch.transcriptStatus = 'ready';
           call.transcriptStatus = 'ready';
@@ -106,7 +106,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
   };
 
   /** The opt-in events on the way; with none subscribed they cost a look. */
-  async function recordProgress(tx: Queryable, before: LiveCall, call: LiveCall): Promise<string[]> {
+  async function recordProgress(tx: Queryable, before: CallRow, call: CallRow): Promise<string[]> {
     const ids: string[] = [];
     if (call.status === 'ringing' && before.status !== 'ringing') {
       ids.push(...(await deps.recordCallEvent(tx, call, 'call.ringing', {}, deps.clock)));
@@ -117,16 +117,16 @@ export function createTransitions(deps: TransitionDeps): Transitions {
     return ids;
   }
 
-  async function recordEnd(tx: Queryable, call: LiveCall): Promise<string[]> {
+  async function recordEnd(tx: Queryable, call: CallRow): Promise<string[]> {
     const event = `call.${call.status}` as 'call.completed' | 'call.no_answer' | 'call.failed';
     const extra = event === 'call.completed' ? {} : { sipReason: call.ending?.carrierCause ?? null };
     return deps.recordCallEvent(tx, call, event, extra, deps.clock);
   }
 
-  function tell(done: { call: LiveCall; change: Change; events: CallEvent[]; deliveryIds: string[] }): void {
+  function tell(done: { call: CallRow; change: Change; events: CallEvent[]; deliveryIds: string[] }): void {
     for (const event of done.events) deps.bus.publish(event);
-    if (done.deliveryIds.length > 0) deps.bell.ring(done.deliveryIds);
-    if (done.change.deeds.length > 0) deps.perform(done.call, done.change.deeds);
+    if (done.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(done.deliveryIds);
+    if (done.change.effects.length > 0) deps.perform(done.call, done.change.effects);
     deps.deadlineMoved(done.call.deadlineAt);
   }
 }

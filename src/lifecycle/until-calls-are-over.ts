@@ -1,10 +1,10 @@
 /**
- * The whole service is being stopped: resolves when the last live call is over, one whose phone still rings included, as the database
- * knows them. While the database is away, media processes are asked instead. Used by `control.ts`.
+ * The whole service is being stopped: resolves when the last live call is over, one whose phone still rings included,
+ * as the database knows them. While the database is away, media processes are asked instead. Used by `control.ts`.
  */
 
-import type { Clock } from '../../media/contract/clock.ts';
-import { LIVE } from '../calls/live-statuses.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 
 const LOOK_EVERY_MS = 250;
@@ -17,15 +17,14 @@ export async function untilCallsAreOver(deps: {
   /** Calls that were admitted before the stop and wait for their turn: they have no row yet. */
   placing(): number;
 }): Promise<void> {
-  const pause = (ms: number): Promise<void> => new Promise((resolve) => void deps.clock.after(ms, resolve));
   // A look at the rows counts only when nothing was being placed before it.
-  while (deps.placing() > 0 || (await isAnyLive(deps))) await pause(LOOK_EVERY_MS);
+  while (deps.placing() > 0 || (await isAnyActive(deps))) await pause(deps.clock, LOOK_EVERY_MS);
 }
 
-async function isAnyLive({ database, carried }: { database: Queryable; carried(): number }): Promise<boolean> {
+async function isAnyActive({ database, carried }: { database: Queryable; carried(): number }): Promise<boolean> {
   try {
-    const live = await database.query(`SELECT 1 AS one FROM calls WHERE status IN ${LIVE} LIMIT 1`);
-    return live.length > 0;
+    const active = await database.query(`SELECT 1 AS one FROM calls WHERE status IN ${ACTIVE} LIMIT 1`);
+    return active.length > 0;
   } catch {
     return carried() > 0;
   }

@@ -1,6 +1,6 @@
 /**
- * The numbers of contract §11 for one line of one workspace, as the operator set them. Kept for a second, as API keys are,
- * so that a change holds within 1 s and a busy line does not read the same row for each call.
+ * The numbers of contract §11 for one line of one workspace, as the operator set them. Kept for a second, as API keys
+ * are, so that a change holds within 1 s and a busy line does not read the same row for each call.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Queryable } from '../store/database.ts';

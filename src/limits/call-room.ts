@@ -1,13 +1,17 @@
 /**
- * Is there anybody to talk to one more call? Media processes say four times a second how many more they can serve; a call that was
- * accepted here and is not with one of them yet takes one of those places, or the part of one that calls have been answered with of
- * late. What finds none is refused before it is dialled. Asked by admission, placement and web sessions; nothing here outlives the process.
+ * Is there anybody to talk to one more call? Media processes say four times a second how many more they can serve; a
+ * call that was accepted here and is not with one of them yet takes one of those places, or the part of one that calls
+ * have been answered with of late. What finds none is refused before it is dialled. Asked by admission, placement and
+ * web sessions; nothing here outlives the process.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { QueuePriority } from './fair-queue.ts';
 
 export interface CallRoomSource {
-  /** Of all media processes that take calls. `alwaysCalls` of `moreCalls` are there for whoever asks: nothing of them is kept free. */
+  /**
+   * Of all media processes that take calls. `alwaysCalls` of `moreCalls` are there for whoever
+   * asks: nothing of them is kept free.
+   */
   room(): { moreCalls: number; alwaysCalls: number; carriesCalls: number; scarce: string | null };
 }
 
@@ -36,7 +40,10 @@ export interface CallRoom {
 const COUNTED_AFTER_MS = 500;
 /** An answer comes by then, or none does. */
 const EXPECTED_MS = 90_000;
-/** Kept free, as part of what is carried, but never of what is always taken: who is refused first when there is little room (contract §11). */
+/**
+ * Kept free, as part of what is carried, but never of what is always taken: who is refused first when there is little
+ * room (contract §11).
+ */
 const KEPT_FREE: Readonly<Record<QueuePriority, number>> = { web: 0.1, campaign: 0.05, api: 0, inbound: 0 };
 const LAST_OUTCOMES = 50;
 /** Nobody answered of late: still, somebody will. */

@@ -1,16 +1,18 @@
 /**
- * The limits of embed sessions (contract §11), on the same stores as all others. A token costs rates alone: 10 a minute per address, 60 a
- * minute per public key. A session takes its place when its socket is claimed: 5 at once per address, and of the workspace's web sessions
- * and calls, never those that are kept for the phone. `control.ts` makes it; `src/embed/` asks it.
+ * The limits of embed sessions (contract §11), on the same stores as all others. A token costs rates alone: 10 a minute
+ * per address, 60 a minute per public key. A session takes its place when its socket is claimed: 5 at once per address,
+ * and of the workspace's web sessions and calls, never those that are kept for the phone. `control.ts` makes it;
+ * `src/embed/` asks it.
  *
  *   POST    const asked = await embedLimits.ask(request)            request = { address, publicKey, workspaceId }
  *   socket  const taken = await embedLimits.take(session)           session = request with the callUuid
- *   row     if (!(await keepPromise(tx, callUuid))) …no row: it came too late;   `slot-admission.ts`, in the row's transaction
+ *   row     if (!(await keepPromise(tx, callUuid))) …no row: it came too late; `slot-admission.ts`, in the
+ *           row's transaction
  *   open    await embedLimits.renew(session), at once, and each 20 s while the socket lives
  *   end     await embedLimits.release(session)
  *
- * From the row on, the workspace's slots are held by the row and end with it; the address's slot is held by renewing. What
- * nobody renews ends by itself within 90 s.
+ * From the row on, the workspace's slots are held by the row and end with it; the address's slot is held by renewing.
+ * What nobody renews ends by itself within 90 s.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Queryable } from '../store/database.ts';

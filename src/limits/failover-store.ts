@@ -1,10 +1,11 @@
 /**
- * Redis in front, PostgreSQL behind it. The rule: what Redis does not answer within 250 ms is decided by PostgreSQL at once; after
- * three such failures in a row, or while the connection is away, Redis is not asked at all until it has answered a ping twice,
- * one second apart. When neither answers, the ask rejects and its request is refused: limits fail closed, and never hang.
+ * Redis in front, PostgreSQL behind it. The rule: what Redis does not answer within 250 ms is decided by PostgreSQL at
+ * once; after three such failures in a row, or while the connection is away, Redis is not asked at all until it has
+ * answered a ping twice, one second apart. When neither answers, the ask rejects and its request is refused: limits
+ * fail closed, and never hang.
  *
- * A rate that moves to the other store begins there with a full burst, once for each move. Slots of calls stay exact, since
- * PostgreSQL has the last word on them either way (`call-limits.ts`).
+ * A rate that moves to the other store begins there with a full burst, once for each move. Slots of calls stay exact,
+ * since PostgreSQL has the last word on them either way (`call-limits.ts`).
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

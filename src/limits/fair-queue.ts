@@ -1,12 +1,15 @@
 /**
- * A bounded number of slots, given in turn to those who wait: one of each workspace, round and round, so that a workspace with a
- * thousand waiting holds up one with a single call by one turn. Placement waits in it for the database and for the carrier.
- * No workspace gets more than its share of the slots, nobody waits longer than the limit, and when the queue is full the one
- * with the most waiting loses its last. Pure but for the clock.
+ * A bounded number of slots, given in turn to those who wait: one of each workspace, round and round, so that a
+ * workspace with a thousand waiting holds up one with a single call by one turn. Placement waits in it for the database
+ * and for the carrier. No workspace gets more than its share of the slots, nobody waits longer than the limit, and when
+ * the queue is full the one with the most waiting loses its last. Pure but for the clock.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 
-/** What is refused first when many wait (contract §11): a web demo before a campaign, that before an API call, that before an inbound one. */
+/**
+ * What is refused first when many wait (contract §11): a web demo before a campaign, that before an API call, that
+ * before an inbound one.
+ */
 export type QueuePriority = 'web' | 'campaign' | 'api' | 'inbound';
 
 export interface FairQueueOptions {
@@ -21,7 +24,9 @@ export interface FairQueueOptions {
 }
 
 export interface FairQueue {
-  /** Resolves to what gives the slot back, once; or to null: refused, because the queue was full or the wait too long. */
+  /**
+   * Resolves to what gives the slot back, once; or to null: refused, because the queue was full or the wait too long.
+   */
   enter(key: string, priority: QueuePriority): Promise<(() => void) | null>;
   readonly running: number;
   readonly waiting: number;

@@ -1,10 +1,13 @@
 /**
  * The generic cell rate algorithm in integer microseconds: one stored number a limited thing, the theoretical arrival
- * time (tat). Pure arithmetic; the stores do the same sums on their own clocks, the failed-authentication throttle on the
- * process's. Here all times are relative to now, so that a clock's zero never matters.
+ * time (tat). Pure arithmetic; the stores do the same sums on their own clocks, the failed-authentication throttle on
+ * the process's. Here all times are relative to now, so that a clock's zero never matters.
  */
 
-/** `perSecond` new things a second on average (20, or 10/60 for ten a minute), at most `burst` at once; 0 allows nothing. */
+/**
+ * `perSecond` new things a second on average (20, or 10/60 for ten a minute), at most `burst`
+ * at once; 0 allows nothing.
+ */
 export interface Rate {
   perSecond: number;
   /** Whole. */
@@ -14,7 +17,9 @@ export interface Rate {
 /** What a rate of zero tells the client to wait; it will be refused then too. */
 export const NEVER_RETRY_US = 60_000_000;
 
-/** A rate as the stores want it. One is taken when the tat is at most `toleranceUs` ahead; it moves on by `periodUs`. */
+/**
+ * A rate as the stores want it. One is taken when the tat is at most `toleranceUs` ahead; it moves on by `periodUs`.
+ */
 export interface RateAsk {
   name: string;
   periodUs: number;
@@ -26,7 +31,10 @@ export function perMinute(count: number): Rate {
   return { perSecond: count / 60, burst: count };
 }
 
-/** Microseconds between two arrivals at the steady rate; 3 a second gives 333,334 (rounded so that the rate is never exceeded). */
+/**
+ * Microseconds between two arrivals at the steady rate; 3 a second gives 333,334 (rounded so
+ * that the rate is never exceeded).
+ */
 export function periodUs(rate: Rate): number {
   return Math.ceil(1_000_000 / rate.perSecond);
 }

@@ -1,4 +1,7 @@
-/** The names under which limits stand in both stores. Those of call slots are known to the function of migration 0006 too. */
+/**
+ * The names under which limits stand in both stores. Those of call slots are known to the
+ * function of migration 0006 too.
+ */
 import { addressName } from '../../media/contract/address-name.ts';
 import type { CallScope } from './call-limit-settings.ts';
 

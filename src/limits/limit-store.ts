@@ -1,7 +1,8 @@
 /**
- * The port behind all limits: rates (GCRA) and slots (leases that expire), each by name, on the store's own clock, so that
- * all nodes count together and none needs a right clock. Two implementations, PostgreSQL and Redis, pass one suite;
- * `failover-store.ts` puts one behind the other. Who wants to know only whether one more may come uses `rate-limit.ts`.
+ * The port behind all limits: rates (GCRA) and slots (leases that expire), each by name, on the store's own clock, so
+ * that all nodes count together and none needs a right clock. Two implementations, PostgreSQL and Redis, pass one
+ * suite; `failover-store.ts` puts one behind the other. Who wants to know only whether one more
+ * may come uses `rate-limit.ts`.
  */
 import type { RateAsk } from './gcra.ts';
 
@@ -11,7 +12,10 @@ export interface SlotAsk {
   limit: number;
 }
 
-/** All of it, or nothing: where one refuses, none is taken. The first that refuses, rates before slots, gives the reason. */
+/**
+ * All of it, or nothing: where one refuses, none is taken. The first that refuses, rates before
+ * slots, gives the reason.
+ */
 export interface Admission {
   rates: readonly RateAsk[];
   slots: readonly SlotAsk[];
@@ -21,7 +25,10 @@ export interface Admission {
   ttlMs: number;
 }
 
-/** `tatsUs` in the order of `rates`, µs ahead of the store's now, before anything was taken; `inUse` of `slots`, without this holder. */
+/**
+ * `tatsUs` in the order of `rates`, µs ahead of the store's now, before anything was taken;
+ * `inUse` of `slots`, without this holder.
+ */
 export type AdmissionAnswer =
   | { ok: true; tatsUs: readonly number[]; inUse: readonly number[] }
   | { ok: false; refused: 'rate' | 'slot'; index: number; tatsUs: readonly number[]; inUse: readonly number[] };
@@ -36,7 +43,10 @@ export interface LimitStore {
   readonly kind: 'postgres' | 'redis';
   /** Rejects when the store is away or slow; nothing may be taken for granted then. */
   admit(admission: Admission): Promise<AdmissionAnswer>;
-  /** Puts off the end of what is held, and takes what had ended meanwhile: whoever lives holds its slot, whatever the limit says. */
+  /**
+   * Puts off the end of what is held, and takes what had ended meanwhile: whoever lives holds
+   * its slot, whatever the limit says.
+   */
   renew(holds: readonly Hold[], ttlMs: number): Promise<void>;
   /** Idempotent. */
   release(hold: Hold): Promise<void>;

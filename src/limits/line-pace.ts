@@ -1,8 +1,8 @@
 /**
- * A line's calls per second, held towards the carrier. A limit that lets a second's worth through at once would let the carrier
- * see twice the rate in one second (the end of one burst and the next), so what is let through is also sent one after
- * the other, 1.05 s / rate apart on the store's clock. The 5 % are for what happens between our clock and the carrier's.
- * Used by `call-limits.ts`.
+ * A line's calls per second, held towards the carrier. A limit that lets a second's worth through at once would let the
+ * carrier see twice the rate in one second (the end of one burst and the next), so what is let through is also sent one
+ * after the other, 1.05 s / rate apart on the store's clock. The 5 % are for what happens between our clock and the
+ * carrier's. Used by `call-limits.ts`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { RateAsk } from './gcra.ts';

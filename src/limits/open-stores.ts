@@ -1,6 +1,6 @@
 /**
- * Chooses the stores of limits: PostgreSQL alone, or Redis in front of it when REDIS_URL is set, with the keeper that holds
- * Redis' view of calls true. Called once by `control.ts`, which closes it before the database.
+ * Chooses the stores of limits: PostgreSQL alone, or Redis in front of it when REDIS_URL is set, with the keeper that
+ * holds Redis' view of calls true. Called once by `src/control/ground.ts`, which closes it before the database.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -9,11 +9,11 @@ import { createFailoverStore } from './failover-store.ts';
 import type { LimitStore } from './limit-store.ts';
 import { createPostgresStore } from './postgres-store.ts';
 import type { LimitStores } from './slot-admission.ts';
-import { holdOf, type LiveRow, startSlotKeeper } from './slot-keeper.ts';
+import { type CountedCall, holdOf, startSlotKeeper } from './slot-keeper.ts';
 
 export interface OpenLimitStores extends LimitStores {
   /** A call is over: its slot is free now, not in 45 s. Never throws, never waits. */
-  callEnded(call: LiveRow): void;
+  callEnded(call: CountedCall): void;
   /** Who decides now. */
   serving(): 'postgres' | 'redis';
   /** Idempotent. */

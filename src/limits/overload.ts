@@ -1,7 +1,7 @@
 /**
- * Is this control process so busy that new work should go elsewhere? Judged by how late its own timers run, which says what a
- * client would feel: an average of over 500 ms in the last eight tries is overload, under 100 ms it is over again. Asked by
- * admission before each new call; costs a timer each 250 ms.
+ * Is this control process so busy that new work should go elsewhere? Judged by how late its own timers run, which says
+ * what a client would feel: an average of over 500 ms in the last eight tries is overload, under 100 ms it is over
+ * again. Asked by admission before each new call; costs a timer each 250 ms.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What web sessions never get of a workspace's calls at once (contract §11): what was set, or half of them, rounded up. A workspace
- * with one call at once keeps none unless it says so: rounded up, its half would be all of it.
+ * What web sessions never get of a workspace's calls at once (contract §11): what was set, or half of them, rounded up.
+ * A workspace with one call at once keeps none unless it says so: rounded up, its half would be all of it.
  */
 
 /** SQL, over a row of `workspaces`. */

@@ -1,7 +1,8 @@
 /**
- * Limits in PostgreSQL: one round trip an admission (the function of migration 0006), on the database's clock. Its tables are
- * unlogged, so an admission waits for no disk. It also counts the live rows of `calls` for the names of call slots: a call
- * holds its slot by being there, and its lease here is only the promise of a row (`docs/decisions/limits.md`).
+ * Limits in PostgreSQL: one round trip an admission (the function of migration 0006), on the database's clock. Its
+ * tables are unlogged, so an admission waits for no disk. It also counts the live rows of `calls` for the names of call
+ * slots: a call holds its slot by being there, and its lease here is only the promise of a row
+ * (`docs/decisions/limits.md`).
  */
 import { inBatches } from '../store/batches.ts';
 import type { Queryable } from '../store/database.ts';
@@ -17,11 +18,11 @@ interface AdmitRow {
 }
 
 /**
- * One rate alone, the most frequent ask: a single statement on a single row. It does not wait for the function's locks, so a name
- * is either asked for alone or together with others, never both (`limit-names.ts`). Where the first half was refused, the second half
- * reads the row that refused it: without the lock it would see the row as it stood when the statement began, before those that
- * took meanwhile, and advise too little. Both halves are empty where the row that refused it was inserted after the statement began:
- * it conflicts, yet is not to be seen; the next statement sees it.
+ * One rate alone, the most frequent ask: a single statement on a single row. It does not wait for the function's locks,
+ * so a name is either asked for alone or together with others, never both (`limit-names.ts`). Where the first half was
+ * refused, the second half reads the row that refused it: without the lock it would see the row as it stood when the
+ * statement began, before those that took meanwhile, and advise too little. Both halves are empty where the row that
+ * refused it was inserted after the statement began: it conflicts, yet is not to be seen; the next statement sees it.
  */
 const TAKE_ONE = `
   WITH taken AS (

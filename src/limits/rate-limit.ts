@@ -1,6 +1,6 @@
 /**
- * One rate-limited thing by its name: may one more come now? Step 2 of contract §2 (requests of a key), embed sessions, and
- * whatever else needs a rate that all nodes share.
+ * One rate-limited thing by its name: may one more come now? Step 2 of contract §2 (requests of a key), embed sessions,
+ * and whatever else needs a rate that all nodes share.
  */
 import { type Rate, rateAsk, remainingOf, retryAfterUs } from './gcra.ts';
 import type { LimitStore } from './limit-store.ts';

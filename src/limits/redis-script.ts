@@ -1,12 +1,15 @@
 /**
- * What Redis does for limits, as one Lua script on Redis' own clock: each run is atomic. Integers only, in microseconds; all are
- * below 2^53, so that Lua's doubles hold them exactly. All keys have one hash tag, so that a cluster keeps them together.
+ * What Redis does for limits, as one Lua script on Redis' own clock: each run is atomic. Integers only, in
+ * microseconds; all are below 2^53, so that Lua's doubles hold them exactly. All keys have one hash tag, so that a
+ * cluster keeps them together.
  *
  *   <prefix>rate:<name>   text    the theoretical arrival time, µs since 1970; expires when it has passed
  *   <prefix>slot:<name>   zset    holder → the time at which its lease ends, µs since 1970
  *
- *   ARGV[1]   'admit'      rates, slots, holder, ttl µs, then (name, period, tolerance) of each rate, (name, limit) of each slot
- *                          → { refused: 0 | 1 rate | 2 slot, index from 1, tat of each rate µs ahead, in use of each slot }
+ *   ARGV[1]   'admit'      rates, slots, holder, ttl µs, then (name, period, tolerance) of each rate,
+ *                          (name, limit) of each slot
+ *                          → { refused: 0 | 1 rate | 2 slot, index from 1, tat of each rate µs
+ *                          ahead, in use of each slot }
  *             'renew'      ttl µs, then (holder, name) pairs
  *             'release'    holder, then names
  *             'give_back'  name, period

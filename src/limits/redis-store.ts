@@ -1,6 +1,7 @@
 /**
- * Limits in Redis: one run of one script an admission, on Redis' clock. Every command answers or fails within 250 ms; while the
- * connection is away they fail at once, and nothing is kept for later. Made by `control.ts` when REDIS_URL is set.
+ * Limits in Redis: one run of one script an admission, on Redis' clock. Every command answers or fails within 250 ms;
+ * while the connection is away they fail at once, and nothing is kept for later. Made by `open-stores.ts`
+ * when REDIS_URL is set.
  */
 import { Redis } from 'ioredis';
 import type { Admission, AdmissionAnswer, LimitStore } from './limit-store.ts';

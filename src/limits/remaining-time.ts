@@ -1,10 +1,11 @@
 /**
- * The Retry-After of a workspace whose slots are all taken (contract §11): when half of its live calls should be over, judged
- * by how long its last 50 calls lasted; 1 to 30 s. Asked once a second a workspace at most, since it is asked when it is busy.
+ * The Retry-After of a workspace whose slots are all taken (contract §11): when half of its live calls should be over,
+ * judged by how long its last 50 calls lasted; 1 to 30 s. Asked once a second a workspace at most, since it is asked
+ * when it is busy.
  */
 
 import type { Clock } from '../../media/contract/clock.ts';
-import { LIVE } from '../calls/live-statuses.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 
 const LEAST_SECONDS = 1;
@@ -41,7 +42,7 @@ async function read(database: Queryable, workspaceId: string): Promise<number> {
      SELECT percentile_cont(0.5) WITHIN GROUP (
               ORDER BY usual.seconds - extract(epoch FROM clock_timestamp() - c.created_at)
             )::float8 AS seconds
-     FROM calls c, usual WHERE c.workspace_id = $1 AND c.status IN ${LIVE}`,
+     FROM calls c, usual WHERE c.workspace_id = $1 AND c.status IN ${ACTIVE}`,
     [workspaceId],
   );
   return Math.min(MOST_SECONDS, Math.max(LEAST_SECONDS, Math.ceil(row?.seconds ?? MOST_SECONDS)));

@@ -1,7 +1,7 @@
 /**
- * Slots of calls, which PostgreSQL has the last word on: whichever store is asked first, the slot is promised there too, where
- * the live rows are counted with it. So the count is exact on one node and on many, with Redis, without it, and while it comes
- * and goes. Used for phone calls (`call-limits.ts`) and for web sessions (`embed-limits.ts`).
+ * Slots of calls, which PostgreSQL has the last word on: whichever store is asked first, the slot is promised there
+ * too, where the live rows are counted with it. So the count is exact on one node and on many, with Redis, without it,
+ * and while it comes and goes. Used for phone calls (`call-limits.ts`) and for web sessions (`embed-limits.ts`).
  */
 import type { Queryable } from '../store/database.ts';
 import type { Admission, AdmissionAnswer, LimitStore } from './limit-store.ts';
@@ -34,8 +34,8 @@ export async function admitToSlots(
 }
 
 /**
- * The promise becomes the row: call it in the transaction that inserts the row. False: the promise has ended, and the slot may
- * be another's by now, so there must be no row.
+ * The promise becomes the row: call it in the transaction that inserts the row. False: the promise has ended, and the
+ * slot may be another's by now, so there must be no row.
  */
 export async function keepPromise(tx: Queryable, callUuid: string): Promise<boolean> {
   const kept = await tx.query(

@@ -1,13 +1,14 @@
 /**
- * Keeps Redis' view of call slots true to the table of calls: each 10 s it renews the slots of all live calls, whoever placed
- * them, and those that nobody renews (their call is over, or its placement died) end by themselves within 45 s. Any number of
- * nodes may run it. Not needed without Redis: in PostgreSQL the row itself is the slot.
+ * Keeps Redis' view of call slots true to the table of calls: each 10 s it renews the slots of all live calls, whoever
+ * placed them, and those that nobody renews (their call is over, or its placement died) end by themselves within 45 s.
+ * Any number of nodes may run it. Not needed without Redis: in PostgreSQL the row itself is the slot.
  */
 
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import { LIVE } from '../calls/live-statuses.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import { callHold } from './call-limits.ts';
 import { slotNames } from './limit-names.ts';
 import type { Hold, LimitStore } from './limit-store.ts';
@@ -22,7 +23,7 @@ export interface SlotKeeper {
 
 const KEEP_EVERY_MS = 10_000;
 
-export interface LiveRow {
+export interface CountedCall {
   callUuid: string;
   workspaceId: string;
   /** Null: a web session. */
@@ -31,7 +32,7 @@ export interface LiveRow {
 }
 
 /** What a live call holds, phone or web. */
-export function holdOf({ callUuid, workspaceId, lineId, channel }: LiveRow): Hold {
+export function holdOf({ callUuid, workspaceId, lineId, channel }: CountedCall): Hold {
   if (lineId !== null && channel !== 'web') return callHold({ workspaceId, lineId }, callUuid);
   return { holder: callUuid, names: [slotNames.workspaceCalls(workspaceId), slotNames.webSessions(workspaceId)] };
 }
@@ -39,31 +40,24 @@ export function holdOf({ callUuid, workspaceId, lineId, channel }: LiveRow): Hol
 export function startSlotKeeper(deps: {
   database: Queryable;
   redis: LimitStore;
-  clock: Pick<Clock, 'after'>;
+  clock: Pick<Clock, 'after' | 'nowMs'>;
   log: Logger;
 }): SlotKeeper {
-  let closed = false;
-  let cancel = (): void => {};
-
   async function keep(): Promise<number> {
-    const calls = await deps.database.query<LiveRow>(
+    const calls = await deps.database.query<CountedCall>(
       `SELECT call_uuid AS "callUuid", workspace_id AS "workspaceId", line_id AS "lineId", channel FROM calls
-       WHERE status IN ${LIVE}`,
+       WHERE status IN ${ACTIVE}`,
     );
     await deps.redis.renew(calls.map(holdOf), REDIS_SLOT_MS);
     return calls.length;
   }
 
-  async function again(): Promise<void> {
-    await keep().catch((error: unknown) => deps.log.debug({ err: error }, 'call slots could not be renewed in Redis'));
-    if (!closed) cancel = deps.clock.after(KEEP_EVERY_MS, () => void again());
-  }
-  void again();
-  return {
-    keep,
-    close() {
-      closed = true;
-      cancel();
-    },
-  };
+  const sweeper = createSweeper({
+    clock: deps.clock,
+    everyMs: KEEP_EVERY_MS,
+    sweep: keep,
+    failed: (err) => deps.log.debug({ err }, 'call slots could not be renewed in Redis'),
+  });
+  sweeper.start();
+  return { keep, close: () => void sweeper.close() };
 }

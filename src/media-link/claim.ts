@@ -6,8 +6,8 @@
 import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
+import { readOwnCall } from '../calls/call-row.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
-import { readOwnCall } from '../calls/live-call.ts';
 import { type ClaimedStreamDeps, claimedStream, setupOfStream } from '../lifecycle/claimed-stream.ts';
 import type { LineCarriers } from '../lifecycle/line-carriers.ts';
 import { sha256OfToken } from '../lifecycle/stream-token.ts';

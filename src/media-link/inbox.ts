@@ -1,18 +1,22 @@
 /**
- * What one media process has said and control has not yet written. Messages about one call are handled in their order, one
- * after the other; calls do not wait for each other. A message counts as handled when its transaction has committed, and
- * only then may the link acknowledge it: what control had in hand when it died comes again.
- * While the database is away everything waits here, in order; at `pauseAt` the socket is no longer read, and the rest waits
- * at the sender. A message that can never be written is reported once and dropped, so that it does not hold up the others.
+ * What one media process has said and control has not yet written. Messages about one call are handled in their order,
+ * one after the other; calls do not wait for each other. A message counts as handled when its transaction has
+ * committed, and only then may the link acknowledge it: what control had in hand when it died comes again.
+ * While the database is away everything waits here, in order; at `pauseAt` the socket is no longer read, and the rest
+ * waits at the sender. A message that can never be written is reported once and dropped, so
+ * that it does not hold up the others.
  */
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 
 export interface InboxOptions<Message> {
   clock: Clock;
   /** Messages of one call, in order; more than one only where `mergeable` says so for all of them. */
   handle(messages: readonly Message[]): Promise<void>;
   mergeable(message: Message): boolean;
-  /** True: the same messages are tried again. False: they are dropped. Told each time; logs once per outage, or per drop. */
+  /**
+   * True: the same messages are tried again. False: they are dropped. Told each time; logs once
+   * per outage, or per drop.
+   */
   shouldRetry(error: unknown, messages: readonly Message[]): boolean;
   /** All messages up to this number are handled. */
   handledUpTo(number: number): void;
@@ -137,7 +141,7 @@ export class Inbox<Message> {
         break;
       } catch (error) {
         if (!this.#options.shouldRetry(error, messages)) break;
-        await new Promise<void>((resolve) => this.#options.clock.after(RETRY_MS, resolve));
+        await pause(this.#options.clock, RETRY_MS);
       }
     }
     if (this.#closed) return;

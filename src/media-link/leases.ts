@@ -1,6 +1,6 @@
 /**
- * Who owns a call, as the database knows it. A media process names its live calls each second and so keeps them; what it
- * does not name runs out, and the reaper asks the carrier. Called for each `load` and `hello` message.
+ * Who owns a call, as the database knows it. A media process names its live calls each second and so keeps them; what
+ * it does not name runs out, and the reaper asks the carrier. Called for each `load` and `hello` message.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { LEASE_MS } from '../calls/timers.ts';
@@ -38,7 +38,9 @@ export async function renewLeases(
   );
 }
 
-/** Ends these leases at once: the process that held them is gone. A call that was claimed again since has another epoch. */
+/**
+ * Ends these leases at once: the process that held them is gone. A call that was claimed again since has another epoch.
+ */
 export async function releaseLeases(
   database: Database,
   clock: Clock,
@@ -59,7 +61,7 @@ export async function orphanOthers(
   database: Database,
   clock: Clock,
   mediaId: string,
-  liveCalls: readonly NamedCall[],
+  carriedCalls: readonly NamedCall[],
 ): Promise<void> {
   const nowEpochMs = clock.epochMs();
   await database.query(
@@ -68,7 +70,7 @@ export async function orphanOthers(
         AND NOT (call_uuid = ANY ($2::uuid[])) AND lease_until > $3 AND lease_until < $4`,
     [
       mediaId,
-      liveCalls.map((call) => call.callUuid),
+      carriedCalls.map((call) => call.callUuid),
       new Date(nowEpochMs),
       new Date(nowEpochMs + LEASE_MS - FRESH_CLAIM_MS),
     ],

@@ -1,6 +1,6 @@
 /**
- * The socket on which media processes talk to control: JSON lines on a private Unix socket, one reliable link a media run.
- * Only moves lines; what they mean is the peer's. Made in `src/control/media-link.ts`.
+ * The socket on which media processes talk to control: JSON lines on a private Unix socket, one reliable link a media
+ * run. Only moves lines; what they mean is the peer's. Made in `src/control/media-link.ts`.
  */
 
 import { rm } from 'node:fs/promises';

@@ -1,27 +1,27 @@
 /**
- * What each message of a media process about a call changes in the database. Called by the inbox, in the call's order, and
- * again with the same messages when the database was away: at worst a line of the log stands twice. What another epoch says
- * is refused and counted: its owner was replaced.
+ * What each message of a media process about a call changes in the database. Called by the inbox, in the call's order,
+ * and again with the same messages when the database was away: at worst a line of the log stands twice. What another
+ * epoch says is refused and counted: its owner was replaced.
  */
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { ENDED_REASONS, type EndedReason, isEndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { LiveEvent, RecordingFacts, Turn } from '../../media/contract/conversation.ts';
+import type { ConversationEvent, RecordingFacts, Turn } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
+import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { readTurns } from '../calls/call-turns.ts';
 import { withWarning } from '../calls/call-warnings.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
-import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import { writeWaveformLatency } from '../calls/waveform-latency.ts';
 import type { Transitions } from '../lifecycle/transition.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
+import { writeRecordingReport } from '../recordings/recording-report.ts';
 import { streamBegan, streamNeverBegan } from '../recordings/recording-rows.ts';
 import { settleRecording } from '../recordings/settle-recording.ts';
-import { writeToldRecording } from '../recordings/told-recording.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
@@ -29,7 +29,7 @@ import { settleToolUse } from '../tools/tool-log.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 
 export type CallMessage = Extract<ToControl, { callUuid: string; epoch: number }>;
-type LiveMessage = Extract<CallMessage, { type: 'live' }>;
+type EventMessage = Extract<CallMessage, { type: 'live' }>;
 
 export interface MediaMessagesDeps {
   database: Database;
@@ -39,8 +39,8 @@ export interface MediaMessagesDeps {
   transitions: Transitions;
   recordCallEvent: RecordCallEvent;
   tools: Pick<ToolExecutor, 'claim'>;
-  bell: { ring(deliveryIds: readonly string[]): void };
-  /** This node's disk, on which media has finished a recording; and the shelf that takes it to the store. */
+  webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
+  /** This node's disk, on which media has finished a recording; and the uploader that takes it to the store. */
   recordings: { node: string; nudge(): void };
   sealer: Sealer;
   links: RecordingLinks;
@@ -52,7 +52,7 @@ export interface MediaMessages {
   staleCount(): number;
 }
 
-export function isLive(message: CallMessage): message is LiveMessage {
+export function isEvent(message: CallMessage): message is EventMessage {
   return message.type === 'live';
 }
 
@@ -68,10 +68,13 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     );
   }
 
-  /** Runs `work` on the locked row if the message's epoch is the row's, or an earlier one where that is fine; then publishes what it returns. */
+  /**
+   * Runs `work` on the locked row if the message's epoch is the row's, or an earlier one where that is fine; then
+   * publishes what it returns.
+   */
   async function onOwnedCall(
     message: CallMessage,
-    work: (tx: Queryable, call: LiveCall) => Promise<{ events: CallEvent[]; deliveryIds?: string[] }>,
+    work: (tx: Queryable, call: CallRow) => Promise<{ events: CallEvent[]; deliveryIds?: string[] }>,
     mayBeEarlier = false,
   ): Promise<void> {
     const done = await database.transaction(async (tx) => {
@@ -85,10 +88,11 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
       return;
     }
     for (const event of done.events) bus.publish(event);
-    if (done.deliveryIds !== undefined && done.deliveryIds.length > 0) deps.bell.ring(done.deliveryIds);
+    if (done.deliveryIds !== undefined && done.deliveryIds.length > 0)
+      deps.webhookDispatcher.dispatch(done.deliveryIds);
   }
 
-  async function handleLive(messages: readonly LiveMessage[]): Promise<void> {
+  async function handleEvents(messages: readonly EventMessage[]): Promise<void> {
     const first = messages[0]!;
     await onOwnedCall(first, async (tx, call) => {
       // Its words were deleted meanwhile, and none comes back.
@@ -113,7 +117,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   }
 
   /** The uses of tools that ended, and a webhook for each that failed. */
-  async function storeToolUses(tx: Queryable, call: LiveCall, messages: readonly LiveMessage[]): Promise<string[]> {
+  async function storeToolUses(tx: Queryable, call: CallRow, messages: readonly EventMessage[]): Promise<string[]> {
     const deliveryIds: string[] = [];
     for (const { event, atEpochMs } of messages) {
       if (event.type !== 'tool' || event.phase !== 'end') continue;
@@ -128,7 +132,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     return deliveryIds;
   }
 
-  async function handleOne(message: Exclude<CallMessage, LiveMessage>): Promise<void> {
+  async function handleOne(message: Exclude<CallMessage, EventMessage>): Promise<void> {
     const { callUuid, epoch } = message;
     switch (message.type) {
       case 'media.started':
@@ -206,18 +210,18 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     }
   }
 
-  /** It is told of as ready by the shelf, which makes sure of it first. */
+  /** It is told of as ready by the uploader, which makes sure of it first. */
   async function storeRecording(message: Extract<CallMessage, { type: 'recording' }>): Promise<void> {
     const { callUuid, error } = message;
     const { sound, ...facts } = message.recording ?? { sound: undefined };
     const recording = message.recording === null ? null : (facts as RecordingFacts);
     if (message.recording === null) log.warn({ callUuid, error }, 'the call could not be recorded');
-    let next = { shelve: false, superfluous: null as string | null };
+    let next = { upload: false, superfluous: null as string | null };
     await onOwnedCall(
       message,
       async (tx, call) => {
         const at = { node: deps.recordings.node, nowEpochMs: clock.epochMs() };
-        const told = await writeToldRecording(tx, call, { epoch: message.epoch, recording, error }, at);
+        const told = await writeRecordingReport(tx, call, { epoch: message.epoch, recording, error }, at);
         next = told.next;
         if (sound !== undefined) await writeWaveformLatency(tx, call, message.epoch, sound);
         const settled = await settleRecording(deps, tx, call);
@@ -227,23 +231,23 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     );
     // It was still being finished when it was erased, or it is stored already.
     if (next.superfluous !== null) await rm(next.superfluous, { force: true });
-    if (next.shelve) deps.recordings.nudge();
+    if (next.upload) deps.recordings.nudge();
   }
 
   return {
     async handle(messages) {
       const first = messages[0]!;
-      if (!isLive(first)) {
+      if (!isEvent(first)) {
         await handleOne(first);
         return;
       }
-      const live = messages.filter(isLive);
+      const events = messages.filter(isEvent);
       // A call's owner may change in the middle of a batch.
-      for (let start = 0; start < live.length; ) {
-        const { epoch } = live[start]!;
+      for (let start = 0; start < events.length; ) {
+        const { epoch } = events[start]!;
         let end = start;
-        while (end < live.length && live[end]!.epoch === epoch) end++;
-        await handleLive(live.slice(start, end));
+        while (end < events.length && events[end]!.epoch === epoch) end++;
+        await handleEvents(events.slice(start, end));
         start = end;
       }
     },
@@ -256,12 +260,12 @@ function endedByAgent(reason: EndedReason): boolean {
   return status === 'completed' && reason !== 'max_duration_reached' && reason !== 'inactivity';
 }
 
-function dataOf(event: LiveEvent): object {
+function dataOf(event: ConversationEvent): object {
   const { type: _type, ...data } = event;
   return data;
 }
 
-function shownOnly(message: LiveMessage): CallEvent {
+function shownOnly(message: EventMessage): CallEvent {
   return {
     callUuid: message.callUuid,
     id: null,
@@ -271,7 +275,7 @@ function shownOnly(message: LiveMessage): CallEvent {
   };
 }
 
-function turnsOf(messages: readonly LiveMessage[]): Turn[] {
+function turnsOf(messages: readonly EventMessage[]): Turn[] {
   const byId = new Map<string, Turn>();
   for (const { event } of messages) if (event.type === 'turn') byId.set(event.turn.turnId, event.turn);
   return [...byId.values()];
@@ -294,7 +298,7 @@ async function storeTurns(tx: Queryable, callUuid: string, turns: readonly Turn[
   );
 }
 
-function patchOf(call: LiveCall, messages: readonly LiveMessage[]): CallPatch {
+function patchOf(call: CallRow, messages: readonly EventMessage[]): CallPatch {
   const patch: CallPatch = {};
   for (const { event } of messages) {
     if (event.type === 'first_audio') {

@@ -1,6 +1,6 @@
 /**
- * One run of one media process, from its first connection to its replacement by a newer run. Its reliable link outlives the
- * socket: a reconnect goes on where the last one stopped. Made by the link server at a run's first line.
+ * One run of one media process, from its first connection to its replacement by a newer run. Its reliable link outlives
+ * the socket: a reconnect goes on where the last one stopped. Made by the link server at a run's first line.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -8,14 +8,14 @@ import { MOST_LINE_BYTES, ReliableLink } from '../../media/contract/link.ts';
 import type {
   ClaimAnswer,
   ClaimRequest,
-  RecordingFate,
+  RecordingDisposition,
   ToControl,
   ToMedia,
 } from '../../media/contract/link-messages.ts';
 import type { MetricFamily } from '../../media/contract/metrics.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import { type Gate, Inbox } from './inbox.ts';
-import { type CallMessage, isLive, type MediaMessages } from './media-messages.ts';
+import { type CallMessage, isEvent, type MediaMessages } from './media-messages.ts';
 import type { MediaMember, MediaPool } from './media-pool.ts';
 
 export interface MediaPeerDeps {
@@ -28,7 +28,7 @@ export interface MediaPeerDeps {
   messages: MediaMessages;
   claim(mediaId: string, claim: ClaimRequest): Promise<ClaimAnswer>;
   /** Of a recording that an earlier run of the process left unfinished. */
-  recordingFate(stream: { callUuid: string; epoch: number }): Promise<RecordingFate>;
+  recordingDisposition(stream: { callUuid: string; epoch: number }): Promise<RecordingDisposition>;
   renewLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
   /** The process is gone: the leases of what it carried end now. */
   releaseLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
@@ -37,7 +37,7 @@ export interface MediaPeerDeps {
   /** The call does not wait for its tool any more. */
   toolCancelled?(toolCallId: string): void;
   /** A new run of this process: the calls of the one before, other than these, have no owner any more. */
-  orphanOthers(mediaId: string, liveCalls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
+  orphanOthers(mediaId: string, carriedCalls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
 }
 
 /** A socket, as far as a peer needs it. */
@@ -91,7 +91,7 @@ export class MediaPeer implements MediaMember {
         await deps.messages.handle(messages);
         this.#databaseWasAway = false;
       },
-      mergeable: isLive,
+      mergeable: isEvent,
       shouldRetry: (error, messages) => this.#shouldRetry(error, messages),
       handledUpTo: (number) => this.#link.handled(number),
       setPaused: (paused) => this.#transport?.setPaused(paused),
@@ -160,16 +160,16 @@ export class MediaPeer implements MediaMember {
     switch (message.type) {
       case 'hello': {
         this.#inbox.skip(number);
-        const { mediaId, capacityCalls, socketServer, liveCalls } = message;
+        const { mediaId, capacityCalls, socketServer, liveCalls: carriedCalls } = message;
         this.socketServer = socketServer;
-        this.activeCalls = liveCalls.length;
+        this.activeCalls = carriedCalls.length;
         this.#joinAs(mediaId, capacityCalls);
         this.#deps.log.info(
-          { mediaId, capacityCalls, socketServer, calls: liveCalls.length },
+          { mediaId, capacityCalls, socketServer, calls: carriedCalls.length },
           'a media process serves',
         );
         this.#orphansDue = true;
-        this.#carries(liveCalls);
+        this.#carries(carriedCalls);
         return;
       }
       case 'load':
@@ -203,8 +203,8 @@ export class MediaPeer implements MediaMember {
         const { stream } = message;
         // Media asks again for what stays unanswered.
         const answered = this.#deps
-          .recordingFate(stream)
-          .then((fate) => void this.send({ type: 'recording.key', stream, fate }));
+          .recordingDisposition(stream)
+          .then((disposition) => void this.send({ type: 'recording.key', stream, fate: disposition }));
         this.#try(answered, 'media was not told what became of a recording');
         return;
       }
@@ -238,10 +238,10 @@ export class MediaPeer implements MediaMember {
   }
 
   /** Not while the end of a call may still lie in the inbox: that call has no owner because it is over. */
-  #endOrphans(liveCalls: readonly { callUuid: string; epoch: number }[]): void {
+  #endOrphans(carriedCalls: readonly { callUuid: string; epoch: number }[]): void {
     if (!this.#orphansDue || this.unhandledCount > 0) return;
     this.#orphansDue = false;
-    this.#try(this.#deps.orphanOthers(this.mediaId, liveCalls), 'calls of an older run were not marked');
+    this.#try(this.#deps.orphanOthers(this.mediaId, carriedCalls), 'calls of an older run were not marked');
   }
 
   /** The next load message renews again; one that finds the last still waiting for the database is skipped. */

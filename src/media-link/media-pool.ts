@@ -1,6 +1,6 @@
 /**
- * The media processes as control knows them: who is connected, how busy, who owns which call. Placement asks it for room,
- * deeds send commands through it. Holds nothing that must survive a restart.
+ * The media processes as control knows them: who is connected, how busy, who owns which call. Placement asks it for
+ * room, effects send commands through it. Holds nothing that must survive a restart.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -10,11 +10,11 @@ import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { CallClips } from '../../media/contract/clip.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import { ALWAYS_CALLS, type ToMedia } from '../../media/contract/link-messages.ts';
-import type { ControlAction, ControlOutcome } from '../../media/contract/live-control.ts';
+import type { ControlAction, ControlOutcome } from '../../media/contract/operator-control.ts';
 import type { ToolAnswer } from '../../media/contract/tools.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
-import type { LiveCall } from '../calls/live-call.ts';
-import type { MediaCommands } from '../lifecycle/deeds.ts';
+import type { MediaCommands } from '../lifecycle/side-effects.ts';
 import type { CallRoomSource } from '../limits/call-room.ts';
 import type { Database } from '../store/database.ts';
 
@@ -41,8 +41,9 @@ export interface MediaMember {
   capacityCalls: number;
   draining: boolean;
   /**
-   * What it has said of how many more calls it can serve. Null: nothing yet, as for a quarter of a second after it came. Until then it
-   * counts for what any process takes however late it is, and no more: one that is connected and silent is no reason to let everybody in.
+   * What it has said of how many more calls it can serve. Null: nothing yet, as for a quarter of a second after it
+   * came. Until then it counts for what any process takes however late it is, and no more: one that is connected and
+   * silent is no reason to let everybody in.
    */
   room: { moreCalls: number; alwaysCalls?: number; carriesCalls: number; scarce: string } | null;
   socketServer: 'uws' | 'ws' | null;
@@ -56,7 +57,7 @@ export interface MediaPool extends MediaCommands, CallRoomSource {
   leave(member: MediaMember): void;
   members(): readonly MediaMember[];
   /** Asks the process that carries the call. `unanswered`: it may or may not have happened. */
-  control(call: LiveCall, action: ControlAction): Promise<ControlOutcome | 'unanswered'>;
+  control(call: CallRow, action: ControlAction): Promise<ControlOutcome | 'unanswered'>;
   /** A process has answered. */
   controlled(controlId: string, outcome: ControlOutcome): void;
   /** A tool's answer, to who carries the call. A process that is away gets it when it comes back. */

@@ -1,7 +1,7 @@
 /**
- * What control counts itself: requests by route and answer, placements by outcome, ends of calls, webhook attempts. The one file
- * that makes prom-client metrics; composed in `control.ts`, which hands the methods to the parts as observers. Labels are closed
- * sets (routes, codes, reasons), never an id, an address or a number.
+ * What control counts itself: requests by route and answer, placements by outcome, ends of calls, webhook attempts. The
+ * one file that makes prom-client metrics; composed in `control.ts`, which hands the methods to the parts as observers.
+ * Labels are closed sets (routes, codes, reasons), never an id, an address or a number.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';

@@ -1,11 +1,12 @@
 /**
- * What only the database knows: live calls by state and the webhook backlog. Of the whole cluster, so every node reports the same
- * (take `max`, not `sum`). Asked at each scrape; a database that is away or slow gives `parley_database_up 0` and nothing else.
+ * What only the database knows: live calls by state and the webhook backlog. Of the whole cluster, so every node
+ * reports the same (take `max`, not `sum`). Asked at each scrape; a database that is away or slow gives
+ * `parley_database_up 0` and nothing else.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { gauge, type MetricFamily } from '../../media/contract/metrics.ts';
 import { countOwed } from '../analysis/analysis-jobs.ts';
-import { LIVE_STATUSES } from '../calls/live-statuses.ts';
+import { ACTIVE_STATUSES } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 
 const LIMIT_MS = 2_000;
@@ -29,7 +30,7 @@ export async function databaseFamilies(deps: { database: Queryable; clock: Clock
     cancel = deps.clock.after(LIMIT_MS, () => resolve(null));
   });
   const read = Promise.all([
-    deps.database.query<{ status: string; count: number }>(READ_LIVE, [LIVE_STATUSES]),
+    deps.database.query<{ status: string; count: number }>(READ_LIVE, [ACTIVE_STATUSES]),
     deps.database.query<{ pending: number; oldest_seconds: number }>(READ_BACKLOG),
     deps.database.query<Record<'dead' | (typeof DISABLED_REASONS)[number], number>>(READ_RECEIVERS),
     countOwed(deps.database),
@@ -37,15 +38,15 @@ export async function databaseFamilies(deps: { database: Queryable; clock: Clock
   const rows = await Promise.race([read, tooLate]);
   cancel();
   if (rows === null) return [gauge('parley_database_up', UP_HELP, 0)];
-  const [live, [backlog], [receivers], owed] = rows;
-  const counts = new Map(live.map(({ status, count }) => [status, count]));
+  const [active, [backlog], [receivers], owed] = rows;
+  const counts = new Map(active.map(({ status, count }) => [status, count]));
   const took = (deps.clock.nowMs() - beganAtMs) / 1000;
   return [
     gauge('parley_database_up', UP_HELP, 1),
     gauge('parley_database_query_seconds', 'How long the queries of this report took', took),
     {
       ...gauge('parley_calls_live', 'Calls that are not over, by state, of the whole cluster', 0),
-      values: LIVE_STATUSES.map((status) => ({ labels: { status }, value: counts.get(status) ?? 0 })),
+      values: ACTIVE_STATUSES.map((status) => ({ labels: { status }, value: counts.get(status) ?? 0 })),
     },
     gauge(
       'parley_webhook_pending_deliveries',

@@ -1,4 +1,6 @@
-/** The families of all processes as one Prometheus text: each sample gets the label `process`, each family appears once. */
+/**
+ * The families of all processes as one Prometheus text: each sample gets the label `process`, each family appears once.
+ */
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import type { MetricFamily } from '../../media/contract/metrics.ts';
 

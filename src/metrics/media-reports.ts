@@ -1,6 +1,6 @@
 /**
- * The newest report of each media process, as it came over the link. One that has not reported for a while is left out, so that
- * a dead process does not look alive; its counters begin anew with the next run, as Prometheus expects.
+ * The newest report of each media process, as it came over the link. One that has not reported for a while is left out,
+ * so that a dead process does not look alive; its counters begin anew with the next run, as Prometheus expects.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { MetricFamily } from '../../media/contract/metrics.ts';

@@ -1,7 +1,7 @@
 /**
- * Which addresses a URL that a user gave may lead to: public unicast, and the ranges that the operator allowed. Used when
- * such a URL is saved and, for every DNS answer, right before connecting. Must judge parsed addresses, never their text:
- * `127.1`, `0x7f000001` and `[::ffff:7f00:1]` are one place.
+ * Which addresses a URL that a user gave may lead to: public unicast, and the ranges that the operator allowed. Used
+ * when such a URL is saved and, for every DNS answer, right before connecting. Must judge parsed addresses, never their
+ * text: `127.1`, `0x7f000001` and `[::ffff:7f00:1]` are one place.
  */
 import ipaddr from 'ipaddr.js';
 

@@ -1,7 +1,7 @@
 /**
  * `OutboundHttp` over undici: one fresh connection a request, made by `pinned-dial.ts`, so that nothing of one
- * workspace's connection is ever another's and no idle connection outlives the check of its address. Made by control and the command line.
- * Must not follow redirects, retry, or read more of an answer than it was asked to.
+ * workspace's connection is ever another's and no idle connection outlives the check of its address. Made by control
+ * and the command line. Must not follow redirects, retry, or read more of an answer than it was asked to.
  */
 import { createRequire } from 'node:module';
 import type net from 'node:net';
@@ -23,7 +23,10 @@ export interface GuardedClientOptions {
   ca?: string;
 }
 
-/** Status and headers decide; a body that does not come within this is not waited for, unless the request says otherwise. */
+/**
+ * Status and headers decide; a body that does not come within this is not waited for, unless
+ * the request says otherwise.
+ */
 const BODY_WAIT_MS = 1_000;
 /** While the kernel has not taken the whole request, look again after this. */
 const FLUSH_POLL_MS = 10;

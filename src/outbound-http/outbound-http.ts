@@ -1,6 +1,6 @@
 /**
- * The port through which every request to an address that a user gave leaves (webhooks, tools, models, trials of connections). Its one
- * implementation is `guarded-client.ts`; tests script their own.
+ * The port through which every request to an address that a user gave leaves (webhooks, tools, models, trials of
+ * connections). Its one implementation is `guarded-client.ts`; tests script their own.
  */
 
 export interface OutboundRequest {

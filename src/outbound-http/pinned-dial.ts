@@ -36,7 +36,9 @@ export async function checkedAddresses(
   return addresses;
 }
 
-/** `addresses` have been checked. The certificate is checked against the URL's name; `ca` adds to nothing, it replaces. */
+/**
+ * `addresses` have been checked. The certificate is checked against the URL's name; `ca` adds to nothing, it replaces.
+ */
 export function dial(url: URL, addresses: readonly string[], ca: string | undefined): net.Socket {
   const literal = literalAddressOf(url);
   const secure = url.protocol === 'https:';

@@ -1,7 +1,8 @@
 /**
- * What is checked when somebody saves a URL: its form, and where it leads right now. A name that does not resolve today may
- * tomorrow, so only an answer that is refused counts; each request is checked again when it is made (`pinned-dial.ts`). Plain http must
- * be seen to stay within the operator's ranges, so there a name without an answer is refused too.
+ * What is checked when somebody saves a URL: its form, and where it leads right now. A name that does not resolve today
+ * may tomorrow, so only an answer that is refused counts; each request is checked again when it is made
+ * (`pinned-dial.ts`). Plain http must be seen to stay within the operator's ranges, so there a name without an answer
+ * is refused too.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { AddressGuard } from './address-guard.ts';

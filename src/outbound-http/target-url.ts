@@ -1,6 +1,6 @@
 /**
- * What a URL that a user gave must look like, judged without a network: when it is saved (`src/webhooks/endpoint.ts`) and
- * again before each request (`guarded-client.ts`). Where its name leads is judged at dial time only.
+ * What a URL that a user gave must look like, judged without a network: when it is saved (`src/webhooks/endpoint.ts`)
+ * and again before each request (`guarded-client.ts`). Where its name leads is judged at dial time only.
  */
 import { isIP } from 'node:net';
 import type { AddressGuard } from './address-guard.ts';
@@ -35,7 +35,10 @@ export function plainHttpProblem(guard: AddressGuard): string {
   return `must begin with https://; plain http is spoken only inside the ranges of ${guard.setting}`;
 }
 
-/** WHATWG URL has already turned `0x7f.1`, `2130706433` or full-width digits into dotted form, and puts IPv6 in brackets. */
+/**
+ * WHATWG URL has already turned `0x7f.1`, `2130706433` or full-width digits into dotted form,
+ * and puts IPv6 in brackets.
+ */
 export function literalAddressOf(url: URL): string | null {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   return isIP(host) === 0 ? null : host;

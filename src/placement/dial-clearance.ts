@@ -1,11 +1,11 @@
 /**
  * Step 11 of contract §2, asked in the transaction that makes the call, so that a number which was suppressed a moment
- * before is not dialled: may this number be dialled, for this lead, now? `judge` decides and locks, its `grant` writes the permit
- * and takes the lead. Implements the port that placement asks; nothing is dialled without it.
+ * before is not dialled: may this number be dialled, for this lead, now? `judge` decides and locks, its `grant` writes
+ * the permit and takes the lead. Implements the port that placement asks; nothing is dialled without it.
  */
 
 import type { Clock } from '../../media/contract/clock.ts';
-import { LIVE } from '../calls/live-statuses.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import { judgeDestination } from '../dialling/destination-rule.ts';
 import { type DialPolicy, hasCeilings, readDialPolicy } from '../dialling/dial-policy.ts';
 import { auditRefusedDestination } from '../dialling/limit-reached.ts';
@@ -111,7 +111,7 @@ async function hasDuplicate(tx: Queryable, { workspaceId, to, agent, line }: Att
   ]);
   const rows = await tx.query(
     `SELECT 1 AS one FROM calls
-     WHERE workspace_id = $1 AND to_number = $2 AND agent_id = $3 AND line_id = $4 AND status IN ${LIVE} LIMIT 1`,
+     WHERE workspace_id = $1 AND to_number = $2 AND agent_id = $3 AND line_id = $4 AND status IN ${ACTIVE} LIMIT 1`,
     [workspaceId, to, agent.id, line.id],
   );
   return rows.length > 0;

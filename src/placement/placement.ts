@@ -1,16 +1,16 @@
 /**
- * One outbound call, from its turn among all workspaces to the carrier's word. Called by the outbound-call route and by that of
- * leads (steps 11 to 15 of contract §2). In order: a place in the fair queue, clearance, limits, the row, the line's turn at
- * the carrier. The row is committed before the carrier is asked, with our id in every callback address; what the carrier did with an
- * unanswered request is found out by what comes back, never by asking it to dial again.
+ * One outbound call, from its turn among all workspaces to the carrier's word. Called by the outbound-call route and by
+ * that of leads (steps 11 to 15 of contract §2). In order: a place in the fair queue, clearance, limits, the row, the
+ * line's turn at the carrier. The row is committed before the carrier is asked, with our id in every callback address;
+ * what the carrier did with an unanswered request is found out by what comes back, never by asking it to dial again.
  */
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallCompliance } from '../calls/call-record.ts';
-import { lockCall } from '../calls/live-call.ts';
+import { lockCall } from '../calls/call-row.ts';
 import { PLACEMENT_LOST_MS, SUBMISSION_UNKNOWN_MS } from '../calls/timers.ts';
 import type { Carrier, PlaceOutcome, PlaceRequest } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
@@ -23,7 +23,7 @@ import type { CallLimits, CallsLeft } from '../limits/call-limits.ts';
 import type { CallRoom } from '../limits/call-room.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import type { WebhookBell } from '../webhooks/outbox.ts';
+import type { WebhookDispatcher } from '../webhooks/outbox.ts';
 import type { CallAdmission, CompliancePolicy, DialClearance, NewCall, Placement } from './ports.ts';
 
 export interface PlacementDeps {
@@ -40,12 +40,15 @@ export interface PlacementDeps {
   callLimits: CallLimits;
   /** Placements under way, of all workspaces in turn: they wait for the carrier. */
   carrierTurns: FairQueue;
-  /** The part of them that works in the database. Each needs two connections at once, so fewer than half of those that there are. */
+  /**
+   * The part of them that works in the database. Each needs two connections at once, so fewer
+   * than half of those that there are.
+   */
   databaseTurns: FairQueue;
   /** No slash at its end. */
   publicUrl: string;
   /** For `workspace.limit_reached`. */
-  bell: WebhookBell;
+  webhookDispatcher: WebhookDispatcher;
 }
 
 const RING_TIMEOUT_SECONDS = 30;
@@ -65,16 +68,19 @@ interface CallScope {
 
 export async function placeCall(deps: PlacementDeps, call: NewCall): Promise<Placement> {
   if (deps.admission.state() !== 'open') return { kind: 'draining' };
-  const leave = await deps.carrierTurns.enter(call.workspaceId, call.priority ?? 'api');
-  if (leave === null) return OVERLOADED;
+  const release = await deps.carrierTurns.enter(call.workspaceId, call.priority ?? 'api');
+  if (release === null) return OVERLOADED;
   try {
     return await placeWithRoom(deps, call);
   } finally {
-    leave();
+    release();
   }
 }
 
-/** A place in front of voice and recogniser, kept from before the row until the call is carried or over. A tone needs neither. */
+/**
+ * A place in front of voice and recogniser, kept from before the row until the call is carried
+ * or over. A tone needs neither.
+ */
 async function placeWithRoom(deps: PlacementDeps, call: NewCall): Promise<Placement> {
   const callUuid = uuidv7();
   if (call.agent.definition.kind === 'scripted' && !deps.room.take(callUuid, call.priority ?? 'api')) return OVERLOADED;
@@ -96,13 +102,13 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
     Math.max(MAX_DURATION_SECONDS.least, call.agent.definition.maxDurationSeconds ?? MAX_DURATION_SECONDS.preset),
   );
 
-  const leave = await deps.databaseTurns.enter(call.workspaceId, call.priority ?? 'api');
-  if (leave === null) return OVERLOADED;
+  const release = await deps.databaseTurns.enter(call.workspaceId, call.priority ?? 'api');
+  if (release === null) return OVERLOADED;
   let made: Made;
   try {
     made = await makeCall(deps, call, scope, { callUuid, longestSeconds });
   } finally {
-    leave();
+    release();
   }
   if (!made.ok) return made.refused;
   const { left, maxDurationSeconds } = made;
@@ -131,7 +137,9 @@ type NotDialled = { kind: 'no_turn' } | Extract<Placement, { kind: 'blocked' }>;
 
 type Made = { ok: true; left: CallsLeft; maxDurationSeconds: number } | { ok: false; refused: Placement };
 
-/** Clearance first, then the limits, then the day's ceilings and the row that takes the promised slot: all or nothing. */
+/**
+ * Clearance first, then the limits, then the day's ceilings and the row that takes the promised slot: all or nothing.
+ */
 async function makeCall(
   deps: PlacementDeps,
   call: NewCall,
@@ -174,7 +182,7 @@ async function makeCall(
       await insertCall(tx, deps.clock, call, { callUuid, maxDurationSeconds, compliance, reservation });
       return { ok: true, left, maxDurationSeconds };
     });
-    if (toldIds.length > 0) deps.bell.ring(toldIds);
+    if (toldIds.length > 0) deps.webhookDispatcher.dispatch(toldIds);
     return done;
   } finally {
     // Were the row there although COMMIT was not answered, it would hold its slot by itself.
@@ -201,7 +209,7 @@ async function askCarrier(
   const place = async (waited: boolean): Promise<PlaceOutcome | NotDialled> => {
     const waitMs = await deps.callLimits.turn({ workspaceId, lineId: call.line.id });
     if (waitMs === null) return { kind: 'no_turn' };
-    if (waitMs > 0) await new Promise<void>((resolve) => deps.clock.after(waitMs, resolve));
+    if (waitMs > 0) await pause(deps.clock, waitMs);
     if (waited || waitMs > 0) {
       // The number may have been suppressed since the permit was written.
       const lineNumber = call.line.number;
@@ -218,7 +226,7 @@ async function askCarrier(
   const first = await place(false);
   if (first.kind !== 'throttled') return first;
   if (first.retryAfterSeconds > LONGEST_RETRY_PAUSE_SECONDS) return first;
-  await new Promise<void>((resolve) => deps.clock.after(first.retryAfterSeconds * 1000, resolve));
+  await pause(deps.clock, first.retryAfterSeconds * 1000);
   const second = await place(true);
   return second.kind === 'no_turn' ? first : second;
 }
@@ -280,8 +288,8 @@ async function followLateAcceptance(
 }
 
 /**
- * The carrier has spoken, so the database being away must not unsay it: what cannot be written now is written as soon as it
- * is back, within the time that the row's own timers leave. Null: not written yet.
+ * The carrier has spoken, so the database being away must not unsay it: what cannot be written now is written as soon
+ * as it is back, within the time that the row's own timers leave. Null: not written yet.
  */
 async function write(deps: PlacementDeps, callUuid: string, observation: Observation): Promise<Applied | null> {
   try {

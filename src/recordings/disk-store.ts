@@ -1,8 +1,11 @@
-/** The default `RecordingStore`: a folder on a disk. A file is copied beside its place, synced, and renamed, so that a name is never half a file. */
+/**
+ * The default `RecordingStore`: a folder on a disk. A file is copied beside its place, synced, and renamed, so that a
+ * name is never half a file.
+ */
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { syncPath } from '../../media/sealed/sync-path.ts';
+import { syncPath } from '../../media/files/sync-path.ts';
 import { assertObjectName, type RecordingStore, StoreFault } from './recording-store.ts';
 
 /** `folder` is absolute; it is made when the first recording comes. */

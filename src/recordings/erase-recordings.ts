@@ -1,7 +1,7 @@
 /**
- * Erases recordings for good. First, in the caller's transaction, the data keys: from the commit on no copy can be read by anybody, backups
- * included. Then the bytes: store objects, spool, segments, other forms. What cannot be removed now (a store that is down) stays on the
- * row and is removed by a later sweep.
+ * Erases recordings for good. First, in the caller's transaction, the data keys: from the commit on no copy can be read
+ * by anybody, backups included. Then the bytes: store objects, spool, segments, other forms. What cannot be removed now
+ * (a store that is down) stays on the row and is removed by a later sweep.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -15,9 +15,13 @@ import type { Renditions } from './renditions.ts';
 export interface RecordingEraser {
   /** Forgets the keys; returns what each recording was, for the receipt. The call's row is locked. */
   forgetKeys(tx: Queryable, callUuid: string): Promise<{ epoch: number; sha256: string | null }[]>;
-  /** After the commit: removes the bytes. False when some are left for a later sweep. Rejects when the database is away. */
+  /**
+   * After the commit: removes the bytes. False when some are left for a later sweep. Rejects when the database is away.
+   */
   removeBytes(callUuid: string): Promise<boolean>;
-  /** Removes what earlier attempts could not, and forms that nobody has asked for lately: how many calls are done now. */
+  /**
+   * Removes what earlier attempts could not, and forms that nobody has asked for lately: how many calls are done now.
+   */
   sweep(): Promise<number>;
 }
 

@@ -1,25 +1,27 @@
 /**
- * Makes one recording of a call whose streams have left several, or whose last stream was lost: once all of them are stored, it has them
- * joined and puts the result on this node's disk, from where the shelf takes it like any other. And gives up a part of which nothing has come
- * ten minutes after its call's end: there is silence in its place then, and the call says so. A part that was stored is never given up,
- * whatever its store answers now: a folder may not be mounted. All state is in the rows.
+ * Makes one recording of a call whose streams have left several, or whose last stream was lost: once all of them are
+ * stored, it has them joined and puts the result on this node's disk, from where the uploader takes it like any other.
+ * And gives up a part of which nothing has come ten minutes after its call's end: there is silence in its place then,
+ * and the call says so. A part that was stored is never given up, whatever its store answers now: a folder may not be
+ * mounted. All state is in the rows.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { SealBroken } from '../../media/sealed/sealed-file.ts';
+import { pauseAfter } from '../../media/contract/backoff.ts';
+import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
-import { type LiveCall, lockCall, readOwnCall } from '../calls/live-call.ts';
+import { type CallRow, lockCall, readOwnCall } from '../calls/call-row.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import { compareSealed } from './compare-sealed.ts';
+import { createSweeper, type Sweeper } from '../store/sweeper.ts';
+import { compareEncrypted } from './compare-encrypted.ts';
 import { dayFolderOf } from './local-copies.ts';
 import type { Stores } from './open-stores.ts';
 import { openRecordingKey } from './recording-keys.ts';
 import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import type { Join, JoinOrder } from './renditions.ts';
 import { partFailed, type SettleDeps, type Settled, settleRecording, wholeFailed } from './settle-recording.ts';
-import { createSweeper, type Sweeper } from './sweeper.ts';
 import { type JoinPlan, outlookOf, wholeOf } from './whole-recording.ts';
 
 export interface JoinerDeps extends SettleDeps {
@@ -32,8 +34,8 @@ export interface JoinerDeps extends SettleDeps {
   /** Absolute. */
   dataDir: string;
   bus: Pick<CallEventBus, 'publish'>;
-  bell: { ring(deliveryIds: readonly string[]): void };
-  /** There is something for the shelf. */
+  webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
+  /** There is something for the uploader. */
   joined(): void;
 }
 
@@ -44,12 +46,13 @@ export interface Joiner extends Sweeper {
   sweep(): Promise<number>;
 }
 
-const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 600_000;
+const PAUSES = { firstMs: 2_000, longestMs: 600_000 };
 /** A process that took one and died: the next takes it again after this. Longer than a rendering may take. */
 const CLAIM_MS = 360_000;
 const LONGEST_ERROR = 500;
-/** A store that is away is asked for ever, and its attempts are counted no further: the pause is at its longest then. */
+/**
+ * A store that is away is asked for ever, and its attempts are counted no further: the pause is at its longest then.
+ */
 const STORE_ATTEMPTS = 9;
 /** Parts that can be read and not be joined, tried for most of a day: each attempt costs a decoder's time. */
 const MOST_ATTEMPTS = STORE_ATTEMPTS + 120;
@@ -138,7 +141,10 @@ export function createJoiner(deps: JoinerDeps): Joiner {
     }
   }
 
-  /** Nothing is to be joined now: a part has come back to be stored, say. What came while that was found out makes it due at once. */
+  /**
+   * Nothing is to be joined now: a part has come back to be stored, say. What came while that was found out makes it
+   * due at once.
+   */
   function putAside(row: RecordingRow): Promise<void> {
     return database.transaction(async (tx) => {
       const call = await lockCall(tx, row.callUuid);
@@ -148,8 +154,8 @@ export function createJoiner(deps: JoinerDeps): Joiner {
     });
   }
 
-  /** Null: when a part is stored that is still to come, the shelf makes it due. */
-  function dueBy(call: LiveCall, rows: RecordingRow[]): Date | null {
+  /** Null: when a part is stored that is still to come, the uploader makes it due. */
+  function dueBy(call: CallRow, rows: RecordingRow[]): Date | null {
     return outlookOf(call, rows).kind === 'joined' ? new Date(clock.epochMs()) : null;
   }
 
@@ -163,9 +169,9 @@ export function createJoiner(deps: JoinerDeps): Joiner {
     const source = await store.read(objectKey, 0, size);
     const dataKey = openRecordingKey(deps.sealer, row);
     try {
-      await compareSealed(row.facts, dataKey, size, async (start, end) => source.subarray(start, end));
+      await compareEncrypted(row.facts, dataKey, size, async (start, end) => source.subarray(start, end));
     } catch (error) {
-      if (error instanceof SealBroken) throw new Error(`${objectKey} in ${store.place}: ${error.message}`);
+      if (error instanceof EncryptedFileBroken) throw new Error(`${objectKey} in ${store.place}: ${error.message}`);
       throw error;
     }
     return { source, dataKey, startMs };
@@ -201,10 +207,10 @@ export function createJoiner(deps: JoinerDeps): Joiner {
       return loseOne(tx, call, part, NEVER_CAME);
     });
     for (const event of done.events) deps.bus.publish(event);
-    if (done.deliveryIds.length > 0) deps.bell.ring(done.deliveryIds);
+    if (done.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(done.deliveryIds);
   }
 
-  async function loseOne(tx: Queryable, call: LiveCall, part: RecordingRow, why: string): Promise<Settled> {
+  async function loseOne(tx: Queryable, call: CallRow, part: RecordingRow, why: string): Promise<Settled> {
     await patchRecording(tx, part, { state: 'failed', nextAt: null, lastError: why });
     const whole = wholeOf(await lockRecordings(tx, call.callUuid));
     if (whole?.state === 'recording') await patchRecording(tx, whole, { nextAt: null });
@@ -228,13 +234,17 @@ export function createJoiner(deps: JoinerDeps): Joiner {
 
   async function postpone(row: RecordingRow, error: unknown, mostAttempts: number): Promise<void> {
     const why = sentenceOf(error);
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(row.attempts, 20));
+    const pauseMs = pauseAfter(row.attempts, PAUSES);
     if (row.lastError !== why) log.warn({ callUuid: row.callUuid, why, pauseMs }, 'a recording waits to be joined');
     const nextAt = new Date(clock.epochMs() + pauseMs);
     await patchRecording(database, row, { attempts: Math.min(row.attempts + 1, mostAttempts), nextAt, lastError: why });
   }
 
-  const sweeper = createSweeper({ clock, log, sweep, what: 'recordings to be joined' });
+  const sweeper = createSweeper({
+    clock,
+    sweep,
+    failed: (err) => log.warn({ err }, 'recordings to be joined wait for the database'),
+  });
   return {
     ...sweeper,
     sweep,

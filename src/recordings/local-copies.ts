@@ -1,6 +1,7 @@
 /**
- * What of a recording may lie on this node's disk besides the store: segments, a finished file on its way, what was set aside. And the name of
- * the disk itself, so that of several nodes each looks after its own. Control and the command line use it; media writes those files.
+ * What of a recording may lie on this node's disk besides the store: segments, a finished file on its way, what was set
+ * aside. And the name of the disk itself, so that of several nodes each looks after its own. Control and the command
+ * line use it; media writes those files.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,10 @@ const DAY_MS = 86_400_000;
 /** A stream begins on the day of its claim, or after midnight. */
 const DAYS_AROUND = [-1, 0, 1, 2];
 
-/** Files that begin with the call's id, under the days around the time when its recording was claimed. Returns how many there were. */
+/**
+ * Files that begin with the call's id, under the days around the time when its recording was
+ * claimed. Returns how many there were.
+ */
 export async function removeLocalCopies(dataDir: string, callUuid: string, claimedAt: Date): Promise<number> {
   let removed = 0;
   for (const offset of DAYS_AROUND) {

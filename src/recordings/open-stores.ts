@@ -1,4 +1,7 @@
-/** The stores of an installation: the one that new recordings go to, and those that older ones lie in. Opened by control and the command line. */
+/**
+ * The stores of an installation: the one that new recordings go to, and those that older ones lie in. Opened by control
+ * and the command line.
+ */
 import { join } from 'node:path';
 import type { StoreSettings } from '../config/recording-settings.ts';
 import { createDiskStore } from './disk-store.ts';

@@ -1,4 +1,7 @@
-/** How a call's recordings are told: in `recording.ready` (contract §6) and in the call log (contract §13). Addresses are signed and live a day. */
+/**
+ * How a call's recordings are told: in `recording.ready` (contract §6) and in the call log (contract §13). Addresses
+ * are signed and live a day.
+ */
 
 import type { CallRecord, SoundFacts } from '../calls/call-record.ts';
 import { type RecordingLinks, TOLD_LIFE_MS } from './recording-links.ts';
@@ -24,7 +27,10 @@ export interface RecordingShown {
 
 type Recorded = Pick<CallRecord, 'callUuid' | 'recording' | 'recordings'>;
 
-/** `recording` is the whole call as it is stored; `recordings` has it in every variant, and then each stream's where there were several. */
+/**
+ * `recording` is the whole call as it is stored; `recordings` has it in every variant, and then each stream's where
+ * there were several.
+ */
 export function recordingEventFields(links: RecordingLinks, call: Recorded): Record<string, unknown> {
   const recordings = shownRecordings(links, call);
   return recordings.length === 0 ? {} : { recording: recordings[0], recordings };

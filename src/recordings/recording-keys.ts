@@ -1,9 +1,9 @@
 /**
- * The data key of each recording: made when media claims the stream, kept under the master key in the recording's row, and nowhere
- * else. Erasing the row's key makes every copy of the recording unreadable, backups included.
+ * The data key of each recording: made when media claims the stream, kept under the master key in the recording's row,
+ * and nowhere else. Erasing the row's key makes every copy of the recording unreadable, backups included.
  */
 import { randomBytes } from 'node:crypto';
-import type { RecordingFate } from '../../media/contract/link-messages.ts';
+import type { RecordingDisposition } from '../../media/contract/link-messages.ts';
 import { type SealedPlace, sealedPlace } from '../sealing/sealed-places.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
@@ -57,11 +57,11 @@ export function openDataKey(sealer: Pick<Sealer, 'open'>, keySealed: Buffer | nu
 }
 
 /** What media is told of a recording that an earlier run of it left behind. Rejects when the database is away. */
-export async function fateOfRecording(
+export async function dispositionOfRecording(
   database: Queryable,
   sealer: Sealer,
   { callUuid, epoch }: { callUuid: string; epoch: number },
-): Promise<RecordingFate> {
+): Promise<RecordingDisposition> {
   const [row] = await database.query<KeyRow & { state: string }>(
     `SELECT state, ${KEY_COLUMNS} FROM call_recordings WHERE call_uuid = $1 AND epoch = $2`,
     [callUuid, epoch],

@@ -1,4 +1,7 @@
-/** The rows of `call_recordings` as the code sees them. Reads and writes only; what follows from a state is the callers' business. */
+/**
+ * The rows of `call_recordings` as the code sees them. Reads and writes only; what follows from
+ * a state is the callers' business.
+ */
 import type { SoundFacts } from '../calls/call-record.ts';
 import type { Queryable } from '../store/database.ts';
 import type { StoreKind } from './recording-store.ts';
@@ -14,7 +17,7 @@ export interface RecordingRow {
   spoolPath: string | null;
   store: StoreKind | null;
   objectKey: string | null;
-  sealedBytes: number | null;
+  encryptedBytes: number | null;
   attempts: number;
   nextAt: Date | null;
   lastError: string | null;
@@ -24,17 +27,23 @@ export interface RecordingRow {
   storedAt: Date | null;
 }
 
-/** The `epoch` of the recording of the whole call, where it had to be joined from those of its streams, whose epochs begin at 1. */
+/**
+ * The `epoch` of the recording of the whole call, where it had to be joined from those of its streams, whose epochs
+ * begin at 1.
+ */
 export const WHOLE_EPOCH = 0;
 
 const SELECT = `
   SELECT call_uuid AS "callUuid", epoch, workspace_id AS "workspaceId", key_sealed AS "keySealed", state, facts,
          spool_node AS "spoolNode", spool_path AS "spoolPath", store, object_key AS "objectKey",
-         sealed_bytes::float AS "sealedBytes", attempts, next_at AS "nextAt", last_error AS "lastError", created_at AS "createdAt",
+         sealed_bytes::float AS "encryptedBytes", attempts, next_at AS "nextAt", last_error AS "lastError", created_at AS "createdAt",
          stream_started_at AS "streamStartedAt", stored_at AS "storedAt"
     FROM call_recordings`;
 
-/** Of one call, by epoch: first that of the whole, if there is one. Never for an id that a client gave without its workspace having been checked. */
+/**
+ * Of one call, by epoch: first that of the whole, if there is one. Never for an id that a client gave without its
+ * workspace having been checked.
+ */
 export function readRecordings(database: Queryable, callUuid: string): Promise<RecordingRow[]> {
   return database.query<RecordingRow>(`${SELECT} WHERE call_uuid = $1 ORDER BY epoch`, [callUuid]);
 }
@@ -62,7 +71,7 @@ const COLUMNS = {
   spoolPath: 'spool_path',
   store: 'store',
   objectKey: 'object_key',
-  sealedBytes: 'sealed_bytes',
+  encryptedBytes: 'sealed_bytes',
   attempts: 'attempts',
   nextAt: 'next_at',
   lastError: 'last_error',
@@ -110,7 +119,9 @@ export async function firstStreamBegan(tx: Queryable, callUuid: string): Promise
   return first?.at.getTime() ?? null;
 }
 
-/** The stream is over: if it never began, of a client that left before its socket was open, no recording comes of it. */
+/**
+ * The stream is over: if it never began, of a client that left before its socket was open, no recording comes of it.
+ */
 export async function streamNeverBegan(
   tx: Queryable,
   { callUuid, epoch }: { callUuid: string; epoch: number },

@@ -1,7 +1,7 @@
 /**
- * Where finished recordings lie for good: a disk or an object store. It holds sealed files under names that say nothing of a person, and
- * knows neither keys nor calls. Used by the shelf (in), the reader (out) and erasure. Both implementations pass
- * `test/unit/recordings/store-conformance.ts`.
+ * Where finished recordings lie for good: a disk or an object store. It holds encrypted files under names that say
+ * nothing of a person, and knows neither keys nor calls. Used by the uploader (in), the reader (out) and erasure. Both
+ * implementations pass `test/unit/recordings/store-conformance.ts`.
  */
 import type { StoreSettings } from '../config/recording-settings.ts';
 

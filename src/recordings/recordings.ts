@@ -1,4 +1,7 @@
-/** Everything about stored recordings put together, for control and the command line: stores, reading, other forms, erasure, figures. */
+/**
+ * Everything about stored recordings put together, for control and the command line: stores,
+ * reading, other forms, erasure, figures.
+ */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -8,8 +11,8 @@ import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { createRecordingEraser, type RecordingEraser } from './erase-recordings.ts';
 import { openStores, type Stores } from './open-stores.ts';
+import type { UploadFigures } from './recording-uploader.ts';
 import { createRenditions, type Render } from './renditions.ts';
-import type { ShelfFigures } from './shelf.ts';
 import { createSoundFiles, type SoundFiles } from './sound-files.ts';
 
 export interface Recordings {
@@ -44,7 +47,7 @@ export function openRecordings(deps: RecordingsDeps): Recordings {
 /** For `/metrics`. */
 export async function recordingFamilies(
   database: Pick<Database, 'query'>,
-  shelf: Readonly<ShelfFigures>,
+  uploader: Readonly<UploadFigures>,
   purge: Readonly<{ removedParts: number; putOff: number; failed: number }>,
 ): Promise<MetricFamily[]> {
   const [row] = await database.query<{ spooled: number; oldest: number | null; erasing: number }>(
@@ -61,13 +64,13 @@ export async function recordingFamilies(
       'Erased recordings whose sealed bytes are still to be removed',
       row?.erasing ?? 0,
     ),
-    counter('parley_recordings_stored_total', 'Recordings stored and verified', shelf.stored),
+    counter('parley_recordings_stored_total', 'Recordings stored and verified', uploader.stored),
     counter(
       'parley_recordings_lost_total',
       'Recordings that were damaged or gone before they were stored',
-      shelf.failed,
+      uploader.failed,
     ),
-    counter('parley_recording_store_retries_total', 'Attempts that the store did not take', shelf.retries),
+    counter('parley_recording_store_retries_total', 'Attempts that the store did not take', uploader.retries),
     counter('parley_retention_removed_total', 'Kinds of calls removed after their days', purge.removedParts),
     counter('parley_retention_failed_total', 'Kinds of calls that could not be removed', purge.failed),
     counter('parley_retention_put_off_total', 'Purges put off because the wall clock was set', purge.putOff),

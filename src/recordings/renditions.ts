@@ -1,7 +1,7 @@
 /**
  * Other forms of a recording, made when somebody asks and kept for an hour, sealed under the recording's own key:
- * `recordings/forms/<callUuid>.<epoch>.<sha256>.<variant>.<format>.sealed`: a whole that is joined anew is another file, and gets other
- * forms. One rendering a form however many ask, two at once, the rest wait.
+ * `recordings/forms/<callUuid>.<epoch>.<sha256>.<variant>.<format>.sealed`: a whole that is joined anew is another
+ * file, and gets other forms. One rendering a form however many ask, two at once, the rest wait.
  * Rendering is CPU for a decoder: it happens in a thread of its own (`media/threads/render-thread.ts`).
  */
 import { randomUUID } from 'node:crypto';
@@ -19,7 +19,7 @@ export interface RenderRequest {
   sha256: string;
   form: SoundForm;
   dataKey: Uint8Array;
-  /** The whole sealed stored file; asked for only when the form has to be made. */
+  /** The whole encrypted stored file; asked for only when the form has to be made. */
   source(): Promise<Uint8Array>;
 }
 
@@ -48,7 +48,7 @@ export type Join = (order: JoinOrder, signal: AbortSignal) => Promise<RecordingF
 export class RenderingBusy extends Error {}
 
 export interface Renditions {
-  /** Path of the sealed file. Rejects with `RenderingBusy`, or when it cannot be made. */
+  /** Path of the encrypted file. Rejects with `RenderingBusy`, or when it cannot be made. */
   obtain(request: RenderRequest): Promise<string>;
   /** Everything that was made of this call. */
   forget(callUuid: string): Promise<number>;

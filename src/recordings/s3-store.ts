@@ -1,7 +1,7 @@
 /**
- * `RecordingStore` on anything that speaks S3: requests signed with Signature Version 4 (aws4fetch), sent by undici with time limits of
- * our own. Path-style addresses, which every server takes. What it stores is sealed already, so the bucket's own encryption is not relied
- * on. Nothing is retried here: the shelf does, with a pause.
+ * `RecordingStore` on anything that speaks S3: requests signed with Signature Version 4 (aws4fetch), sent by undici
+ * with time limits of our own. Path-style addresses, which every server takes. What it stores is encrypted already, so
+ * the bucket's own encryption is not relied on. Nothing is retried here: the uploader does, with a pause.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,10 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { S3Settings } from '../config/recording-settings.ts';
 import { assertObjectName, type RecordingStore, StoreFault } from './recording-store.ts';
 
-/** `answerMs`: from the request being sent to the answer's headers. An upload may take its bytes' time beside it; what is slower is down. */
+/**
+ * `answerMs`: from the request being sent to the answer's headers. An upload may take its bytes' time beside it; what
+ * is slower is down.
+ */
 const LIMITS = { answerMs: 30_000, leastBytesPerMs: 64 };
 const CONNECT_LIMIT_MS = 5_000;
 const LONGEST_FAULT = 300;

@@ -1,13 +1,14 @@
 /**
- * How far the recording of a call is, written down each time that something of it has changed: it waits for a part, is to be joined, is
- * ready (told once, by `recording.ready`, with the figures of the whole), or there is none. Called in the transaction of the change, on
- * the locked call, after the terminal event was recorded: that one has the lowest sequence.
+ * How far the recording of a call is, written down each time that something of it has changed: it waits for a part, is
+ * to be joined, is ready (told once, by `recording.ready`, with the figures of the whole), or there is none. Called in
+ * the transaction of the change, on the locked call, after the terminal event was recorded:
+ * that one has the lowest sequence.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent } from '../calls/call-event-bus.ts';
 import { RECORDING_FAILED, RECORDING_INCOMPLETE, type SoundFacts } from '../calls/call-record.ts';
-import { type CallPatch, type LiveCall, patchCall } from '../calls/live-call.ts';
+import { type CallPatch, type CallRow, patchCall } from '../calls/call-row.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
@@ -30,12 +31,15 @@ export interface Settled {
   deliveryIds: string[];
 }
 
-/** A part of which nothing was told so long after its call's end is given up; should it come all the same, it is joined in. */
+/**
+ * A part of which nothing was told so long after its call's end is given up; should it come all
+ * the same, it is joined in.
+ */
 const PART_WAIT_MS = 600_000;
 const NOTHING: Settled = { events: [], deliveryIds: [] };
 
 /** `call` is changed with its row. */
-export async function settleRecording(deps: SettleDeps, tx: Queryable, call: LiveCall): Promise<Settled> {
+export async function settleRecording(deps: SettleDeps, tx: Queryable, call: CallRow): Promise<Settled> {
   // Until then another stream may come.
   if (!isTerminal(call.status) || call.recordingStatus === 'deleted') return NOTHING;
   const rows = await lockRecordings(tx, call.callUuid);
@@ -55,7 +59,7 @@ export async function settleRecording(deps: SettleDeps, tx: Queryable, call: Liv
   }
 }
 
-async function wait({ clock }: SettleDeps, tx: Queryable, call: LiveCall, rows: RecordingRow[]): Promise<Settled> {
+async function wait({ clock }: SettleDeps, tx: Queryable, call: CallRow, rows: RecordingRow[]): Promise<Settled> {
   for (const row of partsOf(rows)) {
     if (row.state !== 'recording' || row.nextAt !== null) continue;
     const endedAtMs = call.endedAt?.getTime() ?? clock.epochMs();
@@ -71,7 +75,7 @@ async function wait({ clock }: SettleDeps, tx: Queryable, call: LiveCall, rows: 
 async function join(
   deps: SettleDeps,
   tx: Queryable,
-  call: LiveCall,
+  call: CallRow,
   rows: RecordingRow[],
   plan: JoinPlan,
 ): Promise<Settled> {
@@ -99,7 +103,7 @@ interface Ready {
 async function ready(
   deps: SettleDeps,
   tx: Queryable,
-  call: LiveCall,
+  call: CallRow,
   rows: RecordingRow[],
   { facts, plan, isNews }: Ready,
 ): Promise<Settled> {
@@ -141,7 +145,7 @@ async function wasTold(tx: Queryable, callUuid: string): Promise<boolean> {
 /** The call says so in its status, its warnings and its log. The caller settles the recording after it. */
 export async function partFailed(
   tx: Queryable,
-  call: LiveCall,
+  call: CallRow,
   { epoch, error, nowEpochMs }: { epoch: number; error: string | null; nowEpochMs: number },
 ): Promise<CallEvent[]> {
   const others = partsOf(await lockRecordings(tx, call.callUuid)).filter((row) => row.epoch !== epoch);
@@ -155,7 +159,7 @@ export async function partFailed(
 /** The parts cannot be joined: the call says so as it does of a part. */
 export async function wholeFailed(
   tx: Queryable,
-  call: LiveCall,
+  call: CallRow,
   { error, nowEpochMs }: { error: string; nowEpochMs: number },
 ): Promise<CallEvent[]> {
   await change(tx, call, lostPatch(call));
@@ -164,12 +168,12 @@ export async function wholeFailed(
   ]);
 }
 
-function lostPatch({ warnings }: LiveCall): Pick<LiveCall, 'recordingStatus' | 'warnings'> {
+function lostPatch({ warnings }: CallRow): Pick<CallRow, 'recordingStatus' | 'warnings'> {
   const isSaid = warnings.includes(RECORDING_FAILED);
   return { recordingStatus: 'failed', warnings: isSaid ? warnings : [...warnings, RECORDING_FAILED] };
 }
 
-async function change(tx: Queryable, call: LiveCall, patch: CallPatch): Promise<void> {
+async function change(tx: Queryable, call: CallRow, patch: CallPatch): Promise<void> {
   await patchCall(tx, call.callUuid, patch);
   Object.assign(call, patch);
 }

@@ -1,9 +1,9 @@
 /**
- * A recording as bytes to hand out, in any form and any range, decrypted piece by piece. Called by the API and the command line; whoever
- * calls has checked that the asker may have it. Nothing plain is written anywhere.
+ * A recording as bytes to hand out, in any form and any range, decrypted piece by piece. Called by the API and the
+ * command line; whoever calls has checked that the asker may have it. Nothing plain is written anywhere.
  */
 import { open, stat } from 'node:fs/promises';
-import { type ReadRange, SealedReader } from '../../media/sealed/sealed-reader.ts';
+import { EncryptedFileReader, type ReadRange } from '../../media/files/encrypted-file-reader.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import type { Stores } from './open-stores.ts';
@@ -19,7 +19,9 @@ export interface SoundFile {
   sizeBytes: number;
   /** Of the whole file; null for a form that was made when asked for. */
   sha256: string | null;
-  /** Bytes `[start, end)`. Rejects with `SealBroken` where it is damaged, `StoreFault` when the store is away. */
+  /**
+   * Bytes `[start, end)`. Rejects with `EncryptedFileBroken` where it is damaged, `StoreFault` when the store is away.
+   */
   range(start: number, end: number): AsyncGenerator<Buffer, void, undefined>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -33,7 +35,10 @@ export interface SoundFilesDeps {
 }
 
 export interface SoundFiles {
-  /** Null: there is none (yet, or any more). Rejects with `RecordingKeyLost`, `SealBroken`, `StoreFault` or `RenderingBusy`. */
+  /**
+   * Null: there is none (yet, or any more). Rejects with `RecordingKeyLost`,
+   * `EncryptedFileBroken`, `StoreFault` or `RenderingBusy`.
+   */
   open(target: RecordingTarget): Promise<SoundFile | null>;
 }
 
@@ -61,20 +66,20 @@ export function createSoundFiles({ database, sealer, stores, renditions }: Sound
       sha256: row.facts?.sha256 ?? '',
       form: target,
       dataKey,
-      source: () => storedRange(row)(0, row.sealedBytes ?? 0),
+      source: () => storedRange(row)(0, row.encryptedBytes ?? 0),
     });
     const { size } = await stat(path);
     const file = await open(path, 'r');
     try {
-      const sealed = await SealedReader.open(dataKey, size, async (start, end) => {
+      const encrypted = await EncryptedFileReader.open(dataKey, size, async (start, end) => {
         const bytes = new Uint8Array(end - start);
         return bytes.subarray(0, (await file.read(bytes, 0, bytes.length, start)).bytesRead);
       });
       return {
         contentType: CONTENT_TYPES[target.format],
-        sizeBytes: sealed.plainBytes,
+        sizeBytes: encrypted.plainBytes,
         sha256: null,
-        range: (start, end) => sealed.range(start, end),
+        range: (start, end) => encrypted.range(start, end),
         close: () => file.close(),
       };
     } catch (error) {
@@ -96,12 +101,12 @@ export function createSoundFiles({ database, sealer, stores, renditions }: Sound
         await renditions.forget(row.callUuid);
         return null;
       }
-      const sealed = await SealedReader.open(dataKey, row.sealedBytes ?? 0, storedRange(row));
+      const encrypted = await EncryptedFileReader.open(dataKey, row.encryptedBytes ?? 0, storedRange(row));
       return {
         contentType: CONTENT_TYPES[target.format],
-        sizeBytes: sealed.plainBytes,
+        sizeBytes: encrypted.plainBytes,
         sha256: row.facts?.sha256 ?? null,
-        range: (start, end) => sealed.range(start, end),
+        range: (start, end) => encrypted.range(start, end),
         close: async () => {},
       };
     },

@@ -1,4 +1,7 @@
-/** The forms in which a recording can be had. One is stored (stereo, Ogg/Opus); the others are made of it when somebody asks. */
+/**
+ * The forms in which a recording can be had. One is stored (stereo, Ogg/Opus); the others are
+ * made of it when somebody asks.
+ */
 
 export const VARIANTS = ['stereo', 'mono', 'caller', 'agent'] as const;
 export const FORMATS = ['ogg', 'wav'] as const;

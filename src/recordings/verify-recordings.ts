@@ -1,8 +1,11 @@
-/** Looks at stored recordings one after another: is each there, whole, and the one that was recorded? Changes nothing. For the command line. */
-import { SealBroken } from '../../media/sealed/sealed-file.ts';
+/**
+ * Looks at stored recordings one after another: is each there, whole, and the one that was recorded? Changes nothing.
+ * For the command line.
+ */
+import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
-import { compareSealed } from './compare-sealed.ts';
+import { compareEncrypted } from './compare-encrypted.ts';
 import type { Stores } from './open-stores.ts';
 import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';
 import { listRecordings, type RecordingRow } from './recording-rows.ts';
@@ -41,11 +44,11 @@ async function judge(deps: VerifyDeps, row: RecordingRow): Promise<Pick<Verdict,
     const dataKey = openRecordingKey(deps.sealer, row);
     const size = await store.size(objectKey);
     if (size === null) return { verdict: 'missing', detail: `${store.place} has no ${objectKey}` };
-    await compareSealed(row.facts, dataKey, size, (start, end) => store.read(objectKey, start, end));
+    await compareEncrypted(row.facts, dataKey, size, (start, end) => store.read(objectKey, start, end));
     return { verdict: 'ok', detail: `${row.facts?.sizeBytes ?? 0} bytes, ${(row.facts?.durationMs ?? 0) / 1000} s` };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    if (error instanceof SealBroken) return { verdict: 'damaged', detail };
+    if (error instanceof EncryptedFileBroken) return { verdict: 'damaged', detail };
     return { verdict: error instanceof RecordingKeyLost ? 'unreadable' : 'unreachable', detail };
   }
 }

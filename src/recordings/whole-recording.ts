@@ -1,9 +1,10 @@
 /**
- * What the recording of a whole call is to be, of what its streams have left: one stream's own, or several joined, each at its place on the
- * call's time line. The line begins with the first stream, as the transcript's times do, and ends with the call; it is no longer than the
- * call may have been, whatever a wall clock that was set in the middle of it makes of the times. Pure.
+ * What the recording of a whole call is to be, of what its streams have left: one stream's own, or several joined, each
+ * at its place on the call's time line. The line begins with the first stream, as the transcript's times do, and ends
+ * with the call; it is no longer than the call may have been, whatever a wall clock that was set in the middle of it
+ * makes of the times. Pure.
  */
-import type { LiveCall } from '../calls/live-call.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { type RecordingRow, WHOLE_EPOCH } from './recording-rows.ts';
 
 export type Outlook =
@@ -28,11 +29,12 @@ const NO_TAIL_MS = 1000;
 /** To what the call might last: until its end is seen and written down. */
 const BEYOND_LIMIT_MS = 60_000;
 
-type CallTimes = Pick<LiveCall, 'endedAt' | 'mediaStoppedAt' | 'maxDurationSeconds'>;
+type CallTimes = Pick<CallRow, 'endedAt' | 'mediaStoppedAt' | 'maxDurationSeconds'>;
 
 /** The call is over. */
 export function outlookOf(call: CallTimes, rows: readonly RecordingRow[]): Outlook {
-  // Of a stream that never began nothing is to come, though its process died before it could say so; what comes all the same is joined in.
+  // Of a stream that never began nothing is to come, though its process died before it could say so; what comes all the
+  // same is joined in.
   const parts = partsOf(rows).filter(
     ({ state, streamStartedAt }) => streamStartedAt !== null || (state !== 'failed' && state !== 'recording'),
   );

@@ -1,14 +1,15 @@
 /**
- * Removes parts of a finished call for good (contract §13, §17): recordings, turns, events, what was said of the person, in every copy that
- * Parley has. The row stays, with its times and outcome, and says `deleted`. Called by the API, the command line and the hourly purge.
- * Repeating it is fine. What a media process still tells of a deleted part is dropped (`media-messages.ts`, `told-recording.ts`).
+ * Removes parts of a finished call for good (contract §13, §17): recordings, turns, events, what was said of the
+ * person, in every copy that Parley has. The row stays, with its times and outcome, and says `deleted`. Called by the
+ * API, the command line and the hourly purge. Repeating it is fine. What a media process still tells of a deleted part
+ * is dropped (`media-messages.ts`, `recording-report.ts`).
  */
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
-import { type CallPatch, type LiveCall, lockCall, patchCall } from '../calls/live-call.ts';
+import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import type { RecordingEraser } from '../recordings/erase-recordings.ts';
 import type { Database, Queryable } from '../store/database.ts';
@@ -16,7 +17,7 @@ import { isHeld } from './legal-holds.ts';
 import { type PurgeReceipt, type Removed, writeReceipt } from './purge-receipts.ts';
 
 /** `live`: the call has not ended. `held`: a legal hold. Nothing was removed then. */
-export type Deletion = 'unknown_call' | 'live' | 'held' | 'deleted';
+export type Deletion = 'unknown_call' | 'not_over' | 'held' | 'deleted';
 
 export interface DeletionRequest {
   workspaceId: string;
@@ -34,8 +35,8 @@ export interface DeleteDeps {
 }
 
 /**
- * Rejects when the database is away; then nothing was removed. Sealed bytes of recordings that cannot be removed now (a store that is
- * down) cannot be read any more, and are removed later.
+ * Rejects when the database is away; then nothing was removed. Sealed bytes of recordings that cannot be removed now (a
+ * store that is down) cannot be read any more, and are removed later.
  */
 export async function deleteCallParts(deps: DeleteDeps, request: DeletionRequest): Promise<Deletion> {
   const { workspaceId, callUuid, by } = request;
@@ -43,7 +44,7 @@ export async function deleteCallParts(deps: DeleteDeps, request: DeletionRequest
   const outcome = await deps.database.transaction(async (tx) => {
     const call = await lockCall(tx, callUuid);
     if (call === undefined || call.workspaceId !== workspaceId) return 'unknown_call';
-    if (!isTerminal(call.status)) return 'live';
+    if (!isTerminal(call.status)) return 'not_over';
     if (await isHeld(tx, call)) return 'held';
     const removed: Removed = { recordings: [], turns: 0, events: 0, webhookBodies: 0 };
     const patch: CallPatch = {};
@@ -76,7 +77,7 @@ async function markPurged(tx: Queryable, callUuid: string, parts: readonly CallP
   );
 }
 
-function statusesOf(call: LiveCall): object {
+function statusesOf(call: CallRow): object {
   const { recordingStatus, transcriptStatus, analysisStatus } = call;
   return { recordingStatus, transcriptStatus, analysisStatus };
 }
@@ -84,7 +85,7 @@ function statusesOf(call: LiveCall): object {
 /** Words of the conversation in events of other kinds: what was heard, what a tool was asked and what it answered. */
 const WORDS_IN_EVENTS = ['heardText', 'text', 'arguments', 'result', 'saying', 'variables'];
 
-type Remover = (tx: Queryable, call: LiveCall, removed: Removed, eraser: RecordingEraser) => Promise<CallPatch>;
+type Remover = (tx: Queryable, call: CallRow, removed: Removed, eraser: RecordingEraser) => Promise<CallPatch>;
 
 const REMOVERS: Record<CallPart, Remover> = {
   async recording(tx, call, removed, eraser) {
@@ -145,7 +146,9 @@ async function blankPermits(tx: Queryable, callUuid: string): Promise<void> {
   );
 }
 
-/** A stored answer may repeat the request (`Prefer: return=representation`); a replay then has the same fields, empty. */
+/**
+ * A stored answer may repeat the request (`Prefer: return=representation`); a replay then has the same fields, empty.
+ */
 async function blankStoredAnswers(tx: Queryable, callUuid: string): Promise<void> {
   const rows = await tx.query<{ methodPath: string; key: string; workspaceId: string; body: string }>(
     `SELECT workspace_id AS "workspaceId", method_path AS "methodPath", key, response_body AS body
@@ -163,7 +166,7 @@ async function blankStoredAnswers(tx: Queryable, callUuid: string): Promise<void
   }
 }
 
-function deletedUnlessNone(status: LiveCall['recordingStatus']): LiveCall['recordingStatus'] {
+function deletedUnlessNone(status: CallRow['recordingStatus']): CallRow['recordingStatus'] {
   return status === 'none' ? 'none' : 'deleted';
 }
 

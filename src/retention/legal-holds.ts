@@ -1,4 +1,7 @@
-/** Legal holds: while one lives, nothing of the call (or of any call of the workspace) is removed, by the purge or by anybody's request. Audited. */
+/**
+ * Legal holds: while one lives, nothing of the call (or of any call of the workspace) is removed, by the purge or by
+ * anybody's request. Audited.
+ */
 import { v7 as uuidv7 } from 'uuid';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -53,7 +56,9 @@ export async function placeHold(
   });
 }
 
-/** Throws an `OperatorError` when there is no such hold that lives, or with `placedByKey` one that no key has placed. */
+/**
+ * Throws an `OperatorError` when there is no such hold that lives, or with `placedByKey` one that no key has placed.
+ */
 export async function releaseHold(
   database: Database,
   {
@@ -83,7 +88,10 @@ export async function releaseHold(
   });
 }
 
-/** Those that live, newest first; `before` is the id of the last one of the page before. A hold on every call is of each call too. */
+/**
+ * Those that live, newest first; `before` is the id of the last one of the page before. A hold
+ * on every call is of each call too.
+ */
 export function listHolds(
   database: Queryable,
   workspaceId: string,

@@ -1,4 +1,7 @@
-/** Receipts of what was removed for good: written with the removal, read by whoever has to prove it. They hold nothing of what is gone. */
+/**
+ * Receipts of what was removed for good: written with the removal, read by whoever has to prove it. They hold nothing
+ * of what is gone.
+ */
 import { v7 as uuidv7 } from 'uuid';
 import type { CallPart } from '../calls/call-parts.ts';
 import type { Queryable } from '../store/database.ts';

@@ -1,10 +1,10 @@
 /**
- * Removes each hour what has been kept long enough, kind by kind, with a receipt for each call. Made and closed by control; any number of
- * nodes may run it, since each removal locks its call. Holds stop it.
- * All kinds of a call are looked at in one pass over the calls that have any left, a window at a time in the order of their ends: each
- * statement reads so many calls and no more, however many there are and however few are due.
- * What it does cannot be undone, so it does not trust a wall clock that was just set: time that the monotonic clock does not know of puts
- * off one hour's purge.
+ * Removes each hour what has been kept long enough, kind by kind, with a receipt for each call. Made and closed by
+ * control; any number of nodes may run it, since each removal locks its call. Holds stop it.
+ * All kinds of a call are looked at in one pass over the calls that have any left, a window at a time in the order of
+ * their ends: each statement reads so many calls and no more, however many there are and however few are due.
+ * What it does cannot be undone, so it does not trust a wall clock that was just set: time that the monotonic clock
+ * does not know of puts off one hour's purge.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -12,12 +12,16 @@ import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
 import type { RecordingEraser } from '../recordings/erase-recordings.ts';
 import type { Database } from '../store/database.ts';
 import { PLAN_EACH_TIME } from '../store/statements.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import { type DeleteDeps, deleteCallParts } from './call-log-delete.ts';
 import { DEFAULT_RETENTION_DAYS } from './retention-rules.ts';
 
 export interface RetentionPurge {
   start(): void;
-  /** One purge by hand: calls by kind. `only` names the workspace, and how many calls may lose something before it ends with `more`. */
+  /**
+   * One purge by hand: calls by kind. `only` names the workspace, and how many calls may lose
+   * something before it ends with `more`.
+   */
   run(only?: { workspaceId: string; mostCalls?: number }): Promise<PurgeReport>;
   readonly figures: Readonly<{ removedParts: number; putOff: number; failed: number }>;
   close(): Promise<void>;
@@ -98,9 +102,6 @@ export function createRetentionPurge(deps: PurgeDeps): RetentionPurge {
   const figures = { removedParts: 0, putOff: 0, failed: 0 };
   let clockSetAtMs = Number.NEGATIVE_INFINITY;
   let wallOffsetMs = clock.epochMs() - clock.nowMs();
-  let running: Promise<unknown> = Promise.resolve();
-  let cancelRun = (): void => {};
-  let cancelSweep = (): void => {};
   let closed = false;
 
   async function run(only?: { workspaceId: string; mostCalls?: number }): Promise<PurgeReport> {
@@ -175,40 +176,28 @@ export function createRetentionPurge(deps: PurgeDeps): RetentionPurge {
     }
   }
 
-  function again(work: () => Promise<unknown>, what: string, schedule: () => void): void {
-    running = running.then(work).catch((error: unknown) => log.warn({ err: error }, what));
-    void running.then(() => {
-      if (!closed) schedule();
-    });
-  }
-
-  function scheduleRun(afterMs: number): void {
-    cancelRun = clock.after(afterMs, () =>
-      again(
-        () => run(),
-        'the hourly purge failed',
-        () => scheduleRun(EVERY_MS),
-      ),
-    );
-  }
-
-  function scheduleSweep(): void {
-    const sweep = (): Promise<unknown> => deps.eraser.sweep();
-    cancelSweep = clock.after(ERASED_SWEEP_MS, () => again(sweep, 'erased recordings wait', scheduleSweep));
-  }
-
+  const hourly = createSweeper({
+    clock,
+    everyMs: EVERY_MS,
+    sweep: () => run(),
+    failed: (err) => log.warn({ err }, 'the hourly purge failed'),
+  });
+  const erased = createSweeper({
+    clock,
+    everyMs: ERASED_SWEEP_MS,
+    sweep: () => deps.eraser.sweep(),
+    failed: (err) => log.warn({ err }, 'erased recordings wait'),
+  });
   return {
     figures,
     run,
     start() {
-      scheduleRun(FIRST_AFTER_MS);
-      scheduleSweep();
+      hourly.start(FIRST_AFTER_MS);
+      erased.start(ERASED_SWEEP_MS);
     },
     async close() {
       closed = true;
-      cancelRun();
-      cancelSweep();
-      await running;
+      await Promise.all([hourly.close(), erased.close()]);
     },
   };
 }

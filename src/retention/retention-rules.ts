@@ -1,6 +1,6 @@
 /**
- * How long what is kept of a call: days by kind, the workspace's own, and an agent's where it has another. Used by the hourly purge, the
- * settings API and the command line. Without a rule a kind is kept 365 days (contract §11).
+ * How long what is kept of a call: days by kind, the workspace's own, and an agent's where it has another. Used by the
+ * hourly purge, the settings API and the command line. Without a rule a kind is kept 365 days (contract §11).
  */
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';

@@ -1,6 +1,7 @@
 /**
- * The database's word on its master keys: which one seals, which one comes or leaves, and who holds which. A key proves itself by a value
- * that was made of it and a salt; the key cannot be made of that value. Used by whoever opens or seals, and by rotation.
+ * The database's word on its master keys: which one seals, which one comes or leaves, and who holds which. A key proves
+ * itself by a value that was made of it and a salt; the key cannot be made of that value. Used by whoever opens or
+ * seals, and by rotation.
  */
 import { hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Database, Queryable } from '../store/database.ts';
@@ -67,8 +68,8 @@ function checkValueOf(key: MasterKey, salt: Buffer): Buffer {
 }
 
 /**
- * Before anything is opened or sealed: these keys are those of the database, or become them where it has none yet. Throws
- * `MasterKeyRefused`. From here on a rotation waits for the holder.
+ * Before anything is opened or sealed: these keys are those of the database, or become them where it has none yet.
+ * Throws `MasterKeyRefused`. From here on a rotation waits for the holder.
  */
 export async function joinHolders(
   database: Database,

@@ -1,6 +1,7 @@
 /**
- * Master keys as the rest of the code sees them: the one that seals and signs now, and those that still open. While a rotation runs there are
- * two. What is derived from a master key (signatures, tokens) is derived here, from each of them. Pure.
+ * Master keys as the rest of the code sees them: the one that seals and signs now, and those that still open. While a
+ * rotation runs there are two. What is derived from a master key (signatures, tokens) is
+ * derived here, from each of them. Pure.
  */
 import { createHmac, hkdfSync } from 'node:crypto';
 

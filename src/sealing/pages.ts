@@ -1,4 +1,7 @@
-/** A table read by its primary key, page by page, however long it is and whatever is written to it meanwhile. Used by rotation. */
+/**
+ * A table read by its primary key, page by page, however long it is and whatever is written to
+ * it meanwhile. Used by rotation.
+ */
 import type { Queryable } from '../store/database.ts';
 import { keySql } from './sealed-columns.ts';
 

@@ -1,7 +1,8 @@
 /**
- * Seals every value anew that does not lie under the newest key, in place: bounded batches, each its own transaction, opened and sealed in
- * this process's memory alone. It waits for no lock: a row that somebody holds is taken with the next pass. Stopped at any point, it goes on
- * where it is called again, because a value says itself under which key it lies.
+ * Seals every value anew that does not lie under the newest key, in place: bounded batches, each its own transaction,
+ * opened and sealed in this process's memory alone. It waits for no lock: a row that somebody holds is taken with the
+ * next pass. Stopped at any point, it goes on where it is called again, because a value says
+ * itself under which key it lies.
  */
 import type { Database } from '../store/database.ts';
 import { fixedKeys, type MasterKey } from './master-keys.ts';

@@ -1,6 +1,6 @@
 /**
- * Every column that holds sealed values, and how a row tells the place to which its value is bound. Rotation goes through this list, and a
- * test holds it against the database: who adds a sealed column adds it here.
+ * Every column that holds sealed values, and how a row tells the place to which its value is bound. Rotation goes
+ * through this list, and a test holds it against the database: who adds a sealed column adds it here.
  */
 import type { Queryable } from '../store/database.ts';
 import { type SealedPlace, sealedPlace } from './sealed-places.ts';

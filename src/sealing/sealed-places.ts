@@ -1,6 +1,7 @@
 /**
- * Where a sealed value lies: table, workspace and row, which are sealed with it, so that it opens nowhere else. Every kind of sealed
- * value has its line here, and one in `sealed-columns.ts`, by which rotation finds it. Ids are written as PostgreSQL writes them.
+ * Where a sealed value lies: table, workspace and row, which are sealed with it, so that it opens nowhere else. Every
+ * kind of sealed value has its line here, and one in `sealed-columns.ts`, by which rotation finds it. Ids are written
+ * as PostgreSQL writes them.
  */
 export interface SealedPlace {
   readonly table: SealedTable;
@@ -34,7 +35,9 @@ export const sealedPlace = {
   embedSigningKey: (kid: string) => place('embed_signing_keys', null, kid),
   recordingKey: (at: { workspaceId: string; callUuid: string; epoch: number }) =>
     place('call_recordings', at.workspaceId, at.callUuid, String(at.epoch)),
-  /** Of a model endpoint of a former version; it lies in `provider_connections` now, and stays bound to where it was. */
+  /**
+   * Of a model endpoint of a former version; it lies in `provider_connections` now, and stays bound to where it was.
+   */
   modelKey: (workspaceId: string) => place('model_endpoints', workspaceId, workspaceId),
   connectionCredentials: (at: { workspaceId: string; name: string; version: number }) =>
     place('provider_connections', at.workspaceId, at.name, String(at.version)),

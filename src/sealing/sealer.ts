@@ -1,12 +1,13 @@
 /**
- * Seals what must not lie readable in the database: credentials, secrets and the keys of recordings. AES-256-GCM under the master key;
- * the place where the value lies is sealed with it. Must not log or cache plain text. Used by whoever writes or reads such a column.
+ * Seals what must not lie readable in the database: credentials, secrets and the keys of recordings. AES-256-GCM under
+ * the master key; the place where the value lies is sealed with it. Must not log or cache plain text. Used by whoever
+ * writes or reads such a column.
  *
  *   0..3      4..7      8..19     20..35     36…
  *   "psv2"    key id    nonce     tag        ciphertext        additional data: bytes 0..7, then the place as JSON
  *
- * Values of former versions have one byte of SHA-256(master key) in front of nonce, tag and ciphertext, and are bound to no place.
- * They still open; `parley master-key rotate` seals them anew.
+ * Values of former versions have one byte of SHA-256(master key) in front of nonce, tag and ciphertext, and are bound
+ * to no place. They still open; `parley master-key rotate` seals them anew.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { type GivenKeys, type MasterKey, masterKeysOf } from './master-keys.ts';

@@ -1,6 +1,6 @@
 /**
- * The one place where a `pg.Pool` is made. A pool without an `error` listener takes the process down when PostgreSQL drops
- * an idle connection, so nothing else may say `new Pool`.
+ * The one place where a `pg.Pool` is made. A pool without an `error` listener takes the process down when PostgreSQL
+ * drops an idle connection, so nothing else may say `new Pool`.
  */
 import pg from 'pg';
 import { isUnanswered } from './database-away.ts';
@@ -42,8 +42,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   const statements = createStatements();
   pool.on('error', options.onIdleError);
-  // A connection in use reports its death by its own event too, and can do so in the same turn in which the pool hands it
-  // over, before whoever asked for it could listen. The failed query is what counts.
+  // A connection in use reports its death by its own event too, and can do so in the same turn in which the pool hands
+  // it over, before whoever asked for it could listen. The failed query is what counts.
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {

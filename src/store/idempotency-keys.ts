@@ -1,6 +1,6 @@
 /**
- * The rows behind `Idempotency-Key` (contract §2). The outbound-call route begins, finishes, holds and releases a key; the
- * calls builder settles it when a submission whose outcome was unknown becomes known. A key belongs to the call.
+ * The rows behind `Idempotency-Key` (contract §2). The outbound-call route begins, finishes, holds and releases a key;
+ * the calls builder settles it when a submission whose outcome was unknown becomes known. A key belongs to the call.
  *
  *   (none) ── begin ──► running ── finish ──► done            200 and final 4xx, replayed for 24 h
  *                          ├────── release ─► (none)          429 and 5xx: the client may try again
@@ -125,9 +125,10 @@ export async function holdIfCallExists(database: Queryable, scope: IdempotencySc
 }
 
 /**
- * Called in the transaction that learns what became of an unknown submission. `accepted`: the carrier did take the call,
- * so a repeat gets the 200 with its `callUuid`; `failed`: it stays the 500 that the first request got. Does nothing for a
- * call without a key, and nothing the second time. A request that is still being answered is settled by it too.
+ * Called in the transaction that learns what became of an unknown submission. `accepted`: the carrier did take the
+ * call, so a repeat gets the 200 with its `callUuid`; `failed`: it stays the 500 that the first request got. Does
+ * nothing for a call without a key, and nothing the second time. A request that is still being
+ * answered is settled by it too.
  */
 export async function settleIdempotency(
   tx: Queryable,
@@ -150,7 +151,10 @@ export async function settleIdempotency(
 const PURGE_BATCH = 1_000;
 const IS_OLD = `state <> 'unknown' AND created_at < clock_timestamp() - interval '${KEEP_HOURS} hours'`;
 
-/** Forgets what is older than 24 h. Keys that wait for an outcome stay. A key that is taken anew meanwhile is judged again. */
+/**
+ * Forgets what is older than 24 h. Keys that wait for an outcome stay. A key that is taken anew
+ * meanwhile is judged again.
+ */
 export async function purgeIdempotencyKeys(database: Queryable, isOver?: () => boolean): Promise<number> {
   const remove = async (limit: number): Promise<number> => {
     const removed = await database.query(
@@ -181,7 +185,9 @@ function unknownAnswer(callUuid: string): StoredAnswer {
   };
 }
 
-/** The process that held the key is gone. If it dialled, the call's own reconciliation settles the key; else it is free. */
+/**
+ * The process that held the key is gone. If it dialled, the call's own reconciliation settles the key; else it is free.
+ */
 async function resumeStale(
   database: Queryable,
   scope: IdempotencyScope,

@@ -15,7 +15,10 @@ export function migrationsFolder(): string {
   }
 }
 
-/** Rejects as the database does when it is away. A database that has them all is asked once, and the library that runs them not read. */
+/**
+ * Rejects as the database does when it is away. A database that has them all is asked once, and the library that runs
+ * them not read.
+ */
 export async function migrate(connectionString: string): Promise<void> {
   if (await hasAll(connectionString)) return;
   const { runner } = await import('node-pg-migrate');

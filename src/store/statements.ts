@@ -1,7 +1,7 @@
 /**
- * Which statements are prepared: those whose text comes again and again. PostgreSQL then parses and plans them once a connection and
- * not each time; about twenty of them make a placement. Used by `database.ts` only; texts made of a client's filters stay
- * unnamed, because there are too many of them and one plan does not fit all.
+ * Which statements are prepared: those whose text comes again and again. PostgreSQL then parses and plans them once a
+ * connection and not each time; about twenty of them make a placement. Used by `database.ts` only; texts made of a
+ * client's filters stay unnamed, because there are too many of them and one plan does not fit all.
  */
 
 /** As `pg` takes it. */

@@ -1,6 +1,6 @@
 /**
- * `npm start`: the service for real use. SIGTERM, Ctrl-C or the terminal's end drains (live calls may finish); once more ends at
- * once.
+ * `npm start`: the service for real use. SIGTERM, Ctrl-C or the terminal's end drains (live calls may finish); once
+ * more ends at once.
  */
 import { loadServiceSettings } from '../config/service-settings.ts';
 import { startService } from './service.ts';

@@ -1,6 +1,6 @@
 /**
- * The key that seals credentials and secrets at rest: given by the operator, or a generated file that only its owner can read. Whether it
- * is the one that the database is sealed under, control finds out (`src/sealing/key-register.ts`).
+ * The key that seals credentials and secrets at rest: given by the operator, or a generated file that only its owner
+ * can read. Whether it is the one that the database is sealed under, control finds out (`src/sealing/key-register.ts`).
  */
 import { randomBytes } from 'node:crypto';
 import {

@@ -1,13 +1,15 @@
 /**
- * Several media processes share the public port (SO_REUSEPORT), so the kernel would let a second Parley share it too, and give
- * it half of the calls. Claimed before anything starts, and kept: of two that start together one is refused.
+ * Several media processes share the public port (SO_REUSEPORT), so the kernel would let a second Parley share it too,
+ * and give it half of the calls. Claimed before anything starts, and kept: of two that start together one is refused.
  */
 import { createServer, type Server } from 'node:net';
 
 /** Of a port that somebody else has. */
 export class PortTaken extends Error {}
 
-/** Rejects, naming the way out, when somebody listens there already, or is about to. Resolves with what gives it back. */
+/**
+ * Rejects, naming the way out, when somebody listens there already, or is about to. Resolves with what gives it back.
+ */
 export async function claimPort(host: string, port: number): Promise<() => void> {
   const lock = await lockPort(host, port);
   try {
@@ -19,7 +21,9 @@ export async function claimPort(host: string, port: number): Promise<() => void>
   return () => lock?.close();
 }
 
-/** Null where the system has no abstract sockets: then only who listens already is seen. Wildcard and loopback overlap. */
+/**
+ * Null where the system has no abstract sockets: then only who listens already is seen. Wildcard and loopback overlap.
+ */
 function lockPort(host: string, port: number): Promise<Server | null> {
   if (process.platform !== 'linux') return Promise.resolve(null);
   const where = /^(0\.0\.0\.0|::|127\..*|::1|localhost)$/.test(host) ? '' : `-${host}`;

@@ -1,4 +1,7 @@
-/** The folder of the local sockets, made anew at each start for its owner alone. Called by `service.ts`, which removes it. */
+/**
+ * The folder of the local sockets, made anew at each start for its owner alone. Called by
+ * `service.ts`, which removes it.
+ */
 import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +9,9 @@ import { join } from 'node:path';
 /** A socket's path may have 107 bytes; ours adds `link.sock` or `api.sock` to the folder's. */
 const MOST_PATH_BYTES = 95;
 
-/** In the temporary folder, because the data folder's path may be too long; there, where nothing else may be written. */
+/**
+ * In the temporary folder, because the data folder's path may be too long; there, where nothing else may be written.
+ */
 export function makeRunFolder(dataDir: string, temporary: string = tmpdir()): string {
   let folder: string;
   try {

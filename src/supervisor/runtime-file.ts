@@ -1,7 +1,7 @@
 /**
- * `runtime.json` in the data folder: how the command line finds the service that runs there. The supervisor writes it at the
- * start and removes it at the end; `src/config/operator-settings.ts` reads it. It says where a generated master key lies; a
- * key that the operator gave, from a secret store, is never written beside the data that it seals.
+ * `runtime.json` in the data folder: how the command line finds the service that runs there. The supervisor writes it
+ * at the start and removes it at the end; `src/config/operator-settings.ts` reads it. It says where a generated master
+ * key lies; a key that the operator gave, from a secret store, is never written beside the data that it seals.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

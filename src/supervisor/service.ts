@@ -25,8 +25,8 @@ export interface Service {
   media: SupervisedChild[];
   postgres: EmbeddedPostgres | null;
   /**
-   * Readiness fails and new calls are refused at once; live calls, those that ring included, get `drainLimitMs` to finish. Then media ends,
-   * then control, then the database. Idempotent.
+   * Readiness fails and new calls are refused at once; live calls, those that ring included, get `drainLimitMs` to
+   * finish. Then media ends, then control, then the database. Idempotent.
    */
   stop(drainLimitMs: number): Promise<void>;
   /** Ends the processes at once; calls are lost. The database is stopped in order. */
@@ -45,7 +45,10 @@ export interface ServiceOptions {
 }
 
 const CONTROL_STOP_LIMIT_MS = 10_000;
-/** A media process whose time for live calls is over says their last words and hands over what control has not acknowledged. */
+/**
+ * A media process whose time for live calls is over says their last words and hands over what
+ * control has not acknowledged.
+ */
 const MEDIA_STOP_LIMIT_MS = 15_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -202,8 +205,8 @@ function mediaConfig(settings: ServiceSettings, index: number, made: { dataDir: 
     runDir: made.runDir,
     dataDir: made.dataDir,
     pipelineThreads: settings.pipelineThreads,
-    speechThreads: settings.speechThreads,
-    listenThreads: settings.listenThreads,
+    ttsThreads: settings.ttsThreads,
+    sttThreads: settings.sttThreads,
     capacityCalls: settings.mediaCapacityCalls,
     framesPerMessage: settings.framesPerMessage,
     budgets: settings.budgets,

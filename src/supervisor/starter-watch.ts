@@ -1,6 +1,7 @@
 /**
- * `npx parley-start` runs the service below a shell: SIGTERM to npm ends that shell, which passes nothing on. So the service looks
- * whether whoever started it is still there. Only below npm: a service that was started otherwise may outlive its starter.
+ * `npx parley-start` runs the service below a shell: SIGTERM to npm ends that shell, which passes nothing on. So the
+ * service looks whether whoever started it is still there. Only below npm: a service that was started otherwise may
+ * outlive its starter.
  */
 const LOOK_EVERY_MS = 500;
 

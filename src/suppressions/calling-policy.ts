@@ -1,6 +1,6 @@
 /**
- * What a workspace allows its dials: one row, or none for the defaults. Read by `dial-permit.ts` in the transaction that
- * makes a call, changed by the operator. Its version goes into every permit.
+ * What a workspace allows its dials: one row, or none for the defaults. Read by `dial-permit.ts` in the transaction
+ * that makes a call, changed by the operator. Its version goes into every permit.
  */
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';

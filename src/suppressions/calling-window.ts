@@ -1,6 +1,6 @@
 /**
- * When a number may be called: the workspace's hours, by the called person's own clock. Pure. Where the person's zone is not
- * known it may be any zone of the number's country, and then the hours must hold in all of them.
+ * When a number may be called: the workspace's hours, by the called person's own clock. Pure. Where the person's zone
+ * is not known it may be any zone of the number's country, and then the hours must hold in all of them.
  */
 import type { CallingWindow } from './calling-policy.ts';
 
@@ -34,7 +34,9 @@ export function localTimesOf(zones: readonly string[], atEpochMs: number): Local
   return [...found.values()];
 }
 
-/** From `start` up to and without `end`, everywhere. No time at all: closed, because nobody knows what time it is there. */
+/**
+ * From `start` up to and without `end`, everywhere. No time at all: closed, because nobody knows what time it is there.
+ */
 export function isOpen(window: CallingWindow, times: readonly LocalTime[]): boolean {
   const fits = ({ day, clock }: LocalTime): boolean =>
     window.days.includes(day) && clock >= window.start && clock < window.end;

@@ -1,4 +1,7 @@
-/** Changes of the suppression list that somebody asked for: with their audit row, in one transaction. Numbers stand in it by id alone. */
+/**
+ * Changes of the suppression list that somebody asked for: with their audit row, in one transaction. Numbers stand in
+ * it by id alone.
+ */
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Database } from '../store/database.ts';

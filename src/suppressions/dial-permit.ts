@@ -1,7 +1,7 @@
 /**
- * The paper without which nothing is dialled (contract §15): who, when, by which clock, under which list and policy. Written
- * in the transaction that makes the call, and signed with a key that the database does not hold, so that a row which was
- * changed or made up later shows. The text that is signed is kept as it is.
+ * The paper without which nothing is dialled (contract §15): who, when, by which clock, under which list and policy.
+ * Written in the transaction that makes the call, and signed with a key that the database does not hold, so that a row
+ * which was changed or made up later shows. The text that is signed is kept as it is.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';

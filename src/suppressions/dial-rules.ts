@@ -1,6 +1,7 @@
 /**
- * The workspace's hours and countries, applied to one number, pure. Where the called person's zone is not known it may be any
- * zone of the number's country. Called by `src/placement/dial-clearance.ts`; what was found goes into the permit.
+ * The workspace's hours and countries, applied to one number, pure. Where the called person's zone is not known it may
+ * be any zone of the number's country. Called by `src/placement/dial-clearance.ts`; what was
+ * found goes into the permit.
  */
 import type { CallingPolicy } from './calling-policy.ts';
 import { isOpen, localTimesOf, windowText } from './calling-window.ts';

@@ -1,4 +1,7 @@
-/** The country of a number and the zones of a country: for blocks, calling hours and the permit's local time. About 20 µs a number. */
+/**
+ * The country of a number and the zones of a country: for blocks, calling hours and the permit's local time. About 20
+ * µs a number.
+ */
 import { numberPlans } from '../dialling/number-plans.ts';
 
 /** ISO 3166, or null: a number of no one country, such as +883 or +1 800. */

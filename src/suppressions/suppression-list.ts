@@ -1,7 +1,7 @@
 /**
  * The numbers that a workspace must not dial (contract §15). Filled by clients, by the operator and by calls in which
- * somebody asked not to be called again; read by `dial-permit.ts` in the transaction that makes a call. Each change raises
- * the list's version, which every permit names.
+ * somebody asked not to be called again; read by `dial-permit.ts` in the transaction that makes a call. Each change
+ * raises the list's version, which every permit names.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Queryable } from '../store/database.ts';
@@ -22,7 +22,10 @@ export interface ListedSuppression extends Suppression {
 
 const COLUMNS = `id, phone, reason, source, call_uuid AS "callUuid", created_at AS "createdAt"`;
 
-/** Numbers that are there already stay as they are. Returns the ids of those that are new. In a transaction, or with one number. */
+/**
+ * Numbers that are there already stay as they are. Returns the ids of those that are new. In a
+ * transaction, or with one number.
+ */
 export async function suppress(
   tx: Queryable,
   workspaceId: string,

@@ -1,7 +1,8 @@
 /**
- * A tool's arguments against its `parameters` (JSON Schema, draft 2020-12). The import asks whether the schema will do at all, the executor
- * whether these arguments fit. A schema comes from whoever writes the agent, so what could stall the process is refused: references to
- * other documents, deep or large schemas, and regular expressions that can run away; and a text of more than 500 characters fits no pattern.
+ * A tool's arguments against its `parameters` (JSON Schema, draft 2020-12). The import asks whether the schema will do
+ * at all, the executor whether these arguments fit. A schema comes from whoever writes the agent, so what could stall
+ * the process is refused: references to other documents, deep or large schemas, and regular expressions that can run
+ * away; and a text of more than 500 characters fits no pattern.
  */
 import { createRequire } from 'node:module';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
@@ -27,7 +28,10 @@ const DATA_KEYWORDS = ['enum', 'const', 'default', 'examples', 'required', 'depe
 
 let made: Ajv2020 | null = null;
 
-/** Read and made with the first schema. `coerceTypes`: a script's arguments are texts, and `"42"` is what a caller says for 42. */
+/**
+ * Read and made with the first schema. `coerceTypes`: a script's arguments are texts, and
+ * `"42"` is what a caller says for 42.
+ */
 function judge(): Ajv2020 {
   if (made !== null) return made;
   const { Ajv2020: Judge } = createRequire(import.meta.url)('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
@@ -87,7 +91,10 @@ export function schemaFaults(schema: Readonly<Record<string, unknown>>): SchemaF
 
 export type CheckedArguments = { ok: true; value: Record<string, unknown> } | { ok: false; problem: string };
 
-/** `value` is a copy, with texts turned into the numbers and truths that the schema asks for. `schema` has passed `schemaFaults`. */
+/**
+ * `value` is a copy, with texts turned into the numbers and truths that the schema asks for.
+ * `schema` has passed `schemaFaults`.
+ */
 export function checkArguments(
   schema: Readonly<Record<string, unknown>> | undefined,
   args: Readonly<Record<string, unknown>>,
@@ -160,8 +167,8 @@ const LONGEST_MATCHED = 500;
 const MOST_PATTERN_STEPS = 2_000_000;
 
 /**
- * In how many ways a pattern may be tried, at most: an end to repeat to costs the text's length, and so does a beginning that is not
- * fixed; each choice multiplies. Infinity for what is not taken.
+ * In how many ways a pattern may be tried, at most: an end to repeat to costs the text's length, and so does a
+ * beginning that is not fixed; each choice multiplies. Infinity for what is not taken.
  */
 function stepsOf(pattern: unknown): number {
   if (typeof pattern !== 'string' || pattern.length > 200) return Number.POSITIVE_INFINITY;

@@ -1,6 +1,7 @@
 /**
- * Headers of a tool as its owner writes them: fixed text and `{{secret.NAME}}`, nothing else. Pure. The import check reads them by
- * `headerProblem`, the request by `fillHeaders`; what was put in place of a secret never leaves the request.
+ * Headers of a tool as its owner writes them: fixed text and `{{secret.NAME}}`, nothing else. Pure. The import check
+ * reads them by `headerProblem`, the request by `fillHeaders`; what was put in place of a
+ * secret never leaves the request.
  */
 
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;

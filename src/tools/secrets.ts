@@ -1,7 +1,7 @@
 /**
- * A workspace's secrets for the headers of its tools: stored sealed, never shown again, never logged. Called by the command line, the
- * settings API and the executor, which alone opens them. `TOOL_SIGNING_SECRET` is the one that signs requests of tools, where a workspace
- * wants another than that of its webhooks.
+ * A workspace's secrets for the headers of its tools: stored sealed, never shown again, never logged. Called by the
+ * command line, the settings API and the executor, which alone opens them. `TOOL_SIGNING_SECRET` is the one that signs
+ * requests of tools, where a workspace wants another than that of its webhooks.
  */
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -29,7 +29,10 @@ const COLUMNS = 'name, created_at AS "createdAt", updated_at AS "updatedAt"';
 /** Throws when what is there is not what the editor has seen; null: there is none. */
 type Expect = ((current: SecretSummary | null) => void) | undefined;
 
-/** Sets or replaces it; holds from the next request on. The value must fit a header: printable ASCII, 1 to 2,000 characters. */
+/**
+ * Sets or replaces it; holds from the next request on. The value must fit a header: printable
+ * ASCII, 1 to 2,000 characters.
+ */
 export async function setSecret(
   database: Database,
   sealer: Sealer,
@@ -139,7 +142,9 @@ export async function openSecrets(
   );
 }
 
-/** Newest first: the tools' own, else those of the webhooks. Empty: the workspace has neither, and requests go unsigned. */
+/**
+ * Newest first: the tools' own, else those of the webhooks. Empty: the workspace has neither, and requests go unsigned.
+ */
 export async function openSigningSecrets(
   database: Queryable,
   sealer: Pick<Sealer, 'open'>,

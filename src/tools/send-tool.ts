@@ -1,8 +1,9 @@
 /**
- * Carries out one use of an HTTP tool: arguments checked, request made and sent, one retry where that may be, and exactly one answer within the
- * tool's time. Never rejects and knows no database; the executor and `parley tool test` call it.
+ * Carries out one use of an HTTP tool: arguments checked, request made and sent, one retry where that may be, and
+ * exactly one answer within the tool's time. Never rejects and knows no database; the executor
+ * and `parley tool test` call it.
  */
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import { TOOL_DEFAULTS, type ToolAnswer, type ToolDefinition, toolFailed } from '../../media/contract/tools.ts';
 import type { OutboundHttp, OutboundResult } from '../outbound-http/outbound-http.ts';
 import { checkArguments } from './argument-check.ts';
@@ -80,17 +81,4 @@ function mayRepeat(result: OutboundResult): boolean {
 
 function statusOf(result: OutboundResult): number | null {
   return result.kind === 'answered' ? result.status : null;
-}
-
-function pause(clock: Clock, afterMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(afterMs, done);
-    function done(): void {
-      cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    if (signal.aborted) done();
-    else signal.addEventListener('abort', done, { once: true });
-  });
 }

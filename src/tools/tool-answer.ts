@@ -1,12 +1,14 @@
 /**
- * What a tool's endpoint answered, as what the agent gets. Pure; never throws. A text is taken as it is, unless it begins like JSON or
- * variables are to be read from it: then it has to be JSON.
+ * What a tool's endpoint answered, as what the agent gets. Pure; never throws. A text is taken as it is, unless it
+ * begins like JSON or variables are to be read from it: then it has to be JSON.
  */
 import { DEEPEST_JSON, isTooDeep } from '../../media/contract/json-depth.ts';
 import { TOOL_DEFAULTS, type ToolAnswer, type ToolDefinition, toolFailed } from '../../media/contract/tools.ts';
 import type { OutboundResult } from '../outbound-http/outbound-http.ts';
 
-/** `secrets` that the request held are blanked: an endpoint that repeats its headers must not make the agent say them. */
+/**
+ * `secrets` that the request held are blanked: an endpoint that repeats its headers must not make the agent say them.
+ */
 export function toolAnswer(definition: ToolDefinition, result: OutboundResult, secrets: readonly string[]): ToolAnswer {
   if (result.kind === 'refused') return toolFailed('refused', sentence(result.reason));
   if (result.kind === 'failed') return toolFailed('failed', sentence(result.reason));

@@ -1,7 +1,8 @@
 /**
- * Makes the requests of tools for the calls that media carries. Media asks by the link (`tool.call`), in the call's order, after its
- * checkpoint; here a use is claimed in the database before its request leaves, so that at most one leaves, whoever dies. An ask that
- * comes again gets the answer that there is, or `outcome_unknown` where the run that asked died (a tool with `retries: 1` is asked again).
+ * Makes the requests of tools for the calls that media carries. Media asks by the link (`tool.call`), in the call's
+ * order, after its checkpoint; here a use is claimed in the database before its request leaves, so that at most one
+ * leaves, whoever dies. An ask that comes again gets the answer that there is, or `outcome_unknown` where the run that
+ * asked died (a tool with `retries: 1` is asked again).
  *
  *   claim (in the message's transaction) ──► run ──► answer to whoever carries the call now
  *                                              └── cancel: the call ended
@@ -10,8 +11,8 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ToolAnswer, ToolAsk, ToolDefinition } from '../../media/contract/tools.ts';
 import { toolFailed } from '../../media/contract/tools.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
-import type { LiveCall } from '../calls/live-call.ts';
 import { publicMetadata } from '../calls/shown-fields.ts';
 import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
@@ -35,10 +36,10 @@ export interface ToolExecutorDeps {
 
 export interface ToolExecutor {
   /**
-   * Inside the transaction that has locked the call's row. Rejects when the database is away; then nothing has happened. What it
-   * returns is to be run once the transaction has committed, and never rejects.
+   * Inside the transaction that has locked the call's row. Rejects when the database is away; then nothing has
+   * happened. What it returns is to be run once the transaction has committed, and never rejects.
    */
-  claim(tx: Queryable, call: LiveCall, ask: ToolAsk): Promise<() => void>;
+  claim(tx: Queryable, call: CallRow, ask: ToolAsk): Promise<() => void>;
   cancel(toolCallId: string): void;
   callEnded(callUuid: string): void;
   running(): number;
@@ -75,7 +76,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
   let closed = false;
 
   const nothing = (): void => {};
-  const tell = (call: LiveCall, ask: ToolAsk, answer: ToolAnswer) => (): void =>
+  const tell = (call: CallRow, ask: ToolAsk, answer: ToolAnswer) => (): void =>
     deps.answer(call.ownerMediaId, call.callUuid, ask.toolCallId, answer);
 
   function forget(nowMs: number): void {
@@ -89,7 +90,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
     }
   }
 
-  async function claim(tx: Queryable, call: LiveCall, ask: ToolAsk): Promise<() => void> {
+  async function claim(tx: Queryable, call: CallRow, ask: ToolAsk): Promise<() => void> {
     const { toolCallId, name } = ask;
     forget(clock.nowMs());
     const known = answers.get(toolCallId);
@@ -148,7 +149,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
   }
 
   async function run(
-    call: LiveCall,
+    call: CallRow,
     ask: ToolAsk,
     given: {
       definition: ToolDefinition;
@@ -190,7 +191,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
     for (const done of waiting) done();
   }
 
-  function settle(call: LiveCall, ask: ToolAsk, answer: ToolAnswer, seconds: number): void {
+  function settle(call: CallRow, ask: ToolAsk, answer: ToolAnswer, seconds: number): void {
     const { callUuid } = call;
     const { toolCallId, name } = ask;
     answers.set(toolCallId, { answer, callUuid, atMs: clock.nowMs() });
@@ -227,7 +228,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
 }
 
 /** `secret.*` of the call's own metadata (contract §3), which outrank the workspace's. */
-function ownSecrets(call: LiveCall): [string, string][] {
+function ownSecrets(call: CallRow): [string, string][] {
   return Object.entries(call.metadata)
     .filter(([key, value]) => key.startsWith('secret.') && typeof value === 'string')
     .map(([key, value]) => [key.slice('secret.'.length), value as string]);

@@ -1,6 +1,7 @@
 /**
- * The uses of tools as rows: claimed before a request leaves, settled when media tells what the agent got, read for the call log
- * and for the figures of a tool. Called by the executor, by what handles media's messages, by the API and the command line.
+ * The uses of tools as rows: claimed before a request leaves, settled when media tells what the agent got, read for the
+ * call log and for the figures of a tool. Called by the executor, by what handles media's
+ * messages, by the API and the command line.
  */
 import type { ToolUseFacts } from '../../media/contract/conversation.ts';
 import { spreadOf } from '../calls/latency-summary.ts';
@@ -38,8 +39,8 @@ export async function claimToolUse(tx: Queryable, use: UseKey): Promise<boolean>
 }
 
 /**
- * What the agent got is the last word; a use that never came to control (a page's, an unknown tool) has its row from here. False: it
- * was told before.
+ * What the agent got is the last word; a use that never came to control (a page's, an unknown tool) has its row from
+ * here. False: it was told before.
  */
 export async function settleToolUse(tx: Queryable, use: UseKey, facts: ToolUseFacts): Promise<boolean> {
   const { outcome, code, status, ms } = facts;

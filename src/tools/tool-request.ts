@@ -1,6 +1,6 @@
 /**
- * One use of an HTTP tool as a request: body, headers, signature (contract §14). Pure. The executor and `parley tool test` send what
- * this makes; only the executor's caller ever sees the secrets in it.
+ * One use of an HTTP tool as a request: body, headers, signature (contract §14). Pure. The executor and `parley tool
+ * test` send what this makes; only the executor's caller ever sees the secrets in it.
  */
 import { TOOL_DEFAULTS, type ToolDefinition } from '../../media/contract/tools.ts';
 import type { OutboundRequest } from '../outbound-http/outbound-http.ts';

@@ -1,7 +1,7 @@
 /**
  * What calls used of their providers, line by line, and what that cost. Lines are written by whoever hears media's word
- * of them; the cost is made of them and of the price table whenever it is read, at the prices that held when it was used.
- * Read for the call log.
+ * of them; the cost is made of them and of the price table whenever it is read, at the prices that held when it was
+ * used. Read for the call log.
  */
 import {
   type CostKind,
@@ -117,7 +117,8 @@ export async function costsOf(
 }
 
 function costOf(rows: readonly Row[]): CallCost {
-  // Where the operator changed the currency in mid-call, the later one is shown, and the rest counts as without a price.
+  // Where the operator changed the currency in mid-call, the later one is shown, and the rest counts as without a
+  // price.
   const last = rows
     .filter(({ micros }) => micros !== null)
     .toSorted((left, right) => right.usedAt.getTime() - left.usedAt.getTime())[0];

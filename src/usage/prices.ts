@@ -1,7 +1,7 @@
 /**
- * What units of providers cost the operator of the service: one table for all workspaces, empty until the operator fills
- * it, because contracts differ. A price never changes: a new one has the next version and holds from its time on, so
- * that what calls cost before stays as it was. Called by the command line and the operator's routes.
+ * What units of providers cost the operator of the service: one table for all workspaces, empty until the operator
+ * fills it, because contracts differ. A price never changes: a new one has the next version and holds from its time on,
+ * so that what calls cost before stays as it was. Called by the command line and the operator's routes.
  */
 import { isProviderName, PROVIDER_NAMES } from '../../media/contract/providers.ts';
 import { USAGE_UNIT_NAMES, type UsageUnit } from '../../media/contract/usage.ts';

@@ -1,12 +1,13 @@
 /**
- * What happens to waiting deliveries when a URL is switched on or changed: they begin their schedule anew, now. Called by
- * `endpoint.ts` after it changed the endpoint's row (the same order of locks as delivery has: endpoint, then deliveries).
+ * What happens to waiting deliveries when a URL is switched on or changed: they begin their schedule anew, now. Called
+ * by `endpoint.ts` after it changed the endpoint's row (the same order of locks as delivery
+ * has: endpoint, then deliveries).
  */
 import type { Queryable } from '../store/database.ts';
 
 /**
- * A round of 12 attempts that begins at once: due since the event was written, so that the oldest goes first. `X-Delivery-Attempt`
- * counts on. For a statement on `webhook_deliveries AS d`.
+ * A round of 12 attempts that begins at once: due since the event was written, so that the oldest goes first.
+ * `X-Delivery-Attempt` counts on. For a statement on `webhook_deliveries AS d`.
  */
 export const NEW_ROUND = `state = 'pending', next_at = d.created_at, claimed_until = NULL, dead_at = NULL,
   earlier_attempts = d.earlier_attempts + d.attempts, attempts = 0`;

@@ -1,6 +1,7 @@
 /**
- * The breaker of a receiver that fails (contract §6): after 20 failures in a row one attempt per 30 s asks whether it is back. The rows
- * count failures for all nodes and outlast a restart; a lane counts its own between two looks at them. Pure.
+ * The breaker of a receiver that fails (contract §6): after 20 failures in a row one attempt per 30 s asks whether it
+ * is back. The rows count failures for all nodes and outlast a restart; a lane counts its own
+ * between two looks at them. Pure.
  */
 
 export const BREAKER_FAILURES = 20;

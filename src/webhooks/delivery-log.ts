@@ -1,12 +1,12 @@
 /**
- * What became of each delivery, for clients and operators: a page of a workspace's, or one with its attempts. Called by the API and
- * the command line. Shows no body: what an event said is in the call log.
+ * What became of each delivery, for clients and operators: a page of a workspace's, or one with its attempts. Called by
+ * the API and the command line. Shows no body: what an event said is in the call log.
  */
 import type { Queryable } from '../store/database.ts';
 
 /**
- * `pending`: waits for its first attempt. `failed`: at least one attempt failed, and another comes. `delivered`: a 2xx came in
- * time. `dead`: given up; kept 30 days and can be sent again.
+ * `pending`: waits for its first attempt. `failed`: at least one attempt failed, and another comes. `delivered`: a 2xx
+ * came in time. `dead`: given up; kept 30 days and can be sent again.
  */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'dead'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];

@@ -1,6 +1,6 @@
 /**
- * The deliveries as rows: claim one, note how its attempt went, find what is due. The row is the truth; a claim is a time
- * until which nobody else touches it, so that whoever dies with one only delays it. Used by delivery and sweep.
+ * The deliveries as rows: claim one, note how its attempt went, find what is due. The row is the truth; a claim is a
+ * time until which nobody else touches it, so that whoever dies with one only delays it. Used by delivery and sweep.
  */
 import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Sealer } from '../sealing/sealer.ts';
@@ -155,12 +155,16 @@ function finishParameters(delivery: ClaimedDelivery, outcome: AttemptOutcome, no
 }
 
 /**
- * Claims and notes do not wait for the disk: what a crash of the database takes of them (its last half second at most) is sent again
- * under the same `webhook-id`, as after any crash. So receivers that hang cost those that answer no turn at the disk.
+ * Claims and notes do not wait for the disk: what a crash of the database takes of them (its last half second at most)
+ * is sent again under the same `webhook-id`, as after any crash. So receivers that hang cost those that answer no turn
+ * at the disk.
  */
 const UNHURRIED = `(SELECT set_config('synchronous_commit', 'off', true) AS commits) AS disk`;
 
-/** SKIP LOCKED: of two that want one row, the second goes on at once. The last condition is the order of a call's events. */
+/**
+ * SKIP LOCKED: of two that want one row, the second goes on at once. The last condition is the
+ * order of a call's events.
+ */
 const CLAIM_SQL = `
   UPDATE webhook_deliveries AS d SET claimed_until = $3
   FROM webhook_events AS v, webhook_endpoints AS e, ${UNHURRIED}

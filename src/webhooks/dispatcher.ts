@@ -1,6 +1,6 @@
 /**
- * Brings due deliveries to the lane of their receiver, so that one bad receiver delays nobody else's. Fed by the bell,
- * by retries and by the sweep; runs `attemptDelivery`.
+ * Brings due deliveries to the lane of their receiver, so that one bad receiver delays nobody else's. Fed by the due
+ * queue, by retries and by the sweep; runs `attemptDelivery`.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -23,7 +23,10 @@ export interface Dispatcher {
   offer(due: readonly DueDelivery[]): void;
   /** By ids alone; their receivers are looked up. Never rejects. */
   offerIds(ids: readonly string[]): Promise<void>;
-  /** The same for retries that fall due together: one after the other, so that no first attempt finds all of them before it. */
+  /**
+   * The same for retries that fall due together: one after the other, so that no first attempt
+   * finds all of them before it.
+   */
   offerRetries(ids: readonly string[]): Promise<void>;
   /** Looks up whose breakers are open. Rejects when the database is away. */
   heedBreakers(): Promise<void>;
@@ -33,7 +36,7 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
-/** Between two retries of one ring; a long ring is over within the second. */
+/** Between two retries of one notice; a long one is over within the second. */
 const RETRY_GAP_MS = 20;
 const RETRIES_WITHIN_MS = 500;
 
@@ -68,7 +71,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const due = await deps.store.endpointsOf(ids);
       return closed ? [] : due;
     } catch (error) {
-      deps.logger.warn({ err: error }, 'rung webhook deliveries could not be read; the sweep will find them');
+      deps.logger.warn({ err: error }, 'dispatched webhook deliveries could not be read; the sweep will find them');
       return [];
     }
   }

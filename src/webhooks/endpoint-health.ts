@@ -4,7 +4,10 @@
  */
 import type { Queryable } from '../store/database.ts';
 
-/** Both must be reached: a receiver with little traffic gets its five days, one with much is not cut off by a bad minute. */
+/**
+ * Both must be reached: a receiver with little traffic gets its five days, one with much is not
+ * cut off by a bad minute.
+ */
 const FAILING_FOR_DAYS = 5;
 const FAILURES = 100;
 
@@ -24,8 +27,9 @@ export async function noteSuccess(tx: Queryable, attempted: Attempted, now: Date
 }
 
 /**
- * A failure as one statement, so that it can be a part of the one that notes the attempt: a receiver that hangs fails often. The arguments
- * are places of parameters. Gives `reason`, why this failure switched the URL off, or null; no row when there is another URL by now.
+ * A failure as one statement, so that it can be a part of the one that notes the attempt: a receiver that hangs fails
+ * often. The arguments are places of parameters. Gives `reason`, why this failure switched the URL off, or null; no row
+ * when there is another URL by now.
  */
 export function noteFailureSql(at: {
   endpointId: string;

@@ -1,7 +1,7 @@
 /**
- * The one webhook URL of a workspace: its signing secret, what it subscribes to, and whether it is switched on. Called by the
- * operator's command line and the API; delivery reads the same row by its own statement. A secret leaves these functions
- * once, at the moment in which it is made.
+ * The one webhook URL of a workspace: its signing secret, what it subscribes to, and whether it is switched on. Called
+ * by the operator's command line and the API; delivery reads the same row by its own statement. A secret leaves these
+ * functions once, at the moment in which it is made.
  */
 import { v7 as uuidv7 } from 'uuid';
 import { OperatorError } from '../errors/operator-error.ts';
@@ -43,9 +43,9 @@ export interface WebhookEndpoint {
 }
 
 /**
- * Sets or changes the URL and enables it. The first one gets a secret; another URL keeps it, unless a new one is asked for: then the old one
- * signs too for 24 h. What waited goes to the new URL, now. Throws an `OperatorError` when the URL will not do; with a `guard` a
- * literal private address is refused here already and not only at delivery.
+ * Sets or changes the URL and enables it. The first one gets a secret; another URL keeps it, unless a new one is asked
+ * for: then the old one signs too for 24 h. What waited goes to the new URL, now. Throws an `OperatorError` when the
+ * URL will not do; with a `guard` a literal private address is refused here already and not only at delivery.
  */
 export async function setEndpoint(
   db: Queryable,
@@ -82,8 +82,8 @@ export async function setEndpoint(
 }
 
 /**
- * Takes the URL and its secrets away. What waited is given up; what became of events stays to be read, and a later URL can be sent them by a
- * replay. False when the workspace has no URL.
+ * Takes the URL and its secrets away. What waited is given up; what became of events stays to be read, and a later URL
+ * can be sent them by a replay. False when the workspace has no URL.
  */
 export async function removeEndpoint(db: Queryable, workspaceId: string): Promise<boolean> {
   const [removed] = await db.query<{ id: string }>(
@@ -118,8 +118,8 @@ export async function subscribe(db: Queryable, workspaceId: string, events: read
 }
 
 /**
- * Switches the URL on, closes its breaker and sends its backlog: what waits, and what was given up since it began to fail. Harmless when it
- * is on and well.
+ * Switches the URL on, closes its breaker and sends its backlog: what waits, and what was given up since it began to
+ * fail. Harmless when it is on and well.
  * False when the workspace has no URL.
  */
 export async function enableEndpoint(db: Queryable, workspaceId: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
- * The names of webhook events (contract §6): those that every receiver gets, and those that a workspace asks for. Read by the
- * outbox, by what sets a subscription and by the API. Pure.
+ * The names of webhook events (contract §6): those that every receiver gets, and those that a workspace asks for. Read
+ * by the outbox, by what sets a subscription and by the API. Pure.
  */
 
 /** Always sent. */

@@ -1,6 +1,6 @@
 /**
- * The one webhook address of a workspace, by the workspace's name, as the operator handles it. The rows and rules are in
- * the files beside this one; here a workspace is found and a refusal becomes one for the operator.
+ * The one webhook address of a workspace, by the workspace's name, as the operator handles it. The rows and rules are
+ * in the files beside this one; here a workspace is found and a refusal becomes one for the operator.
  */
 
 import type { Clock } from '../../media/contract/clock.ts';
@@ -37,8 +37,8 @@ export interface WebhookSet {
 }
 
 /**
- * Sets or changes the address. The first gets a secret; another keeps it unless `newSecret` asks for one, beside which the old one signs for
- * 24 h. With a `check` the address is refused when it leads to where nothing would be sent.
+ * Sets or changes the address. The first gets a secret; another keeps it unless `newSecret` asks for one, beside which
+ * the old one signs for 24 h. With a `check` the address is refused when it leads to where nothing would be sent.
  */
 export async function setWebhook(
   database: Database,

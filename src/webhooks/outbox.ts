@@ -1,7 +1,6 @@
 /**
  * Writes an event and its delivery inside the transaction of the change that it reports, so that one cannot exist
- * without the other. Called by `src/calls` and by whatever else has events; after the commit the caller rings the bell with
- * the ids. Must not send.
+ * without the other. Called by whatever has events; after the commit the caller dispatches the ids. Must not send.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -14,18 +13,18 @@ import { type CallEventName, isOptIn, type WorkspaceEventName } from './events.t
 import { bodyText } from './payload-limit.ts';
 import { transcriptOf } from './transcript.ts';
 
-/** Says that work is due. Losing a ring loses nothing: the sweep finds the row. */
-export interface WebhookBell {
+/** Starts deliveries. A loss of what was dispatched loses nothing: the sweep finds the row. */
+export interface WebhookDispatcher {
   /** Never throws and never waits; call it after the commit. */
-  ring(deliveryIds: readonly string[]): void;
+  dispatch(deliveryIds: readonly string[]): void;
 }
 
 /**
- * `call` is the row after the change; `extra` goes into the body over what is derived from the row (`quality`, `sipReason`,
- * `recording`, …). Takes the call's next sequence under its row lock; the transcript is that of `call_turns` as this
- * transaction sees it. Returns delivery ids: none when the workspace has no URL (the event is stored all the same), and none
- * for an opt-in event that nobody asked for (it is not stored, so that the sequence has no gaps).
- * A second terminal event of a call violates an index and so fails the transaction.
+ * `call` is the row after the change; `extra` goes into the body over what is derived from the row (`quality`,
+ * `sipReason`, `recording`, …). Takes the call's next sequence under its row lock; the transcript is that of
+ * `call_turns` as this transaction sees it. Returns delivery ids: none when the workspace has no URL (the event is
+ * stored all the same), and none for an opt-in event that nobody asked for (it is not stored, so that the sequence has
+ * no gaps). A second terminal event of a call violates an index and so fails the transaction.
  */
 export async function recordCallEvent(
   tx: Queryable,

@@ -1,11 +1,13 @@
 /**
- * The text of a body within contract §11's bound of 256 KB. The transcript is cut before (64 KB); what can still be too large is
- * what a client or a model put into single fields. Pure; called by `outbox.ts`.
+ * The text of a body within contract §11's bound of 256 KB. The transcript is cut before (64 KB); what can still be too
+ * large is what a client or a model put into single fields. Pure; called by `outbox.ts`.
  */
 
 export const MAX_BODY_BYTES = 256 * 1024;
 
-/** What a receiver needs to know which event of which call this is, and the transcript, which has a bound of its own. */
+/**
+ * What a receiver needs to know which event of which call this is, and the transcript, which has a bound of its own.
+ */
 const KEPT = new Set(['event', 'callUuid', 'to', 'transcript', 'id', 'apiVersion', 'timestamp', 'sequence']);
 
 /** JSON of at most `maxBytes` of UTF-8: the largest fields become null, and `omittedFields` names them. */

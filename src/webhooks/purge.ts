@@ -1,11 +1,13 @@
 /**
- * Once an hour: what was given up, or waited at a URL that stayed off, is removed after 30 days; the bodies of events that have
- * nothing more to do are emptied after as long, since they hold transcripts. Made by `start.ts`; any node may do it.
+ * Once an hour: what was given up, or waited at a URL that stayed off, is removed after 30 days; the bodies of events
+ * that have nothing more to do are emptied after as long, since they hold transcripts. Made by
+ * `start.ts`; any node may do it.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import { inBatches } from '../store/batches.ts';
 import type { Database } from '../store/database.ts';
+import { createSweeper } from '../store/sweeper.ts';
 
 /** Contract §6. */
 export const KEEP_DAYS = 30;
@@ -21,26 +23,17 @@ export interface Purge {
 export function startPurge(deps: { db: Database; clock: Clock; logger: Logger }): Purge {
   const { clock, logger } = deps;
   let closed = false;
-  let cancel = (): void => {};
-  let current: Promise<void> = Promise.resolve();
-
-  const again = (): void => {
-    cancel = clock.after(EVERY_MS, () => {
-      current = purgeWebhooks(deps.db, clock.epochMs(), () => closed)
-        .catch((error: unknown) => {
-          logger.warn({ err: error }, 'old webhooks could not be removed; the next hour tries again');
-        })
-        .then(() => {
-          if (!closed) again();
-        });
-    });
-  };
-  again();
+  const sweeper = createSweeper({
+    clock,
+    everyMs: EVERY_MS,
+    sweep: () => purgeWebhooks(deps.db, clock.epochMs(), () => closed),
+    failed: (err) => logger.warn({ err }, 'old webhooks could not be removed; the next hour tries again'),
+  });
+  sweeper.start(EVERY_MS);
   return {
     async close() {
       closed = true;
-      cancel();
-      await current;
+      await sweeper.close();
     },
   };
 }
@@ -75,8 +68,8 @@ const REMOVE_DEAD_SQL = `
   RETURNING event_id AS "eventId"`;
 
 /**
- * What waited at a URL that is off. Nothing is due there much later than it was written: before the URL was switched off, so the bound
- * on `next_at` leaves none out, and the backlog's index is read no further than it must be.
+ * What waited at a URL that is off. Nothing is due there much later than it was written: before the URL was switched
+ * off, so the bound on `next_at` leaves none out, and the backlog's index is read no further than it must be.
  */
 const REMOVE_WAITING_SQL = `
   DELETE FROM webhook_deliveries WHERE state = 'pending' AND id IN (

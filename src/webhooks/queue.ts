@@ -1,6 +1,6 @@
 /**
  * BullMQ on PostgreSQL (schema `bullmq` of our database), or on Redis when REDIS_URL is set. A job says only "these
- * deliveries are due" and is done as soon as their ids are handed on. Opened and watched by `queue-bell.ts`.
+ * deliveries are due" and is done as soon as their ids are handed on. Opened and watched by `due-queue.ts`.
  */
 import {
   createPostgresBackend,
@@ -19,19 +19,19 @@ export interface QueueOptions {
   databaseUrl: string;
   redisUrl: string | null;
   clock: Clock;
-  onRing(deliveryIds: readonly string[]): void;
+  onDue(deliveryIds: readonly string[]): void;
   /** Each fault of a connection; BullMQ goes on by itself. Called often while a server is away. */
   onTrouble(error: unknown): void;
 }
 
 /** Deliveries that fall due together. */
-export interface Ring {
+export interface DueNotice {
   deliveryIds: readonly string[];
   delayMs: number;
 }
 
 export interface OpenQueue {
-  add(rings: readonly Ring[]): Promise<unknown>;
+  add(notices: readonly DueNotice[]): Promise<unknown>;
   /** False when the worker has given up; then open a new one. */
   isRunning(): boolean;
   /** Never rejects; bounded in time. */
@@ -73,7 +73,7 @@ async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQue
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
-    // A ring that a crash takes is made up for by the sweep; one that waits for the disk holds up those that may not.
+    // A notice that a crash takes is made up for by the sweep; one that waits for the disk holds up those that may not.
     options: '-c search_path=bullmq -c synchronous_commit=off',
   });
   parts.push({ close: () => pool.end() });
@@ -83,7 +83,8 @@ async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQue
   const client = await pool.connect();
   try {
     await runMigrations(client);
-    // Each job leaves dead rows that the next look-up has to step over: at 100 rings a second a minute of them costs seconds.
+    // Each job leaves dead rows that the next look-up has to step over: at 100 notices a second
+    // a minute of them costs seconds.
     await client.query(
       'ALTER TABLE bullmq.job SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0)',
     );
@@ -101,7 +102,7 @@ async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQue
   queue.on('error', options.onTrouble);
   const worker = new Worker<Due, void, string, PostgresQueueBackend, JobProgress, PostgresConnectionOptions>(
     QUEUE_NAME,
-    async (job) => options.onRing(job.data.deliveryIds ?? []),
+    async (job) => options.onDue(job.data.deliveryIds ?? []),
     { connection, concurrency: WORKER_CONCURRENCY },
     createPostgresBackend,
   );
@@ -119,14 +120,14 @@ async function onRedis(options: QueueOptions, redisUrl: string, parts: Part[]): 
     // BullMQ cannot stop a connection that is between two tries; this does.
     retryStrategy: (tries: number) => (over ? null : Math.min(tries * 200, CONNECT_TIMEOUT_MS)),
   };
-  // Rings given while Redis is away must fail, not pile up in memory: the sweep has them.
+  // Notices given while Redis is away must fail, not pile up in memory: the sweep has them.
   const queue = new Queue<Due>(QUEUE_NAME, {
     connection: { ...shared, enableOfflineQueue: false },
     prefix: REDIS_PREFIX,
   });
   parts.push(queue);
   queue.on('error', options.onTrouble);
-  const worker = new Worker<Due>(QUEUE_NAME, async (job) => options.onRing(job.data.deliveryIds ?? []), {
+  const worker = new Worker<Due>(QUEUE_NAME, async (job) => options.onDue(job.data.deliveryIds ?? []), {
     connection: { ...shared, maxRetriesPerRequest: null },
     prefix: REDIS_PREFIX,
     concurrency: WORKER_CONCURRENCY,
@@ -144,12 +145,12 @@ async function onRedis(options: QueueOptions, redisUrl: string, parts: Part[]): 
 
 function opened(queue: AnyQueue, worker: AnyWorker, parts: Part[], clock: Clock): OpenQueue {
   return {
-    add: (rings) =>
+    add: (notices) =>
       queue.addBulk(
-        rings.map(({ deliveryIds, delayMs }) => ({
+        notices.map(({ deliveryIds, delayMs }) => ({
           name: 'due',
           data: { deliveryIds: [...deliveryIds] },
-          // One job of the same ids and pause: a ring that is given twice while the first waits is one ring.
+          // One job of the same ids and pause: a notice that is given twice while the first waits is one.
           opts: {
             jobId: `${deliveryIds[0]}-${deliveryIds.length}-${delayMs}`,
             delay: delayMs,

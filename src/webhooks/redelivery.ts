@@ -1,7 +1,7 @@
 /**
- * Sends again what was sent, failed or given up: one delivery, or all of a time, of some events or calls. The same events under the
- * same `webhook-id`, so that receivers which remember ids see no double. Called by the API and the command line, which map
- * `WebhookRefusal`; the caller rings the bell afterwards.
+ * Sends again what was sent, failed or given up: one delivery, or all of a time, of some events or calls. The same
+ * events under the same `webhook-id`, so that receivers which remember ids see no double. Called by the API and the
+ * command line, which map `WebhookRefusal`; the caller dispatches them afterwards.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -13,7 +13,10 @@ import { type DeliveryState, isInAnyOf } from './delivery-log.ts';
 import { TEST_EVENT } from './events.ts';
 import { recordWorkspaceEvent } from './outbox.ts';
 
-/** `not_set`: the workspace has no URL. `disabled`: it is off. `not_found`: no such delivery. `body_gone`: older than 30 days. */
+/**
+ * `not_set`: the workspace has no URL. `disabled`: it is off. `not_found`: no such delivery.
+ * `body_gone`: older than 30 days.
+ */
 export type WebhookRefusalCode = 'not_set' | 'disabled' | 'not_found' | 'body_gone';
 
 export class WebhookRefusal extends Error {
@@ -41,7 +44,7 @@ export interface ReplayFilter {
 export interface Replayed {
   /** Events that will be sent, the oldest first. */
   count: number;
-  /** Some of their deliveries, for the bell; the sweep finds the rest within 5 s. */
+  /** Some of their deliveries, to dispatch; the sweep finds the rest within 5 s. */
   deliveryIds: string[];
   /** More events match than one replay sends: repeat with `from` at this time. Null: that was all. */
   nextFrom: Date | null;

@@ -1,6 +1,7 @@
 /**
- * Puts webhook delivery together: bell, sweep, dispatcher, guarded client. Called once by `src/control/ground.ts`, after the
- * migrations; the caller closes it before it closes the database. Events are written by `outbox.ts`, not here.
+ * Puts webhook delivery together: queue, sweep, dispatcher, guarded client. Called once by `src/control/ground.ts`,
+ * after the migrations; the caller closes it before it closes the database. Events are written
+ * by `outbox.ts`, not here.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -10,9 +11,9 @@ import type { Database } from '../store/database.ts';
 import { attemptDelivery, type ObservedAttempt } from './delivery.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';
-import type { WebhookBell } from './outbox.ts';
+import { type DueQueue, startDueQueue } from './due-queue.ts';
+import type { WebhookDispatcher } from './outbox.ts';
 import { startPurge } from './purge.ts';
-import { type QueueBell, startQueueBell } from './queue-bell.ts';
 import { type Sweep, startSweep } from './sweep.ts';
 
 export interface WebhookDeps {
@@ -28,9 +29,9 @@ export interface WebhookDeps {
   random: () => number;
   logger: Logger;
   /**
-   * True: who commits an event starts its first attempt, and the queue rings for what comes later; should this process die in
-   * between, the first sweep of the next one finds the row. False: the queue rings for first attempts too, so that a test sees it at
-   * work. Default true.
+   * True: who commits an event starts its first attempt, and the queue announces what comes later; should this process
+   * die in between, the first sweep of the next one finds the row. False: the queue announces first attempts too, so
+   * that a test sees it at work. Default true.
    */
   startsAtOnce?: boolean;
   /** See `DeliveryDeps.retryScale`. */
@@ -39,7 +40,7 @@ export interface WebhookDeps {
 }
 
 export interface Webhooks {
-  bell: WebhookBell;
+  dispatcher: WebhookDispatcher;
   /** Starts no more attempts, gives those under way 5 s, then returns. Idempotent. */
   close(): Promise<void>;
 }
@@ -52,8 +53,8 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
   const { clock } = deps;
   const logger = deps.logger.child({ part: 'webhooks' });
   const store = createDeliveryStore(deps.db, deps.sealer);
-  // Rings may come while the bell is still being made, so nothing below may need what is made after it.
-  let bell: QueueBell | null = null;
+  // Notices may come while the queue is still being made, so nothing below may need what is made after it.
+  let dueQueue: DueQueue | null = null;
   let sweep: Sweep | null = null;
   const retryScale = deps.retryScale ?? 1;
   const dispatcher = createDispatcher({
@@ -71,19 +72,19 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
           logger,
           retryScale,
           ...(deps.observed === undefined ? {} : { observed: deps.observed }),
-          onRetry: (delivery, afterMs) => bell?.ringLater(delivery.id, afterMs),
+          onRetry: (delivery, afterMs) => dueQueue?.announceLater(delivery.id, afterMs),
           onNext: (delivery) => dispatcher.offer([delivery]),
         },
         id,
       ),
     onDrained: (endpointId) => sweep?.drained(endpointId),
   });
-  bell = await startQueueBell({
+  dueQueue = await startDueQueue({
     databaseUrl: deps.databaseUrl,
     redisUrl: deps.redisUrl,
     clock,
     logger,
-    onRing: (ids) => void dispatcher.offerRetries(ids),
+    onDue: (ids) => void dispatcher.offerRetries(ids),
   });
   sweep = startSweep({
     store,
@@ -97,7 +98,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
 
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
-    await bell?.close();
+    await dueQueue?.close();
     await sweep?.close();
     await purge.close();
     let cancel = (): void => {};
@@ -108,9 +109,9 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
     cancel();
   }
   return {
-    bell: {
-      ring(deliveryIds) {
-        if (deps.startsAtOnce === false) bell?.ring(deliveryIds);
+    dispatcher: {
+      dispatch(deliveryIds) {
+        if (deps.startsAtOnce === false) dueQueue?.announce(deliveryIds);
         else void dispatcher.offerIds(deliveryIds);
       },
     },

@@ -1,6 +1,6 @@
 /**
- * The one text form of a conversation (webhooks, call log): a line a turn, only what was heard. Called with turns in the
- * order in which they began. Must not look at `text`: an agent's unplayed words are in there.
+ * The one text form of a conversation (webhooks, call log): a line a turn, only what was heard. Called with turns in
+ * the order in which they began. Must not look at `text`: an agent's unplayed words are in there.
  */
 import type { Turn } from '../../media/contract/conversation.ts';
 
@@ -27,7 +27,9 @@ export interface CutText {
   truncated: boolean;
 }
 
-/** At most `maxBytes` of UTF-8, cut at a line's end where one lies in the last 1,000 bytes, never inside a character. */
+/**
+ * At most `maxBytes` of UTF-8, cut at a line's end where one lies in the last 1,000 bytes, never inside a character.
+ */
 export function cutTranscript(text: string, maxBytes: number): CutText {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= maxBytes) return { text, truncated: false };

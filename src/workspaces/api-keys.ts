@@ -1,7 +1,8 @@
 /**
- * API keys of a workspace (contract §7): at most five live ones, and as many that are being rotated out, each shown once. Used by the command line, the settings API and
- * the demo. Only the id and the secret's SHA-256 are stored; the text is returned by `createApiKey` and `rotateApiKey`, never again.
- * A key that makes, rotates or widens another gives no more than it has itself (`Grantor`).
+ * API keys of a workspace (contract §7): at most five live ones, and as many that are being rotated out, each shown
+ * once. Used by the command line, the settings API and the demo. Only the id and the secret's SHA-256 are stored; the
+ * text is returned by `createApiKey` and `rotateApiKey`, never again. A key that makes, rotates or widens another gives
+ * no more than it has itself (`Grantor`).
  */
 import ipaddr from 'ipaddr.js';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
@@ -48,9 +49,9 @@ export interface Grantor {
   expiresAt: Date | null;
 }
 
-const MOST_LIVE_KEYS = 5;
+const MOST_VALID_KEYS = 5;
 const ROTATION_SECONDS = { preset: 24 * 3600, least: 60, most: 7 * 24 * 3600 };
-const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
+const VALID = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
 export const KEY_COLUMNS = `key_id AS "keyId", name, scopes, allowed_cidrs AS "allowedCidrs", expires_at AS "expiresAt",
   revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", created_at AS "createdAt"`;
 
@@ -137,7 +138,7 @@ export async function rotateApiKey(
   return database.transaction(async (tx) => {
     const workspaceId = await lockWorkspace(tx, args.slug);
     const [old] = await tx.query<ApiKey>(
-      `SELECT ${KEY_COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 AND ${LIVE}`,
+      `SELECT ${KEY_COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 AND ${VALID}`,
       [workspaceId, args.keyId],
     );
     if (old === undefined) throw unknownKey(args);
@@ -182,19 +183,19 @@ async function insertKey(
   /** The key that this one takes the place of. */
   rotatedOut: string | null = null,
 ): Promise<NewApiKey> {
-  const [live] = await tx.query<{ kept: number; leaving: number }>(
+  const [held] = await tx.query<{ kept: number; leaving: number }>(
     `SELECT count(*) FILTER (WHERE replaced_by IS NULL AND key_id IS DISTINCT FROM $2)::int AS kept,
             count(*) FILTER (WHERE replaced_by IS NOT NULL OR key_id = $2)::int AS leaving
-     FROM api_keys WHERE workspace_id = $1 AND ${LIVE}`,
+     FROM api_keys WHERE workspace_id = $1 AND ${VALID}`,
     [workspaceId, rotatedOut],
   );
-  if (live!.kept >= MOST_LIVE_KEYS) {
-    throw new OperatorError('refused', `A workspace has at most ${MOST_LIVE_KEYS} live keys; revoke one first.`);
+  if (held!.kept >= MOST_VALID_KEYS) {
+    throw new OperatorError('refused', `A workspace has at most ${MOST_VALID_KEYS} live keys; revoke one first.`);
   }
-  if (live!.leaving > MOST_LIVE_KEYS) {
+  if (held!.leaving > MOST_VALID_KEYS) {
     throw new OperatorError(
       'refused',
-      `${MOST_LIVE_KEYS} keys that were rotated out are still valid; revoke one of them, or wait until it has ended.`,
+      `${MOST_VALID_KEYS} keys that were rotated out are still valid; revoke one of them, or wait until it has ended.`,
     );
   }
   const made = makeApiKey();
@@ -291,8 +292,8 @@ export function auditKey(
   return recordAudit(tx, { ...told, target: `key:${keyId}` });
 }
 
-/** As `LIVE` says in SQL. */
-export function isLive({ revokedAt, expiresAt }: ApiKey): boolean {
+/** As `VALID` says in SQL. */
+export function isValid({ revokedAt, expiresAt }: ApiKey): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt.getTime() > Date.now());
 }
 

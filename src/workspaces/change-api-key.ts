@@ -1,6 +1,7 @@
 /**
- * Reads and changes what may be changed of an API key: name, scopes, address ranges, end of life; never its text. Used by the settings API
- * and the command line. A key that widens another gives no more than it has itself; to narrow or rename takes nothing.
+ * Reads and changes what may be changed of an API key: name, scopes, address ranges, end of life; never its text. Used
+ * by the settings API and the command line. A key that widens another gives no more than it has itself; to narrow or
+ * rename takes nothing.
  */
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { OperatorError } from '../errors/operator-error.ts';
@@ -11,7 +12,7 @@ import {
   checkCidrs,
   checkScopes,
   type Grantor,
-  isLive,
+  isValid,
   isWithin,
   KEY_COLUMNS,
   mayGrant,
@@ -58,7 +59,7 @@ export async function changeApiKey(
     const { id } = await findWorkspace(tx, args.slug);
     const sql = `SELECT ${KEY_COLUMNS} FROM api_keys WHERE workspace_id = $1 AND key_id = $2 FOR UPDATE`;
     const [before] = await tx.query<ApiKey>(sql, [id, args.keyId]);
-    if (before === undefined || !isLive(before)) throw unknownKey(args);
+    if (before === undefined || !isValid(before)) throw unknownKey(args);
     args.expect?.(before);
     const after = {
       name: change.name ?? before.name,

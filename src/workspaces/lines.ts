@@ -1,7 +1,8 @@
 /**
- * Phone lines of a workspace and the carrier credentials behind them, which are stored sealed and never shown. Used by the
- * command line, the settings API and the demo. Credentials are held to what the carrier declares, so that a missing one shows before
- * a call does. What is replaced or removed is kept for the calls that were placed with it, and for a day.
+ * Phone lines of a workspace and the carrier credentials behind them, which are stored sealed and never shown. Used by
+ * the command line, the settings API and the demo. Credentials are held to what the carrier declares, so that a missing
+ * one shows before a call does. What is replaced or removed is kept for the calls that were
+ * placed with it, and for a day.
  */
 import { v7 as uuidv7 } from 'uuid';
 import {
@@ -68,7 +69,10 @@ export async function addLine(
     carrier: string;
     credentials?: Record<string, string> | undefined;
     limits?: Partial<LineLimits> | undefined;
-    /** Asked for by the workspace itself: no limit above what the operator allows it, and no country for its other lines. */
+    /**
+     * Asked for by the workspace itself: no limit above what the operator allows it, and no
+     * country for its other lines.
+     */
     withinCaps?: boolean;
     by?: ChangedBy;
   },

@@ -1,6 +1,7 @@
 /**
- * Keys of the service's operator: they create workspaces and switch their API access, and open nothing that is a workspace's own.
- * Made by the command line alone, so that no key of the API can make a stronger one. Stored and shown like API keys.
+ * Keys of the service's operator: they create workspaces and switch their API access, and open nothing that is a
+ * workspace's own. Made by the command line alone, so that no key of the API can make a stronger one. Stored and shown
+ * like API keys.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { ChangedBy } from '../audit/audit-entry.ts';

@@ -1,4 +1,7 @@
-/** Workspaces as the operator handles them: create, list, switch the API on, set limits. Used by the command line and the demo. */
+/**
+ * Workspaces as the operator handles them: create, list, switch the API on, set limits. Used by
+ * the command line and the demo.
+ */
 import { v7 as uuidv7 } from 'uuid';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -30,7 +33,10 @@ export interface WorkspaceLimits {
   reservedPhoneCalls: number;
 }
 
-/** What is given; `reservedPhoneCalls` null: half of `concurrentCalls`, rounded up (of one none), until somebody says otherwise. */
+/**
+ * What is given; `reservedPhoneCalls` null: half of `concurrentCalls`, rounded up (of one
+ * none), until somebody says otherwise.
+ */
 export type LimitChange = Partial<LimitCaps> & { reservedPhoneCalls?: number | null };
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -127,7 +133,9 @@ export async function findWorkspace(database: Queryable, slug: string): Promise<
     : new OperatorError('not_found', `There is no workspace '${slug}'; there are: ${known.join(', ')}.`);
 }
 
-/** The operator's switch (contract §7): while it is off, keys give 401 and none can be made. Takes effect within 2 s. */
+/**
+ * The operator's switch (contract §7): while it is off, keys give 401 and none can be made. Takes effect within 2 s.
+ */
 export async function setApiEnabled(
   database: Database,
   args: { slug: string; enabled: boolean; by?: ChangedBy },
@@ -145,8 +153,8 @@ export async function setApiEnabled(
 }
 
 /**
- * Changes what is given; 0 is a limit too, and lets nothing through. Nothing given: shows what there is. The operator's change is
- * also the cap of what the workspace may set by itself; with `withinCaps` it is the workspace that asks.
+ * Changes what is given; 0 is a limit too, and lets nothing through. Nothing given: shows what there is. The operator's
+ * change is also the cap of what the workspace may set by itself; with `withinCaps` it is the workspace that asks.
  */
 export async function setWorkspaceLimits(
   database: Database,

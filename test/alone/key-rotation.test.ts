@@ -1,6 +1,7 @@
 /**
- * The master key is changed under the real service while it carries calls; the command that does it is killed twice on its way. What is asked
- * is what an operator would ask: does everything open, was nothing readable, is the former key worth nothing?
+ * The master key is changed under the real service while it carries calls; the command that does it is killed twice on
+ * its way. What is asked is what an operator would ask: does everything open, was nothing
+ * readable, is the former key worth nothing?
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

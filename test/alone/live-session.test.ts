@@ -1,6 +1,7 @@
 /**
- * Web sessions on the real service: a visitor with a voice speaks to the scripted agent through `/ws/live`, is heard by the
- * recogniser, interrupts, is cut off, comes back, and outlives the media process. The client is `bench/live-client`.
+ * Web sessions on the real service: a visitor with a voice speaks to the scripted agent through `/ws/live`, is heard by
+ * the recogniser, interrupts, is cut off, comes back, and outlives the media process. The client is
+ * `bench/live-client`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -146,7 +147,10 @@ async function connect(change: Partial<LiveClientOptions> = {}): Promise<LiveCli
   return client;
 }
 
-/** The agent's turn with this part, which is one word or so: a sentence that the visitor missed a part of goes on in another turn. */
+/**
+ * The agent's turn with this part, which is one word or so: a sentence that the visitor missed
+ * a part of goes on in another turn.
+ */
 const said = (client: LiveClient, part: string) =>
   client.waitFor(
     `the agent to have said "${part}"`,
@@ -175,7 +179,10 @@ const loudness = (chunks: readonly Int16Array[]): number => {
   return samples === 0 ? 0 : Math.sqrt(sum / samples);
 };
 
-/** Whoever waits for a late recogniser hears "One moment.", or the beginning of it: a busy machine says it where an idle one does not. */
+/**
+ * Whoever waits for a late recogniser hears "One moment.", or the beginning of it: a busy machine says it where an idle
+ * one does not.
+ */
 const withoutWaiting = (lines: readonly string[]): string[] =>
   lines.filter((line) => !(line.startsWith('agent: ') && 'One moment.'.startsWith(line.slice('agent: '.length))));
 
@@ -187,8 +194,9 @@ const understood = (lines: readonly string[]): string[] =>
   });
 
 /**
- * Each speaker's words in one piece. A visitor's page that a busy machine gave no time was lost for a moment and was told so, or was asked to
- * say something again: where that stands is the machine's affair, that nothing is missing is not.
+ * Each speaker's words in one piece. A visitor's page that a busy machine gave no time was lost for a moment and was
+ * told so, or was asked to say something again: where that stands is the machine's affair, that
+ * nothing is missing is not.
  */
 function turnAbout(lines: readonly string[]): string[] {
   const joined: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Ordinary calls through the real service, on one gateway one after the other: each part in `ordinary-calls/` says what it is about. The quiet
- * ones come first: what has a hundred calls comes last.
+ * Ordinary calls through the real service, on one gateway one after the other: each part in `ordinary-calls/` says what
+ * it is about. The quiet ones come first: what has a hundred calls comes last.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,8 @@ import { type BookingEndpoint, bookingAgent, startBookingEndpoint } from '../../
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { clipsCallee, testClips } from './ordinary-calls/clips.ts';
 import { demoCallees, describeFirstCall, patientAgent } from './ordinary-calls/first-call.ts';
-import { listener, testLiveControl } from './ordinary-calls/live-control.ts';
 import { crowd, testManyCalls } from './ordinary-calls/many-calls.ts';
+import { listener, testOperatorControl } from './ordinary-calls/operator-control.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-ordinary-'));
 let gateway: Gateway;
@@ -39,5 +39,5 @@ afterAll(async () => {
 
 describeFirstCall(() => ({ gateway, booking }));
 testClips(() => gateway);
-testLiveControl(() => ({ gateway, dataDir }));
+testOperatorControl(() => ({ gateway, dataDir }));
 testManyCalls(() => gateway);

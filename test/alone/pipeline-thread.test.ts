@@ -1,4 +1,6 @@
-/** The built pipeline thread with the built engine threads: real messages, shared memory, voices, recogniser and time. */
+/**
+ * The built pipeline thread with the built engine threads: real messages, shared memory, voices, recogniser and time.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -11,11 +13,11 @@ import { loopBytes } from '../../media/call/speaking/looped-speech.ts';
 import { renderSpeech } from '../../media/call/speaking/speech-renderer.ts';
 import { MULAW_8K, MULAW_SILENCE } from '../../media/contract/audio-format.ts';
 import { systemClock } from '../../media/contract/clock.ts';
-import type { LiveEvent } from '../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../media/contract/conversation.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import type { FromPipeline, ToPipeline } from '../../media/contract/thread-messages.ts';
-import type { FromSpeech, ToSpeech } from '../../media/engines/local/speech-messages.ts';
 import { createTextToSpeechClient } from '../../media/engines/local/text-to-speech-client.ts';
+import type { FromTts, ToTts } from '../../media/engines/local/tts-messages.ts';
 import { createScoringHost } from '../../media/io/threads/scoring-host.ts';
 import { Bell } from '../../media/rings/bell.ts';
 import { eventually } from '../support/eventually.ts';
@@ -60,11 +62,11 @@ const done = new Set<number>();
 /** A port to the voice by which the test listens in. */
 function overheard(port: MessagePort): MessagePort {
   const { port1, port2 } = new MessageChannel();
-  port1.on('message', (message: ToSpeech) => {
+  port1.on('message', (message: ToTts) => {
     if (message.type === 'synthesize') asked.set(message.id, message.text);
     port.postMessage(message);
   });
-  port.on('message', (message: FromSpeech) => {
+  port.on('message', (message: FromTts) => {
     if (message.type === 'done') done.add(message.id);
     port1.postMessage(message);
   });
@@ -83,7 +85,7 @@ function portTo(worker: Worker): MessagePort {
 const post = (message: ToPipeline<MessagePort>, transfer: MessagePort[] = []) => thread.postMessage(message, transfer);
 
 beforeAll(async () => {
-  const [speech, listen] = await Promise.all([startWorker('speech-thread'), startWorker('listen-thread')]);
+  const [speech, listen] = await Promise.all([startWorker('tts-thread'), startWorker('stt-thread')]);
   const ioBell = new Bell();
   thread = await startWorker('pipeline-thread', {
     threadIndex: 0,
@@ -98,8 +100,8 @@ beforeAll(async () => {
     if (message.type === 'scoring.attach')
       scoring.attach(0, message.shape, message.memory, (why) => post({ type: 'scoring.failed', why }));
   });
-  const ports = { listen: portTo(listen), speech: overheard(portTo(speech)) };
-  post({ type: 'engines', ports }, [ports.listen, ports.speech]);
+  const ports = { stt: portTo(listen), tts: overheard(portTo(speech)) };
+  post({ type: 'engines', ports }, [ports.stt, ports.tts]);
   callerVoice = createTextToSpeechClient(portTo(speech));
 });
 
@@ -110,7 +112,7 @@ afterAll(async () => {
 });
 
 /** A leg in real time: a step each 20 ms on an absolute schedule, the pipeline's bell rung after it. */
-class LiveLeg extends FakeLeg {
+class RealTimeLeg extends FakeLeg {
   readonly #startedAtMs = performance.now();
   #timer: NodeJS.Timeout | null = null;
 
@@ -136,8 +138,9 @@ class LiveLeg extends FakeLeg {
   }
 }
 
-const live = (): LiveEvent[] => messages.flatMap((message) => (message.type === 'call.live' ? [message.event] : []));
-const turns = () => live().flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
+const conversationEvents = (): ConversationEvent[] =>
+  messages.flatMap((message) => (message.type === 'call.event' ? [message.event] : []));
+const turns = () => conversationEvents().flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
 const story = () => turns().map((turn) => `${turn.role}: ${turn.heardText}`);
 const said = (text: string) =>
   eventually(`'${text}'`, () => turns().find((turn) => turn.text.includes(text)), { story: () => story().join(' | ') });
@@ -156,7 +159,7 @@ describe('the pipeline thread', () => {
     await greetingRendered();
     const rendered = [...asked.values()];
 
-    const leg = new LiveLeg();
+    const leg = new RealTimeLeg();
     post({ type: 'call.start', setup, call: leg.block.memory });
     await eventually('the first frames', () => (leg.block.downlink.queuedFrames > 0 ? true : undefined));
     // From what was prepared: the voice was asked for no word of it anew.
@@ -171,9 +174,9 @@ describe('the pipeline thread', () => {
       expect(turns().at(-1)).toMatchObject({ role: 'user', text: 'four two', intent: 'order', kind: 'speech' });
       const question = await leg.spoken('where can i park');
       await eventually('the next sentence', () => {
-        const all = live();
+        const all = conversationEvents();
         const step = all.findLastIndex((event) => event.type === 'step' && event.stepId === 'thanks');
-        const begins = (event: LiveEvent) =>
+        const begins = (event: ConversationEvent) =>
           event.type === 'speech' && event.who === 'agent' && event.phase === 'start';
         return step >= 0 && all.slice(step).some(begins);
       });
@@ -192,27 +195,31 @@ describe('the pipeline thread', () => {
       post({ type: 'call.stop', callUuid: setup.callUuid });
     }
     await eventually('call.closed', () => messages.find((message) => message.type === 'call.closed'));
-    expect(live().filter((event) => event.type === 'warning')).toEqual([]);
+    expect(conversationEvents().filter((event) => event.type === 'warning')).toEqual([]);
     expect(messages.filter((message) => message.type === 'heartbeat').length).toBeGreaterThan(20);
   });
 
   test.skipIf(!hasModel)(
     'with neural voice activity 2 s of a loud tone begin no turn of the caller, whose answer behind it is heard',
     async () => {
-      // A judge of voices that gets no processor is not waited for, and the gate alone takes a tone for a voice: then once more.
+      // A judge of voices that gets no processor is not waited for, and the gate alone takes a
+      // tone for a voice: then once more.
       let heard = await toneAndAnswer('neural 1');
       for (let call = 2; call <= 5 && !heard.fromTheAnswerOn; call++) heard = await toneAndAnswer(`neural ${call}`);
       expect(heard).toEqual({ fromTheAnswerOn: true, intent: 'accept', warnings: [] });
     },
   );
 
-  /** A call with a tone of 2 s, a breath and an answer: whether the caller's first turn began behind the tone, and what it meant. */
+  /**
+   * A call with a tone of 2 s, a breath and an answer: whether the caller's first turn began
+   * behind the tone, and what it meant.
+   */
   async function toneAndAnswer(callUuid: string) {
     messages.length = 0;
     const agent = sampleAgent({ voiceActivity: 'neural', greeting: 'Hello.' });
     const setup: CallSetup = setupOf(agent, { callUuid, answeredAtEpochMs: Date.now() });
     post({ type: 'prepare', callUuid, agent, placeholders: setup.placeholders, format: MULAW_8K });
-    const leg = new LiveLeg();
+    const leg = new RealTimeLeg();
     post({ type: 'call.start', setup, call: leg.block.memory });
     leg.run();
     try {
@@ -227,7 +234,7 @@ describe('the pipeline thread', () => {
       await leg.say('yes please');
       // It goes on, asks again, or asks whether anybody is there.
       await eventually('what the agent says to it', () => turns().some(({ role }) => role === 'agent'));
-      const events = live();
+      const events = conversationEvents();
       const begun = events.find(({ type, ...event }) => type === 'speech' && 'who' in event && event.who === 'user');
       return {
         fromTheAnswerOn: begun !== undefined && 'atMs' in begun && begun.atMs >= toneEndedAtMs,

@@ -1,6 +1,7 @@
 /**
- * The service while somebody tries to take its public port from everybody: first one address with more slow requests than there is room for
- * requests, then many addresses with a few each. Honest clients work beside it, and everything of theirs is counted.
+ * The service while somebody tries to take its public port from everybody: first one address with more slow requests
+ * than there is room for requests, then many addresses with a few each. Honest clients work beside it, and everything
+ * of theirs is counted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

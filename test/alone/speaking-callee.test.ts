@@ -1,4 +1,7 @@
-/** A callee of the emulator in its own process, with the local engines: it hears the agent's sound and answers in its own voice. */
+/**
+ * A callee of the emulator in its own process, with the local engines: it hears the agent's
+ * sound and answers in its own voice.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -36,7 +36,8 @@ describe.skipIf(!hasChromium)('window.ServiceVoice on a page with data-ui="custo
   });
 
   it('tells the reason that the service gave, also when the last words end just before the socket is closed', async () => {
-    // The widget looks for silence each 50 ms. Here each 1.5 s: the words of 0.6 s end, and the close at 1 s comes, between two looks.
+    // The widget looks for silence each 50 ms. Here each 1.5 s: the words of 0.6 s end, and the close at 1 s comes,
+    // between two looks.
     const slowLooks =
       '{ const later = window.setTimeout; window.setTimeout = (run, ms, ...rest) => later(run, ms === 50 ? 1500 : ms, ...rest) }';
     const visitor = await rig.open(rig.script('data-ui="custom"'), { init: slowLooks });
@@ -129,7 +130,8 @@ describe.skipIf(!hasChromium)('window.ServiceVoice on a page with data-ui="custo
     await visitor.page.evaluate('ServiceVoice.start()');
     const session = rig.live.sessions.at(-1)!;
     await visitor.page.goto(`${rig.site.url}/other`);
-    // A busy browser may take the line away before the goodbye is out: the service then ends the call when its window closes.
+    // A busy browser may take the line away before the goodbye is out: the service then ends
+    // the call when its window closes.
     await rig.live.waitFor('the end of the line', () => session.closeCodes.length > 0);
     await visitor.page.goBack();
     await visitor.until('window.ServiceVoice && ServiceVoice.version');

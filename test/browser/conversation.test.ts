@@ -1,6 +1,6 @@
 /**
- * The conversation as a visitor has it: real Chromium, the real service, an agent that really listens. The microphone plays a file in which
- * our local voice speaks, again and again.
+ * The conversation as a visitor has it: real Chromium, the real service, an agent that really listens. The microphone
+ * plays a file in which our local voice speaks, again and again.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -143,10 +143,11 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
   const agentSpeaks = 'words.some((one) => one.role === "agent")';
 
   /**
-   * The page's lines, one a turn and placed as the panel places them, are those of the call log: none is missing, doubled or different.
-   * A sentence that the agent was in the middle of is lost to a session that goes on in another process (docs/live-protocol.md): as often as
-   * that happened one each may have been begun on the page and be in no log. A process need not die for it: the sockets of both media
-   * processes come in by one port, and who calls back may come to the other one.
+   * The page's lines, one a turn and placed as the panel places them, are those of the call log: none is missing,
+   * doubled or different. A sentence that the agent was in the middle of is lost to a session that goes on in another
+   * process (docs/live-protocol.md): as often as that happened one each may have been begun on the page and be in no
+   * log. A process need not die for it: the sockets of both media processes come in by one port, and who calls back may
+   * come to the other one.
    */
   async function expectOneTranscript(visitor: Visit): Promise<void> {
     const told = await visitor.statuses();

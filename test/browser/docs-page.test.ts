@@ -1,4 +1,7 @@
-/** `/docs` in a browser: the whole reference under its policy, without a word to anybody else, and an operation tried with a key. */
+/**
+ * `/docs` in a browser: the whole reference under its policy, without a word to anybody else, and an operation tried
+ * with a key.
+ */
 import type { AddressInfo } from 'node:net';
 import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

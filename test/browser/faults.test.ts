@@ -3,7 +3,9 @@ import { hasChromium, newContext, type Visit } from './support/chromium.ts';
 import { useRig } from './support/rig.ts';
 
 const CUSTOM = 'data-ui="custom"';
-/** Keeps the streams that the page was given, and refuses one with the name of an error while `window.refuse` is one. */
+/**
+ * Keeps the streams that the page was given, and refuses one with the name of an error while `window.refuse` is one.
+ */
 const KEEP = `const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices); window.streams = [];
   navigator.mediaDevices.getUserMedia = async (wish) => { if (window.refuse) throw new DOMException('x', window.refuse); const one = await ask(wish); streams.push(one); return one }`;
 

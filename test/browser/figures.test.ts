@@ -1,6 +1,6 @@
 /**
- * What the browser's part costs, printed and not judged: milliseconds belong to the machine. The small service answers at once, so this is
- * the widget, Chromium and the loopback; what the real service adds is measured with it.
+ * What the browser's part costs, printed and not judged: milliseconds belong to the machine. The small service answers
+ * at once, so this is the widget, Chromium and the loopback; what the real service adds is measured with it.
  */
 import { describe, expect, it } from 'vitest';
 import { percentiles } from '../../bench/harness/percentile.ts';

@@ -64,7 +64,8 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
   });
 
   it.concurrent('for a blink of 1 s is not shown at all', async () => {
-    // The 1.5 s for which a loss is not shown are 200 s here: how long this machine needs to be back is no matter of the test.
+    // The 1.5 s for which a loss is not shown are 200 s here: how long this machine needs to be
+    // back is no matter of the test.
     const patient =
       '{ const later = window.setTimeout; window.setTimeout = (run, ms, ...rest) => later(run, ms === 1500 ? 200000 : ms, ...rest) }';
     const { told } = await broken(async (line) => line.reset(), { init: patient });

@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)('the embed script is served', () => {
   it('and nothing else is', async () => {
     for (const path of [
       '/embed/9.9.9.js',
-      '/embed/assets/voice-000000000000.js',
+      '/embed/assets/session-000000000000.js',
       '/embed/..%2fpackage.json',
       '/talk/pk_1/no-uuid',
       '/talk/p"k/0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11',

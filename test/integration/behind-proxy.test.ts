@@ -202,7 +202,7 @@ describe.skipIf(!hasNginx)('behind nginx', () => {
   });
 
   test('sessions of a website are counted by visitor', async () => {
-    const knock = (from: string, nth: number) =>
+    const visit = (from: string, nth: number) =>
       ask({
         path: '/api/embed/session',
         from,
@@ -211,12 +211,12 @@ describe.skipIf(!hasNginx)('behind nginx', () => {
       });
     const statuses: number[] = [];
     // One comes free each few seconds: a slow machine needs some more.
-    for (let nth = 0; nth < 100 && statuses.at(-1) !== 429; nth++) statuses.push((await knock(ONE, nth)).status);
+    for (let nth = 0; nth < 100 && statuses.at(-1) !== 429; nth++) statuses.push((await visit(ONE, nth)).status);
     expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
-    expect((await knock(TWO, 0)).status).toBe(200);
+    expect((await visit(TWO, 0)).status).toBe(200);
   });
 
-  test('a web session has the address of its visitor, and so has a refused knock in the log', async () => {
+  test('a web session has the address of its visitor, and so has a refused upgrade in the log', async () => {
     const issued = await ask({
       path: '/api/embed/session',
       from: TWO,
@@ -224,14 +224,14 @@ describe.skipIf(!hasNginx)('behind nginx', () => {
       body: { publicKey: gateway.publicKey, agentId: gateway.agentId, parentOrigin: ORIGIN },
     });
     expect(issued.status).toBe(200);
-    const knock = (token: unknown): WebSocket =>
+    const upgrade = (token: unknown): WebSocket =>
       new WebSocket(`wss://127.0.0.1:${ports.trusted}/ws/live?token=${token}&parentOrigin=${ORIGIN}`, {
         localAddress: TWO,
         ca: nginx.ca,
         origin: ORIGIN,
         headers: forged('203.0.113.9'),
       });
-    const visitor = knock(issued.json['token']);
+    const visitor = upgrade(issued.json['token']);
     const first = await new Promise<string>((resolve, reject) => {
       visitor.once('message', (data) => resolve(String(data)));
       visitor.once('error', reject);
@@ -240,7 +240,7 @@ describe.skipIf(!hasNginx)('behind nginx', () => {
     const rows = await database.query<{ address: string }>('SELECT address FROM web_sessions');
     expect(rows).toEqual([{ address: TWO }]);
     visitor.close();
-    const refused = knock('forged');
+    const refused = upgrade('forged');
     expect(await new Promise((resolve) => refused.once('close', resolve))).toBe(4401);
     const line = await eventually('the refusal in the log', () =>
       output.split('\n').find((one) => one.includes('web socket refused')),

@@ -1,4 +1,7 @@
-/** The clip process, built: a file that brings it down, or keeps it, harms nobody else; and the command line, which uses it. */
+/**
+ * The clip process, built: a file that brings it down, or keeps it, harms nobody else; and the
+ * command line, which uses it.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -141,7 +141,14 @@ const load = (calls: { callUuid: string; epoch: number }[] = []): ToControl => (
 async function joinMedia(control: Control): Promise<MediaClient> {
   const media = new MediaClient('media-run-1');
   await media.connect(join(control.runDir, 'link.sock'));
-  media.link.send({ type: 'hello', mediaId: 'media-0', pid: 1, socketServer: 'ws', capacityCalls: 10, liveCalls: [] });
+  media.link.send({
+    type: 'hello',
+    mediaId: 'media-0',
+    pid: 1,
+    socketServer: 'ws',
+    capacityCalls: 10,
+    liveCalls: [],
+  });
   media.link.send({ type: 'room', mediaId: 'media-0', moreCalls: 10, carriesCalls: 10, scarce: 'voice' });
   await until('media to be known', async () =>
     (await ask(control, 'GET', '/readyz')).status === 200 ? true : undefined,
@@ -322,18 +329,18 @@ describe('a control process, one after another', () => {
   });
   test('on SIGTERM new calls get 503 at once, and the process exits 0', async () => {
     control.child.kill('SIGTERM');
-    // Requests, not milliseconds: whoever knocks again and again is told 503 a while, and then nobody is there.
-    const knock = (): Promise<number> =>
+    // Requests, not milliseconds: whoever asks again and again is told 503 a while, and then nobody is there.
+    const ask = (): Promise<number> =>
       place(control).then(
         ({ status }) => status,
         () => 0,
       );
-    const knocker = async (): Promise<number[]> => {
+    const asker = async (): Promise<number[]> => {
       const answers: number[] = [];
-      while (answers.at(-1) !== 0) answers.push(await knock());
+      while (answers.at(-1) !== 0) answers.push(await ask());
       return answers;
     };
-    const told = await Promise.all([knocker(), knocker(), knocker()]);
+    const told = await Promise.all([asker(), asker(), asker()]);
     expect(told.some((answers) => answers.includes(503))).toBe(true);
     for (const answers of told) {
       // A busy machine may deliver the signal after the first ones.

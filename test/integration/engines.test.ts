@@ -1,4 +1,7 @@
-/** The two engine threads as they run in service: built code in worker threads, clients over ports, speech from one to the other. */
+/**
+ * The two engine threads as they run in service: built code in worker threads, clients over
+ * ports, speech from one to the other.
+ */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PATIENCE_MS } from '../../bench/harness/patience.ts';
@@ -11,7 +14,7 @@ import { describeSpeechToText, listen, recognise } from '../unit/media/engines/s
 import { describeTextToSpeech } from '../unit/media/engines/text-to-speech-conformance.ts';
 
 /** Attaches a client before the thread is ready, as the media process may. */
-function startThread(name: 'speech-thread' | 'listen-thread'): { thread: Worker; ready: Promise<void> } {
+function startThread(name: 'tts-thread' | 'stt-thread'): { thread: Worker; ready: Promise<void> } {
   const thread = new Worker(new URL(`../../dist/media/threads/${name}.js`, import.meta.url));
   const ready = new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`${name} was not ready in ${PATIENCE_MS} ms`)), PATIENCE_MS);
@@ -50,7 +53,7 @@ async function speakSamples(voice: TextToSpeech, text: string, name = 'kal16'): 
 }
 
 beforeAll(async () => {
-  const starting = { speech: startThread('speech-thread'), hearing: startThread('listen-thread') };
+  const starting = { speech: startThread('tts-thread'), hearing: startThread('stt-thread') };
   speech = starting.speech.thread;
   hearing = starting.hearing.thread;
   early.spoken = speakSamples(connectVoice(speech).client, 'I came before you were ready.');
@@ -115,7 +118,7 @@ describe('the engine threads', () => {
   });
 
   it('fail what is open when a thread dies, on the voice and on the recogniser', async () => {
-    const doomed = [startThread('speech-thread'), startThread('listen-thread')] as const;
+    const doomed = [startThread('tts-thread'), startThread('stt-thread')] as const;
     await Promise.all(doomed.map(({ ready }) => ready));
     const voice = connectVoice(doomed[0].thread).client;
     const recogniser = connectListener(doomed[1].thread).client;

@@ -1,6 +1,6 @@
 /**
- * The service while somebody who may use it tries to keep others from working: tokens of web sessions that are hoarded, and files of leads
- * that are hard to read. Honest traffic goes on beside them, and all of it is counted.
+ * The service while somebody who may use it tries to keep others from working: tokens of web sessions that are hoarded,
+ * and files of leads that are hard to read. Honest traffic goes on beside them, and all of it is counted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** The thread that reads files of leads, as it is built: what it answers, and that nobody waits for it who has nothing to do with it. */
+/**
+ * The thread that reads files of leads, as it is built: what it answers, and that nobody waits for it who has nothing
+ * to do with it.
+ */
 import { describe, expect, test } from 'vitest';
 import { HOSTILE_FILES } from '../../bench/siege/csv.ts';
 import { systemClock } from '../../media/contract/clock.ts';

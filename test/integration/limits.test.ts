@@ -57,7 +57,8 @@ describe.each([
         expect(calls).toHaveLength(placed.length);
         expect(placed.length).toBeGreaterThanOrEqual(10);
 
-        // Let through after it was sent and before the carrier had it: a busy machine may hold one up in between, and the next not.
+        // Let through after it was sent and before the carrier had it: a busy machine may hold one up in between, and
+        // the next not.
         const sentAt = new Map(answers.map(({ sentAtEpochMs }, index) => [numberOf(index), sentAtEpochMs]));
         const passed = calls
           .map(({ placedAtEpochMs, to }) => ({

@@ -1,6 +1,7 @@
 /**
- * What a user installs: the files that `npm pack` packs and nothing else, beside run-time packages only, in an empty folder. As root on
- * Linux it runs as a user without rights, and with a root that cannot be written but for its data. It holds the demo's call.
+ * What a user installs: the files that `npm pack` packs and nothing else, beside run-time packages only, in an empty
+ * folder. As root on Linux it runs as a user without rights, and with a root that cannot be written but for its data.
+ * It holds the demo's call.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -45,7 +46,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** `node_modules/…` of each package that `npm install --omit=dev` would bring and that is installed here; what is nested comes with its parent. */
+/**
+ * `node_modules/…` of each package that `npm install --omit=dev` would bring and that is installed here; what is nested
+ * comes with its parent.
+ */
 function runtimePackages(): string[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean }>;
@@ -57,7 +61,7 @@ function runtimePackages(): string[] {
     .map(([path]) => path);
 }
 
-/** `paths` of the root, into the folder `to`. Links where the file system can: run-time packages are 400 MB. */
+/** `paths` of the root, into the folder `to`. Links where the file system can: run-time packages are 200 MB. */
 function copyQuickly(paths: readonly string[], to: string): void {
   mkdirSync(to, { recursive: true });
   try {
@@ -135,7 +139,7 @@ describe('the packed package', () => {
     expect(files.filter((path) => /\.ts$|\.map$|^test\/|^dist\/test\/|\.built$/.test(path))).toEqual([]);
     const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { bin: Record<string, string> };
     for (const path of Object.values(bin)) expect(files).toContain(path);
-    for (const ofTheBuild of ['typescript', 'swagger-ui-dist']) {
+    for (const ofTheBuild of ['typescript', 'swagger-ui-dist', 'esbuild', 'es-module-lexer']) {
       expect(existsSync(join(app, 'node_modules', ofTheBuild))).toBe(false);
     }
   });

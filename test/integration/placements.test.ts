@@ -1,8 +1,11 @@
-/** The small form of `npm run fault -- placements`: 90 placements, 30 in 100 of them failed by the carrier in one of six ways. */
+/**
+ * The small form of `npm run fault -- placements`: 90 placements, 30 in 100 of them failed by
+ * the carrier in one of six ways.
+ */
 import { expect, test } from 'vitest';
 import { PATIENCE_MS } from '../../bench/harness/patience.ts';
+import { createRandom } from '../../bench/harness/seeded-random.ts';
 import { runPlacements } from '../fault/placements/run.ts';
-import { createRandom } from '../harness/seeded-random.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 test('a carrier that times out, resets and succeeds late: no phone rings twice, none rings on after a 500', async () => {

@@ -44,7 +44,7 @@ async function startThread(dataDir: string, runId = 'run-1') {
     messages.push(message);
     // As control answers.
     if (message.type === 'key.wanted')
-      worker.postMessage({ ...message, type: 'key', fate: { kind: 'open', keyHex: KEY_HEX } });
+      worker.postMessage({ ...message, type: 'key', disposition: { kind: 'open', keyHex: KEY_HEX } });
   });
   await eventually('ready', () => messages.find(({ type }) => type === 'ready'));
   return {

@@ -1,4 +1,7 @@
-/** Sound files as users bring them, made here: speech of the local voice as WAV, Ogg Opus and WebM Opus, and by FFmpeg as anything else. */
+/**
+ * Sound files as users bring them, made here: speech of the local voice as WAV, Ogg Opus and WebM Opus, and by FFmpeg
+ * as anything else.
+ */
 import { spawnSync } from 'node:child_process';
 import { createOggOpusWriter } from '../../media/audio/ogg-opus-writer.ts';
 import { loadOpusCodec, MAX_OPUS_PACKET_BYTES } from '../../media/audio/opus-codec.ts';

@@ -7,7 +7,9 @@ export interface Ran {
   err: string;
 }
 
-/** `input` is what it reads from standard input. Never rejects for a command's own fault: that is its code and `err`. */
+/**
+ * `input` is what it reads from standard input. Never rejects for a command's own fault: that is its code and `err`.
+ */
 export async function runParley(words: string[], environment: Record<string, string>, input = ''): Promise<Ran> {
   const ran: Ran = { code: -1, out: '', err: '' };
   ran.code = await runCli(words, {

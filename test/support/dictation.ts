@@ -1,6 +1,6 @@
 /**
- * An ear that is not ours: Debian's pocketsphinx with its free-dictation model. It knows nothing of an agent's phrases, so what
- * it writes down was really audible. Needs the packages `pocketsphinx` and `pocketsphinx-en-us`.
+ * An ear that is not ours: Debian's pocketsphinx with its free-dictation model. It knows nothing of an agent's phrases,
+ * so what it writes down was really audible. Needs the packages `pocketsphinx` and `pocketsphinx-en-us`.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

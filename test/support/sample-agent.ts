@@ -1,4 +1,7 @@
-/** A scripted agent that uses what the script can do: branches, digits, names, lists, a tool, an end. Tests change copies of it. */
+/**
+ * A scripted agent that uses what the script can do: branches, digits, names, lists, a tool, an end. Tests change
+ * copies of it.
+ */
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 
 export function sampleAgent(change: Partial<ScriptedAgent> = {}): ScriptedAgent {

@@ -1,6 +1,7 @@
 /**
- * Signature Version 4 checked by the book (AWS, "Authenticating Requests: Using the Authorization Header"), for requests to S3. Written for
- * the tests alone, so that our client is not its own judge; s3rver reads such signatures but does not check them.
+ * Signature Version 4 checked by the book (AWS, "Authenticating Requests: Using the Authorization Header"), for
+ * requests to S3. Written for the tests alone, so that our client is not its own judge; s3rver reads such signatures
+ * but does not check them.
  */
 import { createHash, createHmac } from 'node:crypto';
 

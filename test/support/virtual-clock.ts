@@ -1,6 +1,6 @@
 /**
- * Time that moves only when a test says so. Timers run in order of their due time (ties: in order of creation), each with
- * `nowMs` at its own due time; a timer set by a timer runs in the same `advanceMs` when it falls due in it.
+ * Time that moves only when a test says so. Timers run in order of their due time (ties: in order of creation), each
+ * with `nowMs` at its own due time; a timer set by a timer runs in the same `advanceMs` when it falls due in it.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The shapes that the widget's separately loaded parts exchange: the loader (`embed.js`), the voice engine, the panel. Types only:
- * nothing of this file is shipped.
+ * The shapes that the widget's separately loaded parts exchange: the loader (`embed.js`), the voice engine, the panel.
+ * Types only: nothing of this file is shipped.
  */
 
 export type Status = 'connecting' | 'connected' | 'disconnected' | 'error';
@@ -115,7 +115,7 @@ export interface Session {
   sendDigits(digits: string): void;
 }
 
-export interface VoiceEngine {
+export interface SessionEngine {
   createSession(host: SessionHost, unlocked: Unlocked): Session;
 }
 

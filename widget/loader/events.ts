@@ -1,6 +1,6 @@
 /**
- * Handlers of one instance. A handler that throws harms nobody: its error goes to the page's own error reporting. Handlers may call
- * start() and end(): what that tells is told after the present event, so that all see the same order.
+ * Handlers of one instance. A handler that throws harms nobody: its error goes to the page's own error reporting.
+ * Handlers may call start() and end(): what that tells is told after the present event, so that all see the same order.
  */
 import type { EventName, StatusEvent } from '../contract/ports.ts';
 

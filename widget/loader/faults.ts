@@ -1,6 +1,6 @@
 /**
- * What can go wrong before and during a session, in contract §10's codes, with a sentence for the visitor that names the way out. A
- * refused promise becomes a fault here and nowhere else.
+ * What can go wrong before and during a session, in contract §10's codes, with a sentence for the visitor that names
+ * the way out. A refused promise becomes a fault here and nowhere else.
  */
 import type { Fault, FaultCode } from '../contract/ports.ts';
 
@@ -32,7 +32,10 @@ export class FaultError extends Error {
   }
 }
 
-/** `X-Error-Code` of the embed session and `error.code` of `/ws/live`, to the widget's codes; what is missing is `server`. */
+/**
+ * `X-Error-Code` of the embed session and `error.code` of `/ws/live`, to the widget's codes;
+ * what is missing is `server`.
+ */
 const BY_SERVER_CODE: Record<string, FaultCode> = {
   origin_not_allowed: 'origin_not_allowed',
   invalid_parent_origin: 'origin_not_allowed',

@@ -1,20 +1,21 @@
 /**
- * One embedded agent: its session, its statuses, its panel. A click does everything that a gesture allows at once; the voice engine,
- * loaded beforehand where possible, takes over what is under way. `error` and `disconnected` end an attempt, exactly one of them.
+ * One embedded agent: its session, its statuses, its panel. A click does everything that a gesture allows at once; the
+ * voice engine, loaded beforehand where possible, takes over what is under way. `error` and `disconnected` end an
+ * attempt, exactly one of them.
  */
 import type {
   Fault,
   Panel,
   PanelModule,
   Session,
+  SessionEngine,
   SessionHost,
   StartOptions,
   StatusEvent,
   ToolHandler,
-  VoiceEngine,
   WidgetConfig,
 } from '../contract/ports.ts';
-import { stopAll } from '../voice/stop-all.ts';
+import { stopAll } from '../session/stop-all.ts';
 import { createEvents, type Events } from './events.ts';
 import { faultOf, messageOf, watchPolicy } from './faults.ts';
 import { addressOf, createParts, VERSION } from './parts.ts';
@@ -152,7 +153,7 @@ export function createInstance(
       failed,
       emit: events.emit,
     };
-    load<VoiceEngine>('voice')
+    load<SessionEngine>('session')
       .then((engine) => {
         if (attempt === self) self.session = engine.createSession(host, unlocked);
       })
@@ -193,7 +194,7 @@ export function createInstance(
     prepare() {
       if (isPrepared || obstacle() !== null) return;
       isPrepared = true;
-      load('voice')
+      load('session')
         .then(() => fetch(addressOf(config.base, 'audio'), { credentials: 'same-origin' }))
         .catch(() => {
           isPrepared = false;

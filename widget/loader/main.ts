@@ -1,6 +1,7 @@
 /**
- * `embed.js`: reads its own script's attributes, listens for clicks on targets, and exposes `window.ServiceVoice`. The specification's
- * "Embed script" and "Browser API" are its contract. It touches no other global, stores nothing, and must never break the page.
+ * `embed.js`: reads its own script's attributes, listens for clicks on targets, and exposes `window.ServiceVoice`. The
+ * specification's "Embed script" and "Browser API" are its contract. It touches no other global, stores nothing, and
+ * must never break the page.
  */
 import type { EventName, StartOptions, ToolHandler } from '../contract/ports.ts';
 import { createInstance, type Instance } from './instance.ts';

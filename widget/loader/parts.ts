@@ -1,11 +1,12 @@
 /**
- * Loads the other parts: as scripts with the hash that the build wrote into the loader, so that who pins the loader pins everything,
- * and with the page's nonce. Each part gives what it holds to its own script element; no global is touched.
+ * Loads the other parts: as scripts with the hash that the build wrote into the loader, so that who pins the loader
+ * pins everything, and with the page's nonce. Each part gives what it holds to its own script
+ * element; no global is touched.
  */
 import { FaultError } from './faults.ts';
 
 /** File names by part, and Subresource Integrity hashes; written by `scripts/build-widget.mjs`. */
-declare const __PARTS__: Record<'voice' | 'panel' | 'audio', { file: string; integrity: string }>;
+declare const __PARTS__: Record<'session' | 'panel' | 'audio', { file: string; integrity: string }>;
 declare const __VERSION__: string;
 
 export const VERSION = __VERSION__;
@@ -16,7 +17,7 @@ export const addressOf = (base: string, part: keyof typeof __PARTS__): string =>
 export function createParts(base: string, nonce: string) {
   const loaded = new Map<string, Promise<unknown>>();
 
-  function load(part: 'voice' | 'panel'): Promise<unknown> {
+  function load(part: 'session' | 'panel'): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const script = document.createElement('script');
       script.crossOrigin = 'anonymous';
@@ -38,7 +39,7 @@ export function createParts(base: string, nonce: string) {
     });
   }
 
-  return <Part>(part: 'voice' | 'panel'): Promise<Part> => {
+  return <Part>(part: 'session' | 'panel'): Promise<Part> => {
     let loading = loaded.get(part);
     if (loading === undefined) {
       loading = load(part);

@@ -1,6 +1,7 @@
 /**
- * Which clicks start a call: one listener in the capture phase on the document, so that elements which come later, go away, or live in
- * open shadow roots need no care, and a page that stops propagation loses nothing. Elements that are no buttons answer Enter and Space.
+ * Which clicks start a call: one listener in the capture phase on the document, so that elements which come later, go
+ * away, or live in open shadow roots need no care, and a page that stops propagation loses nothing. Elements that are
+ * no buttons answer Enter and Space.
  */
 
 export interface Triggers {

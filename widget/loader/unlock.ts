@@ -1,6 +1,6 @@
 /**
- * What must happen inside the click itself: browsers give sound and the microphone only to a gesture, and iOS only synchronously. All
- * of it is under way when `unlock` returns; nothing is awaited.
+ * What must happen inside the click itself: browsers give sound and the microphone only to a gesture, and iOS only
+ * synchronously. All of it is under way when `unlock` returns; nothing is awaited.
  */
 import type { WidgetConfig } from '../contract/ports.ts';
 import { codeOfServer, FaultError } from './faults.ts';

@@ -1,6 +1,7 @@
 /**
- * The conversation in words, one line a turn: agent words are appended as they are played, everything else replaces its turn. Lines stand
- * in the order in which turns began, which is that of their numbers: the words of a turn may come when a later one has begun.
+ * The conversation in words, one line a turn: agent words are appended as they are played, everything else replaces its
+ * turn. Lines stand in the order in which turns began, which is that of their numbers: the words of a turn may come
+ * when a later one has begun.
  */
 
 export interface TranscriptMessage {

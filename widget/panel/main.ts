@@ -1,6 +1,6 @@
 /**
- * Entry of the panel: the modal and the floating button, in one closed shadow root that neither reads the page's style nor leaks its
- * own. Hands itself to the script element that loaded it (`loader/parts.ts`).
+ * Entry of the panel: the modal and the floating button, in one closed shadow root that neither reads the page's style
+ * nor leaks its own. Hands itself to the script element that loaded it (`loader/parts.ts`).
  */
 import type { Panel, PanelHost, PanelModule } from '../contract/ports.ts';
 import { element, style } from './elements.ts';

@@ -1,6 +1,7 @@
 /**
- * The modal of a call: `<dialog>` with the browser's own focus trap, Esc and inert page behind. Closing it by any way ends the call.
- * A polite line says what changes, an alert says what went wrong; captions are a log that is off until wanted.
+ * The modal of a call: `<dialog>` with the browser's own focus trap, Esc and inert page behind. Closing it by any way
+ * ends the call. A polite line says what changes, an alert says what went wrong; captions are a
+ * log that is off until wanted.
  */
 import type { LevelEvent, PanelHost, StatusEvent } from '../contract/ports.ts';
 import { type CaptionLine, createCaptions, type TranscriptMessage } from './captions.ts';

@@ -1,6 +1,6 @@
 /**
- * The playback worklet: agent speech in, at the format's rate, sound out. Resamples, plays from the jitter buffer, and says where the
- * playhead is each 250 ms, at each end and at each flush: the transcript keeps only what was heard.
+ * The playback worklet: agent speech in, at the format's rate, sound out. Resamples, plays from the jitter buffer, and
+ * says where the playhead is each 250 ms, at each end and at each flush: the transcript keeps only what was heard.
  */
 import type { FromPlayback, ToPlayback } from './messages.ts';
 import { PlayoutBuffer } from './playout-buffer.ts';

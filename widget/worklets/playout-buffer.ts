@@ -1,10 +1,10 @@
 /**
- * The jitter buffer of agent speech, at the device's rate: a ring, the utterances that lie in it, and what is played when. Pure
- * arithmetic; the playback worklet owns it and calls `render` for each 128 samples.
+ * The jitter buffer of agent speech, at the device's rate: a ring, the utterances that lie in it, and what is played
+ * when. Pure arithmetic; the playback worklet owns it and calls `render` for each 128 samples.
  *
- * It waits for `targetMs` before an utterance begins. Each underrun raises the target by 40 ms up to 250, each 5 s without one lowers
- * it by 10 down to 60. A gap is faded out and in over 5 ms, a flush over 10. When a stalled network delivers late what was due, speech
- * runs 3 % faster until the lead is back to normal.
+ * It waits for `targetMs` before an utterance begins. Each underrun raises the target by 40 ms up to 250, each 5 s
+ * without one lowers it by 10 down to 60. A gap is faded out and in over 5 ms, a flush over 10. When a stalled network
+ * delivers late what was due, speech runs 3 % faster until the lead is back to normal.
  */
 
 export interface PlayoutEvents {
@@ -86,7 +86,10 @@ export class PlayoutBuffer {
     if (last?.id === utterance) last.to ??= this.#written;
   }
 
-  /** Everything unplayed goes; what sounds now is faded out first. Always answered by `flushed`, with utterance 0 when nothing was there. */
+  /**
+   * Everything unplayed goes; what sounds now is faded out first. Always answered by `flushed`, with utterance 0 when
+   * nothing was there.
+   */
   flush(): void {
     const first = this.#utterances[0];
     if (this.#flushing !== null) return;

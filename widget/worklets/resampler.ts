@@ -1,6 +1,7 @@
 /**
- * Streaming resampler between any two rates: a windowed sinc in 64 phases, linearly interpolated. Used by both worklets; allocates only
- * when it is made. At 24 → 48 kHz about 1.6 million multiplications a second, 34 dB of headroom below what a voice needs.
+ * Streaming resampler between any two rates: a windowed sinc in 64 phases, linearly interpolated. Used by both
+ * worklets; allocates only when it is made. At 24 → 48 kHz about 1.6 million multiplications a second, 34 dB of
+ * headroom below what a voice needs.
  */
 
 export interface Resampler {
@@ -55,7 +56,10 @@ export function createResampler(fromHz: number, toHz: number, maxInput: number):
   };
 }
 
-/** `PHASES + 1` rows of `2 * half` weights, Hann window; each row sums to 1, so that silence and speech keep their level. */
+/**
+ * `PHASES + 1` rows of `2 * half` weights, Hann window; each row sums to 1, so that silence and
+ * speech keep their level.
+ */
 function sincTable(half: number, cutoff: number): Float32Array {
   const taps = 2 * half;
   const table = new Float32Array((PHASES + 1) * taps);

@@ -30,9 +30,9 @@ const NO_RECOGNISER: SpeechToText = {
  * callee listens for words; where none does there is no recogniser, which takes longest to load.
  */
 export async function startLocalEngines(onDeath: (error: Error) => void, listens = true): Promise<LocalEngines> {
-  const speech = startThread(new URL('../../../media/threads/speech-thread.js', import.meta.url), onDeath);
+  const speech = startThread(new URL('../../../media/threads/tts-thread.js', import.meta.url), onDeath);
   const listen = listens
-    ? startThread(new URL('../../../media/threads/listen-thread.js', import.meta.url), onDeath)
+    ? startThread(new URL('../../../media/threads/stt-thread.js', import.meta.url), onDeath)
     : null;
   const [createVoiceActivity] = await Promise.all([loadVoiceActivity(), speech.ready, listen?.ready]);
   return {

@@ -1,6 +1,6 @@
 /**
- * The carrier emulator as one object: REST API, control endpoint, calls. Started by `main.ts` as a process of its own
- * and by tests in theirs. It owns its server, its sockets and its timers, and closes them all.
+ * The carrier emulator as one object: REST API, control endpoint, calls. Started by its name (`emulators.ts`), by the
+ * emulator's own process and by tests in theirs. It owns its server, its sockets and its timers, and closes them all.
  *
  *   /v1/Account/{authId}/…               the carrier's REST API
  *   /emulator/calls                      every call's truth, JSON
@@ -179,7 +179,7 @@ export async function startPlivoEmulator(options: PlivoEmulatorOptions): Promise
     startCall,
     takePlacementFault,
     find: (uuid) => byUuid.get(uuid) ?? null,
-    liveCalls: () => calls.filter((call) => !call.isOver),
+    ongoingCalls: () => calls.filter((call) => !call.isOver),
   });
   const server = createServer((request, response) => {
     const handled = request.url?.startsWith('/emulator/')

@@ -5,7 +5,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../../media/contract/clock.ts';
+import { type Clock, pause } from '../../../media/contract/clock.ts';
 import type { PlacementFault } from '../persona.ts';
 import type { EmulatedCall } from './emulated-call.ts';
 import { checkPlacement, type Placement } from './placement.ts';
@@ -28,7 +28,7 @@ export interface RestApiDeps {
   /** The fault that the placement to this number meets, counted down where it is limited. */
   takePlacementFault(to: string): PlacementFault | null;
   find(uuid: string): EmulatedCall | null;
-  liveCalls(): EmulatedCall[];
+  ongoingCalls(): EmulatedCall[];
 }
 
 /** `body` null: none (204). */
@@ -89,7 +89,7 @@ export function createRestApi(
         return await place(body, request);
       case 'GET Call':
         if (searchParams.get('status') !== 'live') return NOT_FOUND;
-        return { status: 200, body: { calls: deps.liveCalls().map((live) => live.callUuid) } };
+        return { status: 200, body: { calls: deps.ongoingCalls().map((live) => live.callUuid) } };
       case 'GET Call/{uuid}': {
         const details = call === null ? null : detailsOf(call, searchParams.get('status'));
         return details === null ? NOT_FOUND : { status: 200, body: details };
@@ -138,7 +138,7 @@ export function createRestApi(
         return { status: httpStatus, body: { error: error ?? `emulated fault ${httpStatus}` }, headers };
       }
       case 'late':
-        await new Promise<void>((resolve) => void deps.clock.after(fault.afterMs, resolve));
+        await pause(deps.clock, fault.afterMs);
         return accepted;
       case 'reset':
         request.socket.resetAndDestroy();

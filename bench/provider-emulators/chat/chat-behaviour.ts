@@ -1,5 +1,6 @@
 /**
- * Ways in which a chat endpoint has a bad day. A test queues them; by hand, the name of the model chooses one: `emulated-stalls`.
+ * Ways in which a chat endpoint has a bad day. A test queues them; by hand, the name of the model chooses one:
+ * `emulated-stalls`.
  */
 export const CHAT_BEHAVIOURS = [
   'answers',

@@ -1,7 +1,8 @@
 /**
- * An OpenAI-compatible chat endpoint on this machine: `POST /v1/chat/completions` (whole or streamed) and `GET /v1/models`, with the
- * service's errors, headers and limits. Its "model" fills in the form that it was asked for. Tests start it in their process, people by
- * `main.ts`; the official client checks it (`test/unit/bench/provider-emulators/`).
+ * An OpenAI-compatible chat endpoint on this machine: `POST /v1/chat/completions` (whole or streamed) and `GET
+ * /v1/models`, with the service's errors, headers and limits. Its "model" fills in the form that it was asked for.
+ * Tests start it in their process, people by `main.ts`; the official client checks it
+ * (`test/unit/bench/provider-emulators/`).
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

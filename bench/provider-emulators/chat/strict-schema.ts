@@ -1,6 +1,6 @@
 /**
- * What "structured outputs" demand of a schema, and a value that fits one: the emulator refuses what the real service refuses, and answers
- * with something of the right form. Pure.
+ * What "structured outputs" demand of a schema, and a value that fits one: the emulator refuses what the real service
+ * refuses, and answers with something of the right form. Pure.
  */
 
 type Schema = Record<string, unknown>;

@@ -1,4 +1,7 @@
-/** "POST /api/outbound-call", its fields and its "Errors". Calls that are placed here ring nobody for long: they are ended at once. */
+/**
+ * "POST /api/outbound-call", its fields and its "Errors". Calls that are placed here ring nobody for long: they are
+ * ended at once.
+ */
 import type { OutboundCall } from '../../../clients/typescript/src/client.ts';
 import { NUMBERS } from '../agents.ts';
 import { holds, refusal, refusedWith, row, type Section, same } from '../row.ts';

@@ -1,6 +1,6 @@
 /**
- * What the specification configures "in the application": Phone numbers and Telephony settings, Developer API settings, Web Embed
- * settings, custom tools. Over the settings API, and without harm to a call that runs.
+ * What the specification configures "in the application": Phone numbers and Telephony settings, Developer API settings,
+ * Web Embed settings, custom tools. Over the settings API, and without harm to a call that runs.
  */
 import { NUMBERS, phoneAgent } from '../agents.ts';
 import { holds, refusal, row, type Section, same } from '../row.ts';

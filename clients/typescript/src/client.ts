@@ -1,6 +1,6 @@
 /**
- * The client: one method an operation of `/openapi.json`, named by its `operationId`, made of the table in `generated.ts`. How a
- * request is sent and repeated is `exchange.ts`. No dependencies.
+ * The client: one method an operation of `/openapi.json`, named by its `operationId`, made of the table in
+ * `generated.ts`. How a request is sent and repeated is `exchange.ts`. No dependencies.
  */
 import { type Answer, type ExchangeSettings, exchange, type RequestOptions } from './exchange.ts';
 import { OPERATIONS, type Operations } from './generated.ts';

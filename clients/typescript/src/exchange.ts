@@ -1,7 +1,7 @@
 /**
- * Sends one operation and decides whether it may be sent again. A read may. A request that makes something may only under an
- * `Idempotency-Key`, which is made here where the operation takes one and the caller gave none: so no phone is rung twice. Anything
- * else is sent once. `Retry-After` is honoured.
+ * Sends one operation and decides whether it may be sent again. A read may. A request that makes something may only
+ * under an `Idempotency-Key`, which is made here where the operation takes one and the caller gave none: so no phone is
+ * rung twice. Anything else is sent once. `Retry-After` is honoured.
  */
 import { ParleyError } from './parley-error.ts';
 

@@ -1,5 +1,6 @@
 /**
- * Made by `node scripts/build-client.mjs` of the service's own `/openapi.json`; not changed by hand. `npm run check` fails when it is stale.
+ * Made by `node scripts/build-client.mjs` of the service's own `/openapi.json`; not changed by hand. `npm run check`
+ * fails when it is stale.
  */
 
 import type { OperationFacts } from './exchange.ts';
@@ -695,7 +696,10 @@ export interface WebhookEndpoint {
   failuresSinceSuccess: number;
   /** `enable` closes it */
   breaker: {
-    /** open: 20 attempts in a row failed, and nothing is sent; half_open: the next attempt asks whether it is back */
+    /**
+     * open: 20 attempts in a row failed, and nothing is sent; half_open: the next attempt asks whether it is
+     * back
+     */
     state: 'closed' | 'open' | 'half_open';
     /** When that attempt may be made */
     opensAt: string | null;
@@ -1332,7 +1336,10 @@ export interface NewConnection {
   credentials?: { [key: string]: string } | null;
   /** Null takes one away. `tokensPerMinute` is for language models */
   limits?: { concurrent?: number | null; requestsPerMinute?: number | null; tokensPerMinute?: number | null };
-  /** Null takes one away. By provider: deepgram: mipOptOut; openai_compatible: organization, project; elevenlabs: enableLogging */
+  /**
+   * Null takes one away. By provider: deepgram: mipOptOut; openai_compatible: organization, project;
+   * elevenlabs: enableLogging
+   */
   settings?: { [key: string]: string | boolean | null };
 }
 export interface ConnectionVersions {
@@ -1360,7 +1367,10 @@ export interface ConnectionChange {
   credentials?: { [key: string]: string } | null;
   /** Null takes one away. `tokensPerMinute` is for language models */
   limits?: { concurrent?: number | null; requestsPerMinute?: number | null; tokensPerMinute?: number | null };
-  /** Null takes one away. By provider: deepgram: mipOptOut; openai_compatible: organization, project; elevenlabs: enableLogging */
+  /**
+   * Null takes one away. By provider: deepgram: mipOptOut; openai_compatible: organization, project;
+   * elevenlabs: enableLogging
+   */
   settings?: { [key: string]: string | boolean | null };
 }
 export interface ConnectionTrial {
@@ -1580,7 +1590,12 @@ export interface NewPrice {
   provider: 'deepgram' | 'openai_compatible' | 'elevenlabs';
   /** As the provider names it; `*`: all without a price of their own */
   model: string;
-  /** What it is for: listen_seconds: a second of sound that was listened to; input_tokens: 1,000 tokens of a request that the provider did not have already; cached_input_tokens: 1,000 tokens of a request that the provider still had; output_tokens: 1,000 tokens of an answer; characters: 1,000 characters of text that was spoken; speech_seconds: a second of sound that was made */
+  /**
+   * What it is for: listen_seconds: a second of sound that was listened to; input_tokens: 1,000 tokens of a
+   * request that the provider did not have already; cached_input_tokens: 1,000 tokens of a request that the
+   * provider still had; output_tokens: 1,000 tokens of an answer; characters: 1,000 characters of text that
+   * was spoken; speech_seconds: a second of sound that was made
+   */
   unit: 'listen_seconds' | 'input_tokens' | 'cached_input_tokens' | 'output_tokens' | 'characters' | 'speech_seconds';
   /** Millionths of the currency; null: no price from then on */
   priceMicros: number | null;
@@ -1767,7 +1782,9 @@ export interface Operations {
   /**
    * Call a phone number and hand the conversation to an agent.
    *
-   * Answers as soon as the carrier has taken the call. Follow it by its events, read it from the call log, or wait for the webhook. A 500 with `submission_unknown` may ring: repeat it with the same Idempotency-Key only.
+   * Answers as soon as the carrier has taken the call. Follow it by its events, read it from the call log,
+   * or wait for the webhook. A 500 with `submission_unknown` may ring: repeat it with the same
+   * Idempotency-Key only.
    *
    * The key needs `calls:write`.
    */
@@ -1775,7 +1792,8 @@ export interface Operations {
   /**
    * The call log.
    *
-   * Newest first. Several filters must all hold. A call is in the list from its placement on; its transcript is searched once it has ended.
+   * Newest first. Several filters must all hold. A call is in the list from its placement on; its transcript
+   * is searched once it has ended.
    *
    * The key needs `calls:read`.
    */
@@ -1848,7 +1866,9 @@ export interface Operations {
   /**
    * Delete parts of a call for good.
    *
-   * Recording, transcript and analysis then say `deleted`. `metadata` is what was known of the person: name, number, metadata; in stored webhook bodies too. Times and outcome stay. Keys of recordings go first, so that no copy can be read any more. Repeating it is fine.
+   * Recording, transcript and analysis then say `deleted`. `metadata` is what was known of the person: name,
+   * number, metadata; in stored webhook bodies too. Times and outcome stay. Keys of recordings go first, so
+   * that no copy can be read any more. Repeating it is fine.
    *
    * The key needs `calls:write`.
    */
@@ -1871,7 +1891,8 @@ export interface Operations {
   /**
    * What happened in a call, in order.
    *
-   * A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. It ends with the event `end`, or without it when its key is revoked.
+   * A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live;
+   * `Last-Event-ID` continues one. It ends with the event `end`, or without it when its key is revoked.
    *
    * The key needs `calls:read`.
    */
@@ -1879,7 +1900,8 @@ export interface Operations {
   /**
    * The transcript of a call.
    *
-   * What was heard so far. As JSON with its turns, as text with a line a turn, or as subtitles for the recording.
+   * What was heard so far. As JSON with its turns, as text with a line a turn, or as subtitles for the
+   * recording.
    *
    * The key needs `calls:read`.
    */
@@ -1894,7 +1916,9 @@ export interface Operations {
   /**
    * Steer a call that runs.
    *
-   * Answered when the call has done it, within 3 s. Each action is in the events of the call and in the audit log, without its words or digits. Only for an answered call of a scripted agent; a mute outlasts a fault of ours that moves the call.
+   * Answered when the call has done it, within 3 s. Each action is in the events of the call and in the
+   * audit log, without its words or digits. Only for an answered call of a scripted agent; a mute outlasts a
+   * fault of ours that moves the call.
    *
    * The key needs `calls:write`.
    */
@@ -1902,14 +1926,18 @@ export interface Operations {
   /**
    * The recording of a call.
    *
-   * Redirects to a signed address that lives five minutes and needs no key. Stored is Ogg/Opus in stereo; every other form is made of it when it is asked for, which takes a second or two.
+   * Redirects to a signed address that lives five minutes and needs no key. Stored is Ogg/Opus in stereo;
+   * every other form is made of it when it is asked for, which takes a second or two.
    *
    * The key needs `calls:read`.
    */
   readRecording: {
     input: {
       callUuid: string;
-      /** `stereo` has the caller left and the agent right, `mono` both in one; `caller` and `agent` one of them alone */
+      /**
+       * `stereo` has the caller left and the agent right, `mono` both in one; `caller` and `agent` one of them
+       * alone
+       */
       variant?: 'stereo' | 'mono' | 'caller' | 'agent';
       /** `ogg` is Ogg/Opus, `wav` 16-bit PCM */
       format?: 'ogg' | 'wav';
@@ -1921,12 +1949,16 @@ export interface Operations {
   /**
    * A recording, at its signed address.
    *
-   * The addresses in `recording.ready` and in the call log, and the one that `readRecording` redirects to. HEAD and single byte ranges are answered; no key is needed, so treat the address as a secret.
+   * The addresses in `recording.ready` and in the call log, and the one that `readRecording` redirects to.
+   * HEAD and single byte ranges are answered; no key is needed, so treat the address as a secret.
    */
   downloadRecording: {
     input: {
       callUuid: string;
-      /** `stereo` has the caller left and the agent right, `mono` both in one; `caller` and `agent` one of them alone */
+      /**
+       * `stereo` has the caller left and the agent right, `mono` both in one; `caller` and `agent` one of them
+       * alone
+       */
       variant?: 'stereo' | 'mono' | 'caller' | 'agent';
       /** `ogg` is Ogg/Opus, `wav` 16-bit PCM */
       format?: 'ogg' | 'wav';
@@ -1942,7 +1974,8 @@ export interface Operations {
   /**
    * Create a lead, or change the one with this externalId.
    *
-   * The same number again makes another lead, whose `duplicateOf` names the oldest. The same `externalId` changes what is given of the lead that has it.
+   * The same number again makes another lead, whose `duplicateOf` names the oldest. The same `externalId`
+   * changes what is given of the lead that has it.
    *
    * The key needs `leads:write`.
    */
@@ -2024,7 +2057,8 @@ export interface Operations {
   /**
    * Import leads from a file of up to 10,000 rows.
    *
-   * The body is the file itself, at most 10 MB: CSV with a header line, or one JSON object a line. It is looked through at once and stored row by row afterwards; a row that is wrong harms no other.
+   * The body is the file itself, at most 10 MB: CSV with a header line, or one JSON object a line. It is
+   * looked through at once and stored row by row afterwards; a row that is wrong harms no other.
    *
    * The key needs `leads:write`.
    */
@@ -2073,7 +2107,8 @@ export interface Operations {
   /**
    * Call a lead now.
    *
-   * As POST /api/outbound-call, to the number of the lead and with its name, notes, source and metadata for placeholders. The body may be empty. The status of the lead follows the call.
+   * As POST /api/outbound-call, to the number of the lead and with its name, notes, source and metadata for
+   * placeholders. The body may be empty. The status of the lead follows the call.
    *
    * The key needs `calls:write`.
    */
@@ -2122,7 +2157,8 @@ export interface Operations {
   /**
    * Set the webhook URL.
    *
-   * The first URL gets a secret, which the answer shows this once. Another URL keeps it, unless `newSecret` asks for one: then both sign for 24 h. What waited goes to the new URL.
+   * The first URL gets a secret, which the answer shows this once. Another URL keeps it, unless `newSecret`
+   * asks for one: then both sign for 24 h. What waited goes to the new URL.
    *
    * The key needs `settings:write`.
    */
@@ -2130,7 +2166,8 @@ export interface Operations {
   /**
    * Take the webhook URL and its secret away.
    *
-   * What waits is given up. What became of events can still be read, and a URL that is set later can be sent them by a replay.
+   * What waits is given up. What became of events can still be read, and a URL that is set later can be sent
+   * them by a replay.
    *
    * The key needs `settings:write`.
    */
@@ -2191,7 +2228,8 @@ export interface Operations {
   /**
    * Send many again.
    *
-   * All events of a time, of some kinds or calls, also those from before the URL was set; at most 10,000 at once. Under the same `webhook-id`: a receiver that remembers ids works off only what it missed.
+   * All events of a time, of some kinds or calls, also those from before the URL was set; at most 10,000 at
+   * once. Under the same `webhook-id`: a receiver that remembers ids works off only what it missed.
    *
    * The key needs `webhooks:write`.
    */
@@ -2263,7 +2301,8 @@ export interface Operations {
   /**
    * Who changed what in the workspace, newest first.
    *
-   * In pages. Rows are chained by their hashes and never change; `parley audit verify` checks the whole chain.
+   * In pages. Rows are chained by their hashes and never change; `parley audit verify` checks the whole
+   * chain.
    *
    * The key needs `audit:read`.
    */
@@ -2372,7 +2411,8 @@ export interface Operations {
   /**
    * Make a clip of a sound file.
    *
-   * Ogg Opus, WebM Opus and WAV; anything else where FFmpeg is installed. At most 10 MB and three minutes. It becomes one channel at -16 LUFS.
+   * Ogg Opus, WebM Opus and WAV; anything else where FFmpeg is installed. At most 10 MB and three minutes.
+   * It becomes one channel at -16 LUFS.
    *
    * The key needs `settings:write`.
    */
@@ -2388,7 +2428,8 @@ export interface Operations {
   /**
    * Delete a clip.
    *
-   * Its key is forgotten first, so that every copy of it is noise. A live call that has it plays it to its end.
+   * Its key is forgotten first, so that every copy of it is noise. A live call that has it plays it to its
+   * end.
    *
    * The key needs `settings:write`.
    */
@@ -2412,7 +2453,8 @@ export interface Operations {
   /**
    * Add a phone line.
    *
-   * Credentials may follow later; until then no call can be placed from it. Its limits are at most those that the operator allows the workspace.
+   * Credentials may follow later; until then no call can be placed from it. Its limits are at most those
+   * that the operator allows the workspace.
    *
    * The key needs `settings:write`.
    */
@@ -2460,7 +2502,8 @@ export interface Operations {
   /**
    * Make a key.
    *
-   * Its text is in the answer and nowhere else. It has no scope, address range or life beyond that of the key that asks. A workspace has at most five live keys.
+   * Its text is in the answer and nowhere else. It has no scope, address range or life beyond that of the
+   * key that asks. A workspace has at most five live keys.
    *
    * The key needs `settings:write`.
    */
@@ -2468,7 +2511,8 @@ export interface Operations {
   /**
    * Make a key like this one, which then ends.
    *
-   * The old key stays valid for `overlapSeconds`, a minute to a week, so that its users can be changed in between.
+   * The old key stays valid for `overlapSeconds`, a minute to a week, so that its users can be changed in
+   * between.
    *
    * The key needs `settings:write`.
    */
@@ -2484,7 +2528,8 @@ export interface Operations {
   /**
    * Change name, scopes, address ranges or end of life of a key.
    *
-   * Only what is given, of a live key; holds within 2 s. It is widened to no scope, address range or life beyond that of the key that asks.
+   * Only what is given, of a live key; holds within 2 s. It is widened to no scope, address range or life
+   * beyond that of the key that asks.
    *
    * The key needs `settings:write`.
    */
@@ -2532,7 +2577,8 @@ export interface Operations {
   /**
    * Store or replace a secret.
    *
-   * For `{{secret.NAME}}` in the headers of tools, from the next request on. `TOOL_SIGNING_SECRET` signs the requests of tools.
+   * For `{{secret.NAME}}` in the headers of tools, from the next request on. `TOOL_SIGNING_SECRET` signs the
+   * requests of tools.
    *
    * The key needs `settings:write`.
    */
@@ -2588,7 +2634,8 @@ export interface Operations {
   /**
    * Remove a connection.
    *
-   * Refused while an agent or the analysis names it, unless `force`: then their calls do without it. Calls that run go on with it.
+   * Refused while an agent or the analysis names it, unless `force`: then their calls do without it. Calls
+   * that run go on with it.
    *
    * The key needs `settings:write`.
    */
@@ -2635,7 +2682,8 @@ export interface Operations {
   /**
    * Remove the chat endpoint.
    *
-   * From now on the local heuristic reads the calls. The connection `analysis` goes with it, unless an agent uses it.
+   * From now on the local heuristic reads the calls. The connection `analysis` goes with it, unless an agent
+   * uses it.
    *
    * The key needs `settings:write`.
    */
@@ -2651,7 +2699,8 @@ export interface Operations {
   /**
    * Change for how long it is kept.
    *
-   * Only the kinds that are given. The next purge follows it, for calls that are over too; what is under a legal hold stays.
+   * Only the kinds that are given. The next purge follows it, for calls that are over too; what is under a
+   * legal hold stays.
    *
    * The key needs `settings:write`.
    */
@@ -2813,7 +2862,8 @@ export interface Operations {
   /**
    * Rename it, switch its API access on or off, set its limits with their caps.
    *
-   * Off: every key of the workspace is refused within 2 s. A limit is at once the cap of what the workspace may set.
+   * Off: every key of the workspace is refused within 2 s. A limit is at once the cap of what the workspace
+   * may set.
    *
    * Takes an operator's key.
    */
@@ -2862,7 +2912,8 @@ export interface Operations {
   /**
    * A token for one conversation on a web page.
    *
-   * Called by the page itself. The widget key and the Origin decide; the token opens one WebSocket at /ws/live within 60 s (docs/live-protocol.md).
+   * Called by the page itself. The widget key and the Origin decide; the token opens one WebSocket at
+   * /ws/live within 60 s (docs/live-protocol.md).
    */
   createEmbedSession: { input: { body: EmbedSessionRequest }; data: EmbedSession };
   /**

@@ -1,4 +1,7 @@
-/** An answer that is no success, with all that the service says of it. `code` is its `X-Error-Code`: compare that, not the message. */
+/**
+ * An answer that is no success, with all that the service says of it. `code` is its
+ * `X-Error-Code`: compare that, not the message.
+ */
 export class ParleyError extends Error {
   readonly status: number;
   readonly code: string | null;

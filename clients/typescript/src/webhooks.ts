@@ -1,6 +1,7 @@
 /**
- * Verifies a webhook (Standard Webhooks): the signature over id, time and the exact bytes of the body, compared in constant time, by
- * any of the secrets that are live; and its age. Answer 200 within three seconds, then work; the same `id` may come more than once.
+ * Verifies a webhook (Standard Webhooks): the signature over id, time and the exact bytes of the body, compared in
+ * constant time, by any of the secrets that are live; and its age. Answer 200 within three seconds, then work; the same
+ * `id` may come more than once.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 

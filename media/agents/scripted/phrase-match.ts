@@ -1,7 +1,8 @@
 /**
- * Does what the recogniser heard fit a phrase of the step, and what did the phrase's classes catch? Pure. The script machine
- * chooses the reply by it; turn taking asks it whether a partial already is a whole answer. Phrases hold words and the classes
- * `<digits>` (one or more digit words) and `<name>` (one to three words that are no digits); a phrase without a class wins over one with.
+ * Does what the recogniser heard fit a phrase of the step, and what did the phrase's classes catch? Pure. The script
+ * machine chooses the reply by it; turn taking asks it whether a partial already is a whole answer. Phrases hold words
+ * and the classes `<digits>` (one or more digit words) and `<name>` (one to three words that are no digits); a phrase
+ * without a class wins over one with.
  */
 import type { ScriptedReply } from '../../contract/agent-definition.ts';
 

@@ -1,4 +1,7 @@
-/** What a script's step means, read from its definition: its lines, what it waits for, the values of its variables. Pure; the machine asks. */
+/**
+ * What a script's step means, read from its definition: its lines, what it waits for, the values of its variables.
+ * Pure; the machine asks.
+ */
 import type { Expectation, ScriptedStep } from '../../contract/agent-definition.ts';
 import type { ScriptedLine } from '../../contract/clip.ts';
 import type { ReplyMatch } from './phrase-match.ts';

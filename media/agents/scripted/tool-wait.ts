@@ -1,7 +1,7 @@
 /**
- * What a scripted agent does while a tool is at work: it waits, and says something into the silence. Pure: the script machine asks it
- * at each tick. Nobody hears more than 2 s of nothing: fillers come after `speakAfterMs` of silence at first, and after 1.3 s of it from
- * then on, and the voice needs its time to begin.
+ * What a scripted agent does while a tool is at work: it waits, and says something into the silence. Pure: the script
+ * machine asks it at each tick. Nobody hears more than 2 s of nothing: fillers come after `speakAfterMs` of silence at
+ * first, and after 1.3 s of it from then on, and the voice needs its time to begin.
  */
 import type { ScriptedStep, ScriptedToolUse } from '../../contract/agent-definition.ts';
 import { FILLERS, TOOL_DEFAULTS, type ToolDefinition } from '../../contract/tools.ts';

@@ -1,6 +1,6 @@
 /**
- * Words that mean the same on every step: assent that lets the agent go on, and words that stop it. They are in the grammar
- * while the agent speaks. One list a language; each word must be known to the recogniser.
+ * Words that mean the same on every step: assent that lets the agent go on, and words that stop it. They are in the
+ * grammar while the agent speaks. One list a language; each word must be known to the recogniser.
  */
 
 export interface WordLists {

@@ -1,7 +1,7 @@
 /**
- * The uplink chain's first half: ring → gap fill → decode → voice gate. Hands each 20 ms of linear samples on, in order and without holes,
- * with its audio time. Called by the call session on each wake. Keeps the last 500 ms, so that a recogniser which is opened
- * when speech is certain still hears how it began. Allocates nothing per frame.
+ * The uplink chain's first half: ring → gap fill → decode → voice-activity gate. Hands each 20 ms of linear samples on,
+ * in order and without holes, with its audio time. Called by the call session on each wake. Keeps the last 500 ms, so
+ * that a recogniser which is opened when speech is certain still hears how it began. Allocates nothing per frame.
  */
 import { decodeMulaw } from '../../audio/g711.ts';
 import type { OpusDecoder } from '../../audio/opus-codec.ts';
@@ -124,7 +124,10 @@ export class FrameIntake {
     this.#opus?.close();
   }
 
-  /** Packets may hold 2.5 to 120 ms: they are cut into frames of 20. One that does not decode is taken for 20 ms of silence. */
+  /**
+   * Packets may hold 2.5 to 120 ms: they are cut into frames of 20. One that does not decode is
+   * taken for 20 ms of silence.
+   */
   #takePacket(opus: OpusDecoder): void {
     const { bytes, payloadStart, lengthBytes } = this.#ring;
     const frameSamples = this.#preRoll[0]!.length;

@@ -11,7 +11,7 @@ import type { Clock } from '../../contract/clock.ts';
 import type { CallEar, EarFactory, EarListener, EarWords } from '../../contract/ear.ts';
 import type { CallerWords } from '../caller-words.ts';
 import type { CallReporter } from '../reporter.ts';
-import type { AgentVoice } from '../speaking/agent-voice.ts';
+import type { AgentSpeech } from '../speaking/agent-speech.ts';
 import type { Pause } from '../turn-taking/encouragement.ts';
 import { INTERRUPTION_PATIENCE } from '../turn-taking/patience.ts';
 import { SoundDetector } from '../turn-taking/sound-detector.ts';
@@ -34,7 +34,7 @@ export interface HearingDeps {
   reporter: CallReporter;
   /** Null: nothing is heard. */
   ear: EarFactory | null;
-  voice: Pick<AgentVoice, 'active' | 'interruptible' | 'audible'>;
+  agentSpeech: Pick<AgentSpeech, 'active' | 'interruptible' | 'audible'>;
   words: CallerWords;
   floor: InterruptionListener;
   listener: HearingListener;
@@ -63,7 +63,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   constructor(deps: HearingDeps) {
     this.#deps = deps;
     this.#taker = new TurnTaker(this, deps.words.patience);
-    this.#interruption = new Interruption(deps.voice, deps.words);
+    this.#interruption = new Interruption(deps.agentSpeech, deps.words);
     this.#ear = deps.ear?.(this) ?? null;
     this.#hearsAll = this.#ear?.traits.hears === 'everything';
   }
@@ -110,7 +110,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   /** What the agent expects has changed. */
   listenAnew(): void {
     this.bePatient();
-    this.#ear?.hint(this.#deps.words.hints(this.#deps.voice.active));
+    this.#ear?.hint(this.#deps.words.hints(this.#deps.agentSpeech.active));
   }
 
   /** Nothing is to be interrupted any more. */
@@ -226,9 +226,9 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
 
   /** The ear hears what the gate does not. */
   speechBegan(onsetMs: number): void {
-    const { voice, reporter, listener, clock } = this.#deps;
+    const { agentSpeech, reporter, listener, clock } = this.#deps;
     if (this.#isDeaf || this.#turn !== null || this.#taker.turnOpen) return;
-    if (voice.active && !voice.interruptible) return;
+    if (agentSpeech.active && !agentSpeech.interruptible) return;
     reporter.openUserTurn();
     listener.callerSpeaks(true, onsetMs);
     this.#earSpeaks = true;
@@ -252,7 +252,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   #tellPartial(turn: CallerTurn): void {
     if (turn.text === '') return;
     const { reporter } = this.#deps;
-    reporter.live({ type: 'partial', text: turn.text, atMs: reporter.nowMs, turnId: reporter.userTurnId });
+    reporter.conversationEvent({ type: 'partial', text: turn.text, atMs: reporter.nowMs, turnId: reporter.userTurnId });
   }
 
   recogniserFailed(error: Error): void {
@@ -297,10 +297,10 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
 
   /** A turn of the caller: someone must listen, unless the agent is speaking and may not be interrupted. */
   #beginTurn(onsetMs: number): void {
-    const { voice, words } = this.#deps;
+    const { agentSpeech, words } = this.#deps;
     const ear = this.#ear;
-    const speaks = voice.active;
-    if (speaks && !voice.interruptible) return;
+    const speaks = agentSpeech.active;
+    if (speaks && !agentSpeech.interruptible) return;
     if (this.#turn !== null) this.#turn.settle();
     if (this.#isClosed || ear === null) return;
     const turn = new CallerTurn(++this.#turns, onsetMs, speaks, this, ear);

@@ -5,17 +5,17 @@
 
 import type { WordSense } from '../../contract/agent.ts';
 import type { CallerWords } from '../caller-words.ts';
-import type { AgentVoice } from '../speaking/agent-voice.ts';
+import type { AgentSpeech } from '../speaking/agent-speech.ts';
 import { BargeIn, type BargeInOutcome, type BargeInVerdict, bargeInOutcome } from '../turn-taking/barge-in.ts';
 import type { CallerTurn } from './caller-turn.ts';
 
 export class Interruption {
-  readonly #voice: Pick<AgentVoice, 'active' | 'audible'>;
+  readonly #agentSpeech: Pick<AgentSpeech, 'active' | 'audible'>;
   readonly #words: CallerWords;
   readonly #bargeIn = new BargeIn();
 
-  constructor(voice: Pick<AgentVoice, 'active' | 'audible'>, words: CallerWords) {
-    this.#voice = voice;
+  constructor(agentSpeech: Pick<AgentSpeech, 'active' | 'audible'>, words: CallerWords) {
+    this.#agentSpeech = agentSpeech;
     this.#words = words;
   }
 
@@ -27,7 +27,7 @@ export class Interruption {
   /** From here on the caller's words decide whether the agent goes on. */
   begin(turn: CallerTurn): void {
     turn.duringSpeech = true;
-    this.#bargeIn.begin(!this.#voice.audible);
+    this.#bargeIn.begin(!this.#agentSpeech.audible);
   }
 
   end(): void {
@@ -49,7 +49,7 @@ export class Interruption {
 
   /** The turn is over; `isNews`: only now it is known that it stops the agent, if it does. */
   outcome(sense: WordSense, spokenMs: number): { outcome: BargeInOutcome; isNews: boolean } {
-    const isNews = this.#bargeIn.active && !this.#bargeIn.committed && this.#voice.active;
+    const isNews = this.#bargeIn.active && !this.#bargeIn.committed && this.#agentSpeech.active;
     const outcome = isNews ? bargeInOutcome(sense, spokenMs, this.#bargeIn.early) : 'commit';
     this.#bargeIn.end();
     return { outcome, isNews };

@@ -1,6 +1,7 @@
 /**
- * One voice frame → one packet of a leg whose codec has a memory (Opus): so it cannot be rendered ahead and sent from any place, but
- * is encoded frame by frame as the far end gets it, in one unbroken stream a call. PCM and mu-law legs have none.
+ * One voice frame → one packet of a leg whose codec has a memory (Opus): so it cannot be rendered ahead and sent from
+ * any place, but is encoded frame by frame as the far end gets it, in one unbroken stream a
+ * call. PCM and mu-law legs have none.
  */
 import { MAX_OPUS_PACKET_BYTES, type OpusCodec } from '../../audio/opus-codec.ts';
 import { FRAME_MS, type LegFormat, voiceFormatOf } from '../../contract/audio-format.ts';

@@ -1,13 +1,15 @@
 /**
- * Speech that is worth keeping: greetings, rendered while the phone rings, so that the agent's first word need not wait for a voice engine, and
- * whatever a script says without placeholders, which is the same in every call. In memory for this thread, and on disk for the others and
- * for the next start: `<directory>/<sha-256 of text, voice and codec>.speech`, written to a temporary file and renamed. A call that begins
- * while its greeting still renders plays from the rendering itself. Both are bounded in number and bytes; the longest unused go.
- * Greetings hold names: neither the text nor anything audible is in the file. It is sealed under a key made of the text itself, so that who
- * does not know what was said cannot find out by listening.
+ * Speech that is worth keeping: greetings, rendered while the phone rings, so that the agent's first word need not wait
+ * for a voice engine, and whatever a script says without placeholders, which is the same in every call. In memory for
+ * this thread, and on disk for the others and for the next start: `<directory>/<sha-256 of text, voice and
+ * codec>.speech`, written to a temporary file and renamed. A call that begins while its greeting still renders plays
+ * from the rendering itself. Both are bounded in number and bytes; the longest unused go. Greetings hold names: neither
+ * the text nor anything audible is in the file. It is encrypted under a key made of the text itself, so that who does
+ * not know what was said cannot find out by listening.
  *
  *   file:  nonce (12) │ tag (16) │ AES-256-GCM of
- *          {"version":1,"frameBytes":160,"frames":N,"words":[[charStart,charEnd,startMs,endMs],…]}\n  N × frameBytes of audio
+ *          {"version":1,"frameBytes":160,"frames":N,"words":[[charStart,charEnd,startMs,endMs],…]}\n
+ *          N × frameBytes of audio
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -61,8 +63,8 @@ export class GreetingCache {
   }
 
   /**
-   * The speech, perhaps still growing: from memory at once, else from disk, else rendered now. With `hurry` the disk is not asked for what
-   * is not known to be there: a caller listens. Never rejects.
+   * The speech, perhaps still growing: from memory at once, else from disk, else rendered now. With `hurry` the disk is
+   * not asked for what is not known to be there: a caller listens. Never rejects.
    */
   obtain(request: RenderRequest, hurry = false): RenderedSpeech {
     const key = keyOf(this.#keyed(request));
@@ -170,7 +172,7 @@ export class GreetingCache {
     };
     const audio = speech.bytes.subarray(0, speech.frames * speech.frameBytes);
     const plain = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), audio]);
-    await this.#store.write(key, sealed(this.#keyed(request), plain));
+    await this.#store.write(key, encrypted(this.#keyed(request), plain));
   }
 }
 
@@ -178,15 +180,15 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** The name of a file is a digest too: this one must not be got from it. */
-function sealingKeyOf({ text, voice, format }: RenderRequest): Buffer {
+function encryptionKeyOf({ text, voice, format }: RenderRequest): Buffer {
   return createHash('sha256')
     .update(JSON.stringify(['parley greeting', VERSION, text, voice, format.codec, format.rateHz]))
     .digest();
 }
 
-/** The nonce is made of what is sealed: another rendering of the same text has another. */
-function sealed(request: RenderRequest, plain: Buffer): Buffer {
-  const key = sealingKeyOf(request);
+/** The nonce is made of what is encrypted: another rendering of the same text has another. */
+function encrypted(request: RenderRequest, plain: Buffer): Buffer {
+  const key = encryptionKeyOf(request);
   const nonce = createHmac('sha256', key).update(plain).digest().subarray(0, NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
   const body = Buffer.concat([cipher.update(plain), cipher.final()]);
@@ -197,7 +199,7 @@ function sealed(request: RenderRequest, plain: Buffer): Buffer {
 function opened(request: RenderRequest, file: Buffer): Buffer | null {
   if (file.length < NONCE_BYTES + TAG_BYTES) return null;
   const body = file.subarray(NONCE_BYTES + TAG_BYTES);
-  const decipher = createDecipheriv('aes-256-gcm', sealingKeyOf(request), file.subarray(0, NONCE_BYTES));
+  const decipher = createDecipheriv('aes-256-gcm', encryptionKeyOf(request), file.subarray(0, NONCE_BYTES));
   decipher.setAuthTag(file.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
   try {
     return Buffer.concat([decipher.update(body), decipher.final()]);

@@ -1,6 +1,6 @@
 /**
- * The folder of kept speech, for the greeting cache: a sealed file a speech, written to a temporary file and renamed, so that other threads
- * see it whole or not at all. Bounded in number and bytes; the longest unused go.
+ * The folder of kept speech, for the greeting cache: an encrypted file a speech, written to a temporary file and
+ * renamed, so that other threads see it whole or not at all. Bounded in number and bytes; the longest unused go.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ export interface SpeechStore {
   /** Marks it as used now. Never rejects. */
   touch(key: string): Promise<void>;
   /** Rejects when it cannot be written. */
-  write(key: string, sealed: Buffer): Promise<void>;
+  write(key: string, encrypted: Buffer): Promise<void>;
 }
 
 export class GreetingFiles implements SpeechStore {
@@ -58,11 +58,11 @@ export class GreetingFiles implements SpeechStore {
     await utimes(this.#pathOf(key), now, now).catch(() => {});
   }
 
-  async write(key: string, sealed: Buffer): Promise<void> {
+  async write(key: string, encrypted: Buffer): Promise<void> {
     const temporary = join(this.#directory, `.${key}.${randomUUID()}.tmp`);
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     try {
-      await writeFile(temporary, sealed, { mode: 0o600 });
+      await writeFile(temporary, encrypted, { mode: 0o600 });
       await rename(temporary, this.#pathOf(key));
       this.#onDisk.add(key);
     } catch (error) {

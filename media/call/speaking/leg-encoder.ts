@@ -1,6 +1,6 @@
 /**
- * Voice engine's samples → the leg's rate and codec, appended to a `RenderedSpeech`: the one conversion of the downlink chain. One
- * encoder an utterance (the resampler has a memory). Called chunk by chunk, never per frame.
+ * Voice engine's samples → the leg's rate and codec, appended to a `RenderedSpeech`: the one conversion of the downlink
+ * chain. One encoder an utterance (the resampler has a memory). Called chunk by chunk, never per frame.
  */
 import { encodeMulaw } from '../../audio/g711.ts';
 import { createResampler, type Resampler } from '../../audio/resampler.ts';

@@ -1,7 +1,7 @@
 /**
- * Cuts what the agent says into pieces for the voice engine: sentences, and the first of them at a comma when it is long, because the
- * caller waits for the first piece only. Pure. Never cuts inside numbers, times or addresses (a boundary needs white space after
- * it), nor after a title or an initial.
+ * Cuts what the agent says into pieces for the voice engine: sentences, and the first of them at a comma when it is
+ * long, because the caller waits for the first piece only. Pure. Never cuts inside numbers, times or addresses (a
+ * boundary needs white space after it), nor after a title or an initial.
  */
 
 export interface Piece {
@@ -12,7 +12,9 @@ export interface Piece {
   isClause: boolean;
 }
 
-/** A first sentence over this many characters is cut at its first comma, colon or semicolon after `FIRST_CLAUSE_CHARS`. */
+/**
+ * A first sentence over this many characters is cut at its first comma, colon or semicolon after `FIRST_CLAUSE_CHARS`.
+ */
 const LONG_FIRST_CHARS = 60;
 const FIRST_CLAUSE_CHARS = 25;
 

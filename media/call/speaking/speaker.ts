@@ -1,13 +1,13 @@
 /**
- * The downlink chain's end in the pipeline: plays one `RenderedSpeech` at a time into the call's downlink ring and knows, from the I/O
- * thread's playhead, what the far end has heard of it. The call session calls `pump` on each wake. Frames are copied, never made,
- * here; nothing is allocated per frame.
+ * The downlink chain's end in the pipeline: plays one `RenderedSpeech` at a time into the call's downlink ring and
+ * knows, from the I/O thread's playhead, what the far end has heard of it. The call session calls `pump` on each wake.
+ * Frames are copied, never made, here; nothing is allocated per frame.
  *
  *   idle ──say──► speaking ──pause──► settling ──I/O applied the generation──► paused ──resume──► speaking
  *                    └──played to the end──► idle              paused ──cut──► idle
  *
- * Frame numbers rise from 1 for the whole call; a run of them maps onto the utterance's frames, and a new run begins on each
- * resume. No frame is written while the I/O thread has not yet carried out the last generation.
+ * Frame numbers rise from 1 for the whole call; a run of them maps onto the utterance's frames, and a new run begins on
+ * each resume. No frame is written while the I/O thread has not yet carried out the last generation.
  */
 import { FRAME_MS } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';

@@ -9,7 +9,7 @@ import type { Clock } from '../../contract/clock.ts';
 import type { TextToSpeech } from '../../contract/engines.ts';
 import type { SpeechSource } from '../../contract/speech-source.ts';
 import { takeAudio } from './audio-intake.ts';
-import type { ClipShelf } from './clip-shelf.ts';
+import type { ClipCache } from './clip-cache.ts';
 import type { GreetingCache } from './greeting-cache.ts';
 import { loopedSpeech } from './looped-speech.ts';
 import type { RenderedSpeech } from './rendered-speech.ts';
@@ -21,7 +21,7 @@ export interface SpeechMakerDeps {
   /** Of that engine. */
   greetings: GreetingCache;
   /** Of this call. */
-  clips?: { shelf: ClipShelf; files: CallClips };
+  clips?: { cache: ClipCache; files: CallClips };
 }
 
 /** How an agent speaks. */
@@ -53,7 +53,7 @@ export class SpeechMaker {
     const { text, clip } = source;
     if (clip === undefined) return this.#spoken(source);
     const file = clips?.files[clip];
-    return clips === undefined || file === undefined ? null : clips.shelf.obtain(file, text, format);
+    return clips === undefined || file === undefined ? null : clips.cache.obtain(file, text, format);
   }
 
   #spoken({ text, isOpening = false, isFixed = false }: Extract<SpeechSource, { text: string }>): RenderedSpeech {

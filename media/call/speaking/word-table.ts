@@ -1,7 +1,7 @@
 /**
- * When each word of synthesised speech sounds. The local voice gives no word times, so the words of a chunk share its voiced part in
- * proportion to their syllables; silence before and after is left out. The transcript's heard text and the place to go on
- * after a pause are read from here. Pure.
+ * When each word of synthesised speech sounds. The local voice gives no word times, so the words of a chunk share its
+ * voiced part in proportion to their syllables; silence before and after is left out. The transcript's heard text and
+ * the place to go on after a pause are read from here. Pure.
  */
 
 export interface SpokenWord {

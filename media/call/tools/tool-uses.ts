@@ -29,7 +29,7 @@ export interface ToolUsesDeps {
   definitions: readonly ToolDefinition[];
   port: ToolPort;
   clock: Clock;
-  reporter: Pick<CallReporter, 'nowMs' | 'live'>;
+  reporter: Pick<CallReporter, 'nowMs' | 'conversationEvent'>;
   /**
    * Of a call that goes on: uses that had no result are begun again by their agent, in the same order, under the same
    * ids.
@@ -93,7 +93,7 @@ export class ToolUses {
     const atPage = kind === 'client';
     const begunAtMs = reporter.nowMs;
     const use = { toolCallId, name, begunAtMs, dueAtMs: begunAtMs + timeoutMs + (atPage ? 0 : LATE_MS) };
-    reporter.live({ type: 'tool', phase: 'start', toolCallId, name, atMs: begunAtMs });
+    reporter.conversationEvent({ type: 'tool', phase: 'start', toolCallId, name, atMs: begunAtMs });
     if (definition === undefined) {
       this.#settle(use, toolFailed('unknown_tool', `The agent has no tool '${name}'.`));
     } else if (this.#open.size >= MOST_AT_ONCE) {
@@ -156,6 +156,6 @@ export class ToolUses {
     const code = answer.ok ? null : answer.code;
     const outcome = answer.ok ? 'ok' : code === 'cancelled' ? 'cancelled' : 'failed';
     const { status } = answer;
-    reporter.live({ type: 'tool', phase: 'end', toolCallId, name, atMs, outcome, code, status, ms });
+    reporter.conversationEvent({ type: 'tool', phase: 'end', toolCallId, name, atMs, outcome, code, status, ms });
   }
 }

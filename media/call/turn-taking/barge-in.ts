@@ -1,9 +1,11 @@
 /**
- * The caller speaks while the agent does: was that meant to stop it? Pause first, decide by words. Pure, on audio time; one
- * object a call, begun anew for each turn of the caller that falls into the agent's speech. The call session carries the verdicts out.
+ * The caller speaks while the agent does: was that meant to stop it? Pause first, decide by words. Pure, on audio time;
+ * one object a call, begun anew for each turn of the caller that falls into the agent's speech. The call session
+ * carries the verdicts out.
  *
  *   250 ms of speech ──► pause (what is queued is dropped, the place is kept)
- *   words that answer or interrupt, unchanged for 120 ms; or 1.2 s of speech that is no assent ──► commit: the agent is cut at what was heard
+ *   words that answer or interrupt, unchanged for 120 ms; or 1.2 s of speech that is no assent ──► commit: the agent is
+ *   cut at what was heard
  *   the turn ends (200 ms after understood words, else 1.2 s of silence) ──► commit or go on, by the final result
  */
 import type { WordSense } from '../../contract/agent.ts';
@@ -21,7 +23,10 @@ export class BargeIn {
   active = false;
   paused = false;
   committed = false;
-  /** The agent had made no sound when the caller began: more of the last turn, most likely, which only clear words may make a new one. */
+  /**
+   * The agent had made no sound when the caller began: more of the last turn, most likely, which only clear words may
+   * make a new one.
+   */
   early = false;
   #sense: WordSense = 'nothing';
   #senseSinceMs = 0;
@@ -61,7 +66,10 @@ export class BargeIn {
   }
 }
 
-/** The turn is over: what the final result makes of it. `spokenMs` is its length from first to last sound; `early` as above. */
+/**
+ * The turn is over: what the final result makes of it. `spokenMs` is its length from first to
+ * last sound; `early` as above.
+ */
 export function bargeInOutcome(sense: WordSense, spokenMs: number, early: boolean): BargeInOutcome {
   switch (sense) {
     case 'acknowledge':

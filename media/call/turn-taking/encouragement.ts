@@ -1,7 +1,8 @@
 /**
- * A short word into a long pause, so that nobody listens to 2 s of nothing: in steps that give the caller more time than that, a number to be
- * looked up or a name to be spelled, and when the recogniser is late. It takes no turn: the caller may go on as though it had not been said.
- * Pure, on audio time; one object a call, asked by the conversation at each tick.
+ * A short word into a long pause, so that nobody listens to 2 s of nothing: in steps that give the caller more time
+ * than that, a number to be looked up or a name to be spelled, and when the recogniser is late. It takes no turn: the
+ * caller may go on as though it had not been said. Pure, on audio time; one object a call,
+ * asked by the conversation at each tick.
  */
 
 /** Of silence: the word is heard 0.2 s later. */

@@ -1,7 +1,8 @@
 /**
- * Whether a frame holds sound at all, by its level over that of the line's own noise. The voice gate says what is speech, and is 100 ms out
- * either way where words fade away or begin softly: too much where the pause of a sentence (1.1 s) and the end of a turn (1.2 s) lie so
- * close together. Called by the hearing for each 20 ms frame: 160 to 960 multiplications, no allocation. Pure.
+ * Whether a frame holds sound at all, by its level over that of the line's own noise. The voice-activity gate says what
+ * is speech, and is 100 ms out either way where words fade away or begin softly: too much where the pause of a sentence
+ * (1.1 s) and the end of a turn (1.2 s) lie so close together. Called by the hearing for each 20 ms frame: 160 to 960
+ * multiplications, no allocation. Pure.
  */
 
 /** About -64 dBFS: below it even a line without any noise is silent. */

@@ -1,7 +1,7 @@
 /**
- * From frame-by-frame voice activity to "someone is speaking". Opens on 60 ms of speech within 100 ms, closes after 200 ms
- * without; while open, two speech frames of five keep it open, so that a lone click in the pause after a word does not.
- * Pure, on audio time: frames must be contiguous, 20 ms each (the uplink fills gaps). The turn taker feeds it.
+ * From frame-by-frame voice activity to "someone is speaking". Opens on 60 ms of speech within 100 ms, closes after 200
+ * ms without; while open, two speech frames of five keep it open, so that a lone click in the pause after a word does
+ * not. Pure, on audio time: frames must be contiguous, 20 ms each (the uplink fills gaps). The turn taker feeds it.
  */
 import { FRAME_MS } from '../../contract/audio-format.ts';
 

@@ -1,17 +1,17 @@
 /**
- * When the caller's turn begins and ends. Pure, on audio time (ms of stream of the frames themselves, never their arrival),
- * so a burst of late frames gives the same turns as a steady flow. The call session feeds frames and what the recogniser
- * makes of them, and acts on the listener's calls.
+ * When the caller's turn begins and ends. Pure, on audio time (ms of stream of the frames themselves, never their
+ * arrival), so a burst of late frames gives the same turns as a steady flow. The call session feeds frames and what the
+ * recogniser makes of them, and acts on the listener's calls.
  *
  *   quiet ──60 ms of speech──► speaking ──200 ms of silence──► pausing ──patience──► turn over ──► quiet
  *                                 ▲────────── speech ─────────────┘
  *
- * After 600 ms of silence the listener is told that the turn may be over, so that its meaning is known when it is. Sound that stirs when
- * patience runs out gets 100 ms to become speech. The longest pause is counted from the last sound (`sound-detector.ts`), as the caller
- * counts it, shorter ones from the last speech.
+ * After 600 ms of silence the listener is told that the turn may be over, so that its meaning is known when it is.
+ * Sound that stirs when patience runs out gets 100 ms to become speech. The longest pause is counted from the last
+ * sound (`sound-detector.ts`), as the caller counts it, shorter ones from the last speech.
  *
- * A turn also ends when the audio stops coming (the session says so after 1 s), when silence lasts 5 s whatever was asked, and
- * when the gate is stuck open: a whole answer that no longer changes, or 20 s of unbroken sound.
+ * A turn also ends when the audio stops coming (the session says so after 1 s), when silence lasts 5 s whatever was
+ * asked, and when the gate is stuck open: a whole answer that no longer changes, or 20 s of unbroken sound.
  */
 
 import { LONGEST_PAUSE_MS, type Patience } from '../../contract/agent.ts';
@@ -34,9 +34,14 @@ export interface TurnListener {
 const HARD_STOP_MS = 5_000;
 const LONGEST_SOUND_MS = 20_000;
 const STUCK_ANSWER_MS = 1_500;
-/** Shorter than the pauses of a sentence would have it asked in each of them, later than this the answer would be late. */
+/**
+ * Shorter than the pauses of a sentence would have it asked in each of them, later than this the answer would be late.
+ */
 const MAY_BE_OVER_MS = 600;
-/** The last sound is at most so far from the last speech: beyond, it is no fading word, or the gate heard what is hard to hear. */
+/**
+ * The last sound is at most so far from the last speech: beyond, it is no fading word, or the
+ * gate heard what is hard to hear.
+ */
 const FADING_MS = 100;
 /** Three frames: sound in one of them stirs. */
 const STIRRING_MASK = 0b111;
@@ -113,7 +118,9 @@ export class TurnTaker {
     this.#answerSinceMs = this.nowMs;
   }
 
-  /** What the turn means if this pause is its end; `isAnswer` as above. Known too late to end it sooner than any other. */
+  /**
+   * What the turn means if this pause is its end; `isAnswer` as above. Known too late to end it sooner than any other.
+   */
   concluded(isAnswer: boolean): void {
     this.#concludedAnswer = isAnswer;
   }
@@ -128,7 +135,10 @@ export class TurnTaker {
     if (this.turnOpen) this.#end('audio_stopped');
   }
 
-  /** The turn is settled otherwise: forget it. Sound that goes on must pause, or last another second, to begin a new one. */
+  /**
+   * The turn is settled otherwise: forget it. Sound that goes on must pause, or last another
+   * second, to begin a new one.
+   */
   abandon(): void {
     if (!this.turnOpen) return;
     this.turnOpen = false;

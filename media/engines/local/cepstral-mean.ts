@@ -1,7 +1,8 @@
 /**
- * The mean cepstrum of the beginning of an utterance, which is the mark of the line, the noise and the voice. The decoder takes a mean off
- * each frame; its own is that of a studio, or of the last caller. Called by a decoder once an utterance, on the first
- * 0.7 s. Pure arithmetic on the front end's logarithmic mel spectrum; the transform is the model's (`dct`, lifter 22).
+ * The mean cepstrum of the beginning of an utterance, which is the mark of the line, the noise and the voice. The
+ * decoder takes a mean off each frame; its own is that of a studio, or of the last caller. Called by a decoder once an
+ * utterance, on the first 0.7 s. Pure arithmetic on the front end's logarithmic mel spectrum; the transform is the
+ * model's (`dct`, lifter 22).
  */
 const CEPSTRA = 13;
 const LIFTER = 22;

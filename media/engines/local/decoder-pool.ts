@@ -1,6 +1,7 @@
 /**
- * The decoders of a thread, lent for one utterance each. Called by the listen scheduler. A decoder that already holds the asked
- * grammar is preferred (loading one takes 1 to 5 ms); decoders are made when none is free, up to a limit, and are never unmade.
+ * The decoders of a thread, lent for one utterance each. Called by the listen scheduler. A decoder that already holds
+ * the asked grammar is preferred (loading one takes 1 to 5 ms); decoders are made when none is free, up to a limit, and
+ * are never unmade.
  */
 import type { CompiledGrammar } from './grammar.ts';
 import type { DecoderRateHz, PhraseDecoder } from './phrase-decoder.ts';

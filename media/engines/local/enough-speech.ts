@@ -1,7 +1,8 @@
 /**
- * Tells when the beginning of an utterance holds enough speech to know the voice and the line by. Called by a decoder with each
- * batch that it holds back, up to 1.2 s. Speech here is what stands out of the quietest frames; sound that never changes (noise,
- * or a stream that begins in the middle of a word) is never enough, and the decoder's own limit ends the wait.
+ * Tells when the beginning of an utterance holds enough speech to know the voice and the line by. Called by a decoder
+ * with each batch that it holds back, up to 1.2 s. Speech here is what stands out of the quietest frames; sound that
+ * never changes (noise, or a stream that begins in the middle of a word) is never enough, and the decoder's own limit
+ * ends the wait.
  */
 const ENOUGH_FRAMES = 40;
 /** The quietest fifth of the frames is the line. */

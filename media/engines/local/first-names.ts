@@ -1,6 +1,7 @@
 /**
- * What `<name>` stands for in a phrase: common first names, all of them in the packaged dictionary (a test holds that). More
- * names cost little to listen for, but each makes the others less certain: names that sound alike are left out where one is rare.
+ * What `<name>` stands for in a phrase: common first names, all of them in the packaged dictionary (a test holds that).
+ * More names cost little to listen for, but each makes the others less certain: names that sound alike are left out
+ * where one is rare.
  */
 export const FIRST_NAMES: readonly string[] = `
   aaron abigail adam ahmed alan albert alex alexander alexis ali alice amanda amber amy ana andrea andrew angela

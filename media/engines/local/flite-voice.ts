@@ -1,6 +1,7 @@
 /**
- * Speaks one piece of text with Flite and trims the silence that Flite puts around it (about 230 ms before and 150 ms after).
- * Called by the speech scheduler. Holds the compiled module and one instance made ahead of need, which saves 7 ms a piece.
+ * Speaks one piece of text with Flite and trims the silence that Flite puts around it (about 230 ms before and 150 ms
+ * after). Called by the speech scheduler. Holds the compiled module and one instance made ahead of need, which saves 7
+ * ms a piece.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -1,11 +1,12 @@
 /**
- * CMU Flite (a WASI command) run in memory: the 13 imports that it uses, no files, no `node:wasi`. Called by the speech thread
- * only: speaking blocks for 5 to 100 ms. One instance speaks one text and is thrown away, since a command runs once.
+ * CMU Flite (a WASI command) run in memory: the 13 imports that it uses, no files, no `node:wasi`. Called by the TTS
+ * thread only: speaking blocks for 5 to 100 ms. One instance speaks one text and is thrown
+ * away, since a command runs once.
  *
- *   fd 0  the text          fd 3  a pretended root folder          fd 4  the WAV file: 44 header bytes, then the samples
+ *   fd 0  the text     fd 3  a pretended root folder     fd 4  the WAV file: 44 header bytes, then the samples
  *
- * Flite opens the file anew for each sentence, reads the header back, appends, and patches three words of the header. So the
- * header is kept, and all that is written behind byte 44 goes to `onPcm` at once.
+ * Flite opens the file anew for each sentence, reads the header back, appends, and patches three words of the header.
+ * So the header is kept, and all that is written behind byte 44 goes to `onPcm` at once.
  */
 const HEADER_BYTES = 44;
 const TEXT_FD = 0;

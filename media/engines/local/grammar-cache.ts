@@ -1,6 +1,6 @@
 /**
- * Compiled grammars by their phrases, the least recently used ones forgotten. Called by the listen thread. A step's phrases come again
- * with each of its utterances, from every call of the same agent.
+ * Compiled grammars by their phrases, the least recently used ones forgotten. Called by the STT thread. A step's
+ * phrases come again with each of its utterances, from every call of the same agent.
  */
 import type { Grammar } from '../../contract/engines.ts';
 import { type CompiledGrammar, compileGrammar } from './grammar.ts';

@@ -1,6 +1,6 @@
 /**
  * The local recogniser as the ear of a call: it hears one turn at a time, by a grammar of the phrases that were hinted
- * when the turn began. Made once a call by the pipeline thread, over the listen thread's client.
+ * when the turn began. Made once a call by the pipeline thread, over the STT thread's client.
  */
 import type { CallEar, EarFactory, EarHints, EarListener, EarTraits } from '../../contract/ear.ts';
 import type { RecognitionStream, SpeechToText } from '../../contract/engines.ts';

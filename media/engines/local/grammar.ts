@@ -1,14 +1,15 @@
 /**
- * Compiles what a step listens for into a graph of words for the decoder. Called by the listen thread, once a set of phrases.
+ * Compiles what a step listens for into a graph of words for the decoder. Called by the STT
+ * thread, once a set of phrases.
  *
- * A phrase is 1 to 20 words between spaces. A word is an English word of the packaged dictionary (letters, apostrophe, and a full
- * stop or hyphen where the dictionary has one; case does not matter), or one of the classes
+ * A phrase is 1 to 20 words between spaces. A word is an English word of the packaged dictionary (letters, apostrophe,
+ * and a full stop or hyphen where the dictionary has one; case does not matter), or one of the classes
  *   `<digits>`  one or more spoken digits: zero, oh, one … nine        `<name>`  a first name of `first-names.ts`
- * The marks `, . ! ? ; :` after a word are dropped, and a hyphenated word that is not in the dictionary is taken as two words. Numbers
- * are written as words. Letters that are spelled are single letters (`p m`). At most 400 phrases.
+ * The marks `, . ! ? ; :` after a word are dropped, and a hyphenated word that is not in the dictionary is taken as two
+ * words. Numbers are written as words. Letters that are spelled are single letters (`p m`). At most 400 phrases.
  *
- * The graph is a trie: state 0 starts, state 1 ends, each phrase is a path. `rejection.ts` adds the paths for everything else: beside
- * the phrases, or around them for phrases that are looked for inside longer speech.
+ * The graph is a trie: state 0 starts, state 1 ends, each phrase is a path. `rejection.ts` adds the paths for
+ * everything else: beside the phrases, or around them for phrases that are looked for inside longer speech.
  */
 import { FIRST_NAMES } from './first-names.ts';
 import type { Lexicon } from './lexicon.ts';
@@ -121,7 +122,10 @@ class Graph {
     this.#lexicon = lexicon;
   }
 
-  /** The last word of a phrase leads to the final state, and also to a state of its own when a longer phrase goes on from there. */
+  /**
+   * The last word of a phrase leads to the final state, and also to a state of its own when a
+   * longer phrase goes on from there.
+   */
   addPath(tokens: readonly string[]): void {
     let from = START_STATE;
     let prefix = '';

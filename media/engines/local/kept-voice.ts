@@ -1,7 +1,8 @@
 /**
- * A voice that remembers the pieces that are the same in every call: most of what scripts say, and beside a name only the sentence that
- * holds it is made anew. What may be about somebody (a name, a tool's result, an operator's words) is not marked as fixed and not kept.
- * In the memory of the speech thread alone, for all its clients; bounded in bytes, the longest unused go first.
+ * A voice that remembers the pieces that are the same in every call: most of what scripts say, and beside a name only
+ * the sentence that holds it is made anew. What may be about somebody (a name, a tool's result, an operator's words) is
+ * not marked as fixed and not kept. In the memory of the TTS thread alone, for all its clients; bounded in bytes, the
+ * longest unused go first.
  */
 import type { FliteVoice, PieceOfSpeech } from './flite-voice.ts';
 

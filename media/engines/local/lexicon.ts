@@ -1,13 +1,15 @@
 /**
- * How words are pronounced: soundswallower's packaged dictionary (CMU, 134,000 English words, US pronunciation), read once.
- * Called by the grammar compiler. It is kept as one string (3.3 MB) and searched, since a grammar asks for few words: a map would
- * take ten times the memory.
+ * How words are pronounced: soundswallower's packaged dictionary (CMU, 134,000 English words, US pronunciation), read
+ * once. Called by the grammar compiler. It is kept as one string (3.3 MB) and searched, since a grammar asks for few
+ * words: a map would take ten times the memory.
  */
 import { readFile } from 'node:fs/promises';
 import { modelFolder } from './soundswallower-module.ts';
 
 export interface Lexicon {
-  /** Pronunciations in ARPAbet (`Y EH S`), the usual one first; empty when the word is unknown. Words are lower case. */
+  /**
+   * Pronunciations in ARPAbet (`Y EH S`), the usual one first; empty when the word is unknown. Words are lower case.
+   */
   pronunciationsOf(word: string): readonly string[];
 }
 
@@ -15,7 +17,9 @@ export async function loadLexicon(): Promise<Lexicon> {
   return createLexicon(await readFile(`${modelFolder()}en-us/dict.txt`, 'latin1'));
 }
 
-/** `dictionary` has a word and its sounds on each line, further pronunciations as `word(2)`; its order does not matter. */
+/**
+ * `dictionary` has a word and its sounds on each line, further pronunciations as `word(2)`; its order does not matter.
+ */
 export function createLexicon(dictionary: string): Lexicon {
   const text = `${dictionary}\n`;
   const ranges = rangesByBeginning(text);

@@ -1,5 +1,5 @@
 /**
- * The local recogniser as the registry gives it: ears of calls over the listen thread. A stream is opened on the thread
+ * The local recogniser as the registry gives it: ears of calls over the STT thread. A stream is opened on the thread
  * of now, so that a call goes on listening, from its next turn on, when the thread died and another has taken its
  * place.
  */

@@ -1,5 +1,5 @@
 /**
- * The local voice as the registry gives it, over the speech thread: a sentence is asked of the thread of now, so that
+ * The local voice as the registry gives it, over the TTS thread: a sentence is asked of the thread of now, so that
  * calls go on speaking when the thread died and another has taken its place.
  */
 import type { MessagePort } from 'node:worker_threads';

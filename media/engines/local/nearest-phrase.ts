@@ -1,7 +1,8 @@
 /**
- * What rejected speech would have been, had it had to be one of the phrases: the phrase whose sounds lie nearest to a stretch of those that were
- * decoded. Pure; called by a decoder with what its rejection loop heard, under a millisecond. A guess for people, and a poor one: half of the
- * sounds of a loop are wrong. Phrases with classes are not guessed.
+ * What rejected speech would have been, had it had to be one of the phrases: the phrase whose sounds lie nearest to a
+ * stretch of those that were decoded. Pure; called by a decoder with what its rejection loop heard, under a
+ * millisecond. A guess for people, and a poor one: half of the sounds of a loop are wrong.
+ * Phrases with classes are not guessed.
  */
 import type { Guess } from '../../contract/engines.ts';
 import type { CompiledGrammar } from './grammar.ts';
@@ -13,8 +14,8 @@ const SAME_KIND_COST = 0.6;
 const soundsOf = new WeakMap<CompiledGrammar, { phrase: string; sounds: string[] }[]>();
 
 /**
- * Null where nothing resembles a phrase. The confidence is twice the sounds that agree, by all sounds of both: 1 for the phrase itself, less the
- * more was said around it.
+ * Null where nothing resembles a phrase. The confidence is twice the sounds that agree, by all sounds of both: 1 for
+ * the phrase itself, less the more was said around it.
  */
 export function nearestPhrase(heard: readonly string[], grammar: CompiledGrammar): Guess | null {
   let best: Guess | null = null;
@@ -40,7 +41,9 @@ function phrasesOf(grammar: CompiledGrammar): { phrase: string; sounds: string[]
   return phrases;
 }
 
-/** Edit distance of the sounds from the nearest stretch of what was heard: what lies before and behind costs nothing. */
+/**
+ * Edit distance of the sounds from the nearest stretch of what was heard: what lies before and behind costs nothing.
+ */
 function costWithin(sounds: readonly string[], heard: readonly string[]): number {
   let before = new Float64Array(heard.length + 1);
   let row = new Float64Array(heard.length + 1);

@@ -1,16 +1,17 @@
 /**
- * `VoiceActivity` of two steps: the gate decides "surely silent" at once, and only what is left is scored by the neural model on
- * another thread, 32 ms at a time. A frame's answer is the gate's and the newest verdict's together, so a verdict counts one or two
- * frames after its sound. Where no verdict is to be had (the sound just began, the other thread is behind, or gone) the gate
- * alone decides: it errs towards speech. Made by `neural-voices.ts`, one a call; blocks nothing and allocates nothing per frame.
+ * `VoiceActivity` of two steps: the gate decides "surely silent" at once, and only what is left is scored by the neural
+ * model on another thread, 32 ms at a time. A frame's answer is the gate's and the newest verdict's together, so a
+ * verdict counts one or two frames after its sound. Where no verdict is to be had (the sound just began, the other
+ * thread is behind, or gone) the gate alone decides: it errs towards speech. Made by `voice-activity-scoring.ts`, one a
+ * call; blocks nothing and allocates nothing per frame.
  */
 import { FRAME_MS } from '../../contract/audio-format.ts';
 import type { VoiceActivity } from '../../contract/engines.ts';
-import { contextSamplesOf, type VoiceWindows, windowSamplesOf } from './voice-windows.ts';
+import { contextSamplesOf, type VoiceActivityWindows, windowSamplesOf } from './voice-activity-windows.ts';
 
 /** Probability at which sound becomes a voice, and below which it ceases to be one. */
-const VOICE_FROM = 0.5;
-const VOICE_UNTIL = 0.35;
+const SPEECH_FROM = 0.5;
+const SPEECH_UNTIL = 0.35;
 /** Windows go on being scored so long into silence: the model's memory then spans the pauses between words. */
 const SCORE_ON_FRAMES = 10;
 /** After so much silence what the last sound was says nothing about the next. */
@@ -20,7 +21,7 @@ const MOST_PENDING = 2;
 
 export class NeuralVoiceActivity implements VoiceActivity {
   readonly #gate: VoiceActivity;
-  readonly #windows: VoiceWindows;
+  readonly #windows: VoiceActivityWindows;
   readonly #frameSamples: number;
   readonly #contextSamples: number;
   readonly #input: Int16Array;
@@ -31,11 +32,11 @@ export class NeuralVoiceActivity implements VoiceActivity {
   #wasWritten = false;
   #seen: number;
   #hasVerdict = false;
-  #isVoice = false;
+  #isSpeech = false;
   #isClosed = false;
 
   /** Closes `gate` when it is closed. */
-  constructor(gate: VoiceActivity, windows: VoiceWindows, rateHz: number) {
+  constructor(gate: VoiceActivity, windows: VoiceActivityWindows, rateHz: number) {
     this.#gate = gate;
     this.#windows = windows;
     this.#frameSamples = (rateHz * FRAME_MS) / 1000;
@@ -57,7 +58,7 @@ export class NeuralVoiceActivity implements VoiceActivity {
     if (!mayBeSpeech) return false;
     this.#lookForVerdict();
     if (!this.#hasVerdict || this.#windows.pending(this.#slot) > MOST_PENDING) return true;
-    return this.#isVoice;
+    return this.#isSpeech;
   }
 
   close(): void {
@@ -84,7 +85,7 @@ export class NeuralVoiceActivity implements VoiceActivity {
     const ahead = (this.#windows.scored(this.#slot) - this.#seen) | 0;
     if (ahead <= 0) return;
     this.#seen = (this.#seen + ahead) | 0;
-    this.#isVoice = this.#windows.score(this.#slot) >= (this.#isVoice ? VOICE_UNTIL : VOICE_FROM);
+    this.#isSpeech = this.#windows.score(this.#slot) >= (this.#isSpeech ? SPEECH_UNTIL : SPEECH_FROM);
     this.#hasVerdict = true;
   }
 }

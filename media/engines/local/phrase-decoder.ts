@@ -1,7 +1,8 @@
 /**
- * One decoder: listens to one utterance at a time for the phrases of one grammar. Called by the pool and the listen scheduler; each
- * call blocks for about 4 % of the time of the audio handed in. Nothing of one utterance reaches the next, so any call may use any decoder.
- * No files: the dictionary begins empty and grows by the words of the grammars, and the noise tracker is turned off in the settings.
+ * One decoder: listens to one utterance at a time for the phrases of one grammar. Called by the pool and the listen
+ * scheduler; each call blocks for about 4 % of the time of the audio handed in. Nothing of one utterance reaches the
+ * next, so any call may use any decoder. No files: the dictionary begins empty and grows by the words of the grammars,
+ * and the noise tracker is turned off in the settings.
  */
 import type { Guess } from '../../contract/engines.ts';
 import { cepstralMean } from './cepstral-mean.ts';
@@ -22,8 +23,8 @@ export interface Hypothesis {
 /** Audio that is kept back at most until the line and the voice are known; partials begin when it is let go. */
 const MAX_HELD_BACK_MS = 1_200;
 /**
- * A short utterance that was rejected is heard a second time, with the mean of all of it. Costs at most 0.1 s of the thread, after
- * strange speech only.
+ * A short utterance that was rejected is heard a second time, with the mean of all of it. Costs at most 0.1 s of the
+ * thread, after strange speech only.
  */
 const SECOND_HEARING_MS = 2_000;
 /** The package's own mean, for utterances without any sound. */
@@ -65,8 +66,8 @@ export async function createPhraseDecoder(module: SoundswallowerModule, rateHz: 
     // The price of a word is in the grammar's arcs, and it is 0.
     wip: 1,
     pip: 1,
-    // Wider than the price of entering the rejection loop (72 nats are 5e-32): with the package's beams the loop was cut off at its
-    // first sound, and 40 of 48 strange sentences were forced into one of 12 phrases (0 with these).
+    // Wider than the price of entering the rejection loop (72 nats are 5e-32): with the package's beams the loop was
+    // cut off at its first sound, and 40 of 48 strange sentences were forced into one of 12 phrases (0 with these).
     beam: 1e-80,
     pbeam: 1e-80,
     wbeam: 1e-80,
@@ -165,7 +166,10 @@ class SoundswallowerDecoder implements PhraseDecoder {
     return hasEnoughSpeech(this.#kept.subarray(0, this.#samples), this.#frameSamples);
   }
 
-  /** Begins the decoding with what was kept so far, and with the mean of it in a new front end: nothing of the last utterance is left. */
+  /**
+   * Begins the decoding with what was kept so far, and with the mean of it in a new front end: nothing of the last
+   * utterance is left.
+   */
   #tuneIn(): void {
     const module = this.#module;
     const held = this.#kept.subarray(0, Math.min(this.#samples, this.#kept.length));

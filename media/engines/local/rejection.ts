@@ -1,7 +1,7 @@
 /**
- * The paths for speech that fits no phrase: loops over the 39 sounds of English, each as a word of its own. A loop can follow
- * anything, so it would always win; it pays for each sound, and to be entered, and what a phrase must beat it by is set by these
- * prices alone, however many phrases there are. Measured in docs/decisions/embedded-engines.md.
+ * The paths for speech that fits no phrase: loops over the 39 sounds of English, each as a word of its own. A loop can
+ * follow anything, so it would always win; it pays for each sound, and to be entered, and what a phrase must beat it by
+ * is set by these prices alone, however many phrases there are. Measured in docs/decisions/embedded-engines.md.
  *
  *   whole utterances     0 ─phrase→ 1       0 ─sound→ loop ─sound→ … → 1     (the loop stands beside the phrases)
  *   phrases anywhere     0 ⟲ sounds ─phrase→ 1 ⟲ sounds    0 ─sound→ 1      (the loops stand before and behind them)
@@ -32,8 +32,8 @@ export function soundsIn(words: string): string[] {
 }
 
 /**
- * Reads the decoder's words. Whole utterances: a sound among them rejects. Anywhere: the words between the sounds, and a rejection when
- * there are none.
+ * Reads the decoder's words. Whole utterances: a sound among them rejects. Anywhere: the words between the sounds, and
+ * a rejection when there are none.
  */
 export function hypothesisOf(words: string, anywhere: boolean): { text: string; rejected: boolean } {
   if (!words.includes(PREFIX)) return { text: words, rejected: false };

@@ -1,7 +1,8 @@
 /**
- * Cuts a text into the pieces that are spoken one at a time: sentences, and clauses of sentences that would take too long to
- * make. Called by the speech scheduler. Pieces joined are the text, letter for letter, so that what was heard can be told
- * from what was said. Never cuts inside a number, a time or an abbreviation while the piece is of sane length.
+ * Cuts a text into the pieces that are spoken one at a time: sentences, and clauses of sentences that would take too
+ * long to make. Called by the speech scheduler. Pieces joined are the text, letter for letter, so that what was heard
+ * can be told from what was said. Never cuts inside a number, a time or an abbreviation while
+ * the piece is of sane length.
  */
 
 /** What ends a piece: it decides how much silence is kept after it. */

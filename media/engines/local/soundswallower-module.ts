@@ -1,7 +1,8 @@
 /**
- * Loads soundswallower (PocketSphinx in WebAssembly) and names the C functions of it that we call. One module, and one heap, for all
- * decoders of a thread. Only the listen thread and tests load it. Its traps: it adds an `uncaughtException` listener that prints its
- * whole source, which is taken off again here; a broken invariant in it calls `process.exit`, which in a worker ends the worker only.
+ * Loads soundswallower (PocketSphinx in WebAssembly) and names the C functions of it that we call. One module, and one
+ * heap, for all decoders of a thread. Only the STT thread and tests load it. Its traps: it adds an `uncaughtException`
+ * listener that prints its whole source, which is taken off again here; a broken invariant in it calls `process.exit`,
+ * which in a worker ends the worker only.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -43,7 +44,10 @@ export interface SoundswallowerModule {
 const entry = createRequire(import.meta.url).resolve('soundswallower/jsonly');
 const folder = dirname(dirname(entry));
 
-/** The folder of the packaged models, with a slash at its end: the package's own default depends on where Node was started. */
+/**
+ * The folder of the packaged models, with a slash at its end: the package's own default depends
+ * on where Node was started.
+ */
 export function modelFolder(): string {
   return join(folder, 'model/');
 }

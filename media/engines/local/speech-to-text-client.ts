@@ -1,11 +1,12 @@
 /**
- * The `SpeechToText` port, heard by the listen thread at the other end of `port`. Called by the pipeline; any number of streams at
- * once. Audio goes over in messages of 80 ms, so that a frame costs no message. It keeps the event loop alive only while a
- * stream is open. When the thread dies, each open stream and each later one gets `onError`: make a new client with a new port then.
+ * The `SpeechToText` port, heard by the STT thread at the other end of `port`. Called by the pipeline; any number of
+ * streams at once. Audio goes over in messages of 80 ms, so that a frame costs no message. It keeps the event loop
+ * alive only while a stream is open. When the thread dies, each open stream and each later one gets `onError`: make a
+ * new client with a new port then.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Grammar, Recognition, RecognitionStream, SpeechToText } from '../../contract/engines.ts';
-import type { FromListen, ToListen } from './listen-messages.ts';
+import type { FromStt, ToStt } from './stt-messages.ts';
 
 const BATCH_MS = 80;
 
@@ -31,10 +32,10 @@ export function createSpeechToTextClients(port: MessagePort): (rateHz: 8000 | 16
     return stream;
   }
 
-  const send = (message: ToListen, transfer?: ArrayBuffer): void =>
+  const send = (message: ToStt, transfer?: ArrayBuffer): void =>
     port.postMessage(message, transfer === undefined ? [] : [transfer]);
 
-  port.on('message', (message: FromListen) => {
+  port.on('message', (message: FromStt) => {
     if (message.type === 'failed') close(message.id)?.onError(new Error(message.message));
     else if (message.type === 'result' && message.result.final) close(message.id)?.onResult(message.result);
     else if (message.type === 'result') open.get(message.id)?.onResult(message.result);
@@ -45,7 +46,9 @@ export function createSpeechToTextClients(port: MessagePort): (rateHz: 8000 | 16
   });
   port.unref();
 
-  /** Gathers frames into messages; nothing goes over after `finish` or `cancel`, or when the stream has ended otherwise. */
+  /**
+   * Gathers frames into messages; nothing goes over after `finish` or `cancel`, or when the stream has ended otherwise.
+   */
   class ClientStream implements RecognitionStream {
     readonly #id: number;
     readonly #batchSamples: number;

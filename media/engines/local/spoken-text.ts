@@ -1,7 +1,8 @@
 /**
- * Turns written text into what Flite says well: dates, times, ids, phone numbers, addresses, money and signs. What Flite
- * reads well by itself (dollars, per cent, plain numbers, "Dr.", "1st") is left alone. Called once a piece. Also the fence in
- * front of the engine: what comes out is printable ASCII without tags, so no text can reach the engine's odd corners.
+ * Turns written text into what Flite says well: dates, times, ids, phone numbers, addresses, money and signs. What
+ * Flite reads well by itself (dollars, per cent, plain numbers, "Dr.", "1st") is left alone. Called once a piece. Also
+ * the fence in front of the engine: what comes out is printable ASCII without tags, so no text
+ * can reach the engine's odd corners.
  */
 const MONTHS = [
   'January',
@@ -24,7 +25,10 @@ const CURRENCIES: Record<string, readonly [string, string]> = {
   '₹': ['rupee', 'rupees'],
 };
 
-/** Text for the engine; `''` when nothing in it can be said. Example: `at 14:30 on 3/4/2025` → `at 2:30 p.m. on March 4th, 2025`. */
+/**
+ * Text for the engine; `''` when nothing in it can be said. Example: `at 14:30 on 3/4/2025` →
+ * `at 2:30 p.m. on March 4th, 2025`.
+ */
 export function spokenText(text: string): string {
   const spoken = plainAscii(addresses(markup(text)))
     .replace(/\b(\d{4})-(\d{2})-(\d{2})(?:T(?=\d))?/g, (whole, year, month, day) => date(whole, month, day, year))

@@ -1,12 +1,13 @@
 /**
- * The `TextToSpeech` port, spoken by the speech thread at the other end of `port`. Called by the pipeline; any number of
- * requests at once. It keeps the event loop alive only while it waits for an answer. When the thread dies, every request fails
- * with a `VoiceError` of code `engine_gone`, and so does each later one: make a new client with a new port then.
+ * The `TextToSpeech` port, spoken by the TTS thread at the other end of `port`. Called by the pipeline; any number of
+ * requests at once. It keeps the event loop alive only while it waits for an answer. When the thread dies, every
+ * request fails with a `VoiceError` of code `engine_gone`, and so does each later one: make a
+ * new client with a new port then.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { SpeechChunk, TextToSpeech } from '../../contract/engines.ts';
 import { FLITE_RATE_HZ, FLITE_VOICES } from './flite-voice.ts';
-import type { FromSpeech, ToSpeech } from './speech-messages.ts';
+import type { FromTts, ToTts } from './tts-messages.ts';
 import { VoiceError } from './voice-error.ts';
 
 interface Pending {
@@ -37,9 +38,9 @@ export function createTextToSpeechClient(port: MessagePort): TextToSpeech {
     }
   }
 
-  const send = (message: ToSpeech): void => port.postMessage(message);
+  const send = (message: ToTts): void => port.postMessage(message);
 
-  port.on('message', (message: FromSpeech) => {
+  port.on('message', (message: FromTts) => {
     if (message.type === 'chunk') give(message.id, { samples: message.samples, text: message.text });
     else if (message.type === 'done') settle(message.id, null);
     else if (message.type === 'working') for (const { onQueued } of pending.values()) onQueued?.();

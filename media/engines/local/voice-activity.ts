@@ -1,7 +1,8 @@
 /**
- * The voice gate: WebRTC's voice activity detector (fvad, WebAssembly) in its strictest mode, behind the `VoiceActivity` port. Called
- * by the pipeline for each 20 ms frame of each call: 3 µs, no allocation. One module and heap serve all calls of a thread. It finds
- * speech in quiet lines well and takes tones, music and loud noise for speech: see docs/decisions/embedded-engines.md.
+ * The voice-activity gate: WebRTC's voice activity detector (fvad, WebAssembly) in its strictest mode, behind the
+ * `VoiceActivity` port. Called by the pipeline for each 20 ms frame of each call: 3 µs, no allocation. One module and
+ * heap serve all calls of a thread. It finds speech in quiet lines well and takes tones, music and loud noise for
+ * speech: see docs/decisions/embedded-engines.md.
  */
 import createFvad, { type FvadModule } from '@echogarden/fvad-wasm';
 import { FRAME_MS } from '../../contract/audio-format.ts';
@@ -9,7 +10,10 @@ import type { VoiceActivity } from '../../contract/engines.ts';
 
 const STRICTEST_MODE = 3;
 
-/** Loads the module (10 to 25 ms); the function it gives makes one gate a call, for 8, 16, 32 or 48 kHz, and throws for another rate. */
+/**
+ * Loads the module (10 to 25 ms); the function it gives makes one gate a call, for 8, 16, 32 or
+ * 48 kHz, and throws for another rate.
+ */
 export async function loadVoiceActivity(): Promise<(rateHz: number) => VoiceActivity> {
   const fvad = await createFvad();
   return (rateHz) => new FvadGate(fvad, rateHz);

@@ -1,14 +1,15 @@
 /**
- * Scores the windows of all calls of one thread in batches: one window of each call that has one, at most 64 in one run of the model.
- * Each call's recurrent state is kept here. Runs in the voice-activity thread (in tests: anywhere); the model is given.
+ * Scores the windows of all calls of one thread in batches: one window of each call that has one, at most 64 in one run
+ * of the model. Each call's recurrent state is kept here. Runs in the voice-activity thread (in tests: anywhere); the
+ * model is given.
  */
-import type { VoiceWindows } from './voice-windows.ts';
+import type { VoiceActivityWindows } from './voice-activity-windows.ts';
 
 /** A model that scores `batch` windows at once. */
 export interface WindowModel {
   /**
-   * `input` is `[batch, inputSamples]`, `state` `[2, batch, STATE_SIZE]`, both longer than that or as long. The results are read before the
-   * next run.
+   * `input` is `[batch, inputSamples]`, `state` `[2, batch, STATE_SIZE]`, both longer than that or as long. The results
+   * are read before the next run.
    */
   run(input: Float32Array, state: Float32Array, batch: number): Promise<{ scores: Float32Array; state: Float32Array }>;
 }
@@ -20,7 +21,7 @@ const MOST_IN_A_BATCH = 64;
 export class WindowScorer {
   runs = 0;
   scoredWindows = 0;
-  readonly #windows: VoiceWindows;
+  readonly #windows: VoiceActivityWindows;
   readonly #model: WindowModel;
   readonly #states: Float32Array;
   readonly #input: Float32Array;
@@ -28,7 +29,7 @@ export class WindowScorer {
   readonly #batch = new Int32Array(MOST_IN_A_BATCH);
   #next = 0;
 
-  constructor(windows: VoiceWindows, model: WindowModel) {
+  constructor(windows: VoiceActivityWindows, model: WindowModel) {
     this.#windows = windows;
     this.#model = model;
     this.#states = new Float32Array(windows.slots * 2 * STATE_SIZE);

@@ -1,6 +1,6 @@
 /**
- * Tells the log, and counts for metrics, when a budget bites: the first addresses of a minute by name, and at its end one line for all of it,
- * so that a flood of refusals is no flood of lines.
+ * Tells the log, and counts for metrics, when a budget bites: the first addresses of a minute by name, and at its end
+ * one line for all of it, so that a flood of refusals is no flood of lines.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../contract/clock.ts';

@@ -1,10 +1,10 @@
 /**
- * Connections that carry no socket of a call: who holds how many, so that one address, or many with a few each, cannot take all file
- * descriptors by holding connections on which nothing is asked. Up to `plenty` nobody is refused one; beyond, each address may hold its equal
- * part of that, and one that holds none always gets in.
+ * Connections that carry no socket of a call: who holds how many, so that one address, or many with a few each, cannot
+ * take all file descriptors by holding connections on which nothing is asked. Up to `plenty` nobody is refused one;
+ * beyond, each address may hold its equal part of that, and one that holds none always gets in.
  *
- * uWebSockets.js does not say whose connection has closed between two requests. It closes such a one itself within 12 s (as `ws-server.ts`
- * does), so one that waits for a request is counted for that long, or until a request comes.
+ * uWebSockets.js does not say whose connection has closed between two requests. It closes such a one itself within 12 s
+ * (as `ws-server.ts` does), so one that waits for a request is counted for that long, or until a request comes.
  */
 import { addressName } from '../../contract/address-name.ts';
 import type { Clock } from '../../contract/clock.ts';
@@ -122,7 +122,10 @@ function heldBy({ busy, waiting }: Holder): number {
   return waiting.reduce((sum, one) => sum + one, busy);
 }
 
-/** Of those that wait the one that has waited longest, since which it was cannot be told: the count then ends too late, never too early. */
+/**
+ * Of those that wait the one that has waited longest, since which it was cannot be told: the count then ends too late,
+ * never too early.
+ */
 function endWait({ waiting }: Holder): boolean {
   const at = waiting.findLastIndex((one) => one > 0);
   if (at < 0) return false;

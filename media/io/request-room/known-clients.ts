@@ -1,7 +1,7 @@
 /**
- * Whom control has vouched for lately: keys that were right, where they came from, and addresses of carriers' signed callbacks. They get room of their
- * own, and nothing else: control judges every request as before. Keys are kept as hashes, each with the name of
- * its workspace. Who was quiet longest is forgotten first.
+ * Whom control has vouched for lately: keys that were right, where they came from, and addresses of carriers' signed
+ * callbacks. They get room of their own, and nothing else: control judges every request as before. Keys are kept as
+ * hashes, each with the name of its workspace. Who was quiet longest is forgotten first.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../contract/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * Which lane a plain request takes, by what it is and by nothing that costs: probes and carriers' callbacks have lanes of their own, so that
- * neither waits behind what strangers do. Pure.
+ * Which lane a plain request takes, by what it is and by nothing that costs: probes and carriers' callbacks have lanes
+ * of their own, so that neither waits behind what strangers do. Pure.
  */
 import type { HttpExchange } from '../socket-server/http-exchange.ts';
 
@@ -25,7 +25,9 @@ export function laneOf({ method, url }: Pick<HttpExchange, 'method' | 'url'>, ha
   return 'request';
 }
 
-/** Control could say nothing about it before its body is whole; until then it is kept here, and costs control nothing. */
+/**
+ * Control could say nothing about it before its body is whole; until then it is kept here, and costs control nothing.
+ */
 export function waitsForBody(lane: Lane, url: string): boolean {
   return lane === 'callback' || url.startsWith(KEYLESS);
 }

@@ -1,7 +1,8 @@
 /**
- * Requests whose body is still on its way: they take no room among those that are worked on, and they may not stay. A body gets some
- * seconds, and more only as it grows. Where there is no room for a newcomer, the oldest body of whoever has most of them goes, so a
- * body that comes at the speed of an ordinary client is never in the way of being cut by those that come slowly.
+ * Requests whose body is still on its way: they take no room among those that are worked on, and they may not stay. A
+ * body gets some seconds, and more only as it grows. Where there is no room for a newcomer, the oldest body of whoever
+ * has most of them goes, so a body that comes at the speed of an ordinary client is never in the way of being cut by
+ * those that come slowly.
  */
 import type { Clock } from '../../contract/clock.ts';
 import type { Entry } from './room.ts';

@@ -1,8 +1,9 @@
 /**
- * Who gets in, of those that send plain requests: nobody can take what others need. Rooms stand apart for probes, carriers' callbacks,
- * requests and event streams, and of callbacks and requests once more for those whom control has vouched for. In each a holder, which is a
- * client's address or the workspace of a known key, has its share; bodies on their way count by themselves. All of it counts what is open at one time and never
- * how often somebody comes. It asks nobody and judges nothing: that is control's, in its own order.
+ * Who gets in, of those that send plain requests: nobody can take what others need. Rooms stand apart for probes,
+ * carriers' callbacks, requests and event streams, and of callbacks and requests once more for those whom control has
+ * vouched for. In each a holder, which is a client's address or the workspace of a known key, has its share; bodies on
+ * their way count by themselves. All of it counts what is open at one time and never how often somebody comes. It asks
+ * nobody and judges nothing: that is control's, in its own order.
  */
 import type { Logger } from 'pino';
 import { addressName } from '../../contract/address-name.ts';
@@ -27,7 +28,10 @@ export interface RequestBudgets {
   bodyMs: number;
 }
 
-/** `address`: 429, this holder has too much open. `room`: 503, all together have. `slow`: 408, its body does not come on. */
+/**
+ * `address`: 429, this holder has too much open. `room`: 503, all together have. `slow`: 408,
+ * its body does not come on.
+ */
 export type RoomRefusal = 'address' | 'room' | 'slow';
 
 const PROBES = { total: 256, each: 128 };
@@ -97,7 +101,10 @@ export class RequestRoom {
   }
 }
 
-/** One request's place, from its first line to its answer's end. Whatever it holds, `leave` gives back; leaving twice is fine. */
+/**
+ * One request's place, from its first line to its answer's end. Whatever it holds, `leave`
+ * gives back; leaving twice is fine.
+ */
 export class Place implements OpenBody {
   readonly holder: string;
   /** The body must be whole before the request is worked on. */
@@ -105,7 +112,9 @@ export class Place implements OpenBody {
   readonly beganAtMs: number;
   bytes = 0;
   isPaused = false;
-  /** The body came too slowly, or too many are open: the request is to be refused. All that it held has been given back. */
+  /**
+   * The body came too slowly, or too many are open: the request is to be refused. All that it held has been given back.
+   */
   onCut: ((why: RoomRefusal) => void) | null = null;
   /** Control knows who asked. */
   isVouched = false;
@@ -145,7 +154,7 @@ export class Place implements OpenBody {
     const { bodies } = this.#tier;
     if (!this.#hasBody || bodies === null) return null;
     const refusal = this.#refusalOf(bodies.begin(this), 'bodies');
-    if (refusal !== null) this.leave();
+    if (refusal !== null) this.release();
     return refusal;
   }
 
@@ -157,7 +166,7 @@ export class Place implements OpenBody {
 
   /** Its answer is an event stream, which may last as long as a call: it gives its place to the next request. */
   becomesStream(): RoomRefusal | null {
-    this.leave();
+    this.release();
     return this.#enter(this.#rooms.streams, 'streams');
   }
 
@@ -174,13 +183,13 @@ export class Place implements OpenBody {
 
   cut(why: 'slow' | 'outnumbered'): void {
     this.#rooms.log.bitten(why === 'slow' ? 'slow_body' : 'bodies', this.#address);
-    this.leave();
+    this.release();
     this.onCut?.(why === 'slow' ? 'slow' : 'address');
   }
 
-  leave(): void {
+  release(): void {
     this.#tier.bodies?.end(this);
-    this.#held?.leave(this.holder);
+    this.#held?.release(this.holder);
     this.#held = null;
   }
 

@@ -11,8 +11,8 @@ export class Room {
   #inUse = 0;
 
   /**
-   * `leavesFree`: nobody gets one more who has as many as are free. One who takes all that there is to get leaves half, the next one half of
-   * that, and as what they hold ends it evens out.
+   * `leavesFree`: nobody gets one more who has as many as are free. One who takes all that there is to get leaves half,
+   * the next one half of that, and as what they hold ends it evens out.
    */
   constructor(total: number, each: number, leavesFree = false) {
     this.#total = total;
@@ -35,7 +35,7 @@ export class Room {
     return 'entered';
   }
 
-  leave(holder: string): void {
+  release(holder: string): void {
     const held = this.#byHolder.get(holder);
     if (held === undefined) return;
     this.#inUse--;

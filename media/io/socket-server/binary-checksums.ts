@@ -1,8 +1,9 @@
 /**
- * SHA-256 of the uWebSockets.js binaries that we ship on. The package's publisher is anonymous, so the bytes are pinned here
- * as well as by the lock file, and a binary that differs is not loaded (`uws-server.ts`).
- * Key: `{platform}_{arch}_{process.versions.modules}`; 115 is Node 20 (glibc ≥ 2.27), 127 Node 22 and 137 Node 24 (glibc ≥ 2.38).
- * Made with `sha256sum` over the files of uwebsockets 3.0.6; a new version of the package needs new lines here.
+ * SHA-256 of the uWebSockets.js binaries that we ship on. The package's publisher is anonymous, so the bytes are pinned
+ * here as well as by the lock file, and a binary that differs is not loaded (`uws-server.ts`).
+ * Key: `{platform}_{arch}_{process.versions.modules}`; 115 is Node 20 (glibc ≥ 2.27), 127 Node 22 and 137 Node 24
+ * (glibc ≥ 2.38). Made with `sha256sum` over the files of uwebsockets 3.0.6; a new version of
+ * the package needs new lines here.
  */
 export const UWS_BINARY_SHA256: Readonly<Record<string, string>> = {
   linux_x64_115: 'f4fa5d7b697529b45ac8aa3d57385d9af51bc1d2b26aa9f5b68ca4361542e665',

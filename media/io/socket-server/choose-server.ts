@@ -1,4 +1,7 @@
-/** Picks the socket server once, at the start of a media process; says which and why, for the log, `hello` and `/readyz`. */
+/**
+ * Picks the socket server once, at the start of a media process; says which and why, for the
+ * log, `hello` and `/readyz`.
+ */
 import type { SocketServerFactory } from './media-socket-server.ts';
 import { loadUws } from './uws-server.ts';
 import { createWsServer } from './ws-server.ts';

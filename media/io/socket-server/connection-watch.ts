@@ -1,6 +1,7 @@
 /**
- * What a socket server tells of its connections, by the address of whoever holds the other end: a client, or a proxy before us. A connection
- * opens and waits; it asks, which ends the wait; it is answered, and waits again. One that becomes a socket of a route is gone from here.
+ * What a socket server tells of its connections, by the address of whoever holds the other end: a client, or a proxy
+ * before us. A connection opens and waits; it asks, which ends the wait; it is answered, and waits again. One that
+ * becomes a socket of a route is gone from here.
  */
 export interface ConnectionWatch {
   /** False: it is to be closed at once, and nothing more is said of it. */

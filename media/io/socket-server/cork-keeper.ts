@@ -1,9 +1,10 @@
 /**
- * Lets `uws-server.ts` finish an upgrade outside a callback of uWebSockets.js. Corked on its own response, the upgraded socket may
- * be cut at once (uNetworking/uWebSockets#1928, fixed after the version that runs on Node 20); not corked at all, each upgrade
- * prints a warning. Corked on another response, neither happens: so one request of ours to ourselves is kept unanswered.
- * Without it (not connected yet, or cut) upgrades work all the same, and the warning is printed.
- * The request comes in by a door of its own: several media processes share the public port, and the kernel gives it to any of them.
+ * Lets `uws-server.ts` finish an upgrade outside a callback of uWebSockets.js. Corked on its own response, the upgraded
+ * socket may be cut at once (uNetworking/uWebSockets#1928, fixed after the version that runs on Node 20); not corked at
+ * all, each upgrade prints a warning. Corked on another response, neither happens: so one request of ours to ourselves
+ * is kept unanswered. Without it (not connected yet, or cut) upgrades work all the same, and the warning is printed.
+ * The request comes in by a door of its own: several media processes share the public port, and the kernel gives it to
+ * any of them.
  */
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -39,7 +40,10 @@ export class CorkKeeper {
     return this.#client !== null;
   }
 
-  /** Resolves when the request is kept, or could not be made. `open` listens on a free port of the host it is given; null: it cannot. */
+  /**
+   * Resolves when the request is kept, or could not be made. `open` listens on a free port of the host it is given;
+   * null: it cannot.
+   */
   start(open: (host: string) => Door | null): Promise<void> {
     return new Promise((resolve) => {
       const door = open(DOOR_HOST);

@@ -7,7 +7,10 @@ import type { ClientAddresses } from './client-address.ts';
 import type { ConnectionWatch } from './connection-watch.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
-/** `dropped`: the message is lost, because more than `maxBackpressureBytes` wait for a slow reader, or the socket is closed. */
+/**
+ * `dropped`: the message is lost, because more than `maxBackpressureBytes` wait for a slow
+ * reader, or the socket is closed.
+ */
 export type SendResult = 'sent' | 'queued' | 'dropped';
 
 /** The peer vanished without a close frame (RFC 6455 §7.4.1). */
@@ -36,7 +39,10 @@ export interface UpgradeRequest {
   remoteAddress: string;
 }
 
-/** Exactly one of `accept` and `reject` counts; both return false when the client has gone, or the decision was made before. */
+/**
+ * Exactly one of `accept` and `reject` counts; both return false when the client has gone, or
+ * the decision was made before.
+ */
 export interface UpgradeDecision<UserData> {
   accept(userData: UserData): boolean;
   /** `retryAfterSeconds` goes out as `Retry-After`. */
@@ -50,13 +56,16 @@ export interface SocketLimits {
   /** Above this a message is not delivered and the socket is closed with 1009. */
   maxMessageBytes: number;
   /**
-   * Above this nothing is buffered any more: the socket is cut at once, and the peer may see 1006 in place of 1009. Well above
-   * `maxMessageBytes`, so that a merely careless client learns why.
+   * Above this nothing is buffered any more: the socket is cut at once, and the peer may see 1006 in place of 1009.
+   * Well above `maxMessageBytes`, so that a merely careless client learns why.
    */
   maxBufferedMessageBytes: number;
   /** A reader so slow that more would wait loses its socket (1006). */
   maxBackpressureBytes: number;
-  /** A socket from which nothing came, pongs included, is cut (1006). Multiples of 4, at least 8: uWebSockets.js counts so. */
+  /**
+   * A socket from which nothing came, pongs included, is cut (1006). Multiples of 4, at least
+   * 8: uWebSockets.js counts so.
+   */
   idleTimeoutSeconds: number;
   /** Ping in time for a living peer's pong to hold off the idle time limit. */
   pingsItself: boolean;

@@ -1,6 +1,7 @@
 /**
- * One plain request of uWebSockets.js as an `HttpExchange`. Says itself what it uses of the package, which only `uws-server.ts` imports.
- * With a known length the answer goes out by `tryEnd`, which keeps `Content-Length` true; without one in chunks.
+ * One plain request of uWebSockets.js as an `HttpExchange`. Says itself what it uses of the package, which only
+ * `uws-server.ts` imports. With a known length the answer goes out by `tryEnd`, which keeps `Content-Length` true;
+ * without one in chunks.
  */
 import type { ClientAddresses } from './client-address.ts';
 import type { HeaderList, HttpExchange } from './http-exchange.ts';
@@ -153,7 +154,8 @@ class UwsExchange implements HttpExchange {
   end(): void {
     if (this.#isOver) return;
     if (this.#totalBytes !== null && this.#totalBytes > 0) {
-      // A whole answer has ended in `tryEnd`, and a held rest ends it from `onWritable`; a short body must not look whole.
+      // A whole answer has ended in `tryEnd`, and a held rest ends it from `onWritable`; a
+      // short body must not look whole.
       if (this.#held === null) this.cut();
       return;
     }

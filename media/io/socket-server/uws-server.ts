@@ -1,13 +1,17 @@
 /**
  * `MediaSocketServer` on uWebSockets.js: the only file that imports it. Its rules, which everything here keeps:
- * - Main thread only: an App in a worker thread takes the whole process down when that worker dies. One loop a thread; no
- *   socket crosses threads.
+ * - Main thread only: an App in a worker thread takes the whole process down when that worker dies. One loop a thread;
+ *   no socket crosses threads.
  * - A message's ArrayBuffer is detached when the callback returns; a request object is dead when its handler returns.
- * - A socket is valid from open to close and not after; a response until it ended or `onAborted` ran. Touching either later throws.
- * - `send` answers 0 queued, 1 sent, 2 dropped. It copies, so the caller may reuse its buffer. A lone send corks itself.
+ * - A socket is valid from open to close and not after; a response until it ended or
+ *   `onAborted` ran. Touching either later throws.
+ * - `send` answers 0 queued, 1 sent, 2 dropped. It copies, so the caller may reuse its buffer.
+ *   A lone send corks itself.
  * - Per-socket state is the socket's user data. Writes of an answer are corked.
- * - Over `maxPayloadLength` or on a protocol fault it cuts the socket without a close frame; so ours is lower, and answered 1009.
- * - `upgrade` after its handler returned must not be corked on its own response, whatever the examples say: see `cork-keeper.ts`.
+ * - Over `maxPayloadLength` or on a protocol fault it cuts the socket without a close frame; so
+ *   ours is lower, and answered 1009.
+ * - `upgrade` after its handler returned must not be corked on its own response, whatever the
+ *   examples say: see `cork-keeper.ts`.
  */
 
 import type { HttpResponse, us_listen_socket, us_socket_context_t, WebSocket } from 'uWebSockets.js';
@@ -85,8 +89,9 @@ interface Upgrades {
 }
 
 /**
- * Loads the binary after checking its bytes, by its path: no script of the package runs, whatever its `package.json` names as the entry.
- * `why` says, for the log, what stands in the way and what to do about it. Looked for as `from` would import it.
+ * Loads the binary after checking its bytes, by its path: no script of the package runs, whatever its `package.json`
+ * names as the entry. `why` says, for the log, what stands in the way and what to do about it. Looked for as `from`
+ * would import it.
  */
 export function loadUws(
   checksums: Readonly<Record<string, string>> = UWS_BINARY_SHA256,
@@ -261,7 +266,8 @@ function addRoute<UserData>(
       guard(socket, () => route.open(socket));
     },
     message(raw, message, isBinary) {
-      // The user data's properties are the socket's own; `getUserData` would be one more way into C++ and back for each frame.
+      // The user data's properties are the socket's own; `getUserData` would be one more way
+      // into C++ and back for each frame.
       const socket = (raw as unknown as Carried<UserData>).ours;
       if (message.byteLength > limits.maxMessageBytes) {
         socket.close(MESSAGE_TOO_BIG, 'message too big');

@@ -1,6 +1,6 @@
 /**
- * `MediaSocketServer` on `ws` and node:http, for platforms where no uWebSockets.js binary loads: about 70 % of its calls a
- * core. Same behaviour, held by the same conformance suite; where the two libraries differ, this file bends.
+ * `MediaSocketServer` on `ws` and node:http, for platforms where no uWebSockets.js binary loads: about 70 % of its
+ * calls a core. Same behaviour, held by the same conformance suite; where the two libraries differ, this file bends.
  * A closing socket is closed for us at once (as there): `closed` runs inside `close`, and the handshake ends behind it.
  */
 import { createServer, type IncomingMessage } from 'node:http';

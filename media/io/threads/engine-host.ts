@@ -1,15 +1,15 @@
 /**
- * The threads of one kind of local engine (voice or recogniser): starts them, hands out a port to one for each pipeline thread,
- * and starts a dead one again, with new ports for whoever had one. `media/main.ts` makes two.
+ * The threads of one kind of local engine (voice or recogniser): starts them, hands out a port to one for each pipeline
+ * thread, and starts a dead one again, with new ports for whoever had one. `media/main.ts` makes two.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import { createBackoff } from '../../contract/backoff.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { WorkLoad } from '../call-room.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
-const FIRST_RESTART_MS = 100;
-const LONGEST_RESTART_MS = 5000;
+const RESTART_PAUSES = { firstMs: 100, longestMs: 5_000 };
 /** A thread reports each 250 ms. */
 const LOAD_OVERDUE_MS = 600;
 const MEMORY = { oldMb: 1024, youngMb: 32 };
@@ -25,15 +25,19 @@ export interface EngineHostOptions {
 export interface EngineHost {
   /** Resolves when every thread is warm; rejects when one dies before. */
   ready: Promise<void>;
-  /** A new port to the thread that serves pipeline thread `index`; null when this host has no threads. Ask again after `replaced`. */
+  /**
+   * A new port to the thread that serves pipeline thread `index`; null when this host has no
+   * threads. Ask again after `replaced`.
+   */
   portFor(index: number): MessagePort | null;
   /** Called when a dead thread was replaced: the ports that were made for it lead nowhere. */
   replaced: (() => void) | null;
   /** Threads that died, since the start. */
   deaths: number;
   /**
-   * Of the busiest of its threads, and of the one that is furthest behind. A thread that says nothing is busy and behind by that; so
-   * is one that died, until its successor speaks. One that has not reported yet is busy, and behind from when it was warm.
+   * Of the busiest of its threads, and of the one that is furthest behind. A thread that says nothing is busy and
+   * behind by that; so is one that died, until its successor speaks. One that has not reported yet is busy, and behind
+   * from when it was warm.
    */
   load(): WorkLoad;
   close(): Promise<void>;
@@ -42,7 +46,7 @@ export interface EngineHost {
 export function createEngineHost(options: EngineHostOptions): EngineHost {
   const workers: WatchedWorker[] = [];
   let closed = false;
-  let restartMs = FIRST_RESTART_MS;
+  const restarts = createBackoff(RESTART_PAUSES);
   const waits: Promise<void>[] = [];
   const unheard = (): WorkLoad & { atMs: number } => ({ busyRatio: 1, lateMs: 0, atMs: options.clock.nowMs() });
   const loads = Array.from({ length: options.threads }, unheard);
@@ -84,7 +88,7 @@ export function createEngineHost(options: EngineHostOptions): EngineHost {
         if (message.type === 'load') loads[at] = { ...(message as unknown as WorkLoad), atMs: options.clock.nowMs() };
         if (message.type !== 'ready' || isReady) return;
         isReady = true;
-        restartMs = FIRST_RESTART_MS;
+        restarts.reset();
         loads[at] = unheard();
         settle?.resolve();
       },
@@ -97,12 +101,11 @@ export function createEngineHost(options: EngineHostOptions): EngineHost {
           settle.reject(new Error(`the ${options.kind} thread died before it was ready: ${why}`));
           return;
         }
-        options.clock.after(restartMs, () => {
+        options.clock.after(restarts.nextMs(), () => {
           if (closed) return;
           start(at, null);
           host.replaced?.();
         });
-        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS);
       },
     });
   };

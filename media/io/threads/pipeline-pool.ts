@@ -1,20 +1,21 @@
 /**
- * The pipeline threads of a media process: W that carry calls and one warm spare. A call goes to the thread with the fewest. When a
- * thread dies, its calls move to the spare, each from its last checkpoint and on a new block (the socket stays, the caller
- * hears a gap), and a new spare is started. Without a spare they wait for a new thread rather than join calls that are well: one of
- * them may be the cause. A call in whose work three threads in a row died is ended, and so is one that was moved eight times, whoever's
- * work it was: each of them within a minute of the one before.
+ * The pipeline threads of a media process: W that carry calls and one warm spare. A call goes to the thread with the
+ * fewest. When a thread dies, its calls move to the spare, each from its last checkpoint and on a new block (the socket
+ * stays, the caller hears a gap), and a new spare is started. Without a spare they wait for a new thread rather than
+ * join calls that are well: one of them may be the cause. A call in whose work three threads in a row died is ended,
+ * and so is one that was moved eight times, whoever's work it was: each of them within a minute of the one before.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import { createBackoff } from '../../contract/backoff.ts';
 import type { CallCommand } from '../../contract/call-command.ts';
 import type { EndedReason } from '../../contract/call-outcome.ts';
 import { type Checkpoint, EMPTY_CHECKPOINT, readCheckpoint } from '../../contract/checkpoint.ts';
 import type { Clock } from '../../contract/clock.ts';
-import type { LiveEvent, Turn } from '../../contract/conversation.ts';
+import type { ConversationEvent, Turn } from '../../contract/conversation.ts';
 import type { EnginePorts } from '../../contract/engine-kinds.ts';
 import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
-import { type ControlOutcome, controlRefused } from '../../contract/live-control.ts';
+import { type ControlOutcome, controlRefused } from '../../contract/operator-control.ts';
 import type { FromPipeline, UtteranceBegun } from '../../contract/thread-messages.ts';
 import type { ToolAsk } from '../../contract/tools.ts';
 import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
@@ -28,8 +29,7 @@ const MOST_DEATHS_IN_ITS_WORK = 3;
 const MOST_MOVES_A_CALL = 8;
 /** A call that lived so long on its new thread starts counting anew. */
 const MOVES_FORGOTTEN_MS = 60_000;
-const FIRST_RESTART_MS = 100;
-const LONGEST_RESTART_MS = 5000;
+const RESTART_PAUSES = { firstMs: 100, longestMs: 5_000 };
 /** No thread at all is ready for so long: calls that wait for one are given up. */
 const NO_THREAD_LIMIT_MS = 10_000;
 
@@ -47,7 +47,7 @@ export interface PipelinePoolOptions {
 }
 
 export interface PlacedCallListener {
-  live(event: LiveEvent): void;
+  conversationEvent(event: ConversationEvent): void;
   checkpoint(checkpoint: Checkpoint): void;
   ended(reason: EndedReason, disposition: string | null, error: string | null): void;
   controlled(controlId: string, outcome: ControlOutcome): void;
@@ -64,8 +64,8 @@ export interface PlacedCall {
   /** Frames were written: the thread's bell is rung at the end of the tick. */
   fed(): void;
   /**
-   * Lost where no thread carries the call: of a tool's answer the next one asks again. After `control` the listener's `controlled` follows,
-   * unless the thread dies.
+   * Lost where no thread carries the call: of a tool's answer the next one asks again. After `control` the listener's
+   * `controlled` follows, unless the thread dies.
    */
   command(command: CallCommand): void;
   /** `closed` follows. */
@@ -127,15 +127,18 @@ class Call implements PlacedCall {
     return { ...from, nextTurnNumber: Math.max(from.nextTurnNumber, toldTurns + 1) };
   }
 
-  tellLive(event: LiveEvent): void {
+  tellEvent(event: ConversationEvent): void {
     if (event.type === 'turn') {
       this.toldTurns = Math.max(this.toldTurns, numberOf(event.turn));
       if (event.turn.turnId === this.utterance?.turnId) this.utterance = null;
     }
-    this.listener.live(event);
+    this.listener.conversationEvent(event);
   }
 
-  /** The thread died while the agent spoke: its turn is told with what was heard of it. Nothing happens when it did not speak. */
+  /**
+   * The thread died while the agent spoke: its turn is told with what was heard of it. Nothing
+   * happens when it did not speak.
+   */
   closeUtterance(): void {
     const { utterance, block, setup } = this;
     this.utterance = null;
@@ -144,10 +147,10 @@ class Call implements PlacedCall {
     const { turnId, text, stepId, startMs, startStreamMs } = utterance;
     const { streamMs, heardChars } = CallBlock.attach(block, blockShapeOf(setup));
     const endMs = Math.max(startMs, startMs + streamMs - startStreamMs);
-    this.tellLive({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs, turnId });
+    this.tellEvent({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs, turnId });
     const heardText = text.slice(0, heardChars);
     const turn: Turn = { turnId, role: 'agent', startMs, endMs, text, heardText, interrupted: true, kind: 'speech' };
-    this.tellLive({ type: 'turn', turn: stepId === null ? turn : { ...turn, stepId } });
+    this.tellEvent({ type: 'turn', turn: stepId === null ? turn : { ...turn, stepId } });
   }
 
   fed(): void {
@@ -184,7 +187,7 @@ class Pool implements PipelinePool {
   deaths = 0;
   #nextIndex = 0;
   #nextToPrepare = 0;
-  #restartMs = FIRST_RESTART_MS;
+  readonly #restarts = createBackoff(RESTART_PAUSES);
   #hasStarted = false;
   #closed = false;
   #settleReady: { resolve(): void; reject(error: Error): void } | null = null;
@@ -298,7 +301,7 @@ class Pool implements PipelinePool {
 
   #becameReady(host: PipelineThreadHost): void {
     this.#starting.delete(host);
-    this.#restartMs = FIRST_RESTART_MS;
+    this.#restarts.reset();
     if (this.#carriers.length < this.#options.threads) {
       this.#carriers.push(host);
       const waiting = this.#waiting;
@@ -322,8 +325,8 @@ class Pool implements PipelinePool {
     const call = this.#calls.get(message.callUuid);
     if (call === undefined) return;
     switch (message.type) {
-      case 'call.live':
-        call.tellLive(message.event);
+      case 'call.event':
+        call.tellEvent(message.event);
         break;
       case 'call.speaking':
         call.utterance = message.utterance;
@@ -373,10 +376,9 @@ class Pool implements PipelinePool {
       this.#carriers.push(successor);
       this.#spare = null;
     }
-    clock.after(host.isReady ? 0 : this.#restartMs, () => {
+    clock.after(host.isReady ? 0 : this.#restarts.nextMs(), () => {
       if (!this.#closed) this.#startThread();
     });
-    if (!host.isReady) this.#restartMs = Math.min(this.#restartMs * 2, LONGEST_RESTART_MS);
     for (const callUuid of [...host.calls])
       this.#move(this.#calls.get(callUuid), host.suspect.is(callUuid), lostAtMs, successor);
   }

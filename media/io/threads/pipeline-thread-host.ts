@@ -1,7 +1,7 @@
 /**
- * One pipeline thread as the I/O thread sees it: its bell, its calls, its heartbeat. A thread that throws, exits, runs out of
- * memory or stops beating is dead; `pipeline-pool.ts` then moves its calls. There is no uWebSockets.js in such a thread, so
- * ending it costs no socket.
+ * One pipeline thread as the I/O thread sees it: its bell, its calls, its heartbeat. A thread that throws, exits, runs
+ * out of memory or stops beating is dead; `pipeline-pool.ts` then moves its calls. There is no uWebSockets.js in such a
+ * thread, so ending it costs no socket.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
@@ -14,7 +14,9 @@ import { readThreadWork } from './os-thread.ts';
 import { SilenceGauge } from './silence-gauge.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
-/** A healthy thread beats each 100 ms; the caller hears a stall as soon as the downlink ring (120 to 250 ms) is empty. */
+/**
+ * A healthy thread beats each 100 ms; the caller hears a stall as soon as the downlink ring (120 to 250 ms) is empty.
+ */
 const HEARTBEAT_LIMIT_MS = 600;
 const START_LIMIT_MS = 30_000;
 const WATCH_MS = 50;

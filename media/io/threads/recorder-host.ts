@@ -1,17 +1,23 @@
 /**
- * The recorder thread, seen from the I/O thread: opens and closes recordings, and starts a dead thread again, handing it every
- * open ring anew (a ring holds 2 s, so a quick restart loses little; one that dies again and again is started ever later). A recording that was closing at three deaths is
- * given up with an error, so that its call is not kept waiting.
+ * The recorder thread, seen from the I/O thread: opens and closes recordings, and starts a dead thread again, handing
+ * it every open ring anew (a ring holds 2 s, so a quick restart loses little; one that dies again and again is started
+ * ever later). A recording that was closing at three deaths is given up with an error, so that
+ * its call is not kept waiting.
  */
 import type { Logger } from 'pino';
 import type { LegFormat } from '../../contract/audio-format.ts';
+import { createBackoff } from '../../contract/backoff.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { RecordingFacts } from '../../contract/conversation.ts';
-import type { FromRecorder, RecordedDirections, RecordingFate, ToRecorder } from '../../contract/thread-messages.ts';
+import type {
+  FromRecorder,
+  RecordedDirections,
+  RecordingDisposition,
+  ToRecorder,
+} from '../../contract/thread-messages.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
-const FIRST_RESTART_MS = 50;
-const LONGEST_RESTART_MS = 5000;
+const RESTART_PAUSES = { firstMs: 50, longestMs: 5_000 };
 /** A thread that lived this long has proved itself: the next pause is short again. */
 const STEADY_AFTER_MS = 10_000;
 const MOST_DEATHS_A_RECORDING = 2;
@@ -23,7 +29,10 @@ export interface RecorderHostOptions {
   workerData: { dataDir: string; mediaId: string; runId: string; logLevel: string };
   clock: Clock;
   log: Logger;
-  /** Also for a stream that was never opened here: an earlier run of this process had recorded it, and the thread finished it. */
+  /**
+   * Also for a stream that was never opened here: an earlier run of this process had recorded
+   * it, and the thread finished it.
+   */
   finished(stream: RecordedStream, recording: RecordingFacts | null, error: string | null): void;
   /** The thread found a recording that an earlier run left; `key` answers. */
   keyWanted?(stream: RecordedStream): void;
@@ -47,7 +56,7 @@ export interface RecorderHost {
     directions?: RecordedDirections,
   ): void;
   /** What control says of a left-over recording. */
-  key(stream: RecordedStream, fate: RecordingFate): void;
+  key(stream: RecordedStream, disposition: RecordingDisposition): void;
   /** `finished` follows, once. Nothing happens when it was not opened. */
   close(stream: RecordedStream, durationMs: number): void;
   /** Ends the thread; recordings that are still open are given up without a word. */
@@ -67,7 +76,7 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
   let stopped = false;
   let deaths = 0;
   let isReady = false;
-  let restartMs = FIRST_RESTART_MS;
+  const restarts = createBackoff(RESTART_PAUSES);
   let startedAtMs = 0;
   let settle: { resolve(): void; reject(error: Error): void } | null = null;
   const ready = new Promise<void>((resolve, reject) => {
@@ -102,11 +111,10 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
           settle?.reject(new Error(`the recorder thread died before it was ready: ${why}`));
           return;
         }
-        if (options.clock.nowMs() - startedAtMs > STEADY_AFTER_MS) restartMs = FIRST_RESTART_MS;
-        options.clock.after(restartMs, () => {
+        if (options.clock.nowMs() - startedAtMs > STEADY_AFTER_MS) restarts.reset();
+        options.clock.after(restarts.nextMs(), () => {
           if (!stopped) restart();
         });
-        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS);
       },
     });
   };
@@ -152,8 +160,8 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
       recording.closing = { type: 'close', callUuid, epoch, durationMs };
       worker.post(recording.closing);
     },
-    key({ callUuid, epoch }, fate) {
-      if (!stopped) worker.post({ type: 'key', callUuid, epoch, fate } satisfies ToRecorder);
+    key({ callUuid, epoch }, disposition) {
+      if (!stopped) worker.post({ type: 'key', callUuid, epoch, disposition } satisfies ToRecorder);
     },
     async stop() {
       if (stopped) return;

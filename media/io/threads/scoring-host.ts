@@ -1,8 +1,9 @@
 /**
- * The thread that scores voices for this process's pipeline threads, as the I/O thread sees it: started when the first of them asks, told
- * which memories to look at, and never terminated: it is asked to stop and ends by itself (its native code would abort the
- * process). When it ends for another reason, whoever asked is told why, once; it is not started again, because the native module
- * cannot be loaded twice. `media/main.ts` makes one; `pipeline-pool.ts` hands on what pipeline threads ask for.
+ * The thread that scores voice activity for this process's pipeline threads, as the I/O thread sees it: started when
+ * the first of them asks, told which memories to look at, and never terminated: it is asked to stop and ends by itself
+ * (its native code would abort the process). When it ends for another reason, whoever asked is told why, once; it is
+ * not started again, because the native module cannot be loaded twice. `media/main.ts` makes one; `pipeline-pool.ts`
+ * hands on what pipeline threads ask for.
  */
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
@@ -11,7 +12,10 @@ const STOP_LIMIT_MS = 1000;
 const MEMORY_MB = 256;
 
 export interface ScoringHost {
-  /** `shape` and `memory` are the pipeline thread's and the scoring thread's business. `failed`: at most once, at once or later. */
+  /**
+   * `shape` and `memory` are the pipeline thread's and the scoring thread's business. `failed`:
+   * at most once, at once or later.
+   */
   attach(threadIndex: number, shape: unknown, memory: SharedArrayBuffer, failed: (why: string) => void): void;
   /** The pipeline thread is gone. Nothing happens when it never asked. */
   detach(threadIndex: number): void;

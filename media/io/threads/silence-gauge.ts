@@ -1,8 +1,9 @@
 /**
- * How long a thread has been silent by its own doing. On a machine that is too busy a thread that is well gets no processor for a second
- * and beats late; taking it for dead would move its calls to a thread that gets none either, each with a gap and an apology. So from the
- * moment at which its silence is suspicious only such time counts in which it worked, or slept where it should have beaten: a thread
- * that spins works, one that hangs in a lock sleeps, and one that waits for a processor does neither. Asked every few ten ms.
+ * How long a thread has been silent by its own doing. On a machine that is too busy a thread that is well gets no
+ * processor for a second and beats late; taking it for dead would move its calls to a thread that gets none either,
+ * each with a gap and an apology. So from the moment at which its silence is suspicious only such time counts in which
+ * it worked, or slept where it should have beaten: a thread that spins works, one that hangs in a lock sleeps, and one
+ * that waits for a processor does neither. Asked every few ten ms.
  */
 
 /** What the operating system knows of a thread. */

@@ -1,6 +1,6 @@
 /**
- * One worker thread with one end: however it dies (error, out of memory, exit, terminated by us), `died` is called once,
- * with why. The pools and hosts of this folder build on it; it restarts nothing itself.
+ * One worker thread with one end: however it dies (error, out of memory, exit, terminated by us), `died` is called
+ * once, with why. The pools and hosts of this folder build on it; it restarts nothing itself.
  */
 import { type MessagePort, type Transferable, Worker } from 'node:worker_threads';
 

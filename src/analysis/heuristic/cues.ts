@@ -1,6 +1,7 @@
 /**
- * What people say when they mean something, and how labels of intents are usually called: the small lexicon of the local heuristic
- * (English, as the local engines are). A concept joins both, so that "stop calling me" finds the label that an agent gave it.
+ * What people say when they mean something, and how labels of intents are usually called: the small lexicon of the
+ * local heuristic (English, as the local engines are). A concept joins both, so that "stop calling me" finds the label
+ * that an agent gave it.
  */
 
 export interface Concept {

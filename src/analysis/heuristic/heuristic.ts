@@ -1,6 +1,7 @@
 /**
- * Reads a call without a language model: what the script understood, how it ended, and a small lexicon of what people say. It says
- * so in `model`. Pure and fast (well under a millisecond for a long call), so it also stands in when a model fails.
+ * Reads a call without a language model: what the script understood, how it ended, and a small lexicon of what people
+ * say. It says so in `model`. Pure and fast (well under a millisecond for a long call), so it
+ * also stands in when a model fails.
  */
 
 import { BOUNDS, type Evidence, type Findings, plainLine, wellFormed } from '../../calls/findings.ts';
@@ -51,7 +52,10 @@ function evidenceOf(found: IntentFound): Evidence[] {
   }));
 }
 
-/** With a schema: its properties, from what the script caught or from a choice that the caller named. Without: what the script caught. */
+/**
+ * With a schema: its properties, from what the script caught or from a choice that the caller
+ * named. Without: what the script caught.
+ */
 function dataOf({ settings, variables, turns }: CallStory): { data: Record<string, unknown>; dropped: string[] } {
   if (settings.data === undefined) {
     return boundedData(

@@ -1,6 +1,7 @@
 /**
- * Which of an agent's labels fits a call: votes of what the script understood, of how it ended and of the caller's words. Pure. The
- * weights were set on scripts like the demo's; a vote of the script counts most, because its recogniser chose among known phrases.
+ * Which of an agent's labels fits a call: votes of what the script understood, of how it ended and of the caller's
+ * words. Pure. The weights were set on scripts like the demo's; a vote of the script counts most, because its
+ * recogniser chose among known phrases.
  */
 import type { Turn } from '../../../media/contract/conversation.ts';
 import { OTHER_INTENT } from '../../calls/findings.ts';

@@ -1,6 +1,6 @@
 /**
- * Did the call do what it was for? By the agent's own list where it has one (a model does not overrule it), else by what labels usually
- * mean and by how the call ended. Pure.
+ * Did the call do what it was for? By the agent's own list where it has one (a model does not overrule it), else by
+ * what labels usually mean and by how the call ended. Pure.
  */
 
 import type { Findings } from '../../calls/findings.ts';

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ChangedBy } from '../../audit/audit-entry.ts';
-import { readCall } from '../../calls/live-call.ts';
+import { readCall } from '../../calls/call-row.ts';
 import type { RecordingLinks } from '../../recordings/recording-links.ts';
 import type { Database } from '../../store/database.ts';
 import { changedBy, type Guard } from '../guard.ts';

@@ -6,10 +6,10 @@ import type { RecordingFacts, Turn } from '../../../media/contract/conversation.
 import { type Recovery, recoveriesOf } from '../../call-log/call-recovery.ts';
 import { failureOf } from '../../calls/call-failure.ts';
 import type { CallRecord, PartStatus } from '../../calls/call-record.ts';
+import { readCall, readCalls } from '../../calls/call-row.ts';
 import { readTurns } from '../../calls/call-turns.ts';
 import { shownWarning } from '../../calls/call-warnings.ts';
 import type { Findings } from '../../calls/findings.ts';
-import { readCall, readCalls } from '../../calls/live-call.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
 import { type RecordingLinks, TOLD_LIFE_MS } from '../../recordings/recording-links.ts';
 import { type SoundForm, STORED_FORM } from '../../recordings/sound-form.ts';
@@ -190,7 +190,10 @@ interface RecordingView {
   durationSeconds: number | null;
   sizeBytes: number | null;
   sha256: string | null;
-  /** One for each stream of the call, in order, as soon as it is stored: more than one when it came back after a fault of ours. */
+  /**
+   * One for each stream of the call, in order, as soon as it is stored: more than one when it
+   * came back after a fault of ours.
+   */
   parts: {
     url: string;
     urlExpiresAt: string;
@@ -203,7 +206,10 @@ interface RecordingView {
   }[];
 }
 
-/** Addresses are signed anew each time the entry is read. Where the file lies is for whoever runs the service: `parley recording list`. */
+/**
+ * Addresses are signed anew each time the entry is read. Where the file lies is for whoever
+ * runs the service: `parley recording list`.
+ */
 function recordingView(call: CallRecord, links: RecordingLinks): RecordingView {
   const facts = call.recordingStatus === 'ready' ? call.recording : null;
   const { callUuid } = call;

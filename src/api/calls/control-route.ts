@@ -4,9 +4,9 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { ControlAction } from '../../../media/contract/live-control.ts';
+import type { ControlAction } from '../../../media/contract/operator-control.ts';
 import type { ErrorCode } from '../../errors/error-codes.ts';
-import type { LiveControlRequest, LiveControlResult } from '../../lifecycle/live-control.ts';
+import type { OperatorControlRequest, OperatorControlResult } from '../../lifecycle/operator-control.ts';
 import { isStorable } from '../../store/storable.ts';
 import type { Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
@@ -16,7 +16,7 @@ import { controlAnswer } from './answers.ts';
 import { callParams } from './call-routes.ts';
 
 export interface CallControlDeps {
-  controlCall(request: LiveControlRequest): Promise<LiveControlResult>;
+  controlCall(request: OperatorControlRequest): Promise<OperatorControlResult>;
 }
 
 const words = z.string().trim().min(1).max(1_000).refine(isStorable, { error: 'must be text' });
@@ -43,7 +43,7 @@ export const controlBody = z
   ])
   .meta({ id: 'Control' });
 
-const REFUSED: Record<Exclude<LiveControlResult, 'done'>, { code: ErrorCode; issue?: string }> = {
+const REFUSED: Record<Exclude<OperatorControlResult, 'done'>, { code: ErrorCode; issue?: string }> = {
   unknown_call: { code: 'call_not_found' },
   not_in_progress: { code: 'call_not_in_progress' },
   unanswered: { code: 'control_unanswered' },

@@ -41,7 +41,7 @@ export function registerCallDelete(app: FastifyInstance, guard: Guard, deps: Del
       const by = { actor: `key:${keyId}` as const, ip: request.ip, requestId: request.id };
       const outcome = await deleteCallParts(deps, { workspaceId, callUuid, parts, by });
       if (outcome === 'unknown_call') throw new Refusal('call_not_found');
-      if (outcome === 'live') throw new Refusal('call_live');
+      if (outcome === 'not_over') throw new Refusal('call_live');
       if (outcome === 'held') throw new Refusal('legal_hold');
       return { success: true, callUuid, deleted: parts };
     },

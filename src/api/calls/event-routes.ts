@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { CallEventBus } from '../../calls/call-event-bus.ts';
-import { readCall } from '../../calls/live-call.ts';
+import { readCall } from '../../calls/call-row.ts';
 import type { Database } from '../../store/database.ts';
 import type { Authenticator } from '../authentication.ts';
 import type { Guard } from '../guard.ts';

@@ -1,8 +1,9 @@
 /**
- * All live event streams of this process, without HTTP. One reading a call serves every stream of it, whenever the bus rings, and once a
- * second one reading serves them all: how many streams there are is nothing to the database. The same second asks whether their keys still
- * hold; a stream whose key does not ends. The id of the last event that was sent is all that a stream remembers, as its client does: the
- * events of a call become visible in the order of their ids (`src/calls/append-call-log.ts`).
+ * All live event streams of this process, without HTTP. One reading a call serves every stream of it, whenever the bus
+ * rings, and once a second one reading serves them all: how many streams there are is nothing to the database. The same
+ * second asks whether their keys still hold; a stream whose key does not ends. The id of the last event that was sent
+ * is all that a stream remembers, as its client does: the events of a call become visible in the order of their ids
+ * (`src/calls/append-call-log.ts`).
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../../media/contract/clock.ts';

@@ -5,8 +5,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { transcriptAsVtt } from '../../call-log/call-log-transcript.ts';
+import { readCall } from '../../calls/call-row.ts';
 import { readTurns } from '../../calls/call-turns.ts';
-import { readCall } from '../../calls/live-call.ts';
 import type { Database } from '../../store/database.ts';
 import { transcriptOf } from '../../webhooks/transcript.ts';
 import type { Guard } from '../guard.ts';

@@ -8,10 +8,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../../media/contract/call-outcome.ts';
 import { formatAtCarrier } from '../../../media/contract/carriers.ts';
-import type { Clock } from '../../../media/contract/clock.ts';
+import { type Clock, pause } from '../../../media/contract/clock.ts';
 import { VOUCHED_HEADER, type Vouched } from '../../../media/contract/vouched.ts';
 import { appendCallLog } from '../../calls/append-call-log.ts';
-import { type LiveCall, lockCall, readOwnCall } from '../../calls/live-call.ts';
+import { type CallRow, lockCall, readOwnCall } from '../../calls/call-row.ts';
 import { ActedOnBefore, noteActedOn, wasActedOn } from '../../carriers/acted-on.ts';
 import type { CallbackRequest, Carrier, CarrierEvent } from '../../carriers/carrier.ts';
 import type { CarrierRegistry } from '../../carriers/registry.ts';
@@ -52,7 +52,7 @@ type Document = { contentType: string; body: string };
 
 /** A callback that was verified. */
 interface Verified {
-  call: LiveCall;
+  call: CallRow;
   carrier: Carrier;
   kind: string;
   /** See `Carrier.signatureOf`. */
@@ -176,7 +176,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     const observation: Observation = { type: 'carrier.answered', carrierCallId };
     let token: string | null = null;
     const applied = await deps.transitions.apply(callUuid, observation, {
-      async alongside(tx: Queryable, call: LiveCall) {
+      async alongside(tx: Queryable, call: CallRow) {
         await noteActedOn(tx, callUuid, signature);
         // A stream that runs is not opened a second time.
         if (!mayTalk(call) || call.mediaTokenUsedAt !== null) return;
@@ -197,7 +197,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     let lostTooOften: EndedReason | null = null;
     const observation: Observation = { type: 'carrier.stream_over', carrierCallId };
     const applied = await deps.transitions.apply(callUuid, observation, {
-      async alongside(tx: Queryable, call: LiveCall) {
+      async alongside(tx: Queryable, call: CallRow) {
         await noteActedOn(tx, callUuid, signature);
         if (!mayTalk(call)) return;
         const atEpochMs = deps.clock.epochMs();
@@ -229,7 +229,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     while (deps.media.mayStillSpeak(callUuid) && deps.clock.nowMs() < untilMs) {
       const call = await readOwnCall(deps.database, callUuid);
       if (call === undefined || call.mediaStoppedAt !== null || call.ending !== null) return;
-      await new Promise<void>((resolve) => void deps.clock.after(LAST_WORD_POLL_MS, resolve));
+      await pause(deps.clock, LAST_WORD_POLL_MS);
     }
   }
 
@@ -255,7 +255,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
 }
 
 /** Nobody and nothing has ended it. */
-function mayTalk(call: LiveCall): boolean {
+function mayTalk(call: CallRow): boolean {
   return call.status === 'in_progress' && call.carrierEndedAt === null && call.ending === null;
 }
 

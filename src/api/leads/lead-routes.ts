@@ -11,7 +11,7 @@ import { leadChangeBody, readLeadChange } from '../../leads/lead-fields.ts';
 import { changeLead, deleteLead, LEAD_STATUSES, listLeads, readLead } from '../../leads/lead-store.ts';
 import { leadView } from '../../leads/lead-view.ts';
 import type { Database } from '../../store/database.ts';
-import type { WebhookBell } from '../../webhooks/outbox.ts';
+import type { WebhookDispatcher } from '../../webhooks/outbox.ts';
 import type { CursorCodec } from '../cursor.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
@@ -26,7 +26,7 @@ export interface LeadRouteDeps {
   clock: Clock;
   log: Logger;
   cursors: CursorCodec;
-  webhookBell: WebhookBell;
+  webhookDispatcher: WebhookDispatcher;
 }
 
 export const leadParams = z.object({
@@ -136,7 +136,7 @@ export function registerLeads(app: FastifyInstance, guard: Guard, deps: LeadRout
         });
         return { lead: changed, deliveryIds: await tellOfLead(tx, { workspaceId, leadId }, clock) };
       });
-      if (deliveryIds.length > 0) deps.webhookBell.ring(deliveryIds);
+      if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
       return { success: true, lead: leadView(lead, slug) };
     },
   });

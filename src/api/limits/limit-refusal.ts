@@ -1,6 +1,7 @@
 /**
- * How limits of calls are told to clients (contract §11): the RateLimit headers of the IETF draft-11 form and Retry-After. For
- * every route that places calls; on the way there the guard has told of the key's own rate, and these are reached first.
+ * How limits of calls are told to clients (contract §11): the RateLimit headers of the IETF draft-11 form and
+ * Retry-After. For every route that places calls; on the way there the guard has told of the key's own rate, and these
+ * are reached first.
  */
 import type { CallsLeft } from '../../limits/call-limits.ts';
 import type { Placement } from '../../placement/ports.ts';

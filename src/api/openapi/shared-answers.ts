@@ -1,7 +1,7 @@
 /**
- * What several operations answer, as zod schemas: published in `/openapi.json`, and held against real answers by tests. Strict, so
- * that a field that is sent and not described shows. Each resource has an `answers.ts` of its own beside its routes. Nothing is
- * parsed with them at run time.
+ * What several operations answer, as zod schemas: published in `/openapi.json`, and held against real answers by tests.
+ * Strict, so that a field that is sent and not described shows. Each resource has an `answers.ts` of its own beside its
+ * routes. Nothing is parsed with them at run time.
  */
 import { z } from 'zod';
 import { ERROR_CODES } from '../../errors/error-codes.ts';

@@ -1,6 +1,7 @@
 /**
- * Answers a request once per `Idempotency-Key` (contract §2). Without the header it only runs the work. The first request
- * with a key runs; a repeat gets the stored answer, or is told why there is none. Routes come here with a body that they have understood.
+ * Answers a request once per `Idempotency-Key` (contract §2). Without the header it only runs the work. The first
+ * request with a key runs; a repeat gets the stored answer, or is told why there is none. Routes come here with a body
+ * that they have understood.
  *
  *   2xx, and what judged the call itself (steps 10, 11 and 14)   → stored
  *   all else: not understood after all, 429, 5xx                 → key released, for the mended or repeated request
@@ -27,7 +28,10 @@ export interface Answer extends StoredAnswer {
   outcomeUnknown: boolean;
 }
 
-/** Asked again, the same request is refused the same way: what it names is not there, must not be called, or was refused by the carrier. */
+/**
+ * Asked again, the same request is refused the same way: what it names is not there, must not be called, or was refused
+ * by the carrier.
+ */
 const JUDGED: ReadonlySet<string> = new Set<ErrorCode>([
   'agent_not_found',
   'agent_not_outbound',

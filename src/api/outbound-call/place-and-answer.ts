@@ -1,6 +1,7 @@
 /**
  * Steps 8 to 16 of contract §2, for `POST /api/outbound-call` and for the call of a lead: line and agent, compliance,
- * admission, placement, and the answer of each outcome. The callers have checked the body's form and whose request it is.
+ * admission, placement, and the answer of each outcome. The callers have checked the body's
+ * form and whose request it is.
  */
 import type { Logger } from 'pino';
 import type { ChangedBy } from '../../audit/audit-entry.ts';

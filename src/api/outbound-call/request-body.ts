@@ -1,6 +1,6 @@
 /**
- * Steps 4 to 6 of contract §2: the body's form, in the contract's order, without a query. The pieces are zod schemas, so
- * that the published schema and this check are one; the order and the messages are the contract's.
+ * Steps 4 to 6 of contract §2: the body's form, in the contract's order, without a query. The pieces are zod schemas,
+ * so that the published schema and this check are one; the order and the messages are the contract's.
  */
 import { z } from 'zod';
 import { metadataSchema } from '../../calls/metadata.ts';

@@ -1,4 +1,6 @@
-/** Steps 8 to 10 of contract §2: the line and the agent that a request names, in one query, within the key's workspace. */
+/**
+ * Steps 8 to 10 of contract §2: the line and the agent that a request names, in one query, within the key's workspace.
+ */
 import type { AgentDefinition } from '../../../media/contract/agent-definition.ts';
 import type { NewCall } from '../../placement/ports.ts';
 import { sealedPlace } from '../../sealing/sealed-places.ts';

@@ -1,4 +1,7 @@
-/** One `Range` header against a size (RFC 9110 §14). Pure. Several ranges at once, and units that are not bytes, are answered with the whole. */
+/**
+ * One `Range` header against a size (RFC 9110 §14). Pure. Several ranges at once, and units that are not bytes, are
+ * answered with the whole.
+ */
 
 /** Bytes `[start, end)`. */
 export interface ByteRange {

@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { readCall } from '../../calls/live-call.ts';
+import { readCall } from '../../calls/call-row.ts';
 import { RecordingKeyLost } from '../../recordings/recording-keys.ts';
 import { REDIRECT_LIFE_MS, type RecordingLinks, type RecordingTarget } from '../../recordings/recording-links.ts';
 import { StoreFault } from '../../recordings/recording-store.ts';

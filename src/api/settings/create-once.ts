@@ -1,7 +1,7 @@
 /**
- * Makes a thing once per `Idempotency-Key`: the answer is stored in the transaction that makes the thing, so that a process which
- * dies between the two does not make it twice. It may hold a secret that is shown once, so it is stored sealed. Without the header the
- * work only runs.
+ * Makes a thing once per `Idempotency-Key`: the answer is stored in the transaction that makes the thing, so that a
+ * process which dies between the two does not make it twice. It may hold a secret that is shown once, so it is stored
+ * sealed. Without the header the work only runs.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';

@@ -1,6 +1,7 @@
 /**
- * So that two editors do not overwrite each other (RFC 9110 §13.1.1): every setting is answered with an `ETag`, and a change may
- * name in `If-Match` the state that it was made for. It is compared in the transaction that writes. Without the header the last one wins.
+ * So that two editors do not overwrite each other (RFC 9110 §13.1.1): every setting is answered with an `ETag`, and a
+ * change may name in `If-Match` the state that it was made for. It is compared in the transaction that writes. Without
+ * the header the last one wins.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';

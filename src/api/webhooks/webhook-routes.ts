@@ -11,7 +11,7 @@ import { DELIVERY_STATES, listDeliveries, readDelivery } from '../../webhooks/de
 import { readEndpoint } from '../../webhooks/endpoint.ts';
 import { switchEndpoint } from '../../webhooks/endpoint-changes.ts';
 import { ALL_EVENTS } from '../../webhooks/events.ts';
-import type { WebhookBell } from '../../webhooks/outbox.ts';
+import type { WebhookDispatcher } from '../../webhooks/outbox.ts';
 import {
   type Asked,
   redeliver,
@@ -33,7 +33,7 @@ export interface WebhookRouteDeps {
   database: Database;
   clock: Clock;
   cursors: CursorCodec;
-  webhookBell: WebhookBell;
+  webhookDispatcher: WebhookDispatcher;
 }
 
 const instant = z.iso
@@ -164,7 +164,7 @@ export function registerWebhooks(app: FastifyInstance, guard: Guard, deps: Webho
       const { workspaceId } = request.principal;
       const { deliveryId } = request.params;
       await refusing(redeliver(database, askedBy(request), deliveryId));
-      deps.webhookBell.ring([deliveryId]);
+      deps.webhookDispatcher.dispatch([deliveryId]);
       return reply.code(202).send({ success: true, delivery: await shownDelivery(database, workspaceId, deliveryId) });
     },
   });
@@ -183,7 +183,7 @@ export function registerWebhooks(app: FastifyInstance, guard: Guard, deps: Webho
     errors: ['webhook_not_set', 'webhook_disabled'],
     async handler(request, reply) {
       const { count, deliveryIds, nextFrom } = await refusing(replay(database, askedBy(request), request.body));
-      deps.webhookBell.ring(deliveryIds);
+      deps.webhookDispatcher.dispatch(deliveryIds);
       return reply.code(202).send({ success: true, count, nextFrom });
     },
   });
@@ -201,7 +201,7 @@ export function registerWebhooks(app: FastifyInstance, guard: Guard, deps: Webho
     async handler(request, reply) {
       const { workspaceId, slug } = request.principal;
       const deliveryId = await refusing(sendTest(database, { ...askedBy(request), enterprise: slug }, deps.clock));
-      deps.webhookBell.ring([deliveryId]);
+      deps.webhookDispatcher.dispatch([deliveryId]);
       return reply.code(202).send({ success: true, delivery: await shownDelivery(database, workspaceId, deliveryId) });
     },
   });

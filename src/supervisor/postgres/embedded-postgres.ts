@@ -1,8 +1,8 @@
 /**
- * The database that comes with Parley, for a first try and for small installations: a real PostgreSQL on a loopback port,
- * with a password, watched and restarted. Started by the supervisor (and by the test run) when DATABASE_URL is absent.
- * A killed supervisor takes its postmaster along (`endWithParent`); one that survived all the same is found by its pid file
- * and stopped first.
+ * The database that comes with Parley, for a first try and for small installations: a real PostgreSQL on a loopback
+ * port, with a password, watched and restarted. Started by the supervisor (and by the test run) when DATABASE_URL is
+ * absent. A killed supervisor takes its postmaster along (`endWithParent`); one that survived all the same is found by
+ * its pid file and stopped first.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -212,8 +212,8 @@ function runPostmaster(
 }
 
 /**
- * A postmaster does not notice that its parent is gone. A shell that waits for the end of its input does: our death, however
- * sudden, closes the pipe, and it asks the postmaster to stop.
+ * A postmaster does not notice that its parent is gone. A shell that waits for the end of its input does: our death,
+ * however sudden, closes the pipe, and it asks the postmaster to stop.
  */
 function endWithParent(pid: number, child: ChildProcess): void {
   const watch = spawn('sh', ['-c', 'read -r _; kill -INT "$0"', String(pid)], {

@@ -1,6 +1,6 @@
 /**
- * Where an embedded database lives and as whom it runs. PostgreSQL refuses to run as root, and an unprivileged user cannot
- * enter a private clone; so as root both programs and data go below the machine's folder of variable data.
+ * Where an embedded database lives and as whom it runs. PostgreSQL refuses to run as root, and an unprivileged user
+ * cannot enter a private clone; so as root both programs and data go below the machine's folder of variable data.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

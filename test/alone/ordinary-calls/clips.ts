@@ -1,6 +1,6 @@
 /**
- * Clips of every kind, heard at the other end of a call: sent to the API as files, played where the agent would speak, and understood by
- * the callee's recogniser, which answers each of them.
+ * Clips of every kind, heard at the other end of a call: sent to the API as files, played where the agent would speak,
+ * and understood by the callee's recogniser, which answers each of them.
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { PersonaInput } from '../../../bench/emulators/persona.ts';

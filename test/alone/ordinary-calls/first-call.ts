@@ -1,6 +1,6 @@
 /**
- * The first call, whole: the real service and the carrier emulator, audio recognised by a recogniser, nothing scripted between
- * them. What is checked here is what issue-free days look like; `many-calls.ts` has the bad ones.
+ * The first call, whole: the real service and the carrier emulator, audio recognised by a recogniser, nothing scripted
+ * between them. What is checked here is what issue-free days look like; `many-calls.ts` has the bad ones.
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -59,7 +59,10 @@ export const demoCallees: PersonaInput[] = [dana, declining(dana)].map(
   (callee): PersonaInput => ({ ...callee, hangsUpAfterSilenceMs: CALLEE_STAYS_MS }) as PersonaInput,
 );
 
-/** `stage`: the gateway, whose agent is the demo's with bookings, and the endpoint that they go to; there once `beforeAll` is through. */
+/**
+ * `stage`: the gateway, whose agent is the demo's with bookings, and the endpoint that they go to; there once
+ * `beforeAll` is through.
+ */
 export function describeFirstCall(stage: () => { gateway: Gateway; booking: BookingEndpoint }): void {
   const talks = new Map<string, Promise<Talk>>();
   let gateway: Gateway;

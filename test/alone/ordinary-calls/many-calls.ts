@@ -1,6 +1,6 @@
 /**
- * A hundred calls, a tenth each busy, unanswered, declined and refused by the carrier: each `callUuid` ends once, and says so
- * once. Counted in the database and at the receiver, which do not know of each other.
+ * A hundred calls, a tenth each busy, unanswered, declined and refused by the carrier: each `callUuid` ends once, and
+ * says so once. Counted in the database and at the receiver, which do not know of each other.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PersonaInput } from '../../../bench/emulators/persona.ts';

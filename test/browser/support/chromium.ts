@@ -1,6 +1,6 @@
 /**
- * Chromium with a microphone that plays a file, and a website on an origin of its own whose pages a test writes. Code for the page is
- * handed over as text: tests run in Node and know no DOM.
+ * Chromium with a microphone that plays a file, and a website on an origin of its own whose pages a test writes. Code
+ * for the page is handed over as text: tests run in Node and know no DOM.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -61,7 +61,10 @@ function toneFile(): string {
   return writeMicrophoneFile('tone', samples, 48_000);
 }
 
-/** Playwright's own, which this switch takes the place of, and the process that Chromium would start ahead for each page to come. */
+/**
+ * Playwright's own, which this switch takes the place of, and the process that Chromium would
+ * start ahead for each page to come.
+ */
 const FEATURES_OFF = [
   'AvoidCorsURLLoaderRestartOnRedirect',
   'AvoidUnnecessaryBeforeUnloadCheckSync',
@@ -137,16 +140,22 @@ export interface VisitOptions {
   isPatient?: boolean;
 }
 
-/** A look each so many ms and not, as is the default, at each frame: a page that draws only to be looked at costs more than a call. */
+/**
+ * A look each so many ms and not, as is the default, at each frame: a page that draws only to be looked at costs more
+ * than a call.
+ */
 const LOOK_EVERY_MS = 50;
 
-/** The widget gives up a line that is silent for 3, 5 or 10 s. A page on a busy machine may be that late, and its line is good. */
+/**
+ * The widget gives up a line that is silent for 3, 5 or 10 s. A page on a busy machine may be
+ * that late, and its line is good.
+ */
 const PATIENT_WIDGET = `{ const later = window.setTimeout;
   window.setTimeout = (run, ms, ...rest) => later(run, [3000, 5000, 10000].includes(ms) ? 30 * ms : ms, ...rest) }`;
 
 /**
- * Of each browser, one for all pages that may use the microphone. A page of it stays open: with `--process-per-site` the later ones live in
- * its process, and Chromium spends more on the start of a process than on a page.
+ * Of each browser, one for all pages that may use the microphone. A page of it stays open: with `--process-per-site`
+ * the later ones live in its process, and Chromium spends more on the start of a process than on a page.
  */
 const contexts = new WeakMap<Browser, Promise<BrowserContext>>();
 

@@ -1,6 +1,7 @@
 /**
- * A small service for browser tests: the real routes of `embed.js`, and a `/ws/live` that speaks docs/live-protocol.md with a tone for a
- * voice. Tests say what it answers and when its line breaks; the conversation itself is tested against the real service.
+ * A small service for browser tests: the real routes of `embed.js`, and a `/ws/live` that speaks docs/live-protocol.md
+ * with a tone for a voice. Tests say what it answers and when its line breaks; the conversation itself is tested
+ * against the real service.
  */
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';

@@ -1,4 +1,7 @@
-/** What most browser tests stand on: Chromium, the small service and a website. The first is the worker's, the others are made once a file. */
+/**
+ * What most browser tests stand on: Chromium, the small service and a website. The first is the worker's, the others
+ * are made once a file.
+ */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { type Site, sharedBrowser, startSite, type Visit, type VisitOptions, visit } from './chromium.ts';

@@ -1,7 +1,7 @@
 /**
- * A line between browser and service that a test breaks: resets what is open, refuses what comes, or is a black hole. As with TCP, what went
- * into the hole is late and not lost: a connection that outlives it carries on where it was, and never with a gap in its bytes. One that was
- * begun in the hole comes to nothing.
+ * A line between browser and service that a test breaks: resets what is open, refuses what comes, or is a black hole.
+ * As with TCP, what went into the hole is late and not lost: a connection that outlives it carries on where it was, and
+ * never with a gap in its bytes. One that was begun in the hole comes to nothing.
  */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 

@@ -3,10 +3,11 @@
  * checked.
  *
  *   threads    [--conversations 20]      a pipeline thread dies in each of five ways under conversations
- *   processes  [--calls 100]             media, control and the database are killed, stopped and told to end under calls
+ *   processes  [--calls 100]             media, control and the database are killed, stopped, or ended under calls
  *   random     [--seed N] [--calls 1000] random deaths of everything under calls good and bad (the default)
- *   recordings [--seed N] [--calls 20]   a media process is killed at a random moment of each call: what is left of its sound
- *   luck       [disk | descriptors | database]  a full disk, no descriptors, 300 calls with the database away for 60 s; as root
+ *   recordings [--seed N] [--calls 20]   a media process is killed at a random moment of each call: what is left of it
+ *   luck       [disk | descriptors | database]  a full disk, no descriptors, 300 calls with the database away for
+ *                                               60 s; as root
  *
  * Exits with 1 when a call was lost, a turn is missing or the history breaks a rule. Linux only.
  */
@@ -74,6 +75,8 @@ async function runRecordings(calls: number): Promise<boolean> {
 }
 
 async function runLuck(only: string): Promise<boolean> {
+  const known = ['all', 'disk', 'descriptors', 'database'];
+  if (!known.includes(only)) throw new Error(`no luck "${only}": ${known.join(', ')}`);
   const wants = (name: string): boolean => only === 'all' || only === name;
   const disk = !wants('disk') || (await runFullDisk(say));
   const descriptors = !wants('descriptors') || (await runNoDescriptors(say));

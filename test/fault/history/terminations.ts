@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Tenant } from '../../../bench/webhooks/load.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
-import { readCall } from '../../../src/calls/live-call.ts';
+import { readCall } from '../../../src/calls/call-row.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { CallEventName } from '../../../src/webhooks/events.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';

@@ -1,6 +1,6 @@
 /**
- * Bell, sweep, claims and guarded client together, the same suite on both queues: PostgreSQL, which is killed and robbed of its
- * queue, and a real Redis, which is stopped, killed, emptied and slowed down.
+ * Queue, sweep, claims and guarded client together, the same suite on both queues: PostgreSQL, which is killed and
+ * robbed of its queue, and a real Redis, which is stopped, killed, emptied and slowed down.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,12 +15,12 @@ import type { OutboundHttp } from '../../../src/outbound-http/outbound-http.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { migrate } from '../../../src/store/migrate.ts';
+import { SWEEP_EVERY_MS } from '../../../src/store/sweeper.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/supervisor/postgres/embedded-postgres.ts';
 import { placeDatabase } from '../../../src/supervisor/postgres/placement.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { startWebhooks, type Webhooks } from '../../../src/webhooks/start.ts';
-import { SWEEP_EVERY_MS } from '../../../src/webhooks/sweep.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startReceiver, type TestReceiver } from '../../unit/outbound-http/test-receiver.ts';
 import { insertCall, insertWorkspace, sampleCall, WORKSPACE_ID } from '../../unit/webhooks/sample-call.ts';
@@ -107,7 +107,7 @@ async function endCall(events: ('call.completed' | 'recording.ready')[] = ['call
   const call = sampleCall({ callUuid });
   await untilDone(() => insertCall(db, call));
   for (const event of events) {
-    webhooks.bell.ring(
+    webhooks.dispatcher.dispatch(
       await untilDone(() => db.transaction((tx) => recordCallEvent(tx, call, event, {}, systemClock))),
     );
   }
@@ -132,10 +132,13 @@ const arrived = (callUuid: string): number[] =>
     .filter((body) => body.callUuid === callUuid)
     .map((body) => body.sequence);
 
-/** Three calls in a row, each brought by the bell: no sweep comes meanwhile. One that the bell did not bring is the next sweep's. */
-async function untilBellIsHeard(): Promise<void> {
+/**
+ * Three calls in a row, each brought by the queue: no sweep comes meanwhile. One that the queue
+ * did not bring is the next sweep's.
+ */
+async function untilQueueIsHeard(): Promise<void> {
   let heard = 0;
-  await eventually('the bell', async () => {
+  await eventually('the queue', async () => {
     sweeps.hold();
     const callUuid = await endCall();
     for (let looks = 0; looks < 100 && arrived(callUuid).length === 0; looks++) {
@@ -149,7 +152,7 @@ async function untilBellIsHeard(): Promise<void> {
 
 /** What must hold whichever store the queue lies on. `loseQueue` takes all that it holds. */
 function holdsOnEveryQueue(loseQueue: () => Promise<unknown>): void {
-  it('arrives by the bell, while no sweep comes, signed and in order', async () => {
+  it('arrives by the webhookDispatcher, while no sweep comes, signed and in order', async () => {
     sweeps.hold();
     const callUuid = await endCall(['call.completed', 'recording.ready']);
     await eventually('both events', () => arrived(callUuid).length === 2);
@@ -157,17 +160,20 @@ function holdsOnEveryQueue(loseQueue: () => Promise<unknown>): void {
     sweeps.release();
   });
 
-  it('delivers by the sweep when the queue has lost everything, and is rung again', async () => {
+  it('delivers by the sweep when the queue has lost everything, and is dispatched again', async () => {
     await loseQueue();
     const callUuid = await endCall();
     await eventually('the event', () => arrived(callUuid).length === 1);
-    await untilBellIsHeard();
+    await untilQueueIsHeard();
   });
 }
 
-/** What falls due while it is away is also in `test/fault/webhook-history.test.ts`, on both queues; here it is the bell that must come back. */
+/**
+ * What falls due while it is away is also in `test/fault/webhook-history.test.ts`, on both queues; here it is the queue
+ * that must come back.
+ */
 function losesNothingWithPostgres(): void {
-  it('loses nothing when PostgreSQL is killed with 60 calls under way, and hears the bell again afterwards', async () => {
+  it('loses nothing when PostgreSQL is killed with 60 calls under way, and hears the queue again afterwards', async () => {
     const calls: Promise<string>[] = [];
     for (let index = 0; index < 60; index++) {
       calls.push(endCall(['call.completed', 'recording.ready']));
@@ -183,7 +189,7 @@ function losesNothingWithPostgres(): void {
     });
     for (const callUuid of callUuids) expect(arrived(callUuid)[0]).toBe(1);
     expect(logged.length).toBeLessThan(40);
-    await untilBellIsHeard();
+    await untilQueueIsHeard();
   });
 }
 
@@ -223,23 +229,23 @@ describe.skipIf(!HAS_REDIS)(`delivery through a queue on Redis${skipped}`, () =>
   });
   holdsOnEveryQueue(() => redis.empty());
 
-  it('delivers by the sweep while Redis is dead, and hears the bell when it is back', async () => {
+  it('delivers by the sweep while Redis is dead, and hears the queue when it is back', async () => {
     await redis.signal('SIGKILL');
     const callUuid = await endCall(['call.completed', 'recording.ready']);
     await eventually('both events', () => arrived(callUuid).length === 2);
     await redis.start();
-    await untilBellIsHeard();
+    await untilQueueIsHeard();
   });
 
-  it('delivers by the sweep while Redis answers nothing, and hears the bell when it wakes', async () => {
+  it('delivers by the sweep while Redis answers nothing, and hears the queue when it wakes', async () => {
     await redis.signal('SIGSTOP');
     const callUuid = await endCall(['call.completed', 'recording.ready']);
     await eventually('both events', () => arrived(callUuid).length === 2);
     await redis.signal('SIGCONT');
-    await untilBellIsHeard();
+    await untilQueueIsHeard();
   });
 
-  it('delivers in order by the bell while each answer of Redis takes 200 ms longer', async () => {
+  it('delivers in order by the queue while each answer of Redis takes 200 ms longer', async () => {
     redis.delayMs = 100;
     sweeps.hold();
     const calls = await Promise.all([endCall(['call.completed', 'recording.ready']), endCall(), endCall()]);
@@ -248,7 +254,7 @@ describe.skipIf(!HAS_REDIS)(`delivery through a queue on Redis${skipped}`, () =>
     expect(arrived(calls[0]!)).toEqual([1, 2]);
     redis.delayMs = 0;
     sweeps.release();
-    await untilBellIsHeard();
+    await untilQueueIsHeard();
   });
 
   it('sent nothing that the standardwebhooks package refuses', () => expectAllGenuine(12));

@@ -1,16 +1,19 @@
-/** A whole call of the pipeline on fakes and a virtual clock: leg, engines, session, and what it sent, in words that tests can compare. */
+/**
+ * A whole call of the pipeline on fakes and a virtual clock: leg, engines, session, and what it sent, in words that
+ * tests can compare.
+ */
 import { pino } from 'pino';
 import { scriptedKind } from '../../../media/agents/scripted/scripted-agent.ts';
 import { createCallSession } from '../../../media/call/call-session.ts';
 import type { Session } from '../../../media/call/session.ts';
 import { SessionRegistry } from '../../../media/call/session-registry.ts';
-import { ClipShelf, type ClipSource } from '../../../media/call/speaking/clip-shelf.ts';
+import { ClipCache, type ClipSource } from '../../../media/call/speaking/clip-cache.ts';
 import { GreetingCache } from '../../../media/call/speaking/greeting-cache.ts';
 import type { AgentKind } from '../../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../../media/contract/audio-format.ts';
 import type { Checkpoint, StoredCheckpoint } from '../../../media/contract/checkpoint.ts';
-import type { LiveEvent, Turn } from '../../../media/contract/conversation.ts';
+import type { ConversationEvent, Turn } from '../../../media/contract/conversation.ts';
 import type { EarFactory } from '../../../media/contract/ear.ts';
 import type { CallSetup } from '../../../media/contract/link-messages.ts';
 import type { FromPipeline } from '../../../media/contract/thread-messages.ts';
@@ -102,7 +105,7 @@ export class FakeCall {
           kind.engines(agent).ear === null ? null : { ear: earOf, voiceActivity: this.voiceActivity, resampler: null },
         textToSpeech: this.voice,
         greetings: this.greetings,
-        ...(clips === undefined ? {} : { clipShelf: new ClipShelf(clips, logger) }),
+        ...(clips === undefined ? {} : { clipCache: new ClipCache(clips, logger) }),
         ringIo: () => {
           this.ioRings++;
         },
@@ -163,20 +166,22 @@ export class FakeCall {
   }
 
   async agentStarts(): Promise<void> {
-    const before = this.live.filter(
+    const before = this.conversationEvents.filter(
       (event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start',
     ).length;
     const count = () =>
-      this.live.filter((event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start').length;
+      this.conversationEvents.filter(
+        (event) => event.type === 'speech' && event.who === 'agent' && event.phase === 'start',
+      ).length;
     await this.runUntil('agent speech', () => count() > before);
   }
 
-  get live(): LiveEvent[] {
-    return this.sent.flatMap((message) => (message.type === 'call.live' ? [message.event] : []));
+  get conversationEvents(): ConversationEvent[] {
+    return this.sent.flatMap((message) => (message.type === 'call.event' ? [message.event] : []));
   }
 
   get turns(): Turn[] {
-    return this.live.flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
+    return this.conversationEvents.flatMap((event) => (event.type === 'turn' ? [event.turn] : []));
   }
 
   get checkpoints(): Checkpoint[] {
@@ -188,7 +193,7 @@ export class FakeCall {
   }
 
   bargeIns(): string[] {
-    return this.live.flatMap((event) => (event.type === 'barge_in' ? [event.phase] : []));
+    return this.conversationEvents.flatMap((event) => (event.type === 'barge_in' ? [event.phase] : []));
   }
 
   /** `agent: text` or `user (kind): text`, in the order in which they were sent. */

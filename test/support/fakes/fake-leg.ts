@@ -1,7 +1,8 @@
 /**
- * The I/O thread and the far end of one mu-law leg, for a virtual clock: each `step` is 20 ms. It writes what the caller says into the
- * uplink ring, takes frames from the downlink ring 60 ms ahead of the far end's playout, carries out generations, and keeps the
- * playhead, as `media/io` does. It notes every frame sent and played, and fails on one of an older generation.
+ * The I/O thread and the far end of one mu-law leg, for a virtual clock: each `step` is 20 ms. It writes what the
+ * caller says into the uplink ring, takes frames from the downlink ring 60 ms ahead of the far end's playout, carries
+ * out generations, and keeps the playhead, as `media/io` does. It notes every frame sent and played, and fails on one
+ * of an older generation.
  */
 import { encodeMulaw } from '../../../media/audio/g711.ts';
 import { FRAME_MS, MULAW_8K } from '../../../media/contract/audio-format.ts';

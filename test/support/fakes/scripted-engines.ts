@@ -1,7 +1,7 @@
 /**
  * Scripted fakes of the engine ports, for a virtual clock. `implements` makes them fail to compile when a port grows.
- * Voice: each word is 200 ms of a steady level, one chunk a request, after a set latency. Ear: what it makes of the caller's next turns is
- * set beforehand. Voice activity: any frame with a sample over 1,000.
+ * Voice: each word is 200 ms of a steady level, one chunk a request, after a set latency. Ear: what it makes of the
+ * caller's next turns is set beforehand. Voice activity: any frame with a sample over 1,000.
  */
 import type { Clock } from '../../../media/contract/clock.ts';
 import type {
@@ -58,7 +58,10 @@ export class FakeTextToSpeech implements TextToSpeech {
 export interface HeardTurn {
   /** Partial results by ms of audio pushed, the 500 ms before the turn counted too. */
   partials?: { afterMs: number; text?: string; rejected?: boolean }[];
-  /** The final result; `text` empty and not rejected: nothing was heard. `error`: the recogniser fails instead. `never`: it gives none. */
+  /**
+   * The final result; `text` empty and not rejected: nothing was heard. `error`: the recogniser fails instead. `never`:
+   * it gives none.
+   */
   final: {
     text?: string;
     rejected?: boolean;

@@ -1,4 +1,7 @@
-/** A place for kept speech that answers within the turn of the loop: no disk, whose speed a call on a virtual clock could depend on. */
+/**
+ * A place for kept speech that answers within the turn of the loop: no disk, whose speed a call on a virtual clock
+ * could depend on.
+ */
 import type { SpeechStore } from '../../../media/call/speaking/greeting-files.ts';
 
 export class SpeechInMemory implements SpeechStore {

@@ -45,7 +45,7 @@ function start(database = h.database): AnalysisRunner {
       close: async () => {},
     },
     recordCallEvent,
-    bell: { ring: (ids) => void h.rung.push(...ids) },
+    webhookDispatcher: { dispatch: (ids) => void h.dispatched.push(...ids) },
     observed: { analysed: (by) => void observed.push(by), asked: (outcome) => void observed.push(`asked ${outcome}`) },
   });
   return runner;
@@ -61,14 +61,14 @@ async function endedCall(lines = LINES): Promise<string> {
     to: `+1415555${Math.floor(1_000 + Math.random() * 9_000)}`,
     guardDuplicates: false,
   });
-  const live = lines.map((turn) => ({
+  const messages = lines.map((turn) => ({
     type: 'live' as const,
     callUuid,
     epoch: 1,
     atEpochMs: h.clock.epochMs(),
     event: { type: 'turn' as const, turn },
   }));
-  if (live.length > 0) await h.messages.handle(live);
+  if (messages.length > 0) await h.messages.handle(messages);
   await h.messages.handle([
     { type: 'media.stopped', callUuid, epoch: 1, why: 'socket_closed', durationMs: 4_000, latencies: [] },
   ]);
@@ -294,6 +294,7 @@ describe('an answered call with a model', () => {
       4,
     ],
     ['stalls', { kind: 'failed', reason: 'no answer within 30000 ms', isTimeout: true }, 'analysis_model_timeout', 2],
+    ['is down, in words of its own', { kind: 'failed', reason: 'back within 5 ms' }, 'analysis_model_unreachable', 4],
     ['lies in a forbidden range', { kind: 'refused', reason: 'private' }, 'analysis_model_rejected', 1],
     ['wants another key', { ...chatAnswer(FORM), status: 401 } as OutboundResult, 'analysis_model_rejected', 1],
     ['has no such model', { ...chatAnswer(FORM), status: 404 } as OutboundResult, 'analysis_model_rejected', 1],

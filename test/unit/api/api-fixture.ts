@@ -1,4 +1,7 @@
-/** A whole API server on a fresh database, with placement, admission and policy that a test sets. Used by the tests beside it. */
+/**
+ * A whole API server on a fresh database, with placement, admission and policy that a test
+ * sets. Used by the tests beside it.
+ */
 import { mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +11,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import { ClipRefused } from '../../../media/clips/clip-refused.ts';
 import { convertClip } from '../../../media/clips/convert-clip.ts';
-import type { ControlAction, ControlOutcome } from '../../../media/contract/live-control.ts';
+import type { ControlAction, ControlOutcome } from '../../../media/contract/operator-control.ts';
 import { renderSound } from '../../../media/recorder/render-sound.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { createCursorCodec } from '../../../src/api/cursor.ts';
@@ -18,7 +21,7 @@ import { type Clips, createClips } from '../../../src/clips/clips.ts';
 import type { StoreSettings } from '../../../src/config/recording-settings.ts';
 import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
 import { READING_HERE } from '../../../src/leads/import-reading.ts';
-import { controlCall } from '../../../src/lifecycle/live-control.ts';
+import { controlCall } from '../../../src/lifecycle/operator-control.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
@@ -66,8 +69,8 @@ export interface ApiFixture {
   admission: 'open' | 'draining' | 'no_capacity' | 'overloaded';
   compliance: ApiDeps['compliance']['check'];
   hungUp: string[];
-  /** Webhook deliveries that the bell was rung for. */
-  rung: string[];
+  /** Webhook deliveries that were dispatched. */
+  dispatched: string[];
   /** What the media process answers to control actions, and what it was asked. */
   controlOutcome: ControlOutcome | 'unanswered';
   controlled: ControlAction[];
@@ -159,7 +162,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
     admission: 'open',
     compliance: async () => ({ allowed: true }),
     hungUp: [],
-    rung: [],
+    dispatched: [],
     controlOutcome: { done: true },
     controlled: [],
     prepared: [],
@@ -220,7 +223,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
         },
         close: async () => {},
       },
-      webhookBell: { ring: (ids) => void fixture.rung.push(...ids) },
+      webhookDispatcher: { dispatch: (ids) => void fixture.dispatched.push(...ids) },
       instance: 'run-1',
     }),
     call(change = {}, inject = {}) {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const LIVE = { status: 'in_progress', owner_media_id: 'm1', answered_at: '2026-11-21T10:00:00Z' };
+const IN_PROGRESS = { status: 'in_progress', owner_media_id: 'm1', answered_at: '2026-11-21T10:00:00Z' };
 
 async function send(callUuid: string, payload: unknown) {
   const answer = await api.app.inject({
@@ -28,7 +28,7 @@ const trailOf = (callUuid: string) =>
 
 describe('steering a call', () => {
   it('hands each action to the media process, answers when it is done, and leaves no words and no digits behind', async () => {
-    const callUuid = await api.insertCall(api.acme, LIVE);
+    const callUuid = await api.insertCall(api.acme, IN_PROGRESS);
     const actions = [
       { action: 'say', text: ' canary one ' },
       { action: 'say', text: 'canary two', interrupt: true },
@@ -66,9 +66,9 @@ describe('steering a call', () => {
       { status: 'dialing' },
       { status: 'ringing' },
       ended,
-      { ...LIVE, owner_media_id: null },
-      { ...LIVE, media_stopped_at: '2026-11-21T10:00:00Z' },
-      { ...LIVE, ending: { reason: 'api_hangup' } },
+      { ...IN_PROGRESS, owner_media_id: null },
+      { ...IN_PROGRESS, media_stopped_at: '2026-11-21T10:00:00Z' },
+      { ...IN_PROGRESS, ending: { reason: 'api_hangup' } },
     ];
     api.controlled = [];
     for (const row of away) {
@@ -77,13 +77,13 @@ describe('steering a call', () => {
     }
     expect(api.controlled).toEqual([]);
     api.controlOutcome = { done: false, why: 'not_here' };
-    const callUuid = await api.insertCall(api.acme, LIVE);
+    const callUuid = await api.insertCall(api.acme, IN_PROGRESS);
     expect(await send(callUuid, { action: 'mute_agent' })).toMatchObject({ status: 409, code: 'call_not_in_progress' });
     expect(await trailOf(callUuid)).toEqual([]);
   });
 
   it('says what stands in its way: 409 with the reason, 422 for what the call never can, 409 control_unanswered', async () => {
-    const callUuid = await api.insertCall(api.acme, LIVE);
+    const callUuid = await api.insertCall(api.acme, IN_PROGRESS);
     const cases = [
       [{ done: false, why: 'muted' }, 409, 'action_not_possible', /unmute_agent/],
       [{ done: false, why: 'queue_full' }, 409, 'action_not_possible', /^Five texts wait/],
@@ -103,7 +103,7 @@ describe('steering a call', () => {
   });
 
   it('answers 422 to the actions of the contract that come later, and 400 to what is no action at all', async () => {
-    const callUuid = await api.insertCall(api.acme, LIVE);
+    const callUuid = await api.insertCall(api.acme, IN_PROGRESS);
     for (const action of ['transfer', 'takeover', 'handback']) {
       expect(await send(callUuid, { action }), action).toMatchObject({ status: 422, code: 'action_not_supported' });
       expect((await send(uuidv4(), { action })).code).toBe('call_not_found');

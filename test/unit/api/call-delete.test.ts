@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { v4 as uuidv4 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { putStored, toneFile } from '../../support/sealed-recording.ts';
+import { putStored, toneFile } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER } from './api-fixture.ts';
 
 let api: ApiFixture;

@@ -101,10 +101,10 @@ describe('the call log', () => {
             seen.push(...data.map(({ callUuid }) => callUuid));
             if (nextCursor === null) break;
             cursor = `&cursor=${nextCursor}`;
-            const deed = meanwhile[page] ?? 'none';
-            if (deed === 'new') await insert(10);
-            if (deed === 'same time') await insert(secondsOfCalls[0]!);
-            const changed = deed === 'changed' ? changing.pop() : undefined;
+            const effect = meanwhile[page] ?? 'none';
+            if (effect === 'new') await insert(10);
+            if (effect === 'same time') await insert(secondsOfCalls[0]!);
+            const changed = effect === 'changed' ? changing.pop() : undefined;
             if (changed !== undefined) {
               const sql = `UPDATE calls SET name = 'other', idempotency_key = 'other' WHERE call_uuid = $1`;
               await api.database.query(sql, [changed]);

@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
-import { putStored, toneFile } from '../../support/sealed-recording.ts';
+import { putStored, toneFile } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
 
 const SOUND = toneFile(1);

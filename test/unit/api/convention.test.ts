@@ -8,7 +8,7 @@ import { buildDocument } from '../../../src/api/openapi/document.ts';
 import type { Operation } from '../../../src/api/openapi/operation.ts';
 import { operationsWithoutServer } from '../../../src/api/openapi/without-a-server.ts';
 import { valuesOf, withPlus } from '../../../src/api/query-values.ts';
-import { readCall } from '../../../src/calls/live-call.ts';
+import { readCall } from '../../../src/calls/call-row.ts';
 import { READING_HERE } from '../../../src/leads/import-reading.ts';
 import { createImportRunner } from '../../../src/leads/import-runner.ts';
 import { placeHold } from '../../../src/retention/legal-holds.ts';

@@ -1,4 +1,6 @@
-/** The dial policy over HTTP: what the operator sets, what a key of the workspace tries against it, and what it is told. */
+/**
+ * The dial policy over HTTP: what the operator sets, what a key of the workspace tries against it, and what it is told.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDialClearance } from '../../../src/placement/dial-clearance.ts';
 import type { NewCall, Placement } from '../../../src/placement/ports.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEventStreams } from '../../../src/api/calls/event-streams.ts';
 import { appendCallLog } from '../../../src/calls/append-call-log.ts';
 import { createCallEventBus } from '../../../src/calls/call-event-bus.ts';
-import { lockCall } from '../../../src/calls/live-call.ts';
+import { lockCall } from '../../../src/calls/call-row.ts';
 import { createApiKey, revokeApiKey } from '../../../src/workspaces/api-keys.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
@@ -249,7 +249,8 @@ describe('the events of a call', () => {
       asked.mockClear();
       api.clock.advanceMs(1_000);
       for (const stream of streams) expect(await stream.next()).toMatchObject({ event: 'b' });
-      // A stream that was still writing is served by another look; one look a stream would be twice as many as there are.
+      // A stream that was still writing is served by another look; one look a stream would be
+      // twice as many as there are.
       expect(asked.mock.calls.length).toBeLessThan(streams.length);
     } finally {
       asked.mockRestore();

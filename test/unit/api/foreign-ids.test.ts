@@ -1,7 +1,8 @@
 /**
- * Every operation of the published document with every id that it takes, once with an id of another workspace and once with one
- * that nobody has: the two answers must not differ, and nothing of the other workspace may change. The cells are made from
- * OPERATIONS, so a new route is in the matrix by itself; one that takes an id of a kind that is not known here fails.
+ * Every operation of the published document with every id that it takes, once with an id of another workspace and once
+ * with one that nobody has: the two answers must not differ, and nothing of the other workspace may change. The cells
+ * are made from OPERATIONS, so a new route is in the matrix by itself; one that takes an id of
+ * a kind that is not known here fails.
  */
 import { createHash } from 'node:crypto';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
@@ -18,7 +19,7 @@ import { setSecret } from '../../../src/tools/secrets.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { wavOf } from '../../support/clip-files.ts';
-import { putStored, toneFile } from '../../support/sealed-recording.ts';
+import { putStored, toneFile } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
 
 const OPERATIONS = await operationsWithoutServer();

@@ -1,6 +1,6 @@
 /**
- * Holds every answer that any API test sees to the published description: its operation, its code and status, and its body. What differs
- * is collected, and the fixture fails at its end.
+ * Holds every answer that any API test sees to the published description: its operation, its code and status, and its
+ * body. What differs is collected, and the fixture fails at its end.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';

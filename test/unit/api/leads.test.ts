@@ -375,9 +375,9 @@ describe('GET /api/developer/leads', () => {
             seen.push(...answer.data.map((lead: Loose) => lead.id));
             cursor = answer.nextCursor;
             if (cursor === null) break;
-            const deed = meanwhile[page] ?? 'none';
-            if (deed === 'add') await created();
-            const gone = deed === 'delete' ? doomed.pop() : undefined;
+            const effect = meanwhile[page] ?? 'none';
+            if (effect === 'add') await created();
+            const gone = effect === 'delete' ? doomed.pop() : undefined;
             if (gone !== undefined) await ask('DELETE', `/${gone}`);
           }
           expect(new Set(seen).size).toBe(seen.length);

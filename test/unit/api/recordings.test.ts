@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readOggOpus } from '../../../media/audio/ogg-opus-reader.ts';
 import { readWavHeader } from '../../../media/audio/wav.ts';
 import { rangeOf } from '../../../src/api/recordings/byte-range.ts';
+import { putStored, toneFile } from '../../support/encrypted-recording.ts';
 import { decodeRecording } from '../../support/recording-audio.ts';
 import { STORES, type TestStore } from '../../support/recording-stores.ts';
-import { putStored, toneFile } from '../../support/sealed-recording.ts';
 import { toneDbfs } from '../media/recorder/recording-harness.ts';
 import { type ApiFixture, createApiFixture, SEALER } from './api-fixture.ts';
 

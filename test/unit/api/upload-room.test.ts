@@ -1,4 +1,7 @@
-/** Files on their way, over a real socket: what they may hold of control's memory, and that it comes back however they end. */
+/**
+ * Files on their way, over a real socket: what they may hold of control's memory, and that it
+ * comes back however they end.
+ */
 import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';

@@ -1,4 +1,7 @@
-/** Whom control vouches for to the media process before it: whoever has shown a right key, and nobody else, whatever the answer was. */
+/**
+ * Whom control vouches for to the media process before it: whoever has shown a right key, and
+ * nobody else, whatever the answer was.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { VOUCHED_HEADER, vouchedByKey } from '../../../media/contract/vouched.ts';
 import { createOperatorKey } from '../../../src/workspaces/operator-keys.ts';

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readCall } from '../../../src/calls/live-call.ts';
+import { readCall } from '../../../src/calls/call-row.ts';
 import type { ErrorCode } from '../../../src/errors/error-codes.ts';
 import { disableEndpoint, setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import type { CallEventName } from '../../../src/webhooks/events.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
   for (const tenant of [api.acme, api.other]) {
     await setEndpoint(api.database, SEALER, tenant.workspaceId, 'https://example.com/hooks');
   }
-  api.rung.length = 0;
+  api.dispatched.length = 0;
 });
 
 async function record(
@@ -128,13 +128,13 @@ describe('GET /api/developer/webhooks/deliveries', () => {
 });
 
 describe('sending again', () => {
-  it('redelivers one: due now, a whole schedule before it, its attempts still counted, and the bell rung', async () => {
+  it('redelivers one: due now, a whole schedule before it, its attempts still counted, and dispatched', async () => {
     const { deliveryId } = await record(api.acme);
     await setState(deliveryId, 'dead', 12);
     const answer = await ask('POST', `/deliveries/${deliveryId}/redeliver`);
     expect(answer.statusCode).toBe(202);
     expect(answer.json().delivery).toMatchObject({ id: deliveryId, state: 'pending', attempts: 12 });
-    expect(api.rung).toEqual([deliveryId]);
+    expect(api.dispatched).toEqual([deliveryId]);
     const rows = await api.database.query(
       'SELECT attempts, earlier_attempts AS earlier, dead_at AS dead FROM webhook_deliveries WHERE id = $1',
       [deliveryId],
@@ -165,10 +165,10 @@ describe('sending again', () => {
     for (const one of [early, recording, delivered, foreign]) await setState(one.deliveryId, 'delivered');
     await setState(dead.deliveryId, 'dead', 12);
     const replay = async (body: object): Promise<string[]> => {
-      api.rung.length = 0;
+      api.dispatched.length = 0;
       const answer = await ask('POST', '/replay', body);
-      expect(answer.json()).toEqual({ success: true, count: api.rung.length, nextFrom: null });
-      return [...api.rung];
+      expect(answer.json()).toEqual({ success: true, count: api.dispatched.length, nextFrom: null });
+      return [...api.dispatched];
     };
     expect(await replay({ from, states: ['dead'] })).toEqual([dead.deliveryId]);
     expect(await replay({ from, events: ['recording.ready'] })).toEqual([recording.deliveryId]);
@@ -198,7 +198,7 @@ describe('sending again', () => {
     [{ from: '2026-11-21T00:00:00Z', everything: true }],
   ])('refuses to replay %j', async (body) => {
     expectRefusal(await ask('POST', '/replay', body), 400, 'invalid_request');
-    expect(api.rung).toEqual([]);
+    expect(api.dispatched).toEqual([]);
   });
 
   it('sends a test that is subscribed by nobody, and shows it', async () => {
@@ -206,7 +206,7 @@ describe('sending again', () => {
     expect(answer.statusCode).toBe(202);
     const { delivery } = answer.json();
     expect(delivery).toMatchObject({ event: 'webhook.test', callUuid: null, state: 'pending', attemptLog: [] });
-    expect(api.rung).toEqual([delivery.id]);
+    expect(api.dispatched).toEqual([delivery.id]);
     const [event] = await api.database.query<{ body: string }>('SELECT body FROM webhook_events');
     expect(JSON.parse(event!.body)).toMatchObject({ event: 'webhook.test', callUuid: null, enterprise: 'acme' });
   });

@@ -1,4 +1,7 @@
-/** What a call's life leaves in the call log: its search row, its deletion against what media still tells, an operator's end. */
+/**
+ * What a call's life leaves in the call log: its search row, its deletion against what media
+ * still tells, an operator's end.
+ */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,12 +1,12 @@
 /** A call as `placement.ts` makes it, for tests of the pure parts. */
-import type { LiveCall } from '../../../src/calls/live-call.ts';
+import type { CallRow } from '../../../src/calls/call-row.ts';
 import { nextDeadline } from '../../../src/calls/timers.ts';
 
 export const DIALED_AT_EPOCH_MS = Date.UTC(2026, 10, 21, 1, 0, 0);
 
-export function aCall(changes: Partial<LiveCall> = {}): LiveCall {
+export function aCall(changes: Partial<CallRow> = {}): CallRow {
   const dialedAt = new Date(DIALED_AT_EPOCH_MS);
-  const call: LiveCall = {
+  const call: CallRow = {
     callUuid: '0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11',
     workspaceId: '0199f0a2-0000-7b7a-9a58-000000000001',
     enterprise: 'acme',

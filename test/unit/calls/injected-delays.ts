@@ -1,15 +1,15 @@
 /**
- * Recordings of which the truth is known: turns of a caller and replies after a delay that was put there, on lines with noise, echo, breaths,
- * murmurs and interruptions. Seeded. The truth comes from the clean sound at 1 ms, before anything was added: the caller ends where
- * their sound last is louder than 28 dB below its loudest of the last 1.5 s and than 4 dB above the line's true noise; the agent begins
- * at their first sound above -60 dBFS.
+ * Recordings of which the truth is known: turns of a caller and replies after a delay that was put there, on lines with
+ * noise, echo, breaths, murmurs and interruptions. Seeded. The truth comes from the clean sound at 1 ms, before
+ * anything was added: the caller ends where their sound last is louder than 28 dB below its loudest of the last 1.5 s
+ * and than 4 dB above the line's true noise; the agent begins at their first sound above -60 dBFS.
  */
 
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { decodeMulaw, encodeMulaw } from '../../../media/audio/g711.ts';
 import { createResampler } from '../../../media/audio/resampler.ts';
 import type { Turn } from '../../../media/contract/conversation.ts';
 import { FLITE_RATE_HZ, loadFliteVoice } from '../../../media/engines/local/flite-voice.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
 
 export interface Voices {
   /** By rate in Hz. */
@@ -286,7 +286,9 @@ function line({ caller, agent, used, rateHz, noiseDbfs, random }: Line): Int16Ar
   return interleaved;
 }
 
-/** 16 s of noise with an RMS of 1, over and over from another place; the dull one has half of its power again in hum. */
+/**
+ * 16 s of noise with an RMS of 1, over and over from another place; the dull one has half of its power again in hum.
+ */
 function makeNoises(): Record<'white' | 'dull', Float32Array> {
   const random = createRandom(1);
   const white = Float32Array.from({ length: 128_000 }, () => (random() * 2 - 1) * Math.sqrt(3));

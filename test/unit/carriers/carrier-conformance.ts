@@ -6,10 +6,11 @@
 import { expect } from 'vitest';
 import { frameBytesOf, type LegFormat } from '../../../media/contract/audio-format.ts';
 import type { CarrierDeclaration, FramesPerMessage } from '../../../media/contract/carriers.ts';
-import type { MediaCodec, MediaCodecFactory, StreamEvents } from '../../../media/io/carriers/media-codec.ts';
+import type { MediaCodec, MediaCodecFactory } from '../../../media/io/carriers/media-codec.ts';
 import type { CallbackRequest, Carrier, StreamInstruction } from '../../../src/carriers/carrier.ts';
+import { NO_STREAM_EVENTS } from '../../support/fakes/no-stream-events.ts';
 
-export interface LiveAtCarrier {
+export interface CallAtCarrier {
   carrierCallId: string;
   /** A public address at which the carrier may ask for a document. */
   documentUrl: string;
@@ -31,7 +32,7 @@ export interface CarrierKit {
   make(credentials: Record<string, string>): Carrier;
   codecs(settings: { framesPerMessage: FramesPerMessage }): MediaCodecFactory;
   /** A call that was answered and has its stream, at the emulator. */
-  liveCall(carrier: Carrier): Promise<LiveAtCarrier>;
+  ongoingCall(carrier: Carrier): Promise<CallAtCarrier>;
   /** As the carrier would send it: signed, and unlike any other. */
   signed(kind: string, params: Record<string, string>): CallbackRequest;
   /** Parameters that say, by what was declared, that a machine answered; that a call comes in. */
@@ -54,19 +55,9 @@ const ALL_FORMATS: readonly LegFormat[] = (['mulaw', 'pcm_s16le', 'opus'] as con
   ([8000, 16000, 24000, 48000] as const).map((rateHz) => ({ codec, rateHz })),
 );
 const KINDS = ['answer', 'next', 'ring', 'hangup', 'stream', 'no-such-kind', 'toString'];
-const NO_EVENTS: StreamEvents = {
-  started() {},
-  audio() {},
-  digit() {},
-  played() {},
-  cleared() {},
-  stopped() {},
-  faulted() {},
-};
-
 const whole = (kit: CarrierKit): Carrier => kit.make(kit.credentials);
 const codecOf = (kit: CarrierKit, format: LegFormat): MediaCodec =>
-  kit.codecs({ framesPerMessage: kit.declared.framesPerMessage[0] }).create(format, NO_EVENTS);
+  kit.codecs({ framesPerMessage: kit.declared.framesPerMessage[0] }).create(format, NO_STREAM_EVENTS);
 const isDeclared = (kit: CarrierKit, format: LegFormat): boolean =>
   kit.declared.formats.some(({ codec, rateHz }) => codec === format.codec && rateHz === format.rateHz);
 
@@ -107,7 +98,7 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
         const factory = kit.codecs({ framesPerMessage });
         expect(factory.framesPerMessage).toBe(framesPerMessage);
         for (const format of kit.declared.formats) {
-          const codec = factory.create(format, NO_EVENTS);
+          const codec = factory.create(format, NO_STREAM_EVENTS);
           const bytes = new Uint8Array(frameBytesOf(format) * framesPerMessage);
           expect(codec.audioMessage(bytes, 0, bytes.length).length).toBeGreaterThan(0);
           expect(codec.checkpointMessage('g0-1').length).toBeGreaterThan(0);
@@ -158,7 +149,7 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
     claims: 'a live call is found, hung up, and then gone; what is over counts as ended',
     async run(kit) {
       const carrier = whole(kit);
-      const { carrierCallId, hasEnded } = await kit.liveCall(carrier);
+      const { carrierCallId, hasEnded } = await kit.ongoingCall(carrier);
       expect(await carrier.lookup(carrierCallId)).toBe('in_progress');
       expect(await carrier.hangup(carrierCallId)).toBe(true);
       await hasEnded();
@@ -173,7 +164,7 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
       const carrier = whole(kit);
       expect(carrier.redirect !== undefined, 'redirect').toBe(kit.declared.capabilities.redirect);
       if (carrier.redirect === undefined) return;
-      const { carrierCallId, documentUrl, askedForDocument } = await kit.liveCall(carrier);
+      const { carrierCallId, documentUrl, askedForDocument } = await kit.ongoingCall(carrier);
       expect(await carrier.redirect(carrierCallId, documentUrl)).toBe(true);
       await askedForDocument();
       expect(await carrier.redirect('never-was', documentUrl)).toBe(false);
@@ -185,7 +176,7 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
       const carrier = whole(kit);
       expect(carrier.transfer !== undefined, 'transfer').toBe(kit.declared.capabilities.transfer);
       if (carrier.transfer === undefined) return;
-      const { carrierCallId, transferredTo } = await kit.liveCall(carrier);
+      const { carrierCallId, transferredTo } = await kit.ongoingCall(carrier);
       expect(await carrier.transfer(carrierCallId, '+14155550199')).toBe(true);
       expect(await transferredTo()).toBe('+14155550199');
       expect(await carrier.transfer('never-was', '+14155550199')).toBe(false);
@@ -202,7 +193,7 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
       }
       expect(carrier.sendDigits !== undefined, 'sendDigits').toBe(digitsOut === 'request');
       if (carrier.sendDigits === undefined) return;
-      const { carrierCallId, keysPressed } = await kit.liveCall(carrier);
+      const { carrierCallId, keysPressed } = await kit.ongoingCall(carrier);
       expect(await carrier.sendDigits(carrierCallId, '1A#')).toBe(true);
       expect(await keysPressed()).toBe('1A#');
     },

@@ -91,8 +91,8 @@ describe('the suite', () => {
         const factory = kit.codecs(settings);
         return { ...factory, create: (format, events) => withoutDigits(factory.create(format, events)) };
       },
-      async liveCall(carrier) {
-        const live = await kit.liveCall(carrier);
+      async ongoingCall(carrier) {
+        const live = await kit.ongoingCall(carrier);
         return { ...live, transferredTo: async () => handedTo, keysPressed: async () => pressed };
       },
       machineParams: { machine: 'yes' },
@@ -150,8 +150,8 @@ describe('the suite', () => {
     expect(
       await failed({
         ...lazy,
-        liveCall: async (carrier) => ({
-          ...(await kit.liveCall(carrier)),
+        ongoingCall: async (carrier) => ({
+          ...(await kit.ongoingCall(carrier)),
           askedForDocument: () => Promise.reject(new Error('nobody asked')),
         }),
       }),

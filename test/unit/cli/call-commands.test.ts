@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
 import { type Ran, runParley } from '../../support/command-line.ts';
-import { putStored } from '../../support/sealed-recording.ts';
+import { putStored } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
 
 let api: ApiFixture;

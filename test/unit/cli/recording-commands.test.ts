@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRecordingStore, checkWaitingRecordings } from '../../../src/doctor/recording-checks.ts';
 import { type Ran, runParley } from '../../support/command-line.ts';
-import { putStored, toneFile } from '../../support/sealed-recording.ts';
+import { putStored, toneFile } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
 
 const SOUND = toneFile(1);

@@ -1,4 +1,6 @@
-/** Two workspaces with an agent and a line each on a fresh database, for tests of connections and of what calls used. */
+/**
+ * Two workspaces with an agent and a line each on a fresh database, for tests of connections and of what calls used.
+ */
 import { v7 as uuidv7 } from 'uuid';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';

@@ -1,4 +1,7 @@
-/** Ceilings of calls and minutes a day, on a real database: exact under 50 placements at once, and what a stop leaves behind. */
+/**
+ * Ceilings of calls and minutes a day, on a real database: exact under 50 placements at once,
+ * and what a stop leaves behind.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { judgeDay, NOTHING_USED } from '../../../src/dialling/daily-ceilings.ts';
@@ -49,7 +52,7 @@ beforeEach(async () => {
   if (inSeconds < MOST_OF_A_TEST_SECONDS) await sleep(1000 * inSeconds + 100);
   h.carrier.outcomes.length = 0;
   h.carrier.placed.length = 0;
-  h.rung.length = 0;
+  h.dispatched.length = 0;
   await operator(NEW_DIAL_POLICY);
   await h.database.query('DELETE FROM dial_usage');
   await h.database.query(`UPDATE calls SET dial_reserved_seconds = NULL, created_at = created_at - interval '48 hours',
@@ -151,12 +154,12 @@ describe('50 placements at once, from two control processes', () => {
       limit,
       keyId: null,
     });
-    // The bell was rung for its delivery, after the commit.
+    // Its delivery was dispatched, after the commit.
     const [delivery] = await h.database.query<{ id: string }>(
       `SELECT d.id FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id
        WHERE e.event = 'workspace.limit_reached' ORDER BY d.created_at DESC, d.id DESC LIMIT 1`,
     );
-    expect(h.rung).toContain(delivery?.id);
+    expect(h.dispatched).toContain(delivery?.id);
 
     const refused = await place();
     if (refused.kind !== 'limited' || refused.code !== 'daily_limit') throw new Error(JSON.stringify(refused));

@@ -1,4 +1,7 @@
-/** Numbers that cost, one of each kind and way to miss it: what each is, what the operator has to allow for it, and where a hostile caller tries it. */
+/**
+ * Numbers that cost, one of each kind and way to miss it: what each is, what the operator has to allow for it, and
+ * where a hostile caller tries it.
+ */
 import type { NumberKind } from '../../../src/dialling/number-kinds.ts';
 
 export interface KnownDestination {

@@ -1,4 +1,7 @@
-/** The table of numbers by kind and country, on a real database up to the carrier: what is dialled, and what is allowed by whom. */
+/**
+ * The table of numbers by kind and country, on a real database up to the carrier: what is
+ * dialled, and what is allowed by whom.
+ */
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { calledAndRefusedNow } from '../../../src/dialling/dial-overview.ts';

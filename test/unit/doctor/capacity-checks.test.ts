@@ -13,8 +13,8 @@ const MACHINE: MachineShape = {
   cores: 64,
   mediaProcesses: 1,
   pipelineThreads: 60,
-  speechThreads: 1,
-  listenThreads: 1,
+  ttsThreads: 1,
+  sttThreads: 1,
   mediaCapacityCalls: 100_000,
 };
 const ONE_SENTENCE = 'This sentence is of a length that makes about five seconds of speech.';
@@ -38,7 +38,7 @@ describe('how many calls of an agent a machine carries', () => {
     expect(named.calls).toBeLessThan(110);
     const twice = carriedCalls(agent({ greeting: `{{customer_name}}, ${ONE_SENTENCE}` }), SPEED, {
       ...MACHINE,
-      speechThreads: 2,
+      ttsThreads: 2,
     });
     expect(twice.calls).toBeGreaterThanOrEqual(2 * named.calls);
   });
@@ -55,8 +55,8 @@ describe('how many calls of an agent a machine carries', () => {
   });
 
   test.each([
-    ['speechThreads', 'PARLEY_SPEECH_THREADS'],
-    ['listenThreads', 'PARLEY_LISTEN_THREADS'],
+    ['ttsThreads', 'PARLEY_SPEECH_THREADS'],
+    ['sttThreads', 'PARLEY_LISTEN_THREADS'],
   ])('without %s no script is carried, not even one that asks nothing of them', (threads, setting) => {
     const found = carriedCalls(agent(), SPEED, { ...MACHINE, [threads]: 0 });
     expect(found.calls).toBe(0);

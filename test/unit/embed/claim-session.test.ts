@@ -70,14 +70,14 @@ async function tokenOf(change: object = {}): Promise<string> {
   return answer.token;
 }
 
-function claim(token: string, knock: object = {}, mediaId = 'media-1'): Promise<ClaimAnswer> {
+function claim(token: string, upgradeRequest: object = {}, mediaId = 'media-1'): Promise<ClaimAnswer> {
   return embed.claimSession(mediaId, {
     carrier: 'web',
     token,
     url: '/ws/live',
     host: '',
     headers: {},
-    live: { parentOrigin: ORIGIN, origin: ORIGIN, remoteAddress: `198.51.100.${address}`, ...knock },
+    live: { parentOrigin: ORIGIN, origin: ORIGIN, remoteAddress: `198.51.100.${address}`, ...upgradeRequest },
   });
 }
 
@@ -166,9 +166,9 @@ describe('a socket with a session token', () => {
     ['another Origin header', { origin: 'https://evil.com' }],
     ['the Origin null', { origin: 'null' }],
     ['no parentOrigin', { parentOrigin: '' }],
-  ])('is refused from %s, and may still be used from the right one', async (_case, knock) => {
+  ])('is refused from %s, and may still be used from the right one', async (_case, upgradeRequest) => {
     const token = await tokenOf();
-    expect(codeOf(await claim(token, knock))).toBe('origin_not_allowed');
+    expect(codeOf(await claim(token, upgradeRequest))).toBe('origin_not_allowed');
     expect(codeOf(await claim(token))).toBe('ok');
   });
 
@@ -273,7 +273,7 @@ function base64(value: object): string {
 }
 
 describe('signing keys', () => {
-  it('a kid that is unknown or none reaches no statement: of 1,000 knocks one reads what other nodes have made', async () => {
+  it('a kid that is unknown or none reaches no statement: of 1,000 claims one reads what other nodes have made', async () => {
     const { database, clock } = harness;
     const statements: string[] = [];
     const counted = {
@@ -290,17 +290,17 @@ describe('signing keys', () => {
       issuer: PUBLIC_URL,
     });
     const kids = ['\u0000', "2026-11'; SELECT 1", 'x'.repeat(2_000), '', '2026-11-9999', '2026-11\n', 7, null, ['a']];
-    const knock = async (kid: unknown): Promise<void> => {
+    const claimWithKid = async (kid: unknown): Promise<void> => {
       const token = `${base64({ alg: 'EdDSA', typ: 'JWT', kid })}.${base64({ iss: PUBLIC_URL })}.AAAA`;
       expect(await tokens.verify(token)).toEqual({ ok: false, code: 'token_invalid' });
     };
-    for (const kid of kids) await knock(kid);
+    for (const kid of kids) await claimWithKid(kid);
     expect(statements).toEqual([]);
-    await Promise.all(Array.from({ length: 500 }, (_none, nth) => knock(`1999-01-${nth}`)));
-    for (let nth = 0; nth < 500; nth++) await knock(`1999-01-${nth}`);
+    await Promise.all(Array.from({ length: 500 }, (_none, nth) => claimWithKid(`1999-01-${nth}`)));
+    for (let nth = 0; nth < 500; nth++) await claimWithKid(`1999-01-${nth}`);
     expect(statements).toHaveLength(1);
     expect(statements[0]).not.toContain('1999-01');
-    // What another node made is known 5 s later, and a token of it is taken at once when nobody has knocked before.
+    // What another node made is known 5 s later, and a token of it is taken at once when nobody has asked before.
     clock.advanceMs(5_000);
     expect(await tokens.verify(await signed({}))).toMatchObject({ ok: true });
     expect(statements).toHaveLength(1);

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { fillSealed, headOf, newCanary, openEverything, rowsWith } from '../../../bench/rotation/sealed-values.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { BY_OPERATOR, SERVICE_CHAIN } from '../../../src/audit/audit-entry.ts';
-import { createChainSealer } from '../../../src/audit/chain-sealer.ts';
+import { createChainSigner } from '../../../src/audit/chain-signer.ts';
 import { linkAudit } from '../../../src/audit/link-chain.ts';
 import { verifyChain } from '../../../src/audit/verify-chain.ts';
 import { RotationRefused, type RotationReport, rotateMasterKey } from '../../../src/key-rotation/rotate-master-key.ts';
@@ -60,7 +60,7 @@ beforeAll(async () => {
   workspaceId = row!.id;
   const ids = { workspaceId, agentId: agent.id, lineId: line.id };
   await fillSealed(database, { values: VALUES, masterKeyHex: former, canary, ...ids });
-  await linkAudit(database, createChainSealer(former));
+  await linkAudit(database, createChainSigner(former));
 });
 afterAll(async () => {
   await database.close();
@@ -155,9 +155,9 @@ describe('a rotation', () => {
     );
     expect(permits.length).toBeGreaterThan(0);
     expect(permits.every(({ body, signature }) => createPermitSigner(next).verify(body, signature))).toBe(true);
-    await linkAudit(database, createChainSealer(next));
-    expect((await verifyChain(database, SERVICE_CHAIN, createChainSealer(next))).faults).toEqual([]);
-    expect((await verifyChain(database, SERVICE_CHAIN, createChainSealer(next))).seals).toBeGreaterThan(0);
+    await linkAudit(database, createChainSigner(next));
+    expect((await verifyChain(database, SERVICE_CHAIN, createChainSigner(next))).faults).toEqual([]);
+    expect((await verifyChain(database, SERVICE_CHAIN, createChainSigner(next))).seals).toBeGreaterThan(0);
     // The node that ran through it seals with the new key.
     const place = sealedPlace.toolSecret(workspaceId, 'LATER');
     expect(createSealer(next).open(createSealer(node).seal('x', place), place)).toBe('x');

@@ -5,7 +5,9 @@ import { CsvRecords } from '../../../src/leads/csv-records.ts';
 import { FileLines } from '../../../src/leads/file-lines.ts';
 import { readRows } from '../../../src/leads/import-reader.ts';
 
-/** How many rows a file has, and how often the parser made a buffer for them: a number of times each time it is asked. */
+/**
+ * How many rows a file has, and how often the parser made a buffer for them: a number of times each time it is asked.
+ */
 function reading(text: string): { rows: number; buffers: number } {
   const made = vi.spyOn(Buffer, 'from');
   try {
@@ -71,7 +73,8 @@ describe('the records of a CSV file', () => {
 
   it('look through a line once as a beginning and once as an inside, however often a record begins again', () => {
     let looked = 0;
-    // From its beginning and from the inside of a quote, each line ends inside of one: every record goes on for a hundred lines.
+    // From its beginning and from the inside of a quote, each line ends inside of one: every
+    // record goes on for a hundred lines.
     const text = `phone,name\n${'x",",y\n'.repeat(2_000)}`;
     const indexOf = vi.spyOn(String.prototype, 'indexOf').mockImplementation(function (this: string, found, from = 0) {
       if (found === '"') looked++;

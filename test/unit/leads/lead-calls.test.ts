@@ -333,7 +333,7 @@ describe('lead.updated', () => {
     expect(await told()).toEqual([]);
     await h.database.query(`UPDATE webhook_endpoints SET events = array_append(events, 'lead.updated')`);
     const lead = await aLead();
-    h.rung.length = 0;
+    h.dispatched.length = 0;
     const callUuid = await placed(ofLead(lead));
     await end(callUuid, 'busy');
     expect(JSON.parse((await told())[0]!.body)).toMatchObject({
@@ -342,7 +342,7 @@ describe('lead.updated', () => {
       leadId: lead.id,
       lead: { id: lead.id, status: 'no_answer', callCount: 1, lastCallUuid: callUuid },
     });
-    expect(h.rung).toHaveLength(2);
+    expect(h.dispatched).toHaveLength(2);
     await h.database.query(`UPDATE webhook_endpoints SET events = array_remove(events, 'lead.updated')`);
   });
 });

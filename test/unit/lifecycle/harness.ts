@@ -8,12 +8,12 @@ import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
 import { joinSound } from '../../../media/recorder/join-sound.ts';
 import { type CallEvent, createCallEventBus } from '../../../src/calls/call-event-bus.ts';
-import { type LiveCall, readOwnCall } from '../../../src/calls/live-call.ts';
+import { type CallRow, readOwnCall } from '../../../src/calls/call-row.ts';
 import { createCarrierRegistry } from '../../../src/carriers/registry.ts';
-import { createDeeds, type Deeds } from '../../../src/lifecycle/deeds.ts';
 import { createLeadFollower } from '../../../src/lifecycle/lead-follower.ts';
 import { createLineCarriers, type LineCarriers } from '../../../src/lifecycle/line-carriers.ts';
 import { createReaper, type Reaper } from '../../../src/lifecycle/reaper.ts';
+import { createSideEffects, type SideEffects } from '../../../src/lifecycle/side-effects.ts';
 import { createStreamTokens, type StreamTokens } from '../../../src/lifecycle/stream-token.ts';
 import { createTransitions, type Transitions } from '../../../src/lifecycle/transition.ts';
 import { createCallLimits } from '../../../src/limits/call-limits.ts';
@@ -26,8 +26,8 @@ import type { PlacementDeps } from '../../../src/placement/placement.ts';
 import type { NewCall } from '../../../src/placement/ports.ts';
 import { createJoiner, type Joiner } from '../../../src/recordings/joiner.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
+import { createRecordingUploader, type RecordingUploader } from '../../../src/recordings/recording-uploader.ts';
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
-import { createShelf, type Shelf } from '../../../src/recordings/shelf.ts';
 import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
@@ -48,7 +48,7 @@ export interface Harness {
   registry: ReturnType<typeof createCarrierRegistry>;
   transitions: Transitions;
   lineCarriers: LineCarriers;
-  deeds: Deeds;
+  effects: SideEffects;
   reaper: Reaper;
   pool: MediaPool;
   messages: MediaMessages;
@@ -57,7 +57,7 @@ export interface Harness {
   sealer: Sealer;
   /** Stored recordings, on a disk of the harness's own. */
   recordings: Recordings;
-  shelf: Shelf;
+  uploader: RecordingUploader;
   joiner: Joiner;
   dataDir: string;
   /** For what removes parts of calls. */
@@ -66,14 +66,14 @@ export interface Harness {
   toMedia: ToMedia[];
   member: MediaMember;
   published: CallEvent[];
-  rung: string[];
+  dispatched: string[];
   logged: { level: number; msg: string; callUuid?: string }[];
   newCall(changes?: Partial<NewCall>): NewCall;
-  call(callUuid: string): Promise<LiveCall>;
+  call(callUuid: string): Promise<CallRow>;
   /** Event names of the outbox, in order. */
   webhooks(callUuid: string): Promise<string[]>;
   log(callUuid: string): Promise<{ kind: string; data: Record<string, unknown> }[]>;
-  /** What `read` gives, once it is something; deeds run beside the test. */
+  /** What `read` gives, once it is something; effects run beside the test. */
   until: typeof eventually;
   close(): Promise<void>;
 }
@@ -127,11 +127,11 @@ export async function createHarness(): Promise<Harness> {
     },
   };
   pool.join(member);
-  const deeds = createDeeds({ lineCarriers, media: pool, clock, log });
+  const effects = createSideEffects({ lineCarriers, media: pool, clock, log });
   const published: CallEvent[] = [];
   const bus = createCallEventBus();
-  const rung: string[] = [];
-  const bell = { ring: (ids: readonly string[]): void => void rung.push(...ids) };
+  const dispatched: string[] = [];
+  const webhookDispatcher = { dispatch: (ids: readonly string[]): void => void dispatched.push(...ids) };
   const sealer = createSealer(MASTER_KEY);
   const links = createRecordingLinks(MASTER_KEY, PUBLIC_URL, clock);
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-calls-'));
@@ -152,17 +152,17 @@ export async function createHarness(): Promise<Harness> {
       },
     },
     recordCallEvent,
-    bell,
+    webhookDispatcher,
     follow: createLeadFollower({ clock }),
-    perform: deeds.perform,
+    perform: effects.perform,
     deadlineMoved: () => {},
   });
-  const shelf = createShelf({
+  const uploader = createRecordingUploader({
     ...shared,
     store: recordings.stores.current,
     node: 'node-1',
     bus,
-    bell,
+    webhookDispatcher,
     recordCallEvent,
   });
   const joiner = createJoiner({
@@ -172,14 +172,14 @@ export async function createHarness(): Promise<Harness> {
     node: 'node-1',
     dataDir,
     bus,
-    bell,
+    webhookDispatcher,
     recordCallEvent,
     joined: () => {},
   });
   const limits = createPostgresStore(database);
   const turns = (slots: number) =>
     createFairQueue({ clock, slots, slotsPerKey: slots, mostWaiting: 100, longestWaitMs: 2_000 });
-  const reaper = createReaper({ ...shared, transitions, lineCarriers, deeds });
+  const reaper = createReaper({ ...shared, transitions, lineCarriers, effects });
 
   return {
     database,
@@ -189,13 +189,13 @@ export async function createHarness(): Promise<Harness> {
     registry,
     transitions,
     lineCarriers,
-    deeds,
+    effects,
     reaper,
     pool,
     messages: createMediaMessages({
       ...shared,
       bus,
-      bell,
+      webhookDispatcher,
       transitions,
       recordCallEvent,
       recordings: { node: 'node-1', nudge() {} },
@@ -203,7 +203,7 @@ export async function createHarness(): Promise<Harness> {
     }),
     sealer,
     recordings,
-    shelf,
+    uploader,
     joiner,
     dataDir,
     deletion: { database, clock, eraser },
@@ -218,12 +218,12 @@ export async function createHarness(): Promise<Harness> {
       callLimits: createCallLimits({ store: limits, postgres: limits, database, clock, settingsKeptMs: 0 }),
       carrierTurns: turns(64),
       databaseTurns: turns(4),
-      bell,
+      webhookDispatcher,
     },
     toMedia,
     member,
     published,
-    rung,
+    dispatched,
     logged,
     newCall: (changes = {}) => ({
       workspaceId,
@@ -258,7 +258,7 @@ export async function createHarness(): Promise<Harness> {
     until: (what, read) => eventually(what, read, { between: () => new Promise((resolve) => setImmediate(resolve)) }),
     async close() {
       await reaper.close();
-      await shelf.close();
+      await uploader.close();
       await recordings.close();
       rmSync(dataDir, { recursive: true, force: true });
       await database.close();

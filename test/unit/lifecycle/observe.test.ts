@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
-import type { LiveCall } from '../../../src/calls/live-call.ts';
+import type { CallRow } from '../../../src/calls/call-row.ts';
 import { isTerminal, rankOf } from '../../../src/calls/state-machine.ts';
 import { dueTimer, nextDeadline, SUBMISSION_UNKNOWN_MS } from '../../../src/calls/timers.ts';
 import { type Change, type Observation, observe } from '../../../src/lifecycle/observe.ts';
@@ -20,7 +20,7 @@ const unknown: Observation = { type: 'submission.unknown', why: 'timeout' };
 const stopped: Observation = { type: 'media.stopped', why: 'socket_closed', durationMs: 900, latency: null };
 
 /** Applies one after the other, a second apart, as the transactions do. */
-function seen(call: LiveCall, ...sight: Observation[]): { call: LiveCall; changes: Change[] } {
+function seen(call: CallRow, ...sight: Observation[]): { call: CallRow; changes: Change[] } {
   const changes: Change[] = [];
   let now = DIALED_AT_EPOCH_MS;
   for (const observation of sight) {
@@ -32,7 +32,7 @@ function seen(call: LiveCall, ...sight: Observation[]): { call: LiveCall; change
   return { call, changes };
 }
 
-const claimed = (call: LiveCall): LiveCall => ({
+const claimed = (call: CallRow): CallRow => ({
   ...call,
   epoch: 1,
   ownerMediaId: 'media-1',
@@ -53,7 +53,7 @@ describe('what an observation changes', () => {
     const talk = claimed(seen(aCall(), accepted, answered).call);
     const waiting = seen(talk, ended());
     expect(waiting.call.status).toBe('in_progress');
-    expect(waiting.changes[0]!.deeds).toEqual(['stop_media']);
+    expect(waiting.changes[0]!.effects).toEqual(['stop_media']);
     expect(waiting.call.deadlineAt!.getTime() - waiting.call.carrierEndedAt!.getTime()).toBe(1500);
     expect(seen(waiting.call, stopped).call.status).toBe('completed');
   });
@@ -72,7 +72,7 @@ describe('what an observation changes', () => {
   test("the agent's hang-up stays the reason although the carrier then says that we ended it", () => {
     const talk = claimed(seen(aCall(), accepted, answered).call);
     const asked = seen(talk, { type: 'end.asked', reason: 'agent_hangup', hangupBy: 'agent' });
-    expect(asked.changes[0]!.deeds).toEqual(['hang_up']);
+    expect(asked.changes[0]!.effects).toEqual(['hang_up']);
     const { call } = seen(asked.call, ended({ hangupBy: 'platform', carrierCause: 'NORMAL_CLEARING' }), stopped);
     expect(call).toMatchObject({ status: 'completed', endedReason: 'agent_hangup', hangupBy: 'agent' });
   });
@@ -87,7 +87,7 @@ describe('what an observation changes', () => {
   test('an unknown submission without a key that rings after all is hung up and failed as submission_unknown', () => {
     const { call, changes } = seen(aCall(), unknown, ringing);
     expect(call).toMatchObject({ status: 'failed', endedReason: 'submission_unknown' });
-    expect(changes[1]!.deeds).toEqual(['hang_up']);
+    expect(changes[1]!.effects).toEqual(['hang_up']);
   });
 
   test('an unknown submission with a key that is accepted late goes on, and the waiting client is answered', () => {
@@ -106,10 +106,10 @@ describe('what an observation changes', () => {
     for (const late of [accepted, ringing, answered]) {
       const { call, changes } = seen(over, late);
       expect(call.status).toBe('failed');
-      expect(changes[0]!.deeds, late.type).toEqual(['hang_up']);
+      expect(changes[0]!.effects, late.type).toEqual(['hang_up']);
     }
     const endedThere = seen(aCall(), accepted, ended({ reason: 'busy' })).call;
-    expect(seen(endedThere, ringing).changes[0]!.deeds).toEqual([]);
+    expect(seen(endedThere, ringing).changes[0]!.effects).toEqual([]);
   });
 
   test('a refusal after a callback of the same call is only recorded', () => {
@@ -138,10 +138,7 @@ describe('what an observation changes', () => {
 });
 
 /** Plays a history; `check` sees each step. */
-function play(
-  steps: Step[],
-  check: (before: LiveCall, after: LiveCall, change: Change, now: number) => void,
-): LiveCall {
+function play(steps: Step[], check: (before: CallRow, after: CallRow, change: Change, now: number) => void): CallRow {
   let now = DIALED_AT_EPOCH_MS;
   let call = aCall();
   for (const { afterMs, observation, claim } of steps) {

@@ -1,4 +1,7 @@
-/** What every store of limits must do, the same tests for all of them. Real stores have clocks of their own, so times here are short and real. */
+/**
+ * What every store of limits must do, the same tests for all of them. Real stores have clocks of their own, so times
+ * here are short and real.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { perMinute, rateAsk, retryAfterUs } from '../../../src/limits/gcra.ts';

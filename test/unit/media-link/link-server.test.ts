@@ -21,7 +21,7 @@ let server: LinkServer;
 let pool: MediaPool;
 let handled: CallMessage[];
 let claims: string[];
-const fates: { callUuid: string; epoch: number }[] = [];
+const dispositions: { callUuid: string; epoch: number }[] = [];
 let renewed: number;
 let released: { mediaId: string; calls: readonly { callUuid: string; epoch: number }[] }[];
 let orphaned: { mediaId: string; live: string[] }[];
@@ -95,8 +95,8 @@ function start(runId = 'control-1'): LinkServer {
       if (databaseAway) throw new Error('away');
       return { ok: false, httpStatus: 409, why: 'used' };
     },
-    async recordingFate(stream) {
-      fates.push(stream);
+    async recordingDisposition(stream) {
+      dispositions.push(stream);
       return { kind: 'open', keyHex: '5e'.repeat(32) };
     },
     async renewLeases() {
@@ -105,8 +105,8 @@ function start(runId = 'control-1'): LinkServer {
     async releaseLeases(mediaId, calls) {
       released.push({ mediaId, calls });
     },
-    async orphanOthers(mediaId, liveCalls) {
-      orphaned.push({ mediaId, live: liveCalls.map((call) => call.callUuid) });
+    async orphanOthers(mediaId, carriedCalls) {
+      orphaned.push({ mediaId, live: carriedCalls.map((call) => call.callUuid) });
     },
   };
   return createLinkServer(deps);

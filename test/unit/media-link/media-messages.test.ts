@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LiveEvent, Turn } from '../../../media/contract/conversation.ts';
+import type { ConversationEvent, Turn } from '../../../media/contract/conversation.ts';
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
-import { factsOf, keyOfRecording, toneFile, writeSealed } from '../../support/sealed-recording.ts';
+import { factsOf, keyOfRecording, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
 import { createHarness, type Harness, PUBLIC_URL } from '../lifecycle/harness.ts';
 import { talkingCall } from '../lifecycle/talk.ts';
 
@@ -23,7 +23,7 @@ const turn = (turnId: string, text: string, changes: Partial<Turn> = {}): Turn =
   interrupted: false,
   ...changes,
 });
-const live = (callUuid: string, event: LiveEvent, epoch = 1): CallMessage => ({
+const eventMessage = (callUuid: string, event: ConversationEvent, epoch = 1): CallMessage => ({
   type: 'live',
   callUuid,
   epoch,
@@ -45,12 +45,12 @@ const PLAIN = toneFile(4);
 /** As the recorder leaves it: a sealed file on the disk, and what it says of it. */
 async function recording(callUuid: string, epoch = 1): Promise<CallMessage> {
   const path = join(h.dataDir, 'recordings', '2026-11-21', `${callUuid}.${epoch}.sealed`);
-  writeSealed(path, await keyOfRecording(h.database, h.sealer, { callUuid, epoch }), PLAIN);
+  writeEncrypted(path, await keyOfRecording(h.database, h.sealer, { callUuid, epoch }), PLAIN);
   return { type: 'recording', callUuid, epoch, recording: factsOf(path, PLAIN, 4_010), error: null };
 }
 async function recorded(callUuid: string, epoch = 1): Promise<void> {
   await h.messages.handle([await recording(callUuid, epoch)]);
-  await h.shelf.sweep();
+  await h.uploader.sweep();
 }
 const facts = {
   format: 'ogg_opus',
@@ -76,7 +76,7 @@ describe('what media says of a call', () => {
       turn('t10', 'Bye'),
       turn('t1', 'Hello', { interrupted: true }),
     ];
-    await h.messages.handle(told.map((each) => live(callUuid, { type: 'turn', turn: each })));
+    await h.messages.handle(told.map((each) => eventMessage(callUuid, { type: 'turn', turn: each })));
     const rows = await h.database.query<{ turn_id: string; position: number; turn: Turn }>(
       'SELECT turn_id, position, turn FROM call_turns WHERE call_uuid = $1 ORDER BY position',
       [callUuid],
@@ -92,9 +92,9 @@ describe('what media says of a call', () => {
     const callUuid = await talkingCall(h);
     h.published.length = 0;
     await h.messages.handle([
-      live(callUuid, { type: 'first_audio', atMs: 40, answerToFirstWordMs: 180 }),
-      live(callUuid, { type: 'partial', text: 'ye', atMs: 900 }),
-      live(callUuid, { type: 'warning', code: 'unresolved_placeholder', message: 'x', atMs: 901 }),
+      eventMessage(callUuid, { type: 'first_audio', atMs: 40, answerToFirstWordMs: 180 }),
+      eventMessage(callUuid, { type: 'partial', text: 'ye', atMs: 900 }),
+      eventMessage(callUuid, { type: 'warning', code: 'unresolved_placeholder', message: 'x', atMs: 901 }),
     ]);
     const kinds = (await h.log(callUuid)).map((line) => line.kind);
     expect(kinds.slice(-2)).toEqual(['first_audio', 'warning']);
@@ -107,8 +107,8 @@ describe('what media says of a call', () => {
   test('a placeholder without a value is one warning a key, with how often it was met; others are their code alone', async () => {
     const callUuid = await talkingCall(h);
     const met = (key: string, count: number) =>
-      live(callUuid, { type: 'warning', code: 'placeholder_unresolved', message: 'x', key, count, atMs: 1 });
-    const slow = live(callUuid, { type: 'warning', code: 'stt_slow', message: 'x', atMs: 2 });
+      eventMessage(callUuid, { type: 'warning', code: 'placeholder_unresolved', message: 'x', key, count, atMs: 1 });
+    const slow = eventMessage(callUuid, { type: 'warning', code: 'stt_slow', message: 'x', atMs: 2 });
     await h.messages.handle([met('plan', 2), slow, met('city', 1)]);
     await h.messages.handle([met('plan', 1), slow]);
     expect((await h.call(callUuid)).warnings).toEqual([
@@ -122,7 +122,7 @@ describe('what media says of a call', () => {
     const callUuid = await talkingCall(h);
     expect((await h.call(callUuid)).falseBargeIns).toBe(0);
     const phase = (name: 'pause' | 'commit' | 'resume', atMs: number) =>
-      live(callUuid, { type: 'barge_in', phase: name, atMs });
+      eventMessage(callUuid, { type: 'barge_in', phase: name, atMs });
     await h.messages.handle([phase('pause', 100), phase('resume', 400), phase('pause', 500), phase('commit', 900)]);
     await h.messages.handle([phase('pause', 1_000), phase('resume', 1_400)]);
     expect((await h.call(callUuid)).falseBargeIns).toBe(2);
@@ -191,8 +191,8 @@ describe('what media says of a call', () => {
     await carrierEnded(callUuid);
     expect((await h.call(callUuid)).status).toBe('in_progress');
     await h.messages.handle([
-      live(callUuid, { type: 'turn', turn: turn('t1', 'Hello') }),
-      live(callUuid, { type: 'turn', turn: turn('t2', 'yes', { role: 'user' }) }),
+      eventMessage(callUuid, { type: 'turn', turn: turn('t1', 'Hello') }),
+      eventMessage(callUuid, { type: 'turn', turn: turn('t2', 'yes', { role: 'user' }) }),
     ]);
     await h.messages.handle([stopped(callUuid)]);
     expect(await h.call(callUuid)).toMatchObject({
@@ -211,7 +211,7 @@ describe('what media says of a call', () => {
       'SELECT d.id FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id WHERE e.call_uuid = $1',
       [callUuid],
     );
-    expect(h.rung).toContain(delivery!.id);
+    expect(h.dispatched).toContain(delivery!.id);
   });
 
   test('a recording after the end is announced with its address; told twice it is announced once', async () => {
@@ -223,9 +223,9 @@ describe('what media says of a call', () => {
     expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'pending' });
     expect(await h.webhooks(callUuid)).toEqual(['call.completed']);
     await h.messages.handle([message]);
-    expect(await h.shelf.sweep()).toBe(1);
+    expect(await h.uploader.sweep()).toBe(1);
     await h.messages.handle([message]);
-    expect(await h.shelf.sweep()).toBe(0);
+    expect(await h.uploader.sweep()).toBe(0);
     expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready']);
     expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', recording: facts });
     const [event] = await h.database.query<{ body: string }>(
@@ -251,9 +251,9 @@ describe('what media says of a call', () => {
   describe('the sound map that comes with a recording', () => {
     const latency = { turnId: 't3', eouMs: 300, sttMs: 350, ttsMs: 500, agentMs: 620 };
     const talk = (callUuid: string): CallMessage[] => [
-      live(callUuid, { type: 'turn', turn: turn('t2', 'yes', { role: 'user', startMs: 1_500, endMs: 2_000 }) }),
-      live(callUuid, { type: 'latency', latency }),
-      live(callUuid, { type: 'turn', turn: turn('t3', 'Good', { startMs: 2_700, endMs: 3_500 }) }),
+      eventMessage(callUuid, { type: 'turn', turn: turn('t2', 'yes', { role: 'user', startMs: 1_500, endMs: 2_000 }) }),
+      eventMessage(callUuid, { type: 'latency', latency }),
+      eventMessage(callUuid, { type: 'turn', turn: turn('t3', 'Good', { startMs: 2_700, endMs: 3_500 }) }),
     ];
     const withSound = async (callUuid: string): Promise<CallMessage> => {
       const message = (await recording(callUuid)) as Extract<CallMessage, { type: 'recording' }>;
@@ -283,7 +283,7 @@ describe('what media says of a call', () => {
       await h.messages.handle([message]);
       await h.messages.handle([message]);
       expect((await h.call(callUuid)).latency).toMatchObject(measured);
-      await h.shelf.sweep();
+      await h.uploader.sweep();
       expect(JSON.stringify((await h.call(callUuid)).recordings)).not.toContain('callerFloorDbfs');
       await carrierEnded(callUuid);
       const [event] = await h.database.query<{ body: string }>(
@@ -319,7 +319,7 @@ describe('what media says of a call', () => {
     const checkpoint = { stepId: 'old', variables: {}, misses: 0, visits: {}, nextTurnNumber: 3, atMs: 1 };
     const stale: CallMessage[] = [
       { type: 'media.started', callUuid, epoch: 1, carrierCallId: 'leg', streamId: 's' },
-      live(callUuid, { type: 'turn', turn: turn('t1', 'Hello') }),
+      eventMessage(callUuid, { type: 'turn', turn: turn('t1', 'Hello') }),
       { type: 'checkpoint', callUuid, epoch: 1, checkpoint },
       { type: 'agent.ended', callUuid, epoch: 1, reason: 'agent_hangup', disposition: null, error: null },
       stopped(callUuid),
@@ -341,7 +341,7 @@ describe('what media says of a call', () => {
     expect((await h.call(callUuid)).recordingStatus).toBe('pending');
     expect(await h.webhooks(callUuid)).toEqual(['call.completed']);
     expect(await h.joiner.sweep()).toBe(1);
-    expect(await h.shelf.sweep()).toBe(1);
+    expect(await h.uploader.sweep()).toBe(1);
     const call = await h.call(callUuid);
     expect(call).toMatchObject({
       recordingStatus: 'ready',

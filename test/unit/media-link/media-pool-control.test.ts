@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
-import type { LiveCall } from '../../../src/calls/live-call.ts';
+import type { CallRow } from '../../../src/calls/call-row.ts';
 import { createMediaPool, type MediaMember } from '../../../src/media-link/media-pool.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
-const CALL = { callUuid: 'c1', ownerMediaId: 'm1' } as LiveCall;
+const CALL = { callUuid: 'c1', ownerMediaId: 'm1' } as CallRow;
 
 function poolOf() {
   const clock = new VirtualClock();

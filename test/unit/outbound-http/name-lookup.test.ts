@@ -51,7 +51,9 @@ async function nameServer(answer: (type: number) => Answer) {
   return seen;
 }
 
-/** As getaddrinfo under a silent name server: each opens a pipe that nobody writes to, and holds a thread till the end. */
+/**
+ * As getaddrinfo under a silent name server: each opens a pipe that nobody writes to, and holds a thread till the end.
+ */
 function silentSystem() {
   const folder = mkdtempSync(path.join(tmpdir(), 'name-lookup-'));
   const pipe = path.join(folder, 'pipe');

@@ -1,4 +1,7 @@
-/** Spellings of places that a user's URL must not reach, against a real listener on loopback that must see no connection. */
+/**
+ * Spellings of places that a user's URL must not reach, against a real listener on loopback
+ * that must see no connection.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';

@@ -1,4 +1,6 @@
-/** A self-signed certificate for receiver.test and 127.0.0.1, valid for 100 years; worth nothing outside these tests. */
+/**
+ * A self-signed certificate for receiver.test and 127.0.0.1, valid for 100 years; worth nothing outside these tests.
+ */
 export const TEST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBpzCCAU2gAwIBAgIULOWtWrnmAkiOLpw/u1IuKfiAYeowCgYIKoZIzj0EAwIw
 GDEWMBQGA1UEAwwNcmVjZWl2ZXIudGVzdDAgFw0yNjExMjEwNDM1MDZaGA8yMTI2

@@ -1,20 +1,21 @@
 /**
- * Erasing, proven by a scan: a call is planted with canaries in every column and file that Parley knows, then erased, and then every table,
- * every file of the data folder and everything in the store is searched for them: text, sound, and the sealed bytes themselves.
+ * Erasing, proven by a scan: a call is planted with canaries in every column and file that Parley knows, then erased,
+ * and then every table, every file of the data folder and everything in the store is searched for them: text, sound,
+ * and the encrypted bytes themselves.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SegmentPlace, SegmentWriter } from '../../../media/recorder/segment-files.ts';
+import { keyOfRecording, putStored, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
 import { STORES, type TestStore } from '../../support/recording-stores.ts';
-import { keyOfRecording, putStored, toneFile, writeSealed } from '../../support/sealed-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
 
 const CANARY = 'zyzzogeton';
 const NUMBER = '+14155550777';
 const SOUND = toneFile(1);
-/** Of the sound before it is sealed: what would be heard. */
+/** Of the sound before it is encrypted: what would be heard. */
 const AUDIBLE = SOUND.subarray(1000, 1032);
 
 describe.each(STORES)('erasing a call, its recordings %s', (_name, start) => {
@@ -137,7 +138,7 @@ describe.each(STORES)('erasing a call, its recordings %s', (_name, start) => {
       firstSample: 0,
     });
     const waiting = await keyOfRecording(api.database, SEALER, { callUuid, epoch: 3 });
-    writeSealed(join(day, `${callUuid}.3.sealed`), waiting, SOUND);
+    writeEncrypted(join(day, `${callUuid}.3.sealed`), waiting, SOUND);
     await api.database.query(
       `UPDATE call_recordings SET state = 'spooled', next_at = now(), spool_node = 'n', spool_path = $2 WHERE call_uuid = $1 AND epoch = 3`,
       [callUuid, join(day, `${callUuid}.3.sealed`)],

@@ -1,4 +1,7 @@
-/** One recording of a call that came back: by the clock of the call, with silence where the line was dead, whatever comes late or never. */
+/**
+ * One recording of a call that came back: by the clock of the call, with silence where the line was dead, whatever
+ * comes late or never.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,8 +18,8 @@ import { createSoundFiles } from '../../../src/recordings/sound-files.ts';
 import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
+import { factsOf, keyOfRecording, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
 import { decodeRecording } from '../../support/recording-audio.ts';
-import { factsOf, keyOfRecording, toneFile, writeSealed } from '../../support/sealed-recording.ts';
 import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
 import { talkingCall } from '../lifecycle/talk.ts';
 import { soundsIn, toneDbfs } from '../media/recorder/recording-harness.ts';
@@ -28,7 +31,9 @@ describe('the recording of a call whose media process died', () => {
   });
   afterEach(() => h.close());
 
-  /** A call whose first stream began now; a second one begins `afterMs` later. Nothing is told of their recordings yet. */
+  /**
+   * A call whose first stream began now; a second one begins `afterMs` later. Nothing is told of their recordings yet.
+   */
   async function cameBack(afterMs: number): Promise<string> {
     const callUuid = await talkingCall(h);
     await began(callUuid, 1);
@@ -57,7 +62,7 @@ describe('the recording of a call whose media process died', () => {
   async function recorded(callUuid: string, epoch: number, seconds: number, hz: [number, number]): Promise<void> {
     const sound = toneFile(seconds, ...hz);
     const path = join(h.dataDir, 'recordings', '2026-11-22', `${callUuid}.${epoch}.sealed`);
-    writeSealed(path, await keyOfRecording(h.database, h.sealer, { callUuid, epoch }), sound);
+    writeEncrypted(path, await keyOfRecording(h.database, h.sealer, { callUuid, epoch }), sound);
     const recording = factsOf(path, sound, seconds * 1000);
     await h.messages.handle([{ type: 'recording', callUuid, epoch, recording, error: null }]);
   }
@@ -72,9 +77,9 @@ describe('the recording of a call whose media process died', () => {
   }
 
   async function sweepAll(): Promise<void> {
-    await h.shelf.sweep();
+    await h.uploader.sweep();
     await h.joiner.sweep();
-    await h.shelf.sweep();
+    await h.uploader.sweep();
   }
 
   async function heard(callUuid: string, part: number | null = null) {
@@ -175,7 +180,7 @@ describe('the recording of a call whose media process died', () => {
     await stopped(callUuid, 2);
     await ends(callUuid);
     await recorded(callUuid, 2, 2, [600, 1200]);
-    await h.shelf.sweep();
+    await h.uploader.sweep();
     return callUuid;
   }
 
@@ -235,7 +240,7 @@ describe('the recording of a call whose media process died', () => {
       node: 'node-1',
       dataDir: h.dataDir,
       bus: createCallEventBus(),
-      bell: { ring() {} },
+      webhookDispatcher: { dispatch() {} },
       recordCallEvent,
       joined() {},
       ...changes,
@@ -248,19 +253,19 @@ describe('the recording of a call whose media process died', () => {
     h.clock.advanceMs(2000);
     await stopped(callUuid, 2);
     await ends(callUuid);
-    await h.shelf.sweep();
+    await h.uploader.sweep();
     await h.messages.handle([{ type: 'recording', callUuid, epoch: 2, recording: null, error: 'no room' }]);
     // Due without it; now it comes after all, and is on its way to the store when the joiner looks.
     await recorded(callUuid, 2, 2, [600, 1200]);
     let reads = 0;
     const query: Database['query'] = async (text, values) => {
       const rows = await h.database.query<never>(text, values);
-      if (text.includes('FROM call_recordings WHERE call_uuid') && ++reads === 2) await h.shelf.sweep();
+      if (text.includes('FROM call_recordings WHERE call_uuid') && ++reads === 2) await h.uploader.sweep();
       return rows;
     };
     expect(await anotherJoiner({ database: { ...h.database, query } }).sweep()).toBe(1);
     expect(reads).toBeGreaterThan(2);
-    await h.shelf.sweep();
+    await h.uploader.sweep();
     expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', recording: { durationMs: 7000 } });
   });
 
@@ -271,7 +276,7 @@ describe('the recording of a call whose media process died', () => {
       clock: h.clock,
       async render({ source, dataKey, targetPath, format }) {
         made.push(format);
-        writeSealed(targetPath, dataKey, createHash('sha256').update(source).digest());
+        writeEncrypted(targetPath, dataKey, createHash('sha256').update(source).digest());
       },
     });
     const sounds = createSoundFiles({ ...h, stores: h.recordings.stores, renditions });
@@ -415,7 +420,7 @@ describe('the recording of a call whose media process died', () => {
     await stopped(callUuid, 2);
     await ends(callUuid);
     await recorded(callUuid, 2, 2, [600, 1200]);
-    await h.shelf.sweep();
+    await h.uploader.sweep();
     await h.joiner.sweep();
     const files = () =>
       readdirSync(join(h.dataDir, 'recordings'), { recursive: true }).filter((name) => String(name).includes(callUuid));

@@ -1,4 +1,6 @@
-/** How long the recording of a call may get, and where its parts go, when the wall clock was set in the middle of it. */
+/**
+ * How long the recording of a call may get, and where its parts go, when the wall clock was set in the middle of it.
+ */
 import { describe, expect, it } from 'vitest';
 import type { RecordingRow } from '../../../src/recordings/recording-rows.ts';
 import { outlookOf } from '../../../src/recordings/whole-recording.ts';

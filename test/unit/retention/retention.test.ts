@@ -6,7 +6,7 @@ import { listHolds, placeHold, releaseHold } from '../../../src/retention/legal-
 import { listReceipts } from '../../../src/retention/purge-receipts.ts';
 import { createRetentionPurge, type RetentionPurge } from '../../../src/retention/retention-purge.ts';
 import { readRetention, setRetention } from '../../../src/retention/retention-rules.ts';
-import { putStored, toneFile } from '../../support/sealed-recording.ts';
+import { putStored, toneFile } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
 
 const DAY_MS = 86_400_000;

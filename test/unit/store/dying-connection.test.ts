@@ -1,4 +1,6 @@
-/** A PostgreSQL that greets a connection and ends it in the same packet, as one does whose postmaster was just killed. */
+/**
+ * A PostgreSQL that greets a connection and ends it in the same packet, as one does whose postmaster was just killed.
+ */
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';

@@ -1,8 +1,11 @@
-/** Tools as control carries them out, on a real database and real sockets: at most one request a use, one row, and no secret anywhere. */
+/**
+ * Tools as control carries them out, on a real database and real sockets: at most one request a
+ * use, one row, and no secret anywhere.
+ */
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { LiveEvent } from '../../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../../media/contract/conversation.ts';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
 import type { ToolAsk, ToolDefinition } from '../../../media/contract/tools.ts';
 import { readCallView } from '../../../src/api/calls/call-view.ts';
@@ -67,7 +70,7 @@ function startControl(): void {
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   const http = createGuardedClient({ guard: createAddressGuard(['127.0.0.1/32']), clock });
   executor = createToolExecutor({ http, sealer, clock, log, answer: pool.toolAnswered });
-  const bell = { ring: (ids: readonly string[]) => void h.rung.push(...ids) };
+  const webhookDispatcher = { dispatch: (ids: readonly string[]) => void h.dispatched.push(...ids) };
   const bus = { publish: () => {} };
   messages = createMediaMessages({
     database,
@@ -77,7 +80,7 @@ function startControl(): void {
     transitions,
     recordCallEvent,
     tools: executor,
-    bell,
+    webhookDispatcher,
     recordings: { node: 'test', nudge: () => {} },
     sealer,
     links,
@@ -114,7 +117,7 @@ const ended = (callUuid: string, change: object = {}) => {
     status: 200,
     ms: 420,
     ...change,
-  } as LiveEvent;
+  } as ConversationEvent;
   return messages.handle([{ type: 'live', callUuid, epoch: 1, atEpochMs: h.clock.epochMs(), event }]);
 };
 

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import type { ToolAnswer } from '../../../media/contract/tools.ts';
-import type { LiveCall } from '../../../src/calls/live-call.ts';
+import type { CallRow } from '../../../src/calls/call-row.ts';
 import type { OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
 import type { Queryable } from '../../../src/store/database.ts';
 import { createToolExecutor } from '../../../src/tools/tool-executor.ts';
@@ -44,9 +44,9 @@ it('two asks of one use at once make one request and one answer, even before the
       return (sql.includes('INSERT INTO tool_calls') && rows++ === 0 ? [{ one: 1 }] : []) as never;
     },
   });
-  const first = await executor.claim(tx(Promise.resolve()), call as unknown as LiveCall, ask);
+  const first = await executor.claim(tx(Promise.resolve()), call as unknown as CallRow, ask);
   // The lock is free as soon as the first has committed; its asker hears of that a moment later.
-  const second = executor.claim(tx(arrived), call as unknown as LiveCall, ask);
+  const second = executor.claim(tx(arrived), call as unknown as CallRow, ask);
   first();
   arrive();
   (await second)();

@@ -1,6 +1,7 @@
 /**
- * The outbox against a model of it (reliability §9.1, 4): random histories of commits, claims, answers, time-outs, deaths, switched-off
- * URLs and replays are played to the real tables and to a few lines of plain objects, and after each step both must agree in every row.
+ * The outbox against a model of it (reliability §9.1, 4): random histories of commits, claims, answers, time-outs,
+ * deaths, switched-off URLs and replays are played to the real tables and to a few lines of plain objects, and after
+ * each step both must agree in every row.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';

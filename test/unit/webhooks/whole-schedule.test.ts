@@ -1,13 +1,14 @@
 /**
- * Three days of a receiver that is ill, on the virtual clock and the real tables: sweep, dispatcher, lane, claim, attempt and note
- * together, with no bell to help. `retry-schedule.test.ts` has the arithmetic alone.
+ * Three days of a receiver that is ill, on the virtual clock and the real tables: sweep, dispatcher, lane, claim,
+ * attempt and note together, with no notice to help. `retry-schedule.test.ts` has the arithmetic alone.
  */
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
+import { SWEEP_EVERY_MS } from '../../../src/store/sweeper.ts';
 import { createDispatcher, type Dispatcher } from '../../../src/webhooks/dispatcher.ts';
 import { RETRY_DELAYS_MS } from '../../../src/webhooks/retry-schedule.ts';
-import { SWEEP_EVERY_MS, type Sweep, startSweep } from '../../../src/webhooks/sweep.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
+import { type Sweep, startSweep } from '../../../src/webhooks/sweep.ts';
 import { answered, createDeliveryBench, type DeliveryBench, type Script } from './delivery-bench.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
 /**
- * What may keep a visitor from talking, each found out on the visitor's own machine and each with its way out. Checks run one after the
- * other; `probe.ts` holds what they share: the microphone and the audio context, opened in the click.
+ * What may keep a visitor from talking, each found out on the visitor's own machine and each with its way out. Checks
+ * run one after the other; `probe.ts` holds what they share: the microphone and the audio context, opened in the click.
  */
-import { probeOpus } from '../../voice/opus.ts';
+import { probeOpus } from '../../session/opus.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { networkResult } from './network-result.ts';
 import { echoOf, levelOf, type Probe } from './probe.ts';

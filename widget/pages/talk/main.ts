@@ -1,6 +1,6 @@
 /**
- * `/talk/{publicKey}/{agentId}`: a page to talk to an agent, and to see what happens while one does. It drives `window.ServiceVoice` as
- * any website does with `data-ui="custom"`.
+ * `/talk/{publicKey}/{agentId}`: a page to talk to an agent, and to see what happens while one does. It drives
+ * `window.ServiceVoice` as any website does with `data-ui="custom"`.
  */
 import type { EventName, LevelEvent, StatusEvent } from '../../contract/ports.ts';
 import type { TranscriptMessage } from '../../panel/captions.ts';

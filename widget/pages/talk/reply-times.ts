@@ -1,11 +1,11 @@
 /**
- * What each answer's time is made of, drawn as it happens. Every figure of a `latency` message counts from the visitor's last sound
- * (docs/live-protocol.md), so a part is the difference to the one before it.
+ * What each answer's time is made of, drawn as it happens. Every figure of a `latency` message counts from the
+ * visitor's last sound (docs/live-protocol.md), so a part is the difference to the one before it.
  */
 import { element } from '../../panel/elements.ts';
 import { type LatencyMessage, partsOf } from './reply-parts.ts';
 
-const PARTS = ['end of your turn', 'words', 'answer', 'voice', 'way to your ear'];
+const PARTS = ['end of your turn', 'words', 'answer', 'session', 'way to your ear'];
 const SHOWN_ROWS = 5;
 const SCALE_MS = 1_200;
 

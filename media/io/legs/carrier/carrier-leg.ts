@@ -145,7 +145,7 @@ export class CarrierLeg implements CallLeg, StreamEvents {
     this.stop();
   }
 
-  live(): void {}
+  conversationEvent(): void {}
 
   toolAsked(): boolean {
     return false;

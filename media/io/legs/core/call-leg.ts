@@ -5,7 +5,7 @@
  */
 import type { CallCommand } from '../../../contract/call-command.ts';
 import type { EndedReason } from '../../../contract/call-outcome.ts';
-import type { LiveEvent } from '../../../contract/conversation.ts';
+import type { ConversationEvent } from '../../../contract/conversation.ts';
 import type { StreamEnd } from '../../../contract/link-messages.ts';
 import type { ToolAsk } from '../../../contract/tools.ts';
 import type { CallBlock } from '../../../rings/call-block.ts';
@@ -50,7 +50,7 @@ export interface CallLeg extends FrameClockClient {
   /** Keys for the far end; false where it has no use for them. */
   sendDigits(digits: string): boolean;
   /** The conversation, for who listens to it on the leg itself. */
-  live(event: LiveEvent): void;
+  conversationEvent(event: ConversationEvent): void;
   /** A tool of the page; its answer comes by `command` of the leg's listener. False: there is no page. */
   toolAsked(ask: ToolAsk, timeoutMs: number): boolean;
   toolCancelled(toolCallId: string): void;

@@ -7,7 +7,7 @@
 import { FRAME_MS, type LegFormat } from '../../../contract/audio-format.ts';
 import type { EndedReason } from '../../../contract/call-outcome.ts';
 import type { Clock } from '../../../contract/clock.ts';
-import type { LiveEvent, Turn, TurnLatency } from '../../../contract/conversation.ts';
+import type { ConversationEvent, Turn, TurnLatency } from '../../../contract/conversation.ts';
 import type { NegotiatedAudio } from '../../../contract/live-session.ts';
 import type { ToolAsk } from '../../../contract/tools.ts';
 import { MessageLog } from './message-log.ts';
@@ -151,7 +151,7 @@ export class OutboundMessages {
     if (this.#pendingLatency !== null && nowMs >= this.#pendingLatency.untilMs) this.#tellLatency();
   }
 
-  live(event: LiveEvent): void {
+  conversationEvent(event: ConversationEvent): void {
     switch (event.type) {
       case 'speech':
         if (event.who === 'user') this.#userSpeaks(event);
@@ -208,7 +208,7 @@ export class OutboundMessages {
     this.#keep({ type: 'session.ended', reason, callUuid: this.#options.callUuid, durationMs, drainMs });
   }
 
-  #userSpeaks(event: Extract<LiveEvent, { type: 'speech' }>): void {
+  #userSpeaks(event: Extract<ConversationEvent, { type: 'speech' }>): void {
     const turnId = event.turnId ?? null;
     if (event.phase === 'start') {
       if (this.#interimTurnId !== turnId) this.#settleInterim(null);

@@ -5,7 +5,7 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../../contract/clock.ts';
-import { LIVE_CLOSE_CODES, type LiveErrorCode, type LiveKnock } from '../../../contract/live-session.ts';
+import { LIVE_CLOSE_CODES, type LiveErrorCode, type LiveUpgradeRequest } from '../../../contract/live-session.ts';
 import type { CallRegistry } from '../../call-registry.ts';
 import { type ClaimLegDeps, claimLeg } from '../../claim-leg.ts';
 import { RefusalLog } from '../../refusal-log.ts';
@@ -86,7 +86,7 @@ class WebUpgrade {
   readonly #request: UpgradeRequest;
   readonly #decision: UpgradeDecision<WebSocketData>;
   readonly #token: string;
-  readonly #knock: LiveKnock;
+  readonly #upgradeRequest: LiveUpgradeRequest;
 
   constructor(
     options: WebEndpointOptions,
@@ -100,7 +100,7 @@ class WebUpgrade {
     this.#decision = decision;
     const query = new URLSearchParams(request.query);
     this.#token = onlyOne(query, 'token');
-    this.#knock = {
+    this.#upgradeRequest = {
       parentOrigin: onlyOne(query, 'parentOrigin'),
       origin: request.headers['origin'] ?? null,
       remoteAddress: request.remoteAddress,
@@ -123,7 +123,7 @@ class WebUpgrade {
   #resumeHere(leg: WebLeg, callUuid: string): void {
     const { registry } = this.#options;
     const origin = registry.find(callUuid)?.setup.web?.origin;
-    const { parentOrigin, origin: header } = this.#knock;
+    const { parentOrigin, origin: header } = this.#upgradeRequest;
     if (parentOrigin !== origin || (header !== null && header !== origin)) {
       this.#refuse('origin_not_allowed', 'a resume from another origin', callUuid);
     } else this.#decision.accept({ leg });
@@ -132,7 +132,7 @@ class WebUpgrade {
   async #claim(): Promise<void> {
     const { registry, log } = this.#options;
     const host = this.#request.headers['host'] ?? '';
-    const request = { carrier: 'web', token: this.#token, url: PATH, host, headers: {}, live: this.#knock };
+    const request = { carrier: 'web', token: this.#token, url: PATH, host, headers: {}, live: this.#upgradeRequest };
     const claimed = await claimLeg(this.#options, request, ({ web, ...setup }) => {
       if (web === undefined) throw new Error('control granted a web claim without a web session');
       return registry.carryWeb({ ...setup, web });

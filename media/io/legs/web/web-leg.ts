@@ -10,7 +10,7 @@
  */
 import type { EndedReason } from '../../../contract/call-outcome.ts';
 import type { Clock } from '../../../contract/clock.ts';
-import type { LiveEvent } from '../../../contract/conversation.ts';
+import type { ConversationEvent } from '../../../contract/conversation.ts';
 import type { CallSetup } from '../../../contract/link-messages.ts';
 import {
   LIVE_CLOSE_CODES,
@@ -160,7 +160,7 @@ export class WebLeg implements CallLeg {
   /** The socket is gone, by whomever. */
   socketClosed(socket: MediaSocket<unknown>, code: number): void {
     if (!this.#line.has(socket) || this.#phase === 'over') return;
-    this.#line.leave();
+    this.#line.release();
     this.#peerCloseCode = code;
     const isMeant = code === CLOSE_NORMAL || code === CLOSE_GOING_AWAY || code === CLOSE_NO_CODE;
     if (this.#sound === null || (isMeant && this.#phase === 'live')) {
@@ -170,8 +170,8 @@ export class WebLeg implements CallLeg {
 
   // ── The pipeline's side. ──────────────────────────────────────────────────────────────────────────────
 
-  live(event: LiveEvent): void {
-    if (this.#phase !== 'over') this.#outbound.live(event);
+  conversationEvent(event: ConversationEvent): void {
+    if (this.#phase !== 'over') this.#outbound.conversationEvent(event);
   }
 
   toolAsked(ask: ToolAsk, timeoutMs: number): boolean {
@@ -212,7 +212,7 @@ export class WebLeg implements CallLeg {
   /** This process is being stopped: the browser takes its session elsewhere. */
   handOver(): void {
     if (this.#phase === 'over') return;
-    const socket = this.#line.leave();
+    const socket = this.#line.release();
     this.#finish('stopped', 'handed over');
     socket?.close(CLOSE_GOING_AWAY, 'draining');
   }
@@ -403,14 +403,14 @@ export class WebLeg implements CallLeg {
   #end(why: LegEnd, code: number, detail: string, reason: EndedReason, drainMs = 0): void {
     if (this.#phase === 'over') return;
     if (this.#sound !== null) this.#outbound.ended(reason, this.streamMs, drainMs);
-    const socket = this.#line.leave();
+    const socket = this.#line.release();
     this.#finish(why, detail);
     socket?.close(code, reason);
   }
 
   #fail(code: LiveErrorCode, why: LegEnd, detail: string): void {
     if (this.#phase === 'over') return;
-    const socket = this.#line.leave();
+    const socket = this.#line.release();
     this.#finish(why, detail);
     if (socket !== null) refuse(socket, code);
   }

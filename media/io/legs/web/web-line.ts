@@ -36,7 +36,7 @@ export class WebLine {
   }
 
   /** Nothing is sent any more. The socket, if there was one, is the caller's to close. */
-  leave(): MediaSocket<unknown> | null {
+  release(): MediaSocket<unknown> | null {
     const socket = this.#socket;
     this.#socket = null;
     return socket;
@@ -44,7 +44,7 @@ export class WebLine {
 
   /** Leaves the socket, having told it why. */
   refuse(code: LiveErrorCode): void {
-    const socket = this.leave();
+    const socket = this.release();
     if (socket !== null) refuse(socket, code);
   }
 

@@ -25,8 +25,8 @@ const textToSpeech: TextToSpeech & { requests: string[] } = {
 };
 
 /**
- * A recogniser that is told what it hears: partials at so many ms of sound, and the final text, `lateMs` after it was asked for. `hearing`
- * gives it the time, 20 ms at a time.
+ * A recogniser that is told what it hears: partials at so many ms of sound, and the final text, `lateMs` after it was
+ * asked for. `hearing` gives it the time, 20 ms at a time.
  */
 function recogniser(utterances: { partials?: Record<number, string>; final: string; lateMs?: number }[]) {
   const grammars: string[][] = [];

@@ -33,7 +33,7 @@ export async function openPlivoKit(): Promise<{ kit: CarrierKit; close(): Promis
     credentials: CREDENTIALS,
     make: (credentials) => plivoCarrierFactory(deps)(credentials, { apiBase: emulator.apiBase }),
     codecs: createPlivoCodecFactory,
-    async liveCall(carrier) {
+    async ongoingCall(carrier) {
       const placed = await carrier.place({
         callUuid: 'c1',
         to: TO,

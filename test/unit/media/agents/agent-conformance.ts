@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import type { AgentAction, AgentEvent, AgentKind } from '../../../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
 import type { Checkpoint } from '../../../../media/contract/checkpoint.ts';
-import type { ControlAction } from '../../../../media/contract/live-control.ts';
+import type { ControlAction } from '../../../../media/contract/operator-control.ts';
 import { type FakeCall, type FakeCallOptions, fakeCall } from '../../../support/fakes/fake-call.ts';
 import { type Left, leftBy } from './left-by-death.ts';
 
@@ -63,7 +63,7 @@ export const AGENT_CHECKS: Record<string, Check> = {
     withCall(one, async (call) => {
       await opened(call, one);
       await answers(call, one.words);
-      expect(call.live.filter(({ type }) => type === 'latency')).toHaveLength(1);
+      expect(call.conversationEvents.filter(({ type }) => type === 'latency')).toHaveLength(1);
     }),
 
   'cut: what was not heard is not said, and the words that cut it are answered': (one) =>

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { AgentAction, AgentEvent, AgentKind } from '../../../../media/contract/agent.ts';
 import type { AgentDefinition, ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
-import type { ControlAction } from '../../../../media/contract/live-control.ts';
+import type { ControlAction } from '../../../../media/contract/operator-control.ts';
 import { type FakeCall, type FakeCallOptions, fakeCall } from '../../../support/fakes/fake-call.ts';
 import { EVENTS } from './agent-conformance.ts';
 
@@ -48,7 +48,7 @@ export const SOUND_CHECKS: Record<string, Check> = {
     withCall(one, async (call) => {
       await call.run(100);
       await sounds(call);
-      expect(call.live.filter(({ type }) => type === 'first_audio')).toHaveLength(1);
+      expect(call.conversationEvents.filter(({ type }) => type === 'first_audio')).toHaveLength(1);
     }),
 
   'heard, cut, keys: whatever the caller does, it sounds on': (one) =>

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { decodeAlaw, decodeMulaw, encodeAlaw, encodeMulaw } from '../../../../media/audio/g711.ts';
 
 /**
- * The tables of ITU-T G.711 (table 1: A-law, table 2: mu-law), rebuilt from their rule: eight segments of sixteen intervals whose
- * step doubles, quantised to the middle of an interval. Positive half; decision value i opens interval i.
+ * The tables of ITU-T G.711 (table 1: A-law, table 2: mu-law), rebuilt from their rule: eight segments of sixteen
+ * intervals whose step doubles, quantised to the middle of an interval. Positive half; decision
+ * value i opens interval i.
  */
 function mulawTable() {
   const decisions = [0];

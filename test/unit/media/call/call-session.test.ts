@@ -80,7 +80,7 @@ describe('a conversation', () => {
     expect(call.leg.block.downlink.queuedFrames).toBe(12);
     expect(call.ioRings).toBe(1);
     await call.run(40);
-    const first = call.live.find((event) => event.type === 'first_audio');
+    const first = call.conversationEvents.find((event) => event.type === 'first_audio');
     expect(first).toMatchObject({ atMs: 20, answerToFirstWordMs: 20 });
   });
 
@@ -100,10 +100,11 @@ describe('a conversation', () => {
     await call.agentFinishes(QUESTION);
     await call.say(600);
     await call.agentStarts();
-    const latency = call.live.find((event) => event.type === 'latency');
+    const latency = call.conversationEvents.find((event) => event.type === 'latency');
     expect(latency).toEqual({
       type: 'latency',
-      // 200 ms of patience after a whole yes; 80 ms of voice engine, less the wake it began in; 20 ms to the I/O thread's next tick.
+      // 200 ms of patience after a whole yes; 80 ms of voice engine, less the wake it began in; 20 ms to the I/O
+      // thread's next tick.
       latency: { turnId: 't4', eouMs: 200, sttMs: 200, ttsMs: 260, agentMs: 280 },
     });
   });
@@ -226,7 +227,8 @@ describe('patience', () => {
     await call.run(1_000);
     await call.say(400);
     await call.runUntil('the end of the turn', () => call.ear.streams[0]?.over === true);
-    // 500 ms up to the frame that made it certain (60 ms of speech), 340 ms more of speech, 1,120 ms of patience without the last frame.
+    // 500 ms up to the frame that made it certain (60 ms of speech), 340 ms more of speech, 1,120 ms of patience
+    // without the last frame.
     expect(call.ear.streams[0]!.pushedMs).toBe(500 + 340 + 1_120 - 20);
   });
 
@@ -252,7 +254,7 @@ describe('barge-in', () => {
     await call.run(500);
     const onsetMs = call.leg.nowMs;
     await call.say(400);
-    const pause = call.live.find((event) => event.type === 'barge_in');
+    const pause = call.conversationEvents.find((event) => event.type === 'barge_in');
     expect(pause).toMatchObject({ phase: 'pause' });
     expect((pause as { atMs: number }).atMs - onsetMs).toBeLessThanOrEqual(270);
     expect(call.leg.clearsAtMs[0]! - onsetMs).toBeLessThanOrEqual(290);
@@ -311,7 +313,9 @@ describe('barge-in', () => {
     expect(repeated).toBeLessThan(15);
     expect(heardFrames).toBeGreaterThan(30);
     // The caller's pause is over 200 ms after the last sound, not after 1.2 s.
-    const resume = call.live.find((event) => event.type === 'barge_in' && event.phase === 'resume') as { atMs: number };
+    const resume = call.conversationEvents.find((event) => event.type === 'barge_in' && event.phase === 'resume') as {
+      atMs: number;
+    };
     expect(resume.atMs).toBeLessThanOrEqual(900 + 200 + 20);
   });
 
@@ -320,7 +324,9 @@ describe('barge-in', () => {
     await call.run(500);
     await call.say(400);
     await call.agentFinishes(GREETING);
-    const resume = call.live.find((event) => event.type === 'barge_in' && event.phase === 'resume') as { atMs: number };
+    const resume = call.conversationEvents.find((event) => event.type === 'barge_in' && event.phase === 'resume') as {
+      atMs: number;
+    };
     expect(resume.atMs).toBe(900 + 1_120);
     expect(call.story()[0]).toBe(`agent: ${GREETING}`);
     expect(call.turns.some((turn) => turn.role === 'user')).toBe(false);
@@ -488,7 +494,7 @@ describe('speech that fits nothing', () => {
       kind: 'unclear',
       unclear: { guess: 'yes please', confidence: 0.41 },
     });
-    const others = call.sent.filter((message) => !(message.type === 'call.live' && message.event.type === 'turn'));
+    const others = call.sent.filter((message) => !(message.type === 'call.event' && message.event.type === 'turn'));
     expect(JSON.stringify(others)).not.toContain('yes please');
     expect(call.voice.requests.map(({ text }) => text)).not.toContain('yes please');
     expect(call.checkpoints.at(-1)!.variables).toEqual({});
@@ -663,7 +669,7 @@ describe('checkpoints and the end of the leg', () => {
     await call.agentFinishes('Sorry, I lost you for a moment. What is your order number?');
     expect(call.turns[0]).toMatchObject({ turnId: 't5', stepId: 'order' });
     expect(call.turns[0]!.startMs).toBeGreaterThanOrEqual(checkpoint.atMs);
-    expect(call.live.some((event) => event.type === 'first_audio')).toBe(false);
+    expect(call.conversationEvents.some((event) => event.type === 'first_audio')).toBe(false);
   });
 
   test('a leg that ends in the middle of a sentence leaves a turn of what was heard, then call.closed', async () => {

@@ -1,7 +1,7 @@
 /** Clips in a call: they sound where the voice would, and everything that speech can do happens to them. */
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ClipShelf, type ClipSource } from '../../../../media/call/speaking/clip-shelf.ts';
+import { ClipCache, type ClipSource } from '../../../../media/call/speaking/clip-cache.ts';
 import { MULAW_8K } from '../../../../media/contract/audio-format.ts';
 import { type CallClips, CLIP_RATE_HZ } from '../../../../media/contract/clip.ts';
 import { type FakeCall, fakeCall } from '../../../support/fakes/fake-call.ts';
@@ -56,7 +56,7 @@ const stepsAsking = (say: Parameters<typeof sampleAgent>[0]) => {
   return [{ ...ask!, ...say }, ...rest];
 };
 
-const warnings = () => call.live.flatMap((event) => (event.type === 'warning' ? [event.code] : []));
+const warnings = () => call.conversationEvents.flatMap((event) => (event.type === 'warning' ? [event.code] : []));
 
 describe('a clip in a call', () => {
   test('sounds as a greeting and as a step, for its own time, without the voice; its text is the transcript', async () => {
@@ -119,24 +119,24 @@ describe('a clip in a call', () => {
   });
 });
 
-describe('the shelf of clips', () => {
+describe('the cache of clips', () => {
   const settled = async (): Promise<void> => {
     for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
   };
 
   test('renders a clip once for each format, here and for other threads', async () => {
     const clips = new FakeClips();
-    const shelf = new ClipShelf(clips, pino({ level: 'silent' }));
-    const first = shelf.obtain(FILES['question']!, TEXT, MULAW_8K);
-    expect(shelf.obtain(FILES['question']!, TEXT, MULAW_8K)).toBe(first);
+    const cache = new ClipCache(clips, pino({ level: 'silent' }));
+    const first = cache.obtain(FILES['question']!, TEXT, MULAW_8K);
+    expect(cache.obtain(FILES['question']!, TEXT, MULAW_8K)).toBe(first);
     await settled();
     // The resampler's last 3 ms are a frame of their own.
     expect([first.complete, first.error, first.frames]).toEqual([true, null, DURATION_MS / 20 + 1]);
-    const wide = shelf.obtain(FILES['question']!, TEXT, { codec: 'pcm_s16le', rateHz: 24000 });
+    const wide = cache.obtain(FILES['question']!, TEXT, { codec: 'pcm_s16le', rateHz: 24000 });
     await settled();
     expect([wide.complete, wide.frames, clips.asked.length]).toEqual([true, DURATION_MS / 20, 2]);
 
-    const other = new ClipShelf(clips, pino({ level: 'silent' })).obtain(FILES['question']!, TEXT, MULAW_8K);
+    const other = new ClipCache(clips, pino({ level: 'silent' })).obtain(FILES['question']!, TEXT, MULAW_8K);
     await settled();
     expect(clips.asked).toHaveLength(2);
     expect(
@@ -147,10 +147,10 @@ describe('the shelf of clips', () => {
 
   test('tries a clip that failed once more when it is asked for again', async () => {
     const clips = new FakeClips();
-    const shelf = new ClipShelf(clips, pino({ level: 'silent' }));
-    expect(shelf.obtain(FILES['broken']!, TEXT, MULAW_8K).error).toBeNull();
+    const cache = new ClipCache(clips, pino({ level: 'silent' }));
+    expect(cache.obtain(FILES['broken']!, TEXT, MULAW_8K).error).toBeNull();
     await settled();
-    expect(shelf.obtain(FILES['broken']!, TEXT, MULAW_8K).error).toBeNull();
+    expect(cache.obtain(FILES['broken']!, TEXT, MULAW_8K).error).toBeNull();
     expect(clips.asked).toEqual(['c2']);
     await settled();
     expect(clips.asked).toEqual(['c2', 'c2']);

@@ -1,6 +1,9 @@
-/** Tools in a conversation on the virtual clock: what the agent says while one is at work, and that each use has exactly one result. */
+/**
+ * Tools in a conversation on the virtual clock: what the agent says while one is at work, and
+ * that each use has exactly one result.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { LiveEvent } from '../../../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../../../media/contract/conversation.ts';
 import type { FromPipeline } from '../../../../media/contract/thread-messages.ts';
 import { type ToolAnswer, toolFailed } from '../../../../media/contract/tools.ts';
 import { type FakeCall, fakeCall } from '../../../support/fakes/fake-call.ts';
@@ -13,8 +16,8 @@ const FOUND: ToolAnswer = { ok: true, status: 200, result: { order: { day: 'Thur
 
 type Asked = Extract<FromPipeline, { type: 'call.tool' }>;
 const asked = (of = call): Asked[] => of.sent.flatMap((one) => (one.type === 'call.tool' ? [one] : []));
-const ends = (): Extract<LiveEvent, { type: 'tool'; phase: 'end' }>[] =>
-  call.live.flatMap((event) => (event.type === 'tool' && event.phase === 'end' ? [event] : []));
+const ends = (): Extract<ConversationEvent, { type: 'tool'; phase: 'end' }>[] =>
+  call.conversationEvents.flatMap((event) => (event.type === 'tool' && event.phase === 'end' ? [event] : []));
 const answer = (given: ToolAnswer = FOUND): void =>
   call.registry.command('call-1', { type: 'tool.answer', toolCallId: asked().at(-1)!.ask.toolCallId, answer: given });
 
@@ -28,7 +31,10 @@ async function untilAsked(options: Parameters<typeof fakeCall>[0] = {}): Promise
   await call.runUntil('the tool', () => asked().length > 0);
 }
 
-/** The longest time in which neither the agent nor the caller is heard, from `fromMs` to `untilMs`; the fake far end plays 60 ms behind. */
+/**
+ * The longest time in which neither the agent nor the caller is heard, from `fromMs` to `untilMs`; the fake far end
+ * plays 60 ms behind.
+ */
 function longestSilenceMs(fromMs: number, untilMs: number): number {
   const sounds = call.turns
     .map(({ startMs, endMs }) => ({ startMs, endMs }))
@@ -143,7 +149,7 @@ describe('while it is at work', () => {
     answer();
     await call.agentStarts();
     expect(call.leg.nowMs - askedAtMs).toBeLessThanOrEqual(380);
-    const latency = call.live.findLast((event) => event.type === 'latency');
+    const latency = call.conversationEvents.findLast((event) => event.type === 'latency');
     expect(latency).toMatchObject({ latency: { turnId: 't4' } });
   });
 

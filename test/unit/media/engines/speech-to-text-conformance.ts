@@ -1,4 +1,7 @@
-/** What every `SpeechToText` must do. `open` gives a fresh port for each test; speech comes from the local voice over a mu-law line. */
+/**
+ * What every `SpeechToText` must do. `open` gives a fresh port for each test; speech comes from
+ * the local voice over a mu-law line.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Recognition, RecognitionStream, SpeechToText } from '../../../../media/contract/engines.ts';
 import type { FliteVoice } from '../../../../media/engines/local/flite-voice.ts';

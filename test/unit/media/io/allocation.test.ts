@@ -1,6 +1,7 @@
 /**
- * Garbage on the I/O thread per frame pair (20 ms in, 20 ms out) in our own code: message bytes → rings, ring → message bytes. What
- * uWebSockets.js itself makes of a message (an ArrayBuffer and our view of it, about 200 bytes) comes on top in a live process.
+ * Garbage on the I/O thread per frame pair (20 ms in, 20 ms out) in our own code: message bytes → rings, ring → message
+ * bytes. What uWebSockets.js itself makes of a message (an ArrayBuffer and our view of it, about 200 bytes) comes on
+ * top in a live process.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -12,12 +13,16 @@ import { FrameClock } from '../../../../media/io/frame-clock.ts';
 import { CarrierLeg } from '../../../../media/io/legs/carrier/carrier-leg.ts';
 import type { CallBlock } from '../../../../media/rings/call-block.ts';
 import { attachRecordRing } from '../../../../media/rings/record-ring.ts';
+import { toneSetup } from '../../../support/tone-setup.ts';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
 const PAIRS = 4000;
-/** On a busy machine the compiler is late, and its late laps make garbage of their own: the steady state is the lower quartile. */
+/**
+ * On a busy machine the compiler is late, and its late laps make garbage of their own: the
+ * steady state is the lower quartile.
+ */
 const LAPS = 15;
 const STEADY_LAP = 3;
 /** One checkpoint of rare, unpooled text in each 10 frames is in this. */
@@ -36,22 +41,7 @@ test.each([1, 3] as const)(
     let block: CallBlock | null = null;
     let record: SharedArrayBuffer | null = null;
     const leg = new CarrierLeg({
-      setup: {
-        callUuid: 'u',
-        epoch: 1,
-        enterprise: 'e',
-        agentId: 'a',
-        agentVersion: 1,
-        agent: { kind: 'tone', name: 't', direction: 'any', toneHz: 440 },
-        placeholders: {},
-        carrier: 'plivo',
-        carrierCallId: null,
-        answeredAtEpochMs: 0,
-        maxDurationMs: 0,
-        record: true,
-        checkpoint: null,
-        format: MULAW_8K,
-      },
+      setup: toneSetup({ callUuid: 'u', carrierCallId: null, maxDurationMs: 0 }),
       codecFactory: createPlivoCodecFactory({ framesPerMessage }),
       clock,
       frameClock,

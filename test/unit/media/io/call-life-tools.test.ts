@@ -1,4 +1,7 @@
-/** What a call's life does with tools: asks of control until it is answered, also of the next run of control, and of the page. */
+/**
+ * What a call's life does with tools: asks of control until it is answered, also of the next
+ * run of control, and of the page.
+ */
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { ToControl } from '../../../../media/contract/link-messages.ts';

@@ -180,8 +180,8 @@ test('a claim while control is away waits for it, and is 503 after 3 s; one that
     control.reliable.send({ type: 'claim.answer', requestId: message.requestId, answer });
   };
   await control.listen();
-  // It knocks again after at most two seconds of its clock, once it has seen that nobody was there.
-  await eventually('a timer to knock', () => {
+  // It dials again after at most two seconds of its clock, once it has seen that nobody was there.
+  await eventually('a timer to dial again', () => {
     clock.advanceMs(1);
     return link.isConnected;
   });

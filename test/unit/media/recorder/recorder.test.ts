@@ -19,10 +19,10 @@ import { rmsDbfs } from '../../../../media/audio/levels.ts';
 import type { OpusCodec } from '../../../../media/audio/opus-codec.ts';
 import type { Clock } from '../../../../media/contract/clock.ts';
 import type { RecordingFacts } from '../../../../media/contract/conversation.ts';
+import { openFileCipher } from '../../../../media/files/encrypted-file.ts';
 import { listSegments } from '../../../../media/recorder/segment-files.ts';
 import { PLAYED, RECEIVED } from '../../../../media/rings/record-ring.ts';
-import { openSeal } from '../../../../media/sealed/sealed-file.ts';
-import { readSealed } from '../../../support/sealed-recording.ts';
+import { readEncrypted } from '../../../support/encrypted-recording.ts';
 import {
   codec,
   createCaller,
@@ -38,7 +38,7 @@ const CALL = '018f2f6e-1111-7000-8000-000000000001';
 /** Of opus-tools; not needed, but asked where it is. */
 const independentJudge = 'opusinfo';
 const hasOpusinfo = spawnSync(independentJudge, ['--version']).error === undefined;
-/** A block of 400 ms of mu-law stereo, sealed. */
+/** A block of 400 ms of mu-law stereo, encrypted. */
 const CHUNK = 6400 + 16;
 const CHUNK_SAMPLES = 3200;
 const CALLER_HZ = 437;
@@ -58,7 +58,9 @@ afterEach(() => {
   for (const made of harnesses.splice(0)) made.remove();
 });
 
-/** Lets time pass as in a call: frames every 20 ms, ticks in between. The tone of a direction is 0 where it is silent. */
+/**
+ * Lets time pass as in a call: frames every 20 ms, ticks in between. The tone of a direction is 0 where it is silent.
+ */
 function talk(
   { clock }: Harness,
   caller: Caller,
@@ -130,7 +132,7 @@ describe('recorder', () => {
     talk(made, caller, 0, 1000, bothTones);
     made.recorder.close(CALL, 1000);
     const { recording } = await finishedFile(made);
-    const file = await readSealed(recording.path, DATA_KEY);
+    const file = await readEncrypted(recording.path, DATA_KEY);
     expect(recording.path).toBe(join(made.day(), `${CALL}.sealed`));
     expect(recording.sizeBytes).toBe(file.length);
     expect(recording.sha256).toBe(createHash('sha256').update(file).digest('hex'));
@@ -147,7 +149,7 @@ describe('recorder', () => {
       made.recorder.close(CALL, 2995);
       const { recording } = await finishedFile(made);
       const plain = join(made.dataDir, 'plain.ogg');
-      writeFileSync(plain, await readSealed(recording.path, DATA_KEY));
+      writeFileSync(plain, await readEncrypted(recording.path, DATA_KEY));
       const { stdout, stderr } = spawnSync(independentJudge, [plain], { encoding: 'utf8' });
       expect(stdout).toContain('Playback length: 0m:02.995s');
       expect(stdout + stderr).not.toMatch(/warning|error/i);
@@ -208,7 +210,7 @@ describe('recorder', () => {
     expect(readdirSync(folder)).toEqual(['000000.sealed', '000001.sealed', '000002.sealed', 'owner']);
     const second = readFileSync(join(folder, '000001.sealed'));
     expect(second.length).toBe(64 + 25 * CHUNK);
-    const { chunkBytes, sound } = openSeal(DATA_KEY, second);
+    const { chunkBytes, sound } = openFileCipher(DATA_KEY, second);
     expect([chunkBytes, sound]).toEqual([6400, { format: caller.format, firstSample: 80_000 }]);
     expect(statSync(join(folder, '000002.sealed')).size).toBe(64 + 15 * CHUNK);
   });
@@ -549,7 +551,11 @@ describe('recorder after a death', () => {
 
   it('sets a folder aside whose key is another one: nothing of it is read and nothing removed', async () => {
     const { dead, folder } = died(12_000);
-    const next = harness({ dataDir: dead.dataDir, runId: 'run-2', fate: { kind: 'open', keyHex: '77'.repeat(32) } });
+    const next = harness({
+      dataDir: dead.dataDir,
+      runId: 'run-2',
+      disposition: { kind: 'open', keyHex: '77'.repeat(32) },
+    });
     next.clock.advanceMs(20_000);
     await next.recorder.salvage();
     await next.recorder.idle();
@@ -558,12 +564,12 @@ describe('recorder after a death', () => {
   });
 
   it('removes what is left of a recording that was erased meanwhile, and keeps one that control knows nothing of', async () => {
-    for (const [fate, left] of [
+    for (const [disposition, left] of [
       [{ kind: 'settled' }, []],
       [{ kind: 'unknown', why: 'the database knows no such recording' }, [CALL]],
     ] as const) {
       const { dead } = died(12_000);
-      const next = harness({ dataDir: dead.dataDir, runId: 'run-2', fate });
+      const next = harness({ dataDir: dead.dataDir, runId: 'run-2', disposition });
       next.clock.advanceMs(20_000);
       await next.recorder.salvage();
       await next.recorder.idle();

@@ -8,11 +8,15 @@ import { encodeMulaw } from '../../../../media/audio/g711.ts';
 import { type OggOpusFacts, readOggOpus } from '../../../../media/audio/ogg-opus-reader.ts';
 import { loadOpusCodec, type OpusRateHz } from '../../../../media/audio/opus-codec.ts';
 import { type LegFormat, MULAW_8K } from '../../../../media/contract/audio-format.ts';
-import type { FromRecorder, RecordedDirections, RecordingFate } from '../../../../media/contract/thread-messages.ts';
+import type {
+  FromRecorder,
+  RecordedDirections,
+  RecordingDisposition,
+} from '../../../../media/contract/thread-messages.ts';
 import { createRecorder, type Recorder, type RecorderDeps } from '../../../../media/recorder/recorder.ts';
 import type { FrameRing } from '../../../../media/rings/frame-ring.ts';
 import { createRecordRing } from '../../../../media/rings/record-ring.ts';
-import { readSealed } from '../../../support/sealed-recording.ts';
+import { readEncrypted } from '../../../support/encrypted-recording.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 export const codec = loadOpusCodec();
@@ -22,8 +26,8 @@ export const DATA_KEY = Buffer.from(KEY_HEX, 'hex');
 export type Finished = Extract<FromRecorder, { type: 'finished' }>;
 export type LogLine = { level: number; msg: string } & Record<string, unknown>;
 
-export function createHarness(overrides: Partial<RecorderDeps> & { fate?: RecordingFate } = {}) {
-  const { fate = { kind: 'open', keyHex: KEY_HEX } } = overrides;
+export function createHarness(overrides: Partial<RecorderDeps> & { disposition?: RecordingDisposition } = {}) {
+  const { disposition = { kind: 'open', keyHex: KEY_HEX } } = overrides;
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'parley-recorder-'));
   // Files carry the machine's own times, with fractions: the virtual wall clock starts just after them.
   const clock = new VirtualClock(Date.now() + 1);
@@ -41,7 +45,7 @@ export function createHarness(overrides: Partial<RecorderDeps> & { fate?: Record
     report: (message) => {
       if (message.type === 'finished') finished.push(message);
       // As control answers; before `salvage` has told that it asked.
-      else if (message.type === 'key.wanted') recorder.key(message.callUuid, message.epoch, fate);
+      else if (message.type === 'key.wanted') recorder.key(message.callUuid, message.epoch, disposition);
     },
     letOthersRun: () => nextTurn(),
     ...overrides,
@@ -99,14 +103,14 @@ export function sendTone(
   return ring.tryWrite(bytes, 0, bytes.length, direction, ++sent[direction], atMs);
 }
 
-/** `path`: a sealed file under `DATA_KEY`. */
+/** `path`: an encrypted file under `DATA_KEY`. */
 export async function decodeRecording(path: string): Promise<{
   left: Int16Array;
   right: Int16Array;
   facts: OggOpusFacts;
   rateHz: number;
 }> {
-  const file = await readSealed(path, DATA_KEY);
+  const file = await readEncrypted(path, DATA_KEY);
   const channels: [number[], number[]] = [[], []];
   const scratch = new Int16Array(5760 * 2);
   const rateHz = readOggOpus(file).inputRateHz;
@@ -138,8 +142,8 @@ export function toneDbfs(samples: Int16Array, rateHz: number, toneHz: number): n
 }
 
 /**
- * Start and end of what is louder than half of `sendTone`'s peak, in ms, measured in steps of 5 ms. (libopus lets a tone that is switched
- * on, as no voice is, through to the other channel for 15 ms, at a third of its peak.)
+ * Start and end of what is louder than half of `sendTone`'s peak, in ms, measured in steps of 5 ms. (libopus lets a
+ * tone that is switched on, as no voice is, through to the other channel for 15 ms, at a third of its peak.)
  */
 export function soundsIn(samples: Int16Array, rateHz: number): [number, number][] {
   const step = (rateHz * 5) / 1000;

@@ -78,7 +78,7 @@ function notedKind(change: Partial<EarKind<MessagePort>> = {}): EarKind<MessageP
 
 test('what the registry declares of the local engines is what they are, and the packages are those of package.json', async () => {
   const engines = new ThreadEngines();
-  await engines.usePorts({ listen: port(), speech: port() });
+  await engines.usePorts({ stt: port(), tts: port() });
   const [ear] = EARS;
   for (const rateHz of ear!.traits.ratesHz as (8000 | 16000)[]) {
     const open = await engines.ear('local', rateHz);
@@ -95,21 +95,21 @@ test('what the registry declares of the local engines is what they are, and the 
 
 test('an engine is loaded at its first use, once; one with threads as soon as there are some', async () => {
   const own = notedKind();
-  const engines = new ThreadEngines({ ears: [own, notedKind({ name: 'threaded', threads: 'listen' })], voices: [] });
-  await engines.usePorts({ speech: port() });
+  const engines = new ThreadEngines({ ears: [own, notedKind({ name: 'threaded', threads: 'stt' })], voices: [] });
+  await engines.usePorts({ tts: port() });
   expect(NotedEar.loads).toBe(0);
-  await engines.usePorts({ listen: port() });
+  await engines.usePorts({ stt: port() });
   expect(NotedEar.loads).toBe(1);
   await Promise.all([engines.ear('noted', 16000), engines.ear('noted', 16000)]);
   expect(NotedEar.loads).toBe(2);
 });
 
 test('new ports lead those who have an engine already', async () => {
-  const engines = new ThreadEngines({ ears: [notedKind({ threads: 'listen' })], voices: [] });
+  const engines = new ThreadEngines({ ears: [notedKind({ threads: 'stt' })], voices: [] });
   const [first, second] = [port(), port()];
-  await engines.usePorts({ listen: first });
+  await engines.usePorts({ stt: first });
   expect(NotedEar.portNow?.()).toBe(first);
-  await engines.usePorts({ listen: second });
+  await engines.usePorts({ stt: second });
   expect(NotedEar.portNow?.()).toBe(second);
   expect(NotedEar.loads).toBe(1);
 });

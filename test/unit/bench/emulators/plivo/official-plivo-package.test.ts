@@ -1,6 +1,6 @@
 /**
- * The official `plivo` package as a second judge of the emulator and of our signatures. Its voice requests go to a fixed
- * address, so its HTTP client's adapter is pointed at the emulator.
+ * The official `plivo` package as a second judge of the emulator and of our signatures. Its voice requests go to a
+ * fixed address, so its HTTP client's adapter is pointed at the emulator.
  */
 import { createRequire } from 'node:module';
 import { Client, validateV3Signature } from 'plivo';

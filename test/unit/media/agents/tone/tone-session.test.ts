@@ -51,7 +51,7 @@ test('a tone agent fills the ring without a hole until its longest time, then en
   expect(sent.filter((message) => message.type === 'call.end')).toEqual([
     { type: 'call.end', callUuid: 'call-1', reason: 'max_duration_reached', disposition: null, error: null },
   ]);
-  expect(sent.some((message) => message.type === 'call.live' && message.event.type === 'first_audio')).toBe(true);
+  expect(sent.some((message) => message.type === 'call.event' && message.event.type === 'first_audio')).toBe(true);
   expect(leg.sent.map((frame) => frame.seq)).toEqual(leg.sent.map((_frame, index) => index + 1));
   // 3 s, the lead at the far end and what was in the ring.
   expect(leg.sent.length).toBeGreaterThanOrEqual(3_000 / 20);

@@ -80,7 +80,7 @@ async function opened(options: FakeCallOptions = {}): Promise<void> {
 afterEach(() => call.close());
 
 const speech = () =>
-  call.live.flatMap((event) => (event.type === 'speech' && event.who === 'user' ? [event.phase] : []));
+  call.conversationEvents.flatMap((event) => (event.type === 'speech' && event.who === 'user' ? [event.phase] : []));
 
 test('it is given each frame of the call, silence too, once and in order', async () => {
   await opened();
@@ -135,7 +135,7 @@ test('a turn that it began and never ends is given up, and the caller is silent 
   ear.listener.speechBegan?.(call.leg.nowMs);
   await call.runUntil('the end of the turn', () => ear.seen.includes('dropped'), 21_000);
   expect(speech()).toEqual(['start', 'end']);
-  expect(call.live.some((event) => event.type === 'warning' && event.code === 'stt_slow')).toBe(true);
+  expect(call.conversationEvents.some((event) => event.type === 'warning' && event.code === 'stt_slow')).toBe(true);
   expect(call.ends).toEqual([]);
 });
 

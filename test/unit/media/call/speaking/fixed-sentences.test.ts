@@ -6,9 +6,9 @@ import { renderSpeech } from '../../../../../media/call/speaking/speech-renderer
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
 import { systemClock } from '../../../../../media/contract/clock.ts';
 import { keepPieces } from '../../../../../media/engines/local/kept-voice.ts';
-import { createSpeechScheduler } from '../../../../../media/engines/local/speech-scheduler.ts';
-import { serveSpeechClient } from '../../../../../media/engines/local/speech-service.ts';
 import { createTextToSpeechClient } from '../../../../../media/engines/local/text-to-speech-client.ts';
+import { createTtsScheduler } from '../../../../../media/engines/local/tts-scheduler.ts';
+import { serveTtsClient } from '../../../../../media/engines/local/tts-service.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { sampleAgent } from '../../../../support/sample-agent.ts';
 
@@ -43,7 +43,7 @@ test('are all that the speech thread keeps: a name, a result or an operator besi
     prepare() {},
   });
   const { port1, port2 } = new MessageChannel();
-  serveSpeechClient(port1, createSpeechScheduler(voice, systemClock, setImmediate), systemClock);
+  serveTtsClient(port1, createTtsScheduler(voice, systemClock, setImmediate), systemClock);
   const client = createTextToSpeechClient(port2);
   const fixed = fixedSentencesOf(
     fixedTexts(sampleAgent({ greeting: 'Hello {{name}}. This is the office. How are you?' })),

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { patienceFor } from '../../../../../media/agents/words/patience.ts';
 import { TurnTaker } from '../../../../../media/call/turn-taking/turn-taker.ts';
 
-/** Feeds 20 ms frames described as text, `x` speech, `s` sound that is none and `.` silence, and logs what the taker says at which frame's end. */
+/**
+ * Feeds 20 ms frames described as text, `x` speech, `s` sound that is none and `.` silence, and logs what the taker
+ * says at which frame's end.
+ */
 function takerOf(expectation: Parameters<typeof patienceFor>[0] = 'open') {
   const log: string[] = [];
   /** When the taker said that the turn may be over. */

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Recognition } from '../../../../../media/contract/engines.ts';
 import { type FliteVoice, loadFliteVoice } from '../../../../../media/engines/local/flite-voice.ts';
-import type { ListenScheduler } from '../../../../../media/engines/local/listen-scheduler.ts';
 import { loadLocalListener } from '../../../../../media/engines/local/local-listener.ts';
+import type { SttScheduler } from '../../../../../media/engines/local/stt-scheduler.ts';
 import { overTheLine } from '../speech-fixtures.ts';
 
 const PHRASES = ['can you still come', 'ten minutes early', 'behind the building', 'another question'];
 
 let voice: FliteVoice;
-let listener: ListenScheduler;
+let listener: SttScheduler;
 
 beforeAll(async () => {
   voice = await loadFliteVoice();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { loadFliteVoice } from '../../../../../media/engines/local/flite-voice.ts';
 import { NeuralVoiceActivity } from '../../../../../media/engines/local/neural-voice-activity.ts';
-import { NeuralVoices } from '../../../../../media/engines/local/neural-voices.ts';
 import { loadSilero } from '../../../../../media/engines/local/silero-model.ts';
 import { loadVoiceActivity } from '../../../../../media/engines/local/voice-activity.ts';
-import { VoiceWindows } from '../../../../../media/engines/local/voice-windows.ts';
+import { VoiceActivityScoring } from '../../../../../media/engines/local/voice-activity-scoring.ts';
+import { VoiceActivityWindows } from '../../../../../media/engines/local/voice-activity-windows.ts';
 import { STATE_SIZE, type WindowModel, WindowScorer } from '../../../../../media/engines/local/window-scorer.ts';
 import { overTheLine, throughMulaw } from '../speech-fixtures.ts';
 import { describeVoiceActivity, type VoiceActivityMaker } from '../voice-activity-conformance.ts';
@@ -21,7 +21,7 @@ if (silero !== '') process.stderr.write(`Neural voice activity is not tested her
 async function neural(): Promise<VoiceActivityMaker> {
   const sides = await Promise.all(
     ([8000, 16000] as const).map(async (rateHz) => {
-      const windows = new VoiceWindows({ slots: 256, rateHz });
+      const windows = new VoiceActivityWindows({ slots: 256, rateHz });
       return { rateHz, windows, scorer: new WindowScorer(windows, await loadSilero(rateHz, windows.inputSamples)) };
     }),
   );
@@ -66,7 +66,7 @@ describe.skipIf(silero !== '')('with the model', () => {
   it('gives a call of 64 in one batch the scores that it has alone, within 0.001', async () => {
     const line = await overTheLine(voice, 'My order number is four two seven one.');
     const scoresWith = async (calls: number): Promise<number[]> => {
-      const windows = new VoiceWindows({ slots: 64, rateHz: 8000 });
+      const windows = new VoiceActivityWindows({ slots: 64, rateHz: 8000 });
       const scorer = new WindowScorer(windows, await loadSilero(8000, windows.inputSamples));
       const slots = Array.from({ length: calls }, () => windows.open());
       const scores: number[] = [];
@@ -91,7 +91,7 @@ describe('without a verdict', () => {
   const loud = Int16Array.from({ length: 160 }, (_, i) => 8000 * Math.sin(i * (i % 7)));
 
   it('the gate alone decides while the other side is silent, behind, or has no slot left', () => {
-    const windows = new VoiceWindows({ slots: 1, rateHz: 8000 });
+    const windows = new VoiceActivityWindows({ slots: 1, rateHz: 8000 });
     const gate = { isSpeech: (samples: Int16Array) => samples[1] !== 0, close() {} };
     const first = new NeuralVoiceActivity(gate, windows, 8000);
     const second = new NeuralVoiceActivity(gate, windows, 8000);
@@ -103,7 +103,7 @@ describe('without a verdict', () => {
   });
 
   it('a call that gets the slot of another hears nothing of its verdicts', async () => {
-    const windows = new VoiceWindows({ slots: 1, rateHz: 8000 });
+    const windows = new VoiceActivityWindows({ slots: 1, rateHz: 8000 });
     const scores = { next: 0 };
     const model: WindowModel = {
       run: async (_input, _state, batch) => ({
@@ -131,7 +131,7 @@ describe('without a verdict', () => {
 
   it('when the packages are missing each call is told once, at once or when it turns out, and has the gate alone', () => {
     let attached = 0;
-    const voices = new NeuralVoices({
+    const voices = new VoiceActivityScoring({
       gate: createGate,
       rateHz: 8000,
       attach: () => {

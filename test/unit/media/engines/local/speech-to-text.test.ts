@@ -1,10 +1,10 @@
 import { MessageChannel } from 'node:worker_threads';
 import { afterAll, expect, it } from 'vitest';
 import { loadFliteVoice } from '../../../../../media/engines/local/flite-voice.ts';
-import type { ToListen } from '../../../../../media/engines/local/listen-messages.ts';
-import { serveListenClient } from '../../../../../media/engines/local/listen-service.ts';
 import { loadLocalListener } from '../../../../../media/engines/local/local-listener.ts';
 import { createSpeechToTextClient } from '../../../../../media/engines/local/speech-to-text-client.ts';
+import type { ToStt } from '../../../../../media/engines/local/stt-messages.ts';
+import { serveSttClient } from '../../../../../media/engines/local/stt-service.ts';
 import { overTheLine } from '../speech-fixtures.ts';
 import { describeSpeechToText, listen, recognise } from '../speech-to-text-conformance.ts';
 
@@ -48,7 +48,7 @@ afterAll(() => {
 
 describeSpeechToText('The local recogniser behind a port', voice, async (rateHz) => {
   const { port1, port2 } = new MessageChannel();
-  serveListenClient(port1, scheduler);
+  serveSttClient(port1, scheduler);
   return { recogniser: createSpeechToTextClient(port2, rateHz), close: () => port2.close() };
 });
 
@@ -67,7 +67,7 @@ it('fails open streams, and later ones, when the other side of the port closes',
 
 it('drops the streams of a client whose port closes', async () => {
   const { port1, port2 } = new MessageChannel();
-  serveListenClient(port1, scheduler);
+  serveSttClient(port1, scheduler);
   const client = createSpeechToTextClient(port2, 8000);
   const open = listen(client, ['my number is <digits>']);
   open.stream.push(new Int16Array(8000));
@@ -87,9 +87,9 @@ it('sends audio in messages of 80 ms, copied, and the rest at finish', async () 
   frame.fill(9);
   stream.push(frame.subarray(0, 60));
   stream.finish();
-  const messages: ToListen[] = [];
+  const messages: ToStt[] = [];
   await new Promise<void>((resolve) => {
-    port1.on('message', (message: ToListen) => {
+    port1.on('message', (message: ToStt) => {
       messages.push(message);
       if (message.type === 'finish') resolve();
     });
@@ -103,7 +103,7 @@ it('sends audio in messages of 80 ms, copied, and the rest at finish', async () 
 
 it('accepts at most 2 of 48 strange sentences as one of 12 phrases', async () => {
   const { port1, port2 } = new MessageChannel();
-  serveListenClient(port1, scheduler);
+  serveSttClient(port1, scheduler);
   const client = createSpeechToTextClient(port2, 8000);
   const accepted: string[] = [];
   for (const said of STRANGE) {

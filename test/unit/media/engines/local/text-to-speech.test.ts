@@ -2,9 +2,9 @@ import { MessageChannel } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../../../media/contract/clock.ts';
 import { loadFliteVoice } from '../../../../../media/engines/local/flite-voice.ts';
-import { createSpeechScheduler } from '../../../../../media/engines/local/speech-scheduler.ts';
-import { serveSpeechClient } from '../../../../../media/engines/local/speech-service.ts';
 import { createTextToSpeechClient } from '../../../../../media/engines/local/text-to-speech-client.ts';
+import { createTtsScheduler } from '../../../../../media/engines/local/tts-scheduler.ts';
+import { serveTtsClient } from '../../../../../media/engines/local/tts-service.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
 import { describeTextToSpeech } from '../text-to-speech-conformance.ts';
 
@@ -12,7 +12,7 @@ const voice = await loadFliteVoice();
 
 describeTextToSpeech('The local voice behind a port', async () => {
   const { port1, port2 } = new MessageChannel();
-  serveSpeechClient(port1, createSpeechScheduler(voice, systemClock, setImmediate), systemClock);
+  serveTtsClient(port1, createTtsScheduler(voice, systemClock, setImmediate), systemClock);
   return { voice: createTextToSpeechClient(port2), close: () => port2.close() };
 });
 
@@ -29,8 +29,8 @@ it('fails what is pending, and what comes later, with code engine_gone when the 
 
 it('drops the requests of a client whose port closes', async () => {
   const { port1, port2 } = new MessageChannel();
-  const scheduler = createSpeechScheduler(voice, systemClock, setImmediate);
-  serveSpeechClient(port1, scheduler, systemClock);
+  const scheduler = createTtsScheduler(voice, systemClock, setImmediate);
+  serveTtsClient(port1, scheduler, systemClock);
   const client = createTextToSpeechClient(port2);
   const signal = new AbortController().signal;
   const first = new Promise<void>((resolve) => {
@@ -46,8 +46,8 @@ it('drops the requests of a client whose port closes', async () => {
 
 it('stops the work on the other side when a request is cancelled', async () => {
   const { port1, port2 } = new MessageChannel();
-  const scheduler = createSpeechScheduler(voice, systemClock, setImmediate);
-  serveSpeechClient(port1, scheduler, systemClock);
+  const scheduler = createTtsScheduler(voice, systemClock, setImmediate);
+  serveTtsClient(port1, scheduler, systemClock);
   const client = createTextToSpeechClient(port2);
   const abort = new AbortController();
   const text = 'A sentence. '.repeat(100);
@@ -62,8 +62,8 @@ it('tells a client that waits each second that the thread works, and then no mor
   const { port1, port2 } = new MessageChannel();
   const clock = new VirtualClock();
   const turns: (() => void)[] = [];
-  const scheduler = createSpeechScheduler(voice, clock, (run) => turns.push(run));
-  serveSpeechClient(port1, scheduler, clock);
+  const scheduler = createTtsScheduler(voice, clock, (run) => turns.push(run));
+  serveTtsClient(port1, scheduler, clock);
   const client = createTextToSpeechClient(port2);
   let told = 0;
   let tell: () => void = () => {};

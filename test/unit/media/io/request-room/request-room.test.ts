@@ -83,10 +83,10 @@ describe('the room for requests', () => {
     const { ask, fill } = setUp();
     const { place } = ask('192.0.2.1', '/api/developer/calls', { key: KEY });
     place.judged(200, vouchedByKey('acme'));
-    place.leave();
+    place.release();
     const { place: callback } = ask('198.51.100.1', CALLBACK);
     callback.judged(200, 'carrier');
-    callback.leave();
+    callback.release();
     fill(20, 100, '/docs');
     fill(20, 100, CALLBACK);
     expect(ask('192.0.2.9', CALLBACK).refusal).toBe('room');
@@ -96,7 +96,7 @@ describe('the room for requests', () => {
     expect(keyed.map(({ refusal }) => refusal)).toEqual([...new Array<null>(50).fill(null), 'address']);
     // Revoked: it is a stranger again.
     keyed[0]!.place.judged(401, '');
-    keyed[0]!.place.leave();
+    keyed[0]!.place.release();
     expect(ask('192.0.2.1', '/api/developer/calls', { key: KEY }).refusal).toBe('room');
   });
 
@@ -105,7 +105,7 @@ describe('the room for requests', () => {
     const known = (ask: Asking, key: string, workspace: string): void => {
       const { place } = ask('192.0.2.1', '/api/developer/calls', { key });
       place.judged(200, vouchedByKey(workspace));
-      place.leave();
+      place.release();
     };
     const took = (ask: Asking, times: number, ...of: Parameters<Asking>): number =>
       Array.from({ length: times }, () => ask(...of)).filter(({ refusal }) => refusal === null).length;
@@ -144,7 +144,7 @@ describe('the room for requests', () => {
       for (const address of all) {
         const { place } = ask(address, CALLBACK);
         place.judged(200, 'carrier');
-        place.leave();
+        place.release();
       }
       const [carrier = '', ...others] = all;
       for (const address of others) expect(took(ask, 1_024, address, CALLBACK)).toBeLessThanOrEqual(512);
@@ -158,11 +158,11 @@ describe('the room for requests', () => {
     expect([place.waitsForBody, room.openBodies(), room.inUse().request]).toEqual([true, 1, 0]);
     expect(place.bodyIsWhole()).toBeNull();
     expect([room.openBodies(), room.inUse().request]).toEqual([0, 1]);
-    place.leave();
-    place.leave();
+    place.release();
+    place.release();
     const { place: streamed } = ask('192.0.2.1', '/api/outbound-call', { method: 'POST', hasBody: true });
     expect([streamed.waitsForBody, room.openBodies(), room.inUse().request]).toEqual([false, 1, 1]);
-    streamed.leave();
+    streamed.release();
     expect([room.openBodies(), room.inUse().request]).toEqual([0, 0]);
   });
 

@@ -25,7 +25,10 @@ test('a binary whose SHA-256 is not the pinned one is not loaded, and the reason
 const folder = mkdtempSync(join(tmpdir(), 'parley-uws-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A copy of the package, whose entry and whose `uws.js` both plant a marker; returns its binary and where to import it from. */
+/**
+ * A copy of the package, whose entry and whose `uws.js` both plant a marker; returns its binary
+ * and where to import it from.
+ */
 function plantedPackage(name: string): { binary: string; from: URL } {
   const home = join(folder, name, 'node_modules', 'uWebSockets.js');
   mkdirSync(home, { recursive: true });

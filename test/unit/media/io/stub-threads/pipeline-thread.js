@@ -1,6 +1,7 @@
-// A pipeline thread that does as the digits pressed say: 1 throws, 2 spins, 3 exits, 4 runs out of memory, 5 ends the call,
-// 6 falls silent, 7 begins to say something, of which six characters were heard, 8 has more of it to say, and eleven were heard.
-// While it obeys the first six it works for the call that was pressed (`media/rings/suspect.ts`). With rings (`STUB_RINGS`, the built folder `dist/media/rings`) it echoes what it hears.
+// A pipeline thread that does as the digits pressed say: 1 throws, 2 spins, 3 exits, 4 runs out of memory, 5 ends the
+// call, 6 falls silent, 7 begins to say something, of which six characters were heard, 8 has more of it to say, and
+// eleven were heard. While it obeys the first six it works for the call that was pressed (`media/rings/suspect.ts`).
+// With rings (`STUB_RINGS`, the built folder `dist/media/rings`) it echoes what it hears.
 import { parentPort, workerData } from 'node:worker_threads';
 
 /** Of the call's block (`media/rings/call-block.ts`). */
@@ -15,7 +16,7 @@ parentPort.on('message', (message) => {
   const { callUuid } = message;
   switch (message.type) {
     case 'engines':
-      parentPort.postMessage({ type: 'call.live', callUuid: 'engines', event: { type: 'warning' } });
+      parentPort.postMessage({ type: 'call.event', callUuid: 'engines', event: { type: 'warning' } });
       break;
     case 'call.start': {
       const setup = message.setup;
@@ -23,7 +24,7 @@ parentPort.on('message', (message) => {
       const { checkpoint: from } = setup;
       const step = from === null ? 'begun' : `resumed ${from.stepId} with turn ${from.nextTurnNumber}`;
       const event = { type: 'step', stepId: `${workerData.threadIndex} ${step}`, atMs: 0 };
-      parentPort.postMessage({ type: 'call.live', callUuid: setup.callUuid, event });
+      parentPort.postMessage({ type: 'call.event', callUuid: setup.callUuid, event });
       const checkpoint = { stepId: 's1', variables: {}, misses: 0, visits: {}, nextTurnNumber: 2, atMs: 0 };
       parentPort.postMessage({ type: 'call.checkpoint', callUuid: setup.callUuid, checkpoint });
       break;
@@ -34,7 +35,7 @@ parentPort.on('message', (message) => {
     case 'call.stop': {
       calls.delete(callUuid);
       const turn = { turnId: 't1', role: 'agent', startMs: 0, endMs: 1, text: 'bye', heardText: 'bye', interrupted: false };
-      parentPort.postMessage({ type: 'call.live', callUuid, event: { type: 'turn', turn } });
+      parentPort.postMessage({ type: 'call.event', callUuid, event: { type: 'turn', turn } });
       parentPort.postMessage({ type: 'call.closed', callUuid });
       break;
     }

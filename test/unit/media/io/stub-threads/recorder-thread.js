@@ -1,4 +1,5 @@
-// A recorder thread that writes nothing. A call named `finds…` makes it find what an earlier run left behind. A call named `die…` kills it at its close, each time.
+// A recorder thread that writes nothing. A call named `finds…` makes it find what an earlier run left behind. A call
+// named `die…` kills it at its close, each time.
 import { parentPort } from 'node:worker_threads';
 
 const open = new Set();

@@ -4,7 +4,10 @@ import { SilenceGauge, type ThreadWork } from '../../../../../media/io/threads/s
 
 const WATCH_MS = 50;
 
-/** Ms from the last beat until the gauge counts more than 600 ms, looked at each 50 ms; a thread that works for `share` of the time. */
+/**
+ * Ms from the last beat until the gauge counts more than 600 ms, looked at each 50 ms; a thread that works for `share`
+ * of the time.
+ */
 function dyingAfterMs(isRunnable: boolean, share: number, limitMs = 20_000): number {
   let nowMs = 0;
   const gauge = new SilenceGauge(() => ({ cpuMs: nowMs * share, isRunnable }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallCommand } from '../../../../../../media/contract/call-command.ts';
-import type { LiveEvent } from '../../../../../../media/contract/conversation.ts';
+import type { ConversationEvent } from '../../../../../../media/contract/conversation.ts';
 import type { CallSetup } from '../../../../../../media/contract/link-messages.ts';
 import type { WebSetup } from '../../../../../../media/contract/live-session.ts';
 import { FrameClock } from '../../../../../../media/io/frame-clock.ts';
@@ -8,25 +8,16 @@ import { WebLeg, type WebLegListener } from '../../../../../../media/io/legs/web
 import type { MediaSocket, SendResult } from '../../../../../../media/io/socket-server/media-socket-server.ts';
 import type { CallBlock } from '../../../../../../media/rings/call-block.ts';
 import { endMark, MARK_BYTES, startMark } from '../../../../../../media/rings/utterance-mark.ts';
+import { toneSetup } from '../../../../../support/tone-setup.ts';
 import { VirtualClock } from '../../../../../support/virtual-clock.ts';
 
-const setup: CallSetup & { web: WebSetup } = {
+const setup: CallSetup & { web: WebSetup } = toneSetup({
   callUuid: '0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11',
-  epoch: 1,
-  enterprise: 'acme',
-  agentId: 'a',
-  agentVersion: 1,
-  agent: { kind: 'tone', name: 't', direction: 'web', toneHz: 440 },
-  placeholders: {},
   carrier: 'web',
   carrierCallId: null,
-  answeredAtEpochMs: 0,
   maxDurationMs: 900_000,
-  record: true,
-  checkpoint: null,
-  format: { codec: 'mulaw', rateHz: 8000 },
   web: { origin: 'https://example.com', resumeKeyHex: 'ab'.repeat(32), maxSessionSeconds: 900, resumed: null },
-};
+});
 
 class BrowserSocket implements MediaSocket<unknown> {
   readonly data = null;
@@ -117,7 +108,7 @@ function make(change: Partial<CallSetup> = {}) {
   return { clock, heard, leg, socket, say, sound, start, open, agent };
 }
 
-const speech = (phase: 'start' | 'end', turnId: string): LiveEvent => ({
+const speech = (phase: 'start' | 'end', turnId: string): ConversationEvent => ({
   type: 'speech',
   who: 'user',
   phase,
@@ -412,13 +403,13 @@ describe('a lost connection', () => {
   it('stands still, comes back with what was missed, and goes on under a new token', () => {
     const { start, open, say, socket, clock, leg, heard } = make();
     start();
-    leg.live({ type: 'partial', text: 'I want', atMs: 1, turnId: 't1' });
+    leg.conversationEvent({ type: 'partial', text: 'I want', atMs: 1, turnId: 't1' });
     const token = String(socket.of('session.ready')[0]!['resumeToken']);
     clock.advanceMs(1_000);
     socket.close(1006, '');
     const stoodAtMs = heard.block!.streamMs;
-    leg.live({ type: 'partial', text: 'I want to', atMs: 1, turnId: 't1' });
-    leg.live({ type: 'partial', text: 'I want to go', atMs: 1, turnId: 't1' });
+    leg.conversationEvent({ type: 'partial', text: 'I want to', atMs: 1, turnId: 't1' });
+    leg.conversationEvent({ type: 'partial', text: 'I want to go', atMs: 1, turnId: 't1' });
     clock.advanceMs(20_000);
     expect(heard.block!.streamMs).toBe(stoodAtMs);
     expect(leg.acceptsResume(`${token}x`)).toBe(false);
@@ -480,8 +471,8 @@ describe('a lost connection', () => {
     const next = open();
     heard.block!.raiseGeneration();
     clock.advanceMs(40);
-    leg.live({ type: 'agent_text', turnId: 't1', delta: 'Hello' } as LiveEvent);
-    leg.live({ type: 'speech', who: 'user', phase: 'start', turnId: 't2', atMs: 1 } as LiveEvent);
+    leg.conversationEvent({ type: 'agent_text', turnId: 't1', delta: 'Hello' } as ConversationEvent);
+    leg.conversationEvent({ type: 'speech', who: 'user', phase: 'start', turnId: 't2', atMs: 1 } as ConversationEvent);
     expect(next.said.map(({ type }) => type)).toEqual(['welcome']);
     say({ type: 'session.resume', lastOrdinal: 0 }, next);
     expect(next.said.map(({ type }) => type).slice(0, 3)).toEqual(['welcome', 'session.ready', 'playback.clear']);
@@ -510,9 +501,9 @@ describe('what the page is told of the conversation', () => {
   it('states follow one another, a noise takes its words back, and latency waits for the ear', () => {
     const { start, say, socket, clock, leg, agent } = make();
     start();
-    leg.live(speech('start', 't1'));
-    leg.live({ type: 'partial', text: 'uh', atMs: 9, turnId: 't1' });
-    leg.live(speech('start', 't2'));
+    leg.conversationEvent(speech('start', 't1'));
+    leg.conversationEvent({ type: 'partial', text: 'uh', atMs: 9, turnId: 't1' });
+    leg.conversationEvent(speech('start', 't2'));
     expect(socket.of('transcript').map(({ turnId, text, final }) => [turnId, text, final])).toEqual([
       ['t1', 'uh', false],
       ['t1', '', true],
@@ -526,12 +517,15 @@ describe('what the page is told of the conversation', () => {
       heardText: 'yes',
       interrupted: false,
     } as const;
-    leg.live({ type: 'turn', turn });
+    leg.conversationEvent({ type: 'turn', turn });
     agent.mark(startMark(3, false));
     agent.frames(10);
     clock.advanceMs(20);
-    leg.live({ type: 'speech', who: 'agent', phase: 'start', atMs: 30, turnId: 't3' });
-    leg.live({ type: 'latency', latency: { turnId: 't3', eouMs: 300, sttMs: 320, ttsMs: 400, agentMs: 410 } });
+    leg.conversationEvent({ type: 'speech', who: 'agent', phase: 'start', atMs: 30, turnId: 't3' });
+    leg.conversationEvent({
+      type: 'latency',
+      latency: { turnId: 't3', eouMs: 300, sttMs: 320, ttsMs: 400, agentMs: 410 },
+    });
     expect(socket.of('latency')).toEqual([]);
     clock.advanceMs(100);
     say({ type: 'playback.position', utteranceId: 'u1', playedMs: 20 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createWebEndpoint, type WebEndpointOptions } from '../../../../../../media/io/legs/web/web-endpoint.ts';
 import { VirtualClock } from '../../../../../support/virtual-clock.ts';
 
-test('of 1,000 knocks at /ws/live in a minute 20 refusals are told one by one, the rest as a number; all are counted', async () => {
+test('of 1,000 upgrades at /ws/live in a minute 20 refusals are told one by one, the rest as a number; all are counted', async () => {
   const clock = new VirtualClock();
   const lines: { fields: Record<string, unknown>; text: string }[] = [];
   const codes: number[] = [];
@@ -15,8 +15,8 @@ test('of 1,000 knocks at /ws/live in a minute 20 refusals are told one by one, t
     refused: (code: number) => codes.push(code),
   } as unknown as WebEndpointOptions);
   let accepted = 0;
-  for (let knock = 0; knock < 1_000; knock++) {
-    const query = knock % 2 === 0 ? '' : 'token=forged';
+  for (let nth = 0; nth < 1_000; nth++) {
+    const query = nth % 2 === 0 ? '' : 'token=forged';
     const request = { path: '/ws/live', query, headers: {}, remoteAddress: '192.0.2.1' };
     endpoint.upgrade(request, { onAborted: null, accept: () => ++accepted > 0, reject: () => true } as never);
   }

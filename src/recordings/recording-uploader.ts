@@ -1,0 +1,250 @@
+/**
+ * Takes finished recordings from this node's disk to the store: put, read back whole, compare with what media measured,
+ * and only then say `recording.ready`. A sweep every few seconds and a nudge after each message; all state is in the
+ * rows, so a restart forgets nothing. A store that is down, slow or full is tried again with growing pauses, for ever:
+ * the file stays on the disk until it is verified. A file that is itself damaged or gone ends in `failed` with a
+ * warning on the call.
+ */
+import { open, rm, stat } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { pauseAfter } from '../../media/contract/backoff.ts';
+import type { Clock } from '../../media/contract/clock.ts';
+import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
+import type { CallEventBus } from '../calls/call-event-bus.ts';
+import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
+import type { Sealer } from '../sealing/sealer.ts';
+import type { Database, Queryable } from '../store/database.ts';
+import { createSweeper, type Sweeper } from '../store/sweeper.ts';
+import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
+import { compareEncrypted } from './compare-encrypted.ts';
+import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';
+import type { RecordingLinks } from './recording-links.ts';
+import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
+import { objectKeyOf, type RecordingStore } from './recording-store.ts';
+import { partFailed, type Settled, settleRecording } from './settle-recording.ts';
+import { wholeOf } from './whole-recording.ts';
+
+export interface RecordingUploaderDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  sealer: Sealer;
+  /** Where new recordings go. */
+  store: RecordingStore;
+  /** This node's disk. */
+  node: string;
+  bus: Pick<CallEventBus, 'publish'>;
+  webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
+  recordCallEvent: RecordCallEvent;
+  links: RecordingLinks;
+  /** A recording of a whole call is to be made of its parts, perhaps. */
+  nudgeJoiner?(): void;
+}
+
+export interface UploadFigures {
+  stored: number;
+  failed: number;
+  /** Attempts that the store did not take. */
+  retries: number;
+}
+
+export interface RecordingUploader extends Sweeper {
+  /** One look by hand: how many it stored. Rejects when the database is away. */
+  sweep(): Promise<number>;
+  readonly figures: Readonly<UploadFigures>;
+}
+
+const AT_ONCE = 4;
+const PAUSES = { firstMs: 2_000, longestMs: 600_000 };
+/** A process that took one and died: the next takes it again after this. */
+const CLAIM_MS = 120_000;
+const LONGEST_ERROR = 500;
+
+/** What is on the disk is not what media wrote: trying again is no use. */
+class SpoolDamaged extends Error {}
+
+export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingUploader {
+  const { database, clock, log, store } = deps;
+  const figures: UploadFigures = { stored: 0, failed: 0, retries: 0 };
+  let closed = false;
+
+  async function sweep(): Promise<number> {
+    let stored = 0;
+    for (;;) {
+      const due = await takeDue();
+      const results = await Promise.all(due.map((row) => upload(row)));
+      stored += results.filter((done) => done).length;
+      if (due.length < AT_ONCE || closed) return stored;
+    }
+  }
+
+  async function takeDue(): Promise<RecordingRow[]> {
+    const nowEpochMs = clock.epochMs();
+    const taken = await database.query<{ call_uuid: string; epoch: number }>(
+      `UPDATE call_recordings SET next_at = $3
+        WHERE (call_uuid, epoch) IN (
+          SELECT call_uuid, epoch FROM call_recordings WHERE state = 'spooled' AND spool_node = $1 AND next_at <= $2
+           ORDER BY next_at LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
+        RETURNING call_uuid, epoch`,
+      [deps.node, new Date(nowEpochMs), new Date(nowEpochMs + CLAIM_MS)],
+    );
+    const rows = await Promise.all(
+      taken.map(async ({ call_uuid, epoch }) =>
+        (await readRecordings(database, call_uuid)).find((row) => row.epoch === epoch && row.state === 'spooled'),
+      ),
+    );
+    return rows.filter((row) => row !== undefined);
+  }
+
+  async function upload(row: RecordingRow): Promise<boolean> {
+    try {
+      const dataKey = openRecordingKey(deps.sealer, row);
+      const encryptedBytes = await verifySpool(row, dataKey);
+      const objectKey = objectKeyOf(row.callUuid, row.epoch, row.createdAt);
+      await store.put(objectKey, row.spoolPath ?? '');
+      await verifyStored(row, dataKey, objectKey, encryptedBytes);
+      await settle(row, objectKey, encryptedBytes);
+      return true;
+    } catch (error) {
+      if (error instanceof SpoolDamaged) await giveUp(row, error.message);
+      else await postpone(row, error);
+      return false;
+    }
+  }
+
+  async function verifySpool(row: RecordingRow, dataKey: Uint8Array): Promise<number> {
+    const path = row.spoolPath ?? '';
+    const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+      // A disk that does not answer may do so again; only a file that is not there is gone.
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+      throw error;
+    });
+    if (found === null) throw new SpoolDamaged(`the finished recording is gone from the disk (${path})`);
+    const file = await open(path, 'r');
+    try {
+      await compareEncrypted(row.facts, dataKey, found.size, async (start, end) => {
+        const bytes = new Uint8Array(end - start);
+        return bytes.subarray(0, (await file.read(bytes, 0, bytes.length, start)).bytesRead);
+      });
+    } catch (error) {
+      // A key that does not open is no fault of the file.
+      if (error instanceof EncryptedFileBroken)
+        throw new SpoolDamaged(`the finished recording was damaged on the disk: ${error.message}`);
+      throw error;
+    } finally {
+      await file.close();
+    }
+    return found.size;
+  }
+
+  async function verifyStored(
+    row: RecordingRow,
+    dataKey: Uint8Array,
+    objectKey: string,
+    encryptedBytes: number,
+  ): Promise<void> {
+    const size = await store.size(objectKey);
+    if (size !== encryptedBytes)
+      throw new Error(`${store.place} holds ${size} bytes of a recording of ${encryptedBytes}`);
+    await compareEncrypted(row.facts, dataKey, encryptedBytes, (start, end) => store.read(objectKey, start, end));
+  }
+
+  async function settle(row: RecordingRow, objectKey: string, encryptedBytes: number): Promise<void> {
+    const done = await database.transaction(async (tx) => {
+      const call = await lockCall(tx, row.callUuid);
+      const now = (await lockRecordings(tx, row.callUuid)).find((one) => one.epoch === row.epoch);
+      if (call === undefined || now === undefined || now.state === 'erased') return 'erased';
+      // Stored by a process that took it after this one, or a whole that is to be made again: the object is theirs.
+      if (now.state !== 'spooled') return 'changed';
+      await patchRecording(tx, row, {
+        state: 'stored',
+        store: store.kind,
+        objectKey,
+        encryptedBytes,
+        storedAt: now.storedAt ?? new Date(clock.epochMs()),
+        nextAt: null,
+        lastError: null,
+        spoolPath: null,
+      });
+      if (row.epoch !== WHOLE_EPOCH) await addPart(tx, call, row);
+      return settleRecording(deps, tx, call);
+    });
+    if (done === 'changed') return;
+    if (done === 'erased') {
+      // What was just stored must not outlive it.
+      await store.remove(objectKey);
+      return;
+    }
+    figures.stored++;
+    await rm(row.spoolPath ?? '', { force: true });
+    tell(done);
+  }
+
+  function tell({ events, deliveryIds }: Settled): void {
+    for (const event of events) deps.bus.publish(event);
+    if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
+    deps.nudgeJoiner?.();
+  }
+
+  /** Of a call's streams, as it is stored. A recording of the whole that was made without it is made again. */
+  async function addPart(tx: Queryable, call: CallRow, { epoch, facts }: RecordingRow): Promise<void> {
+    if (facts === null) return;
+    const others = call.recordings.filter((one) => one.epoch !== epoch);
+    call.recordings = [...others, { ...facts, epoch }].sort((a, b) => a.epoch - b.epoch);
+    await patchCall(tx, call.callUuid, { recordings: call.recordings });
+    const whole = wholeOf(await lockRecordings(tx, call.callUuid));
+    if (whole === undefined || whole.state === 'erased') return;
+    await patchRecording(tx, whole, { state: 'recording', attempts: 0, nextAt: new Date(clock.epochMs()) });
+  }
+
+  async function giveUp(row: RecordingRow, why: string): Promise<void> {
+    log.error({ callUuid: row.callUuid, epoch: row.epoch, why }, 'a recording is lost');
+    const done = await database.transaction(async (tx): Promise<Settled> => {
+      const call = await lockCall(tx, row.callUuid);
+      const now = (await lockRecordings(tx, row.callUuid)).find((one) => one.epoch === row.epoch);
+      if (call === undefined || now?.state !== 'spooled') return { events: [], deliveryIds: [] };
+      figures.failed++;
+      const isWhole = row.epoch === WHOLE_EPOCH;
+      // Its parts are still there: it is made again.
+      const patch = isWhole
+        ? { state: 'recording', nextAt: new Date(clock.epochMs() + PAUSES.firstMs) }
+        : { state: 'failed', nextAt: null };
+      await patchRecording(tx, row, { ...patch, lastError: why.slice(0, LONGEST_ERROR) });
+      if (isWhole) return { events: [], deliveryIds: [] };
+      const events = await partFailed(tx, call, { epoch: row.epoch, error: why, nowEpochMs: clock.epochMs() });
+      const settled = await settleRecording(deps, tx, call);
+      return { events: [...events, ...settled.events], deliveryIds: settled.deliveryIds };
+    });
+    tell(done);
+  }
+
+  async function postpone(row: RecordingRow, error: unknown): Promise<void> {
+    figures.retries++;
+    const why = error instanceof Error ? error.message : String(error);
+    const pauseMs = pauseAfter(row.attempts, PAUSES);
+    const level = error instanceof RecordingKeyLost ? 'error' : 'warn';
+    if (row.attempts === 0 || row.lastError !== why.slice(0, LONGEST_ERROR)) {
+      log[level]({ callUuid: row.callUuid, why, pauseMs }, 'a recording waits on this disk for its store');
+    }
+    await patchRecording(database, row, {
+      attempts: row.attempts + 1,
+      nextAt: new Date(clock.epochMs() + pauseMs),
+      lastError: why.slice(0, LONGEST_ERROR),
+    });
+  }
+
+  const sweeper = createSweeper({
+    clock,
+    sweep,
+    failed: (err) => log.warn({ err }, 'recordings wait for the database'),
+  });
+  return {
+    ...sweeper,
+    figures,
+    sweep,
+    async close() {
+      closed = true;
+      await sweeper.close();
+    },
+  };
+}

@@ -1,6 +1,0 @@
-/** Entry of the voice engine: hands itself to the script element that loaded it (`loader/parts.ts`). */
-import type { VoiceEngine } from '../contract/ports.ts';
-import { createSession } from './session.ts';
-
-const script = document.currentScript as (HTMLScriptElement & { deliver?(engine: VoiceEngine): void }) | null;
-script?.deliver?.({ createSession });
