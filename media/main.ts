@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { loadMediaConfig } from './config.ts';
 import { addressName } from './contract/address-name.ts';
-import { systemClock } from './contract/clock.ts';
+import { every, pause, systemClock } from './contract/clock.ts';
 import { safeLogOptions } from './contract/log-safety.ts';
 import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
 import { PROXY_SEEN_FILE } from './contract/proxy-seen.ts';
@@ -254,11 +254,6 @@ function tellLoad(): void {
   });
 }
 
-function reportLoad(): void {
-  tellLoad();
-  clock.after(LOAD_EVERY_MS, reportLoad);
-}
-
 const roomGauge = new CallRoomGauge(clock);
 let room = roomGauge.measure(loadsNow(performance.eventLoopUtilization().utilization, 0), []);
 
@@ -287,7 +282,6 @@ function reportMetrics(): void {
   };
   loopDelay.reset();
   link.send({ type: 'metrics', families: [...metrics.families(), ...processFamilies(readings)] });
-  clock.after(config.metricsEveryMs, reportMetrics);
 }
 
 function reportLateness(): void {
@@ -305,7 +299,6 @@ function reportLateness(): void {
     );
     lateness.reset();
   }
-  clock.after(LATENESS_LOG_EVERY_MS, reportLateness);
 }
 
 let port = 0;
@@ -339,10 +332,10 @@ function drainAndExit(why: string): void {
     const drained = registry.drain();
     // At once, so that control places no more calls for us.
     tellLoad();
-    const limit = new Promise<void>((resolve) => clock.after(drainLimitMs(), resolve));
+    const limit = pause(clock, drainLimitMs());
     await Promise.race([drained, limit]);
     registry.stopAll();
-    await Promise.race([drained, new Promise<void>((resolve) => clock.after(LAST_WORDS_LIMIT_MS, resolve))]);
+    await Promise.race([drained, pause(clock, LAST_WORDS_LIMIT_MS)]);
     await link.flush(FLUSH_LIMIT_MS);
     descriptors.close();
     server.close();
@@ -370,10 +363,12 @@ try {
   port = await server.listen(config.host, config.port);
   void descriptors.look();
   void answerBell();
-  reportLoad();
+  tellLoad();
+  every(clock, LOAD_EVERY_MS, tellLoad);
   reportRoom();
   reportMetrics();
-  clock.after(LATENESS_LOG_EVERY_MS, reportLateness);
+  every(clock, config.metricsEveryMs, reportMetrics);
+  every(clock, LATENESS_LOG_EVERY_MS, reportLateness);
   log.info({ host: config.host, port, pipelineThreads: config.pipelineThreads }, 'media process serves');
   process.send?.({ type: 'ready', port });
 } catch (error) {

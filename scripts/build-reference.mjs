@@ -1,8 +1,7 @@
 /**
  * Puts the API reference that `/docs` shows into `dist/reference`: two files of `swagger-ui-dist`, which are complete
  * in themselves, packed with gzip as browsers take them, and their terms. Copied, so that an installed Parley carries
- * half a megabyte and neither the package nor what its installation would run. Called by `build-widget.mjs`, after the
- * other thing that browsers load.
+ * half a megabyte and neither the package nor what its installation would run. Called by `build.mjs`.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -3,7 +3,7 @@
  * names and their Subresource Integrity hashes, so that who pins `embed.js` pins all of it. Sizes are counted and held
  * to their budget.
  *
- * `--check` only counts.
+ * Called by `build.mjs`; run by itself it only counts, for `npm run check`.
  *
  *   dist/widget/embed.js   dist/widget/assets/<part>-<hash>.js|css   dist/widget/manifest.json
  */
@@ -12,7 +12,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { buildReference } from './build-reference.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -102,15 +101,16 @@ export async function buildWidget({ outFolder = join(root, 'dist', 'widget'), wr
   return { version, allGzipBytes, files, faults };
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const write = !process.argv.includes('--check');
-  const { files, allGzipBytes, faults } = await buildWidget({ write });
-  // The other thing that browsers load.
-  if (write) buildReference();
+/** Prints the sizes and what is over its budget. Returns whether nothing is. */
+export function reportWidget({ files, allGzipBytes, faults }) {
   for (const [name, { bytes, gzipBytes }] of Object.entries(files)) {
     console.log(`${name.padEnd(9)} ${String(bytes).padStart(6)} bytes, ${String(gzipBytes).padStart(5)} gzip`);
   }
   console.log(`embed.js and its parts: ${allGzipBytes} bytes gzip`);
   for (const fault of faults) console.error(fault);
-  process.exit(faults.length === 0 ? 0 : 1);
+  return faults.length === 0;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  process.exit(reportWidget(await buildWidget({ write: false })) ? 0 : 1);
 }

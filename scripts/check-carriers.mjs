@@ -1,7 +1,7 @@
 /**
- * There is one list of carriers (`media/contract/carriers.ts`) and one map a side: no other file of `src` and `media`
- * names a carrier outside its own folder, be it in a text, a key or an identifier (comments may). And all sides have
- * the same folders. Called by `check.mjs`.
+ * There is one list of carriers (`media/contract/carriers.ts`) and one map a side: no other file of `src`, `media` and
+ * `widget` names a carrier outside its own folder, be it in a text, a key or an identifier (comments may). And all
+ * sides have the same folders. Called by `check.mjs`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -70,7 +70,7 @@ for (const [index, folders] of others.entries()) {
 let files = 0;
 if (names.length === 0) faults.push(`${SIDES[0]} has no folder of a carrier: this looked at the wrong tree`);
 else {
-  for (const path of [...filesBelow('src'), ...filesBelow('media')]) {
+  for (const path of ['src', 'media', 'widget'].flatMap((folder) => [...filesBelow(folder)])) {
     files++;
     const isOwn = SIDES.some((side) => names.some((name) => path.startsWith(`${side}/${name}/`)));
     if (!isOwn && !MAY_NAME_THEM.has(path)) faults.push(...namedIn(path, names));

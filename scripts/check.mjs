@@ -39,7 +39,7 @@ const CHECKS = [
   { name: 'types of the widget', command: typesOf('widget', 'widget') },
   { name: 'types of the client by itself', command: typesOf('clients/typescript', 'client') },
   { name: 'the client is what /openapi.json says', command: [process.execPath, 'scripts/build-client.mjs', '--check'] },
-  { name: 'sizes of the widget', command: [process.execPath, 'scripts/build-widget.mjs', '--check'] },
+  { name: 'sizes of the widget', command: [process.execPath, 'scripts/build-widget.mjs'] },
 ];
 
 function enoughModules(output) {
@@ -116,6 +116,6 @@ export async function runChecks() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  ensurePackages();
+  ensurePackages({ whole: true });
   process.exit((await runChecks()).failed === 0 ? 0 : 1);
 }

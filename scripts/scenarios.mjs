@@ -24,7 +24,7 @@ export async function runScenario({ command, folder, scenarios, moved = {} }) {
     say(`What one takes: ${command} -- ${Object.keys(scenarios)[0]} --help`);
     process.exit(isAsked ? 0 : 2);
   }
-  ensurePackages();
+  ensurePackages({ whole: true });
   ensureBuilt();
   const entry = join(root, 'dist', folder, scenario, 'main.js');
   process.argv = [process.argv[0], entry, ...rest];

@@ -42,7 +42,7 @@ function ensureDebianPackages() {
   }
 }
 
-ensurePackages();
+ensurePackages({ whole: true });
 const only = process.argv.slice(2);
 const total = { passed: 0, failed: 0, skipped: 0 };
 if (only.length === 0) {

@@ -4,6 +4,6 @@
  */
 import { ensureBuilt, ensurePackages } from './bootstrap.mjs';
 
-ensurePackages();
+ensurePackages({ whole: true });
 ensureBuilt();
 await import('../dist/bench/tour/main.js');

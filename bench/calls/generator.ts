@@ -4,6 +4,8 @@
  * measures its own lateness and CPU too, so that ours is not blamed for its. Told what to do by IPC (`GeneratorOrder`),
  * says `FromGenerator`, exits when disconnected.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../harness/seeded-random.ts';
 import { MediaSocketClient } from './media-socket-client.ts';
 import { CallTally, type Spread, spreadOf } from './tally.ts';
 
@@ -49,15 +51,6 @@ const DIALS_PER_SECOND = 250;
 const OPEN_LIMIT_MS = 10_000;
 /** A frame of a mu-law 400 Hz tone, in base64; what it holds does not matter to a gateway that listens to nothing. */
 const PAYLOAD = Buffer.from(Array.from({ length: 160 }, (_, i) => (i % 20 < 10 ? 0x8f : 0x0f))).toString('base64');
-
-/** Numerical Recipes' linear congruence: 0 to 1. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 4_294_967_296;
-  };
-}
 
 class Load {
   readonly #order: GeneratorOrder;
@@ -123,7 +116,7 @@ class Load {
 
   async #dialAll(): Promise<void> {
     const { calls, seed } = this.#order;
-    const random = seeded(seed);
+    const random = createRandom(seed);
     let dueAtMs = performance.now();
     for (let i = 0; i < calls; i++) {
       dueAtMs += (-Math.log(1 - random()) * 1000) / DIALS_PER_SECOND;
@@ -185,7 +178,6 @@ class Load {
   }
 }
 
-const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 const say = (message: FromGenerator): void => void process.send?.(message);
 
 process.on('message', (order: GeneratorOrder) => {

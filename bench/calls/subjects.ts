@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { builtEntry } from '../../src/config/built-entry.ts';
+import { endChild } from '../harness/end-child.ts';
 import { freePort } from '../harness/free-port.ts';
 import type { HeapReading } from './heap-gauge.ts';
 import type { SendCounts } from './send-lateness.ts';
@@ -51,15 +52,6 @@ function gaugeOf(child: ChildProcess): Pick<Subject, 'gauge' | 'countCollections
   };
 }
 
-async function endChild(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = new Promise<void>((done) => child.once('exit', () => done()));
-  child.kill('SIGTERM');
-  const limit = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
-  await ended;
-  clearTimeout(limit);
-}
-
 export async function startNaiveGateway(): Promise<Subject> {
   const child = fork(builtEntry('bench/calls/naive-gateway.js'), [], {
     ...GAUGED,
@@ -74,7 +66,7 @@ export async function startNaiveGateway(): Promise<Subject> {
     hasPipelineThread: false,
     sends: () => null,
     ...gaugeOf(child),
-    stop: () => endChild(child),
+    stop: () => endChild(child, STOP_LIMIT_MS),
   };
 }
 
@@ -121,7 +113,7 @@ export async function startMediaProcess(
     sends: () => control.sends(),
     ...gaugeOf(child),
     async stop() {
-      await endChild(child);
+      await endChild(child, STOP_LIMIT_MS);
       control.close();
       rmSync(runDir, { recursive: true, force: true });
     },

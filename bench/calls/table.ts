@@ -1,12 +1,13 @@
 /**
  * The bench's tables: medians over the repetitions, with the smallest and the largest beside them, and the verdicts.
  */
+import { percentiles } from '../harness/percentile.ts';
 import type { Knee } from './knee.ts';
 import type { RunResult } from './measure.ts';
 
 function medianOf(values: number[]): { median: number; min: number; max: number } {
-  const sorted = [...values].sort((a, b) => a - b);
-  return { median: sorted[Math.floor(sorted.length / 2)] ?? 0, min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 };
+  const [min, median, max] = percentiles(values.length === 0 ? [0] : values, [0, 0.5, 1]);
+  return { median: median!, min: min!, max: max! };
 }
 
 function cell(values: (number | null)[], digits: number): string {

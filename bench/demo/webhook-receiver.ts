@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PATIENCE_MS } from '../harness/patience.ts';
+import { createArrivals } from '../harness/arrivals.ts';
 
 export interface ReceivedWebhook {
   /** The header `webhook-id`. */
@@ -51,8 +51,7 @@ export function isVerified(secret: string, headers: IncomingHttpHeaders, body: s
 
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   let secret = '';
-  const received: ReceivedWebhook[] = [];
-  const waiting = new Set<() => void>();
+  const arrivals = createArrivals<ReceivedWebhook>();
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -60,7 +59,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
       response.writeHead(200).end();
       const text = Buffer.concat(parts).toString('utf8');
       const body = JSON.parse(text) as Record<string, unknown>;
-      received.push({
+      arrivals.add({
         id: String(request.headers['webhook-id'] ?? ''),
         attempt: Number(request.headers['x-delivery-attempt']),
         verified: isVerified(secret, request.headers, text),
@@ -69,7 +68,6 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
         body,
         text,
       });
-      for (const check of waiting) check();
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -79,25 +77,9 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     setSecret(value) {
       secret = value;
     },
-    waitFor(wanted, limitMs = PATIENCE_MS) {
-      return new Promise((resolve, reject) => {
-        const check = (): void => {
-          const found = received.find(wanted);
-          if (!found) return;
-          clearTimeout(limit);
-          waiting.delete(check);
-          resolve(found);
-        };
-        const limit = setTimeout(() => {
-          waiting.delete(check);
-          reject(new Error(`no such webhook arrived within ${limitMs} ms`));
-        }, limitMs);
-        waiting.add(check);
-        check();
-      });
-    },
-    received: () => received,
-    countOf: (event) => new Set(received.filter((item) => item.event === event).map(({ body }) => body['id'])).size,
+    waitFor: (wanted, limitMs) => arrivals.waitFor('a webhook', wanted, limitMs),
+    received: () => arrivals.all,
+    countOf: (event) => new Set(arrivals.all.filter((item) => item.event === event).map(({ body }) => body['id'])).size,
     close: () => server.close(),
   };
 }

@@ -9,6 +9,7 @@ import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { readOptions } from '../harness/options.ts';
+import { percentiles } from '../harness/percentile.ts';
 
 const NUMBER = '+14155550199';
 const LISTEN_MS = 1_500;
@@ -39,9 +40,8 @@ async function callOnce(gateway: Gateway): Promise<FirstWord> {
 }
 
 function describe(name: string, values: number[]): string {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (share: number): string => `${Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0)} ms`;
-  return `${name.padEnd(26)} median ${at(0.5)}   p90 ${at(0.9)}   least ${at(0)}   most ${at(1)}`;
+  const [median, p90, least, most] = percentiles(values, [0.5, 0.9, 0, 1]).map((ms) => `${Math.round(ms)} ms`);
+  return `${name.padEnd(26)} median ${median}   p90 ${p90}   least ${least}   most ${most}`;
 }
 
 const { values } = readOptions({

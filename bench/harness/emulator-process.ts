@@ -8,6 +8,7 @@ import { EMULATED_ACCOUNT } from '../../src/carriers/emulated-account.ts';
 import { builtEntry } from '../../src/config/built-entry.ts';
 import type { EmulatorEvent } from '../emulators/emulator-event.ts';
 import type { PersonaInput } from '../emulators/persona.ts';
+import { endChild } from './end-child.ts';
 import { freePort } from './free-port.ts';
 
 /** What the emulator itself saw of a call (`CallTruth.toJson`), as far as the harness' users read it. */
@@ -99,12 +100,7 @@ export async function startEmulatorProcess(
     },
     async stop() {
       rmSync(folder, { recursive: true, force: true });
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = new Promise<void>((done) => child.once('exit', () => done()));
-      child.kill('SIGTERM');
-      const limit = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
-      await ended;
-      clearTimeout(limit);
+      await endChild(child, STOP_LIMIT_MS);
     },
   };
 }

@@ -5,7 +5,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifyWebhook, type WebhookEvent } from '../../clients/typescript/src/webhooks.ts';
-import { PATIENCE_MS } from '../harness/patience.ts';
+import { createArrivals } from '../harness/arrivals.ts';
 
 export interface Delivery {
   event: WebhookEvent;
@@ -37,10 +37,9 @@ export interface CustomerServer {
 
 export async function startCustomerServer(): Promise<CustomerServer> {
   let secret = '';
-  const received: Delivery[] = [];
+  const arrivals = createArrivals<Delivery>();
   const slow = new Map<string, number>();
   const toolRequests: ToolRequestSeen[] = [];
-  const waiting = new Set<() => void>();
 
   const isVerified = (headers: IncomingHttpHeaders, body: string): boolean => {
     try {
@@ -70,14 +69,13 @@ export async function startCustomerServer(): Promise<CustomerServer> {
       slow.delete(key);
       if (answerAfterMs > 0) setTimeout(() => response.writeHead(200).end(), answerAfterMs);
       else response.writeHead(200).end();
-      received.push({
+      arrivals.add({
         event,
         verified: isVerified(headers, text),
         attempt: Number(headers['x-delivery-attempt']),
         atMs: performance.now(),
         contentType: String(headers['content-type']),
       });
-      for (const check of waiting) check();
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -89,24 +87,8 @@ export async function startCustomerServer(): Promise<CustomerServer> {
       secret = value;
     },
     beSlowOnce: (event, callUuid, answerAfterMs) => void slow.set(`${event} ${callUuid}`, answerAfterMs),
-    deliveries: (callUuid) => received.filter(({ event }) => event.callUuid === callUuid),
-    waitFor(what, wanted, limitMs = PATIENCE_MS) {
-      return new Promise((resolve, reject) => {
-        const check = (): void => {
-          const found = received.find(wanted);
-          if (found === undefined) return;
-          clearTimeout(limit);
-          waiting.delete(check);
-          resolve(found);
-        };
-        const limit = setTimeout(() => {
-          waiting.delete(check);
-          reject(new Error(`waited ${limitMs} ms for ${what}`));
-        }, limitMs);
-        waiting.add(check);
-        check();
-      });
-    },
+    deliveries: (callUuid) => arrivals.all.filter(({ event }) => event.callUuid === callUuid),
+    waitFor: arrivals.waitFor,
     toolRequests,
     close: () => {
       server.closeAllConnections();

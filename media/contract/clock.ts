@@ -12,6 +12,33 @@ export interface Clock {
   after(afterMs: number, run: () => void): () => void;
 }
 
+/** Resolves after at least `afterMs`, or as soon as `signal` is aborted. Never rejects. */
+export function pause(clock: Pick<Clock, 'after'>, afterMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(afterMs, done);
+    function done(): void {
+      cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    }
+    if (signal?.aborted) done();
+    else signal?.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** Runs `run` each `everyMs` from now, the next time set before it runs. Returns a function that ends it. */
+export function every(clock: Pick<Clock, 'after'>, everyMs: number, run: () => void): () => void {
+  let cancel = (): void => {};
+  function later(): void {
+    cancel = clock.after(everyMs, () => {
+      later();
+      run();
+    });
+  }
+  later();
+  return () => cancel();
+}
+
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
   epochMs: () => Date.now(),

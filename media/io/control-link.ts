@@ -7,14 +7,14 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Logger } from 'pino';
-import type { Clock } from '../contract/clock.ts';
+import { createBackoff } from '../contract/backoff.ts';
+import { type Clock, every, pause } from '../contract/clock.ts';
 import { MOST_LINE_BYTES, ReliableLink } from '../contract/link.ts';
 import type { ClaimAnswer, ClaimRequest, ToControl, ToMedia } from '../contract/link-messages.ts';
 
 const SPOOL_MESSAGES = 50_000;
 const CLAIM_LIMIT_MS = 3000;
-const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 1000;
+const RETRY_PAUSES = { firstMs: 50, longestMs: 1_000 };
 const ACK_EVERY_MS = 1000;
 /**
  * More than this in the socket's own buffer: control hangs. The connection is dropped; the spool holds what matters.
@@ -71,7 +71,7 @@ class Link implements ControlLink {
   #receivedBytes = 0;
   #isConnected = false;
   #wasTold = false;
-  #retryMs = FIRST_RETRY_MS;
+  readonly #retries = createBackoff(RETRY_PAUSES);
   #nextRequestId = 1;
   #closed = false;
   #cancelRetry: () => void = () => {};
@@ -90,7 +90,7 @@ class Link implements ControlLink {
       peerRestarted: () => options.controlRestarted?.(),
     });
     this.#connect();
-    this.#ackRegularly();
+    this.#cancelAck = every(options.clock, ACK_EVERY_MS, () => this.#reliable.ackNow());
   }
 
   get isConnected(): boolean {
@@ -139,7 +139,7 @@ class Link implements ControlLink {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + limitMs;
     while (this.unackedCount > 0 && clock.nowMs() < untilMs && !this.#closed) {
-      await new Promise<void>((resolve) => clock.after(20, resolve));
+      await pause(clock, 20);
     }
   }
 
@@ -159,7 +159,7 @@ class Link implements ControlLink {
     this.#socket = socket;
     socket.on('connect', () => {
       this.#isConnected = true;
-      this.#retryMs = FIRST_RETRY_MS;
+      this.#retries.reset();
       this.#options.log.info({ unacked: this.unackedCount }, 'connected to control');
       this.#wasTold = false;
       this.#reliable.connected();
@@ -178,8 +178,7 @@ class Link implements ControlLink {
 
   #retry(): void {
     if (this.#closed) return;
-    this.#cancelRetry = this.#options.clock.after(this.#retryMs, () => this.#connect());
-    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+    this.#cancelRetry = this.#options.clock.after(this.#retries.nextMs(), () => this.#connect());
   }
 
   #lost(): void {
@@ -254,12 +253,5 @@ class Link implements ControlLink {
     if (!message.answer.ok) return;
     const { callUuid, epoch } = message.answer.setup;
     this.send({ type: 'media.stopped', callUuid, epoch, why: 'socket_closed', durationMs: 0, latencies: [] });
-  }
-
-  #ackRegularly(): void {
-    this.#cancelAck = this.#options.clock.after(ACK_EVERY_MS, () => {
-      this.#reliable.ackNow();
-      this.#ackRegularly();
-    });
   }
 }

@@ -4,13 +4,14 @@
  * by `src/control/call-work.ts`.
  */
 import type { Logger } from 'pino';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, every } from '../../media/contract/clock.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { readOwnCall } from '../calls/call-row.ts';
 import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { analyse, type ModelToAsk } from './analyse.ts';
 import {
@@ -61,7 +62,6 @@ export interface AnalysisRunner {
   close(): Promise<void>;
 }
 
-export const SWEEP_EVERY_MS = 5_000;
 const SWEEP_LIMIT = 200;
 /** They wait for networks, not for the processor; a workspace whose model stalls leaves room for others. */
 const MOST_AT_ONCE = 64;
@@ -77,10 +77,12 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
   const underWay = new Map<string, { workspaceId: string; done: Promise<void> }>();
   const perWorkspace = new Map<string, number>();
   let isLeftBehind = false;
-  let isAway = false;
-  let cancelSweep = (): void => {};
-  let sweeping: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
+  const sweeper = createSweeper({
+    clock,
+    sweep,
+    failed: (err) => log.warn({ err }, 'analysis sweep: the database is away'),
+  });
 
   function offer(job: DueJob): void {
     if (closing !== null || underWay.has(job.callUuid)) return;
@@ -98,7 +100,7 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
       else perWorkspace.set(job.workspaceId, left);
       if (!isLeftBehind || closing !== null) return;
       isLeftBehind = false;
-      sweepNow();
+      sweeper.nudge();
     });
     underWay.set(job.callUuid, { workspaceId: job.workspaceId, done });
   }
@@ -179,50 +181,26 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
   }
 
   function keepClaim(callUuid: string): () => void {
-    let cancel = (): void => {};
-    const again = (): void => {
-      cancel = clock.after(CLAIM_MS / 2, () => {
-        extendClaim(database, callUuid, clock.epochMs()).catch(() => {});
-        again();
-      });
-    };
-    again();
-    return () => cancel();
+    return every(clock, CLAIM_MS / 2, () => void extendClaim(database, callUuid, clock.epochMs()).catch(() => {}));
   }
 
   async function sweep(): Promise<void> {
-    try {
-      const due = await dueJobs(database, clock.epochMs(), SWEEP_LIMIT);
-      isAway = false;
-      if (due.length === SWEEP_LIMIT) isLeftBehind = true;
-      for (const job of due) offer(job);
-    } catch (error) {
-      if (!isAway) log.warn({ err: error }, 'analysis sweep: the database is away');
-      isAway = true;
-    }
-  }
-
-  function sweepNow(): void {
-    if (closing !== null || sweeping !== null) return;
-    cancelSweep();
-    sweeping = sweep().finally(() => {
-      sweeping = null;
-      if (closing === null) cancelSweep = clock.after(SWEEP_EVERY_MS, sweepNow);
-    });
+    const due = await dueJobs(database, clock.epochMs(), SWEEP_LIMIT);
+    if (due.length === SWEEP_LIMIT) isLeftBehind = true;
+    for (const job of due) offer(job);
   }
 
   async function close(): Promise<void> {
     stopping.abort();
-    cancelSweep();
-    await sweeping;
+    await sweeper.close();
     await Promise.all([...underWay.values()].map(({ done }) => done));
   }
 
   return {
-    start: sweepNow,
+    start: () => sweeper.start(),
     ring: (callUuid, workspaceId) => offer({ callUuid, workspaceId, isOverdue: false }),
     async idle() {
-      await sweeping;
+      await sweeper.idle();
       while (underWay.size > 0) await Promise.all([...underWay.values()].map(({ done }) => done));
     },
     openBreakers: () => states.openCount(),

@@ -3,7 +3,7 @@
  * pass (429, 5xx, no connection, nonsense) is tried again after a pause; one that will not
  * (401, a refusal) is not. Never rejects.
  */
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Findings } from '../calls/findings.ts';
 import type { CallStory } from './call-story.ts';
 import { askChat, type ChatDeps, type ChatEndpoint, type ModelFault } from './chat-endpoint.ts';
@@ -55,7 +55,7 @@ export async function askModel(
   for (let questions = 0; questions < MOST_QUESTIONS; questions++) {
     const limitMs = Math.min(QUESTION_LIMIT_MS, deadlineAtMs - clock.nowMs());
     if (limitMs < LEAST_LIMIT_MS || signal.aborted) return last;
-    if (!state.mayAsk()) {
+    if (!state.breaker.admits()) {
       return questions > 0
         ? last
         : { ok: false, fault: 'breaker_open', reason: 'it failed five times in a row and is left alone for 30 s' };
@@ -72,7 +72,7 @@ export async function askModel(
       state.format = outcome.format;
       const reading = readAnswer(outcome.content, story, base, endpoint.model);
       if (reading.ok) {
-        state.answered();
+        state.breaker.settled(false);
         deps.asked?.('ok', seconds);
         return reading;
       }
@@ -84,8 +84,7 @@ export async function askModel(
     const fault = last.fault as ModelFault;
     deps.asked?.(fault, seconds);
     // A refusal is an answer: the server is well.
-    if (fault === 'refused') state.answered();
-    else state.failed();
+    state.breaker.settled(fault !== 'refused');
     const seen = (faults.get(fault) ?? 0) + 1;
     faults.set(fault, seen);
     if (seen > TRIES_AGAIN[fault]) return last;
@@ -98,16 +97,4 @@ export async function askModel(
 
 function jittered(pauseMs: number, random: () => number): number {
   return pauseMs * (1 + JITTER_RATIO * (2 * random() - 1));
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const cancel = clock.after(ms, done);
-    signal.addEventListener('abort', done);
-  });
 }

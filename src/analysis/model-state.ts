@@ -4,14 +4,13 @@
  * costs a call centre seconds and not a wait for each call. Forgotten when the endpoint is changed.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import { type CircuitBreaker, createCircuitBreaker, failuresInARow } from '../outbound-http/circuit-breaker.ts';
 import type { AnswerFormat } from './chat-request.ts';
 
 export interface ModelState {
   format: AnswerFormat;
-  /** May it be asked now? Taking the one question that an open breaker lets through counts as asking. */
-  mayAsk(): boolean;
-  answered(): void;
-  failed(): void;
+  /** Asked before each question, and told how it went. */
+  readonly breaker: CircuitBreaker;
 }
 
 export interface ModelStates {
@@ -21,48 +20,23 @@ export interface ModelStates {
   openCount(): number;
 }
 
-export const FAILURES_TO_OPEN = 5;
-export const OPEN_MS = 30_000;
+const FAILURES_TO_OPEN = 5;
+const OPEN_MS = 30_000;
 const MOST_KEPT = 10_000;
 
-interface Kept {
-  version: string;
-  state: ModelState & { isOpen(): boolean };
-}
-
 export function createModelStates(clock: Clock): ModelStates {
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, { version: string; state: ModelState }>();
   return {
     of(workspaceId, version) {
       const known = kept.get(workspaceId);
       if (known?.version === version) return known.state;
       if (kept.size >= MOST_KEPT) kept.clear();
-      const state = createState(clock);
+      const rule = failuresInARow(FAILURES_TO_OPEN);
+      const breaker = createCircuitBreaker({ clock, rule, openMs: OPEN_MS, tryLimitMs: OPEN_MS });
+      const state: ModelState = { format: 'json_schema', breaker };
       kept.set(workspaceId, { version, state });
       return state;
     },
-    openCount: () => [...kept.values()].filter(({ state }) => state.isOpen()).length,
-  };
-}
-
-function createState(clock: Clock): Kept['state'] {
-  let failures = 0;
-  let askAgainAtMs = 0;
-  return {
-    format: 'json_schema',
-    isOpen: () => failures >= FAILURES_TO_OPEN,
-    mayAsk() {
-      if (failures < FAILURES_TO_OPEN) return true;
-      if (clock.nowMs() < askAgainAtMs) return false;
-      askAgainAtMs = clock.nowMs() + OPEN_MS;
-      return true;
-    },
-    answered() {
-      failures = 0;
-    },
-    failed() {
-      failures++;
-      if (failures >= FAILURES_TO_OPEN) askAgainAtMs = clock.nowMs() + OPEN_MS;
-    },
+    openCount: () => [...kept.values()].filter(({ state }) => state.breaker.isOpen()).length,
   };
 }

@@ -12,7 +12,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import type { Logger } from 'pino';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { Queryable } from '../store/database.ts';
 import { parseApiKey, sha256Of } from '../workspaces/api-key-format.ts';
@@ -188,7 +188,7 @@ export async function refuseLate(
   clock: Pick<Clock, 'after'>,
   retryAfterSeconds: number,
 ): Promise<Extract<Authentication, { why: 'throttled' }>> {
-  await new Promise<void>((resolve) => void clock.after(REFUSAL_DELAY_MS, resolve));
+  await pause(clock, REFUSAL_DELAY_MS);
   return { ok: false, why: 'throttled', retryAfterSeconds };
 }
 

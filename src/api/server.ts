@@ -11,6 +11,7 @@ import type { LimitStore } from '../limits/limit-store.ts';
 import { purgeLimits } from '../limits/postgres-store.ts';
 import type { AnsweredRequest } from '../metrics/control-metrics.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import { purgePastCredentials } from '../workspaces/lines.ts';
 import { createAuthenticator } from './authentication.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
@@ -112,27 +113,21 @@ function purgeHourly(
   app: FastifyInstance,
   { clock, database, log }: Pick<ApiDeps, 'clock' | 'database' | 'log'>,
 ): void {
-  let cancel = (): void => {};
   let closed = false;
-  let running: Promise<unknown> = Promise.resolve();
   const purges = { purgeIdempotencyKeys, purgeLimits, purgePastCredentials, purgeCarrierCallbacks, purgeDialUsage };
-  const runAll = async (): Promise<void> => {
-    for (const [name, purge] of Object.entries(purges)) {
-      await purge(database, () => closed).catch((error: unknown) => {
-        log.warn({ purge: name, err: error }, 'what is old could not be removed; the next hour tries again');
-      });
-    }
-  };
-  const again = (): void => {
-    cancel = clock.after(PURGE_EVERY_MS, () => {
-      running = runAll();
-      again();
-    });
-  };
-  app.addHook('onReady', async () => again());
+  const sweepers = Object.entries(purges).map(([name, purge]) =>
+    createSweeper({
+      clock,
+      everyMs: PURGE_EVERY_MS,
+      sweep: () => purge(database, () => closed),
+      failed: (err) => log.warn({ purge: name, err }, 'what is old could not be removed; the next hour tries again'),
+    }),
+  );
+  app.addHook('onReady', async () => {
+    for (const sweeper of sweepers) sweeper.start(PURGE_EVERY_MS);
+  });
   app.addHook('onClose', async () => {
     closed = true;
-    cancel();
-    await running;
+    await Promise.all(sweepers.map((sweeper) => sweeper.close()));
   });
 }

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Database } from '../store/database.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import type { ChainSigner } from './chain-signer.ts';
 import { linkAudit } from './link-chain.ts';
 
@@ -18,38 +19,19 @@ const LINK_EVERY_MS = 1_000;
 export function startAuditLinking(deps: {
   database: Database;
   signer: ChainSigner;
-  clock: Pick<Clock, 'after'>;
+  clock: Pick<Clock, 'after' | 'nowMs'>;
   log: Logger;
 }): AuditLinking {
-  let closed = false;
-  let failing = false;
-  let running: Promise<void> = Promise.resolve();
-  let cancel = (): void => {};
-
-  async function link(): Promise<void> {
-    try {
-      await linkAudit(deps.database, deps.signer);
-      failing = false;
-    } catch (error) {
-      if (!failing) deps.log.warn({ err: error }, 'audit rows could not be linked; they wait, and it is tried again');
-      failing = true;
-    }
-  }
-
-  function later(): void {
-    cancel = deps.clock.after(LINK_EVERY_MS, () => {
-      running = link().then(() => {
-        if (!closed) later();
-      });
-    });
-  }
-  later();
-  let closing: Promise<void> | null = null;
-  async function close(): Promise<void> {
-    closed = true;
-    cancel();
-    await running;
-    await link();
-  }
-  return { close: () => (closing ??= close()) };
+  const link = (): Promise<unknown> => linkAudit(deps.database, deps.signer);
+  const failed = (err: unknown): void =>
+    deps.log.warn({ err }, 'audit rows could not be linked; they wait, and it is tried again');
+  const sweeper = createSweeper({ clock: deps.clock, everyMs: LINK_EVERY_MS, sweep: link, failed });
+  sweeper.start(LINK_EVERY_MS);
+  let closing: Promise<unknown> | null = null;
+  return {
+    async close() {
+      closing ??= sweeper.close().then(link).catch(failed);
+      await closing;
+    },
+  };
 }

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import type { CallClips, ClipFile } from '../../media/contract/clip.ts';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { OperatorError } from '../errors/operator-error.ts';
@@ -216,7 +216,7 @@ export function createClips(deps: ClipsDeps): Clips {
       })();
       await Promise.race([
         looking.catch((error: unknown) => log.warn({ agentId, err: error }, 'clips could not be looked up')),
-        new Promise<void>((resolve) => clock.after(CALL_WAITS_MS, resolve)),
+        pause(clock, CALL_WAITS_MS),
       ]);
       return { ...found };
     },

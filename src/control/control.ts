@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import { readinessOf } from '../api/health-routes.ts';
 import type { Config } from '../config/load.ts';
 import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
@@ -63,7 +63,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
     draining = true;
-    await new Promise<void>((resolve) => clock.after(TELL_MS, resolve));
+    await pause(clock, TELL_MS);
     const cancelLimit = clock.after(REQUESTS_LIMIT_MS, () => app.server.closeAllConnections());
     await app.close();
     cancelLimit();

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { EmbedLimits } from '../limits/embed-limits.ts';
 import type { Database } from '../store/database.ts';
+import { createSweeper } from '../store/sweeper.ts';
 
 export interface AddressSlots {
   /** Never throws, never waits. */
@@ -32,8 +33,6 @@ export function createAddressSlots(deps: {
   limits: Pick<EmbedLimits, 'renew' | 'release'>;
 }): AddressSlots {
   const { database, clock, log, limits } = deps;
-  let cancel = clock.after(RENEW_EVERY_MS, again);
-  let closed = false;
 
   async function renewAll(): Promise<void> {
     const live = await database.query<Row>(
@@ -41,14 +40,6 @@ export function createAddressSlots(deps: {
         WHERE s.address IS NOT NULL AND c.status = 'in_progress'`,
     );
     for (const session of live) await limits.renew(session);
-  }
-
-  function again(): void {
-    renewAll()
-      .catch((error: unknown) => log.debug({ err: error }, 'slots of web visitors could not be renewed'))
-      .finally(() => {
-        if (!closed) cancel = clock.after(RENEW_EVERY_MS, again);
-      });
   }
 
   async function release(callUuid: string): Promise<void> {
@@ -62,6 +53,13 @@ export function createAddressSlots(deps: {
     if (session !== undefined) await limits.release(session);
   }
 
+  const sweeper = createSweeper({
+    clock,
+    everyMs: RENEW_EVERY_MS,
+    sweep: renewAll,
+    failed: (err) => log.debug({ err }, 'slots of web visitors could not be renewed'),
+  });
+  sweeper.start(RENEW_EVERY_MS);
   return {
     ended({ callUuid, channel }) {
       if (channel !== 'web') return;
@@ -69,9 +67,6 @@ export function createAddressSlots(deps: {
         log.debug({ err: error, callUuid }, "a visitor's slot ends by itself"),
       );
     },
-    close() {
-      closed = true;
-      cancel();
-    },
+    close: () => void sweeper.close(),
   };
 }

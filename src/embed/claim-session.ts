@@ -8,6 +8,7 @@
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
+import { pause } from '../../media/contract/clock.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
 import type {
   LiveErrorCode,
@@ -224,7 +225,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
   async function allWritten(callUuid: string): Promise<void> {
     for (const untilMs = clock.nowMs() + UNWRITTEN_LIMIT_MS; deps.hasUnwritten(callUuid); ) {
       if (clock.nowMs() >= untilMs) return;
-      await new Promise<void>((resolve) => void clock.after(UNWRITTEN_POLL_MS, resolve));
+      await pause(clock, UNWRITTEN_POLL_MS);
     }
   }
 

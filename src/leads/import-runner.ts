@@ -5,10 +5,11 @@
  * line; whoever creates it closes it.
  */
 import type { Logger } from 'pino';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, every } from '../../media/contract/clock.ts';
 import { factsOf } from '../errors/error-codes.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import { type ImportFormat, ImportRefused, type RowFault } from './import-reader.ts';
 import type { ImportReading } from './import-reading.ts';
 import type { ImportDefaults, LeadRow } from './import-rows.ts';
@@ -38,7 +39,6 @@ interface Job {
 
 const LEASE_SECONDS = 15;
 const RENEW_EVERY_MS = 5_000;
-const SWEEP_EVERY_MS = 5_000;
 const PIECE_BYTES = 1024 * 1024;
 /** Two writers took the same rows in another order, or one came first: it goes again. */
 const TRY_AGAIN = new Set(['40P01', '40001', '23505']);
@@ -70,7 +70,6 @@ export function createImportRunner(deps: {
   const { database, clock, log, reading } = deps;
   let closed = false;
   let working: Promise<void> | null = null;
-  let cancelSweep = (): void => {};
 
   async function work(): Promise<void> {
     while (!closed) {
@@ -91,17 +90,11 @@ export function createImportRunner(deps: {
 
   /** Reading a group may take longer than a lease lasts. */
   function renewLease({ id, lease_epoch: epoch }: Job): () => void {
-    let cancel = (): void => {};
-    const renewLater = (): void => {
-      cancel = clock.after(RENEW_EVERY_MS, () => {
-        renewLater();
-        database.query(RENEW, [id, epoch]).catch((error: unknown) => {
-          log.warn({ importId: id, err: error }, 'the lease of an import could not be renewed');
-        });
+    return every(clock, RENEW_EVERY_MS, () => {
+      database.query(RENEW, [id, epoch]).catch((error: unknown) => {
+        log.warn({ importId: id, err: error }, 'the lease of an import could not be renewed');
       });
-    };
-    renewLater();
-    return () => cancel();
+    });
   }
 
   async function runJob(job: Job): Promise<void> {
@@ -182,29 +175,18 @@ export function createImportRunner(deps: {
     return working;
   }
 
-  function workQuietly(): void {
-    workOnce().catch((error: unknown) => {
-      log.warn({ err: error }, 'an import could not go on; it is tried again within 20 s');
-    });
-  }
-
-  function sweepLater(): void {
-    cancelSweep = clock.after(SWEEP_EVERY_MS, () => {
-      workQuietly();
-      sweepLater();
-    });
-  }
-
+  const sweeper = createSweeper({
+    clock,
+    sweep: workOnce,
+    failed: (err) => log.warn({ err }, 'an import could not go on; it is tried again within 20 s'),
+  });
   return {
-    start() {
-      workQuietly();
-      sweepLater();
-    },
-    nudge: () => workQuietly(),
+    start: () => sweeper.start(),
+    nudge: sweeper.nudge,
     drain: workOnce,
     async close() {
       closed = true;
-      cancelSweep();
+      await sweeper.close();
       await working?.catch(() => {});
     },
   };

@@ -3,7 +3,7 @@
  * faults as sentences. Used by the command line.
  */
 import type { Logger } from 'pino';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { factsOf } from '../errors/error-codes.ts';
@@ -128,7 +128,7 @@ export async function importLeads(
       return { import: found, errors };
     }
     // The service has it, or one that came before.
-    await new Promise<void>((resolve) => clock.after(500, resolve));
+    await pause(clock, 500);
   }
 }
 

@@ -4,7 +4,7 @@
  * once, and the call's timers bring it to its end all the same.
  */
 import type { Logger } from 'pino';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { CallRow } from '../calls/call-row.ts';
 import type { LineCarriers } from './line-carriers.ts';
 import type { SideEffect } from './observe.ts';
@@ -44,7 +44,7 @@ export function createSideEffects({ lineCarriers, media, clock, log }: SideEffec
   async function hangUp(call: CallRow): Promise<void> {
     let fault: unknown = null;
     for (const pauseMs of HANG_UP_PAUSES_MS) {
-      if (pauseMs > 0) await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+      if (pauseMs > 0) await pause(clock, pauseMs);
       try {
         if (await hangUpOnce(call)) return;
       } catch (error) {

@@ -3,7 +3,7 @@
  * as the database knows them. While the database is away, media processes are asked instead. Used by `control.ts`.
  */
 
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 
@@ -17,9 +17,8 @@ export async function untilCallsAreOver(deps: {
   /** Calls that were admitted before the stop and wait for their turn: they have no row yet. */
   placing(): number;
 }): Promise<void> {
-  const pause = (ms: number): Promise<void> => new Promise((resolve) => void deps.clock.after(ms, resolve));
   // A look at the rows counts only when nothing was being placed before it.
-  while (deps.placing() > 0 || (await isAnyActive(deps))) await pause(LOOK_EVERY_MS);
+  while (deps.placing() > 0 || (await isAnyActive(deps))) await pause(deps.clock, LOOK_EVERY_MS);
 }
 
 async function isAnyActive({ database, carried }: { database: Queryable; carried(): number }): Promise<boolean> {

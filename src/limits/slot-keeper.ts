@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import { callHold } from './call-limits.ts';
 import { slotNames } from './limit-names.ts';
 import type { Hold, LimitStore } from './limit-store.ts';
@@ -39,12 +40,9 @@ export function holdOf({ callUuid, workspaceId, lineId, channel }: CountedCall):
 export function startSlotKeeper(deps: {
   database: Queryable;
   redis: LimitStore;
-  clock: Pick<Clock, 'after'>;
+  clock: Pick<Clock, 'after' | 'nowMs'>;
   log: Logger;
 }): SlotKeeper {
-  let closed = false;
-  let cancel = (): void => {};
-
   async function keep(): Promise<number> {
     const calls = await deps.database.query<CountedCall>(
       `SELECT call_uuid AS "callUuid", workspace_id AS "workspaceId", line_id AS "lineId", channel FROM calls
@@ -54,16 +52,12 @@ export function startSlotKeeper(deps: {
     return calls.length;
   }
 
-  async function again(): Promise<void> {
-    await keep().catch((error: unknown) => deps.log.debug({ err: error }, 'call slots could not be renewed in Redis'));
-    if (!closed) cancel = deps.clock.after(KEEP_EVERY_MS, () => void again());
-  }
-  void again();
-  return {
-    keep,
-    close() {
-      closed = true;
-      cancel();
-    },
-  };
+  const sweeper = createSweeper({
+    clock: deps.clock,
+    everyMs: KEEP_EVERY_MS,
+    sweep: keep,
+    failed: (err) => deps.log.debug({ err }, 'call slots could not be renewed in Redis'),
+  });
+  sweeper.start();
+  return { keep, close: () => void sweeper.close() };
 }

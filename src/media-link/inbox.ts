@@ -6,7 +6,7 @@
  * waits at the sender. A message that can never be written is reported once and dropped, so
  * that it does not hold up the others.
  */
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 
 export interface InboxOptions<Message> {
   clock: Clock;
@@ -141,7 +141,7 @@ export class Inbox<Message> {
         break;
       } catch (error) {
         if (!this.#options.shouldRetry(error, messages)) break;
-        await new Promise<void>((resolve) => this.#options.clock.after(RETRY_MS, resolve));
+        await pause(this.#options.clock, RETRY_MS);
       }
     }
     if (this.#closed) return;

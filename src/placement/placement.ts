@@ -6,7 +6,7 @@
  */
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallCompliance } from '../calls/call-record.ts';
@@ -209,7 +209,7 @@ async function askCarrier(
   const place = async (waited: boolean): Promise<PlaceOutcome | NotDialled> => {
     const waitMs = await deps.callLimits.turn({ workspaceId, lineId: call.line.id });
     if (waitMs === null) return { kind: 'no_turn' };
-    if (waitMs > 0) await new Promise<void>((resolve) => deps.clock.after(waitMs, resolve));
+    if (waitMs > 0) await pause(deps.clock, waitMs);
     if (waited || waitMs > 0) {
       // The number may have been suppressed since the permit was written.
       const lineNumber = call.line.number;
@@ -226,7 +226,7 @@ async function askCarrier(
   const first = await place(false);
   if (first.kind !== 'throttled') return first;
   if (first.retryAfterSeconds > LONGEST_RETRY_PAUSE_SECONDS) return first;
-  await new Promise<void>((resolve) => deps.clock.after(first.retryAfterSeconds * 1000, resolve));
+  await pause(deps.clock, first.retryAfterSeconds * 1000);
   const second = await place(true);
   return second.kind === 'no_turn' ? first : second;
 }

@@ -9,10 +9,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
+import { pauseAfter } from '../../media/contract/backoff.ts';
 import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { type CallRow, lockCall, readOwnCall } from '../calls/call-row.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { createSweeper, type Sweeper } from '../store/sweeper.ts';
 import { compareEncrypted } from './compare-encrypted.ts';
 import { dayFolderOf } from './local-copies.ts';
 import type { Stores } from './open-stores.ts';
@@ -20,7 +22,6 @@ import { openRecordingKey } from './recording-keys.ts';
 import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import type { Join, JoinOrder } from './renditions.ts';
 import { partFailed, type SettleDeps, type Settled, settleRecording, wholeFailed } from './settle-recording.ts';
-import { createSweeper, type Sweeper } from './sweeper.ts';
 import { type JoinPlan, outlookOf, wholeOf } from './whole-recording.ts';
 
 export interface JoinerDeps extends SettleDeps {
@@ -45,8 +46,7 @@ export interface Joiner extends Sweeper {
   sweep(): Promise<number>;
 }
 
-const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 600_000;
+const PAUSES = { firstMs: 2_000, longestMs: 600_000 };
 /** A process that took one and died: the next takes it again after this. Longer than a rendering may take. */
 const CLAIM_MS = 360_000;
 const LONGEST_ERROR = 500;
@@ -234,13 +234,17 @@ export function createJoiner(deps: JoinerDeps): Joiner {
 
   async function postpone(row: RecordingRow, error: unknown, mostAttempts: number): Promise<void> {
     const why = sentenceOf(error);
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(row.attempts, 20));
+    const pauseMs = pauseAfter(row.attempts, PAUSES);
     if (row.lastError !== why) log.warn({ callUuid: row.callUuid, why, pauseMs }, 'a recording waits to be joined');
     const nextAt = new Date(clock.epochMs() + pauseMs);
     await patchRecording(database, row, { attempts: Math.min(row.attempts + 1, mostAttempts), nextAt, lastError: why });
   }
 
-  const sweeper = createSweeper({ clock, log, sweep, what: 'recordings to be joined' });
+  const sweeper = createSweeper({
+    clock,
+    sweep,
+    failed: (err) => log.warn({ err }, 'recordings to be joined wait for the database'),
+  });
   return {
     ...sweeper,
     sweep,

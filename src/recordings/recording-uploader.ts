@@ -7,12 +7,14 @@
  */
 import { open, rm, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { pauseAfter } from '../../media/contract/backoff.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { createSweeper, type Sweeper } from '../store/sweeper.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { compareEncrypted } from './compare-encrypted.ts';
 import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';
@@ -20,7 +22,6 @@ import type { RecordingLinks } from './recording-links.ts';
 import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import { objectKeyOf, type RecordingStore } from './recording-store.ts';
 import { partFailed, type Settled, settleRecording } from './settle-recording.ts';
-import { createSweeper, type Sweeper } from './sweeper.ts';
 import { wholeOf } from './whole-recording.ts';
 
 export interface RecordingUploaderDeps {
@@ -54,8 +55,7 @@ export interface RecordingUploader extends Sweeper {
 }
 
 const AT_ONCE = 4;
-const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 600_000;
+const PAUSES = { firstMs: 2_000, longestMs: 600_000 };
 /** A process that took one and died: the next takes it again after this. */
 const CLAIM_MS = 120_000;
 const LONGEST_ERROR = 500;
@@ -207,7 +207,7 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
       const isWhole = row.epoch === WHOLE_EPOCH;
       // Its parts are still there: it is made again.
       const patch = isWhole
-        ? { state: 'recording', nextAt: new Date(clock.epochMs() + FIRST_PAUSE_MS) }
+        ? { state: 'recording', nextAt: new Date(clock.epochMs() + PAUSES.firstMs) }
         : { state: 'failed', nextAt: null };
       await patchRecording(tx, row, { ...patch, lastError: why.slice(0, LONGEST_ERROR) });
       if (isWhole) return { events: [], deliveryIds: [] };
@@ -221,7 +221,7 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
   async function postpone(row: RecordingRow, error: unknown): Promise<void> {
     figures.retries++;
     const why = error instanceof Error ? error.message : String(error);
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(row.attempts, 20));
+    const pauseMs = pauseAfter(row.attempts, PAUSES);
     const level = error instanceof RecordingKeyLost ? 'error' : 'warn';
     if (row.attempts === 0 || row.lastError !== why.slice(0, LONGEST_ERROR)) {
       log[level]({ callUuid: row.callUuid, why, pauseMs }, 'a recording waits on this disk for its store');
@@ -233,7 +233,11 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     });
   }
 
-  const sweeper = createSweeper({ clock, log, sweep, what: 'recordings' });
+  const sweeper = createSweeper({
+    clock,
+    sweep,
+    failed: (err) => log.warn({ err }, 'recordings wait for the database'),
+  });
   return {
     ...sweeper,
     figures,

@@ -12,6 +12,7 @@ import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
 import type { RecordingEraser } from '../recordings/erase-recordings.ts';
 import type { Database } from '../store/database.ts';
 import { PLAN_EACH_TIME } from '../store/statements.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import { type DeleteDeps, deleteCallParts } from './call-log-delete.ts';
 import { DEFAULT_RETENTION_DAYS } from './retention-rules.ts';
 
@@ -101,9 +102,6 @@ export function createRetentionPurge(deps: PurgeDeps): RetentionPurge {
   const figures = { removedParts: 0, putOff: 0, failed: 0 };
   let clockSetAtMs = Number.NEGATIVE_INFINITY;
   let wallOffsetMs = clock.epochMs() - clock.nowMs();
-  let running: Promise<unknown> = Promise.resolve();
-  let cancelRun = (): void => {};
-  let cancelSweep = (): void => {};
   let closed = false;
 
   async function run(only?: { workspaceId: string; mostCalls?: number }): Promise<PurgeReport> {
@@ -178,40 +176,28 @@ export function createRetentionPurge(deps: PurgeDeps): RetentionPurge {
     }
   }
 
-  function again(work: () => Promise<unknown>, what: string, schedule: () => void): void {
-    running = running.then(work).catch((error: unknown) => log.warn({ err: error }, what));
-    void running.then(() => {
-      if (!closed) schedule();
-    });
-  }
-
-  function scheduleRun(afterMs: number): void {
-    cancelRun = clock.after(afterMs, () =>
-      again(
-        () => run(),
-        'the hourly purge failed',
-        () => scheduleRun(EVERY_MS),
-      ),
-    );
-  }
-
-  function scheduleSweep(): void {
-    const sweep = (): Promise<unknown> => deps.eraser.sweep();
-    cancelSweep = clock.after(ERASED_SWEEP_MS, () => again(sweep, 'erased recordings wait', scheduleSweep));
-  }
-
+  const hourly = createSweeper({
+    clock,
+    everyMs: EVERY_MS,
+    sweep: () => run(),
+    failed: (err) => log.warn({ err }, 'the hourly purge failed'),
+  });
+  const erased = createSweeper({
+    clock,
+    everyMs: ERASED_SWEEP_MS,
+    sweep: () => deps.eraser.sweep(),
+    failed: (err) => log.warn({ err }, 'erased recordings wait'),
+  });
   return {
     figures,
     run,
     start() {
-      scheduleRun(FIRST_AFTER_MS);
-      scheduleSweep();
+      hourly.start(FIRST_AFTER_MS);
+      erased.start(ERASED_SWEEP_MS);
     },
     async close() {
       closed = true;
-      cancelRun();
-      cancelSweep();
-      await running;
+      await Promise.all([hourly.close(), erased.close()]);
     },
   };
 }

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Database } from '../store/database.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import {
   holdsKey,
   joinHolders,
@@ -56,10 +57,6 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
   /** Keys that sealed here, and when that ended: a rotation has not waited for a process that stood still. */
   const ended = new Map<MasterKey, number>();
   let toldMissing = false;
-  let failing = false;
-  let closed = false;
-  let cancel = (): void => {};
-  let running: Promise<void> = Promise.resolve();
 
   const unneeded = candidates.filter((key) => !registered.includes(key));
   if (unneeded.length > 0 && !unneeded.includes(candidates[0]!)) {
@@ -130,34 +127,27 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
   }
 
   async function look(): Promise<void> {
-    try {
-      const changed = follow(await readRegister(database));
-      await mend();
-      failing = false;
-      if (!changed && clock.nowMs() - saidAtMs < SAY_EVERY_MS) return;
-      await sayHolding(database, { ...who, knows: candidates, sealsWith: current });
-      saidAtMs = clock.nowMs();
-    } catch (error) {
-      if (!failing) log.warn({ err: error }, 'the register of master keys could not be read; it is tried again');
-      failing = true;
-      // What was to be said is said with the next look.
-      saidAtMs = Number.NEGATIVE_INFINITY;
-    }
+    const changed = follow(await readRegister(database));
+    await mend();
+    if (!changed && clock.nowMs() - saidAtMs < SAY_EVERY_MS) return;
+    await sayHolding(database, { ...who, knows: candidates, sealsWith: current });
+    saidAtMs = clock.nowMs();
   }
 
-  function later(): void {
-    cancel = clock.after(LOOK_EVERY_MS, () => {
-      running = look().then(() => {
-        if (!closed) later();
-      });
-    });
-  }
-  later();
+  const sweeper = createSweeper({
+    clock,
+    everyMs: LOOK_EVERY_MS,
+    sweep: look,
+    failed(err) {
+      log.warn({ err }, 'the register of master keys could not be read; it is tried again');
+      // What was to be said is said with the next look that goes well.
+      saidAtMs = Number.NEGATIVE_INFINITY;
+    },
+  });
+  sweeper.start(LOOK_EVERY_MS);
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
-    closed = true;
-    cancel();
-    await running;
+    await sweeper.close();
     await leaveHolders(database, who.holder).catch(() => {});
   }
   return { current: () => current, all: () => ring, close: () => (closing ??= close()) };

@@ -3,6 +3,7 @@
  * A child says `{type:'ready'}` over IPC when it serves; on SIGTERM it refuses new work, finishes and exits 0.
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { createBackoff } from '../../media/contract/backoff.ts';
 
 export interface ChildOptions {
   name: string;
@@ -32,8 +33,7 @@ export interface SupervisedChild {
   kill(): void;
 }
 
-const FIRST_RESTART_MS = 100;
-const LONGEST_RESTART_MS = 5_000;
+const RESTART_PAUSES = { firstMs: 100, longestMs: 5_000 };
 /** A child that lived this long has proved itself: the next pause is short again. */
 const STEADY_AFTER_MS = 10_000;
 
@@ -42,7 +42,7 @@ export function superviseChild(options: ChildOptions): SupervisedChild {
   let isServing = false;
   let stopping = false;
   let stopAtMs: number | null = null;
-  let restartMs = FIRST_RESTART_MS;
+  const restarts = createBackoff(RESTART_PAUSES);
   let settleReady: { resolve(): void; reject(error: Error): void } | null = null;
   const ready = new Promise<void>((resolve, reject) => {
     settleReady = { resolve, reject };
@@ -89,10 +89,10 @@ export function superviseChild(options: ChildOptions): SupervisedChild {
         settleReady = null;
         return;
       }
-      if (performance.now() - startedAtMs > STEADY_AFTER_MS) restartMs = FIRST_RESTART_MS;
+      if (performance.now() - startedAtMs > STEADY_AFTER_MS) restarts.reset();
+      const restartMs = restarts.nextMs();
       options.log(`${options.name} ended (${cause}); starting it again in ${restartMs} ms`);
       setTimeout(() => !stopping && launch(), restartMs);
-      restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS);
     });
   };
   launch();

@@ -3,7 +3,7 @@
  * exactly one answer within the tool's time. Never rejects and knows no database; the executor
  * and `parley tool test` call it.
  */
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import { TOOL_DEFAULTS, type ToolAnswer, type ToolDefinition, toolFailed } from '../../media/contract/tools.ts';
 import type { OutboundHttp, OutboundResult } from '../outbound-http/outbound-http.ts';
 import { checkArguments } from './argument-check.ts';
@@ -81,17 +81,4 @@ function mayRepeat(result: OutboundResult): boolean {
 
 function statusOf(result: OutboundResult): number | null {
   return result.kind === 'answered' ? result.status : null;
-}
-
-function pause(clock: Clock, afterMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(afterMs, done);
-    function done(): void {
-      cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    if (signal.aborted) done();
-    else signal.addEventListener('abort', done, { once: true });
-  });
 }

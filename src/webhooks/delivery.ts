@@ -3,7 +3,7 @@
  * the note repeats the request with the same `webhook-id`; never the other way round.
  */
 import type { Logger } from 'pino';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { OutboundHttp, OutboundLimits, OutboundResult } from '../outbound-http/outbound-http.ts';
 import type { AttemptOutcome, ClaimedDelivery, DeliveryStore, DueDelivery, Noted } from './delivery-store.ts';
 import { TEST_EVENT } from './events.ts';
@@ -142,7 +142,7 @@ async function note(
         );
         return { kept: false, disabled: null };
       }
-      await new Promise<void>((resolve) => deps.clock.after(waitMs, resolve));
+      await pause(deps.clock, waitMs);
     }
   }
 }

@@ -4,6 +4,7 @@
  * them again. Made by the dispatcher.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import { createCircuitBreaker, failuresInARow } from '../outbound-http/circuit-breaker.ts';
 import { BREAKER_FAILURES, PROBE_EVERY_MS } from './breaker.ts';
 import type { AttemptResult } from './delivery.ts';
 
@@ -42,16 +43,13 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
   const waiting = new Set<string>();
   /** True: offered again while it ran, so look once more (its turn may have come in between). */
   const running = new Map<string, boolean>();
-  let straightFailures = 0;
+  const breaker = createCircuitBreaker({ clock, rule: failuresInARow(BREAKER_FAILURES), openMs: probeEveryMs });
   let failedAtMs = Number.NEGATIVE_INFINITY;
-  let probeAtMs = 0;
   let tokens = STARTS_PER_SECOND;
   let refilledAtMs = clock.nowMs();
   let cancelTimer: (() => void) | null = null;
   let closed = false;
   let onIdle: (() => void) | null = null;
-
-  const isOpen = (): boolean => straightFailures >= BREAKER_FAILURES;
 
   function takeToken(): boolean {
     const nowMs = clock.nowMs();
@@ -64,8 +62,9 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
 
   /** Ms until something may start; 0: now; null: when something ends. */
   function startIn(): number | null {
-    if (running.size >= (isOpen() ? 1 : LANE_CONCURRENCY)) return null;
-    if (isOpen() && clock.nowMs() < probeAtMs) return probeAtMs - clock.nowMs();
+    if (running.size >= (breaker.isOpen() ? 1 : LANE_CONCURRENCY)) return null;
+    const waitMs = breaker.waitMs();
+    if (waitMs > 0) return waitMs;
     return takeToken() ? 0 : 1_000 / STARTS_PER_SECOND;
   }
 
@@ -88,12 +87,8 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
   async function run(id: string): Promise<void> {
     running.set(id, false);
     const result = await deps.attempt(id);
-    if (result === 'delivered') straightFailures = 0;
-    if (result === 'failed') {
-      straightFailures++;
-      failedAtMs = clock.nowMs();
-      probeAtMs = failedAtMs + probeEveryMs;
-    }
+    if (result !== 'skipped') breaker.settled(result === 'failed');
+    if (result === 'failed') failedAtMs = clock.nowMs();
     const again = running.get(id) === true;
     running.delete(id);
     if (again && result === 'skipped') offer(id);
@@ -114,9 +109,9 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
     offer,
     isBusy: () => waiting.size >= LANE_CAPACITY / 2,
     heedBreaker(sinceFailureMs, asOfMs) {
-      if (failedAtMs >= asOfMs || isOpen() === (sinceFailureMs !== null)) return;
-      straightFailures = sinceFailureMs === null ? 0 : BREAKER_FAILURES;
-      if (sinceFailureMs !== null) probeAtMs = clock.nowMs() + Math.max(0, probeEveryMs - sinceFailureMs);
+      if (failedAtMs >= asOfMs || breaker.isOpen() === (sinceFailureMs !== null)) return;
+      if (sinceFailureMs === null) breaker.close();
+      else breaker.open(Math.max(0, probeEveryMs - sinceFailureMs));
       pump();
     },
     async close() {

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import { inBatches } from '../store/batches.ts';
 import type { Database } from '../store/database.ts';
+import { createSweeper } from '../store/sweeper.ts';
 
 /** Contract §6. */
 export const KEEP_DAYS = 30;
@@ -22,26 +23,17 @@ export interface Purge {
 export function startPurge(deps: { db: Database; clock: Clock; logger: Logger }): Purge {
   const { clock, logger } = deps;
   let closed = false;
-  let cancel = (): void => {};
-  let current: Promise<void> = Promise.resolve();
-
-  const again = (): void => {
-    cancel = clock.after(EVERY_MS, () => {
-      current = purgeWebhooks(deps.db, clock.epochMs(), () => closed)
-        .catch((error: unknown) => {
-          logger.warn({ err: error }, 'old webhooks could not be removed; the next hour tries again');
-        })
-        .then(() => {
-          if (!closed) again();
-        });
-    });
-  };
-  again();
+  const sweeper = createSweeper({
+    clock,
+    everyMs: EVERY_MS,
+    sweep: () => purgeWebhooks(deps.db, clock.epochMs(), () => closed),
+    failed: (err) => logger.warn({ err }, 'old webhooks could not be removed; the next hour tries again'),
+  });
+  sweeper.start(EVERY_MS);
   return {
     async close() {
       closed = true;
-      cancel();
-      await current;
+      await sweeper.close();
     },
   };
 }

@@ -4,9 +4,9 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
+import { createSweeper } from '../store/sweeper.ts';
 import type { DeliveryStore, DueDelivery } from './delivery-store.ts';
 
-export const SWEEP_EVERY_MS = 5_000;
 /** Of each receiver, so that one backlog cannot fill a sweep. */
 export const SWEEP_PER_ENDPOINT = 200;
 
@@ -31,46 +31,31 @@ export interface Sweep {
 /** The first sweep runs at once: what a former process left is due now. */
 export function startSweep(deps: SweepDeps): Sweep {
   const { clock, store, logger } = deps;
-  let cancel: (() => void) | null = null;
-  let current: Promise<void> | null = null;
   let closed = false;
-  let away = false;
   let leftBehind = new Set<string>();
 
   async function sweep(): Promise<void> {
-    try {
-      await deps.heedBreakers?.();
-      const busy = deps.busy?.() ?? [];
-      const due = await store.due(clock.epochMs(), SWEEP_PER_ENDPOINT, busy);
-      if (away) logger.info('webhook sweep: the database is back');
-      away = false;
-      leftBehind = new Set([...busy, ...fullEndpoints(due)]);
-      if (!closed && due.length > 0) deps.onDue(due);
-    } catch (error) {
-      // Once per outage; each delivery stays due meanwhile.
-      if (!away) logger.warn({ err: error }, 'webhook sweep: the database is away');
-      away = true;
-    }
+    await deps.heedBreakers?.();
+    const busy = deps.busy?.() ?? [];
+    const due = await store.due(clock.epochMs(), SWEEP_PER_ENDPOINT, busy);
+    leftBehind = new Set([...busy, ...fullEndpoints(due)]);
+    if (!closed && due.length > 0) deps.onDue(due);
   }
 
-  function run(): void {
-    if (closed || current !== null) return;
-    cancel?.();
-    current = sweep().finally(() => {
-      current = null;
-      if (!closed) cancel = clock.after(SWEEP_EVERY_MS, run);
-    });
-  }
-
-  run();
+  const sweeper = createSweeper({
+    clock,
+    sweep,
+    failed: (err) => logger.warn({ err }, 'webhook sweep: the database is away'),
+    back: () => logger.info('webhook sweep: the database is back'),
+  });
+  sweeper.start();
   return {
     drained(endpointId) {
-      if (leftBehind.delete(endpointId)) run();
+      if (leftBehind.delete(endpointId)) sweeper.nudge();
     },
     async close() {
       closed = true;
-      cancel?.();
-      await current;
+      await sweeper.close();
     },
   };
 }

@@ -13,7 +13,7 @@ test.skipIf(process.platform !== 'linux')(
   async () => {
     const before = process.env['NODE_OPTIONS'];
     const deaths: string[] = [];
-    const { violations, history } = await runRandomScenario({
+    const { violations, history, nemesisMissed } = await runRandomScenario({
       seed: SEED,
       calls: 90,
       durationMs: 18_000,
@@ -25,6 +25,7 @@ test.skipIf(process.platform !== 'linux')(
     });
     expect(violations, [...deaths, ...describeHistory(history)].join('\n')).toEqual([]);
     expect(deaths.length).toBeGreaterThanOrEqual(4);
+    expect(nemesisMissed, deaths.join('\n')).toBeLessThan(deaths.length);
     expect(history.calls.length).toBeGreaterThanOrEqual(85);
   },
 );

@@ -10,13 +10,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRandom } from '../../bench/harness/seeded-random.ts';
 import { keepLog } from '../../bench/harness/suite-log.ts';
-import { MULAW_8K } from '../../media/contract/audio-format.ts';
 import { ReliableLink } from '../../media/contract/link.ts';
-import type { CallSetup, ClaimAnswer, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
+import type { ClaimAnswer, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
 import { chooseSocketServer } from '../../media/io/socket-server/choose-server.ts';
-import { createRandom } from '../harness/seeded-random.ts';
 import { eventually } from '../support/eventually.ts';
+import { toneSetup } from '../support/tone-setup.ts';
 import { BINARY, frame, RawClient, TEXT } from '../unit/media/io/socket-server/raw-client.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -56,23 +56,14 @@ describe.each(kinds)('a media process on %s', (kind) => {
   function answerOf(token: string): ClaimAnswer {
     if (!token.startsWith('call-') || burned.has(token)) return { ok: false, httpStatus: 401, why: 'no such token' };
     burned.add(token);
-    const setup: CallSetup = {
-      callUuid: callOf(token),
-      epoch: 1,
-      enterprise: 'acme',
-      agentId: 'a',
-      agentVersion: 1,
-      agent: { kind: 'tone', name: 't', direction: 'any', toneHz: 440 },
-      placeholders: {},
-      carrier: 'plivo',
-      carrierCallId: `carrier-${callOf(token)}`,
+    const callUuid = callOf(token);
+    const setup = toneSetup({
+      callUuid,
+      carrierCallId: `carrier-${callUuid}`,
       answeredAtEpochMs: Date.now(),
       maxDurationMs: 600_000,
-      record: true,
       recordingKeyHex: '5e'.repeat(32),
-      checkpoint: null,
-      format: MULAW_8K,
-    };
+    });
     return { ok: true, setup };
   }
 

@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'vitest';
 import { PATIENCE_MS } from '../../bench/harness/patience.ts';
+import { createRandom } from '../../bench/harness/seeded-random.ts';
 import { runPlacements } from '../fault/placements/run.ts';
-import { createRandom } from '../harness/seeded-random.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 test('a carrier that times out, resets and succeeds late: no phone rings twice, none rings on after a 500', async () => {

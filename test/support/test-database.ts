@@ -1,7 +1,7 @@
 /** A fresh, migrated database for one test file, on the run's shared PostgreSQL. */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
 
 export interface TestDatabase {
   connectionString: string;
@@ -23,5 +23,23 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return {
     connectionString: `${server}/${name}`,
     close: () => run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
+export interface OpenTestDatabase extends TestDatabase {
+  database: Database;
+}
+
+/** With connections to it, which `close` ends first. */
+export async function openTestDatabase(options: { maxConnections?: number } = {}): Promise<OpenTestDatabase> {
+  const made = await createTestDatabase();
+  const database = openDatabase({ ...options, connectionString: made.connectionString, onIdleError: () => {} });
+  return {
+    ...made,
+    database,
+    async close() {
+      await database.close();
+      await made.close();
+    },
   };
 }

@@ -2,7 +2,7 @@
  * Sends one call's callbacks, with its persona's faults on them, and notes what became of each. Called by the emulated
  * call; a callback may come after the call's end, so nothing here ends with it.
  */
-import type { Clock } from '../../../media/contract/clock.ts';
+import { type Clock, pause } from '../../../media/contract/clock.ts';
 import type { CallbackTruth, CallTruth } from '../call-truth.ts';
 import type { CallbackFaults, CallbackKind } from '../persona.ts';
 import type { CallbackAnswer, CallbackSender } from './callback-sender.ts';
@@ -49,7 +49,7 @@ export class CallbacksOfCall {
     const { lost, lateMs, doubled } = this.#faults;
     if (lost.includes(kind)) return null;
     const delayMs = lateMs[kind] ?? 0;
-    if (delayMs > 0) await new Promise<void>((resolve) => void this.#clock.after(delayMs, resolve));
+    if (delayMs > 0) await pause(this.#clock, delayMs);
     const once = (): Promise<CallbackAnswer | null> => this.#sendOnce(kind, url, method, params);
     const first = once();
     if (doubled.includes(kind)) this.#clock.after(DOUBLE_AFTER_MS, () => void once());
@@ -76,7 +76,7 @@ export class CallbacksOfCall {
       } catch (error) {
         noted.error = error instanceof Error ? String(Reflect.get(error, 'code') ?? error.name) : 'unknown';
         if (attempt >= retries) return null;
-        await new Promise<void>((resolve) => void this.#clock.after(RETRY_AFTER_MS, resolve));
+        await pause(this.#clock, RETRY_AFTER_MS);
       }
     }
   }

@@ -5,7 +5,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../../media/contract/clock.ts';
+import { type Clock, pause } from '../../../media/contract/clock.ts';
 import type { PlacementFault } from '../persona.ts';
 import type { EmulatedCall } from './emulated-call.ts';
 import { checkPlacement, type Placement } from './placement.ts';
@@ -138,7 +138,7 @@ export function createRestApi(
         return { status: httpStatus, body: { error: error ?? `emulated fault ${httpStatus}` }, headers };
       }
       case 'late':
-        await new Promise<void>((resolve) => void deps.clock.after(fault.afterMs, resolve));
+        await pause(deps.clock, fault.afterMs);
         return accepted;
       case 'reset':
         request.socket.resetAndDestroy();

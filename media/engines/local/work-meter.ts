@@ -2,7 +2,7 @@
  * How busy an engine thread is, and how far behind: what the I/O thread, and by it admission, knows of its backlog. The
  * scheduler of the thread counts its own work; the thread posts a report each 250 ms.
  */
-import type { Clock } from '../../contract/clock.ts';
+import { type Clock, every } from '../../contract/clock.ts';
 
 export interface EngineLoad {
   type: 'load';
@@ -35,12 +35,11 @@ export function timed(clock: Pick<Clock, 'nowMs'>, spent: (ms: number) => void, 
 export function reportLoad(clock: Pick<Clock, 'nowMs' | 'after'>, of: Metered, post: (load: EngineLoad) => void): void {
   let atMs = clock.nowMs();
   let busyMs = of.busyMs;
-  clock.after(REPORT_EVERY_MS, function report() {
+  every(clock, REPORT_EVERY_MS, () => {
     const nowMs = clock.nowMs();
     const ratio = (of.busyMs - busyMs) / Math.max(1, nowMs - atMs);
     atMs = nowMs;
     busyMs = of.busyMs;
     post({ type: 'load', busyRatio: Math.min(1, ratio), lateMs: of.lateMs });
-    clock.after(REPORT_EVERY_MS, report);
   });
 }

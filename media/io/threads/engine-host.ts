@@ -4,12 +4,12 @@
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import { createBackoff } from '../../contract/backoff.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { WorkLoad } from '../call-room.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
-const FIRST_RESTART_MS = 100;
-const LONGEST_RESTART_MS = 5000;
+const RESTART_PAUSES = { firstMs: 100, longestMs: 5_000 };
 /** A thread reports each 250 ms. */
 const LOAD_OVERDUE_MS = 600;
 const MEMORY = { oldMb: 1024, youngMb: 32 };
@@ -46,7 +46,7 @@ export interface EngineHost {
 export function createEngineHost(options: EngineHostOptions): EngineHost {
   const workers: WatchedWorker[] = [];
   let closed = false;
-  let restartMs = FIRST_RESTART_MS;
+  const restarts = createBackoff(RESTART_PAUSES);
   const waits: Promise<void>[] = [];
   const unheard = (): WorkLoad & { atMs: number } => ({ busyRatio: 1, lateMs: 0, atMs: options.clock.nowMs() });
   const loads = Array.from({ length: options.threads }, unheard);
@@ -88,7 +88,7 @@ export function createEngineHost(options: EngineHostOptions): EngineHost {
         if (message.type === 'load') loads[at] = { ...(message as unknown as WorkLoad), atMs: options.clock.nowMs() };
         if (message.type !== 'ready' || isReady) return;
         isReady = true;
-        restartMs = FIRST_RESTART_MS;
+        restarts.reset();
         loads[at] = unheard();
         settle?.resolve();
       },
@@ -101,12 +101,11 @@ export function createEngineHost(options: EngineHostOptions): EngineHost {
           settle.reject(new Error(`the ${options.kind} thread died before it was ready: ${why}`));
           return;
         }
-        options.clock.after(restartMs, () => {
+        options.clock.after(restarts.nextMs(), () => {
           if (closed) return;
           start(at, null);
           host.replaced?.();
         });
-        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS);
       },
     });
   };

@@ -7,6 +7,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import { createBackoff } from '../../contract/backoff.ts';
 import type { CallCommand } from '../../contract/call-command.ts';
 import type { EndedReason } from '../../contract/call-outcome.ts';
 import { type Checkpoint, EMPTY_CHECKPOINT, readCheckpoint } from '../../contract/checkpoint.ts';
@@ -28,8 +29,7 @@ const MOST_DEATHS_IN_ITS_WORK = 3;
 const MOST_MOVES_A_CALL = 8;
 /** A call that lived so long on its new thread starts counting anew. */
 const MOVES_FORGOTTEN_MS = 60_000;
-const FIRST_RESTART_MS = 100;
-const LONGEST_RESTART_MS = 5000;
+const RESTART_PAUSES = { firstMs: 100, longestMs: 5_000 };
 /** No thread at all is ready for so long: calls that wait for one are given up. */
 const NO_THREAD_LIMIT_MS = 10_000;
 
@@ -187,7 +187,7 @@ class Pool implements PipelinePool {
   deaths = 0;
   #nextIndex = 0;
   #nextToPrepare = 0;
-  #restartMs = FIRST_RESTART_MS;
+  readonly #restarts = createBackoff(RESTART_PAUSES);
   #hasStarted = false;
   #closed = false;
   #settleReady: { resolve(): void; reject(error: Error): void } | null = null;
@@ -301,7 +301,7 @@ class Pool implements PipelinePool {
 
   #becameReady(host: PipelineThreadHost): void {
     this.#starting.delete(host);
-    this.#restartMs = FIRST_RESTART_MS;
+    this.#restarts.reset();
     if (this.#carriers.length < this.#options.threads) {
       this.#carriers.push(host);
       const waiting = this.#waiting;
@@ -376,10 +376,9 @@ class Pool implements PipelinePool {
       this.#carriers.push(successor);
       this.#spare = null;
     }
-    clock.after(host.isReady ? 0 : this.#restartMs, () => {
+    clock.after(host.isReady ? 0 : this.#restarts.nextMs(), () => {
       if (!this.#closed) this.#startThread();
     });
-    if (!host.isReady) this.#restartMs = Math.min(this.#restartMs * 2, LONGEST_RESTART_MS);
     for (const callUuid of [...host.calls])
       this.#move(this.#calls.get(callUuid), host.suspect.is(callUuid), lostAtMs, successor);
   }

@@ -6,6 +6,7 @@
  */
 import type { Logger } from 'pino';
 import type { LegFormat } from '../../contract/audio-format.ts';
+import { createBackoff } from '../../contract/backoff.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { RecordingFacts } from '../../contract/conversation.ts';
 import type {
@@ -16,8 +17,7 @@ import type {
 } from '../../contract/thread-messages.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
-const FIRST_RESTART_MS = 50;
-const LONGEST_RESTART_MS = 5000;
+const RESTART_PAUSES = { firstMs: 50, longestMs: 5_000 };
 /** A thread that lived this long has proved itself: the next pause is short again. */
 const STEADY_AFTER_MS = 10_000;
 const MOST_DEATHS_A_RECORDING = 2;
@@ -76,7 +76,7 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
   let stopped = false;
   let deaths = 0;
   let isReady = false;
-  let restartMs = FIRST_RESTART_MS;
+  const restarts = createBackoff(RESTART_PAUSES);
   let startedAtMs = 0;
   let settle: { resolve(): void; reject(error: Error): void } | null = null;
   const ready = new Promise<void>((resolve, reject) => {
@@ -111,11 +111,10 @@ export function createRecorderHost(options: RecorderHostOptions): RecorderHost {
           settle?.reject(new Error(`the recorder thread died before it was ready: ${why}`));
           return;
         }
-        if (options.clock.nowMs() - startedAtMs > STEADY_AFTER_MS) restartMs = FIRST_RESTART_MS;
-        options.clock.after(restartMs, () => {
+        if (options.clock.nowMs() - startedAtMs > STEADY_AFTER_MS) restarts.reset();
+        options.clock.after(restarts.nextMs(), () => {
           if (!stopped) restart();
         });
-        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS);
       },
     });
   };

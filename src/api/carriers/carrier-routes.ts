@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../../media/contract/call-outcome.ts';
 import { formatAtCarrier } from '../../../media/contract/carriers.ts';
-import type { Clock } from '../../../media/contract/clock.ts';
+import { type Clock, pause } from '../../../media/contract/clock.ts';
 import { VOUCHED_HEADER, type Vouched } from '../../../media/contract/vouched.ts';
 import { appendCallLog } from '../../calls/append-call-log.ts';
 import { type CallRow, lockCall, readOwnCall } from '../../calls/call-row.ts';
@@ -229,7 +229,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     while (deps.media.mayStillSpeak(callUuid) && deps.clock.nowMs() < untilMs) {
       const call = await readOwnCall(deps.database, callUuid);
       if (call === undefined || call.mediaStoppedAt !== null || call.ending !== null) return;
-      await new Promise<void>((resolve) => void deps.clock.after(LAST_WORD_POLL_MS, resolve));
+      await pause(deps.clock, LAST_WORD_POLL_MS);
     }
   }
 

@@ -75,6 +75,8 @@ async function runRecordings(calls: number): Promise<boolean> {
 }
 
 async function runLuck(only: string): Promise<boolean> {
+  const known = ['all', 'disk', 'descriptors', 'database'];
+  if (!known.includes(only)) throw new Error(`no luck "${only}": ${known.join(', ')}`);
   const wants = (name: string): boolean => only === 'all' || only === name;
   const disk = !wants('disk') || (await runFullDisk(say));
   const descriptors = !wants('descriptors') || (await runNoDescriptors(say));

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
 import { percentile } from '../../../bench/harness/percentile.ts';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import type { ScriptedAgent, ToneAgent } from '../../../media/contract/agent-definition.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
 import { gatherHistory } from '../judge/gather-history.ts';
 import type { History, PlacementSeen } from '../judge/history.ts';
 import { checkHistory, type Violation } from '../judge/history-checker.ts';
@@ -126,6 +126,8 @@ export function describeHistory(history: History): string[] {
     .filter((ms) => ms >= 0)
     .sort((a, b) => a - b)
     .map((ms) => Math.round(ms));
+  const back = [0.5, 0.95, 1].map((part) => `${percentile(backMs, part)} ms`);
+  const cameBack = backMs.length === 0 ? '' : ` after p50 ${back[0]}, p95 ${back[1]}, longest ${back[2]}`;
   const repeated = history.received.length - new Set(history.received.map(({ id }) => id)).size;
   const answers = new Map<string, number>();
   for (const { httpStatus } of history.placements) {
@@ -134,7 +136,7 @@ export function describeHistory(history: History): string[] {
   return [
     `${history.placements.length} calls asked for, ${listOf(answers)}; tries ${history.placements.reduce((sum, { tries }) => sum + tries, 0)}`,
     `${history.calls.length} calls: ${listOf(ends)}`,
-    `${backMs.length} streams came back after p50 ${percentile(backMs, 0.5)} ms, p95 ${percentile(backMs, 0.95)} ms, longest ${percentile(backMs, 1)} ms`,
+    `${backMs.length} streams came back${cameBack}`,
     `${history.events.length} events, ${history.received.length} received, ${repeated} of them repetitions`,
   ];
 }

@@ -12,13 +12,13 @@ import type { EmulatedCall } from '../../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
 import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { percentile } from '../../../bench/harness/percentile.ts';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import type { Call } from '../../../clients/typescript/src/client.ts';
 import { readOggOpus } from '../../../media/audio/ogg-opus-reader.ts';
 import { OGG_TICKS_PER_SECOND } from '../../../media/audio/ogg-opus-writer.ts';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import type { ToneAgent } from '../../../media/contract/agent-definition.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
 
 export interface RecordingScenarioOptions {
   calls: number;

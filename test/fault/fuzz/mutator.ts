@@ -1,7 +1,7 @@
 /**
  * Seeded mutations of carrier messages and of the WebSocket frames around them. The same seed gives the same million.
  */
-import { createRandom } from '../../harness/seeded-random.ts';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
 
 export const CARRIER_MESSAGES: readonly string[] = [
   '{"event":"start","sequenceNumber":1,"start":{"callId":"CALL","streamId":"S1","accountId":"MA","tracks":["inbound"],"mediaFormat":{"encoding":"audio/x-mulaw","sampleRate":8000}},"extra_headers":"{a: b}"}',

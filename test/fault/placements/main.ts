@@ -4,7 +4,7 @@
  */
 
 import { readOptions } from '../../../bench/harness/options.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { WAYS, type Way } from './plan.ts';
 import { runPlacements } from './run.ts';
 

@@ -1,10 +1,10 @@
 /** The two receivers in docs/webhooks.md, run as a reader would run them. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../bench/harness/free-port.ts';
 import { createWebhookSecret, signatureHeaders } from '../../../src/webhooks/signing.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -21,14 +21,6 @@ function codeBlock(language: string): string {
   const code = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(document)?.[1];
   if (code === undefined) throw new Error(`docs/webhooks.md has no ${language} block`);
   return code;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function check(command: string, file: string, code: string): Promise<void> {

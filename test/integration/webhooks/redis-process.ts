@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, connect as netConnect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../../bench/harness/free-port.ts';
 
 export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
 
@@ -81,12 +82,4 @@ function command(port: number, text: string): Promise<string> {
     });
     socket.once('error', () => resolve(''));
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -289,6 +289,7 @@ describe('an answered call with a model', () => {
       4,
     ],
     ['stalls', { kind: 'failed', reason: 'no answer within 30000 ms', isTimeout: true }, 'analysis_model_timeout', 2],
+    ['is down, in words of its own', { kind: 'failed', reason: 'back within 5 ms' }, 'analysis_model_unreachable', 4],
     ['lies in a forbidden range', { kind: 'refused', reason: 'private' }, 'analysis_model_rejected', 1],
     ['wants another key', { ...chatAnswer(FORM), status: 401 } as OutboundResult, 'analysis_model_rejected', 1],
     ['has no such model', { ...chatAnswer(FORM), status: 404 } as OutboundResult, 'analysis_model_rejected', 1],

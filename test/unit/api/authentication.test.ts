@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Authentication, type Authenticator, createAuthenticator } from '../../../src/api/authentication.ts';
 import { createFailedAuthThrottle } from '../../../src/api/failed-auth-throttle.ts';
 import type { Admission } from '../../../src/limits/limit-store.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { makeApiKey } from '../../../src/workspaces/api-key-format.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../../src/workspaces/api-keys.ts';
 import { createWorkspace, setApiEnabled } from '../../../src/workspaces/workspaces.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
-let test: TestDatabase;
+let test: OpenTestDatabase;
 let database: Database;
 let queries = 0;
 /** Of them, those that note a key's use. */
@@ -20,13 +20,10 @@ let notes = 0;
 let slugs = 0;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
+  test = await openTestDatabase();
+  database = test.database;
 });
-afterAll(async () => {
-  await database.close();
-  await test.close();
-});
+afterAll(() => test.close());
 
 const ADDRESS = '203.0.113.9';
 

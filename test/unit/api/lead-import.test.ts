@@ -3,12 +3,12 @@ import type { LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { ImportRefused } from '../../../src/leads/import-reader.ts';
 import { type ImportReading, READING_HERE } from '../../../src/leads/import-reading.ts';
 import { createImportRunner, type ImportRunner } from '../../../src/leads/import-runner.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { suppress } from '../../../src/suppressions/suppression-list.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture, type Tenant } from './api-fixture.ts';
 

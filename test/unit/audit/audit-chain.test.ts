@@ -4,24 +4,21 @@ import { createChainSigner } from '../../../src/audit/chain-signer.ts';
 import { linkAudit } from '../../../src/audit/link-chain.ts';
 import { recordAudit } from '../../../src/audit/record-audit.ts';
 import { type ChainReport, verifyChain } from '../../../src/audit/verify-chain.ts';
-import { type Database, openDatabase, type Queryable } from '../../../src/store/database.ts';
+import type { Database, Queryable } from '../../../src/store/database.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
-let test: TestDatabase;
+let test: OpenTestDatabase;
 let database: Database;
 let workspaceId: string;
 let count = 0;
 const sealer = createChainSigner('ab'.repeat(32));
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, maxConnections: 12, onIdleError: () => {} });
+  test = await openTestDatabase({ maxConnections: 12 });
+  database = test.database;
 });
-afterAll(async () => {
-  await database.close();
-  await test.close();
-});
+afterAll(() => test.close());
 /** A chain of 12 rows, linked in three batches, each sealed; the first says that the workspace was made. */
 beforeEach(async () => {
   workspaceId = (await createWorkspace(database, { slug: `w${count++}`, name: 'W' })).id;

@@ -5,11 +5,11 @@
  * and than 4 dB above the line's true noise; the agent begins at their first sound above -60 dBFS.
  */
 
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { decodeMulaw, encodeMulaw } from '../../../media/audio/g711.ts';
 import { createResampler } from '../../../media/audio/resampler.ts';
 import type { Turn } from '../../../media/contract/conversation.ts';
 import { FLITE_RATE_HZ, loadFliteVoice } from '../../../media/engines/local/flite-voice.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
 
 export interface Voices {
   /** By rate in Hz. */

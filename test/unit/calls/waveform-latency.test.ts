@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { SoundMeter, soundMapInSteps, soundMapOf } from '../../../media/audio/sound-meter.ts';
 import type { SoundMap, SoundRun, Turn } from '../../../media/contract/conversation.ts';
 import { longestSilenceMs, type TurnGap, turnGaps } from '../../../src/calls/turn-gaps.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
 import {
   type InjectedCall,
   type InjectionOptions,

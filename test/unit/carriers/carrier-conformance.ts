@@ -6,8 +6,9 @@
 import { expect } from 'vitest';
 import { frameBytesOf, type LegFormat } from '../../../media/contract/audio-format.ts';
 import type { CarrierDeclaration, FramesPerMessage } from '../../../media/contract/carriers.ts';
-import type { MediaCodec, MediaCodecFactory, StreamEvents } from '../../../media/io/carriers/media-codec.ts';
+import type { MediaCodec, MediaCodecFactory } from '../../../media/io/carriers/media-codec.ts';
 import type { CallbackRequest, Carrier, StreamInstruction } from '../../../src/carriers/carrier.ts';
+import { NO_STREAM_EVENTS } from '../../support/fakes/no-stream-events.ts';
 
 export interface CallAtCarrier {
   carrierCallId: string;
@@ -54,19 +55,9 @@ const ALL_FORMATS: readonly LegFormat[] = (['mulaw', 'pcm_s16le', 'opus'] as con
   ([8000, 16000, 24000, 48000] as const).map((rateHz) => ({ codec, rateHz })),
 );
 const KINDS = ['answer', 'next', 'ring', 'hangup', 'stream', 'no-such-kind', 'toString'];
-const NO_EVENTS: StreamEvents = {
-  started() {},
-  audio() {},
-  digit() {},
-  played() {},
-  cleared() {},
-  stopped() {},
-  faulted() {},
-};
-
 const whole = (kit: CarrierKit): Carrier => kit.make(kit.credentials);
 const codecOf = (kit: CarrierKit, format: LegFormat): MediaCodec =>
-  kit.codecs({ framesPerMessage: kit.declared.framesPerMessage[0] }).create(format, NO_EVENTS);
+  kit.codecs({ framesPerMessage: kit.declared.framesPerMessage[0] }).create(format, NO_STREAM_EVENTS);
 const isDeclared = (kit: CarrierKit, format: LegFormat): boolean =>
   kit.declared.formats.some(({ codec, rateHz }) => codec === format.codec && rateHz === format.rateHz);
 
@@ -107,7 +98,7 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
         const factory = kit.codecs({ framesPerMessage });
         expect(factory.framesPerMessage).toBe(framesPerMessage);
         for (const format of kit.declared.formats) {
-          const codec = factory.create(format, NO_EVENTS);
+          const codec = factory.create(format, NO_STREAM_EVENTS);
           const bytes = new Uint8Array(frameBytesOf(format) * framesPerMessage);
           expect(codec.audioMessage(bytes, 0, bytes.length).length).toBeGreaterThan(0);
           expect(codec.checkpointMessage('g0-1').length).toBeGreaterThan(0);

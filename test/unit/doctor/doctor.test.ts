@@ -18,7 +18,7 @@ import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
 const KEY = 'ab'.repeat(32);
 const folder = mkdtempSync(join(tmpdir(), 'parley-doctor-'));
@@ -120,16 +120,13 @@ describe('ports and the public address', () => {
 });
 
 describe('the database', () => {
-  let test: TestDatabase;
+  let test: OpenTestDatabase;
   let database: Database;
   beforeAll(async () => {
-    test = await createTestDatabase();
-    database = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
+    test = await openTestDatabase();
+    database = test.database;
   });
-  afterAll(async () => {
-    await database.close();
-    await test.close();
-  });
+  afterAll(() => test.close());
 
   it('is new enough, has every migration, and keeps our time', async () => {
     expect(levels(await checkDatabase(database, true))).toEqual([

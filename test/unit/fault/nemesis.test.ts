@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { parsePersonas, personaFor } from '../../../bench/emulators/persona.ts';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
+import type { Service } from '../../../src/supervisor/service.ts';
 import { personasOf, planWorkload } from '../../fault/chaos/workload.ts';
-import { type NemesisStep, planOnceEach, planRounds } from '../../fault/nemesis/nemesis-plan.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
+import { runNemesis } from '../../fault/nemesis/nemesis.ts';
+import { type NemesisStep, planOnceEach, planRounds, type Victim } from '../../fault/nemesis/nemesis-plan.ts';
 
 const plan = (seed: number) =>
   planRounds({ durationMs: 140_000, everyMs: 7_000, mediaProcesses: 2, random: createRandom(seed) });
@@ -54,5 +56,35 @@ describe('a schedule in which each comes once', () => {
 
   test('strikes no queue server where there is none', () => {
     expect(draw(1, false).some(({ victim }) => victim === 'queue')).toBe(false);
+  });
+});
+
+/** Beyond what any system gives to a process. */
+const NOBODYS_ID = 2 ** 31 - 1;
+
+describe('a schedule is carried out', () => {
+  const step = (victim: Victim): NemesisStep => ({ victim, act: 'kill', atMs: 0, index: 0, forMs: 0 });
+  /** Of processes with these ids; undefined: it is being started again. */
+  const serviceOf = (control: number | undefined, database?: number): Service => {
+    const child = (pid: number | undefined) => ({ pid: () => pid });
+    return { control: child(control), postgres: child(database), media: [] } as unknown as Service;
+  };
+  const run = (service: Service, ...victims: Victim[]) => {
+    const said: string[] = [];
+    const missed = runNemesis({ service }, victims.map(step), (line) => said.push(line));
+    return { said, missed };
+  };
+
+  test('with a victim that is not there, or just went, counted as missed', async () => {
+    const { missed, said } = run(serviceOf(undefined, NOBODYS_ID), 'control', 'media', 'database');
+    expect(await missed).toBe(3);
+    expect(said.map((line) => line.includes(' missed: '))).toEqual([true, true, true]);
+  });
+
+  test('and a step that fails for another reason is no victim that was gone', async () => {
+    const noId = 2 ** 40;
+    await expect(run(serviceOf(noId), 'control').missed).rejects.toThrow();
+    await expect(run(serviceOf(undefined), 'queue').missed).rejects.toThrow('a queue that this run has not');
+    await expect(run(serviceOf(undefined), 'receiver').missed).rejects.toThrow('a receiver that this run has not');
   });
 });

@@ -1,8 +1,8 @@
 /** A judge that finds nothing is worth nothing: each fault is planted once. */
 import { describe, expect, test } from 'vitest';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { planPlacements, WAYS, type Way } from '../../fault/placements/plan.ts';
 import { type Dialled, type Ended, faultsOfRun, type PlacementOutcome } from '../../fault/placements/verdict.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
 
 const NUMBER = '+14155000001';
 const outcome = (way: Way, httpStatus: number, callUuids = ['call-1']): PlacementOutcome => ({

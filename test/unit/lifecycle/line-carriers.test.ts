@@ -2,23 +2,20 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Carrier } from '../../../src/carriers/carrier.ts';
 import { createLineCarriers } from '../../../src/lifecycle/line-carriers.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { addLine, purgePastCredentials, removeLine, setLineCredentials } from '../../../src/workspaces/lines.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
-let test: TestDatabase;
+let test: OpenTestDatabase;
 let database: Database;
 const sealer = createSealer('ab'.repeat(32));
 beforeAll(async () => {
-  test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
+  test = await openTestDatabase();
+  database = test.database;
   await createWorkspace(database, { slug: 'acme', name: 'Acme' });
 });
-afterAll(async () => {
-  await database.close();
-  await test.close();
-});
+afterAll(() => test.close());
 
 it('a live call is ended with the credentials that it was placed with, though its line got others, and was removed', async () => {
   const slug = 'acme';

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CallLimits, createCallLimits } from '../../../src/limits/call-limits.ts';
 import { readCallLimits } from '../../../src/limits/capacity.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
-let test: TestDatabase;
+let test: OpenTestDatabase;
 let database: Database;
 let callLimits: CallLimits;
 const clock = new VirtualClock();
@@ -18,8 +18,8 @@ const lineId = uuidv7();
 const otherLineId = uuidv7();
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, maxConnections: 20, onIdleError: () => {} });
+  test = await openTestDatabase({ maxConnections: 20 });
+  database = test.database;
   const postgres = createPostgresStore(database);
   callLimits = createCallLimits({ store: postgres, postgres, database, clock, settingsKeptMs: 0 });
   await database.query(`INSERT INTO workspaces (id, slug, name) VALUES ($1, 'acme', 'Acme')`, [workspaceId]);
@@ -38,10 +38,7 @@ beforeAll(async () => {
     ]);
   }
 });
-afterAll(async () => {
-  await database.close();
-  await test.close();
-});
+afterAll(() => test.close());
 beforeEach(async () => {
   await database.query('DELETE FROM calls');
   await database.query('DELETE FROM rate_limits');

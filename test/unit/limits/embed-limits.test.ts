@@ -4,13 +4,13 @@ import { systemClock } from '../../../media/contract/clock.ts';
 import { createEmbedLimits, type EmbedAnswer, type EmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { slotNames } from '../../../src/limits/limit-names.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { createWorkspace, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
-let test: TestDatabase;
+let test: OpenTestDatabase;
 let database: Database;
 let limits: EmbedLimits;
 let workspaceId: string;
@@ -18,15 +18,12 @@ let count = 0;
 let slug: string;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, maxConnections: 12, onIdleError: () => {} });
+  test = await openTestDatabase({ maxConnections: 12 });
+  database = test.database;
   const postgres = createPostgresStore(database);
   limits = createEmbedLimits({ store: postgres, postgres, database, clock: systemClock });
 });
-afterAll(async () => {
-  await database.close();
-  await test.close();
-});
+afterAll(() => test.close());
 beforeEach(async () => {
   slug = `w${count++}`;
   workspaceId = (await createWorkspace(database, { slug, name: slug })).id;

@@ -5,11 +5,11 @@ import { rateAsk } from '../../../src/limits/gcra.ts';
 import { createPostgresStore, purgeLimits } from '../../../src/limits/postgres-store.ts';
 import { takeFromRate } from '../../../src/limits/rate-limit.ts';
 import { createRedisStore, type RedisStore } from '../../../src/limits/redis-store.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { NO_REDIS, type OwnRedis, startOwnRedis } from '../../harness/redis-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 import { holdStoreToItsPort } from './limit-store-suite.ts';
 
 describe('limits in memory', () => {
@@ -18,16 +18,13 @@ describe('limits in memory', () => {
 });
 
 describe('limits in PostgreSQL', () => {
-  let test: TestDatabase;
+  let test: OpenTestDatabase;
   let database: Database;
   beforeAll(async () => {
-    test = await createTestDatabase();
-    database = openDatabase({ connectionString: test.connectionString, maxConnections: 12, onIdleError: () => {} });
+    test = await openTestDatabase({ maxConnections: 12 });
+    database = test.database;
   });
-  afterAll(async () => {
-    await database.close();
-    await test.close();
-  });
+  afterAll(() => test.close());
   holdStoreToItsPort(() => createPostgresStore(database));
 
   it.each([

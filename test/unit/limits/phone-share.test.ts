@@ -1,19 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { createWorkspace, listWorkspaces, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
-let test: TestDatabase;
+let test: OpenTestDatabase;
 let database: Database;
 beforeAll(async () => {
-  test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
+  test = await openTestDatabase();
+  database = test.database;
 });
-afterAll(async () => {
-  await database.close();
-  await test.close();
-});
+afterAll(() => test.close());
 
 it('the share of the phone is carried over where somebody had set it, 0 too, and is half where nobody had', async () => {
   for (const slug of ['never-set', 'set', 'set-to-none']) await createWorkspace(database, { slug, name: slug });

@@ -3,19 +3,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SIGNED_COLUMNS } from '../../../src/key-rotation/resign.ts';
 import { SEALED_COLUMNS } from '../../../src/sealing/sealed-columns.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
-let test: TestDatabase;
+let test: OpenTestDatabase;
 let database: Database;
 beforeAll(async () => {
-  test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
+  test = await openTestDatabase();
+  database = test.database;
 });
-afterAll(async () => {
-  await database.close();
-  await test.close();
-});
+afterAll(() => test.close());
 
 /** Bytes that no master key has made, each with what it is instead; those that are called so are digests. */
 const DIGEST = /_sha256$/;

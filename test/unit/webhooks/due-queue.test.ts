@@ -1,6 +1,6 @@
-import { type AddressInfo, createServer } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../bench/harness/free-port.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { type DueQueue, startDueQueue } from '../../../src/webhooks/due-queue.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
@@ -8,14 +8,6 @@ import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const lines: string[] = [];
 const logger = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });
-
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('the due queue on PostgreSQL', () => {
   let server: TestDatabase;
@@ -85,7 +77,7 @@ async function passing<Result>(clock: VirtualClock, work: Promise<Result>): Prom
 describe('the due queue when its store is away', () => {
   it.each(['postgresql', 'redis'])('starts, announces in vain, warns once and closes: %s', async (kind) => {
     lines.length = 0;
-    const address = `${kind}://127.0.0.1:${await closedPort()}/x`;
+    const address = `${kind}://127.0.0.1:${await freePort()}/x`;
     const clock = new VirtualClock();
     const starting = startDueQueue({
       databaseUrl: address,

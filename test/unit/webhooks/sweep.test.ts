@@ -1,8 +1,9 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { SWEEP_EVERY_MS } from '../../../src/store/sweeper.ts';
 import type { DeliveryStore, DueDelivery } from '../../../src/webhooks/delivery-store.ts';
 import { createDispatcher } from '../../../src/webhooks/dispatcher.ts';
-import { SWEEP_EVERY_MS, SWEEP_PER_ENDPOINT, startSweep } from '../../../src/webhooks/sweep.ts';
+import { SWEEP_PER_ENDPOINT, startSweep } from '../../../src/webhooks/sweep.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -4,10 +4,11 @@
  */
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createRandom } from '../../../bench/harness/seeded-random.ts';
+import { SWEEP_EVERY_MS } from '../../../src/store/sweeper.ts';
 import { createDispatcher, type Dispatcher } from '../../../src/webhooks/dispatcher.ts';
 import { RETRY_DELAYS_MS } from '../../../src/webhooks/retry-schedule.ts';
-import { SWEEP_EVERY_MS, type Sweep, startSweep } from '../../../src/webhooks/sweep.ts';
-import { createRandom } from '../../harness/seeded-random.ts';
+import { type Sweep, startSweep } from '../../../src/webhooks/sweep.ts';
 import { answered, createDeliveryBench, type DeliveryBench, type Script } from './delivery-bench.ts';
 
 const HOUR_MS = 3_600_000;

@@ -3,28 +3,25 @@ import { AgentFaultsError, importAgent, listAgents } from '../../../src/agents/s
 import { OperatorError } from '../../../src/errors/operator-error.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { rotateWebhookSecret, setWebhook, showWebhook } from '../../../src/webhooks/operator-webhooks.ts';
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../../src/workspaces/api-keys.ts';
 import { addLine, listLines, setLineCredentials, setLineLimits } from '../../../src/workspaces/lines.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
-let test: TestDatabase;
+let test: OpenTestDatabase;
 let database: Database;
 const sealer = createSealer('ab'.repeat(32));
 const TONE = { kind: 'tone', name: 'Tone', direction: 'any', toneHz: 440 };
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
+  test = await openTestDatabase();
+  database = test.database;
   await createWorkspace(database, { slug: 'acme', name: 'Acme' });
   await createWorkspace(database, { slug: 'other', name: 'Other' });
 });
-afterAll(async () => {
-  await database.close();
-  await test.close();
-});
+afterAll(() => test.close());
 
 describe('a workspace', () => {
   it('begins with the API off and the limits of the contract', async () => {

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createRandom } from '../../../../bench/harness/seeded-random.ts';
 import { integratedLufs } from '../../../../media/audio/loudness.ts';
 import { readWav } from '../../../../media/audio/wav-reader.ts';
 import { convertClip } from '../../../../media/clips/convert-clip.ts';
 import { CLIP_RATE_HZ } from '../../../../media/contract/clip.ts';
-import { createRandom } from '../../../harness/seeded-random.ts';
 import {
   byFfmpeg,
   element,

@@ -2,10 +2,10 @@
  * Speech as a phone line brings it: made by the local voice, 8 kHz, through mu-law, with silence or noise around it.
  */
 
+import { createRandom } from '../../../../bench/harness/seeded-random.ts';
 import { decodeMulaw, encodeMulaw } from '../../../../media/audio/g711.ts';
 import { createResampler } from '../../../../media/audio/resampler.ts';
 import { FLITE_RATE_HZ, type FliteVoice } from '../../../../media/engines/local/flite-voice.ts';
-import { createRandom } from '../../../harness/seeded-random.ts';
 
 export interface LineOptions {
   voice?: string;

@@ -1,9 +1,9 @@
 /** What every `VoiceActivity` must do, on speech of the local voice over a mu-law line and on lines without speech. */
 
 import { describe, expect, it } from 'vitest';
+import { createRandom } from '../../../../bench/harness/seeded-random.ts';
 import type { VoiceActivity } from '../../../../media/contract/engines.ts';
 import type { FliteVoice } from '../../../../media/engines/local/flite-voice.ts';
-import { createRandom } from '../../../harness/seeded-random.ts';
 import { overTheLine, throughMulaw } from './speech-fixtures.ts';
 
 const SENTENCE = 'Thank you for calling Acme, how can I help you today please?';

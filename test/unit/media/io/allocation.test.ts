@@ -13,6 +13,7 @@ import { FrameClock } from '../../../../media/io/frame-clock.ts';
 import { CarrierLeg } from '../../../../media/io/legs/carrier/carrier-leg.ts';
 import type { CallBlock } from '../../../../media/rings/call-block.ts';
 import { attachRecordRing } from '../../../../media/rings/record-ring.ts';
+import { toneSetup } from '../../../support/tone-setup.ts';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
@@ -40,22 +41,7 @@ test.each([1, 3] as const)(
     let block: CallBlock | null = null;
     let record: SharedArrayBuffer | null = null;
     const leg = new CarrierLeg({
-      setup: {
-        callUuid: 'u',
-        epoch: 1,
-        enterprise: 'e',
-        agentId: 'a',
-        agentVersion: 1,
-        agent: { kind: 'tone', name: 't', direction: 'any', toneHz: 440 },
-        placeholders: {},
-        carrier: 'plivo',
-        carrierCallId: null,
-        answeredAtEpochMs: 0,
-        maxDurationMs: 0,
-        record: true,
-        checkpoint: null,
-        format: MULAW_8K,
-      },
+      setup: toneSetup({ callUuid: 'u', carrierCallId: null, maxDurationMs: 0 }),
       codecFactory: createPlivoCodecFactory({ framesPerMessage }),
       clock,
       frameClock,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createRandom } from '../../../../../bench/harness/seeded-random.ts';
 import { SoundDetector } from '../../../../../media/call/turn-taking/sound-detector.ts';
-import { createRandom } from '../../../../harness/seeded-random.ts';
 
 /** 20 ms of white noise of that level at 8 kHz, the same in each run. */
 function noiseOf(rms: number): () => Int16Array {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createRandom } from '../../../../../bench/harness/seeded-random.ts';
 import { hasEnoughSpeech } from '../../../../../media/engines/local/enough-speech.ts';
-import { createRandom } from '../../../../harness/seeded-random.ts';
 
 const FRAME = 80;
 

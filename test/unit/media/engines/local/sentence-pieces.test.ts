@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createRandom } from '../../../../../bench/harness/seeded-random.ts';
 import { sentencePieces } from '../../../../../media/engines/local/sentence-pieces.ts';
-import { createRandom } from '../../../../harness/seeded-random.ts';
 
 const texts = (text: string): string[] => sentencePieces(text).map((piece) => piece.text);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createRandom } from '../../../../../bench/harness/seeded-random.ts';
 import { spokenText } from '../../../../../media/engines/local/spoken-text.ts';
-import { createRandom } from '../../../../harness/seeded-random.ts';
 
 const rows: [written: string, spoken: string][] = [
   ['3/4/2025', 'March 4th, 2025'],

@@ -3,7 +3,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
 import { type Clock, systemClock } from '../../../../../media/contract/clock.ts';
 import type { ConversationEvent, Turn } from '../../../../../media/contract/conversation.ts';
-import type { CallSetup } from '../../../../../media/contract/link-messages.ts';
 import {
   createPipelinePool,
   type PipelinePool,
@@ -12,27 +11,9 @@ import {
 } from '../../../../../media/io/threads/pipeline-pool.ts';
 import { CallBlock } from '../../../../../media/rings/call-block.ts';
 import { eventually } from '../../../../support/eventually.ts';
+import { toneSetup } from '../../../../support/tone-setup.ts';
 
 const url = new URL('../stub-threads/pipeline-thread.js', import.meta.url);
-
-function setupOf(callUuid: string): CallSetup {
-  return {
-    callUuid,
-    epoch: 1,
-    enterprise: 'acme',
-    agentId: 'a',
-    agentVersion: 1,
-    agent: { kind: 'tone', name: 't', direction: 'any', toneHz: 440 },
-    placeholders: {},
-    carrier: 'plivo',
-    carrierCallId: 'c',
-    answeredAtEpochMs: 0,
-    maxDurationMs: 60_000,
-    record: true,
-    checkpoint: null,
-    format: MULAW_8K,
-  };
-}
 
 class Watcher implements PlacedCallListener {
   readonly seen: string[] = [];
@@ -88,7 +69,7 @@ function place(callUuid: string): { call: PlacedCall; watcher: Watcher } {
   const watcher = new Watcher();
   const block = CallBlock.create(MULAW_8K);
   watcher.block = block;
-  return { call: pool.place(setupOf(callUuid), block.memory, watcher), watcher };
+  return { call: pool.place(toneSetup({ callUuid }), block.memory, watcher), watcher };
 }
 
 const until = (condition: () => boolean, what: string): Promise<boolean> => eventually(what, condition);

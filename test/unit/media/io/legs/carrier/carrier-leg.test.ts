@@ -6,25 +6,11 @@ import { FrameClock } from '../../../../../../media/io/frame-clock.ts';
 import { CarrierLeg, type CarrierLegListener } from '../../../../../../media/io/legs/carrier/carrier-leg.ts';
 import type { CallBlock } from '../../../../../../media/rings/call-block.ts';
 import { attachRecordRing, PLAYED } from '../../../../../../media/rings/record-ring.ts';
+import { toneSetup } from '../../../../../support/tone-setup.ts';
 import { VirtualClock } from '../../../../../support/virtual-clock.ts';
 import { FakeSocket } from '../../fake-socket.ts';
 
-const setup: CallSetup = {
-  callUuid: 'u-1',
-  epoch: 3,
-  enterprise: 'acme',
-  agentId: 'a',
-  agentVersion: 1,
-  agent: { kind: 'tone', name: 't', direction: 'any', toneHz: 440 },
-  placeholders: {},
-  carrier: 'plivo',
-  carrierCallId: 'carrier-call',
-  answeredAtEpochMs: 0,
-  maxDurationMs: 60_000,
-  record: true,
-  checkpoint: null,
-  format: MULAW_8K,
-};
+const setup: CallSetup = toneSetup({ callUuid: 'u-1', epoch: 3 });
 
 function make(change: Partial<CallSetup> = {}, framesPerMessage: 1 | 3 = 1) {
   const clock = new VirtualClock();

@@ -1,25 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import { createRandom } from '../../../../../../bench/harness/seeded-random.ts';
 import { MULAW_8K } from '../../../../../../media/contract/audio-format.ts';
 import { createPlivoCodecFactory } from '../../../../../../media/io/carriers/plivo/plivo-codec.ts';
 import { Playout } from '../../../../../../media/io/legs/carrier/playout.ts';
 import { CallBlock } from '../../../../../../media/rings/call-block.ts';
 import { createRecordRing, PLAYED } from '../../../../../../media/rings/record-ring.ts';
+import { NO_STREAM_EVENTS } from '../../../../../support/fakes/no-stream-events.ts';
 
 type Sent = { atMs: number } & (
   | { kind: 'audio'; frames: number; firstByte: number }
   | { kind: 'checkpoint'; name: string }
   | { kind: 'clear' }
 );
-
-const silentEvents = {
-  started() {},
-  audio() {},
-  digit() {},
-  played() {},
-  cleared() {},
-  stopped() {},
-  faulted() {},
-};
 
 function countsOf(values: number[]): Map<number, number> {
   const counts = new Map<number, number>();
@@ -37,7 +29,7 @@ function make(framesPerMessage: 1 | 3 = 1) {
     {
       format: MULAW_8K,
       framesPerMessage,
-      codec: createPlivoCodecFactory({ framesPerMessage }).create(MULAW_8K, silentEvents),
+      codec: createPlivoCodecFactory({ framesPerMessage }).create(MULAW_8K, NO_STREAM_EVENTS),
       send: (bytes) => {
         const message = JSON.parse(Buffer.from(bytes).toString());
         const atMs = state.nowMs;
@@ -154,11 +146,7 @@ describe.each([1, 3] as const)('playout with %i frames a message', (framesPerMes
   test('a random conversation of 2,000 services keeps every invariant', () => {
     for (let seed = 1; seed <= 20; seed++) {
       const call = make(framesPerMessage);
-      let random = seed * 7919;
-      const next = (): number => {
-        random = (random * 48_271) % 2_147_483_647;
-        return random / 2_147_483_647;
-      };
+      const next = createRandom(seed);
       let clearedUpTo = 0;
       let seen = 0;
       for (let i = 0; i < 2000; i++) {

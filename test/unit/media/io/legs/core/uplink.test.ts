@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createRandom } from '../../../../../../bench/harness/seeded-random.ts';
 import { MULAW_8K, MULAW_SILENCE } from '../../../../../../media/contract/audio-format.ts';
 import { StreamTimeline } from '../../../../../../media/io/legs/core/stream-timeline.ts';
 import { Uplink } from '../../../../../../media/io/legs/core/uplink.ts';
 import { CallBlock } from '../../../../../../media/rings/call-block.ts';
 import type { FrameRing } from '../../../../../../media/rings/frame-ring.ts';
 import { createRecordRing, RECEIVED } from '../../../../../../media/rings/record-ring.ts';
-import { createRandom } from '../../../../../harness/seeded-random.ts';
 
 interface Got {
   bytes: Buffer;

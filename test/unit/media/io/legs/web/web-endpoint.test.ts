@@ -19,6 +19,7 @@ import type {
 } from '../../../../../../media/io/socket-server/media-socket-server.ts';
 import { loadUws } from '../../../../../../media/io/socket-server/uws-server.ts';
 import { createWsServer } from '../../../../../../media/io/socket-server/ws-server.ts';
+import { toneSetup } from '../../../../../support/tone-setup.ts';
 
 const ORIGIN = 'https://example.com';
 const uws = loadUws();
@@ -61,23 +62,14 @@ describe.each(servers)('/ws/live on %s', (_name, create) => {
     const callUuid = `00000000-0000-7000-8000-${String(++calls).padStart(12, '0')}`;
     return {
       ok: true,
-      setup: {
+      setup: toneSetup({
         callUuid,
-        epoch: 1,
-        enterprise: 'acme',
-        agentId: 'a',
-        agentVersion: 1,
-        agent: { kind: 'tone', name: 't', direction: 'web', toneHz: 440 },
-        placeholders: {},
         carrier: 'web',
         carrierCallId: null,
-        answeredAtEpochMs: 0,
         maxDurationMs: 900_000,
         record: false,
-        checkpoint: null,
-        format: { codec: 'mulaw', rateHz: 8000 },
         web: { origin: ORIGIN, resumeKeyHex: 'ab'.repeat(32), maxSessionSeconds: 900, resumed: null },
-      },
+      }),
     };
   }
 

@@ -8,25 +8,16 @@ import { WebLeg, type WebLegListener } from '../../../../../../media/io/legs/web
 import type { MediaSocket, SendResult } from '../../../../../../media/io/socket-server/media-socket-server.ts';
 import type { CallBlock } from '../../../../../../media/rings/call-block.ts';
 import { endMark, MARK_BYTES, startMark } from '../../../../../../media/rings/utterance-mark.ts';
+import { toneSetup } from '../../../../../support/tone-setup.ts';
 import { VirtualClock } from '../../../../../support/virtual-clock.ts';
 
-const setup: CallSetup & { web: WebSetup } = {
+const setup: CallSetup & { web: WebSetup } = toneSetup({
   callUuid: '0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11',
-  epoch: 1,
-  enterprise: 'acme',
-  agentId: 'a',
-  agentVersion: 1,
-  agent: { kind: 'tone', name: 't', direction: 'web', toneHz: 440 },
-  placeholders: {},
   carrier: 'web',
   carrierCallId: null,
-  answeredAtEpochMs: 0,
   maxDurationMs: 900_000,
-  record: true,
-  checkpoint: null,
-  format: { codec: 'mulaw', rateHz: 8000 },
   web: { origin: 'https://example.com', resumeKeyHex: 'ab'.repeat(32), maxSessionSeconds: 900, resumed: null },
-};
+});
 
 class BrowserSocket implements MediaSocket<unknown> {
   readonly data = null;

@@ -1,5 +1,6 @@
 /**
- * Chance that can be repeated: every random choice of a fault run or of a test comes from one seed. Not for secrets.
+ * Chance that can be repeated: every random choice of a fault run, a load or a test comes from one seed. Not for
+ * secrets.
  */
 
 /** A small generator with good spread (mulberry32); gives 0 ≤ x < 1. `seed` is taken as 32 bits. */
