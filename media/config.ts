@@ -35,7 +35,7 @@ const mediaConfigSchema = z.strictObject({
   trustedProxyHeader: z.enum(['auto', 'x-forwarded-for', 'forwarded']).default('auto'),
   /** How often figures go to control. */
   metricsEveryMs: z.int().min(100).default(5000),
-  /** Live calls get so long to finish after SIGTERM. */
+  /** Active calls get so long to finish after SIGTERM. */
   drainLimitMs: z.int().min(0).default(3_600_000),
   /** Of clients' addresses and keys, at the public port (`io/request-room`). */
   budgets: z

@@ -315,7 +315,7 @@ function saysNotReady(): boolean {
   return serviceStopsAtMs !== null || (isEnding && config.processes === 1);
 }
 
-/** How long live calls may go on from now. */
+/** How long active calls may go on from now. */
 function drainLimitMs(): number {
   return serviceStopsAtMs === null ? config.drainLimitMs : Math.max(0, serviceStopsAtMs - clock.nowMs());
 }

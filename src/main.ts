@@ -1,6 +1,6 @@
 /**
  * The control process: settings, log, database, then `control.ts`; says `ready` over IPC when it serves. `stopping`
- * from the supervisor means: refuse new calls, say `calls_over` when the last live one is. SIGTERM, or the supervisor
+ * from the supervisor means: refuse new calls, say `calls_over` when the last active one is. SIGTERM, or the supervisor
  * being gone: refuse new calls at once, finish requests that are under way, exit 0. A second signal exits now.
  */
 import pino, { type Logger } from 'pino';

@@ -1,4 +1,4 @@
-/** What live calls lost between two looks at a service's metrics, and how late their frames went out. */
+/** What active calls lost between two looks at a service's metrics, and how late their frames went out. */
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Frames {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- siege [options]`: what honest clients and live calls notice of hostile ones. The same traffic runs
- * in peace, beside one address with many slow bodies, beside many addresses with everything that is slow, beside
+ * `npm run bench -- siege [options]`: what honest clients and active calls notice of hostile ones. The same traffic
+ * runs in peace, beside one address with many slow bodies, beside many addresses with everything that is slow, beside
  * hoarded tokens, and beside files that are hard to read. The real service with a database that waits for its disk;
  * calls of a steady tone from the carrier emulator, in a process of its own.
  */

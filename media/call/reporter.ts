@@ -1,5 +1,5 @@
 /**
- * The call's reporter: what a call leaves behind while it runs, turns with their numbers and times, live events, reply
+ * The call's reporter: what a call leaves behind while it runs, turns with their numbers and times, events, reply
  * latencies, checkpoints. The conversation and its parts tell it what happened; it sends messages and decides nothing.
  * All times are ms of stream, shifted by what lay before a checkpoint that came from another stream.
  */

@@ -38,9 +38,9 @@ export type FramesPerMessage = 1 | 3;
  * says so.
  */
 export interface CarrierCapabilities {
-  /** A live call can be told to follow another document: `Carrier.redirect`. */
+  /** An active call can be told to follow another document: `Carrier.redirect`. */
   redirect: boolean;
-  /** A live call can be handed to another number: `Carrier.transfer`. */
+  /** An active call can be handed to another number: `Carrier.transfer`. */
   transfer: boolean;
   /** It can say whether a person or a machine answered: `PlaceRequest.detectMachine`, and a `machine` event. */
   machineDetection: boolean;

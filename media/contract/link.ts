@@ -28,7 +28,7 @@ export interface ReliableLinkOptions<Out, In> {
   mostLineBytes?: number;
   /** A message is given up: its line would be longer. */
   tooLong?(message: Out, lineBytes: number): void;
-  /** Writes one line (without its newline) to the live transport; not called while there is none. */
+  /** Writes one line (without its newline) to the open transport; not called while there is none. */
   write(line: string): void;
   /** `number` is the line's, for `handled`. */
   receive(message: In, number: number): void;

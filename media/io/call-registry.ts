@@ -57,7 +57,7 @@ export class CallRegistry {
     return this.#options.capacityCalls;
   }
 
-  /** Of all legs that this process has had, the live ones included. */
+  /** Of all legs that this process has had, the running ones included. */
   legTotals(): LegTotals {
     const totals = this.#totals.copy();
     for (const { leg } of this.#lives.values()) totals.add(leg.counters);

@@ -22,7 +22,7 @@ const ACK_EVERY_MS = 1000;
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /** Reports that say how it is at this moment. */
 const TRUE_NOW: ReadonlySet<ToControl['type']> = new Set(['load', 'room', 'metrics']);
-/** A spool this full gives up what only shows the conversation live, and keeps the room for what is stored. */
+/** A spool this full gives up what only shows the conversation as it goes, and keeps the room for what is stored. */
 const EVENT_SPOOL_MESSAGES = 40_000;
 
 export interface ControlLinkOptions {

@@ -2,9 +2,9 @@
  * Finds recordings that a process or a recorder thread left unfinished when it died: folders of segments that nobody
  * writes any more. Called by the recorder at its start; looks, and touches nothing. A folder is taken when an earlier
  * run of our process slot wrote it (its `owner` begins with our media id) and it has been still for `OWN_STILL_MS`, or
- * when it is anybody's and has been still for `FOREIGN_STILL_MS`: live recordings are appended to each second. What our
- * own run's former thread wrote, the I/O thread opens again. A finished file that lies still for `UNTAKEN_STILL_MS` was
- * perhaps never told of: control takes each away once it has it in the store.
+ * when it is anybody's and has been still for `FOREIGN_STILL_MS`: running recordings are appended to each second. What
+ * our own run's former thread wrote, the I/O thread opens again. A finished file that lies still for `UNTAKEN_STILL_MS`
+ * was perhaps never told of: control takes each away once it has it in the store.
  */
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
  * Agents of a workspace: a checked definition becomes a new agent or the next version of one; an old version may be
- * made current again; a deleted agent takes no new calls. A live call keeps the version that it began with, whatever
+ * made current again; a deleted agent takes no new calls. An active call keeps the version that it began with, whatever
  * happens here. Used by the command line, the settings API and the demo.
  */
 import { v7 as uuidv7 } from 'uuid';
@@ -147,7 +147,7 @@ export async function activateAgentVersion(
   });
 }
 
-/** It takes no new calls and is in no list any more. Live calls go on; the log keeps its id. */
+/** It takes no new calls and is in no list any more. Active calls go on; the log keeps its id. */
 export async function deleteAgent(
   database: Database,
   args: AgentNamed & { ifVersion?: number | undefined; by?: ChangedBy },

@@ -69,7 +69,7 @@ export type CarrierEvent =
   | { type: 'machine'; carrierCallId: string; answeredBy: 'person' | 'machine' | 'unknown' }
   | { type: 'ignored'; why: string };
 
-/** A live call's state by the carrier's own account; `gone` is a definite "no such live call". */
+/** An active call's state by the carrier's own account; `gone` is a definite "no such active call". */
 export type CarrierLookup = 'queued' | 'ringing' | 'in_progress' | 'gone' | 'unknown';
 
 export interface StreamInstruction {
@@ -124,11 +124,11 @@ export interface Carrier {
   // What it declares: there exactly where `CarrierCapabilities` says so. Each resolves false when the carrier was not
   // reached, or refused.
 
-  /** A live call leaves what it does, its stream too, and follows the document at this public address. */
+  /** An active call leaves what it does, its stream too, and follows the document at this public address. */
   redirect?(carrierCallId: string, documentUrl: string): Promise<boolean>;
-  /** A live call is handed to another number, E.164, and leaves us. */
+  /** An active call is handed to another number, E.164, and leaves us. */
   transfer?(carrierCallId: string, to: string): Promise<boolean>;
-  /** Keys (0–9, *, #, A–D) towards the far end of a live call. */
+  /** Keys (0–9, *, #, A–D) towards the far end of an active call. */
   sendDigits?(carrierCallId: string, digits: string): Promise<boolean>;
   /** A call that nobody placed, by the carrier's first question about it; null: this is none. Numbers are E.164. */
   parseIncoming?(request: CallbackRequest): { carrierCallId: string; from: string; to: string } | null;

@@ -75,7 +75,7 @@ export interface ServiceSettings {
   framesPerMessage: Record<CarrierName, FramesPerMessage>;
   /** Of clients' addresses and keys, in each media process. */
   budgets: { addressRequests: number; addressBodies: number; keyRequests: number; bodyMs: number };
-  /** How long live calls may go on after SIGTERM. */
+  /** How long active calls may go on after SIGTERM. */
   drainLimitMs: number;
   socketServer: 'auto' | 'uws' | 'ws';
   /** Ranges of the proxies in front whose word about the client's address is taken. */

@@ -24,8 +24,8 @@ import { createSound } from './sound.ts';
 
 export interface Control {
   /**
-   * Readiness fails and new calls are refused with 503 from now on; all else goes on. Resolves when the last live call
-   * is over.
+   * Readiness fails and new calls are refused with 503 from now on; all else goes on. Resolves when the last active
+   * call is over.
    */
   refuseNewCalls(): Promise<void>;
   /**

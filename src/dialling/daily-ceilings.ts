@@ -1,7 +1,7 @@
 /**
- * May one more call begin today, and how long may it become? Pure. Every live call holds the longest that it may still
- * become, so that whatever is let through together stays within the ceiling: near its end a call gets what is left, and
- * where less than the shortest call is left, none begins.
+ * May one more call begin today, and how long may it become? Pure. Every active call holds the longest that it may
+ * still become, so that whatever is let through together stays within the ceiling: near its end a call gets what is
+ * left, and where less than the shortest call is left, none begins.
  */
 
 /** Set by the operator; null: none. 0 lets nothing through. */
@@ -26,7 +26,7 @@ export interface Reached {
   name: CeilingName;
   /** The ceiling. */
   value: number;
-  /** Live calls will not give any of it back: only the next day, or the operator, lets another call begin. */
+  /** Active calls will not give any of it back: only the next day, or the operator, lets another call begin. */
   isSpent: boolean;
 }
 

@@ -159,7 +159,8 @@ export async function forgetTold(tx: Queryable, workspaceId: string): Promise<vo
 }
 
 /**
- * The first ceiling of a workspace counts what it has called today already; live calls hold their longest from now on.
+ * The first ceiling of a workspace counts what it has called today already; active calls hold
+ * their longest from now on.
  */
 export async function countToday(tx: Queryable, workspaceId: string): Promise<void> {
   await tx.query(

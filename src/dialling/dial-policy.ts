@@ -51,7 +51,7 @@ export async function readDialPolicy(tx: Queryable, workspaceId: string): Promis
   return row ?? NEW_DIAL_POLICY;
 }
 
-/** Changes what is given; holds for the next dial. Live calls go on. */
+/** Changes what is given; holds for the next dial. Active calls go on. */
 export async function changeDialPolicy(
   database: Database,
   args: { slug: string; change: Partial<DialPolicy>; by?: ChangedBy },

@@ -1,6 +1,6 @@
 /**
  * The carrier of a call's line, with the credentials that the call was placed with, though the line may have others by
- * now. While the database is away the last known one serves, so that a live call can still be hung up. Used by
+ * now. While the database is away the last known one serves, so that an active call can still be hung up. Used by
  * callbacks, claims, hang-ups and look-ups. A web session has no line.
  */
 import type { Carrier } from '../carriers/carrier.ts';

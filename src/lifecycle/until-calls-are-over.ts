@@ -1,5 +1,5 @@
 /**
- * The whole service is being stopped: resolves when the last live call is over, one whose phone still rings included,
+ * The whole service is being stopped: resolves when the last active call is over, one whose phone still rings included,
  * as the database knows them. While the database is away, media processes are asked instead. Used by `control.ts`.
  */
 
@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 250;
 export async function untilCallsAreOver(deps: {
   database: Queryable;
   clock: Pick<Clock, 'after'>;
-  /** Live calls that media processes carry. */
+  /** Active calls that media processes carry. */
   carried(): number;
   /** Calls that were admitted before the stop and wait for their turn: they have no row yet. */
   placing(): number;

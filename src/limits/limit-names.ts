@@ -6,7 +6,7 @@ import { addressName } from '../../media/contract/address-name.ts';
 import type { CallScope } from './call-limit-settings.ts';
 
 export const slotNames = {
-  /** Live calls of a workspace, phone and web. */
+  /** Active calls of a workspace, phone and web. */
   workspaceCalls: (workspaceId: string): string => `calls:${workspaceId}`,
   lineCalls: ({ workspaceId, lineId }: CallScope): string => `calls:${workspaceId}:${lineId}`,
   webSessions: (workspaceId: string): string => `web:${workspaceId}`,

@@ -1,7 +1,7 @@
 /**
  * Limits in PostgreSQL: one round trip an admission (the function of migration 0006), on the database's clock. Its
- * tables are unlogged, so an admission waits for no disk. It also counts the live rows of `calls` for the names of call
- * slots: a call holds its slot by being there, and its lease here is only the promise of a row
+ * tables are unlogged, so an admission waits for no disk. It also counts the active rows of `calls` for the names of
+ * call slots: a call holds its slot by being there, and its lease here is only the promise of a row
  * (`docs/decisions/limits.md`).
  */
 import { inBatches } from '../store/batches.ts';

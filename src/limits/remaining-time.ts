@@ -1,7 +1,7 @@
 /**
- * The Retry-After of a workspace whose slots are all taken (contract §11): when half of its live calls should be over,
- * judged by how long its last 50 calls lasted; 1 to 30 s. Asked once a second a workspace at most, since it is asked
- * when it is busy.
+ * The Retry-After of a workspace whose slots are all taken (contract §11): when half of its active calls should be
+ * over, judged by how long its last 50 calls lasted; 1 to 30 s. Asked once a second a workspace at most, since it is
+ * asked when it is busy.
  */
 
 import type { Clock } from '../../media/contract/clock.ts';

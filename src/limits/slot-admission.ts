@@ -1,7 +1,7 @@
 /**
  * Slots of calls, which PostgreSQL has the last word on: whichever store is asked first, the slot is promised there
- * too, where the live rows are counted with it. So the count is exact on one node and on many, with Redis, without it,
- * and while it comes and goes. Used for phone calls (`call-limits.ts`) and for web sessions (`embed-limits.ts`).
+ * too, where the active rows are counted with it. So the count is exact on one node and on many, with Redis, without
+ * it, and while it comes and goes. Used for phone calls (`call-limits.ts`) and for web sessions (`embed-limits.ts`).
  */
 import type { Queryable } from '../store/database.ts';
 import type { Admission, AdmissionAnswer, LimitStore } from './limit-store.ts';

@@ -1,7 +1,7 @@
 /**
- * Keeps Redis' view of call slots true to the table of calls: each 10 s it renews the slots of all live calls, whoever
- * placed them, and those that nobody renews (their call is over, or its placement died) end by themselves within 45 s.
- * Any number of nodes may run it. Not needed without Redis: in PostgreSQL the row itself is the slot.
+ * Keeps Redis' view of call slots true to the table of calls: each 10 s it renews the slots of all active calls,
+ * whoever placed them, and those that nobody renews (their call is over, or its placement died) end by themselves
+ * within 45 s. Any number of nodes may run it. Not needed without Redis: in PostgreSQL the row itself is the slot.
  */
 
 import type { Logger } from 'pino';
@@ -31,7 +31,7 @@ export interface CountedCall {
   channel: string;
 }
 
-/** What a live call holds, phone or web. */
+/** What an active call holds, phone or web. */
 export function holdOf({ callUuid, workspaceId, lineId, channel }: CountedCall): Hold {
   if (lineId !== null && channel !== 'web') return callHold({ workspaceId, lineId }, callUuid);
   return { holder: callUuid, names: [slotNames.workspaceCalls(workspaceId), slotNames.webSessions(workspaceId)] };

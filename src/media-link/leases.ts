@@ -1,5 +1,5 @@
 /**
- * Who owns a call, as the database knows it. A media process names its live calls each second and so keeps them; what
+ * Who owns a call, as the database knows it. A media process names its active calls each second and so keeps them; what
  * it does not name runs out, and the reaper asks the carrier. Called for each `load` and `hello` message.
  */
 import type { Clock } from '../../media/contract/clock.ts';

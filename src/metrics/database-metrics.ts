@@ -1,5 +1,5 @@
 /**
- * What only the database knows: live calls by state and the webhook backlog. Of the whole cluster, so every node
+ * What only the database knows: active calls by state and the webhook backlog. Of the whole cluster, so every node
  * reports the same (take `max`, not `sum`). Asked at each scrape; a database that is away or slow gives
  * `parley_database_up 0` and nothing else.
  */

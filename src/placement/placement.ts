@@ -53,7 +53,7 @@ export interface PlacementDeps {
 
 const RING_TIMEOUT_SECONDS = 30;
 const MAX_DURATION_SECONDS = { preset: 1_800, least: LEAST_CALL_SECONDS, most: MOST_CALL_SECONDS };
-/** While live calls hold what is left of the day, and give some of it back when they end. */
+/** While active calls hold what is left of the day, and give some of it back when they end. */
 const DAY_HELD_RETRY_SECONDS = 30;
 /** What a client is told that found the queue full or waited its longest in it. */
 const OVERLOADED: Placement = { kind: 'draining', code: 'overloaded', retryAfterSeconds: 2 };

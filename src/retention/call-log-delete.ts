@@ -16,7 +16,7 @@ import type { Database, Queryable } from '../store/database.ts';
 import { isHeld } from './legal-holds.ts';
 import { type PurgeReceipt, type Removed, writeReceipt } from './purge-receipts.ts';
 
-/** `live`: the call has not ended. `held`: a legal hold. Nothing was removed then. */
+/** `not_over`: the call has not ended. `held`: a legal hold. Nothing was removed then. */
 export type Deletion = 'unknown_call' | 'not_over' | 'held' | 'deleted';
 
 export interface DeletionRequest {

@@ -1,5 +1,5 @@
 /**
- * `npm start`: the service for real use. SIGTERM, Ctrl-C or the terminal's end drains (live calls may finish); once
+ * `npm start`: the service for real use. SIGTERM, Ctrl-C or the terminal's end drains (active calls may finish); once
  * more ends at once.
  */
 import { loadServiceSettings } from '../config/service-settings.ts';

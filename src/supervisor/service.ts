@@ -25,7 +25,7 @@ export interface Service {
   media: SupervisedChild[];
   postgres: EmbeddedPostgres | null;
   /**
-   * Readiness fails and new calls are refused at once; live calls, those that ring included, get `drainLimitMs` to
+   * Readiness fails and new calls are refused at once; active calls, those that ring included, get `drainLimitMs` to
    * finish. Then media ends, then control, then the database. Idempotent.
    */
   stop(drainLimitMs: number): Promise<void>;
@@ -46,7 +46,7 @@ export interface ServiceOptions {
 
 const CONTROL_STOP_LIMIT_MS = 10_000;
 /**
- * A media process whose time for live calls is over says their last words and hands over what
+ * A media process whose time for active calls is over says their last words and hands over what
  * control has not acknowledged.
  */
 const MEDIA_STOP_LIMIT_MS = 15_000;

@@ -25,7 +25,7 @@ export interface SupervisedChild {
   isServing(): boolean;
   /** Resolves at the first `ready`; rejects when the child dies before it. */
   ready: Promise<void>;
-  /** `{type:'stopping'}`: the whole service ends, live calls get `limitMs`. Said to a child that follows it, too. */
+  /** `{type:'stopping'}`: the whole service ends, active calls get `limitMs`. Said to a child that follows it, too. */
   tellStopping(limitMs: number): void;
   /** SIGTERM, and SIGKILL when it has not gone within `limitMs`. Idempotent. */
   stop(limitMs: number): Promise<void>;

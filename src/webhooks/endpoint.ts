@@ -37,7 +37,7 @@ export interface WebhookEndpoint {
   breaker: Breaker;
   /** Deliveries that wait: for their first attempt, a retry, or the URL to be switched on. */
   waiting: number;
-  /** Until when the previous secret signs too; null when only one is live. */
+  /** Until when the previous secret signs too; null when only one is valid. */
   previousSecretUntil: Date | null;
   createdAt: Date;
 }

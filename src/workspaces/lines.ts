@@ -148,7 +148,7 @@ export async function setLineCredentials(
   });
 }
 
-/** No call is placed from it any more and it is in no list; its live calls go on. Its credentials go with the day. */
+/** No call is placed from it any more and it is in no list; its active calls go on. Its credentials go with the day. */
 export async function removeLine(
   database: Database,
   args: {

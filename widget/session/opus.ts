@@ -10,7 +10,7 @@ const ENCODER_CONFIG = {
   sampleRate: OPUS_RATE_HZ,
   numberOfChannels: 1,
   bitrate: 28_000,
-  opus: { application: 'voip', signal: 'session', frameDuration: FRAME_MICROSECONDS, complexity: 5 },
+  opus: { application: 'voip', signal: 'voice', frameDuration: FRAME_MICROSECONDS, complexity: 5 },
 } as AudioEncoderConfig;
 const DECODER_CONFIG: AudioDecoderConfig = { codec: 'opus', sampleRate: OPUS_RATE_HZ, numberOfChannels: 1 };
 

@@ -1,6 +1,6 @@
 /**
  * `/api/developer/agents`: read, create, change, go back to an old version, delete. A definition is checked whole and
- * never changed: each change is a new version, and a live call keeps the one that it began with. The rules are
+ * never changed: each change is a new version, and an active call keeps the one that it began with. The rules are
  * `src/agents/stored-agents.ts`; the command line runs the same functions.
  */
 import type { FastifyInstance } from 'fastify';

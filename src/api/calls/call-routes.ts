@@ -15,7 +15,7 @@ import { readCallView } from './call-view.ts';
 export interface CallRouteDeps {
   database: Database;
   links: RecordingLinks;
-  /** Asks the carrier to end a live call. `over`: it had ended already. */
+  /** Asks the carrier to end an active call. `over`: it had ended already. */
   hangUp(callUuid: string, by: ChangedBy): Promise<'asked' | 'over'>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * `/api/developer/phone-numbers`: the lines of a workspace and their telephony credentials, which go in and never come
- * out. A live call keeps the credentials that it was placed with. The rules are `src/workspaces/lines.ts`; the command
- * line runs the same functions.
+ * out. An active call keeps the credentials that it was placed with. The rules are `src/workspaces/lines.ts`; the
+ * command line runs the same functions.
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';

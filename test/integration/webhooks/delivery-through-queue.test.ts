@@ -152,7 +152,7 @@ async function untilQueueIsHeard(): Promise<void> {
 
 /** What must hold whichever store the queue lies on. `loseQueue` takes all that it holds. */
 function holdsOnEveryQueue(loseQueue: () => Promise<unknown>): void {
-  it('arrives by the webhookDispatcher, while no sweep comes, signed and in order', async () => {
+  it('arrives by the queue, while no sweep comes, signed and in order', async () => {
     sweeps.hold();
     const callUuid = await endCall(['call.completed', 'recording.ready']);
     await eventually('both events', () => arrived(callUuid).length === 2);
@@ -160,7 +160,7 @@ function holdsOnEveryQueue(loseQueue: () => Promise<unknown>): void {
     sweeps.release();
   });
 
-  it('delivers by the sweep when the queue has lost everything, and is dispatched again', async () => {
+  it('delivers by the sweep when the queue has lost everything, and hears the queue again', async () => {
     await loseQueue();
     const callUuid = await endCall();
     await eventually('the event', () => arrived(callUuid).length === 1);

@@ -175,7 +175,7 @@ describe('50 placements at once, from two control processes', () => {
     const lengths = h.carrier.placed.map(({ maxDurationSeconds }) => maxDurationSeconds).toSorted((a, b) => a - b);
     expect(lengths).toEqual([120, ...Array.from({ length: 12 }, () => 300)]);
     expect(await usage()).toEqual([{ calls: 13, used: 0, reserved: 62 * 60 }]);
-    // What live calls hold comes back when they end: that is not the end of the day.
+    // What active calls hold comes back when they end: that is not the end of the day.
     const refused = placements.find(({ kind }) => kind === 'limited');
     expect(refused).toMatchObject({ retryAfterSeconds: 30, ceiling: { name: 'minutes_per_day', value: 62 } });
   });

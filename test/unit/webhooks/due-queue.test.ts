@@ -75,7 +75,7 @@ async function passing<Result>(clock: VirtualClock, work: Promise<Result>): Prom
 }
 
 describe('the due queue when its store is away', () => {
-  it.each(['postgresql', 'redis'])('starts, notices in vain, warns once and closes: %s', async (kind) => {
+  it.each(['postgresql', 'redis'])('starts, announces in vain, warns once and closes: %s', async (kind) => {
     lines.length = 0;
     const address = `${kind}://127.0.0.1:${await freePort()}/x`;
     const clock = new VirtualClock();

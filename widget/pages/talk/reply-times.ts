@@ -5,7 +5,7 @@
 import { element } from '../../panel/elements.ts';
 import { type LatencyMessage, partsOf } from './reply-parts.ts';
 
-const PARTS = ['end of your turn', 'words', 'answer', 'session', 'way to your ear'];
+const PARTS = ['end of your turn', 'words', 'answer', 'voice', 'way to your ear'];
 const SHOWN_ROWS = 5;
 const SCALE_MS = 1_200;
 

@@ -1,6 +1,6 @@
 /**
- * What all legs of a process have counted, for metrics. The registry adds a leg when it is over, and the live ones when
- * asked.
+ * What all legs of a process have counted, for metrics. The registry adds a leg when it is over, and the running ones
+ * when asked.
  */
 import type { LegEnd } from './call-leg.ts';
 import type { LegCounters } from './leg-counters.ts';
