@@ -9,6 +9,12 @@ import { PATIENCE_MS } from './bench/harness/patience.ts';
  */
 const LIMIT_MS = 1.25 * PATIENCE_MS;
 
+/**
+ * Of tests in which real processes hold real conversations in real time. One that passes only the second time is named
+ * at the end of the run, with how it failed: it is to be mended, but need not stop everybody else.
+ */
+const REPEATS = 1;
+
 /** More than cores: much of their time they wait, for speech, for timers and for processes to start. */
 const WORKERS = Math.min(availableParallelism(), 7) + 1;
 
@@ -65,6 +71,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
+          retry: REPEATS,
           include: ['test/integration/**/*.test.ts'],
           pool: 'forks',
         },
@@ -73,6 +80,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
+          retry: REPEATS,
           include: ['test/{alone,fault}/**/*.test.ts'],
           exclude: STORMS,
           pool: 'forks',
@@ -86,6 +94,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'storms',
+          retry: REPEATS,
           include: STORMS,
           pool: 'forks',
           maxWorkers: 2,
@@ -96,6 +105,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'browser',
+          retry: REPEATS,
           include: ['test/browser/**/*.test.ts'],
           pool: 'forks',
           // One Chromium a worker, for all files that it runs.

@@ -1,6 +1,6 @@
 /**
  * `npm test`: everything. Installs what tests need, checks, builds, runs unit and integration tests, and ends with
- * `N passed, N failed, N skipped`. Arguments are passed on to vitest (`npm test -- test/unit/media`): then only those run.
+ * `N passed, N failed, N skipped`; a test that passed only the second time is named before that. Arguments are passed on to vitest (`npm test -- test/unit/media`): then only those run.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -63,6 +63,7 @@ const vitest = spawnSync(process.execPath, [join(root, 'node_modules', 'vitest',
 if (existsSync(countsFile)) {
   const counts = JSON.parse(readFileSync(countsFile, 'utf8'));
   for (const key of Object.keys(total)) total[key] += counts[key];
+  for (const test of counts.repeated) console.log(`repeated  ${test}`);
 }
 const logged = leaksIn(suiteLog);
 if (logged !== null) {

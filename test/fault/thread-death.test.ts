@@ -1,7 +1,7 @@
 /**
  * A pipeline thread of the real service dies under conversations, in each of five ways: callees that speak when the
- * agent is silent, so that only Parley recognises anything; the fault put in by the debugger's protocol. `npm run fault
- * -- chaos threads` is the same with twenty conversations.
+ * agent is silent, so that only Parley recognises anything; the fault put in by a module loaded before Parley. `npm run
+ * fault -- chaos threads` is the same with twenty conversations.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,25 +11,27 @@ import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { agreeingCallee, INTENTS, oneQuestionAgent } from './chaos/conversation-agent.ts';
 import { runThreadDeath } from './chaos/thread-deaths.ts';
-import { INSPECTABLE, THREAD_DEATHS } from './nemesis/thread-faults.ts';
+import { injectable, THREAD_DEATHS } from './nemesis/thread-faults.ts';
 
 const NUMBERS = ['+14155550201', '+14155550202', '+14155550203'];
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-thread-death-'));
 let gateway: Gateway;
 let database: Database;
 let nodeOptions: string | undefined;
+/** What the supervisor said: a process that ended has its cause there. */
+const told: string[] = [];
 
 describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under 3 conversations', () => {
   beforeAll(async () => {
     nodeOptions = process.env['NODE_OPTIONS'];
-    Object.assign(process.env, INSPECTABLE);
+    Object.assign(process.env, injectable());
     gateway = await startGateway({
       dataDir,
       agent: oneQuestionAgent,
       personas: NUMBERS.map((number) => agreeingCallee(number)),
       settings: { PARLEY_PIPELINE_THREADS: '1' },
       volatileDatabase: true,
-      log: () => {},
+      log: (line) => told.push(line),
     });
     database = openDatabase({
       connectionString: gateway.service.databaseUrl,
@@ -59,7 +61,7 @@ describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under
         spacingMs: 0,
         afterMs: 500,
       });
-      expect(report).toMatchObject({ lost: [], holes: [], reconnected: 0 });
+      expect(report, told.join('\n')).toMatchObject({ lost: [], holes: [], reconnected: [] });
       expect(report.gapsMs).toHaveLength(NUMBERS.length);
       for (const gapMs of report.gapsMs) expect(gapMs).toBeGreaterThan(0);
     },

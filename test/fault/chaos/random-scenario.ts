@@ -17,7 +17,7 @@ import type { History, PlacementSeen } from '../judge/history.ts';
 import { checkHistory, type Violation } from '../judge/history-checker.ts';
 import { runNemesis } from '../nemesis/nemesis.ts';
 import { type NemesisStep, planRounds } from '../nemesis/nemesis-plan.ts';
-import { INSPECTABLE } from '../nemesis/thread-faults.ts';
+import { injectable } from '../nemesis/thread-faults.ts';
 import { countingAgent } from './counting-agent.ts';
 import { personasOf, planWorkload, runWorkload, TALKS } from './workload.ts';
 
@@ -52,7 +52,7 @@ const shortAgent: ScriptedAgent = {
 
 export async function runRandomScenario(options: RandomScenarioOptions): Promise<RandomReport> {
   const { seed, calls, durationMs, say } = options;
-  Object.assign(process.env, INSPECTABLE);
+  Object.assign(process.env, injectable());
   const random = createRandom(seed);
   const workload = planWorkload({ calls, durationMs, random });
   const { nemesisEveryMs: everyMs } = options;

@@ -9,7 +9,7 @@ import type { Gateway } from '../../../bench/harness/gateway.ts';
 import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import type { Call } from '../../../clients/typescript/src/client.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { busiestThread, killThread, openDebuggerOf, type ThreadDeath } from '../nemesis/thread-faults.ts';
+import { busiestThread, killThread, type ThreadDeath } from '../nemesis/thread-faults.ts';
 import { turnsBegun } from './speech-begun.ts';
 import { faultsIn } from './transcript-check.ts';
 
@@ -20,8 +20,8 @@ export interface ThreadDeathReport {
   lost: string[];
   /** What is wrong with a transcript (`transcript-check.ts`), with the whole of it. */
   holes: string[];
-  /** Calls whose carrier opened a second stream: the socket should have stayed. */
-  reconnected: number;
+  /** Calls whose carrier opened another stream after the death, with when: the socket should have stayed. */
+  reconnected: string[];
   /** One for each call that was moved. */
   gapsMs: number[];
   /** Answers that the callees gave, and how many of them were understood. */
@@ -46,7 +46,6 @@ export interface ThreadDeathOptions {
 export async function runThreadDeath(options: ThreadDeathOptions): Promise<ThreadDeathReport> {
   const { gateway, database, numbers, death, intents } = options;
   const pid = gateway.service.media[0]!.pid()!;
-  await openDebuggerOf(pid);
   const callUuids = await Promise.all(
     numbers.map(async (number, at) => {
       await wait(at * options.spacingMs);
@@ -61,7 +60,7 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
     return new Set(rows.map((row) => row.call_uuid));
   });
   await wait(options.afterMs);
-  await killThread(pid, await busiestThread(pid, /^pipeline-/), death);
+  const { atEpochMs: diedAtEpochMs } = await killThread(pid, await busiestThread(pid, /^pipeline-/), death);
 
   const entries = await Promise.all(
     callUuids.map((callUuid) => gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null)),
@@ -93,13 +92,29 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
         (fault) => `${callUuid} ${fault}: ${JSON.stringify(turns.map(shortened))}; ${accountOf(callee)}`,
       );
     }),
-    reconnected: numbers.filter((number) => lastTo(number)?.streams.length !== 1).length,
+    reconnected: numbers.flatMap((number) => {
+      const streams = lastTo(number)?.streams ?? [];
+      return streams.some(({ openedAtEpochMs }) => openedAtEpochMs > diedAtEpochMs)
+        ? [
+            `${number}, ms from the death: ${JSON.stringify(streams.map((stream) => sinceDeath(stream, diedAtEpochMs)))}`,
+          ]
+        : [];
+    }),
     gapsMs: events.filter(({ kind }) => kind === 'recovery').map(({ data }) => Number(data['gapMs'])),
     answers: {
       spoken: numbers.reduce((sum, number) => sum + (lastTo(number)?.said.length ?? 0), 0),
       understood: entries.reduce((sum, { turns }) => sum + turns.filter((turn) => turn.intent !== undefined).length, 0),
     },
     warnings,
+  };
+}
+
+function sinceDeath(stream: EmulatedCall['streams'][number], diedAtEpochMs: number): object {
+  const { openedAtEpochMs, closedAtEpochMs, closeCode } = stream;
+  return {
+    opened: Math.round(openedAtEpochMs - diedAtEpochMs),
+    closed: closedAtEpochMs === null ? null : Math.round(closedAtEpochMs - diedAtEpochMs),
+    closeCode,
   };
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { startGateway } from '../../../bench/harness/gateway.ts';
 import { percentile } from '../../../bench/harness/percentile.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { INSPECTABLE, THREAD_DEATHS } from '../nemesis/thread-faults.ts';
+import { injectable, THREAD_DEATHS } from '../nemesis/thread-faults.ts';
 import { agreeingCallee, conversationAgent, INTENTS } from './conversation-agent.ts';
 import { runThreadDeath, type ThreadDeathReport } from './thread-deaths.ts';
 
@@ -20,7 +20,7 @@ export interface ThreadScenarioOptions {
 
 /** True when no call was lost and no turn is missing. */
 export async function runThreadScenario({ conversations, say }: ThreadScenarioOptions): Promise<boolean> {
-  Object.assign(process.env, INSPECTABLE);
+  Object.assign(process.env, injectable());
   const numbers = Array.from({ length: conversations }, (_, at) => `+1415555${String(1000 + at)}`);
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-chaos-threads-'));
   const gateway = await startGateway({
@@ -54,14 +54,14 @@ export async function runThreadScenario({ conversations, say }: ThreadScenarioOp
       });
       reports.push(report);
       say(lineOf(report));
-      for (const what of [...report.lost, ...report.holes]) say(`    ${what}`);
+      for (const what of [...report.lost, ...report.holes, ...report.reconnected]) say(`    ${what}`);
     }
   } finally {
     await database.close();
     await gateway.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }
-  return reports.every((report) => report.lost.length + report.holes.length + report.reconnected === 0);
+  return reports.every((report) => report.lost.length + report.holes.length + report.reconnected.length === 0);
 }
 
 function lineOf(report: ThreadDeathReport): string {
@@ -69,7 +69,7 @@ function lineOf(report: ThreadDeathReport): string {
   const gaps = [...gapsMs].sort((a, b) => a - b).map((gap) => Math.round(gap));
   return [
     death.padEnd(14),
-    `${calls} conversations, ${lost.length} lost, ${holes.length} with a hole, ${reconnected} reconnected, ${gaps.length} moved;`,
+    `${calls} conversations, ${lost.length} lost, ${holes.length} with a hole, ${reconnected.length} reconnected, ${gaps.length} moved;`,
     `gap p50 ${percentile(gaps, 0.5)} ms, p95 ${percentile(gaps, 0.95)} ms, longest ${percentile(gaps, 1)} ms`,
     `[${gaps.join(' ')}]; ${answers.understood} of ${answers.spoken} answers understood,`,
     `warnings ${JSON.stringify(warnings)}`,
