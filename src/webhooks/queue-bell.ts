@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { ServerSessions } from '../store/server-sessions.ts';
 import type { WebhookBell } from './outbox.ts';
 import { type OpenQueue, openWebhookQueue, type Ring } from './queue.ts';
 import { createRingCollector } from './ring-collector.ts';
@@ -12,6 +13,8 @@ export interface QueueBellOptions {
   databaseUrl: string;
   /** Null: PostgreSQL carries the queue. */
   redisUrl: string | null;
+  /** Of the process, at that database. */
+  sessions: ServerSessions;
   clock: Clock;
   logger: Logger;
   /** Called for each ring, in this or another process of the cluster; must not throw. */

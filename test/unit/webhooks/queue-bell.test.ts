@@ -2,6 +2,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../media/contract/clock.ts';
+import { createServerSessions } from '../../../src/store/server-sessions.ts';
 import { type QueueBell, startQueueBell } from '../../../src/webhooks/queue-bell.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -33,6 +34,7 @@ describe('the bell on PostgreSQL', () => {
     bell = await startQueueBell({
       databaseUrl: server.connectionString,
       redisUrl: null,
+      sessions: createServerSessions(),
       clock: systemClock,
       logger,
       onRing(ids) {
@@ -90,6 +92,7 @@ describe('the bell when its store is away', () => {
     const starting = startQueueBell({
       databaseUrl: address,
       redisUrl: kind === 'redis' ? address : null,
+      sessions: createServerSessions(),
       clock,
       logger,
       onRing: () => {},
