@@ -1,10 +1,12 @@
 /**
  * There is one list of carriers (`media/contract/carriers.ts`) and one map a side: no other file of `src`, `media` and
- * `widget` names a carrier outside its own folder, be it in a text, a key or an identifier (comments may). And all
- * sides have the same folders. Called by `check.mjs`.
+ * `widget` names a carrier outside its own folder, be it in an identifier, a key, a path, a setting's name or a text
+ * that is the name alone. Sentences and comments may: they are no list. And all sides have the same folders. Called
+ * by `check.mjs`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { root } from './bootstrap.mjs';
 
@@ -17,6 +19,8 @@ const MAY_NAME_THEM = new Set([
   'src/carriers/emulated-account.ts',
   'media/io/carriers/codecs.ts',
 ]);
+/** A word that means something else there: the workspace that `quickstart` makes. */
+const MEANS_ANOTHER = { 'src/cli/quickstart-command.ts': ['acme'] };
 
 const foldersOf = (side) =>
   readdirSync(join(root, side), { withFileTypes: true })
@@ -39,15 +43,22 @@ function* filesBelow(folder) {
   }
 }
 
-/** `line: text` of each word of the code, comments apart, that holds a carrier's name. */
-function namedIn(path, names) {
-  const source = ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest);
+/** Of what is put together (`${base}/name/…`) each part is judged. */
+const isSentence = (text) => /\s/.test(text);
+
+/**
+ * `path:line: text` of each identifier, key and text without a space in `code`, comments apart, that holds one of
+ * `names`.
+ */
+export function carriersNamed(path, code, names) {
+  const source = ts.createSourceFile(path, code, ts.ScriptTarget.Latest);
   const found = [];
   const visit = (node) => {
     const { text } = node;
     if (
       typeof text === 'string' &&
       !ts.isSourceFile(node) &&
+      !isSentence(text) &&
       names.some((name) => wordsOf(text).includes(wordsOf(name)))
     ) {
       found.push(
@@ -60,26 +71,32 @@ function namedIn(path, names) {
   return found;
 }
 
-const [names, ...others] = SIDES.map(foldersOf);
-const faults = [];
-for (const [index, folders] of others.entries()) {
-  if (folders.join() !== names.join()) {
-    faults.push(`${SIDES[0]} has the folders ${names.join(', ')} and ${SIDES[index + 1]} has ${folders.join(', ')}`);
+function main() {
+  const [names, ...others] = SIDES.map(foldersOf);
+  const namesFor = (path) => names.filter((name) => MEANS_ANOTHER[path]?.includes(name) !== true);
+  const faults = [];
+  for (const [index, folders] of others.entries()) {
+    if (folders.join() !== names.join()) {
+      faults.push(`${SIDES[0]} has the folders ${names.join(', ')} and ${SIDES[index + 1]} has ${folders.join(', ')}`);
+    }
   }
-}
-let files = 0;
-if (names.length === 0) faults.push(`${SIDES[0]} has no folder of a carrier: this looked at the wrong tree`);
-else {
-  for (const path of ['src', 'media', 'widget'].flatMap((folder) => [...filesBelow(folder)])) {
-    files++;
-    const isOwn = SIDES.some((side) => names.some((name) => path.startsWith(`${side}/${name}/`)));
-    if (!isOwn && !MAY_NAME_THEM.has(path)) faults.push(...namedIn(path, names));
+  let files = 0;
+  if (names.length === 0) faults.push(`${SIDES[0]} has no folder of a carrier: this looked at the wrong tree`);
+  else {
+    for (const path of ['src', 'media', 'widget'].flatMap((folder) => [...filesBelow(folder)])) {
+      files++;
+      const isOwn = SIDES.some((side) => names.some((name) => path.startsWith(`${side}/${name}/`)));
+      if (!isOwn && !MAY_NAME_THEM.has(path))
+        faults.push(...carriersNamed(path, readFileSync(join(root, path), 'utf8'), namesFor(path)));
+    }
   }
+  if (faults.length > 0) {
+    console.error(
+      `A carrier is named outside its folder. What is to be known of it belongs into its declaration in media/contract/carriers.ts:\n  ${faults.join('\n  ')}`,
+    );
+    process.exit(1);
+  }
+  console.log(`${files} files name no carrier; there are: ${names.join(', ')}`);
 }
-if (faults.length > 0) {
-  console.error(
-    `A carrier is named outside its folder. What is to be known of it belongs into its declaration in media/contract/carriers.ts:\n  ${faults.join('\n  ')}`,
-  );
-  process.exit(1);
-}
-console.log(`${files} files name no carrier; there are: ${names.join(', ')}`);
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main();

@@ -17,6 +17,7 @@ import { createGuardedClient } from '../outbound-http/guarded-client.ts';
 import { createRecordingLinks } from '../recordings/recording-links.ts';
 import { createSealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';
+import { createServerSessions } from '../store/server-sessions.ts';
 import { recordCallEvent } from '../webhooks/outbox.ts';
 import { startWebhooks } from '../webhooks/start.ts';
 import { openMasterKeys, refuseOtherKey } from './open-keys.ts';
@@ -30,10 +31,12 @@ export type Ground = Awaited<ReturnType<typeof openGround>>;
 /** Rejects with what the operator should do when the master key is missing or another one. */
 export async function openGround(config: Config, clock: Clock, log: Logger) {
   const { publicUrl, redisUrl, databaseUrl } = config;
+  const sessions = createServerSessions();
   const connect = (maxConnections: number): Database =>
     openDatabase({
       connectionString: databaseUrl,
       maxConnections,
+      sessions,
       onIdleError: (error) => log.warn({ err: error }, 'the database dropped a connection'),
     });
   const database = connect(DATABASE_CONNECTIONS);
@@ -50,6 +53,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
   const webhooks = await startWebhooks({
     db: webhookDatabase,
     databaseUrl,
+    sessions,
     redisUrl,
     sealer,
     http,

@@ -7,6 +7,8 @@
 
 /** SQLSTATE classes that time may heal: connection, resources, operator intervention, system, rolled back, locks. */
 const PASSING_CLASSES = new Set(['08', '53', '55', '57', '58', '40', 'XX']);
+/** The server ends sessions (57P01, 57P02) or takes no new ones (57P03), which it also says while it starts. */
+const SHUTDOWN_CODES = new Set(['57P01', '57P02', '57P03']);
 const UNANSWERED = 'Query read timeout';
 const DRIVER_FAILURES =
   /connection terminated|timeout exceeded when trying to connect|connection ended|query read timeout|not queryable|read-only/i;
@@ -25,4 +27,9 @@ export function isDatabaseAway(error: unknown): boolean {
 /** The connection still waits for that answer: whatever is asked next would wait behind it. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === UNANSWERED;
+}
+
+/** The server said that it goes away, or takes no sessions now: none of those it still has will be of use. */
+export function isShuttingDown(error: unknown): boolean {
+  return error instanceof Error && SHUTDOWN_CODES.has(String((error as Error & { code?: unknown }).code));
 }

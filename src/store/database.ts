@@ -1,9 +1,11 @@
 /**
- * The one place where a `pg.Pool` is made. A pool without an `error` listener takes the process down when PostgreSQL
- * drops an idle connection, so nothing else may say `new Pool`.
+ * Statements and transactions at PostgreSQL, over a pool of sessions that survives what becomes of the server. A pool
+ * without an `error` listener takes the process down when PostgreSQL drops an idle connection, so nothing but this file
+ * and the webhooks' queue may open one.
  */
 import pg from 'pg';
 import { isUnanswered } from './database-away.ts';
+import { createServerSessions, openSessionPool, type ServerSessions } from './server-sessions.ts';
 import { createStatements } from './statements.ts';
 
 export interface Queryable {
@@ -20,8 +22,12 @@ export interface Database extends Queryable {
 export interface DatabaseOptions {
   connectionString: string;
   maxConnections?: number;
+  /** Of all pools of a process at this server, so that they let go together. Default: of this one alone. */
+  sessions?: ServerSessions;
   /** For tests; default 12 s. */
   answerLimitMs?: number;
+  /** For tests; default 60 s. */
+  sessionLifetimeSeconds?: number;
   /** Told once for each idle connection that the server dropped; the pool makes new ones by itself. */
   onIdleError(error: Error): void;
 }
@@ -32,33 +38,51 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 const ANSWER_LIMIT_MS = 12_000;
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const pool = new pg.Pool({
-    connectionString: options.connectionString,
-    max: options.maxConnections ?? 10,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: options.answerLimitMs ?? ANSWER_LIMIT_MS,
-    keepAlive: true,
+  const { sessions = createServerSessions(), sessionLifetimeSeconds: lifetimeSeconds } = options;
+  const { pool, release, close } = openSessionPool({
+    config: {
+      connectionString: options.connectionString,
+      max: options.maxConnections ?? 10,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: options.answerLimitMs ?? ANSWER_LIMIT_MS,
+      keepAlive: true,
+    },
+    sessions,
+    inUse: 'finish',
+    ...(lifetimeSeconds === undefined ? {} : { lifetimeSeconds }),
   });
   const statements = createStatements();
   pool.on('error', options.onIdleError);
   // A connection in use reports its death by its own event too, and can do so in the same turn in which the pool hands
   // it over, before whoever asked for it could listen. The failed query is what counts.
   pool.on('connect', (client) => client.on('error', () => {}));
+
+  const ask = async <Row extends object>(
+    client: pg.PoolClient,
+    sql: string,
+    parameters: readonly unknown[] = [],
+  ): Promise<Row[]> => (await client.query<Row>(statements.of(sql, parameters))).rows;
+
   return {
-    async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-      return (await pool.query<Row>(statements.of(sql, parameters))).rows;
+    async query<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]> {
+      const client = await pool.connect();
+      // One that failed is not used again: its plans may be what failed.
+      let broken = true;
+      try {
+        const rows = await ask<Row>(client, sql, parameters);
+        broken = false;
+        return rows;
+      } finally {
+        release(client, broken);
+      }
     },
     async transaction(work) {
       const client = await pool.connect();
       let broken = false;
       try {
         await client.query('BEGIN');
-        const result = await work({
-          async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-            return (await client.query<Row>(statements.of(sql, parameters))).rows;
-          },
-        });
+        const result = await work({ query: (sql, parameters) => ask(client, sql, parameters) });
         await client.query('COMMIT');
         return result;
       } catch (error) {
@@ -70,10 +94,10 @@ export function openDatabase(options: DatabaseOptions): Database {
         }
         throw error;
       } finally {
-        client.release(broken);
+        release(client, broken);
       }
     },
-    close: () => pool.end(),
+    close,
   };
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { ServerSessions } from '../store/server-sessions.ts';
 import { createDueNoticeCollector } from './due-notice-collector.ts';
 import { type DueNotice, type OpenQueue, openWebhookQueue } from './queue.ts';
 
@@ -12,6 +13,8 @@ export interface DueQueueOptions {
   databaseUrl: string;
   /** Null: PostgreSQL carries the queue. */
   redisUrl: string | null;
+  /** Of the process, at that database. */
+  sessions: ServerSessions;
   clock: Clock;
   logger: Logger;
   /** Called for each notice, in this or another process of the cluster; must not throw. */

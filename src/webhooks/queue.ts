@@ -12,12 +12,13 @@ import {
   runMigrations,
   Worker,
 } from 'bullmq';
-import pg from 'pg';
 import type { Clock } from '../../media/contract/clock.ts';
+import { openSessionPool, type ServerSessions } from '../store/server-sessions.ts';
 
 export interface QueueOptions {
   databaseUrl: string;
   redisUrl: string | null;
+  sessions: ServerSessions;
   clock: Clock;
   onDue(deliveryIds: readonly string[]): void;
   /** Each fault of a connection; BullMQ goes on by itself. Called often while a server is away. */
@@ -67,16 +68,22 @@ export async function openWebhookQueue(options: QueueOptions): Promise<OpenQueue
 }
 
 async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQueue> {
-  const pool = new pg.Pool({
-    connectionString: options.databaseUrl,
-    max: POOL_CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    keepAlive: true,
-    // A notice that a crash takes is made up for by the sweep; one that waits for the disk holds up those that may not.
-    options: '-c search_path=bullmq -c synchronous_commit=off',
+  const { pool, close } = openSessionPool({
+    config: {
+      connectionString: options.databaseUrl,
+      max: POOL_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      keepAlive: true,
+      // A notice that a crash takes is made up for by the sweep; one that waits for the disk holds up those that may
+      // not.
+      options: '-c search_path=bullmq -c synchronous_commit=off',
+    },
+    sessions: options.sessions,
+    // The worker listens in one and never gives it back. What is cut is a notice, which the sweep makes up for.
+    inUse: 'are_cut',
   });
-  parts.push({ close: () => pool.end() });
+  parts.push({ close });
   pool.on('error', options.onTrouble);
   // A connection that dies while BullMQ has it in hand reports by its own event too, which nobody else may hear.
   pool.on('connect', (client) => client.on('error', options.onTrouble));

@@ -8,6 +8,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
+import { createServerSessions, type ServerSessions } from '../store/server-sessions.ts';
 import { attemptDelivery, type ObservedAttempt } from './delivery.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';
@@ -20,6 +21,8 @@ export interface WebhookDeps {
   db: Database;
   /** BullMQ makes connections of its own. */
   databaseUrl: string;
+  /** Of the process, at that database. Default: of the queue alone. */
+  sessions?: ServerSessions;
   redisUrl: string | null;
   sealer: Sealer;
   /** A `createGuardedClient` of `src/outbound-http`; stays the caller's to close, after this. */
@@ -81,6 +84,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
   });
   dueQueue = await startDueQueue({
     databaseUrl: deps.databaseUrl,
+    sessions: deps.sessions ?? createServerSessions(),
     redisUrl: deps.redisUrl,
     clock,
     logger,

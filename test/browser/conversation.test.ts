@@ -52,13 +52,20 @@ const agent = {
     {
       id: 'again',
       say: 'Very good. Shall I go on?',
+      // The microphone repeats itself whoever speaks; on a busy machine its next words fall into these.
+      interruptible: false,
       expect: 'yesno',
       replies: [
         { intent: 'go_on', phrases: ['yes please', 'yes i can'], goto: 'bye' },
         { intent: 'stop', phrases: ['no', 'no i can not'], goto: 'bye' },
       ],
     },
-    { id: 'bye', say: 'I am glad that we talked. Goodbye.', end: { reason: 'agent_hangup', disposition: 'done' } },
+    {
+      id: 'bye',
+      say: 'I am glad that we talked. Goodbye.',
+      interruptible: false,
+      end: { reason: 'agent_hangup', disposition: 'done' },
+    },
   ],
   // A busy machine hears a word at its second or third saying.
   fallback: { say: ['Please say that again.'], after: 8, goto: 'bye' },

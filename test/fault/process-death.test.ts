@@ -186,6 +186,26 @@ describe('under calls that talk', () => {
     await expectOneEndEach(calls);
   });
 
+  test('the database is told to end, and waits for its sessions to leave: they do, it comes back, and the same', async () => {
+    const calls = await talking(6);
+    const [before] = databasePids(gateway.service);
+    signal(before, 'SIGTERM');
+    // As many at once as need sessions that are not there: the refusal is how a client learns of it.
+    const [oneOfThem] = calls.values();
+    const looks = Array.from({ length: 30 }, () => gateway.client.entry(oneOfThem!));
+    await Promise.allSettled(looks);
+    await eventually('another database', () => {
+      const pid = gateway.service.postgres?.pid();
+      return pid !== undefined && pid !== before;
+    });
+    await untilReady();
+    const all = await ended(calls);
+    expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
+    expect(await holesIn(all)).toEqual([]);
+    expect(all.map(({ far }) => far.streams.length)).toEqual(all.map(() => 1));
+    await expectOneEndEach(calls);
+  });
+
   test('a call that came back has one recording, as long as the call, and both parts of it: the first was finished by the process that followed', async () => {
     const whole = await gateway.client.waitFor(
       lostAndBack,

@@ -23,7 +23,10 @@ export class MediaFaults {
     this.isSilent = faults.some((fault) => fault.kind === 'silence');
   }
 
-  /** Sends `message`, or does to it what a fault that is due at `atMs` of the stream does. */
+  /**
+   * Sends `message`, or does to it what a fault that is due at `atMs` of the stream does; a late frame has the time it
+   * was due at.
+   */
   deliver(message: string, atMs: number): void {
     let holdFrames = 0;
     for (const fault of this.#faults) {

@@ -205,17 +205,17 @@ class StreamSession implements FrameSession {
     callee.hear(this.#played, agentBytes);
     callee.fill(this.#outgoing);
     truth.timeline?.append(this.#outgoing, this.#played);
-    this.#sendAudio(dueAtMs, nowMs - this.#startedAtMs);
+    this.#sendAudio(dueAtMs);
   }
 
-  #sendAudio(dueAtMs: number, atMs: number): void {
+  #sendAudio(dueAtMs: number): void {
     if (this.#faults.isSilent) return;
     const timestamp = Math.round(this.#options.truth.epochOf(dueAtMs));
     const message =
       `{"event":"media","sequenceNumber":${++this.#sequence},"media":{"track":"inbound","timestamp":"${timestamp}",` +
       `"chunk":${++this.#chunk},"payload":"${this.#outgoing.toString('base64')}${this.#messageTail}`;
     this.#options.truth.framesSent++;
-    this.#faults.deliver(message, atMs);
+    this.#faults.deliver(message, dueAtMs - this.#startedAtMs);
   }
 
   #notePlayed(agentBytes: number): void {

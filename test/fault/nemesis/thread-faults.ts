@@ -9,13 +9,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { packageRoot } from '../../../src/config/built-entry.ts';
 
 export const THREAD_DEATHS = ['throw', 'spin', 'out_of_memory', 'exit', 'terminate'] as const;
 export type ThreadDeath = (typeof THREAD_DEATHS)[number];
 
 /** A guard against hanging: a machine without time for the process answers late. */
 const LIMIT_MS = 60_000;
-const PRELOAD = new URL('./thread-fault-preload.mjs', import.meta.url);
+/** Plain JavaScript, which the build does not copy: from `dist/` too it is taken from where it lies. */
+const PRELOAD = pathToFileURL(join(packageRoot(), 'test', 'fault', 'nemesis', 'thread-fault-preload.mjs'));
 
 let socketDir: string | undefined;
 

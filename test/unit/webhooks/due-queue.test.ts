@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../bench/harness/free-port.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
+import { createServerSessions } from '../../../src/store/server-sessions.ts';
 import { type DueQueue, startDueQueue } from '../../../src/webhooks/due-queue.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -25,6 +26,7 @@ describe('the due queue on PostgreSQL', () => {
     dueQueue = await startDueQueue({
       databaseUrl: server.connectionString,
       redisUrl: null,
+      sessions: createServerSessions(),
       clock: systemClock,
       logger,
       onDue(ids) {
@@ -82,6 +84,7 @@ describe('the due queue when its store is away', () => {
     const starting = startDueQueue({
       databaseUrl: address,
       redisUrl: kind === 'redis' ? address : null,
+      sessions: createServerSessions(),
       clock,
       logger,
       onDue: () => {},

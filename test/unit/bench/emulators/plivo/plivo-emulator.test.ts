@@ -361,10 +361,11 @@ describe('the media socket', () => {
     while ((chunks.at(-1) ?? 0) < 30) {
       const { media } = await socket.next('media');
       chunks.push((media as { chunk: number }).chunk);
+      // A machine that stands still over the beginning of the gap: faults go by the stream's time, not by its own.
+      if (chunks.length === 5) for (const untilMs = performance.now() + 300; performance.now() < untilMs; );
     }
     const jump = chunks.findIndex((chunk, i) => i > 0 && chunk !== chunks[i - 1]! + 1);
-    expect(chunks[jump]! - chunks[jump - 1]! - 1).toBeGreaterThanOrEqual(9);
-    expect(chunks[jump]! - chunks[jump - 1]! - 1).toBeLessThanOrEqual(11);
+    expect(chunks[jump]! - chunks[jump - 1]! - 1).toBe(10);
     expect(chunks.slice(0, 5)).toEqual([1, 2, 3, 4, 5]);
   });
 });

@@ -1,0 +1,104 @@
+/**
+ * Pools of sessions at one PostgreSQL, which let go together when it shuts down. A server that was told to end by
+ * SIGTERM refuses new sessions and waits for the old ones to leave. A pool's never would: the server would neither
+ * serve nor end. So whoever is refused for that tells all pools of the process: sessions that are idle end at once, the
+ * others after their work. From then on the database is away, until it takes sessions again. Used by `database.ts` and
+ * the queue.
+ */
+import pg from 'pg';
+import { isShuttingDown } from './database-away.ts';
+
+/** Of one process at one server. */
+export interface ServerSessions {
+  /** `letGo` is called each time the server says that it shuts down, often several times. Returns what ends that. */
+  join(letGo: () => void): () => void;
+  /** Whatever the server says in error; lets go when it tells of a shutdown. */
+  failed(error: unknown): void;
+}
+
+export interface SessionPoolOptions {
+  /** `Client` and `maxLifetimeSeconds` are set here. */
+  config: pg.PoolConfig;
+  sessions: ServerSessions;
+  /** In a shutdown, of sessions in use: they end when they are released, or at once, as if the server were killed. */
+  inUse: 'finish' | 'are_cut';
+  /** For tests; default 60 s. */
+  lifetimeSeconds?: number;
+}
+
+export interface SessionPool {
+  pool: pg.Pool;
+  /** Gives a session back; it ends when it is `broken` or was let go of, which its own `release` does not know. */
+  release(client: pg.PoolClient, broken: boolean): void;
+  close(): Promise<void>;
+}
+
+/** Sessions are renewed, so that a service that opens no new ones meets the refusal too. */
+const LIFETIME_SECONDS = 60;
+
+export function createServerSessions(): ServerSessions {
+  const pools = new Set<() => void>();
+  return {
+    join(letGo) {
+      pools.add(letGo);
+      return () => pools.delete(letGo);
+    },
+    failed(error) {
+      if (!isShuttingDown(error)) return;
+      for (const letGo of pools) letGo();
+    },
+  };
+}
+
+export function openSessionPool({ config, sessions, inUse, lifetimeSeconds }: SessionPoolOptions): SessionPool {
+  const open = new Set<pg.PoolClient>();
+  const held = new Set<pg.PoolClient>();
+  const left = new WeakSet<pg.PoolClient>();
+  const pool = new pg.Pool({
+    ...config,
+    maxLifetimeSeconds: lifetimeSeconds ?? LIFETIME_SECONDS,
+    Client: tellingClient(sessions.failed),
+  });
+  pool.on('connect', (client) => open.add(client));
+  pool.on('acquire', (client) => held.add(client));
+  pool.on('release', (_error, client) => held.delete(client));
+  pool.on('remove', (client) => {
+    open.delete(client);
+    held.delete(client);
+  });
+
+  const leave = sessions.join(() => {
+    for (const client of open) left.add(client);
+    if (inUse === 'are_cut') for (const client of held) client.connection.stream.destroy();
+    // An idle session ends when somebody takes it and gives it back so; whoever is faster gives it back so too.
+    for (let idle = pool.idleCount; idle > 0; idle--) {
+      pool.connect().then(
+        (client) => release(client, false),
+        () => {},
+      );
+    }
+  });
+
+  function release(client: pg.PoolClient, broken: boolean): void {
+    client.release(broken || left.has(client));
+  }
+
+  return {
+    pool,
+    release,
+    close() {
+      leave();
+      return pool.end();
+    },
+  };
+}
+
+/** A client that passes on what the server says in error: to one that connects, asks, or waits. */
+function tellingClient(failed: (error: unknown) => void): new () => pg.ClientBase {
+  return class TellingClient extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      this.connection.on('errorMessage', failed);
+    }
+  };
+}
