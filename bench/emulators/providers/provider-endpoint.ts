@@ -1,7 +1,7 @@
 /**
- * Serves one emulated provider over TLS on loopback: requests and WebSockets. It checks the key, takes the fault that is
- * scripted for the exchange, keeps the journal, and hands the rest to the provider. Tests start it in their process and script it by
- * its methods; outside of the process the same is at `/emulator/…` (README.md). For `ws` see `media/io` for what production uses.
+ * Serves one emulated provider over TLS on loopback: requests and WebSockets. It checks the key, takes the fault that
+ * is scripted for the exchange, keeps the journal, and hands the rest to the provider. Tests start it in their process
+ * and script it by its methods; outside of the process the same is at `/emulator/…` (README.md).
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,8 +10,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Clock, systemClock } from '../../../media/contract/clock.ts';
 import { type Certificate, createCertificate } from './certificate.ts';
-import { answerControl } from './control-routes.ts';
-import { type Fault, type FaultInput, FaultScript, faultSchema } from './fault.ts';
+import { answerControl, type Controlled } from './control-routes.ts';
+import { type Fault, FaultScript, faultSchema } from './fault.ts';
 import { Journal } from './journal.ts';
 import { Outlet, type Wire } from './outlet.ts';
 import type { Answer, HttpExchange, Message, Provider, ProviderRequest, SocketExchange } from './provider.ts';
@@ -28,23 +28,13 @@ export interface EndpointOptions {
   clock?: Clock;
 }
 
-export interface ProviderEndpoint {
+export interface ProviderEndpoint extends Controlled {
   readonly port: number;
   /** `https://localhost:PORT`, and the same with `wss`. */
   readonly origin: string;
   readonly socketOrigin: string;
   /** What a client must trust. */
   readonly caPem: string;
-  readonly journal: Journal;
-  /** Faults for the exchanges that come next. */
-  script(...faults: FaultInput[]): void;
-  /** Strikes what is open now; `on` names whose path. Returns how many. */
-  strike(fault: FaultInput): number;
-  /** The key counts no longer; what is open with it goes on. */
-  revoke(key: string): void;
-  allow(key: string): void;
-  /** Exchanges that are open. */
-  readonly open: number;
   close(): Promise<void>;
 }
 
@@ -122,7 +112,8 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
   }
 
   server.on('request', (message: IncomingMessage, response: ServerResponse) => {
-    if (message.url?.startsWith('/emulator/') === true) return void answerControl(message, response, endpoint);
+    if (message.url?.startsWith('/emulator/') === true)
+      return void answerControl(message, response, endpoint, provider.control?.bind(provider));
     const request = requestOf(message);
     const fault = faults.take(request.path);
     // What is left of a struck connection is of no use to the next request.
@@ -141,6 +132,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
       },
       garbage: (data) => (data.includes('data: ') ? `data: ${GARBAGE_TEXT}\n\n` : GARBAGE_TEXT),
       revoke: () => revokeOf(request),
+      close: () => message.socket.destroy(),
     });
     response.on('error', () => {});
     response.on('close', () => finished({ finished: response.writableFinished }));
@@ -213,6 +205,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
       secure,
       write: (data) => socket.send(data),
       garbage: () => GARBAGE_TEXT,
+      close: (code, reason) => socket.close(code, reason),
       revoke() {
         revokeOf(request);
         provider.revoked(own);
