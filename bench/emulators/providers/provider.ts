@@ -79,6 +79,13 @@ export interface Provider {
   request(exchange: HttpExchange): void | Promise<void>;
   /** Absent: the provider has no sockets. */
   upgrade?(request: ProviderRequest): Upgrade;
+  /**
+   * Of a provider that opens a socket although its key is none (or comes in the first message, where `key` is null):
+   * what is opened then. Absent: the upgrade is refused by `unauthorized`.
+   */
+  unauthorizedUpgrade?(request: ProviderRequest, key: string | null, counts: (key: string) => boolean): Upgrade;
+  /** What the journal keeps of a message of JSON: neither sound nor keys. Absent: all of it. */
+  journaled?(message: unknown): unknown;
   /** `METHOD /emulator/…` of its own, with its JSON body: what to answer, or null for what it does not know. */
   control?(route: string, body: unknown): object | null;
   close?(): void | Promise<void>;
