@@ -1,5 +1,6 @@
 /**
- * `npm run emulator`: sets up whatever is missing, then runs a carrier on this machine (`bench/emulators/main.ts`), or with
+ * `npm run emulator`: sets up whatever is missing, then runs a carrier on this machine (`bench/emulators/main.ts`), or
+ * with
  * `providers` as its first word emulated providers (`bench/emulators/providers/main.ts`).
  */
 import { ensureBuilt, ensurePackages } from './bootstrap.mjs';

@@ -8,14 +8,14 @@ import { type MessagePort, parentPort } from 'node:worker_threads';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { createDecoderPool } from '../../../media/engines/local/decoder-pool.ts';
 import { loadLexicon } from '../../../media/engines/local/lexicon.ts';
-import { createListenScheduler } from '../../../media/engines/local/listen-scheduler.ts';
-import { serveListenClient } from '../../../media/engines/local/listen-service.ts';
 import {
   createPhraseDecoder,
   type DecoderRateHz,
   type PhraseDecoder,
 } from '../../../media/engines/local/phrase-decoder.ts';
 import { loadSoundswallower } from '../../../media/engines/local/soundswallower-module.ts';
+import { createSttScheduler } from '../../../media/engines/local/stt-scheduler.ts';
+import { serveSttClient } from '../../../media/engines/local/stt-service.ts';
 import { createLoopedGrammars } from './looped-grammar.ts';
 
 const MAX_DECODERS = 24;
@@ -42,14 +42,14 @@ const pool = createDecoderPool({
     });
   },
 });
-const scheduler = createListenScheduler({ compile, pool, yieldThen: setImmediate, clock: systemClock });
+const scheduler = createSttScheduler({ compile, pool, yieldThen: setImmediate, clock: systemClock });
 const warm = await create(8000);
 warm.begin(compile({ phrases: ['yes', 'no'] }));
 warm.push(new Int16Array(8 * WARM_UP_MS));
 warm.finish();
 pool.adopt(8000, warm);
 
-parent.on('message', ({ port }: { port: MessagePort }) => serveListenClient(port, scheduler));
+parent.on('message', ({ port }: { port: MessagePort }) => serveSttClient(port, scheduler));
 parent.postMessage({ type: 'ready' });
 
 /** Its hypotheses take their words along: the scheduler hands on what it is given. */
