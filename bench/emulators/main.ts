@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EMULATED_ACCOUNT, EMULATED_CARRIER, EMULATOR_PORT } from '../../src/carriers/emulated-account.ts';
+import { EMULATED_CARRIER, EMULATOR_PORT } from '../../src/carriers/emulated-account.ts';
 import { apiBaseVariable } from '../../src/carriers/setting-names.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import { freePort } from '../harness/free-port.ts';
@@ -13,10 +13,11 @@ import { readOptions } from '../harness/options.ts';
 import { startLocalEngines } from './callees/local-engines.ts';
 import { createRecitingCallee } from './callees/reciting-callee.ts';
 import { createSpeakingCallee } from './callees/speaking-callee.ts';
+import type { EmulatorOptions } from './emulator-command.ts';
 import { EMULATORS } from './emulators.ts';
 import { parsePersonas } from './persona.ts';
 
-const startEmulator = EMULATORS[EMULATED_CARRIER];
+const carrier = EMULATORS[EMULATED_CARRIER];
 const DEMO_PERSONAS = 'bench/emulators/personas/demo.json';
 
 function say(line: Record<string, unknown>): void {
@@ -28,44 +29,29 @@ async function main(): Promise<void> {
     command: 'npm run emulator -- [options]',
     about: 'A telephone carrier on this machine; who answers is told by personas (bench/emulators/README.md).',
     options: {
-      'auth-id': { type: 'string', default: EMULATED_ACCOUNT.authId },
-      'auth-token': { type: 'string', default: EMULATED_ACCOUNT.authToken },
+      ...carrier.options,
       personas: { type: 'string', default: join(packageRoot(), DEMO_PERSONAS) },
       port: { type: 'string' },
       host: { type: 'string', default: '127.0.0.1' },
-      'own-number': { type: 'string', multiple: true },
-      'limit-requests': { type: 'string' },
-      'different-uuids': { type: 'boolean', default: false },
-      'upgrade-signed-as': { type: 'string', default: 'dialled' },
       'no-audio': { type: 'boolean', default: false },
     },
     meanings: {
-      'auth-id': "<id> the account's id",
-      'auth-token': '<token> its token; an emulated one is no secret',
+      ...carrier.meanings,
       personas: '<file> who answers which number',
       port: `<N> 0 takes a free one (default ${EMULATOR_PORT} if that is free)`,
       host: '<address> to listen on',
-      'own-number': "<number> (repeatable) the account's numbers: another from is refused",
-      'limit-requests': '<N> 429 after so many API requests in 5 s',
-      'different-uuids': 'CallUUID is not the request_uuid',
-      'upgrade-signed-as': '<form> of the URL of the WebSocket upgrade: dialled, https',
       'no-audio': 'keep no recordings',
     },
   });
-  const { 'auth-id': authId, 'auth-token': authToken } = values;
   const personas = JSON.parse(await readFile(values.personas, 'utf8'));
   const people = parsePersonas(personas);
   const speaks = people.some(({ kind }) => kind === 'speaking' || kind === 'reciting');
   const listens = people.some((one) => one.kind === 'speaking' && one.listens.length > 0);
   const local = speaks ? await startLocalEngines(fail, listens) : null;
-  const options: Parameters<typeof startEmulator>[0] = {
-    authId,
-    authToken,
+  const options: EmulatorOptions = {
     personas,
     port: values.port === undefined ? await freePort(EMULATOR_PORT) : Number(values.port),
     host: values.host,
-    sameUuids: !values['different-uuids'],
-    upgradeSignedAs: values['upgrade-signed-as'] === 'https' ? 'https' : 'dialled',
     keepAudio: !values['no-audio'],
     onEvent: say,
     ...(local === null
@@ -76,10 +62,8 @@ async function main(): Promise<void> {
               ? createSpeakingCallee(persona, listener, local.engines)
               : createRecitingCallee(persona, listener, local.engines.renderer),
         }),
-    ...(values['own-number'] === undefined ? {} : { ownNumbers: values['own-number'] }),
-    ...(values['limit-requests'] === undefined ? {} : { requestsPer5Seconds: Number(values['limit-requests']) }),
   };
-  const emulator = await startEmulator(options);
+  const emulator = await carrier.start(values, options);
   say({ event: 'listening', port: emulator.port, apiBase: emulator.apiBase });
   // Whoever starts it as a part of something else says what there is to say.
   if (process.send === undefined) tellPeople(emulator, personas);

@@ -44,8 +44,8 @@ export interface EmulatedCall {
 
 export interface EmulatorProcess {
   apiBase: string;
-  authId: string;
-  authToken: string;
+  /** Of the account that it has, as the carrier declares them. */
+  credentials: typeof EMULATED_ACCOUNT;
   onEvent(listener: (event: EmulatorEvent) => void): void;
   calls(): Promise<EmulatedCall[]>;
   /** The callee hangs up now; nothing happens to a call that is over. */
@@ -83,7 +83,7 @@ export async function startEmulatorProcess(
   });
   return {
     apiBase,
-    ...EMULATED_ACCOUNT,
+    credentials: EMULATED_ACCOUNT,
     onEvent: (listener) => listeners.add(listener),
     async calls() {
       const answer = await fetch(`${apiBase}/emulator/calls`);

@@ -175,7 +175,7 @@ async function makeWorkspace(
       slug,
       number: EMULATED_LINE_NUMBER,
       carrier: EMULATED_CARRIER,
-      credentials: { authId: emulator.authId, authToken: emulator.authToken },
+      credentials: { ...emulator.credentials },
     });
     await setLineLimits(database, { slug, lineId: line.id, limits: { concurrentCalls, callsPerSecond } });
     const key = await createApiKey(database, { slug, name: 'demo', scopes: ['calls:write', 'calls:read'] });

@@ -185,7 +185,7 @@ async function makeWorkspace(
   await parley.setToolSecret({ name: 'SHOP_KEY', body: { value: 'shop-secret' } });
   const agent = await parley.createAgent({ body: { definition: phoneAgent(customer.toolUrl) } });
   const forWeb = await parley.createAgent({ body: { definition: webAgent() } });
-  const { authId, authToken } = gateway.emulator;
+  const { authId, authToken } = gateway.emulator.credentials;
   const line = await parley.createPhoneNumber({
     body: {
       number: '+14155550190',

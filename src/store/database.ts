@@ -1,7 +1,7 @@
 /**
  * Statements and transactions at PostgreSQL, over a pool of sessions that survives what becomes of the server. A pool
- * without an `error` listener takes the process down when PostgreSQL drops an idle connection, so nothing but this file
- * and the webhooks' queue may open one.
+ * without an `error` listener takes the process down when PostgreSQL drops an idle connection, so nothing but
+ * `server-sessions.ts` opens one.
  */
 import pg from 'pg';
 import { isUnanswered } from './database-away.ts';

@@ -248,7 +248,7 @@ describe('a service with good and bad calls', () => {
         secrets[`stream token ${callUuid} ${claim}`] = tokens.tokensOf({ callUuid, epoch: claim })[0]!;
       }
     }
-    const { authId, authToken } = gateway.emulator;
+    const { authId, authToken } = gateway.emulator.credentials;
     Object.assign(secrets, {
       'API key': gateway.apiKey.slice(17),
       'wrong API key': WRONG_KEY.slice(17),
@@ -376,7 +376,7 @@ describe('a service with good and bad calls', () => {
   // That its command ends with 1 for any check that fails is `test/unit/doctor`'s.
   test('parley doctor finds credentials that the carrier refuses', async () => {
     const sealer = createSealer(gateway.service.masterKeyHex);
-    const { authId, authToken } = gateway.emulator;
+    const { authId, authToken } = gateway.emulator.credentials;
     const store = (token: string) =>
       setLineCredentials(database, sealer, {
         slug: gateway.enterprise,

@@ -5,22 +5,9 @@
  */
 import { type Dispatcher, request } from 'undici';
 import { signV3 } from '../../../src/carriers/plivo/signature-v3.ts';
+import type { CallbackWays } from '../callbacks-of-call.ts';
 
-export interface CallbackAnswer {
-  status: number;
-  contentType: string;
-  body: string;
-}
-
-export interface CallbackSender {
-  /** Rejects when no answer came within `timeoutMs`. */
-  send(
-    method: 'GET' | 'POST',
-    url: string,
-    params: Record<string, string>,
-    signature: 'right' | 'wrong' | 'none',
-    timeoutMs: number,
-  ): Promise<CallbackAnswer>;
+export interface CallbackSender extends CallbackWays {
   /** Headers that sign the media socket's upgrade request. */
   upgradeHeaders(url: string): Record<string, string>;
 }
@@ -34,6 +21,21 @@ export interface CallbackSenderOptions {
 }
 
 const MAX_BODY_BYTES = 1_048_576;
+/** Plivo's limit for a document. */
+const DOCUMENT_TIMEOUT_MS = 15_000;
+const CALLBACK_TIMEOUT_MS = 10_000;
+const MOST_RETRIES = 5;
+const LONGEST_READ_MS = 40_000;
+
+/** `#rt=8000&rc=3` of a callback's URL: read timeout and retries after a connection or an answer that failed. */
+function clientSettingsOf(url: string, otherwiseMs: number): { timeoutMs: number; retries: number } {
+  const settings = new URLSearchParams(url.split('#', 2)[1] ?? '');
+  const readMs = Number(settings.get('rt') ?? otherwiseMs);
+  return {
+    timeoutMs: readMs > 0 ? Math.min(readMs, LONGEST_READ_MS) : otherwiseMs,
+    retries: Math.min(Math.max(0, Math.trunc(Number(settings.get('rc') ?? 0)) || 0), MOST_RETRIES),
+  };
+}
 
 export function createCallbackSender(options: CallbackSenderOptions): CallbackSender {
   function signatureHeaders(token: string, method: 'GET' | 'POST', url: string, params: Record<string, string>) {
@@ -69,6 +71,8 @@ export function createCallbackSender(options: CallbackSenderOptions): CallbackSe
         body: body.slice(0, MAX_BODY_BYTES),
       };
     },
+    patience: (kind, url) => clientSettingsOf(url, kind === 'answer' ? DOCUMENT_TIMEOUT_MS : CALLBACK_TIMEOUT_MS),
+    eventOf: (params) => params['Event'] ?? '',
     upgradeHeaders(url) {
       const signedUrl = options.upgradeSignedAs === 'https' ? url.replace(/^ws/, 'http') : url;
       return signatureHeaders(options.authToken, 'GET', signedUrl, {});

@@ -5,14 +5,14 @@
  */
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { CallTruth } from '../call-truth.ts';
+import { CallbacksOfCall } from '../callbacks-of-call.ts';
 import type { Callee } from '../callees/callee.ts';
 import type { EmulatorEventDetail } from '../emulator-event.ts';
+import type { FrameClock } from '../frame-clock.ts';
 import type { Persona } from '../persona.ts';
 import { InvalidDocumentError, parseAnswerDocument, type StreamVerb, type Verb } from './answer-document.ts';
 import { type CallFacts, type CallStatus, callParams, hangupParams } from './call-params.ts';
 import type { CallbackSender } from './callback-sender.ts';
-import { CallbacksOfCall } from './callbacks-of-call.ts';
-import type { FrameClock } from './frame-clock.ts';
 import { HANGUPS, type Hangup, OUTCOMES } from './hangup.ts';
 import { type MediaStream, openMediaStream } from './media-stream.ts';
 import type { Placement } from './placement.ts';

@@ -9,13 +9,15 @@ import type { Clock } from '../../../media/contract/clock.ts';
 import type { CallTruth } from '../call-truth.ts';
 import type { Callee } from '../callees/callee.ts';
 import type { EmulatorEventDetail } from '../emulator-event.ts';
+import type { FrameClock, FrameSession } from '../frame-clock.ts';
 import type { MediaFault } from '../persona.ts';
+import { Playout } from '../playout.ts';
 import type { CallbackSender } from './callback-sender.ts';
-import type { FrameClock, FrameSession } from './frame-clock.ts';
 import { MediaFaults } from './media-faults.ts';
-import { Playout } from './playout.ts';
 
 const FRAME_BYTES = 160;
+/** Plivo's best-practices page: 40 s; above it the stream reports `buffer_overflow`. */
+const PLAYOUT_CAPACITY_BYTES = 40_000 * 8;
 const CONNECT_ATTEMPTS = 3;
 const RETRY_AFTER_MS = 200;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
@@ -132,7 +134,7 @@ function withWrongToken(url: string): string {
 class StreamSession implements FrameSession {
   readonly #options: MediaStreamOptions;
   readonly #socket: WebSocket;
-  readonly #playout = new Playout();
+  readonly #playout = new Playout(PLAYOUT_CAPACITY_BYTES);
   readonly #faults: MediaFaults;
   readonly #outgoing = Buffer.alloc(FRAME_BYTES);
   readonly #played = Buffer.alloc(FRAME_BYTES);

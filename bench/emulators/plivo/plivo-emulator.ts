@@ -17,33 +17,18 @@ import { type Clock, systemClock } from '../../../media/contract/clock.ts';
 import { CallTruth } from '../call-truth.ts';
 import type { Callee, CalleeListener } from '../callees/callee.ts';
 import { createSilentCallee, createToneCallee, createWavCallee } from '../callees/steady-callee.ts';
-import type { EmulatorEvent } from '../emulator-event.ts';
-import {
-  type Persona,
-  type PersonaInput,
-  type PlacementFault,
-  parsePersonas,
-  personaFor,
-  type RecitingPersona,
-  type SpeakingPersona,
-} from '../persona.ts';
+import type { EmulatorOptions, RunningEmulator } from '../emulator-command.ts';
+import { FrameClock } from '../frame-clock.ts';
+import { type Persona, type PersonaInput, type PlacementFault, parsePersonas, personaFor } from '../persona.ts';
 import { createCallbackSender } from './callback-sender.ts';
 import { type CallDeps, EmulatedCall } from './emulated-call.ts';
-import { FrameClock } from './frame-clock.ts';
 import { HANGUPS } from './hangup.ts';
 import type { Placement } from './placement.ts';
 import { createRestApi } from './rest-api.ts';
 
-export interface PlivoEmulatorOptions {
+export interface PlivoEmulatorOptions extends EmulatorOptions {
   authId: string;
   authToken: string;
-  personas: readonly PersonaInput[];
-  /** 0 (the default) takes a free one. */
-  port?: number;
-  host?: string;
-  /** Makes callees that have a voice; without it such a persona cannot be called. */
-  createSpeakingCallee?: (persona: SpeakingPersona | RecitingPersona, listener: CalleeListener) => Callee;
-  onEvent?: (event: EmulatorEvent) => void;
   clock?: Clock;
   /** The account's numbers; another `from` is refused. Default: any. */
   ownNumbers?: readonly string[];
@@ -51,21 +36,14 @@ export interface PlivoEmulatorOptions {
   /** Plivo's `CallUUID` is usually the `request_uuid` of a single destination, and need not be. */
   sameUuids?: boolean;
   upgradeSignedAs?: 'dialled' | 'https';
-  /** False for load runs: 16 kB a call-second are saved. */
-  keepAudio?: boolean;
 }
 
-export interface PlivoEmulator {
-  readonly port: number;
-  /** What `CARRIER_API_BASE_PLIVO` must be. */
-  readonly apiBase: string;
+export interface PlivoEmulator extends RunningEmulator {
   /** Every call so far, in order of placement. */
   calls(): readonly EmulatedCall[];
   /** By call or request UUID. */
   find(uuid: string): EmulatedCall | null;
   setPersonas(personas: readonly PersonaInput[]): void;
-  /** Hangs up every call (without callbacks) and frees everything. */
-  close(): Promise<void>;
 }
 
 const UNKNOWN_NUMBER: Persona = parsePersonas([

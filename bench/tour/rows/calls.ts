@@ -227,7 +227,7 @@ async function bareWorkspace(stage: Stage): Promise<{ slug: string; key: string 
 }
 
 async function busyLine(stage: Stage): Promise<string> {
-  const { authId, authToken } = stage.gateway.emulator;
+  const { authId, authToken } = stage.gateway.emulator.credentials;
   const line = {
     number: '+14155550191',
     carrier: 'plivo' as const,

@@ -14,7 +14,7 @@ export const application: Section = {
       'The credentials of a line are changed while a call rings from it. That call is still ended with those that it was placed with; the next one meets the new ones, which are wrong.',
       async (stage) => {
         const { acme, gateway, client } = stage;
-        const { authId, authToken } = gateway.emulator;
+        const { authId, authToken } = gateway.emulator.credentials;
         const credentials = { authId, authToken };
         const made = await stage.quiet.createPhoneNumber({
           body: { number: '+14155550192', carrier: 'plivo', credentials, limits: { callsPerSecond: 20 } },

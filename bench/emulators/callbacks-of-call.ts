@@ -1,39 +1,45 @@
 /**
- * Sends one call's callbacks, with its persona's faults on them, and notes what became of each. Called by the emulated
+ * Sends one call's callbacks, with its persona's faults on them, and notes what became of each. Called by an emulated
  * call; a callback may come after the call's end, so nothing here ends with it.
  */
-import { type Clock, pause } from '../../../media/contract/clock.ts';
-import type { CallbackTruth, CallTruth } from '../call-truth.ts';
-import type { CallbackFaults, CallbackKind } from '../persona.ts';
-import type { CallbackAnswer, CallbackSender } from './callback-sender.ts';
+import { type Clock, pause } from '../../media/contract/clock.ts';
+import type { CallbackTruth, CallTruth } from './call-truth.ts';
+import type { CallbackFaults, CallbackKind } from './persona.ts';
 
-/** Plivo's limit for a document. */
-const DOCUMENT_TIMEOUT_MS = 15_000;
-const CALLBACK_TIMEOUT_MS = 10_000;
-const DOUBLE_AFTER_MS = 30;
-/** Plivo does not say how long it waits; hardly at all is the hardest case. */
-const RETRY_AFTER_MS = 50;
-const MOST_RETRIES = 5;
-const LONGEST_READ_MS = 40_000;
-
-/** `#rt=8000&rc=3` of a callback's URL: read timeout and retries after a connection or an answer that failed. */
-function clientSettingsOf(url: string, otherwiseMs: number): { timeoutMs: number; retries: number } {
-  const settings = new URLSearchParams(url.split('#', 2)[1] ?? '');
-  const readMs = Number(settings.get('rt') ?? otherwiseMs);
-  return {
-    timeoutMs: readMs > 0 ? Math.min(readMs, LONGEST_READ_MS) : otherwiseMs,
-    retries: Math.min(Math.max(0, Math.trunc(Number(settings.get('rc') ?? 0)) || 0), MOST_RETRIES),
-  };
+export interface CallbackAnswer {
+  status: number;
+  contentType: string;
+  body: string;
 }
 
+/** What the carrier does with each callback. */
+export interface CallbackWays {
+  /** Rejects when no answer came within `timeoutMs`. */
+  send(
+    method: 'GET' | 'POST',
+    url: string,
+    params: Record<string, string>,
+    signature: 'right' | 'wrong' | 'none',
+    timeoutMs: number,
+  ): Promise<CallbackAnswer>;
+  /** How long it waits for an answer, and how often it repeats one that failed. */
+  patience(kind: CallbackKind, url: string): { timeoutMs: number; retries: number };
+  /** What the carrier calls what happened, for who reads the truth. */
+  eventOf(params: Readonly<Record<string, string>>): string;
+}
+
+const DOUBLE_AFTER_MS = 30;
+/** No carrier says how long it waits; hardly at all is the hardest case. */
+const RETRY_AFTER_MS = 50;
+
 export class CallbacksOfCall {
-  readonly #sender: CallbackSender;
+  readonly #ways: CallbackWays;
   readonly #clock: Clock;
   readonly #faults: CallbackFaults;
   readonly #truth: CallTruth;
 
-  constructor(sender: CallbackSender, clock: Clock, faults: CallbackFaults, truth: CallTruth) {
-    this.#sender = sender;
+  constructor(ways: CallbackWays, clock: Clock, faults: CallbackFaults, truth: CallTruth) {
+    this.#ways = ways;
     this.#clock = clock;
     this.#faults = faults;
     this.#truth = truth;
@@ -63,14 +69,20 @@ export class CallbacksOfCall {
     params: Record<string, string>,
   ): Promise<CallbackAnswer | null> {
     const sentAtEpochMs = this.#truth.nowEpochMs();
-    const noted: CallbackTruth = { kind, event: params['Event'] ?? '', sentAtEpochMs, httpStatus: null, error: null };
+    const noted: CallbackTruth = {
+      kind,
+      event: this.#ways.eventOf(params),
+      sentAtEpochMs,
+      httpStatus: null,
+      error: null,
+    };
     this.#truth.callbacks.push(noted);
     const { unsigned, wrongSignature } = this.#faults;
     const signature = unsigned.includes(kind) ? 'none' : wrongSignature.includes(kind) ? 'wrong' : 'right';
-    const { timeoutMs, retries } = clientSettingsOf(url, kind === 'answer' ? DOCUMENT_TIMEOUT_MS : CALLBACK_TIMEOUT_MS);
+    const { timeoutMs, retries } = this.#ways.patience(kind, url);
     for (let attempt = 0; ; attempt++) {
       try {
-        const answer = await this.#sender.send(method, url, params, signature, timeoutMs);
+        const answer = await this.#ways.send(method, url, params, signature, timeoutMs);
         noted.httpStatus = answer.status;
         return answer;
       } catch (error) {

@@ -1,11 +1,8 @@
 /**
  * The far end's play queue of one stream: audio in, real-time audio out, checkpoints answered when what stood before
- * them has been played, a clear that drops both. Called by the media client, 20 ms at a time; it knows no time of its
- * own.
+ * them has been played, a clear that drops both. Called by a carrier's media stream, 20 ms at a time; it knows no time
+ * of its own.
  */
-
-/** Plivo's best-practices page; above it the stream reports `buffer_overflow`. */
-export const PLAYOUT_CAPACITY_BYTES = 40_000 * 8;
 
 interface Checkpoint {
   name: string;
@@ -22,7 +19,8 @@ export class Playout {
   #playedBytes = 0;
   #checkpoints: Checkpoint[] = [];
 
-  constructor(capacityBytes: number = PLAYOUT_CAPACITY_BYTES) {
+  /** What the carrier keeps for a stream, in bytes of its format. */
+  constructor(capacityBytes: number) {
     this.#capacityBytes = capacityBytes;
   }
 

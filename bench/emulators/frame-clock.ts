@@ -1,9 +1,9 @@
 /**
- * One absolute schedule of 20 ms frames for all streams of the emulator, spread over ten slots of 2 ms. A late timer is
+ * One absolute schedule of 20 ms frames for all streams of an emulator, spread over ten slots of 2 ms. A late timer is
  * caught up frame by frame, as a carrier's network would deliver after a stall; nothing ever drifts. Called by the
  * media clients; a session is called at most once a frame of its own.
  */
-import type { Clock } from '../../../media/contract/clock.ts';
+import type { Clock } from '../../media/contract/clock.ts';
 
 const SLOTS = 10;
 const SLOT_MS = 2;

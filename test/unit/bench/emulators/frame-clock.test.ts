@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FrameClock } from '../../../../../bench/emulators/plivo/frame-clock.ts';
-import { VirtualClock } from '../../../../support/virtual-clock.ts';
+import { FrameClock } from '../../../../bench/emulators/frame-clock.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 function counting(): { frames: number[]; frame(dueAtMs: number): void } {
   const frames: number[] = [];
