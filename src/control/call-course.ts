@@ -11,10 +11,10 @@ import { createSideEffects } from '../lifecycle/side-effects.ts';
 import { createTransitions } from '../lifecycle/transition.ts';
 import { createCallLimits } from '../limits/call-limits.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
-import { timePlacement } from '../metrics/time-placement.ts';
+import { timePlacements } from '../metrics/time-placement.ts';
 import { createDialClearance } from '../placement/dial-clearance.ts';
 import { placeCall } from '../placement/placement.ts';
-import type { CallAdmission, PlaceCall } from '../placement/ports.ts';
+import type { CallAdmission } from '../placement/ports.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
 import type { MediaPlaces } from './media-places.ts';
@@ -87,13 +87,13 @@ export function createCallCourse(
     databaseTurns: createFairQueue({ ...turns, slots: DATABASE_PLACEMENTS, slotsPerKey: DATABASE_PLACEMENTS - 2 }),
   };
   let placing = 0;
-  const place: PlaceCall = async (call) => {
+  const place = timePlacements(metrics, clock, async (call) => {
     placing++;
     try {
-      return await timePlacement(metrics, clock, () => placeCall(placement, call));
+      return await placeCall(placement, call);
     } finally {
       placing--;
     }
-  };
+  });
   return { lineCarriers, transitions, reaper, admission, clearance, place, placing: () => placing };
 }

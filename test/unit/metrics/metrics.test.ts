@@ -14,7 +14,7 @@ import { type ControlMetrics, createControlMetrics } from '../../../src/metrics/
 import { databaseFamilies } from '../../../src/metrics/database-metrics.ts';
 import { metricsText } from '../../../src/metrics/exposition.ts';
 import { createMediaReports } from '../../../src/metrics/media-reports.ts';
-import { timePlacement } from '../../../src/metrics/time-placement.ts';
+import { timePlacements } from '../../../src/metrics/time-placement.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const silent = pino({ level: 'silent' });
@@ -59,8 +59,11 @@ describe('what control counts', () => {
     metrics.webhookAttempted({ outcome: 'delivered', seconds: 0.02, sinceEventSeconds: 0.3 });
     metrics.webhookAttempted({ outcome: 'retry', seconds: 3, sinceEventSeconds: null });
     const clock = new VirtualClock();
-    await timePlacement(metrics, clock, async () => ({ kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1 }));
-    await expect(timePlacement(metrics, clock, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+    const call = {} as never;
+    const limited = { kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1 } as const;
+    await timePlacements(metrics, clock, async () => limited)(call);
+    const away = timePlacements(metrics, clock, () => Promise.reject(new Error('away')));
+    await expect(away(call)).rejects.toThrow('away');
     const applied = { call: { status: 'no_answer', endedReason: 'busy' }, change: { finished: true } };
     const transitions = observeEnds((call) => metrics?.callEnded(call.status, call.endedReason ?? 'none'), {
       apply: async () => applied as never,
