@@ -48,8 +48,12 @@ export interface ObservedAttempt {
 
 export type AttemptResult = 'delivered' | 'failed' | 'skipped';
 
-/** Never rejects: a database that is away leaves the row as it was, for the sweep. */
-export async function attemptDelivery(deps: DeliveryDeps, id: string): Promise<AttemptResult> {
+/** What a lane runs for each id. Never rejects: a database that is away leaves the row as it was, for the sweep. */
+export function createDelivery(deps: DeliveryDeps): (id: string) => Promise<AttemptResult> {
+  return (id) => attempt(deps, id);
+}
+
+async function attempt(deps: DeliveryDeps, id: string): Promise<AttemptResult> {
   const { store, clock, logger } = deps;
   let delivery: ClaimedDelivery | null = null;
   try {

@@ -1,6 +1,6 @@
 /**
  * Brings due deliveries to the lane of their receiver, so that one bad receiver delays nobody else's. Fed by the due
- * queue, by retries and by the sweep; runs `attemptDelivery`.
+ * queue, by retries and by the sweep; runs what `delivery.ts` makes.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

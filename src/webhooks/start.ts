@@ -9,7 +9,7 @@ import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { createServerSessions, type ServerSessions } from '../store/server-sessions.ts';
-import { attemptDelivery, type ObservedAttempt } from './delivery.ts';
+import { createDelivery, type ObservedAttempt } from './delivery.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { type DueQueue, startDueQueue } from './due-queue.ts';
@@ -65,21 +65,17 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
     clock,
     logger,
     retryScale,
-    attempt: (id) =>
-      attemptDelivery(
-        {
-          store,
-          http: deps.http,
-          clock,
-          random: deps.random,
-          logger,
-          retryScale,
-          ...(deps.observed === undefined ? {} : { observed: deps.observed }),
-          onRetry: (delivery, afterMs) => dueQueue?.announceLater(delivery.id, afterMs),
-          onNext: (delivery) => dispatcher.offer([delivery]),
-        },
-        id,
-      ),
+    attempt: createDelivery({
+      store,
+      http: deps.http,
+      clock,
+      random: deps.random,
+      logger,
+      retryScale,
+      ...(deps.observed === undefined ? {} : { observed: deps.observed }),
+      onRetry: (delivery, afterMs) => dueQueue?.announceLater(delivery.id, afterMs),
+      onNext: (delivery) => dispatcher.offer([delivery]),
+    }),
     onDrained: (endpointId) => sweep?.drained(endpointId),
   });
   dueQueue = await startDueQueue({

@@ -4,7 +4,7 @@ import type { CallRecord } from '../../../src/calls/call-record.ts';
 import type { OutboundHttp, OutboundRequest, OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { type AttemptResult, attemptDelivery } from '../../../src/webhooks/delivery.ts';
+import { type AttemptResult, createDelivery } from '../../../src/webhooks/delivery.ts';
 import { createDeliveryStore, type DeliveryStore, type DueDelivery } from '../../../src/webhooks/delivery-store.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import type { CallEventName } from '../../../src/webhooks/events.ts';
@@ -84,25 +84,21 @@ export async function createDeliveryBench(random: () => number = () => 0.5): Pro
       const ids = await db.transaction((tx) => recordCallEvent(tx, call, event, {}, clock));
       return ids[0]!;
     },
-    attempt: (id) =>
-      attemptDelivery(
-        {
-          store,
-          clock,
-          random,
-          logger,
-          http: {
-            async send(request) {
-              bench.sent.push(request);
-              return await (http === null ? script(request) : http.send(request));
-            },
-            close: async () => {},
-          },
-          onRetry: (delivery, afterMs) => bench.retries.push({ id: delivery.id, afterMs }),
-          onNext: (delivery) => bench.next.push({ id: delivery.id, endpointId: delivery.endpointId }),
+    attempt: createDelivery({
+      store,
+      clock,
+      random,
+      logger,
+      http: {
+        async send(request) {
+          bench.sent.push(request);
+          return await (http === null ? script(request) : http.send(request));
         },
-        id,
-      ),
+        close: async () => {},
+      },
+      onRetry: (delivery, afterMs) => bench.retries.push({ id: delivery.id, afterMs }),
+      onNext: (delivery) => bench.next.push({ id: delivery.id, endpointId: delivery.endpointId }),
+    }),
     async row(id) {
       const rows = await db.query<DeliveryRow>('SELECT * FROM webhook_deliveries WHERE id = $1', [id]);
       return rows[0]!;
