@@ -14,10 +14,10 @@ import type { Principal } from '../authentication.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { PLACED_HEADERS, PLACING_CODES, PLACING_HEADERS } from '../outbound-call/answers.ts';
-import { answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
+import { answerOrRefuseOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
 import { type AskedCall, type PlacingDeps, placeAndAnswer } from '../outbound-call/place-and-answer.ts';
 import { outboundCallBody } from '../outbound-call/request-body.ts';
-import { answeringRefusals, prefersRepresentation, sendStored } from '../outbound-call/stored-answer.ts';
+import { prefersRepresentation, sendStored } from '../outbound-call/stored-answer.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { leadCalledAnswer } from './answers.ts';
@@ -86,17 +86,15 @@ export function registerLeadCall(app: FastifyInstance, guard: Guard, deps: Placi
       const read = readLeadCall(body, principal.slug);
       if (!read.ok) throw new Refusal(read.code);
       const scope = key === null ? null : { workspaceId: principal.workspaceId, methodPath, key };
-      const answer = await answerOnce(deps, scope, body, () =>
-        answeringRefusals(async () =>
-          placeAndAnswer(deps, {
-            ...(await leadCall(deps, principal, leadId, read.call)),
-            idempotencyKey: key,
-            idempotencyPath: methodPath,
-            requestId: request.id,
-            by: changedBy(request),
-            fullAnswer: prefersRepresentation(request.headers['prefer']),
-          }),
-        ),
+      const answer = await answerOrRefuseOnce(deps, scope, body, async () =>
+        placeAndAnswer(deps, {
+          ...(await leadCall(deps, principal, leadId, read.call)),
+          idempotencyKey: key,
+          idempotencyPath: methodPath,
+          requestId: request.id,
+          by: changedBy(request),
+          fullAnswer: prefersRepresentation(request.headers['prefer']),
+        }),
       );
       return sendStored(reply, answer);
     },

@@ -12,8 +12,8 @@ import { finishIdempotent, type IdempotencyScope } from '../../store/idempotency
 import type { Principal } from '../authentication.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
-import { type Answer, answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
-import { answeringRefusals, sendStored } from '../outbound-call/stored-answer.ts';
+import { answerOrRefuseOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
+import { type Answer, sendStored } from '../outbound-call/stored-answer.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { createdLeadAnswer } from './answers.ts';
@@ -52,8 +52,8 @@ export function registerCreateLead(app: FastifyInstance, guard: Guard, deps: Lea
       if (!read.ok) throw refusalOf(read.fault);
       if (given['enterprise'] !== principal.slug) throw new Refusal('unauthorized');
       const scope = key === null ? null : { workspaceId: principal.workspaceId, methodPath: `POST ${LEADS_PATH}`, key };
-      const answer = await answerOnce(deps, scope, body, () =>
-        answeringRefusals(() => createLead(deps, principal, read.value, scope, changedBy(request))),
+      const answer = await answerOrRefuseOnce(deps, scope, body, () =>
+        createLead(deps, principal, read.value, scope, changedBy(request)),
       );
       return sendStored(reply, answer);
     },

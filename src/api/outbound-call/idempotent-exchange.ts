@@ -21,12 +21,7 @@ import {
 } from '../../store/idempotency-keys.ts';
 import { Refusal } from '../refusal.ts';
 import { bodySha256 } from './canonical-json.ts';
-
-export interface Answer extends StoredAnswer {
-  callUuid: string | null;
-  /** True when nobody knows yet whether the carrier dialled. */
-  outcomeUnknown: boolean;
-}
+import { type Answer, refusedAnswer } from './stored-answer.ts';
 
 /**
  * Asked again, the same request is refused the same way: what it names is not there, must not be called, or was refused
@@ -54,6 +49,18 @@ export function idempotencyKeyOf(header: string | string[] | undefined): string 
   const key = KEY.exec(text)?.[1];
   if (key === undefined || text.startsWith('"') !== text.endsWith('"')) throw new Refusal('invalid_idempotency_key');
   return key;
+}
+
+/** As `answerOnce`; a refusal of the work becomes an answer, so that a final one can be stored under the key. */
+export function answerOrRefuseOnce(...[deps, scope, body, work]: Parameters<typeof answerOnce>): Promise<StoredAnswer> {
+  return answerOnce(deps, scope, body, async () => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Refusal) return refusedAnswer(error, null);
+      throw error;
+    }
+  });
 }
 
 export async function answerOnce(

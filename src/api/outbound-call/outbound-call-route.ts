@@ -9,10 +9,10 @@ import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { PLACED_HEADERS, PLACING_CODES, PLACING_HEADERS, placedAnswer } from './answers.ts';
-import { answerOnce, idempotencyKeyOf } from './idempotent-exchange.ts';
+import { answerOrRefuseOnce, idempotencyKeyOf } from './idempotent-exchange.ts';
 import { type PlacingDeps, placeAndAnswer } from './place-and-answer.ts';
 import { outboundCallBody, readOutboundCall } from './request-body.ts';
-import { answeringRefusals, prefersRepresentation, sendStored } from './stored-answer.ts';
+import { prefersRepresentation, sendStored } from './stored-answer.ts';
 
 const PATH = '/api/outbound-call';
 const METHOD_PATH = `POST ${PATH}`;
@@ -56,19 +56,17 @@ export function registerOutboundCall(app: FastifyInstance, guard: Guard, deps: P
         idempotencyKey === null
           ? null
           : { workspaceId: principal.workspaceId, methodPath: METHOD_PATH, key: idempotencyKey };
-      const answer = await answerOnce(deps, scope, body, () =>
-        answeringRefusals(() =>
-          placeAndAnswer(deps, {
-            ...call,
-            principal,
-            lead: null,
-            idempotencyKey,
-            idempotencyPath: METHOD_PATH,
-            requestId: request.id,
-            by: changedBy(request),
-            fullAnswer: prefersRepresentation(request.headers['prefer']),
-          }),
-        ),
+      const answer = await answerOrRefuseOnce(deps, scope, body, () =>
+        placeAndAnswer(deps, {
+          ...call,
+          principal,
+          lead: null,
+          idempotencyKey,
+          idempotencyPath: METHOD_PATH,
+          requestId: request.id,
+          by: changedBy(request),
+          fullAnswer: prefersRepresentation(request.headers['prefer']),
+        }),
       );
       return sendStored(reply, answer);
     },

@@ -15,8 +15,7 @@ import type { Principal } from '../authentication.ts';
 import { readCallView } from '../calls/call-view.ts';
 import { drainingRefusal, limitHeaders, limitRefusal } from '../limits/limit-refusal.ts';
 import { Refusal } from '../refusal.ts';
-import type { Answer } from './idempotent-exchange.ts';
-import { refusedAnswer } from './stored-answer.ts';
+import { type Answer, refusedAnswer } from './stored-answer.ts';
 import { findTargets } from './targets.ts';
 
 export interface PlacingDeps {

@@ -1,8 +1,13 @@
 /** Answers that may be stored under an Idempotency-Key: made of a refusal, and sent exactly as stored. */
 import type { FastifyReply } from 'fastify';
 import type { StoredAnswer } from '../../store/idempotency-keys.ts';
-import { Refusal } from '../refusal.ts';
-import type { Answer } from './idempotent-exchange.ts';
+import type { Refusal } from '../refusal.ts';
+
+export interface Answer extends StoredAnswer {
+  callUuid: string | null;
+  /** True when nobody knows yet whether the carrier dialled. */
+  outcomeUnknown: boolean;
+}
 
 /** The specification's two keys; the code and the call ride in headers. */
 export function refusedAnswer(refusal: Refusal, callUuid: string | null): Answer {
@@ -17,16 +22,6 @@ export function refusedAnswer(refusal: Refusal, callUuid: string | null): Answer
     callUuid,
     outcomeUnknown: false,
   };
-}
-
-/** A refusal becomes an answer, so that a final one can be stored under the key. */
-export async function answeringRefusals(work: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Refusal) return refusedAnswer(error, null);
-    throw error;
-  }
 }
 
 export function sendStored(reply: FastifyReply, answer: StoredAnswer): FastifyReply {

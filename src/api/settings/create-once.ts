@@ -10,8 +10,8 @@ import { sealedPlace } from '../../sealing/sealed-places.ts';
 import type { Sealer } from '../../sealing/sealer.ts';
 import type { Database } from '../../store/database.ts';
 import { finishIdempotent, type IdempotencyScope } from '../../store/idempotency-keys.ts';
-import { type Answer, answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
-import { sendStored } from '../outbound-call/stored-answer.ts';
+import { answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
+import { type Answer, sendStored } from '../outbound-call/stored-answer.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface CreateOnceDeps {
