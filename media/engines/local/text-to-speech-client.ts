@@ -3,9 +3,11 @@
  * requests at once. It keeps the event loop alive only while it waits for an answer. When the thread dies, every request fails
  * with a `VoiceError` of code `engine_gone`, and so does each later one: make a new client with a new port then.
  */
+
 import type { MessagePort } from 'node:worker_threads';
 import type { SpeechChunk, TextToSpeech } from '../../contract/engines.ts';
-import { FLITE_RATE_HZ, FLITE_VOICES } from './flite-voice.ts';
+import { LOCAL_VOICES } from '../../contract/local-voices.ts';
+import { FLITE_RATE_HZ } from './flite-voice.ts';
 import type { FromSpeech, ToSpeech } from './speech-messages.ts';
 import { VoiceError } from './voice-error.ts';
 
@@ -53,7 +55,7 @@ export function createTextToSpeechClient(port: MessagePort): TextToSpeech {
 
   return {
     outputRateHz: FLITE_RATE_HZ,
-    voices: FLITE_VOICES,
+    voices: LOCAL_VOICES,
     synthesize({ text, voice, signal, ahead = false, isFixed = false, onQueued }, onChunk) {
       if (signal.aborted) return Promise.reject(abortError());
       if (gone) return Promise.reject(goneError());
