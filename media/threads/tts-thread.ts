@@ -3,7 +3,8 @@
  * voices warm), 100 to 250 MB. See docs/decisions/embedded-engines.md. Started by `media/main.ts`.
  */
 import { systemClock } from '../contract/clock.ts';
-import { FLITE_VOICES, loadFliteVoice } from '../engines/local/flite-voice.ts';
+import { LOCAL_VOICES } from '../contract/local-voices.ts';
+import { loadFliteVoice } from '../engines/local/flite-voice.ts';
 import { keepPieces } from '../engines/local/kept-voice.ts';
 import { createTtsScheduler } from '../engines/local/tts-scheduler.ts';
 import { serveTtsClient } from '../engines/local/tts-service.ts';
@@ -19,7 +20,7 @@ await runEngineThread(
     const { packages } = engineOf(VOICES, 'voice engine', 'local');
     const voice = await withPackages('The local voice', packages, loadFliteVoice);
     // Each voice's code is compiled by the engine at its first use, which would make a first sentence late.
-    for (const name of FLITE_VOICES) voice.speak({ text: WARM_UP_TEXT, voice: name, isFirst: true, end: 'text' });
+    for (const name of LOCAL_VOICES) voice.speak({ text: WARM_UP_TEXT, voice: name, isFirst: true, end: 'text' });
     voice.prepare();
     return createTtsScheduler(keepPieces(voice), systemClock, setImmediate);
   },

@@ -7,8 +7,6 @@ import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { LONGEST_LINE, LONGEST_TEXT, line, spokenLine, text, variable } from './schema-parts.ts';
 import { tool, toolName } from './tool-schema.ts';
 
-/** Voices of the local engine. */
-export const VOICES = ['slt', 'rms', 'awb', 'kal16'] as const;
 export const MAX_DURATION_SECONDS = { least: 30, most: 14_400 };
 
 const STEP_ID = /^[A-Za-z0-9_-]{1,64}$/;

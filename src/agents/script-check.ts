@@ -3,11 +3,12 @@
  * placeholders, times. Called by `check-agent.ts`. Each rule adds its faults and goes on, so
  * that all are listed at once.
  */
+
 import type { ScriptedAgent, ScriptedReply, ScriptedStep } from '../../media/contract/agent-definition.ts';
 import { ENDED_REASONS, isEndedReason } from '../../media/contract/call-outcome.ts';
 import type { ScriptedLine } from '../../media/contract/clip.ts';
+import { isLocalVoice, LOCAL_VOICES } from '../../media/contract/local-voices.ts';
 import { type AgentFault, type PathPart, pathText, type Report } from '../errors/agent-faults.ts';
-import { VOICES } from './definition-schema.ts';
 import type { Lexicon } from './lexicon.ts';
 import { checkPhrase, phraseKey } from './phrase-check.ts';
 import { checkSpoken } from './placeholder-check.ts';
@@ -19,8 +20,8 @@ export function checkScript(agent: ScriptedAgent, lexicon: Lexicon, isWhole = tr
   const faults: AgentFault[] = [];
   const report: Report = (at, problem) => faults.push({ path: pathText(at), problem });
 
-  if (!VOICES.includes(agent.voice as (typeof VOICES)[number])) {
-    report(['voice'], `'${agent.voice}' is no known voice; use one of ${VOICES.join(', ')}`);
+  if (!isLocalVoice(agent.voice)) {
+    report(['voice'], `'${agent.voice}' is no known voice; use one of ${LOCAL_VOICES.join(', ')}`);
   }
   if (agent.idle.endAfterMs <= agent.idle.promptAfterMs) {
     report(['idle', 'endAfterMs'], `must be more than idle.promptAfterMs (${agent.idle.promptAfterMs})`);

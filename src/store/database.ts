@@ -1,7 +1,6 @@
 /**
- * Statements and transactions at PostgreSQL, over a pool of sessions that survives what becomes of the server. A pool
- * without an `error` listener takes the process down when PostgreSQL drops an idle connection, so nothing but
- * `server-sessions.ts` opens one.
+ * Statements and transactions at PostgreSQL, over a pool of sessions (`server-sessions.ts`), and a lock that lasts as
+ * long as its session. What becomes of the server is told by a statement that fails, never by a process that ends.
  */
 import pg from 'pg';
 import { isUnanswered } from './database-away.ts';
@@ -50,10 +49,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     sessions,
     inUse: 'finish',
+    onIdleError: options.onIdleError,
     ...(lifetimeSeconds === undefined ? {} : { lifetimeSeconds }),
   });
   const statements = createStatements();
-  pool.on('error', options.onIdleError);
   // A connection in use reports its death by its own event too, and can do so in the same turn in which the pool hands
   // it over, before whoever asked for it could listen. The failed query is what counts.
   pool.on('connect', (client) => client.on('error', () => {}));

@@ -22,6 +22,8 @@ export interface SessionPoolOptions {
   sessions: ServerSessions;
   /** In a shutdown, of sessions in use: they end when they are released, or at once, as if the server were killed. */
   inUse: 'finish' | 'are_cut';
+  /** A session that waited in the pool ended. Required: unheard, it would take the process down. */
+  onIdleError(error: Error): void;
   /** For tests; default 60 s. */
   lifetimeSeconds?: number;
 }
@@ -50,7 +52,8 @@ export function createServerSessions(): ServerSessions {
   };
 }
 
-export function openSessionPool({ config, sessions, inUse, lifetimeSeconds }: SessionPoolOptions): SessionPool {
+export function openSessionPool(options: SessionPoolOptions): SessionPool {
+  const { config, sessions, inUse, lifetimeSeconds } = options;
   const open = new Set<pg.PoolClient>();
   const held = new Set<pg.PoolClient>();
   const left = new WeakSet<pg.PoolClient>();
@@ -59,6 +62,7 @@ export function openSessionPool({ config, sessions, inUse, lifetimeSeconds }: Se
     maxLifetimeSeconds: lifetimeSeconds ?? LIFETIME_SECONDS,
     Client: tellingClient(sessions.failed),
   });
+  pool.on('error', options.onIdleError);
   pool.on('connect', (client) => open.add(client));
   pool.on('acquire', (client) => held.add(client));
   pool.on('release', (_error, client) => held.delete(client));

@@ -82,9 +82,9 @@ async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQue
     sessions: options.sessions,
     // The worker listens in one and never gives it back. What is cut is a notice, which the sweep makes up for.
     inUse: 'are_cut',
+    onIdleError: options.onTrouble,
   });
   parts.push({ close });
-  pool.on('error', options.onTrouble);
   // A connection that dies while BullMQ has it in hand reports by its own event too, which nobody else may hear.
   pool.on('connect', (client) => client.on('error', options.onTrouble));
   const client = await pool.connect();

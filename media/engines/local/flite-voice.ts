@@ -9,8 +9,6 @@ import { FliteInstance } from './flite-wasi.ts';
 import type { PieceEnd } from './sentence-pieces.ts';
 import { spokenText } from './spoken-text.ts';
 
-/** `slt` US woman, `rms` US man, `awb` Scottish man, `kal16` robotic and twelve times cheaper (for load and tests). */
-export const FLITE_VOICES: readonly string[] = ['slt', 'rms', 'awb', 'kal16'];
 export const FLITE_RATE_HZ = 16000;
 
 /** Flite's own silence is digital noise of a few steps; its quietest consonants are above this. */

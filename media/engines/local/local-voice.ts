@@ -2,9 +2,11 @@
  * The local voice as the registry gives it, over the TTS thread: a sentence is asked of the thread of now, so that
  * calls go on speaking when the thread died and another has taken its place.
  */
+
 import type { MessagePort } from 'node:worker_threads';
 import type { TextToSpeech } from '../../contract/engines.ts';
-import { FLITE_RATE_HZ, FLITE_VOICES } from './flite-voice.ts';
+import { LOCAL_VOICES } from '../../contract/local-voices.ts';
+import { FLITE_RATE_HZ } from './flite-voice.ts';
 import { createTextToSpeechClient } from './text-to-speech-client.ts';
 
 export function localVoiceOf(portNow: () => MessagePort): TextToSpeech {
@@ -12,7 +14,7 @@ export function localVoiceOf(portNow: () => MessagePort): TextToSpeech {
   let client: TextToSpeech;
   return {
     outputRateHz: FLITE_RATE_HZ,
-    voices: FLITE_VOICES,
+    voices: LOCAL_VOICES,
     synthesize(request, onChunk) {
       const now = portNow();
       if (now !== port) client = createTextToSpeechClient(now);

@@ -6,7 +6,8 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { SpeechChunk, TextToSpeech } from '../../contract/engines.ts';
-import { FLITE_RATE_HZ, FLITE_VOICES } from './flite-voice.ts';
+import { LOCAL_VOICES } from '../../contract/local-voices.ts';
+import { FLITE_RATE_HZ } from './flite-voice.ts';
 import type { FromTts, ToTts } from './tts-messages.ts';
 import { VoiceError } from './voice-error.ts';
 
@@ -54,7 +55,7 @@ export function createTextToSpeechClient(port: MessagePort): TextToSpeech {
 
   return {
     outputRateHz: FLITE_RATE_HZ,
-    voices: FLITE_VOICES,
+    voices: LOCAL_VOICES,
     synthesize({ text, voice, signal, ahead = false, isFixed = false, onQueued }, onChunk) {
       if (signal.aborted) return Promise.reject(abortError());
       if (gone) return Promise.reject(goneError());

@@ -4,9 +4,11 @@
  * one piece; one that nobody waits for yet goes behind those that somebody hears.
  * Called by the TTS thread. Knows no ports; between two pieces it yields, so that cancellations get in.
  */
+
 import type { Clock } from '../../contract/clock.ts';
 import type { SpeechChunk } from '../../contract/engines.ts';
-import { FLITE_RATE_HZ, FLITE_VOICES, type FliteVoice } from './flite-voice.ts';
+import { isLocalVoice, LOCAL_VOICES } from '../../contract/local-voices.ts';
+import { FLITE_RATE_HZ, type FliteVoice } from './flite-voice.ts';
 import { type Piece, sentencePieces } from './sentence-pieces.ts';
 import { VoiceError } from './voice-error.ts';
 import { type Metered, timed } from './work-meter.ts';
@@ -124,10 +126,10 @@ export function createTtsScheduler(
   }
 
   function refusal(text: string, voiceName: string, ahead: boolean): VoiceError | null {
-    if (!FLITE_VOICES.includes(voiceName)) {
+    if (!isLocalVoice(voiceName)) {
       return new VoiceError(
         'unknown_voice',
-        `The local voices are ${FLITE_VOICES.join(', ')}, not "${voiceName.slice(0, 40)}".`,
+        `The local voices are ${LOCAL_VOICES.join(', ')}, not "${voiceName.slice(0, 40)}".`,
       );
     }
     if (text.length > MAX_TEXT_CHARACTERS) {

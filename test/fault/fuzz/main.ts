@@ -10,7 +10,7 @@ import { MediaSocketClient } from '../../../bench/calls/media-socket-client.ts';
 import { BENCH_ORIGIN } from '../../../bench/calls/stub-control.ts';
 import { type Subject, startMediaProcess } from '../../../bench/calls/subjects.ts';
 import { residentBytes } from '../../../bench/calls/thread-cpu.ts';
-import { readOptions } from '../../../bench/harness/options.ts';
+import { readNames, readOptions } from '../../../bench/harness/options.ts';
 import { LiveClient } from '../../../bench/live-client/live-client.ts';
 import { CARRIER_MESSAGES, createMutator, LIVE_MESSAGES } from './mutator.ts';
 
@@ -45,8 +45,11 @@ const { values } = readOptions({
 });
 const messages = Number(values.messages);
 const seed = Number(values.seed);
+const subjects = readNames('subjects', values.subjects, ['uws', 'ws']);
+const DOORS = ['media', 'live'] as const;
+type Door = (typeof DOORS)[number];
+const doors = readNames('at', values.at, DOORS);
 
-type Door = 'media' | 'live';
 /** Upgrades that were answered with a fault of ours. */
 let serverFaults = 0;
 const errors = new Map<string, number>();
@@ -209,11 +212,11 @@ async function fuzz(subject: Subject, door: Door): Promise<string[]> {
 
 console.log(`seed ${seed}`);
 let failed = false;
-for (const name of values.subjects.split(',')) {
-  for (const door of values.at.split(',')) {
-    const subject = await startMediaProcess(name === 'ws' ? 'ws' : 'uws', 1, values.log === 'warn' ? 'warn' : 'fatal');
+for (const name of subjects) {
+  for (const door of doors) {
+    const subject = await startMediaProcess(name, 1, values.log === 'warn' ? 'warn' : 'fatal');
     try {
-      for (const fault of await fuzz(subject, door === 'live' ? 'live' : 'media')) {
+      for (const fault of await fuzz(subject, door)) {
         failed = true;
         console.log(`FAILED ${subject.name} /${door}: ${fault}`);
       }

@@ -5,7 +5,7 @@
  * order or ended twice.
  */
 
-import { readOptions } from '../../../bench/harness/options.ts';
+import { readNames, readOptions } from '../../../bench/harness/options.ts';
 import { violationLines } from '../judge/history-checker.ts';
 import { runHistory } from './run.ts';
 import { EVENTS_PER_TERMINATION } from './terminations.ts';
@@ -31,7 +31,7 @@ const { values } = readOptions({
   },
 });
 let sound = true;
-for (const queue of values.queue.split(',') as ('postgres' | 'redis')[]) {
+for (const queue of readNames('queue', values.queue, ['postgres', 'redis'])) {
   const startedAtMs = performance.now();
   const reports = await runHistory({
     queue,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { helpOf } from '../../../bench/harness/options.ts';
+import { helpOf, namesOf } from '../../../bench/harness/options.ts';
 
 it('help names every option with its value, meaning and default', () => {
   const help = helpOf({
@@ -18,4 +18,17 @@ it('help names every option with its value, meaning and default', () => {
     '  --help       this',
     '',
   ]);
+});
+
+it('takes a list of names, and refuses one that is not known with those that are', () => {
+  expect(namesOf('subjects', 'ws, uws', ['uws', 'ws'])).toEqual(['ws', 'uws']);
+  for (const [given, name] of [
+    ['uws,wss', 'wss'],
+    ['', ''],
+    ['uws,', ''],
+  ] as const) {
+    expect(() => namesOf('subjects', given, ['uws', 'ws'])).toThrow(
+      `--subjects: there is no '${name}'; it takes a list of: uws, ws`,
+    );
+  }
 });

@@ -8,6 +8,7 @@ import { frameBytesOf, type LegFormat } from '../../../media/contract/audio-form
 import type { CarrierDeclaration, FramesPerMessage } from '../../../media/contract/carriers.ts';
 import type { MediaCodec, MediaCodecFactory } from '../../../media/io/carriers/media-codec.ts';
 import type { CallbackRequest, Carrier, StreamInstruction } from '../../../src/carriers/carrier.ts';
+import { eventually } from '../../support/eventually.ts';
 import { NO_STREAM_EVENTS } from '../../support/fakes/no-stream-events.ts';
 
 export interface CallAtCarrier {
@@ -21,6 +22,17 @@ export interface CallAtCarrier {
   /** Resolves when these keys have reached the far end. */
   keysPressed(): Promise<string>;
   hasEnded(): Promise<unknown>;
+  /** The call's stream at the gateway. */
+  stream: {
+    /** All messages so far, as they came. */
+    received(): readonly { bytes: Uint8Array; isBinary: boolean }[];
+    /** What the callee has said from the stream's first frame on, in the first declared format. */
+    said(): Uint8Array;
+    /** The socket breaks, as with the process that held it. */
+    lose(): void;
+  };
+  /** Resolves when the carrier has asked at the document's `nextUrl`. */
+  askedForNext(): Promise<unknown>;
 }
 
 export interface CarrierKit {
@@ -31,7 +43,10 @@ export interface CarrierKit {
   /** At its emulator. */
   make(credentials: Record<string, string>): Carrier;
   codecs(settings: { framesPerMessage: FramesPerMessage }): MediaCodecFactory;
-  /** A call that was answered and has its stream, at the emulator. */
+  /**
+   * A call that was answered and has its stream, at the emulator: its callee speaks, and its document is the carrier's
+   * own.
+   */
   ongoingCall(carrier: Carrier): Promise<CallAtCarrier>;
   /** As the carrier would send it: signed, and unlike any other. */
   signed(kind: string, params: Record<string, string>): CallbackRequest;
@@ -51,6 +66,8 @@ const STREAM: Omit<StreamInstruction, 'format'> = {
   nextUrl: 'https://gw.example.com/carriers/x/c1/next',
   pauseSeconds: 0,
 };
+/** Half a second. */
+const SPOKEN_FRAMES = 25;
 const ALL_FORMATS: readonly LegFormat[] = (['mulaw', 'pcm_s16le', 'opus'] as const).flatMap((codec) =>
   ([8000, 16000, 24000, 48000] as const).map((rateHz) => ({ codec, rateHz })),
 );
@@ -114,6 +131,44 @@ export const CARRIER_CHECKS: readonly CarrierCheck[] = [
       for (const text of ['', '{', 'null', '[]', '{}', '{"event":"media"}', '\u0000', '{"event":"start","start":7}']) {
         for (const isBinary of [false, true]) codec.decode(new TextEncoder().encode(text), isBinary);
       }
+    },
+  },
+  {
+    claims: 'its codec reads what its emulator sends: one start, then all that the callee said, and nothing else',
+    async run(kit) {
+      const { stream } = await kit.ongoingCall(whole(kit));
+      let starts = 0;
+      const heard: number[] = [];
+      const codec = kit.codecs({ framesPerMessage: kit.declared.framesPerMessage[0] }).create(kit.declared.formats[0], {
+        ...NO_STREAM_EVENTS,
+        started: ({ format }) => {
+          starts++;
+          if (format !== null) expect(format).toEqual(kit.declared.formats[0]);
+        },
+        audio: (bytes, start, lengthBytes) => heard.push(...bytes.subarray(start, start + lengthBytes)),
+      });
+      const wantedBytes = frameBytesOf(kit.declared.formats[0]) * SPOKEN_FRAMES;
+      let read = 0;
+      await eventually('what the callee said', () => {
+        const messages = stream.received();
+        for (; read < messages.length; read++) {
+          const { bytes, isBinary } = messages[read]!;
+          expect(['audio', 'event', 'ignored'], `message ${read}`).toContain(codec.decode(bytes, isBinary));
+        }
+        return heard.length >= wantedBytes;
+      });
+      expect(starts).toBe(1);
+      expect(new Set(heard).size, 'sound that is no silence').toBeGreaterThan(2);
+      expect(Buffer.from(heard).equals(stream.said().subarray(0, heard.length)), 'what was said is heard').toBe(true);
+    },
+  },
+  {
+    claims: 'when the stream is lost and the call is not, the carrier asks for what is next',
+    async run(kit) {
+      const { stream, askedForNext, hasEnded } = await kit.ongoingCall(whole(kit));
+      stream.lose();
+      const first = await Promise.race([askedForNext().then(() => 'asked'), hasEnded().then(() => 'ended')]);
+      expect(first).toBe('asked');
     },
   },
   {

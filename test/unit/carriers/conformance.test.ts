@@ -123,6 +123,7 @@ describe('the suite', () => {
     expect(await failed(boasting)).toEqual([
       'it wants the credentials that it declares, each of them, and no others',
       'its answer document opens the stream in each format that it declares, and in no other',
+      'its codec reads what its emulator sends: one start, then all that the callee said, and nothing else',
       '`redirect` is there if it is declared, and then a live call asks at the new address',
       '`transfer` is there if it is declared, and then a live call is handed on',
       'keys go out in the stream, by request, or not at all, as declared',
@@ -145,7 +146,24 @@ describe('the suite', () => {
         parseCallback: () => {
           throw new Error('not for me');
         },
+        answerDocument(stream) {
+          const { contentType, body } = kit.make(credentials).answerDocument(stream);
+          return { contentType, body: body.replace(/<Redirect.*<\/Redirect>/s, '') };
+        },
       }),
+      codecs(settings) {
+        const factory = kit.codecs(settings);
+        return {
+          ...factory,
+          // Half of each frame is not told.
+          create: (format, events) =>
+            factory.create(format, {
+              ...events,
+              audio: (bytes, start, lengthBytes, timestampMs) =>
+                events.audio(bytes, start, lengthBytes / 2, timestampMs),
+            }),
+        };
+      },
     };
     expect(
       await failed({
@@ -157,6 +175,8 @@ describe('the suite', () => {
       }),
     ).toEqual([
       'it has the name of the list, on both sides',
+      'its codec reads what its emulator sends: one start, then all that the callee said, and nothing else',
+      'when the stream is lost and the call is not, the carrier asks for what is next',
       'a callback counts with its signature only; a copy has the same one, and the next request another',
       'any callback can be read',
       'a live call is found, hung up, and then gone; what is over counts as ended',

@@ -127,8 +127,7 @@ describe('a server that refuses new sessions because it shuts down', () => {
   it('has those of all pools of the process back, one that nobody gives back among them', async () => {
     const sessions = createServerSessions();
     const [busy, quiet] = [open({ sessions, maxConnections: 2 }), open({ sessions })];
-    const queue = openSessionPool({ config: { connectionString }, sessions, inUse: 'are_cut' });
-    queue.pool.on('error', () => {});
+    const queue = openSessionPool({ config: { connectionString }, sessions, inUse: 'are_cut', onIdleError: () => {} });
     const listener = await queue.pool.connect();
     let failed = 0;
     listener.on('error', () => {

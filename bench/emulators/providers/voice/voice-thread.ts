@@ -3,7 +3,7 @@
  * own clock does not wait for a sentence to be made. Posts `{ready}` when it is warm.
  */
 import { parentPort } from 'node:worker_threads';
-import { FLITE_VOICES } from '../../../../media/engines/local/flite-voice.ts';
+import { LOCAL_VOICES } from '../../../../media/contract/local-voices.ts';
 import { loadTimedVoice, type TimedSpeech } from './timed-flite.ts';
 
 export interface ToVoiceThread {
@@ -21,7 +21,7 @@ if (parentPort === null) throw new Error('voice-thread is a worker thread: start
 const parent = parentPort;
 const post = (message: FromVoiceThread, transfer: ArrayBuffer[] = []): void => parent.postMessage(message, transfer);
 const voice = await loadTimedVoice();
-for (const name of FLITE_VOICES) voice.speak(WARM_UP_TEXT, name, 1);
+for (const name of LOCAL_VOICES) voice.speak(WARM_UP_TEXT, name, 1);
 voice.prepare();
 parent.on('message', ({ id, text, voice: name, speed }: ToVoiceThread) => {
   try {

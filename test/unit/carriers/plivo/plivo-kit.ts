@@ -5,10 +5,11 @@ import { PATIENCE_MS } from '../../../../bench/harness/patience.ts';
 import { CARRIERS } from '../../../../media/contract/carriers.ts';
 import { systemClock } from '../../../../media/contract/clock.ts';
 import { createPlivoCodecFactory } from '../../../../media/io/carriers/plivo/plivo-codec.ts';
+import type { Carrier } from '../../../../src/carriers/carrier.ts';
 import { plivoCarrierFactory } from '../../../../src/carriers/plivo/plivo-carrier.ts';
 import { signV3 } from '../../../../src/carriers/plivo/signature-v3.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { startGatewayFake, streamXml } from '../../bench/emulators/gateway-fake.ts';
+import { startGatewayFake } from '../../bench/emulators/gateway-fake.ts';
 import type { CarrierKit } from '../carrier-conformance.ts';
 
 const CREDENTIALS = { authId: 'MATEST', authToken: 'canary-secret-token' };
@@ -18,10 +19,22 @@ export async function openPlivoKit(): Promise<{ kit: CarrierKit; close(): Promis
   const dispatcher = new Agent({ connect: { timeout: PATIENCE_MS } });
   const emulator = await startPlivoEmulator({
     ...CREDENTIALS,
-    personas: [{ kind: 'silent', name: 'P', number: TO, dialMs: 0, ringMs: 0 }],
+    personas: [{ kind: 'tone', name: 'P', toneHz: 440, number: TO, dialMs: 0, ringMs: 0 }],
   });
+  /** What the carrier of the latest call answers with. */
+  let speaker: Carrier | null = null;
   const gateway = await startGatewayFake({
-    document: (path, media, base) => ({ body: path === 'moved' ? '<Response/>' : streamXml(media, base) }),
+    document(path, mediaUrl, base) {
+      if (path !== 'answer' || speaker === null) return { body: '<Response/>' };
+      const { contentType, body } = speaker.answerDocument({
+        mediaUrl,
+        statusUrl: `${base}/stream`,
+        nextUrl: `${base}/next`,
+        pauseSeconds: 0,
+        format: CARRIERS.plivo.formats[0],
+      });
+      return { type: contentType, body };
+    },
   });
   let nonce = 0;
   const deps = { dispatcher, clock: systemClock, totalTimeoutMs: PATIENCE_MS, lateAnswerMs: PATIENCE_MS };
@@ -34,6 +47,7 @@ export async function openPlivoKit(): Promise<{ kit: CarrierKit; close(): Promis
     make: (credentials) => plivoCarrierFactory(deps)(credentials, { apiBase: emulator.apiBase }),
     codecs: createPlivoCodecFactory,
     async ongoingCall(carrier) {
+      speaker = carrier;
       const placed = await carrier.place({
         callUuid: 'c1',
         to: TO,
@@ -55,6 +69,7 @@ export async function openPlivoKit(): Promise<{ kit: CarrierKit; close(): Promis
           ),
         );
       await told('stream', 'StartStream');
+      const socket = await gateway.nextSocket();
       return {
         carrierCallId,
         documentUrl: `${gateway.base}/moved`,
@@ -62,6 +77,12 @@ export async function openPlivoKit(): Promise<{ kit: CarrierKit; close(): Promis
         transferredTo: notDeclared('transfer'),
         keysPressed: notDeclared('keys by request'),
         hasEnded: () => told('hangup'),
+        stream: {
+          received: () => socket.received.map(({ text, isBinary }) => ({ bytes: Buffer.from(text), isBinary })),
+          said: () => emulator.find(carrierCallId)?.truth.timeline?.side('callee') ?? new Uint8Array(),
+          lose: () => socket.raw.terminate(),
+        },
+        askedForNext: () => told('next'),
       };
     },
     signed(kind, params) {
