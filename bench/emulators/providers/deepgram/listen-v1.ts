@@ -173,6 +173,8 @@ export function openListenV1(exchange: SocketExchange, options: ListenV1Options)
       result(heard, true, isEnd, isFromFinalize, endMs, dueAtMs);
       const last = heard.at(-1);
       if (last !== undefined && settings.utteranceEndMs !== null) utteranceEndsAfterMs = last.endMs;
+      // The words may come later than the silence behind them.
+      if (!hearing.hasStretch) tellUtteranceEnd(hearing.nowMs);
       if (isClosing && owedFinals === 0) sayGoodbye();
     });
   }
