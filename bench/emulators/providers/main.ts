@@ -6,11 +6,14 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { packageRoot } from '../../../src/config/built-entry.ts';
 import { readOptions } from '../../harness/options.ts';
 import { createCertificate } from './certificate.ts';
 import { PROVIDERS } from './providers.ts';
+import { startEmulatedVoice } from './voice/emulated-voice.ts';
 
 const DEFAULT_KEY = 'emulated-key';
+const DEFAULT_SCENARIO = 'bench/emulators/providers/openai/scenarios/restaurant.json';
 
 async function main(): Promise<void> {
   const names = Object.keys(PROVIDERS);
@@ -24,6 +27,7 @@ async function main(): Promise<void> {
       host: { type: 'string', default: '127.0.0.1' },
       'ca-file': { type: 'string' },
       vocabulary: { type: 'string' },
+      scenario: { type: 'string', default: join(packageRoot(), DEFAULT_SCENARIO) },
     },
     meanings: {
       provider: `<name> (repeatable) which of ${names.join(', ')}; default all`,
@@ -32,6 +36,7 @@ async function main(): Promise<void> {
       host: '<address> to listen on',
       'ca-file': '<file> where the authority goes that clients must trust; default a temporary one',
       vocabulary: '<file> what callers may say, a phrase a line',
+      scenario: '<file> what the model knows',
     },
   });
   const wanted = values.provider ?? names;
@@ -41,11 +46,14 @@ async function main(): Promise<void> {
   const certificate = createCertificate();
   await writeFile(caFile, certificate.caPem);
   const vocabulary = values.vocabulary === undefined ? [] : await linesOf(values.vocabulary);
+  const scenario = JSON.parse(await readFile(values.scenario, 'utf8'));
+  const voice = wanted.some((name) => PROVIDERS[name]!.speaks) ? await startEmulatedVoice() : null;
   const endpoints = await Promise.all(
     wanted.map(async (name, i) => {
       const port = Number(values.port?.[i] ?? 0);
       const keys = values.key ?? [DEFAULT_KEY];
-      return { name, endpoint: await PROVIDERS[name]!({ keys, port, host: values.host, certificate, vocabulary }) };
+      const options = { keys, port, host: values.host, certificate, vocabulary, scenario, voice };
+      return { name, endpoint: await PROVIDERS[name]!.start(options) };
     }),
   );
   const started = endpoints.map(({ name, endpoint: { port, origin, socketOrigin } }) => ({
@@ -65,7 +73,9 @@ async function main(): Promise<void> {
   const stop = (): void => {
     if (isStopping) return;
     isStopping = true;
-    Promise.all(endpoints.map(({ endpoint }) => endpoint.close())).then(() => process.exit(0), fail);
+    Promise.all(endpoints.map(({ endpoint }) => endpoint.close()))
+      .then(() => voice?.close())
+      .then(() => process.exit(0), fail);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -3,14 +3,29 @@
  * not know each other.
  */
 import { startDeepgramEmulator } from './deepgram/deepgram-emulator.ts';
+import { startElevenLabsEmulator } from './elevenlabs/elevenlabs-emulator.ts';
+import { startOpenAiEmulator } from './openai/openai-emulator.ts';
+import type { ScenarioInput } from './openai/scenario.ts';
 import type { EndpointOptions, ProviderEndpoint } from './provider-endpoint.ts';
+import type { EmulatedVoice } from './voice/emulated-voice.ts';
 
 /** What a provider has no use for it leaves. */
 export interface ProviderOptions extends EndpointOptions {
   /** For recognisers: what callers may say. */
   vocabulary?: readonly string[];
+  /** For models: what they know. */
+  scenario: ScenarioInput;
+  /** For those that speak; null where none does. */
+  voice: EmulatedVoice | null;
 }
 
-export const PROVIDERS: Record<string, (options: ProviderOptions) => Promise<ProviderEndpoint>> = {
-  deepgram: startDeepgramEmulator,
+interface ProviderEntry {
+  speaks: boolean;
+  start(options: ProviderOptions): Promise<ProviderEndpoint>;
+}
+
+export const PROVIDERS: Record<string, ProviderEntry> = {
+  deepgram: { speaks: false, start: startDeepgramEmulator },
+  elevenlabs: { speaks: true, start: startElevenLabsEmulator },
+  openai: { speaks: true, start: startOpenAiEmulator },
 };
