@@ -12,6 +12,8 @@ export interface EarHints {
    * hint.
    */
   phrases: readonly string[];
+  /** Anything may be said: `phrases` are words to look out for. A recogniser of a fixed grammar cannot do that. */
+  isOpen?: boolean;
 }
 
 export interface EarTraits {

@@ -6,12 +6,23 @@
 import type { EarFactory, EarTraits } from './ear.ts';
 import type { TextToSpeech } from './engines.ts';
 
-/** Engines by their names in the registry. */
+/** An engine by its name in the registry, and how it is used. */
+export interface EngineUse {
+  engine: string;
+  /** By whose key: the name of a connection of the workspace. Absent: a local engine, which needs none. */
+  connection?: string;
+  /** The engine's own: model, keyterms and the like. Checked where the agent was imported. */
+  settings?: Readonly<Record<string, unknown>>;
+}
+
+/** Engines of one agent. Where there are several of a kind, the first that can be had is used, the others stand by. */
 export interface EngineChoice {
   /** Null: nothing is heard. */
-  ear: string | null;
+  ear: EngineUse | null;
   /** Null: nothing is said in words. `name`: what its engine calls the voice. */
-  voice: { engine: string; name: string } | null;
+  voice: (EngineUse & { name: string }) | null;
+  /** By their place here an agent asks them. Absent: none. */
+  models?: readonly EngineUse[];
   /** What tells the caller's voice from other sounds. `neural`: the gate alone where it cannot be had. */
   voiceActivity: 'gate' | 'neural';
 }

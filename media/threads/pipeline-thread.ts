@@ -19,7 +19,7 @@ import { createFrameEncoder } from '../call/speaking/frame-encoder.ts';
 import { GreetingCache } from '../call/speaking/greeting-cache.ts';
 import { createClipSound } from '../clips/clip-sound.ts';
 import { systemClock } from '../contract/clock.ts';
-import type { EngineChoice } from '../contract/engine-kinds.ts';
+import type { EngineChoice, EngineUse } from '../contract/engine-kinds.ts';
 import type { TextToSpeech } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { safeLogOptions } from '../contract/log-safety.ts';
@@ -197,13 +197,13 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
 async function listeningTo(
   { callUuid, format }: CallSetup,
   call: CallBlock,
-  earName: string,
+  { engine }: EngineUse,
   voiceActivity: EngineChoice['voiceActivity'],
 ): Promise<ListeningDeps> {
   const rateHz = listenRateOf(format);
   const isOpus = format.codec === 'opus';
   return {
-    ear: await engines.ear(earName, rateHz),
+    ear: await engines.ear(engine, rateHz),
     // Opus is decoded at the rate that is listened to, whatever the sender's was.
     resampler: !isOpus && format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null,
     opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,
