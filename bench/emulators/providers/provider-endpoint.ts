@@ -14,7 +14,7 @@ import { answerControl } from './control-routes.ts';
 import { type Fault, type FaultInput, FaultScript, faultSchema } from './fault.ts';
 import { Journal } from './journal.ts';
 import { Outlet, type Wire } from './outlet.ts';
-import type { Answer, HttpExchange, Message, Provider, ProviderRequest, SocketExchange } from './provider.ts';
+import type { Answer, HttpExchange, Message, Provider, ProviderRequest, SocketExchange, Upgrade } from './provider.ts';
 import { Timetable } from './timetable.ts';
 
 export interface EndpointOptions {
@@ -127,7 +127,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
     const fault = faults.take(request.path);
     // What is left of a struck connection is of no use to the next request.
     if (fault !== null) response.shouldKeepAlive = false;
-    journal.note(request.id, 'request', { method: request.method, path: request.path, query: `${request.query}` });
+    journal.note(request.id, 'request', { method: request.method, path: request.path, query: queryOf(request) });
     const refusal = refusalOf(request, fault);
     if (refusal !== null) return refuse(request, response, refusal);
     const pending: { status: number; headers: Record<string, string> } = { status: 200, headers: {} };
@@ -180,7 +180,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
   server.on('upgrade', (message: IncomingMessage, secure: Socket, head: Buffer) => {
     const request = requestOf(message);
     const fault = faults.take(request.path);
-    journal.note(request.id, 'upgrade', { path: request.path, query: `${request.query}` });
+    journal.note(request.id, 'upgrade', { path: request.path, query: queryOf(request) });
     secure.on('error', () => {});
     const raw = raws.get(secure.remotePort!)!;
     if (fault?.beforeUpgrade === true && fault.kind !== 'status') {
@@ -189,13 +189,24 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
       else if (fault.kind === 'half_open') secure.pause();
       return;
     }
-    const refusal = refusalOf(request, fault);
-    const upgrade = refusal ?? provider.upgrade?.(request) ?? provider.failure(request, 404);
+    const upgrade = upgradeOf(request, fault);
     if ('status' in upgrade) return refuseUpgrade(request, secure, upgrade);
     if ('refuse' in upgrade) return refuseUpgrade(request, secure, upgrade.refuse);
     upgrades.set(message, upgrade);
     sockets.handleUpgrade(message, secure, head, (socket) => serve(socket, request, fault, upgrade.open, raw, secure));
   });
+
+  function upgradeOf(request: ProviderRequest, fault: Fault | null): Upgrade | Answer {
+    const refusal = refusalOf(request, fault);
+    const key = provider.keyOf(request);
+    const hasKey = key !== null && keys.has(key);
+    if (refusal !== null && !hasKey && provider.unauthorizedUpgrade !== undefined) {
+      return provider.unauthorizedUpgrade(request, key, (other) => keys.has(other));
+    }
+    return refusal ?? provider.upgrade?.(request) ?? provider.failure(request, 404);
+  }
+
+  const kept = (message: unknown): unknown => provider.journaled?.(message) ?? message;
 
   function serve(
     socket: WebSocket,
@@ -222,7 +233,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
       ...exchange,
       send(message: Message) {
         if (open.has(request.id) && !outlet.isSilent) {
-          exchange.note('sent', Buffer.isBuffer(message) ? { bytes: message.length } : { message });
+          exchange.note('sent', Buffer.isBuffer(message) ? { bytes: message.length } : { message: kept(message) });
           outlet.send(message);
         }
       },
@@ -241,7 +252,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
         listener(data);
       } else {
         const text = data.toString('utf8');
-        exchange.note('received', { message: parsed(text) });
+        exchange.note('received', { message: kept(parsed(text)) });
         listener(text);
       }
     });
@@ -301,6 +312,13 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
     },
   };
   return endpoint;
+}
+
+/** Without keys: some providers take them there. */
+function queryOf({ query }: ProviderRequest): string {
+  const shown = new URLSearchParams(query);
+  for (const name of ['authorization', 'token', 'key', 'api_key']) if (shown.has(name)) shown.set(name, '***');
+  return `${shown}`;
 }
 
 function bytesOf(body: Message): Buffer {

@@ -78,5 +78,12 @@ export interface Provider {
   request(exchange: HttpExchange): void | Promise<void>;
   /** Absent: the provider has no sockets. */
   upgrade?(request: ProviderRequest): Upgrade;
+  /**
+   * Of a provider that opens a socket although its key is none (or comes in the first message, where `key` is null):
+   * what is opened then. Absent: the upgrade is refused by `unauthorized`.
+   */
+  unauthorizedUpgrade?(request: ProviderRequest, key: string | null, counts: (key: string) => boolean): Upgrade;
+  /** What the journal keeps of a message of JSON: neither sound nor keys. Absent: all of it. */
+  journaled?(message: unknown): unknown;
   close?(): void | Promise<void>;
 }

@@ -12,6 +12,7 @@ export class Timetable {
   readonly #due: { atMs: number; run: () => void }[] = [];
   #cancel: (() => void) | null = null;
   #closed = false;
+  readonly #apart = new Set<Timetable>();
 
   constructor(clock: Clock, journal: Journal) {
     this.#clock = clock;
@@ -35,13 +36,25 @@ export class Timetable {
     this.at(this.nowMs() + delayMs, run);
   }
 
+  /** Another order of its own, for what is independent of this one; closed with it. */
+  apart(): Timetable {
+    const other = new Timetable(this.#clock, this.#journal);
+    if (this.#closed) other.close();
+    else this.#apart.add(other);
+    return other;
+  }
+
   close(): void {
     this.#closed = true;
+    for (const other of this.#apart) other.close();
+    this.#apart.clear();
     this.#due.length = 0;
     this.#cancel?.();
   }
 
   #arm(): void {
+    // What `run` entered has armed it already: one timer, or each step of a chain would leave one more.
+    this.#cancel?.();
     const first = this.#due[0];
     this.#cancel = first === undefined ? null : this.#clock.after(first.atMs - this.nowMs(), () => this.#run());
   }

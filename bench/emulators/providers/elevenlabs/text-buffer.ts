@@ -1,7 +1,7 @@
 /**
- * What a context of the emulated ElevenLabs has been told and has not yet spoken. Text gathers until there is as much as
- * the schedule says (`chunk_length_schedule`, in characters; its last entry counts for all that follow), then becomes one
- * generation; with `auto_mode` each sentence does at once. A flush takes all there is. Pure.
+ * What a context of the emulated ElevenLabs has been told and has not yet spoken. Text gathers until there is as much
+ * as the schedule says (`chunk_length_schedule`, in characters; its last entry counts for all that follow), then
+ * becomes one generation; with `auto_mode` each sentence does at once. A flush takes all there is. Pure.
  */
 
 /** Of the service where nothing else is asked for. */
@@ -9,8 +9,8 @@ export const DEFAULT_SCHEDULE: readonly number[] = [120, 160, 250, 290];
 /** What an entry of a schedule may be. */
 export const SCHEDULE_RANGE = [50, 500] as const;
 
-/** A sentence and the white space behind it; without that more of it may come. */
-const SENTENCES = /^[\s\S]*[.!?…](?:["')\]”’]*)\s+/;
+/** `try_trigger_generation` needs so many characters. */
+const TRIGGER_CHARACTERS = 50;
 
 export class TextBuffer {
   readonly #schedule: readonly number[];
@@ -23,17 +23,11 @@ export class TextBuffer {
     this.#isAuto = isAuto;
   }
 
-  get text(): string {
-    return this.#text;
-  }
-
   /** Takes text in, and gives what is to be spoken now: whole words; null while it waits for more. */
   push(text: string, triggers = false): string | null {
     this.#text += text;
-    if (this.#isAuto || triggers) {
-      const ready = triggers ? wholeWords(this.#text) : (SENTENCES.exec(this.#text)?.[0] ?? '');
-      return this.#take(ready.length);
-    }
+    if (this.#isAuto) return this.#take(this.#text.length);
+    if (triggers && this.#text.length >= TRIGGER_CHARACTERS) return this.#take(wholeWords(this.#text).length);
     const due = this.#schedule[Math.min(this.#generations, this.#schedule.length - 1)]!;
     return this.#text.length < due ? null : this.#take(wholeWords(this.#text).length);
   }
@@ -49,10 +43,8 @@ export class TextBuffer {
 
   #take(length: number): string | null {
     const taken = this.#text.slice(0, length);
-    if (taken.trim() === '') {
-      if (length > 0) this.#text = this.#text.slice(length);
-      return null;
-    }
+    // White space alone is kept for what follows.
+    if (taken.trim() === '') return null;
     this.#text = this.#text.slice(length);
     this.#generations++;
     return taken;

@@ -1,4 +1,5 @@
 /** Errors of the emulated OpenAI service, in its shape and words. */
+import { randomBytes } from 'node:crypto';
 import type { Answer } from '../provider.ts';
 
 export interface ApiError {
@@ -35,13 +36,19 @@ export function unknownParameter(param: string): RequestRefused {
 }
 
 export function errorAnswer({ status, ...error }: ApiError): Answer {
-  return { status, body: { error } };
+  return { status, headers: answerHeaders(), body: { error } };
+}
+
+/** Of every answer; clients tell people the id. */
+export function answerHeaders(): Record<string, string> {
+  return { 'x-request-id': `req_${randomBytes(16).toString('hex')}`, 'openai-version': '2020-10-01' };
 }
 
 export function unauthorizedAnswer(key: string | null): Answer {
   const message =
     key === null
-      ? "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."
+      ? "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth " +
+        '(i.e. Authorization: Bearer YOUR_KEY).'
       : 'Incorrect API key provided: ***. You can find your API key in the settings of the emulator.';
   const code = key === null ? null : 'invalid_api_key';
   return errorAnswer({ status: 401, message, type: 'invalid_request_error', param: null, code });

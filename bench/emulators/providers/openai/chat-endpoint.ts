@@ -1,12 +1,13 @@
 /**
- * `POST /v1/chat/completions` of the emulated service: checks the request, lets the scenario answer, and sends the answer
- * whole or as it would be thought, a token every so often from the request's arrival on. Stops when the client goes.
+ * `POST /v1/chat/completions` of the emulated service: checks the request, lets the scenario answer, and sends the
+ * answer whole or as it would be thought, a token every so often from the request's arrival on. Stops when the client
+ * goes.
  */
 import { randomBytes } from 'node:crypto';
 import type { HttpExchange } from '../provider.ts';
+import { answerHeaders, RequestRefused } from './api-error.ts';
 import { callId, cutAtStop, newProgress, type Step, stepsOf } from './chat-deltas.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
-import { RequestRefused } from './api-error.ts';
 import { type Answer, answerTo } from './rules.ts';
 import type { Scenario } from './scenario.ts';
 import { promptTokens, tokensOf } from './tokens.ts';
@@ -33,7 +34,9 @@ export async function answerChat(exchange: HttpExchange, scenario: Scenario): Pr
   }
   const prompt = promptTokens(request.rawMessages, request.tools);
   if (prompt > scenario.contextTokens) {
-    const message = `This model's maximum context length is ${scenario.contextTokens} tokens. However, your messages resulted in ${prompt} tokens. Please reduce the length of the messages.`;
+    const message =
+      `This model's maximum context length is ${scenario.contextTokens} tokens. However, your messages resulted in ` +
+      `${prompt} tokens. Please reduce the length of the messages.`;
     throw new RequestRefused(message, 'messages', 'context_length_exceeded');
   }
   const answer = answerTo(scenario, request);
@@ -96,7 +99,9 @@ function answerWhole(
   const choices = [{ index: 0, message, logprobs: null, finish_reason: answer.scripted.finishReason ?? reason }];
   const { firstTokenMs, tokenMs } = answer.scripted.timing ?? scenario.timing;
   const body = { ...shared, object: 'chat.completion', choices, usage: usageOf(prompt, completion, 0) };
-  exchange.timetable.at(arrivedAtMs + firstTokenMs + completion * tokenMs, () => exchange.answer({ status: 200, body }));
+  exchange.timetable.at(arrivedAtMs + firstTokenMs + completion * tokenMs, () =>
+    exchange.answer({ status: 200, headers: answerHeaders(), body }),
+  );
 }
 
 class ChatStream {
@@ -134,7 +139,7 @@ class ChatStream {
   }
 
   begin(): void {
-    this.#exchange.head(200, STREAM_HEADERS);
+    this.#exchange.head(200, { ...STREAM_HEADERS, ...answerHeaders() });
     // The client went, and nobody thinks on for it.
     this.#exchange.signal.addEventListener('abort', () => {
       const { completionTokens, finishReason } = this.#progress;
@@ -152,7 +157,10 @@ class ChatStream {
   /** Comments until the first token is due. */
   #keepAlive(atMs: number, everyMs: number): void {
     const { streamsNothing } = this.#answer.scripted;
-    if (!streamsNothing && atMs >= this.#firstAtMs) return this.#next();
+    if (!streamsNothing && atMs >= this.#firstAtMs) {
+      this.#next();
+      return;
+    }
     this.#exchange.timetable.at(atMs, () => {
       this.#exchange.send(': keep-alive\n\n');
       this.#keepAlive(atMs + everyMs, everyMs);
@@ -182,7 +190,12 @@ class ChatStream {
 
   #cut(by: 'end' | 'error'): void {
     if (by === 'error') {
-      const error = { message: 'The server had an error while processing your request.', type: 'server_error', param: null, code: null };
+      const error = {
+        message: 'The server had an error while processing your request.',
+        type: 'server_error',
+        param: null,
+        code: null,
+      };
       this.#exchange.send(`data: ${JSON.stringify({ error })}\n\n`);
     }
     this.#exchange.end();

@@ -1,6 +1,7 @@
 /**
- * What `POST /v1/chat/completions` refuses before the model thinks, in the service's words: parameters that are unknown,
- * of the wrong type, out of range or that exclude each other. Messages and tools have files of their own. Pure.
+ * What `POST /v1/chat/completions` refuses before the model thinks, in the service's words: parameters that are
+ * unknown, of the wrong type, out of range or that exclude each other. Messages and tools have files of their own.
+ * Pure.
  */
 import { RequestRefused, unknownParameter, wrongType } from './api-error.ts';
 import { type ChatMessage, readMessages } from './messages.ts';
@@ -86,9 +87,11 @@ export function readChatRequest(body: Buffer, refuses: readonly string[]): ChatR
     }
   }
   const { model, stream, n } = fields;
-  if (typeof model !== 'string' || model === '') throw new RequestRefused('you must provide a model parameter', null, null);
+  if (typeof model !== 'string' || model === '')
+    throw new RequestRefused('you must provide a model parameter', null, null);
   checkNumbers(fields);
-  if (n !== undefined && n !== 1) throw new RequestRefused("Invalid 'n': this server gives one answer.", 'n', 'invalid_value');
+  if (n !== undefined && n !== 1)
+    throw new RequestRefused("Invalid 'n': this server gives one answer.", 'n', 'invalid_value');
   if (stream !== undefined && typeof stream !== 'boolean') throw wrongType('stream', 'a boolean', stream);
   const isStream = stream === true;
   const options = readStreamOptions(fields['stream_options'], isStream);
@@ -120,7 +123,7 @@ function parsedObject(body: Buffer): Fields {
     value = JSON.parse(body.toString('utf8'));
   } catch {
     const message =
-      'We could not parse the JSON body of your request. (HINT: This likely means you aren\'t using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)';
+      "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)";
     throw new RequestRefused(message, null, null);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;

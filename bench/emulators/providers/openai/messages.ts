@@ -1,6 +1,6 @@
 /**
- * The history of a chat request, checked as the service checks it: roles, contents, and above all tools. Each call of an
- * assistant message is answered by exactly one tool message, and those follow it at once. Pure.
+ * The history of a chat request, checked as the service checks it: roles, contents, and above all tools. Each call of
+ * an assistant message is answered by exactly one tool message, and those follow it at once. Pure.
  */
 import { RequestRefused, unknownParameter, wrongType } from './api-error.ts';
 
@@ -122,7 +122,11 @@ function readCalls(given: unknown, at: string): ChatMessage['calls'] {
     for (const name of Object.keys(call!)) {
       if (!['id', 'type', 'function'].includes(name)) throw unknownParameter(`${where}.${name}`);
     }
-    return { id: call!['id'] as string, name: described['name'] as string, arguments: described['arguments'] as string };
+    return {
+      id: call!['id'] as string,
+      name: described['name'] as string,
+      arguments: described['arguments'] as string,
+    };
   });
 }
 

@@ -82,8 +82,10 @@ function missing(param: string): RequestRefused {
 
 function schemaFault(schema: unknown, isStrict: boolean): string | null {
   const type = (schema as Fields | null)?.['type'];
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return 'schema must be a JSON Schema of \'type: "object"\'.';
-  if (type !== 'object') return `schema must be a JSON Schema of 'type: "object"', got 'type: "${type === undefined ? 'None' : String(type)}"'.`;
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    return 'schema must be a JSON Schema of \'type: "object"\'.';
+  if (type !== 'object')
+    return `schema must be a JSON Schema of 'type: "object"', got 'type: "${type === undefined ? 'None' : String(type)}"'.`;
   return isStrict ? strictFault(schema) : looseFault(schema as Fields, []);
 }
 

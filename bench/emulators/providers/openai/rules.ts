@@ -31,7 +31,10 @@ export function answerTo(scenario: Scenario, request: ChatRequest): Answer {
   }
   const forced = forcedTool(request);
   if (forced === null) return filled(scenario.otherwise, {}, request, 'otherwise');
-  const call = { name: forced.function.name, arguments: JSON.stringify(valueFor(forced.function.parameters ?? { type: 'object' })) };
+  const call = {
+    name: forced.function.name,
+    arguments: JSON.stringify(valueFor(forced.function.parameters ?? { type: 'object' })),
+  };
   return { text: null, calls: [call], scripted: { ...scenario.otherwise, say: undefined }, rule: 'otherwise' };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What an emulated model knows and how it behaves: a list of rules, read from a JSON file. Nothing is remembered between
- * requests; a rule sees the request's own messages and tools (`rules.ts`). Read by `main.ts` and by tests.
+ * What an emulated model knows and how it behaves: a list of rules, read from a JSON file. Nothing is remembered
+ * between requests; a rule sees the request's own messages and tools (`rules.ts`). Read by `main.ts` and by tests.
  */
 import { z } from 'zod';
 
@@ -62,7 +62,10 @@ const answerSchema = z.strictObject({
   cut: z.strictObject({ afterTokens: z.int().nonnegative(), by: z.enum(['end', 'error']) }).optional(),
 });
 
-const ruleSchema = answerSchema.extend({ name: z.string().optional(), when: whenSchema.default({ history: [], unless: [] }) });
+const ruleSchema = answerSchema.extend({
+  name: z.string().optional(),
+  when: whenSchema.default({ history: [], unless: [] }),
+});
 
 /** Ways in which servers that call themselves compatible differ from the first one. */
 const dialectSchema = z.strictObject({
@@ -94,7 +97,12 @@ const scenarioSchema = z.strictObject({
   /** The first that fits answers. */
   rules: z.array(ruleSchema),
   /** What it does when none fits. */
-  otherwise: answerSchema.default({ say: 'I am sorry, I did not understand that.', call: [], repeats: false, streamsNothing: false }),
+  otherwise: answerSchema.default({
+    say: 'I am sorry, I did not understand that.',
+    call: [],
+    repeats: false,
+    streamsNothing: false,
+  }),
 });
 
 export type Scenario = z.output<typeof scenarioSchema>;
@@ -109,7 +117,8 @@ const CAPTURE = /\(\?<(\w+)>/g;
 export function parseScenario(value: unknown): Scenario {
   const read = scenarioSchema.safeParse(value);
   if (!read.success) throw new Error(`scenario of the emulated model: ${z.prettifyError(read.error)}`);
-  for (const [index, rule] of read.data.rules.entries()) checkTemplates(rule, `rules[${index}] (${rule.name ?? 'unnamed'})`);
+  for (const [index, rule] of read.data.rules.entries())
+    checkTemplates(rule, `rules[${index}] (${rule.name ?? 'unnamed'})`);
   checkTemplates({ ...read.data.otherwise, when: { history: [], unless: [] } }, 'otherwise');
   return read.data;
 }
@@ -131,10 +140,15 @@ function checkTemplates(rule: Pick<Rule, 'say' | 'call' | 'when'>, where: string
   }
 }
 
-/** `values` holds captures and results. A path that leads nowhere is empty, as a model says nothing of what it was not told. */
+/**
+ * `values` holds captures and results. A path that leads nowhere is empty, as a model says nothing of what it was not
+ * told.
+ */
 export function fillTemplate(template: string, values: Readonly<Record<string, unknown>>): string {
   return template.replace(PLACEHOLDER, (_whole, path: string) => {
-    const value = path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], values);
+    const value = path
+      .split('.')
+      .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], values);
     if (value === undefined || value === null) return '';
     return typeof value === 'string' ? value : JSON.stringify(value);
   });

@@ -1,7 +1,7 @@
 /**
  * What the emulated model calls a token: up to six letters or three digits with the space before them, one other sign
- * with the space before it, or white space. Joined, tokens are the text again. Streams send one token a delta, usage and
- * limits count them. A real model's are longer on plain English (about 4 letters to this one's 3.5).
+ * with the space before it, or white space. Joined, tokens are the text again. Streams send one token a delta, usage
+ * and limits count them. A real model's are longer on plain English (about 4 letters to this one's 3.5).
  */
 const TOKEN = /\s?(?:[\p{L}\p{M}'’]{1,6}|\p{N}{1,3}|[^\s\p{L}\p{M}\p{N}'’])|\s/gu;
 

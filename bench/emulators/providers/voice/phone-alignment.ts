@@ -1,6 +1,6 @@
 /**
- * Where each character of a text lies in its sound. The voice engine tells when each sound of speech ends; which of them
- * make which word is found by comparing them with the sounds of the words said one by one. Pure.
+ * Where each character of a text lies in its sound. The voice engine tells when each sound of speech ends; which of
+ * them make which word is found by comparing them with the sounds of the words said one by one. Pure.
  */
 
 export interface Phone {
@@ -29,7 +29,13 @@ export const PAUSE = 'pau';
 export function phonesOfWords(phones: readonly string[], words: readonly (readonly string[])[]): (Span | null)[] {
   const flat = words.flatMap((word, index) => word.map((name) => ({ name, index })));
   const owner = new Array<number>(phones.length).fill(-1);
-  const pairs = [...commonPairs(phones, flat.map(({ name }) => name)), [phones.length, flat.length] as const];
+  const pairs = [
+    ...commonPairs(
+      phones,
+      flat.map(({ name }) => name),
+    ),
+    [phones.length, flat.length] as const,
+  ];
   let [lastA, lastB] = [-1, -1];
   for (const [a, b] of pairs) {
     const [gapA, gapB] = [a - lastA - 1, b - lastB - 1];
@@ -72,7 +78,9 @@ export function wordSpans(text: string): Span[] {
   return [...text.matchAll(/\S+/g)].map((match) => ({ from: match.index, to: match.index + match[0].length }));
 }
 
-/** `times` of the words, in order; a word without a sound (null) lasts nothing. The space between takes what is left. */
+/**
+ * `times` of the words, in order; a word without a sound (null) lasts nothing. The space between takes what is left.
+ */
 export function charTimes(
   text: string,
   times: readonly ({ startMs: number; endMs: number } | null)[],
@@ -101,8 +109,8 @@ export function charTimes(
 }
 
 /**
- * Times of a text's words by those of the text as it was spoken (numbers in words, signs named): equal words in the same
- * order have equal times, and those in between share theirs by their letters.
+ * Times of a text's words by those of the text as it was spoken (numbers in words, signs named): equal words in the
+ * same order have equal times, and those in between share theirs by their letters.
  */
 export function timesOfWritten(
   written: readonly string[],
@@ -111,7 +119,10 @@ export function timesOfWritten(
 ): ({ startMs: number; endMs: number } | null)[] {
   const bare = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, '');
   const times = new Array<{ startMs: number; endMs: number } | null>(written.length).fill(null);
-  const pairs = [...commonPairs(written.map(bare), spoken.map(bare)), [written.length, spoken.length] as [number, number]];
+  const pairs = [
+    ...commonPairs(written.map(bare), spoken.map(bare)),
+    [written.length, spoken.length] as [number, number],
+  ];
   let [lastA, lastB] = [-1, -1];
   for (const [a, b] of pairs) {
     const between = spokenTimes.slice(lastB + 1, b).filter((time) => time !== null);

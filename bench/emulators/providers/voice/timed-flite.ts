@@ -4,8 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { FliteInstance } from '../../../../media/engines/local/flite-wasi.ts';
 import { FLITE_RATE_HZ } from '../../../../media/engines/local/flite-voice.ts';
+import { FliteInstance } from '../../../../media/engines/local/flite-wasi.ts';
 import { spokenText } from '../../../../media/engines/local/spoken-text.ts';
 import {
   type CharTimes,
@@ -97,7 +97,10 @@ export async function loadTimedVoice(): Promise<TimedVoice> {
       const firstMs = Math.max(0, (phones[0]?.startMs ?? 0) - EDGE_MS);
       const lastMs = Math.min(totalMs, (phones.at(-1)?.endMs ?? totalMs) + TAIL_MS);
       const spokenWords = spoken.split(' ');
-      const spans = phonesOfWords(phones.map(({ name }) => name), soundsOf(spokenWords));
+      const spans = phonesOfWords(
+        phones.map(({ name }) => name),
+        soundsOf(spokenWords),
+      );
       const wordTimes = spans.map((span) =>
         span === null
           ? null
