@@ -75,20 +75,21 @@ export class Context {
   take({ text, triggers, flush }: ClientMessage): void {
     if (this.#isClosing) return;
     const ready = text === null || text === '' ? null : this.#buffer.push(text, triggers);
-    if (ready !== null) this.#speaking.speak(ready, flush);
-    if (flush) this.flush();
+    if (ready !== null) this.#speaking.speak(ready);
+    if (flush) this.#flush();
   }
 
-  flush(): void {
+  #flush(): void {
     const rest = this.#buffer.flush();
-    if (rest !== null) this.#speaking.speak(rest, true);
+    if (rest !== null) this.#speaking.speak(rest);
+    this.#speaking.keepAll();
   }
 
   /** No more text. What was flushed is spoken to its end, the rest is not, unless `speaksOn`. Then `over` runs. */
   close(speaksOn: boolean, over: () => void): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    if (speaksOn) this.flush();
+    if (speaksOn) this.#flush();
     else {
       this.#buffer.clear();
       this.#speaking.cancelUnflushed();

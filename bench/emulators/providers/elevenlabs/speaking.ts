@@ -74,8 +74,8 @@ export class Speaking {
     this.#onError = onError;
   }
 
-  speak(text: string, isFlushed: boolean): void {
-    const generation: Generation = { isFlushed, isCancelled: false };
+  speak(text: string): void {
+    const generation: Generation = { isFlushed: false, isCancelled: false };
     const dueAtMs = this.#timetable.nowMs() + this.#options.latencies.firstAudioMs;
     this.#generations.add(generation);
     // A generation ends with a space, whether it was sent or not.
@@ -96,6 +96,11 @@ export class Speaking {
         this.#generations.delete(generation);
       }
     });
+  }
+
+  /** What was asked for until now is spoken, whatever becomes of its context. */
+  keepAll(): void {
+    for (const generation of this.#generations) generation.isFlushed = true;
   }
 
   /** What is not spoken yet and was not flushed leaves no more. */

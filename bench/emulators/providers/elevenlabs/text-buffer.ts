@@ -25,6 +25,8 @@ export class TextBuffer {
 
   /** Takes text in, and gives what is to be spoken now: whole words; null while it waits for more. */
   push(text: string, triggers = false): string | null {
+    // The first message is a space, which nobody speaks.
+    if (this.#generations === 0 && this.#text === '' && text.trim() === '') return null;
     this.#text += text;
     if (this.#isAuto) return this.#take(this.#text.length);
     if (triggers && this.#text.length >= TRIGGER_CHARACTERS) return this.#take(wholeWords(this.#text).length);

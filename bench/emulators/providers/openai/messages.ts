@@ -21,7 +21,8 @@ const FIELDS: Record<string, readonly string[]> = {
   system: ['role', 'content', 'name'],
   developer: ['role', 'content', 'name'],
   user: ['role', 'content', 'name'],
-  assistant: ['role', 'content', 'name', 'refusal', 'tool_calls', 'audio', 'annotations', 'function_call'],
+  // `parsed` is no parameter, but the official client sends back what it parsed, and the service takes it.
+  assistant: ['role', 'content', 'name', 'refusal', 'tool_calls', 'audio', 'annotations', 'function_call', 'parsed'],
   tool: ['role', 'content', 'tool_call_id'],
 };
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
