@@ -122,7 +122,8 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
   }
 
   server.on('request', (message: IncomingMessage, response: ServerResponse) => {
-    if (message.url?.startsWith('/emulator/') === true) return void answerControl(message, response, endpoint);
+    if (message.url?.startsWith('/emulator/') === true)
+      return void answerControl(message, response, endpoint, provider.control?.bind(provider));
     const request = requestOf(message);
     const fault = faults.take(request.path);
     // What is left of a struck connection is of no use to the next request.
@@ -141,6 +142,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
       },
       garbage: (data) => (data.includes('data: ') ? `data: ${GARBAGE_TEXT}\n\n` : GARBAGE_TEXT),
       revoke: () => revokeOf(request),
+      close: () => message.socket.destroy(),
     });
     response.on('error', () => {});
     response.on('close', () => finished({ finished: response.writableFinished }));
@@ -213,6 +215,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
       secure,
       write: (data) => socket.send(data),
       garbage: () => GARBAGE_TEXT,
+      close: (code, reason) => socket.close(code, reason),
       revoke() {
         revokeOf(request);
         provider.revoked(own);

@@ -49,7 +49,8 @@ export interface HttpExchange extends Exchange {
 export interface SocketExchange extends Exchange {
   /** Text comes as a string. One listener; set it before `open` returns. */
   onMessage(listener: (message: string | Buffer) => void): void;
-  close(code: number, reason: string): void;
+  /** Without a code the close frame has none. */
+  close(code?: number, reason?: string): void;
 }
 
 export type Upgrade =
@@ -78,5 +79,7 @@ export interface Provider {
   request(exchange: HttpExchange): void | Promise<void>;
   /** Absent: the provider has no sockets. */
   upgrade?(request: ProviderRequest): Upgrade;
+  /** `METHOD /emulator/…` of its own, with its JSON body: what to answer, or null for what it does not know. */
+  control?(route: string, body: unknown): object | null;
   close?(): void | Promise<void>;
 }
