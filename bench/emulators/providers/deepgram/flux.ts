@@ -28,6 +28,7 @@ type TurnEvent = 'Update' | 'StartOfTurn' | 'EagerEndOfTurn' | 'TurnResumed' | '
 type Trigger = 'model' | 'manual' | 'timeout';
 
 const UPDATE_EVERY_MS = 250;
+const STABLE_WORD_MS = 200;
 /** So sure a pause makes it at most: a threshold of 1 is never reached. */
 const MOST_CONFIDENCE = 0.99;
 
@@ -40,6 +41,8 @@ export function openFlux(exchange: SocketExchange, options: FluxOptions): void {
   let turnStartMs = 0;
   let lastToldMs = 0;
   let words: TimedWord[] = [];
+  /** Since when there have been any, in ms of sound. */
+  let wordsSinceMs = 0;
   let state: 'initial' | 'ongoing' | 'awaiting_end' = 'initial';
   /** A pause may be the turn's end: its words were asked for. */
   let isConcluding = false;
@@ -55,7 +58,10 @@ export function openFlux(exchange: SocketExchange, options: FluxOptions): void {
         if (!hearing.hasStretch) open();
         else if (isConcluding) resume();
       }
-      if (hearing.hasStretch) followPause();
+      if (hearing.hasStretch) {
+        startIfSpoken();
+        followPause();
+      }
       if (!isEnding && hearing.nowMs - lastToldMs >= UPDATE_EVERY_MS) tell('Update');
     },
     warning: (message) => exchange.note('warning', { message }),
@@ -117,22 +123,24 @@ export function openFlux(exchange: SocketExchange, options: FluxOptions): void {
     hearing.open(phrases(), {
       partial(heard) {
         if (isEnding || state === 'awaiting_end') return;
+        if (heard.length === 0 || words.length === 0) wordsSinceMs = hearing.nowMs;
         words = heard;
-        startIfSpoken();
       },
       concluded(heard) {
         if (!isConcluding || isEnding) return;
         words = heard;
-        startIfSpoken();
-        if (state !== 'ongoing') return;
+        startIfSpoken(true);
+        if (state !== 'ongoing' || words.length === 0) return;
         state = 'awaiting_end';
         tell('EagerEndOfTurn');
       },
     });
   }
 
-  function startIfSpoken(): void {
+  /** One word that was just heard may be a mistake, unless it is all that there was. */
+  function startIfSpoken(isWhole = false): void {
     if (state !== 'initial' || words.length === 0) return;
+    if (!isWhole && words.length === 1 && hearing.nowMs - wordsSinceMs < STABLE_WORD_MS) return;
     state = 'ongoing';
     tell('StartOfTurn');
   }
@@ -168,7 +176,7 @@ export function openFlux(exchange: SocketExchange, options: FluxOptions): void {
       isEnding = false;
       // What was told to be the end is what ends: the decoder keeps its conclusion.
       if (!wasAwaiting) words = heard;
-      startIfSpoken();
+      startIfSpoken(true);
       if (state === 'ongoing' && settings.eagerEotThreshold !== null && trigger === 'model' && words.length > 0)
         tell('EagerEndOfTurn', { confidence, endMs, dueAtMs });
       if (state !== 'initial') {

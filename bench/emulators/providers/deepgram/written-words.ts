@@ -3,6 +3,7 @@
  * decoder knows words in lower case only.
  */
 import type { TimedWord } from '../../../../media/engines/local/rejection.ts';
+import { clausesOf } from '../looped-grammar.ts';
 
 export interface WrittenWord extends TimedWord {
   written: string;
@@ -11,6 +12,7 @@ export interface WrittenWord extends TimedWord {
 /** The longest phrase that fits is taken; a word outside of any phrase stays as it was heard. */
 export function writtenWords(words: readonly TimedWord[], phrases: readonly string[]): WrittenWord[] {
   const forms = phrases
+    .flatMap(clausesOf)
     .map((phrase) => phrase.trim().split(/\s+/))
     .map((written) => ({ written, bare: written.map(bareOf) }))
     .sort((a, b) => b.bare.length - a.bare.length);
