@@ -1,7 +1,8 @@
 /**
- * How an emulated provider is scripted and looked at from outside of its process: `GET` and `DELETE /emulator/journal`, `POST
- * /emulator/faults` (a list; `?now` strikes what is open), `POST /emulator/keys` (`{"allow": …, "revoke": …}`), and what the provider has of its own. No key is
- * asked for: it listens on loopback. Called by the endpoint.
+ * How an emulated provider is scripted and looked at from outside of its process: `GET` and `DELETE
+ * /emulator/journal`, `POST /emulator/faults` (a list; `?now` strikes what is open), `POST /emulator/keys` (`{"allow":
+ * …, "revoke": …}`), and what the provider has of its own. No key is asked for: it listens on loopback. Called by the
+ * endpoint.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';

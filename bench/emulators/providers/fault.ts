@@ -1,7 +1,7 @@
 /**
- * Bad days of an emulated provider. A fault is scripted before it is needed: it waits for the next exchange (a request or a
- * socket) whose path it names, and strikes it when so many messages have left. Or it is made to strike what is open now.
- * The endpoint asks here once an exchange.
+ * Bad days of an emulated provider. A fault is scripted before it is needed: it waits for the next exchange (a request
+ * or a socket) whose path it names, and strikes it when so many messages have left. Or it is made to strike what is
+ * open now. The endpoint asks here once an exchange.
  */
 import { z } from 'zod';
 

@@ -1,7 +1,7 @@
 /**
- * A grammar for an emulated recogniser: any of the phrases it expects, one after another, with anything between them that is no
- * phrase. Made once a vocabulary by the recogniser's thread. The decoder can only tell words that it was given, so a scenario says what may
- * be said; what is said decides which of it comes back, and when.
+ * A grammar for an emulated recogniser: any of the phrases it expects, one after another, with anything between them
+ * that is no phrase. Made once a vocabulary by the recogniser's thread. The decoder can only tell words that it was
+ * given, so a scenario says what may be said; what is said decides which of it comes back, and when.
  */
 import type { Grammar } from '../../../media/contract/engines.ts';
 import {
@@ -14,8 +14,8 @@ import {
 import type { Lexicon } from '../../../media/engines/local/lexicon.ts';
 
 /**
- * Above the 9 that the gateway's own recogniser pays: at 20 a short phrase alone (`Yes.`, `Wait, stop.`) was taken for sounds, at 30 it
- * came back; at 45 so did words that nobody said, out of sentences beside the vocabulary.
+ * Above the 9 that the gateway's own recogniser pays: at 20 a short phrase alone (`Yes.`, `Wait, stop.`) was taken for
+ * sounds, at 30 it came back; at 45 so did words that nobody said, out of sentences beside the vocabulary.
  */
 const SOUND_NATS = 30;
 const NOTHING: CompiledGrammar = {
@@ -49,7 +49,10 @@ function looped(phrases: readonly string[], lexicon: Lexicon): CompiledGrammar {
   return { ...once, key: `looped|${once.key}`, soundNats: SOUND_NATS, arcs: [...once.arcs, ...again] };
 }
 
-/** A phrase and, where it has several, its clauses: speakers pause at commas, and what stands before the pause may be all that is asked for. */
+/**
+ * A phrase and, where it has several, its clauses: speakers pause at commas, and what stands before the pause may be
+ * all that is asked for.
+ */
 export function clausesOf(phrase: string): string[] {
   const clauses = phrase.match(/[^,;:.!?]+[,;:.!?]*/g) ?? [];
   const spoken = clauses.map((clause) => clause.trim()).filter((clause) => /[a-z]/i.test(clause));

@@ -1,7 +1,7 @@
 /**
- * Emulated providers as a process: `npm run emulator -- providers`. Started by the demo, by tests that need another process, or by
- * hand. Prints one JSON line for each on stdout when all listen; ends at SIGTERM, SIGINT, or when its parent's IPC channel closes.
- * What it received and how it fails is at `/emulator/…` of each (README.md).
+ * Emulated providers as a process: `npm run emulator -- providers`. Started by the demo, by tests that need another
+ * process, or by hand. Prints one JSON line for each on stdout when all listen; ends at SIGTERM, SIGINT, or when its
+ * parent's IPC channel closes. What it received and how it fails is at `/emulator/…` of each (README.md).
  */
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * The way out of one exchange, where its fault strikes: counts what leaves, and from the scripted message on does what the fault
- * says. Made by the endpoint once a request and once a socket.
+ * The way out of one exchange, where its fault strikes: counts what leaves, and from the scripted message on does what
+ * the fault says. Made by the endpoint once a request and once a socket.
  */
 import type { Socket } from 'node:net';
 import type { Fault } from './fault.ts';

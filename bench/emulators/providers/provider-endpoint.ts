@@ -1,7 +1,8 @@
 /**
- * Serves one emulated provider over TLS on loopback: requests and WebSockets. It checks the key, takes the fault that is
- * scripted for the exchange, keeps the journal, and hands the rest to the provider. Tests start it in their process and script it by
- * its methods; outside of the process the same is at `/emulator/…` (README.md). For `ws` see `media/io` for what production uses.
+ * Serves one emulated provider over TLS on loopback: requests and WebSockets. It checks the key, takes the fault that
+ * is scripted for the exchange, keeps the journal, and hands the rest to the provider. Tests start it in their process
+ * and script it by its methods; outside of the process the same is at `/emulator/…` (README.md). For `ws` see
+ * `media/io` for what production uses.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * What an emulated provider is to the endpoint that serves it: how its keys come, what its refusals look like, and what it
- * answers. A provider implements `Provider`; the endpoint does TLS, sockets, keys, faults and the journal.
+ * What an emulated provider is to the endpoint that serves it: how its keys come, what its refusals look like, and
+ * what it answers. A provider implements `Provider`; the endpoint does TLS, sockets, keys, faults and the journal.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Timetable } from './timetable.ts';

@@ -1,6 +1,6 @@
 /**
- * Every emulated provider, by the name that the command line uses. The only file that imports their folders; they do not know each
- * other.
+ * Every emulated provider, by the name that the command line uses. The only file that imports their folders; they do
+ * not know each other.
  */
 import { startDeepgramEmulator } from './deepgram/deepgram-emulator.ts';
 import type { EndpointOptions, ProviderEndpoint } from './provider-endpoint.ts';

@@ -1,7 +1,7 @@
 /**
- * Worker thread of an emulated recogniser: the local decoder with looped grammars, whose results carry words with times.
- * Speaks the messages of the listen thread. Runs at a lower priority than the rest of the process and of the machine: an
- * emulator must not take from those whom it tests.
+ * Worker thread of an emulated recogniser: the local decoder with looped grammars, whose results carry words with
+ * times. Speaks the messages of the listen thread. Runs at a lower priority than the rest of the process and of the
+ * machine: an emulator must not take from those whom it tests.
  */
 import { constants, setPriority } from 'node:os';
 import { type MessagePort, parentPort } from 'node:worker_threads';

@@ -1,7 +1,7 @@
 /**
- * Ears for emulated recognisers: the project's own decoder and voice gate, in a thread of the emulator's process. They know
- * nothing but the sound and the phrases that may be in it. Started once a process; runs from `dist/`, because worker threads load
- * built files only.
+ * Ears for emulated recognisers: the project's own decoder and voice gate, in a thread of the emulator's process. They
+ * know nothing but the sound and the phrases that may be in it. Started once a process; runs from `dist/`, because
+ * worker threads load built files only.
  */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Recognition, RecognitionStream, VoiceActivity } from '../../../media/contract/engines.ts';

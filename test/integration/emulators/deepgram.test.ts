@@ -1,6 +1,14 @@
-/** The official Deepgram client takes the emulator for the service: both versions of live recognition, with real speech in real time. */
+/**
+ * The official Deepgram client takes the emulator for the service: both versions of live recognition, with real speech
+ * in real time.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import type { Deepgram } from '@deepgram/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import {
   type DeepgramEmulator,
   startDeepgramEmulator,
@@ -78,6 +86,15 @@ async function listenV2(options: object = {}) {
   const heard = listenTo<V2Message>(socket as never);
   closers.push(() => socket.close());
   return { socket, heard, isOpen: await opened(socket as never, heard) };
+}
+
+function rawSocket(query: string): WebSocket {
+  const socket = new WebSocket(`${emulator.socketOrigin}/v1/listen?${query}`, {
+    ca: emulator.caPem,
+    headers: { authorization: `Token ${KEY}` },
+  });
+  socket.on('error', () => {});
+  return socket;
 }
 
 const say = (text: string) => overTheLine(voice, text);
@@ -207,13 +224,21 @@ describe('listen v1', () => {
   });
 
   it('refuses what the service refuses, and says why in dg-error', async () => {
-    for (const query of [
-      { model: 'nova-9' },
-      { keywords: 'table' },
-      { interim_results: 'false', utterance_end_ms: '1000' },
-    ]) {
-      const { isOpen } = await listenV1(query).catch(() => ({ isOpen: false }));
-      expect(isOpen).toBe(false);
+    const faults: [string, string][] = [
+      ['model=nova-9&encoding=mulaw&sample_rate=8000', 'No such model'],
+      ['model=nova-3&encoding=mulaw&sample_rate=8000&keywords=table', 'Use keyterm'],
+      ['model=nova-2&encoding=mulaw&sample_rate=8000&keyterm=table', 'Use keywords'],
+      ['model=nova-3&encoding=mulaw', 'sample_rate'],
+      ['model=nova-3&encoding=opus&sample_rate=8000', 'encoding'],
+      ['model=nova-3&encoding=mulaw&sample_rate=8000&utterance_end_ms=1000', 'interim_results'],
+    ];
+    for (const [query, reason] of faults) {
+      const socket = rawSocket(query);
+      const [, response] = await once(socket, 'unexpected-response');
+      expect(response.statusCode).toBe(400);
+      expect(response.headers['dg-error']).toContain(reason);
+      expect(response.headers['dg-request-id']).toMatch(/^[\da-f-]{36}$/);
+      socket.terminate();
     }
   });
 
@@ -376,16 +401,19 @@ describe('a bad day', () => {
   });
 
   it('sends a message that is none, and goes on', async () => {
-    const { socket, heard } = await listenV1({ vad_events: 'true' });
+    // Below the official client, which throws where nobody can catch it.
+    const socket = rawSocket('model=nova-3&encoding=mulaw&sample_rate=8000');
     const seen: string[] = [];
-    // The client reads JSON before it tells: what came is looked at below it.
-    socket.socket.addEventListener('message', ({ data }) => void seen.push(String(data)));
+    socket.on('message', (data) => seen.push(data.toString()));
+    await once(socket, 'open');
     emulator.strike({ kind: 'garbage' });
-    process.once('uncaughtException', () => {});
-    await speak(socket, await say('No.')).catch(() => {});
-    await eventually('garbage', () => seen.length > 0);
+    const line = { sendMedia: (bytes: Uint8Array) => socket.send(bytes) };
+    for (const text of ['No.', 'Call me back next week.']) await speak(line, await say(text));
+    await speak(line, silence(400));
+    await eventually('a result behind the garbage', () => seen.find((text) => text.includes('call me back')));
     expect(() => JSON.parse(seen[0]!)).toThrow();
-    expect(heard.messages.every(({ type }) => type !== 'SpeechStarted')).toBe(true);
+    expect(JSON.parse(seen[1]!)).toMatchObject({ type: 'Results' });
+    socket.close(1000);
   });
 
   it('drips', async () => {
@@ -415,5 +443,33 @@ describe('a bad day', () => {
     socket.sendFinalize({ type: 'Finalize' });
     await eventually('a result', () => finalText(heard) !== '');
     expect(finalText(heard)).toBe('stranger');
+  });
+});
+
+describe('as a process', () => {
+  const MAIN = fileURLToPath(new URL('../../../dist/bench/emulators/providers/main.js', import.meta.url));
+  const CLIENT = `
+    import { DeepgramClient } from '@deepgram/sdk';
+    const base = process.argv[1];
+    const client = new DeepgramClient({ apiKey: '${KEY}', environment: { base, production: base } });
+    console.log((await client.manage.v1.projects.list()).projects[0].name);`;
+
+  it('is trusted by NODE_EXTRA_CA_CERTS, told what may be said, and ends at SIGTERM with 0', async () => {
+    const child = spawn(process.execPath, [MAIN, '--provider', 'deepgram', '--key', KEY], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    closers.push(() => child.kill('SIGKILL'));
+    const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+    const { event, provider, origin, caFile } = JSON.parse(value);
+    expect({ event, provider }).toEqual({ event: 'listening', provider: 'deepgram' });
+    const env = { ...process.env, NODE_EXTRA_CA_CERTS: caFile };
+    const client = spawn(process.execPath, ['--input-type=module', '-e', CLIENT, origin], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [name] = await Promise.all([once(client.stdout, 'data'), once(client, 'exit')]);
+    expect(String(name).trim()).toBe('emulated');
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
   });
 });

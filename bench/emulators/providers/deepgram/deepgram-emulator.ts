@@ -1,7 +1,7 @@
 /**
- * An emulated Deepgram: live recognition at `/v1/listen` and `/v2/listen` (Flux), and the requests that check a key. It hears the
- * sound that it gets and nothing else; which phrases it can tell is said by `vocabulary` and by the client's key terms. Tests
- * start it in their process, people by `main.ts`.
+ * An emulated Deepgram: live recognition at `/v1/listen` and `/v2/listen` (Flux), and the requests that check a key.
+ * It hears the sound that it gets and nothing else; which phrases it can tell is said by `vocabulary` and by the
+ * client's key terms. Tests start it in their process, people by `main.ts`.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';

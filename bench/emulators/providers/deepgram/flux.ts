@@ -4,8 +4,8 @@
  *   Initial ─StartOfTurn→ TurnOngoing ─EagerEndOfTurn→ AwaitingEnd ─EndOfTurn→ Initial
  *                            ↑──────────TurnResumed──────────┘
  *
- * A turn starts with its first words. The confidence that it is over grows with silence alone (`surePauseMs`), so that thresholds
- * mean pauses. All of it counts in sound: where none comes, no turn ends.
+ * A turn starts with its first words. The confidence that it is over grows with silence alone (`surePauseMs`), so that
+ * thresholds mean pauses. All of it counts in sound: where none comes, no turn ends.
  */
 import type { TimedWord } from '../../../../media/engines/local/rejection.ts';
 import type { SocketExchange } from '../provider.ts';

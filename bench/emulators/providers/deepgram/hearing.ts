@@ -1,7 +1,7 @@
 /**
- * What an emulated recogniser hears: turns the bytes of a socket into frames of 20 ms, tells where somebody speaks, and has
- * the words of the stretch that the session is in decoded. Time is that of the sound; `arrivedAtMs` ties it to the clock. Called by a
- * session of either version with each binary message.
+ * What an emulated recogniser hears: turns the bytes of a socket into frames of 20 ms, tells where somebody speaks,
+ * and has the words of the stretch that the session is in decoded. Time is that of the sound; `arrivedAtMs` ties it to
+ * the clock. Called by a session of either version with each binary message.
  */
 import { decodeMulaw } from '../../../../media/audio/g711.ts';
 import type { RecognitionStream, VoiceActivity } from '../../../../media/contract/engines.ts';
@@ -42,6 +42,8 @@ const ONSET_FRAMES = 3;
 const ONSET_WINDOW = 0b11111;
 /** Sound before the onset that is decoded too. */
 const PREROLL_FRAMES = 15;
+/** Speech may last so much longer than the gate hears it. */
+const GATE_LAG_MS = 80;
 
 export class Hearing {
   readonly #recogniser: WordRecogniser;
@@ -141,7 +143,8 @@ export class Hearing {
     const stretch = this.#stretch;
     if (stretch === null) return;
     this.#stretch = null;
-    this.#endedMs = this.nowMs;
+    // Its pause is the next one's beginning too: a soft first sound may lie in it, before the gate hears it.
+    this.#endedMs = Math.min(this.nowMs, Math.max(0, this.lastSpeechMs) + GATE_LAG_MS);
     stretch.whenFinal = whenFinal;
     stretch.stream.finish();
   }

@@ -1,6 +1,7 @@
 /**
- * How long the emulated recogniser takes for each step, in ms after the sound that caused it has arrived. Scripted at the start, and
- * changed by `emulator.latencies`, for what opens from then on. The decoder's own work is inside of them.
+ * How long the emulated recogniser takes for each step, in ms after the sound that caused it has arrived. Scripted at
+ * the start, and changed by `emulator.latencies`, for what opens from then on. The decoder's own work is inside of
+ * them.
  */
 import { z } from 'zod';
 
@@ -16,7 +17,10 @@ export const latenciesSchema = z.strictObject({
   turnEventMs: ms(100),
   /** Between two interim results. */
   interimEveryMs: ms(500),
-  /** The voice gate calls it a pause after so much silence: gaps within words are shorter. A shorter `endpointing` does not help. */
+  /**
+   * The voice gate calls it a pause after so much silence: gaps within words are shorter. A shorter `endpointing` does
+   * not help.
+   */
   gateHangoverMs: ms(200),
   /** Of Flux: the confidence that a turn is over grows with silence, and reaches its most here. */
   surePauseMs: ms(800),

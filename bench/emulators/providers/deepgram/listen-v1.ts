@@ -1,7 +1,7 @@
 /**
- * One socket of `/v1/listen`: interim and final results with word times, endpointing, `Finalize`, `KeepAlive`, `CloseStream`,
- * `SpeechStarted` and `UtteranceEnd`. Made by the emulator once an upgrade. A segment is what has not yet been
- * finalised; it is decoded from its onset on, and finalised by a pause, by `Finalize` or by the stream's end.
+ * One socket of `/v1/listen`: interim and final results with word times, endpointing, `Finalize`, `KeepAlive`,
+ * `CloseStream`, `SpeechStarted` and `UtteranceEnd`. Made by the emulator once an upgrade. A segment is what has not
+ * yet been finalised; it is decoded from its onset on, and finalised by a pause, by `Finalize` or by the stream's end.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { TimedWord } from '../../../../media/engines/local/rejection.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads the query of an upgrade as the service does: what it does not accept is refused with 400 and a reason, before there is a
- * socket. Called by both versions.
+ * Reads the query of an upgrade as the service does: what it does not accept is refused with 400 and a reason, before
+ * there is a socket. Called by both versions.
  */
 import type { SoundFormat } from './hearing.ts';
 

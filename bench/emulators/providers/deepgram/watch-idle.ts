@@ -1,4 +1,7 @@
-/** Closes a socket over which neither sound nor a message came for too long, as the service does. Used by both versions. */
+/**
+ * Closes a socket over which neither sound nor a message came for too long, as the service does. Used by both
+ * versions.
+ */
 import type { SocketExchange } from '../provider.ts';
 
 export function watchIdle(exchange: SocketExchange, timeoutMs: number): { touch(): void; stop(): void } {
