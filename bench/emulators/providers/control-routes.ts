@@ -1,7 +1,8 @@
 /**
- * How an emulated provider is scripted and looked at from outside of its process: `GET` and `DELETE /emulator/journal`, `POST
- * /emulator/faults` (a list; `?now` strikes what is open), `POST /emulator/keys` (`{"allow": …, "revoke": …}`). No key is
- * asked for: it listens on loopback. Called by the endpoint.
+ * How an emulated provider is scripted and looked at from outside of its process: `GET` and `DELETE
+ * /emulator/journal`, `POST /emulator/faults` (a list; `?now` strikes what is open), `POST /emulator/keys` (`{"allow":
+ * …, "revoke": …}`), and what the provider has of its own. No key is asked for: it listens on loopback. Called by the
+ * endpoint.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
@@ -17,6 +18,7 @@ export async function answerControl(
   message: IncomingMessage,
   response: ServerResponse,
   endpoint: Controlled,
+  ownRoutes: (route: string, body: unknown) => object | null = () => null,
 ): Promise<void> {
   const answer = (status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -43,8 +45,14 @@ export async function answerControl(
         if (revoke !== undefined) endpoint.revoke(revoke);
         return answer(200, {});
       }
-      default:
+      default: {
+        const own = ownRoutes(
+          `${message.method} ${url.pathname}`,
+          message.method === 'GET' ? null : await jsonOf(message),
+        );
+        if (own !== null) return answer(200, own);
         return answer(404, { error: 'GET or DELETE /emulator/journal, POST /emulator/faults, POST /emulator/keys' });
+      }
     }
   } catch (error) {
     answer(400, { error: error instanceof Error ? error.message : String(error) });

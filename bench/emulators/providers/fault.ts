@@ -1,7 +1,7 @@
 /**
- * Bad days of an emulated provider. A fault is scripted before it is needed: it waits for the next exchange (a request or a
- * socket) whose path it names, and strikes it when so many messages have left. Or it is made to strike what is open now.
- * The endpoint asks here once an exchange.
+ * Bad days of an emulated provider. A fault is scripted before it is needed: it waits for the next exchange (a request
+ * or a socket) whose path it names, and strikes it when so many messages have left. Or it is made to strike what is
+ * open now. The endpoint asks here once an exchange.
  */
 import { z } from 'zod';
 
@@ -21,6 +21,8 @@ export const faultSchema = z.strictObject({
     'slow_drip',
     /** The key counts no longer: refused at a request or upgrade, and told as the provider does on an open socket. */
     'revoked_key',
+    /** The provider closes the socket with `code` and `reason`; a request's connection ends in the middle. */
+    'close',
     /** Each message is one that belongs to another request. */
     'foreign_answer',
   ]),
@@ -35,6 +37,9 @@ export const faultSchema = z.strictObject({
   /** Of `status`: 429 or 5xx as a rule. */
   status: z.int().min(400).max(599).default(503),
   retryAfterSeconds: z.int().nonnegative().optional(),
+  /** Of `close`. */
+  code: z.int().default(1011),
+  reason: z.string().default(''),
   /** Of `slow_drip`. */
   bytesPerSecond: z.int().positive().default(64),
 });

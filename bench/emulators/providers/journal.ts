@@ -1,7 +1,7 @@
 /**
  * What an emulated provider received and sent, for tests and people: `endpoint.journal` in the process, `GET
- * /emulator/journal` outside of it. Written by the endpoint for what passes through it, and by providers by `note`. Sound is
- * counted and not kept; credentials never get in.
+ * /emulator/journal` outside of it. Written by the endpoint for what passes through it, and by providers by `note`.
+ * Sound is counted and not kept; credentials never get in.
  */
 export interface JournalEntry {
   /** Monotonic, of the emulator's own clock. */

@@ -1,6 +1,6 @@
 /**
- * The way out of one exchange, where its fault strikes: counts what leaves, and from the scripted message on does what the fault
- * says. Made by the endpoint once a request and once a socket.
+ * The way out of one exchange, where its fault strikes: counts what leaves, and from the scripted message on does what
+ * the fault says. Made by the endpoint once a request and once a socket.
  */
 import type { Socket } from 'node:net';
 import type { Fault } from './fault.ts';
@@ -17,6 +17,7 @@ export interface Wire {
   garbage(data: string | Buffer): string | Buffer;
   foreign(message: Message): Message;
   revoke(): void;
+  close(code: number, reason: string): void;
   note(type: string, detail?: Record<string, unknown>): void;
 }
 
@@ -81,6 +82,10 @@ export class Outlet {
         return;
       case 'revoked_key':
         this.#wire.revoke();
+        return;
+      case 'close':
+        this.#wire.close(fault.code, fault.reason);
+        this.#isSilent = true;
         return;
       case 'foreign_answer':
         this.#isForeign = true;

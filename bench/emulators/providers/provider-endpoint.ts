@@ -1,7 +1,8 @@
 /**
- * Serves one emulated provider over TLS on loopback: requests and WebSockets. It checks the key, takes the fault that is
- * scripted for the exchange, keeps the journal, and hands the rest to the provider. Tests start it in their process and script it by
- * its methods; outside of the process the same is at `/emulator/…` (README.md). For `ws` see `media/io` for what production uses.
+ * Serves one emulated provider over TLS on loopback: requests and WebSockets. It checks the key, takes the fault that
+ * is scripted for the exchange, keeps the journal, and hands the rest to the provider. Tests start it in their process
+ * and script it by its methods; outside of the process the same is at `/emulator/…` (README.md). For `ws` see
+ * `media/io` for what production uses.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -122,7 +123,8 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
   }
 
   server.on('request', (message: IncomingMessage, response: ServerResponse) => {
-    if (message.url?.startsWith('/emulator/') === true) return void answerControl(message, response, endpoint);
+    if (message.url?.startsWith('/emulator/') === true)
+      return void answerControl(message, response, endpoint, provider.control?.bind(provider));
     const request = requestOf(message);
     const fault = faults.take(request.path);
     // What is left of a struck connection is of no use to the next request.
@@ -141,6 +143,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
       },
       garbage: (data) => (data.includes('data: ') ? `data: ${GARBAGE_TEXT}\n\n` : GARBAGE_TEXT),
       revoke: () => revokeOf(request),
+      close: () => message.socket.destroy(),
     });
     response.on('error', () => {});
     response.on('close', () => finished({ finished: response.writableFinished }));
@@ -224,6 +227,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
       secure,
       write: (data) => socket.send(data),
       garbage: () => GARBAGE_TEXT,
+      close: (code, reason) => socket.close(code, reason),
       revoke() {
         revokeOf(request);
         provider.revoked(own);

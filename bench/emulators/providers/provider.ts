@@ -1,6 +1,6 @@
 /**
- * What an emulated provider is to the endpoint that serves it: how its keys come, what its refusals look like, and what it
- * answers. A provider implements `Provider`; the endpoint does TLS, sockets, keys, faults and the journal.
+ * What an emulated provider is to the endpoint that serves it: how its keys come, what its refusals look like, and
+ * what it answers. A provider implements `Provider`; the endpoint does TLS, sockets, keys, faults and the journal.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Timetable } from './timetable.ts';
@@ -49,7 +49,8 @@ export interface HttpExchange extends Exchange {
 export interface SocketExchange extends Exchange {
   /** Text comes as a string. One listener; set it before `open` returns. */
   onMessage(listener: (message: string | Buffer) => void): void;
-  close(code: number, reason: string): void;
+  /** Without a code the close frame has none. */
+  close(code?: number, reason?: string): void;
 }
 
 export type Upgrade =
@@ -85,5 +86,7 @@ export interface Provider {
   unauthorizedUpgrade?(request: ProviderRequest, key: string | null, counts: (key: string) => boolean): Upgrade;
   /** What the journal keeps of a message of JSON: neither sound nor keys. Absent: all of it. */
   journaled?(message: unknown): unknown;
+  /** `METHOD /emulator/…` of its own, with its JSON body: what to answer, or null for what it does not know. */
+  control?(route: string, body: unknown): object | null;
   close?(): void | Promise<void>;
 }

@@ -1,7 +1,8 @@
 /**
- * Scripted latencies on one absolute clock. What a provider says is due at an instant (that of its cause, plus the scripted
- * latency), not so long after the emulator got round to it: what the emulator's own work takes is inside of the latency. What
- * is late all the same leaves at once, in order, and the journal says by how much. One timetable an exchange; closed with it.
+ * Scripted latencies on one absolute clock. What a provider says is due at an instant (that of its cause, plus the
+ * scripted latency), not so long after the emulator got round to it: what the emulator's own work takes is inside of
+ * the latency. What is late all the same leaves at once, in order, and the journal says by how much. One timetable an
+ * exchange; closed with it.
  */
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { Journal } from './journal.ts';

@@ -26,13 +26,15 @@ export function startOpenAiEmulator(options: OpenAiOptions): Promise<ProviderEnd
   return startProviderEndpoint(openAi(scenario, options.voice, timing), options);
 }
 
-function openAi(scenario: Scenario, voice: EmulatedVoice | null, timing: SpeechTiming): Provider {
-  const models = [...scenario.models, ...(voice === null ? [] : SPEECH_MODELS)].map((id) => ({
-    id,
-    object: 'model',
-    created: RELEASED,
-    owned_by: 'parley',
-  }));
+function openAi(first: Scenario, voice: EmulatedVoice | null, timing: SpeechTiming): Provider {
+  let scenario = first;
+  const modelList = (): { id: string }[] =>
+    [...scenario.models, ...(voice === null ? [] : SPEECH_MODELS)].map((id) => ({
+      id,
+      object: 'model',
+      created: RELEASED,
+      owned_by: 'parley',
+    }));
 
   async function route(exchange: HttpExchange): Promise<void> {
     const { method, path } = exchange;
@@ -40,8 +42,8 @@ function openAi(scenario: Scenario, voice: EmulatedVoice | null, timing: SpeechT
     if (method === 'POST' && path === '/v1/audio/speech' && voice !== null)
       return answerSpeech(exchange, voice, timing);
     if (method === 'GET' && path === '/v1/models')
-      return exchange.answer({ status: 200, body: { object: 'list', data: models } });
-    const named = method === 'GET' ? models.find(({ id }) => path === `/v1/models/${id}`) : undefined;
+      return exchange.answer({ status: 200, body: { object: 'list', data: modelList() } });
+    const named = method === 'GET' ? modelList().find(({ id }) => path === `/v1/models/${id}`) : undefined;
     if (named !== undefined) return exchange.answer({ status: 200, body: named });
     throw new RequestRefused(`Invalid URL (${method} ${path})`, null, null, 404);
   }
@@ -54,6 +56,11 @@ function openAi(scenario: Scenario, voice: EmulatedVoice | null, timing: SpeechT
     // It has no sockets.
     revoked() {},
     foreign: foreignChunk,
+    control(route, body) {
+      if (route !== 'POST /emulator/scenario') return null;
+      scenario = parseScenario(body);
+      return { rules: scenario.rules.length };
+    },
     async request(exchange) {
       try {
         await route(exchange);
