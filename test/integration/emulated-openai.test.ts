@@ -492,7 +492,7 @@ describe.runIf(canDictate())('its voice', () => {
     expect(response.headers.get('content-type')).toBe('audio/pcm');
     const pieces: Uint8Array[] = [];
     for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) pieces.push(piece);
-    expect(pieces.length).toBeGreaterThan(5);
+    expect(pieces.length).toBeGreaterThan(1);
     const bytes = Buffer.concat(pieces);
     const pcm = Int16Array.from({ length: bytes.length >> 1 }, (_, i) => bytes.readInt16LE(i * 2));
     expect(heardShare(TEXT, await heard(pcm))).toBeGreaterThan(0.6);
