@@ -95,7 +95,6 @@ test.each([
   [{ kind: 'status', status: 429 }, 'throttled'],
   [{ kind: 'status', status: 503 }, 'failed'],
   [{ kind: 'foreign_answer', afterMessages: 2 }, 'failed'],
-  [{ kind: 'close', afterMessages: 2 }, 'failed'],
   [{ kind: 'garbage' }, 'failed'],
 ])('%j is %s', async (fault, expected) => {
   openai.script(fault as never);
