@@ -108,7 +108,11 @@ export function safeLogOptions(secrets: readonly string[] = []): {
 } {
   return {
     redact: {
-      paths: SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]),
+      paths: [
+        ...SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]),
+        // Of a call's setup with its grants, one field down.
+        '*.*.*.*.credentials',
+      ],
       censor: CENSOR,
     },
     serializers: { err: safeError },
