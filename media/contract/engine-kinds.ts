@@ -3,7 +3,7 @@
  * kind names the engines that it wants (`EngineChoice`); a pipeline thread loads each at its first use. Types only;
  * `Port` is a `MessagePort` of `node:worker_threads`, which this leaf may not import.
  */
-import type { EarFactory, EarTraits } from './ear.ts';
+import type { EarCodec, EarFactory, EarTraits } from './ear.ts';
 import type { TextToSpeech } from './engines.ts';
 import type { LanguageModel } from './model.ts';
 
@@ -58,11 +58,11 @@ export interface EngineKind {
 }
 
 export interface EarKind<Port = unknown> extends EngineKind {
-  readonly traits: Omit<EarTraits, 'rateHz'> & {
+  readonly traits: Omit<EarTraits, 'rateHz' | 'codec'> & {
     /** It is opened at one of them: the leg's own if that is among them, else the sound is resampled. */
     readonly ratesHz: readonly number[];
-    /** What it is given. */
-    readonly codec: 'pcm_s16le';
+    /** What it can be given: the leg's own if that is among them. */
+    readonly codecs: readonly EarCodec[];
   };
   /**
    * `portNow` leads to its threads, and to their successors when they died; it throws where there are none. Once a
@@ -72,7 +72,11 @@ export interface EarKind<Port = unknown> extends EngineKind {
 }
 
 /** Makes the ear of one call, at one of its kind's rates. */
-export type OpenEar = (rateHz: number, use: CallUse) => EarFactory;
+export interface OpenEar {
+  (rateHz: number, use: CallUse, codec: EarCodec): EarFactory;
+  /** The phone rings: what it takes to hear that call is made ready. Absent: nothing takes time. */
+  prepare?(rateHz: number, use: CallUse, codec: EarCodec): void;
+}
 
 /** Of an engine without connections: the same for all calls. */
 export type OpenVoice = (use: CallUse) => TextToSpeech;
@@ -82,11 +86,11 @@ export type OpenModel = (use: CallUse) => LanguageModel;
 export interface VoiceKind<Port = unknown> extends EngineKind {
   readonly traits: {
     readonly rateHz: number;
-    /** What it gives. */
-    readonly codec: 'pcm_s16le';
-    /** False: the words of a chunk share its sound by their syllables. */
-    readonly tellsWordTimes: false;
-    /** Their names. */
+    /** What it gives: samples of `rateHz`, and a telephone's leg its own form. */
+    readonly codecs: readonly EarCodec[];
+    /** By `SpeechChunk.words`. False: the words of a chunk share its sound by their syllables. */
+    readonly tellsWordTimes: boolean;
+    /** Their names; empty: the provider knows them. */
     readonly voices: readonly string[];
   };
   load(): Promise<(portNow: () => Port) => OpenVoice>;

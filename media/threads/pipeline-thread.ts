@@ -152,6 +152,7 @@ async function prepare(message: Extract<ToPipeline, { type: 'prepare' }>): Promi
   const kind = agentKindOf(agent);
   const choice = kind.engines(agent);
   if (choice.voiceActivity === 'neural') neuralVoices.warm();
+  if (choice.ear !== null && choice.ear.connection !== undefined) await prepareEar(choice.ear, message);
   const opening = kind.opening(agent, placeholders);
   if (opening === null) return;
   const { text, clip } = opening;
@@ -164,6 +165,16 @@ async function prepare(message: Extract<ToPipeline, { type: 'prepare' }>): Promi
   const { greetings } = await voiceOf(choice.voice, message);
   const fixed = fixedSentencesOf(kind.fixedTexts(agent));
   greetings.obtain({ text, voice: choice.voice.name, format, ahead: true, fixed });
+}
+
+/** What cannot be had is told where the call begins. */
+async function prepareEar(use: EngineUse, message: Extract<ToPipeline, { type: 'prepare' }>): Promise<void> {
+  const { callUuid, format } = message;
+  try {
+    await engines.prepareEar(use.engine, listenRateOf(format), callUseOf(use, message), format.codec);
+  } catch (error) {
+    logger.warn({ err: error, callUuid }, 'pipeline: a recogniser could not be prepared');
+  }
 }
 
 function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
@@ -220,7 +231,7 @@ async function listeningTo(
   const rateHz = listenRateOf(format);
   const isOpus = format.codec === 'opus';
   return {
-    ear: await engines.ear(use.engine, rateHz, callUseOf(use, setup)),
+    ear: await engines.ear(use.engine, rateHz, callUseOf(use, setup), format.codec),
     // Opus is decoded at the rate that is listened to, whatever the sender's was.
     resampler: !isOpus && format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null,
     opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,

@@ -5,7 +5,8 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { createResampler } from '../audio/resampler.ts';
-import type { EarFactory } from '../contract/ear.ts';
+import type { LegFormat } from '../contract/audio-format.ts';
+import type { EarCodec, EarFactory } from '../contract/ear.ts';
 import type {
   CallUse,
   EarKind,
@@ -83,13 +84,32 @@ export class ThreadEngines {
   }
 
   /** For one call, whose frames are of `listenRateHz`. */
-  async ear(name: string, listenRateHz: ListenRateHz, use = NO_CONNECTION): Promise<EarFactory> {
+  async ear(
+    name: string,
+    listenRateHz: ListenRateHz,
+    use = NO_CONNECTION,
+    legCodec: LegFormat['codec'] = 'pcm_s16le',
+  ): Promise<EarFactory> {
     const kind = engineOf(this.#earKinds, 'recogniser', name);
     this.#portOf(kind);
     const open = await this.#loadEar(kind);
     const rateHz = rateFor(kind.traits.ratesHz, listenRateHz);
-    if (rateHz === listenRateHz) return open(rateHz, use);
-    return resampledEar(open(rateHz, use), await createResampler(listenRateHz, rateHz));
+    if (rateHz === listenRateHz) return open(rateHz, use, codecFor(kind, legCodec));
+    return resampledEar(open(rateHz, use, 'pcm_s16le'), await createResampler(listenRateHz, rateHz));
+  }
+
+  /** While the phone rings: as above, and nothing is heard yet. */
+  async prepareEar(
+    name: string,
+    listenRateHz: ListenRateHz,
+    use: CallUse,
+    legCodec: LegFormat['codec'],
+  ): Promise<void> {
+    const kind = engineOf(this.#earKinds, 'recogniser', name);
+    this.#portOf(kind);
+    const open = await this.#loadEar(kind);
+    const rateHz = rateFor(kind.traits.ratesHz, listenRateHz);
+    open.prepare?.(rateHz, use, rateHz === listenRateHz ? codecFor(kind, legCodec) : 'pcm_s16le');
   }
 
   async voice(name: string, use = NO_CONNECTION): Promise<TextToSpeech> {
@@ -142,6 +162,11 @@ function loadedOnce<Engine>(all: Map<string, Promise<Engine>>, name: string, loa
   all.set(name, loading);
   loading.catch(() => all.delete(name));
   return loading;
+}
+
+/** A telephone's leg as it comes, where the engine takes it so. */
+function codecFor({ traits }: EarKind<MessagePort>, legCodec: LegFormat['codec']): EarCodec {
+  return legCodec === 'mulaw' && traits.codecs.includes('mulaw') ? 'mulaw' : 'pcm_s16le';
 }
 
 /** The lowest that loses nothing, else the highest. */
