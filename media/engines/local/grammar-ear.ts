@@ -21,7 +21,14 @@ class GrammarEar implements CallEar {
     this.#speechToText = speechToText;
     this.#listener = listener;
     const rateHz = speechToText.inputRateHz;
-    this.traits = { rateHz, hears: 'turns', tellsTurns: false, tellsWordTimes: false, tellsConfidence: false };
+    this.traits = {
+      rateHz,
+      codec: 'pcm_s16le',
+      hears: 'turns',
+      tellsTurns: false,
+      tellsWordTimes: false,
+      tellsConfidence: false,
+    };
   }
 
   /** A grammar is compiled when a turn begins: it holds from the next one on. */

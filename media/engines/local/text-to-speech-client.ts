@@ -5,9 +5,9 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { SpeechChunk, TextToSpeech } from '../../contract/engines.ts';
+import { VoiceError } from '../voice-error.ts';
 import { FLITE_RATE_HZ, FLITE_VOICES } from './flite-voice.ts';
 import type { FromSpeech, ToSpeech } from './speech-messages.ts';
-import { VoiceError } from './voice-error.ts';
 
 interface Pending {
   onChunk: (chunk: SpeechChunk) => void;

@@ -170,7 +170,7 @@ class DeskLine implements ServiceLine {
     const handler = this.#handler;
     if (fault === null) this.#finish();
     else this.end(fault, message);
-    if (handler !== null) this.#guarded(() => handler.closed());
+    if (handler !== null) this.#guarded(() => handler.closed(fault !== null));
   }
 
   failed(error: unknown): void {

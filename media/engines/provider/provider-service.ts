@@ -29,8 +29,11 @@ export interface ServiceLine {
 /** A throw of any of these ends the line with `failed`, not the thread. */
 export interface LineHandler {
   heard?(body: unknown): void;
-  /** The line is over, by whomever but the handler itself: let go of everything at once. */
-  closed(): void;
+  /**
+   * The line is over, by whomever but the handler itself: let go of everything at once. `isWithdrawn`: the call is over
+   * or may not use the connection any more; false: the pipeline let go of the line, or died.
+   */
+  closed(isWithdrawn: boolean): void;
 }
 
 export interface ServiceDeps {

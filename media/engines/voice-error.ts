@@ -8,7 +8,9 @@ export type VoiceErrorCode =
   | 'nothing_to_speak'
   | 'overloaded'
   | 'engine_failed'
-  | 'engine_gone';
+  | 'engine_gone'
+  /** By the provider: the key, the quota, the voice or the text. */
+  | 'refused';
 
 export class VoiceError extends Error {
   override readonly name = 'VoiceError';
