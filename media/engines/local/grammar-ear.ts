@@ -16,6 +16,7 @@ class GrammarEar implements CallEar {
   #phrases: readonly string[] = [];
   /** Of the turn that is under way. */
   #stream: RecognitionStream | null = null;
+  #isClosed = false;
 
   constructor(speechToText: SpeechToText, listener: EarListener) {
     this.#speechToText = speechToText;
@@ -42,6 +43,7 @@ class GrammarEar implements CallEar {
 
   turnBegan(turn: number): void {
     this.turnDropped();
+    if (this.#isClosed) return;
     this.#stream = this.#speechToText.open(
       { phrases: this.#phrases },
       (result) => this.#listener.words({ ...result, turn }),
@@ -67,6 +69,7 @@ class GrammarEar implements CallEar {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.turnDropped();
   }
 }

@@ -4,7 +4,6 @@
  */
 import type { ProviderFault } from '../../contract/model.ts';
 import type { SocketEnd } from '../../net/guarded-socket.ts';
-import type { StreamFailure } from '../../net/guarded-stream.ts';
 
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
@@ -52,11 +51,6 @@ export function errorOfEnd(provider: string, end: SocketEnd): ProviderError {
         `${provider} closed the connection (${end.code}${end.reason === '' ? '' : `, ${end.reason.slice(0, MOST_SAID_CHARS)}`})`,
       );
   }
-}
-
-export function errorOfStream(provider: string, { kind, reason, isTimeout }: StreamFailure): ProviderError {
-  if (kind === 'refused') return new ProviderError('refused', `${provider} may not be dialled: ${reason}`);
-  return new ProviderError(isTimeout ? 'timeout' : 'failed', `${provider}: ${reason}`);
 }
 
 /** Seconds or a date; null: it says nothing that can be read. */
