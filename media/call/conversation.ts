@@ -27,6 +27,8 @@ export class Conversation implements PartsListener {
   /** One object for all ticks. */
   readonly #tickEvent = { type: 'tick' as const, atMs: 0 };
   #ended = false;
+  /** The words of a pause that the agent was told, and not what became of it. */
+  #pauseTold: string | null = null;
 
   constructor(deps: ConversationDeps, setup: CallSetup) {
     this.#deps = deps;
@@ -132,6 +134,7 @@ export class Conversation implements PartsListener {
   close(): void {
     const { agentSpeech, hearing, words } = this.#parts;
     agentSpeech.silence(false);
+    this.#pauseTold = null;
     const turn = hearing.dropTurn();
     if (turn !== null) {
       const sense = words.sense(turn);
@@ -153,8 +156,26 @@ export class Conversation implements PartsListener {
     line.tell({ type: 'caller', atMs: reporter.nowMs, speaking });
   }
 
+  callerPaused(text: string): void {
+    const { line, agentSpeech, desk } = this.#parts;
+    // Words into an agent that speaks may be no turn at all, and a muted one is told none.
+    if (agentSpeech.active || desk.muted || text === this.#pauseTold) return;
+    this.callerWentOn();
+    this.#pauseTold = text;
+    line.tell({ type: 'pause', atMs: this.#deps.reporter.nowMs, text });
+  }
+
+  callerWentOn(): void {
+    if (this.#pauseTold === null) return;
+    this.#pauseTold = null;
+    this.#parts.line.tell({ type: 'went_on', atMs: this.#deps.reporter.nowMs });
+  }
+
   mean(meaning: Meaning): void {
-    this.#parts.input.mean(meaning);
+    const isPauseTold = this.#pauseTold !== null;
+    this.#pauseTold = null;
+    if (this.#parts.input.mean(meaning) || !isPauseTold) return;
+    this.#parts.line.tell({ type: 'went_on', atMs: this.#deps.reporter.nowMs });
   }
 
   unmeant({ turn }: Meaning): void {
@@ -241,15 +262,17 @@ export class Conversation implements PartsListener {
     const { agentSpeech, hearing } = this.#parts;
     if (this.#ended) return;
     agentSpeech.silence(false);
+    this.#pauseTold = null;
     hearing.dropTurn();
     this.#over();
     this.#deps.end(reason, disposition, error);
   }
 
   #over(): void {
-    const { tools, actions, hearing, line } = this.#parts;
+    const { tools, models, actions, hearing, line } = this.#parts;
     const wasEnded = this.#ended;
     tools.uses.cancel();
+    models.close();
     this.#ended = true;
     actions.drop();
     hearing.close();

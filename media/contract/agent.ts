@@ -14,6 +14,7 @@ import type { AgentDefinition } from './agent-definition.ts';
 import type { EndedReason } from './call-outcome.ts';
 import type { EarHints, HeardWord } from './ear.ts';
 import type { EngineChoice } from './engine-kinds.ts';
+import type { ModelChunk, ModelRequest } from './model.ts';
 import type { SpeechSource } from './speech-source.ts';
 import type { ToolResult } from './tools.ts';
 
@@ -78,6 +79,15 @@ export type AgentEvent =
    * are over.
    */
   | { type: 'wait'; atMs: number; why: 'caller' | 'operator' | 'unmuted' }
+  /**
+   * A pause that may be the end of what the caller says: `text` is what `heard` would tell now. For agents that begin
+   * to think at once. Of words only; once a pause, and again, after `went_on`, when they turn out to be others.
+   */
+  | { type: 'pause'; atMs: number; text: string }
+  /** It was a pause only: more is said, and `text` of it may be another. */
+  | { type: 'went_on'; atMs: number }
+  /** An answer to `ask` grows. None comes after `unask`, nor after `done` or `failed`. */
+  | { type: 'model'; atMs: number; ref: string; chunk: ModelChunk }
   /** The caller's sound begins or ends. */
   | { type: 'caller'; atMs: number; speaking: boolean }
   /** A key of the telephone; digits that make an answer follow as `heard`. */
@@ -106,6 +116,13 @@ export type AgentAction =
    * the same order.
    */
   | { type: 'tool'; ref: string; name: string; arguments: Record<string, unknown> }
+  /**
+   * Asks `models[model]` of `AgentKind.engines`. `ref`: of the agent's own, not in use. Ten at once at most. A
+   * successor is told nothing of what its predecessor asked: it asks again.
+   */
+  | { type: 'ask'; ref: string; model: number; request: ModelRequest }
+  /** Nobody wants that answer any more. */
+  | { type: 'unask'; ref: string }
   /** `hints` or `patience` have changed: they hold from now on, in the caller's open turn too. */
   | { type: 'listen' }
   /** Until it is ended: the caller is not listened to. */

@@ -12,10 +12,17 @@ export interface EarHints {
    * hint.
    */
   phrases: readonly string[];
+  /** Anything may be said: `phrases` are words to look out for. A recogniser of a fixed grammar cannot do that. */
+  isOpen?: boolean;
 }
+
+/** What an ear is given: samples, or a telephone's leg as it came. */
+export type EarCodec = 'pcm_s16le' | 'mulaw';
 
 export interface EarTraits {
   rateHz: number;
+  /** `mulaw`: it hears everything, at 8 kHz, and is given frames by `pushMulaw`. */
+  codec: EarCodec;
   /**
    * `turns`: it is given frames from 500 ms before a turn to its end. `everything`: each frame of the call, silence
    * too.
@@ -28,6 +35,7 @@ export interface EarTraits {
 }
 
 export interface HeardWord {
+  /** As the recogniser writes it: some write capitals and marks. */
   text: string;
   /** Audio time. */
   startMs: number;
@@ -38,13 +46,16 @@ export interface HeardWord {
 export interface EarWords {
   /** As `EarTurns.began` gave it; words of a turn that is over are ignored. */
   turn: number;
-  /** Lower-case words; empty when nothing was heard. */
+  /** Lower-case words without marks; empty when nothing was heard. */
   text: string;
   /** Speech that it will not call words. `text` is then empty. */
   rejected: boolean;
   /** No more will come of this turn. */
   final: boolean;
-  /** Answers `mayBeOver`: what the final would be, were the turn over. */
+  /**
+   * Answers `mayBeOver`: what the final would be, were the turn over. An ear that tells turns says so unasked too, when
+   * it is nearly sure of the end; words without it take that back.
+   */
   concluded?: true;
   /** Of rejected speech, for people only. */
   guess?: Guess;
@@ -70,6 +81,8 @@ export interface CallEar {
    * what is kept.
    */
   push(monoSamples: Int16Array, atMs: number): void;
+  /** The same 20 ms as bytes of the leg, silence where none came. In place of `push`, where `traits.codec` says so. */
+  pushMulaw?(mulawBytes: Uint8Array, atMs: number): void;
   /** A turn of the caller begins, by this number; what went before is over. */
   turnBegan(turn: number, onsetMs: number): void;
   /** A pause that may be the turn's end: a `concluded` result is wanted, and what is pushed from here on waits. */

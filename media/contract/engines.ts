@@ -3,14 +3,32 @@
  */
 
 export interface SpeechChunk {
-  /** Mono PCM at the engine's `outputRateHz`. */
+  /** Mono PCM at the engine's `outputRateHz`; with `mulawBytes` at 8 kHz. */
   samples: Int16Array;
-  /** The part of the text that these samples speak. */
+  /**
+   * The part of the text that these samples speak: of an engine that tells word times, what begins in them. Empty in
+   * each chunk of a request: the engine does not know, the words share the request's sound.
+   */
   text: string;
+  /** The same sound, byte for sample, where `SpeechRequest.takesMulaw`: it goes out as it is. */
+  mulawBytes?: Uint8Array;
+  /** Of an engine that tells word times: words whose end is known now, in order. */
+  words?: readonly ChunkWord[];
+}
+
+/** A word of the request's text and when it sounds. */
+export interface ChunkWord {
+  /** Range in `SpeechRequest.text`, with its punctuation. */
+  charStart: number;
+  charEnd: number;
+  /** From the first sample of its chunk; negative where it began in a chunk before. */
+  startMs: number;
+  endMs: number;
 }
 
 export interface TextToSpeech {
   readonly outputRateHz: number;
+  /** Their names; empty: those of the provider, which knows them. */
   readonly voices: readonly string[];
   /**
    * Speaks `text`, a sentence at a time; `onChunk` is called in order as sound is made. Resolves after the last chunk.
@@ -23,6 +41,8 @@ export interface SpeechRequest {
   text: string;
   voice: string;
   signal: AbortSignal;
+  /** The leg speaks mu-law at 8 kHz: an engine that makes it may give `SpeechChunk.mulawBytes`. */
+  takesMulaw?: boolean;
   /** Nobody waits for it yet: an engine that has a queue serves those first who do. */
   ahead?: boolean;
   /**

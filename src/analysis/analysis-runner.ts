@@ -5,9 +5,9 @@
  */
 import type { Logger } from 'pino';
 import { type Clock, every } from '../../media/contract/clock.ts';
+import type { OutboundHttp } from '../../media/net/outbound-http.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { readOwnCall } from '../calls/call-row.ts';
-import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { isDatabaseAway } from '../store/database-away.ts';

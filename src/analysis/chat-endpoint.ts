@@ -5,9 +5,9 @@
  * Must not log or return the key.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import type { OutboundHttp, OutboundResult } from '../../media/net/outbound-http.ts';
 import { openAiHeaders } from '../connections/provider-requests.ts';
 import { memberOf, saidBy } from '../connections/provider-words.ts';
-import type { OutboundHttp, OutboundResult } from '../outbound-http/outbound-http.ts';
 import { ANSWER_FORMATS, type AnswerFormat } from './chat-request.ts';
 
 export interface ChatEndpoint {

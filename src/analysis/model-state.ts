@@ -4,7 +4,7 @@
  * costs a call centre seconds and not a wait for each call. Forgotten when the endpoint is changed.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import { type CircuitBreaker, createCircuitBreaker, failuresInARow } from '../outbound-http/circuit-breaker.ts';
+import { type CircuitBreaker, createCircuitBreaker, failuresInARow } from '../../media/net/circuit-breaker.ts';
 import type { AnswerFormat } from './chat-request.ts';
 
 export interface ModelState {

@@ -3,6 +3,7 @@
  * workspace: one that is named, or the one called `analysis`, which is made of an address and a key that are given
  * here. Used by the command line and the settings API.
  */
+import type { AddressCheck } from '../../media/net/target-check.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { checkBaseUrl, checkCredentials } from '../connections/connection-check.ts';
@@ -10,7 +11,6 @@ import { type ConnectionRow, insertVersion, readNewest, replaceNewest } from '..
 import { usesOf } from '../connections/connection-uses.ts';
 import { endConnection, lockedWorkspace } from '../connections/stored-connections.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import type { AddressCheck } from '../outbound-http/target-check.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';

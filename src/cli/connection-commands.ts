@@ -6,6 +6,9 @@ import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
 import { PROVIDER_NAMES, PROVIDERS } from '../../media/contract/providers.ts';
+import { createGuardedClient } from '../../media/net/guarded-client.ts';
+import { systemResolver } from '../../media/net/name-lookup.ts';
+import type { AddressCheck } from '../../media/net/target-check.ts';
 import type { Connection } from '../connections/connection-rows.ts';
 import { type ConnectionTrial, tryConnection } from '../connections/provider-trial.ts';
 import {
@@ -18,9 +21,6 @@ import {
   showConnection,
 } from '../connections/stored-connections.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import { createGuardedClient } from '../outbound-http/guarded-client.ts';
-import { systemResolver } from '../outbound-http/name-lookup.ts';
-import type { AddressCheck } from '../outbound-http/target-check.ts';
 import { type CommandIo, dateText, ExitCode, given, table, wholeNumber } from './command-io.ts';
 import { guardOf } from './model-commands.ts';
 

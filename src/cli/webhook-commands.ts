@@ -4,9 +4,9 @@
  */
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
+import { createAddressGuard } from '../../media/net/address-guard.ts';
+import { systemResolver } from '../../media/net/name-lookup.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import { createAddressGuard } from '../outbound-http/address-guard.ts';
-import { systemResolver } from '../outbound-http/name-lookup.ts';
 import {
   DELIVERY_STATES,
   type DeliveryDetail,

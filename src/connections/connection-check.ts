@@ -11,9 +11,9 @@ import {
   type ProviderName,
   providerDeclaration,
 } from '../../media/contract/providers.ts';
+import { type AddressCheck, problemOfTarget } from '../../media/net/target-check.ts';
+import { parseTargetUrl } from '../../media/net/target-url.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import { type AddressCheck, problemOfTarget } from '../outbound-http/target-check.ts';
-import { parseTargetUrl } from '../outbound-http/target-url.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const LONGEST_CREDENTIAL = 4_096;

@@ -6,8 +6,8 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import { isProviderName } from '../../media/contract/providers.ts';
+import type { OutboundHttp, OutboundResult } from '../../media/net/outbound-http.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import type { OutboundHttp, OutboundResult } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';

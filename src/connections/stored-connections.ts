@@ -5,10 +5,10 @@
  */
 import type { ConnectionLimits } from '../../media/contract/grant.ts';
 import { PROVIDERS } from '../../media/contract/providers.ts';
+import type { AddressCheck } from '../../media/net/target-check.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import type { AddressCheck } from '../outbound-http/target-check.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import { inBatches } from '../store/batches.ts';
 import type { Database, Queryable } from '../store/database.ts';

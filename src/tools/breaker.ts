@@ -3,7 +3,7 @@
  * 30 s; then one use tries. In memory of this process; the executor asks it before each request.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import { type CircuitBreaker, createCircuitBreaker, failedShare } from '../outbound-http/circuit-breaker.ts';
+import { type CircuitBreaker, createCircuitBreaker, failedShare } from '../../media/net/circuit-breaker.ts';
 
 const TRIPS_AT = { share: 0.5, leastUses: 20, windowMs: 60_000 };
 const OPEN_MS = 30_000;

@@ -4,7 +4,7 @@
  * them again. Made by the dispatcher.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import { createCircuitBreaker, failuresInARow } from '../outbound-http/circuit-breaker.ts';
+import { createCircuitBreaker, failuresInARow } from '../../media/net/circuit-breaker.ts';
 import { BREAKER_FAILURES, PROBE_EVERY_MS } from './breaker.ts';
 import type { AttemptResult } from './delivery.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
+import type { OutboundHttp } from '../../media/net/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { createServerSessions, type ServerSessions } from '../store/server-sessions.ts';
@@ -25,7 +25,7 @@ export interface WebhookDeps {
   sessions?: ServerSessions;
   redisUrl: string | null;
   sealer: Sealer;
-  /** A `createGuardedClient` of `src/outbound-http`; stays the caller's to close, after this. */
+  /** A `createGuardedClient` of `media/net`; stays the caller's to close, after this. */
   http: OutboundHttp;
   clock: Clock;
   /** 0 ≤ x < 1. */

@@ -68,7 +68,7 @@ const flite: FliteVoice = await loadFliteVoice();
 
 describeTextToSpeech('The speech thread', async () => {
   const { client, close } = connectVoice(speech);
-  return { voice: client, close };
+  return { voice: client, tellsWordTimes: false, givesMulaw: false, close };
 });
 
 describeSpeechToText('The listen thread', flite, async (rateHz) => {

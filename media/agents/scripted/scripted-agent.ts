@@ -42,7 +42,7 @@ export const scriptedKind: AgentKind<ScriptedAgent> = {
     return saysNothing(line) ? null : line;
   },
   engines: ({ voice, voiceActivity = 'gate' }) => ({
-    ear: 'local',
+    ear: { engine: 'local' },
     voice: { engine: 'local', name: voice },
     voiceActivity,
   }),

@@ -127,13 +127,13 @@ export class CallerTurn {
     this.words = result.words;
     this.confidence = result.confidence;
     if (result.final) this.#finish();
-    else if (result.concluded === true) this.#conclusion();
+    else if (result.concluded === true && !Number.isNaN(this.askedAtMs)) this.#conclusion();
     else if (changed) this.#listener.partial(this);
   }
 
   #conclusion(): void {
-    // Of a pause that is over, or of a turn that is: then the final follows.
-    if (Number.isNaN(this.askedAtMs) || !Number.isNaN(this.decidedAtMs)) return;
+    // Of a turn that is over: then the final follows.
+    if (!Number.isNaN(this.decidedAtMs)) return;
     this.isConcluded = true;
     this.#listener.concluded(this);
   }

@@ -6,14 +6,17 @@
 import { decodeMulaw } from '../../audio/g711.ts';
 import type { OpusDecoder } from '../../audio/opus-codec.ts';
 import type { Resampler } from '../../audio/resampler.ts';
-import { FRAME_MS, type LegFormat } from '../../contract/audio-format.ts';
+import { FRAME_MS, frameBytesOf, type LegFormat, MULAW_SILENCE } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { VoiceActivity } from '../../contract/engines.ts';
 import type { FrameRing } from '../../rings/frame-ring.ts';
 
 export interface FrameSink {
-  /** 20 ms at `listenRateHz`; `atMs` is the audio time of the first sample. The array is overwritten 500 ms later. */
-  frame(atMs: number, monoSamples: Int16Array, isSpeech: boolean): void;
+  /**
+   * 20 ms at `listenRateHz`; `atMs` is the audio time of the first sample. The array is overwritten 500 ms later.
+   * `mulawBytes`: the same of a mu-law leg as it came, overwritten by the next frame; null of any other leg.
+   */
+  frame(atMs: number, monoSamples: Int16Array, isSpeech: boolean, mulawBytes: Uint8Array | null): void;
   /** Nothing has come for 1 s; told once until audio comes again. */
   audioStopped(): void;
 }
@@ -35,7 +38,6 @@ export function listenRateOf(format: LegFormat): 8000 | 16000 {
 
 export class FrameIntake {
   readonly #ring: FrameRing;
-  readonly #format: LegFormat;
   readonly #voiceActivity: VoiceActivity;
   /** For legs of more than 16 kHz. */
   readonly #resampler: Resampler | null;
@@ -43,6 +45,7 @@ export class FrameIntake {
   readonly #sink: FrameSink;
   readonly #preRoll: Int16Array[] = [];
   readonly #wide: Int16Array;
+  readonly #mulaw: Uint8Array | null;
   readonly #opus: OpusDecoder | null;
   /** Opus: what a packet holds, and what of it was not handed on. */
   readonly #packetSamples: Int16Array;
@@ -70,13 +73,13 @@ export class FrameIntake {
     this.#packetSamples = new Int16Array(longestSamples);
     this.#left = new Int16Array(longestSamples * 2);
     this.#ring = ring;
-    this.#format = format;
     this.#voiceActivity = voiceActivity;
     this.#resampler = resampler;
     this.#clock = clock;
     this.#sink = sink;
     const frameSamples = (listenRateOf(format) * FRAME_MS) / 1000;
     for (let i = 0; i < PRE_ROLL_FRAMES; i++) this.#preRoll.push(new Int16Array(frameSamples));
+    this.#mulaw = format.codec === 'mulaw' ? new Uint8Array(frameBytesOf(format)) : null;
     this.#wide = new Int16Array((format.rateHz * FRAME_MS) / 1000);
     this.#lastArrivalMs = clock.nowMs();
   }
@@ -155,6 +158,7 @@ export class FrameIntake {
     while (this.#nextAtMs + FRAME_MS <= atMs) {
       const samples = this.#preRoll[this.#slot]!;
       samples.fill(0);
+      this.#mulaw?.fill(MULAW_SILENCE);
       this.#handOn(samples, false);
     }
   }
@@ -164,13 +168,15 @@ export class FrameIntake {
     this.#nextAtMs = atMs + FRAME_MS;
     this.#slot = (this.#slot + 1) % PRE_ROLL_FRAMES;
     if (this.#fresh < PRE_ROLL_FRAMES) this.#fresh++;
-    this.#sink.frame(atMs, samples, isSpeech);
+    this.#sink.frame(atMs, samples, isSpeech, this.#mulaw);
   }
 
   #decode(target: Int16Array): void {
     const { bytes, payloadStart, lengthBytes } = this.#ring;
-    if (this.#format.codec === 'mulaw') {
+    if (this.#mulaw !== null) {
       const samples = Math.min(lengthBytes, target.length);
+      for (let i = 0; i < samples; i++) this.#mulaw[i] = bytes[payloadStart + i]!;
+      this.#mulaw.fill(MULAW_SILENCE, samples);
       decodeMulaw(bytes, payloadStart, samples, target, 0);
       if (samples < target.length) target.fill(0, samples);
       return;

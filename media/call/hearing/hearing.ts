@@ -23,6 +23,8 @@ import { type HearingListener, type InterruptionListener, isSpeech } from './mea
 
 /** A recogniser that gives no final result in this time is not waited for. */
 const FINAL_WITHIN_MS = 1_500;
+/** An ear that tells turns ends them; the gate does so only where it has not in this time. */
+const EAR_ENDS_WITHIN_MS = 2_000;
 /** A turn that the ear alone has begun, and does not end. */
 const LONGEST_EAR_TURN_MS = 20_000;
 /** Failures of the recogniser in a row that end the call. */
@@ -49,6 +51,8 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   readonly #ear: CallEar | null;
   /** The ear is given each frame, not those of turns alone. */
   readonly #hearsAll: boolean;
+  /** The ear takes a telephone's leg as it is. */
+  readonly #hearsMulaw: boolean;
   #turn: CallerTurn | null = null;
   #turns = 0;
   /** The ear, and not the gate, says that the caller speaks. */
@@ -66,6 +70,8 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     this.#interruption = new Interruption(deps.agentSpeech, deps.words);
     this.#ear = deps.ear?.(this) ?? null;
     this.#hearsAll = this.#ear?.traits.hears === 'everything';
+    this.#hearsMulaw = this.#hearsAll && this.#ear?.traits.codec === 'mulaw';
+    this.bePatient();
   }
 
   start(intake: FrameIntake): void {
@@ -104,7 +110,8 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
 
   /** As patient as the last question wants it. */
   bePatient(): void {
-    this.#taker.patience = this.#deps.words.patience;
+    const { minMs, maxMs } = this.#deps.words.patience;
+    this.#taker.patience = { minMs: this.#led(minMs), maxMs: this.#led(maxMs) };
   }
 
   /** What the agent expects has changed. */
@@ -139,6 +146,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     if (Number.isNaN(turn.decidedAtMs)) turn.lastSpeechEndMs = Math.max(turn.onsetMs, this.#taker.lastSpeechEndMs);
     turn.close();
     this.#earIsSilent(turn);
+    this.#deps.listener.callerWentOn();
     return turn;
   }
 
@@ -163,11 +171,13 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
 
   // ── What comes up the line ────────────────────────────────────────────────────────────────────────────
 
-  frame(atMs: number, monoSamples: Int16Array, isSpeech: boolean): void {
+  frame(atMs: number, monoSamples: Int16Array, isSpeech: boolean, mulawBytes: Uint8Array | null): void {
     if (this.#isDeaf) return;
     const turn = this.#turn;
     this.#taker.push(atMs, isSpeech, this.#soundDetector.sounds(monoSamples));
-    if (this.#hearsAll || (turn !== null && turn === this.#turn && Number.isNaN(turn.decidedAtMs)))
+    if (this.#hearsMulaw) {
+      if (mulawBytes !== null) this.#ear?.pushMulaw?.(mulawBytes, atMs);
+    } else if (this.#hearsAll || (turn !== null && turn === this.#turn && Number.isNaN(turn.decidedAtMs)))
       this.#ear?.push(monoSamples, atMs);
     const verdict = this.#interruption.judge(this.#taker.nowMs, this.#taker.spokenMs);
     if (verdict === 'none') return;
@@ -194,10 +204,12 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   speechResumed(onsetMs: number): void {
     this.#turn?.goOn();
     this.#deps.listener.callerSpeaks(true, onsetMs);
+    this.#deps.listener.callerWentOn();
   }
 
   speechPaused(lastSpeechEndMs: number): void {
     this.#deps.listener.callerSpeaks(false, lastSpeechEndMs);
+    this.#tellPause();
   }
 
   mayBeOver(): void {
@@ -241,12 +253,21 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     if (turn !== this.#turn) return;
     this.#taker.partialChanged(this.#interruption.weigh(turn, this.#taker.nowMs));
     this.#tellPartial(turn);
+    this.#tellPause();
+  }
+
+  /** Each pause, short ones too, and words that come late in it. */
+  #tellPause(): void {
+    const turn = this.#turn;
+    if (turn === null || turn.done || turn.text === '' || this.#taker.speaking) return;
+    this.#deps.listener.callerPaused(turn.text);
   }
 
   concluded(turn: CallerTurn): void {
     if (turn !== this.#turn) return;
     this.#taker.concluded(this.#interruption.weigh(turn, this.#taker.nowMs));
     this.#tellPartial(turn);
+    this.#tellPause();
   }
 
   #tellPartial(turn: CallerTurn): void {
@@ -281,6 +302,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     if (outcome !== 'commit') {
       if (outcome === 'backchannel') words.record(turn, 'backchannel');
       else if (isSpeech(turn, sense)) words.record(turn, 'unclear');
+      this.#deps.listener.callerWentOn();
       floor.letsGoOn();
       return;
     }
@@ -311,6 +333,11 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     if (speaks) this.#weigh(turn);
   }
 
+  /** The gate's patience: where the ear tells turns, its end comes first. */
+  #led(ms: number): number {
+    return this.#ear?.traits.tellsTurns === true ? Math.max(ms, EAR_ENDS_WITHIN_MS) : ms;
+  }
+
   /** What the ear alone heard is over. */
   #earIsSilent(turn: CallerTurn): void {
     if (!this.#earSpeaks) return;
@@ -321,7 +348,8 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   /** From here on the caller's words decide whether the agent goes on. */
   #weigh(turn: CallerTurn): void {
     this.#interruption.begin(turn);
-    this.#taker.patience = INTERRUPTION_PATIENCE;
+    // Where nobody speaks, the ear ends nothing.
+    this.#taker.patience = { ...INTERRUPTION_PATIENCE, minMs: this.#led(INTERRUPTION_PATIENCE.minMs) };
     if (turn.text !== '' || turn.rejected)
       this.#taker.partialChanged(this.#interruption.weigh(turn, this.#taker.nowMs));
   }

@@ -26,6 +26,15 @@ export class LegEncoder {
     return this.#append(this.#resampler === null ? monoSamples : this.#resampler.process(monoSamples));
   }
 
+  /** As above, of sound that is in the leg's own form: nothing is done to it. */
+  append(mulawBytes: Uint8Array): boolean {
+    const at = this.#speech.reserve(mulawBytes.length);
+    if (at < 0) return false;
+    this.#speech.bytes.set(mulawBytes, at);
+    this.#speech.advance(mulawBytes.length);
+    return true;
+  }
+
   /** Appends what is still inside the resampler. */
   flush(): void {
     if (this.#resampler !== null) this.#append(this.#resampler.flush());

@@ -4,9 +4,9 @@
  * Silence before the first word and after the last is cut. The speaker (through `want` and `abandon`) and the greeting
  * cache drive it.
  */
-import type { LegFormat } from '../../contract/audio-format.ts';
+import { type LegFormat, MULAW_8K, MULAW_SILENCE } from '../../contract/audio-format.ts';
 import type { Clock } from '../../contract/clock.ts';
-import type { SpeechChunk, TextToSpeech } from '../../contract/engines.ts';
+import type { ChunkWord, SpeechChunk, TextToSpeech } from '../../contract/engines.ts';
 import type { TextFeed } from '../../contract/speech-source.ts';
 import { FeedPieces, type PieceSource, textPieces } from './feed-pieces.ts';
 import { LegEncoder } from './leg-encoder.ts';
@@ -23,6 +23,8 @@ const ENGINE_SILENT_MS = 5_000;
 const LONGEST_QUEUED_MS = 30_000;
 /** Left before the first voiced sample, so that a soft onset is not clipped. */
 const LEAD_IN_MS = 10;
+/** Of speech that is not there yet. */
+const MS_A_CHARACTER = 65;
 /** Silence between the last sound of a piece and the first of the next; an engine may have made part of it itself. */
 const SENTENCE_PAUSE_MS = 300;
 const CLAUSE_PAUSE_MS = 120;
@@ -91,6 +93,12 @@ class SpeechRenderer {
   #charAt = 0;
   /** Silence at the end of the audio so far. */
   #quietTailMs = 0;
+  /** The piece whose words share its sound, their first in the table, and where its sound begins. */
+  #spreading: { piece: Piece; from: number; firstMs: number } | null = null;
+  /** End of the last sound so far. */
+  #soundEndMs = 0;
+  /** The engine speaks as the leg does: silence between its pieces is made so too. */
+  #givesMulaw = false;
 
   constructor(
     textToSpeech: TextToSpeech,
@@ -149,6 +157,9 @@ class SpeechRenderer {
     }
     if (!this.#pieces.isOver) return;
     this.#encoder.flush();
+    const last = this.#speech.words.at(-1);
+    // What an engine says of its times must not have its last sound cut off.
+    if (last !== undefined) last.endMs = Math.max(last.endMs, this.#soundEndMs);
     this.#close();
     this.#speech.finish();
   }
@@ -176,6 +187,7 @@ class SpeechRenderer {
       voice: this.#voice,
       signal,
       ahead: this.#ahead,
+      takesMulaw: isMulaw8k(this.#speech.format),
       isFixed: this.#fixed?.has(piece.text) ?? false,
       onQueued: () => {
         if (this.#clock.nowMs() < giveUpAtMs) armAgain();
@@ -188,37 +200,84 @@ class SpeechRenderer {
         this.#add(chunk, piece);
       });
       await Promise.race([speaking, silent]);
+      this.#respread(this.#soundEndMs);
+      this.#spreading = null;
     } finally {
       disarm();
     }
   }
 
   #add(chunk: SpeechChunk, piece: Piece): void {
-    const rateHz = this.#textToSpeech.outputRateHz;
+    const { mulawBytes } = chunk;
+    this.#givesMulaw = mulawBytes !== undefined;
+    const rateHz = this.#givesMulaw ? MULAW_8K.rateHz : this.#textToSpeech.outputRateHz;
     const { start, end } = voicedSpan(chunk.samples, rateHz);
     const isFirst = this.#speech.durationMs === 0;
     const cut = isFirst ? Math.max(0, start - Math.round((rateHz * LEAD_IN_MS) / 1000)) : 0;
     const startsAtMs = this.#speech.durationMs;
-    const [charStart, charEnd] = this.#placeInText(chunk.text, piece);
-    if (charEnd > charStart) {
-      const firstMs = startsAtMs + ((start - cut) / rateHz) * 1000;
-      addWords(
-        this.#speech.words,
-        this.#speech.text,
-        charStart,
-        charEnd,
-        firstMs,
-        firstMs + ((end - start) / rateHz) * 1000,
-      );
+    const firstMs = startsAtMs + ((start - cut) / rateHz) * 1000;
+    if (chunk.words !== undefined) this.#addTold(chunk.words, piece, startsAtMs - (cut / rateHz) * 1000);
+    else if (chunk.text === '') this.#spread(piece, firstMs, startsAtMs + ((end - cut) / rateHz) * 1000);
+    else {
+      const [charStart, charEnd] = this.#placeInText(chunk.text, piece);
+      const lastMs = firstMs + ((end - start) / rateHz) * 1000;
+      if (charEnd > charStart) addWords(this.#speech.words, this.#speech.text, charStart, charEnd, firstMs, lastMs);
     }
-    this.#quietTailMs = ((chunk.samples.length - end) / rateHz) * 1000;
-    this.#encoder!.encode(cut === 0 ? chunk.samples : chunk.samples.subarray(cut));
+    const lengthMs = (chunk.samples.length / rateHz) * 1000;
+    if (end > 0) this.#soundEndMs = startsAtMs + ((end - cut) / rateHz) * 1000;
+    // A chunk of silence is no end of one: it goes on from the chunk before.
+    this.#quietTailMs = end === 0 ? this.#quietTailMs + lengthMs : lengthMs - (end / rateHz) * 1000;
+    if (mulawBytes !== undefined) this.#encoder!.append(mulawBytes.subarray(cut));
+    else this.#encoder!.encode(cut === 0 ? chunk.samples : chunk.samples.subarray(cut));
+  }
+
+  /** Nobody knows which words these are: they share the piece's sound, which is guessed at until it is there. */
+  #spread(piece: Piece, firstMs: number, soundEndMs: number): void {
+    if (this.#spreading?.piece !== piece) {
+      const { words, text } = this.#speech;
+      const from = words.length;
+      const guessedMs = firstMs + piece.text.length * MS_A_CHARACTER;
+      addWords(words, text, piece.charStart, piece.charStart + piece.text.length, firstMs, guessedMs);
+      this.#spreading = { piece, from, firstMs };
+    }
+    const endMs = this.#speech.words.at(-1)?.endMs ?? 0;
+    if (soundEndMs > endMs) this.#respread(soundEndMs);
+  }
+
+  /** The piece's sound ends here. */
+  #respread(endMs: number): void {
+    if (this.#spreading === null) return;
+    const { from, firstMs } = this.#spreading;
+    const { words } = this.#speech;
+    const lastMs = words.at(-1)?.endMs ?? firstMs;
+    const scale = lastMs > firstMs ? (endMs - firstMs) / (lastMs - firstMs) : 1;
+    for (let i = from; i < words.length; i++) {
+      const word = words[i]!;
+      word.startMs = firstMs + (word.startMs - firstMs) * scale;
+      word.endMs = firstMs + (word.endMs - firstMs) * scale;
+    }
+  }
+
+  /** Words with times of the engine's own. What it says of them is held to their order and to what was said before. */
+  #addTold(words: readonly ChunkWord[], piece: Piece, chunkAtMs: number): void {
+    const { words: table } = this.#speech;
+    for (const { charStart, charEnd, startMs, endMs } of words) {
+      const last = table.at(-1);
+      const from = piece.charStart + Math.max(0, charStart);
+      const to = piece.charStart + Math.min(charEnd, piece.text.length);
+      if (from >= to || (last !== undefined && from < last.charEnd)) continue;
+      const startsMs = Math.max(chunkAtMs + startMs, last?.endMs ?? 0);
+      table.push({ charStart: from, charEnd: to, startMs: startsMs, endMs: Math.max(startsMs, chunkAtMs + endMs) });
+    }
   }
 
   #pauseFor(pauseMs: number): void {
     const missingMs = pauseMs - this.#quietTailMs;
-    if (missingMs > 0)
-      this.#encoder!.encode(new Int16Array(Math.round((this.#textToSpeech.outputRateHz * missingMs) / 1000)));
+    if (missingMs <= 0) return;
+    const rateHz = this.#givesMulaw ? MULAW_8K.rateHz : this.#textToSpeech.outputRateHz;
+    const missingSamples = Math.round((rateHz * missingMs) / 1000);
+    if (this.#givesMulaw) this.#encoder!.append(new Uint8Array(missingSamples).fill(MULAW_SILENCE));
+    else this.#encoder!.encode(new Int16Array(missingSamples));
   }
 
   /**
@@ -241,6 +300,10 @@ class SpeechRenderer {
     this.#encoder?.close();
     this.#encoder = null;
   }
+}
+
+function isMulaw8k({ codec, rateHz }: LegFormat): boolean {
+  return codec === MULAW_8K.codec && rateHz === MULAW_8K.rateHz;
 }
 
 function endOfWords(text: string, from: number, limit: number, words: number): number {

@@ -16,12 +16,20 @@ class GrammarEar implements CallEar {
   #phrases: readonly string[] = [];
   /** Of the turn that is under way. */
   #stream: RecognitionStream | null = null;
+  #isClosed = false;
 
   constructor(speechToText: SpeechToText, listener: EarListener) {
     this.#speechToText = speechToText;
     this.#listener = listener;
     const rateHz = speechToText.inputRateHz;
-    this.traits = { rateHz, hears: 'turns', tellsTurns: false, tellsWordTimes: false, tellsConfidence: false };
+    this.traits = {
+      rateHz,
+      codec: 'pcm_s16le',
+      hears: 'turns',
+      tellsTurns: false,
+      tellsWordTimes: false,
+      tellsConfidence: false,
+    };
   }
 
   /** A grammar is compiled when a turn begins: it holds from the next one on. */
@@ -35,6 +43,7 @@ class GrammarEar implements CallEar {
 
   turnBegan(turn: number): void {
     this.turnDropped();
+    if (this.#isClosed) return;
     this.#stream = this.#speechToText.open(
       { phrases: this.#phrases },
       (result) => this.#listener.words({ ...result, turn }),
@@ -60,6 +69,7 @@ class GrammarEar implements CallEar {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.turnDropped();
   }
 }

@@ -4,15 +4,16 @@
  */
 
 import type { MessagePort } from 'node:worker_threads';
+import type { OpenVoice } from '../../contract/engine-kinds.ts';
 import type { TextToSpeech } from '../../contract/engines.ts';
 import { LOCAL_VOICES } from '../../contract/local-voices.ts';
 import { FLITE_RATE_HZ } from './flite-voice.ts';
 import { createTextToSpeechClient } from './text-to-speech-client.ts';
 
-export function localVoiceOf(portNow: () => MessagePort): TextToSpeech {
+export function localVoiceOf(portNow: () => MessagePort): OpenVoice {
   let port: MessagePort | null = null;
   let client: TextToSpeech;
-  return {
+  const voice: TextToSpeech = {
     outputRateHz: FLITE_RATE_HZ,
     voices: LOCAL_VOICES,
     synthesize(request, onChunk) {
@@ -22,4 +23,5 @@ export function localVoiceOf(portNow: () => MessagePort): TextToSpeech {
       return client.synthesize(request, onChunk);
     },
   };
+  return () => voice;
 }

@@ -7,9 +7,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { SpeechChunk, TextToSpeech } from '../../contract/engines.ts';
 import { LOCAL_VOICES } from '../../contract/local-voices.ts';
+import { VoiceError } from '../voice-error.ts';
 import { FLITE_RATE_HZ } from './flite-voice.ts';
 import type { FromTts, ToTts } from './tts-messages.ts';
-import { VoiceError } from './voice-error.ts';
 
 interface Pending {
   onChunk: (chunk: SpeechChunk) => void;

@@ -2,7 +2,7 @@
  * What a text-to-speech client and the TTS thread say to each other, over one MessagePort a
  * client. Ids are the client's own.
  */
-import type { VoiceErrorCode } from './voice-error.ts';
+import type { VoiceErrorCode } from '../voice-error.ts';
 
 export type ToTts =
   /** `ahead`: nobody waits for it yet. `isFixed`: the same in every call, so it may be remembered. */

@@ -8,9 +8,9 @@
 import type { Clock } from '../../contract/clock.ts';
 import type { SpeechChunk } from '../../contract/engines.ts';
 import { isLocalVoice, LOCAL_VOICES } from '../../contract/local-voices.ts';
+import { VoiceError } from '../voice-error.ts';
 import { FLITE_RATE_HZ, type FliteVoice } from './flite-voice.ts';
 import { type Piece, sentencePieces } from './sentence-pieces.ts';
-import { VoiceError } from './voice-error.ts';
 import { type Metered, timed } from './work-meter.ts';
 
 /** About five minutes of speech; more is no turn of a conversation. */

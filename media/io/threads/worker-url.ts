@@ -3,7 +3,13 @@
  * so a process that runs from sources finds no file here, and says so when the thread starts.
  */
 
-export type ThreadEntry = 'pipeline-thread' | 'recorder-thread' | 'tts-thread' | 'stt-thread' | 'voice-activity-thread';
+export type ThreadEntry =
+  | 'pipeline-thread'
+  | 'recorder-thread'
+  | 'tts-thread'
+  | 'stt-thread'
+  | 'provider-thread'
+  | 'voice-activity-thread';
 
 export function workerUrl(entry: ThreadEntry): URL {
   return new URL(`../../threads/${entry}.js`, import.meta.url);

@@ -5,6 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { PROVIDER_NAMES, providerDeclaration } from '../../../media/contract/providers.ts';
+import type { AddressCheck } from '../../../media/net/target-check.ts';
 import type { Connection } from '../../connections/connection-rows.ts';
 import { type TrialDeps, tryConnection } from '../../connections/provider-trial.ts';
 import {
@@ -15,7 +16,6 @@ import {
   removeConnection,
   showConnection,
 } from '../../connections/stored-connections.ts';
-import type { AddressCheck } from '../../outbound-http/target-check.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { ETAG, json } from '../openapi/operation.ts';
 import { routesOn } from '../route.ts';

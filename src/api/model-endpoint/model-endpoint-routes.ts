@@ -6,6 +6,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
+import type { AddressCheck } from '../../../media/net/target-check.ts';
 import {
   type ModelEndpoint,
   removeModelEndpoint,
@@ -13,7 +14,6 @@ import {
   showModelEndpoint,
   type WantedEndpoint,
 } from '../../analysis/operator-model.ts';
-import type { AddressCheck } from '../../outbound-http/target-check.ts';
 import type { Sealer } from '../../sealing/sealer.ts';
 import type { Database } from '../../store/database.ts';
 import { changedBy, type Guard } from '../guard.ts';

@@ -1,4 +1,6 @@
-/** The emulated OpenAI as the official client sees it, over TLS; its voice as a recogniser that is not ours hears it. */
+/**
+ * The emulated OpenAI as the official client sees it, over TLS; its voice as a recogniser that is not ours hears it.
+ */
 import { readFile } from 'node:fs/promises';
 import OpenAI, {
   APIConnectionError,

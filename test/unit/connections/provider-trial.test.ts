@@ -3,12 +3,12 @@ import { startChatEmulator } from '../../../bench/provider-emulators/chat/chat-e
 import { systemClock } from '../../../media/contract/clock.ts';
 import type { ConnectionGrant } from '../../../media/contract/grant.ts';
 import { PROVIDER_NAMES, PROVIDERS } from '../../../media/contract/providers.ts';
+import { createAddressGuard } from '../../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../../media/net/guarded-client.ts';
+import type { OutboundHttp, OutboundRequest, OutboundResult } from '../../../media/net/outbound-http.ts';
 import { type ConnectionTrial, tryGrant } from '../../../src/connections/provider-trial.ts';
-import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
-import { createGuardedClient } from '../../../src/outbound-http/guarded-client.ts';
-import type { OutboundHttp, OutboundRequest, OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
-import { TEST_CERTIFICATE } from '../outbound-http/test-certificate.ts';
-import { type Answer, startReceiver, type TestReceiver } from '../outbound-http/test-receiver.ts';
+import { TEST_CERTIFICATE } from '../media/net/test-certificate.ts';
+import { type Answer, startReceiver, type TestReceiver } from '../media/net/test-receiver.ts';
 
 const KEY = 'key-canary-of-a-provider';
 const ends: (() => Promise<void> | void)[] = [];

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createAddressGuard } from '../../../media/net/address-guard.ts';
 import { openCredentials, readNewest } from '../../../src/connections/connection-rows.ts';
 import { connectionFaultsOf } from '../../../src/connections/connection-uses.ts';
 import { connectionsOf, connectionsOfCall } from '../../../src/connections/grants.ts';
@@ -13,7 +14,6 @@ import {
   showConnection,
 } from '../../../src/connections/stored-connections.ts';
 import { OperatorError } from '../../../src/errors/operator-error.ts';
-import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { createWorkspaceKit, type WorkspaceKit } from './workspace-kit.ts';

@@ -8,10 +8,12 @@ import { toneKind } from '../../../../media/agents/tone/tone-agent.ts';
 import type { AgentContext, AgentEvent, AgentKind } from '../../../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
 import { fakeCall } from '../../../support/fakes/fake-call.ts';
+import { AnsweringModel } from '../../../support/fakes/fake-model.ts';
 import { orderAgent } from '../../../support/order-agent.ts';
 import { AGENT_CHECKS, type AgentCase } from './agent-conformance.ts';
 import { Echo, echoKind } from './echo-agent.ts';
 import { SOUND_CHECKS, type SoundCase } from './sound-agent-checks.ts';
+import { thinkingEchoKind } from './thinking-echo.ts';
 
 const definition = orderAgent({ voice: 'fake' });
 const SCRIPTED: AgentCase = {
@@ -29,9 +31,12 @@ const ECHO: AgentCase = {
   toolWords: 'find',
 };
 
+const THINKING: AgentCase = { ...ECHO, kind: thinkingEchoKind, answeringModel: () => new AnsweringModel() };
+
 describe.each([
   ['the scripted agent', SCRIPTED],
   ['an echo that streams its answers', ECHO],
+  ['an echo that asks a model', THINKING],
 ])('%s', (_name, one) => {
   test.each(Object.entries(AGENT_CHECKS))('%s', (_check, check) => check(one));
 });

@@ -23,7 +23,11 @@ export const echoKind: AgentKind<ScriptedAgent> = {
   readsVersions: [1],
   create: (context) => new Echo(context),
   opening: () => ({ text: OPENING }),
-  engines: ({ voice }) => ({ ear: 'local', voice: { engine: 'local', name: voice }, voiceActivity: 'gate' }),
+  engines: ({ voice }) => ({
+    ear: { engine: 'local' },
+    voice: { engine: 'local', name: voice },
+    voiceActivity: 'gate',
+  }),
   fixedTexts: () => [OPENING],
 };
 

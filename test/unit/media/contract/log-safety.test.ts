@@ -17,6 +17,9 @@ describe('a log line', () => {
     ['an API key', 'key sv_live_abcdEFGH_0123456789', 'key sv_live_abcdEFGH_[secret]'],
     ['a webhook secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw==', 'whsec_[secret]'],
     ['an authorization', 'Basic TUFYWFhYOnRva2Vu', 'Basic [secret]'],
+    ["a provider's key", 'key sk-proj-abcdefghijkl_mnop is wrong', 'key sk-[secret] is wrong'],
+    ['a key in a header', 'Token 0123456789abcdef0123456789', 'Token [secret]'],
+    ['a key in another', 'xi-api-key: abcdef0123456789', 'xi-api-key: [secret]'],
     ['a stream token', 'GET /media/plivo/abcdefghijklmnop_q-rs', 'GET /media/plivo/[secret]'],
     ['a database password', 'postgresql://me:hunter22@db/x', 'postgresql://me:[secret]@db/x'],
     ['a known secret', 'of exactly-this-secret here', 'of [secret] here'],
@@ -32,7 +35,16 @@ describe('a log line', () => {
   it('is cleaned through pino: fields by name, errors by shape, the rest by form', () => {
     const text = logged(
       (log) => {
-        log.info({ call: { toNumber: 'x-canary', credentials: { authToken: 'y-canary' } } }, 'to +14155550123');
+        log.info(
+          {
+            call: {
+              toNumber: 'x-canary',
+              credentials: { authToken: 'y-canary' },
+              setup: { grants: [{ credentials: { apiKey: 'v-canary' } }] },
+            },
+          },
+          'to +14155550123',
+        );
         log.child({ part: 'p' }).warn({ err: new Error('for 14155550123 z-canary-key') }, 'failed');
       },
       ['z-canary-key'],

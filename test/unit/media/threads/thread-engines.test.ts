@@ -24,7 +24,7 @@ function port(): MessagePort {
 const deaf: EarListener = { words() {}, failed() {} };
 const TRAITS: EarKind['traits'] = {
   ratesHz: [16000],
-  codec: 'pcm_s16le',
+  codecs: ['pcm_s16le'],
   hears: 'everything',
   tellsTurns: true,
   tellsWordTimes: true,
@@ -40,7 +40,7 @@ class NotedEar implements CallEar {
   readonly traits: EarTraits;
   constructor(rateHz: number) {
     const { hears, tellsTurns, tellsWordTimes, tellsConfidence } = TRAITS;
-    this.traits = { rateHz, hears, tellsTurns, tellsWordTimes, tellsConfidence };
+    this.traits = { rateHz, codec: 'pcm_s16le', hears, tellsTurns, tellsWordTimes, tellsConfidence };
   }
   push(monoSamples: Int16Array): void {
     NotedEar.pushed.push(monoSamples.slice());
@@ -82,8 +82,8 @@ test('what the registry declares of the local engines is what they are, and the 
   const [ear] = EARS;
   for (const rateHz of ear!.traits.ratesHz as (8000 | 16000)[]) {
     const open = await engines.ear('local', rateHz);
-    const { ratesHz: _rates, codec: _codec, ...declared } = ear!.traits;
-    expect(open(deaf).traits).toEqual({ ...declared, rateHz });
+    const { ratesHz: _rates, codecs, ...declared } = ear!.traits;
+    expect(open(deaf).traits).toEqual({ ...declared, codec: codecs[0], rateHz });
   }
   const [voice] = VOICES;
   const { outputRateHz, voices } = await engines.voice('local');
@@ -119,7 +119,7 @@ test('an unknown name, threads that are not there and a package that is not inst
   const absent: string = 'parley-no-such-engine';
   const voice: VoiceKind<MessagePort> = {
     name: 'far',
-    traits: { rateHz: 24000, codec: 'pcm_s16le', tellsWordTimes: false, voices: ['one'] },
+    traits: { rateHz: 24000, codecs: ['pcm_s16le'], tellsWordTimes: false, voices: ['one'] },
     threads: null,
     packages: ['parley-no-such-engine@1.0.0', 'ws@8'],
     load: () => import(/* @vite-ignore */ absent),

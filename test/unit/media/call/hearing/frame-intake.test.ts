@@ -10,18 +10,28 @@ function uplinkOf(format: LegFormat = MULAW_8K) {
   const clock = new VirtualClock();
   const call = CallBlock.create(format);
   const frames: { atMs: number; first: number; isSpeech: boolean }[] = [];
+  const mulaw: (number[] | null)[] = [];
   let stops = 0;
   const uplink = new FrameIntake(call.uplink, format, new FakeVoiceActivity(), null, clock, {
-    frame: (atMs, samples, isSpeech) => frames.push({ atMs, first: samples[0]!, isSpeech }),
+    frame: (atMs, samples, isSpeech, mulawBytes) => {
+      frames.push({ atMs, first: samples[0]!, isSpeech });
+      mulaw.push(mulawBytes === null ? null : [...mulawBytes]);
+    },
     audioStopped: () => {
       stops++;
     },
   });
   let seq = 0;
+  const writeBytes = (atMs: number, bytes: Uint8Array): void => {
+    call.uplink.tryWrite(bytes, 0, bytes.length, 0, ++seq, atMs);
+    uplink.drain();
+  };
   return {
+    writeBytes,
     clock,
     uplink,
     frames,
+    mulaw,
     stops: () => stops,
     /** A frame whose samples all are `level`. */
     write(atMs: number, level: number) {
@@ -29,8 +39,7 @@ function uplinkOf(format: LegFormat = MULAW_8K) {
       const bytes = new Uint8Array(format.codec === 'mulaw' ? samples.length : samples.length * 2);
       if (format.codec === 'mulaw') encodeMulaw(samples, 0, samples.length, bytes, 0);
       else bytes.set(new Uint8Array(samples.buffer));
-      call.uplink.tryWrite(bytes, 0, bytes.length, 0, ++seq, atMs);
-      uplink.drain();
+      writeBytes(atMs, bytes);
     },
   };
 }
@@ -55,6 +64,16 @@ describe('the uplink', () => {
     write(0, 0);
     write(60_000, 0);
     expect(frames.map((frame) => frame.atMs)).toEqual([0, 60_000]);
+  });
+
+  test('a mu-law leg is handed on byte for byte, both codes of zero too, with silence where nothing came', () => {
+    const { writeBytes, mulaw } = uplinkOf();
+    const bytes = Uint8Array.from({ length: 160 }, (_, i) => (i + 0x60) & 0xff);
+    expect([bytes.includes(0x7f), bytes.includes(0xff)]).toEqual([true, true]);
+    writeBytes(0, bytes);
+    writeBytes(60, bytes.subarray(0, 100));
+    const silence = Array<number>(160).fill(0xff);
+    expect(mulaw).toEqual([[...bytes], silence, silence, [...bytes.subarray(0, 100), ...silence.slice(100)]]);
   });
 
   test('linear 16 kHz legs pass as they are, negative samples too', () => {

@@ -15,16 +15,20 @@ const TIMES = [
   { text: 'morning', startMs: 5_200, endMs: 5_600 },
 ];
 
+const TRAITS: EarTraits = {
+  rateHz: 8000,
+  codec: 'pcm_s16le',
+  hears: 'everything',
+  tellsTurns: true,
+  tellsWordTimes: true,
+  tellsConfidence: true,
+};
+
 class TellingEar implements CallEar {
-  readonly traits: EarTraits = {
-    rateHz: 8000,
-    hears: 'everything',
-    tellsTurns: true,
-    tellsWordTimes: true,
-    tellsConfidence: true,
-  };
+  readonly traits: EarTraits = TRAITS;
   readonly listener: EarListener;
   readonly framesAtMs: number[] = [];
+  readonly mulawAtMs: number[] = [];
   readonly seen: string[] = [];
   turn = 0;
   hints: EarHints = { phrases: [] };
@@ -37,6 +41,9 @@ class TellingEar implements CallEar {
   }
   push(_samples: Int16Array, atMs: number): void {
     this.framesAtMs.push(atMs);
+  }
+  pushMulaw(mulawBytes: Uint8Array, atMs: number): void {
+    if (mulawBytes.length === 160) this.mulawAtMs.push(atMs);
   }
   hint(hints: EarHints): void {
     this.hints = hints;
@@ -91,6 +98,16 @@ test('it is given each frame of the call, silence too, once and in order', async
   expect(framesAtMs).toEqual(framesAtMs.map((_, at) => at * 20));
 });
 
+test('one that takes mu-law is given each frame of a telephone as it came, and no samples', async () => {
+  class MulawEar extends TellingEar {
+    override readonly traits: EarTraits = { ...TRAITS, codec: 'mulaw' };
+  }
+  await opened({ earOf: (listener) => (ear = new MulawEar(listener)) });
+  await call.say(400);
+  expect(ear.framesAtMs).toEqual([]);
+  expect(ear.mulawAtMs.length).toBe(Math.floor(call.leg.nowMs / 20));
+});
+
 test('it begins a turn where the gate hears nothing, and ends it: words, times and confidence reach the agent', async () => {
   await opened();
   ear.listener.speechBegan?.(call.leg.nowMs - 60);
@@ -128,6 +145,23 @@ test('a turn that it began and the gate hears too is one turn, which the gate en
   await call.agentFinishes('You said good morning. Is that right?');
   expect(ear.seen).toEqual(['began', 'over']);
   expect(speech()).toEqual(['start', 'end']);
+});
+
+test('its end leads: the gate ends a turn that both hear only 2 s after the caller’s last sound', async () => {
+  await opened();
+  await call.say(600);
+  ear.tell({ text: 'good morning', final: false });
+  await call.run(1_800);
+  expect(ear.seen).toEqual(['began']);
+  await call.run(400);
+  expect(ear.seen).toEqual(['began', 'over']);
+});
+
+test('a likely end that nobody asked for tells what was heard', async () => {
+  await opened();
+  ear.listener.speechBegan?.(call.leg.nowMs);
+  ear.tell({ text: 'good morning', final: false, concluded: true });
+  expect(call.conversationEvents.some((event) => event.type === 'partial' && event.text === 'good morning')).toBe(true);
 });
 
 test('a turn that it began and never ends is given up, and the caller is silent again', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { decodeMulaw } from '../../../../../media/audio/g711.ts';
 import { createResampler } from '../../../../../media/audio/resampler.ts';
 import { renderSpeech } from '../../../../../media/call/speaking/speech-renderer.ts';
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
@@ -23,10 +24,12 @@ class HandVoice implements TextToSpeech {
   done: () => void = () => {};
   signal: AbortSignal = AbortSignal.abort();
   tellQueued: () => void = () => {};
+  takesMulaw: boolean | undefined;
 
   synthesize(request: SpeechRequest, onChunk: (chunk: SpeechChunk) => void): Promise<void> {
     this.give = onChunk;
     this.signal = request.signal;
+    this.takesMulaw = request.takesMulaw;
     this.tellQueued = () => request.onQueued?.();
     return new Promise((resolve) => {
       this.done = resolve;
@@ -183,6 +186,92 @@ describe('rendering', () => {
     await pass(clock, 40);
     expect(speech.durationMs).toBeGreaterThanOrEqual(1_000);
     expect(speech.durationMs).toBeLessThanOrEqual(1_040);
+  });
+});
+
+describe('a voice that tells the times of its words', () => {
+  const TEXT = 'One, two. Three.';
+  const started = async () => {
+    const clock = new VirtualClock();
+    const voice = new HandVoice();
+    const speech = renderSpeech(voice, clock, { text: TEXT, voice: 'hand', format: MULAW_8K });
+    await pass(clock, 20);
+    return { clock, voice, speech };
+  };
+  const told = (speech: { words: readonly { charStart: number; charEnd: number; startMs: number; endMs: number }[] }) =>
+    speech.words.map(({ charStart, charEnd, startMs, endMs }) => [TEXT.slice(charStart, charEnd), startMs, endMs]);
+  const samples = (ms: number, level = 5_000) => new Int16Array(ms * 8).fill(level);
+
+  test('is believed: words lie where it says, across its chunks and in the next sentence', async () => {
+    const { clock, voice, speech } = await started();
+    voice.give({
+      samples: samples(300),
+      text: 'One, two.',
+      words: [{ charStart: 0, charEnd: 4, startMs: 20, endMs: 180 }],
+    });
+    voice.give({ samples: samples(200), text: '', words: [{ charStart: 5, charEnd: 9, startMs: -80, endMs: 190 }] });
+    voice.done();
+    speech.want!(5_000);
+    await pass(clock, 20);
+    voice.give({
+      samples: samples(200),
+      text: 'Three.',
+      words: [{ charStart: 0, charEnd: 6, startMs: 10, endMs: 150 }],
+    });
+    voice.done();
+    await pass(clock, 20);
+    // 300 ms of silence between sentences; the last sound is not cut off, whatever was told of it.
+    expect(told(speech)).toEqual([
+      ['One,', 20, 180],
+      ['two.', 220, 490],
+      ['Three.', 810, 1_000],
+    ]);
+    expect(speech.frames).toBe(50);
+  });
+
+  test('is not believed where it turns back or leaves its text', async () => {
+    const { clock, voice, speech } = await started();
+    const words = [
+      { charStart: 5, charEnd: 9, startMs: 100, endMs: 200 },
+      { charStart: 0, charEnd: 4, startMs: 0, endMs: 100 },
+      { charStart: 30, charEnd: 40, startMs: 200, endMs: 300 },
+    ];
+    voice.give({ samples: samples(300), text: 'One, two.', words });
+    voice.done();
+    await pass(clock, 20);
+    expect(told(speech)).toEqual([['two.', 100, 200]]);
+  });
+});
+
+describe('a voice that speaks as the leg does', () => {
+  test('reaches it byte for byte, without the silence before its first word, and pauses in the same form', async () => {
+    const clock = new VirtualClock();
+    const voice = new WideHandVoice();
+    const speech = renderSpeech(voice, clock, { text: 'One. Two.', voice: 'hand', format: MULAW_8K });
+    await pass(clock, 20);
+    expect(voice.takesMulaw).toBe(true);
+    const mulawBytes = Uint8Array.from({ length: 1_600 }, (_, i) => (i < 800 ? 0x7f : i & 0x3f));
+    const heard = new Int16Array(1_600);
+    decodeMulaw(mulawBytes, 0, 1_600, heard, 0);
+    voice.give({ samples: heard, mulawBytes, text: 'One.' });
+    voice.done();
+    speech.want!(5_000);
+    await pass(clock, 20);
+    voice.give({ samples: heard.subarray(800), mulawBytes: mulawBytes.subarray(800), text: 'Two.' });
+    voice.done();
+    await pass(clock, 20);
+    const kept = [...mulawBytes.subarray(720)];
+    const expected = [...kept, ...Array<number>(2_400).fill(0xff), ...mulawBytes.subarray(800)];
+    expect([...speech.bytes.subarray(0, expected.length)]).toEqual(expected);
+    expect(speech.complete).toBe(true);
+  });
+
+  test('is not asked for it by another leg', async () => {
+    const clock = new VirtualClock();
+    const voice = new HandVoice();
+    renderSpeech(voice, clock, { text: 'One.', voice: 'hand', format: { codec: 'pcm_s16le', rateHz: 8000 } });
+    await pass(clock, 20);
+    expect(voice.takesMulaw).toBe(false);
   });
 });
 

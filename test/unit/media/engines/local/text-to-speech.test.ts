@@ -13,7 +13,12 @@ const voice = await loadFliteVoice();
 describeTextToSpeech('The local voice behind a port', async () => {
   const { port1, port2 } = new MessageChannel();
   serveTtsClient(port1, createTtsScheduler(voice, systemClock, setImmediate), systemClock);
-  return { voice: createTextToSpeechClient(port2), close: () => port2.close() };
+  return {
+    voice: createTextToSpeechClient(port2),
+    tellsWordTimes: false,
+    givesMulaw: false,
+    close: () => port2.close(),
+  };
 });
 
 it('fails what is pending, and what comes later, with code engine_gone when the other side of the port closes', async () => {

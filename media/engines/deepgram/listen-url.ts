@@ -1,0 +1,92 @@
+/**
+ * What an ear of Deepgram asks for in the query of its socket, made of the agent's settings; and which settings there
+ * are. Read by the ears, and by who checks an agent. Pure.
+ */
+import type { EarCodec, EarHints } from '../../contract/ear.ts';
+import type { ConnectionGrant } from '../../contract/grant.ts';
+
+/** Of `listen` v1. */
+export interface ListenSettings {
+  /** `nova-3` and others; default `nova-3`. */
+  model?: string;
+  /** `en`, `en-IN`, `multi`; default: the provider's. */
+  language?: string;
+  keyterms?: readonly string[];
+  smartFormat?: boolean;
+  numerals?: boolean;
+  profanityFilter?: boolean;
+}
+
+/** Of Flux. */
+export interface FluxSettings {
+  /** `flux-general-en` (default) or `flux-general-multi`. */
+  model?: string;
+  /** Of the multilingual model. */
+  languages?: readonly string[];
+  keyterms?: readonly string[];
+  /** 0.5 to 1, default 0.7: how sure of a turn's end it must be. */
+  endOfTurnThreshold?: number;
+  /** 0.3 to 0.9, not above the other, default 0.5: how sure before its end is told as likely. Null: not told. */
+  eagerEndOfTurnThreshold?: number | null;
+  /** Silence that ends a turn however unsure it is; default 5,000. */
+  endOfTurnTimeoutMs?: number;
+}
+
+export interface Sound {
+  codec: EarCodec;
+  rateHz: number;
+}
+
+export const DEFAULT_LISTEN_MODEL = 'nova-3';
+export const DEFAULT_FLUX_MODEL = 'flux-general-en';
+const DEFAULT_EAGER_THRESHOLD = 0.5;
+/** Its own end of speech costs nothing: the call decides when a turn is over, and says so. */
+const ENDPOINTING_MS = 25;
+/** The provider takes 500 tokens of them. */
+const MOST_KEYTERMS = 100;
+const MOST_KEYTERM_CHARS = 80;
+
+export function listenUrl(grant: ConnectionGrant, settings: ListenSettings, hints: EarHints, sound: Sound): string {
+  const model = settings.model ?? DEFAULT_LISTEN_MODEL;
+  const query = soundQuery(grant, model, sound);
+  query.set('channels', '1');
+  query.set('interim_results', 'true');
+  query.set('endpointing', String(ENDPOINTING_MS));
+  query.set('punctuate', 'true');
+  query.set('no_delay', 'true');
+  if (settings.language !== undefined) query.set('language', settings.language);
+  if (settings.smartFormat === true) query.set('smart_format', 'true');
+  if (settings.numerals === true) query.set('numerals', 'true');
+  if (settings.profanityFilter === true) query.set('profanity_filter', 'true');
+  // Older models have another parameter for them, of another kind.
+  if (model.startsWith('nova-3')) for (const term of keytermsOf(settings, hints)) query.append('keyterm', term);
+  return `${socketBase(grant)}/v1/listen?${query}`;
+}
+
+export function fluxUrl(grant: ConnectionGrant, settings: FluxSettings, hints: EarHints, sound: Sound): string {
+  const query = soundQuery(grant, settings.model ?? DEFAULT_FLUX_MODEL, sound);
+  const { endOfTurnThreshold, eagerEndOfTurnThreshold = DEFAULT_EAGER_THRESHOLD, endOfTurnTimeoutMs } = settings;
+  if (endOfTurnThreshold !== undefined) query.set('eot_threshold', String(endOfTurnThreshold));
+  if (eagerEndOfTurnThreshold !== null) query.set('eager_eot_threshold', String(eagerEndOfTurnThreshold));
+  if (endOfTurnTimeoutMs !== undefined) query.set('eot_timeout_ms', String(endOfTurnTimeoutMs));
+  for (const language of settings.languages ?? []) query.append('language_hint', language);
+  for (const term of keytermsOf(settings, hints)) query.append('keyterm', term);
+  return `${socketBase(grant)}/v2/listen?${query}`;
+}
+
+/** The agent's, and what is expected now; classes such as `<digits>` are no words. */
+export function keytermsOf({ keyterms = [] }: { keyterms?: readonly string[] }, { phrases }: EarHints): string[] {
+  const terms = [...keyterms, ...phrases].filter((term) => term.trim() !== '' && !/[<>]/.test(term));
+  return [...new Set(terms)].filter((term) => term.length <= MOST_KEYTERM_CHARS).slice(0, MOST_KEYTERMS);
+}
+
+function soundQuery({ settings }: ConnectionGrant, model: string, { codec, rateHz }: Sound): URLSearchParams {
+  const query = new URLSearchParams({ model, encoding: codec === 'mulaw' ? 'mulaw' : 'linear16' });
+  query.set('sample_rate', String(rateHz));
+  if (settings['mipOptOut'] === true) query.set('mip_opt_out', 'true');
+  return query;
+}
+
+function socketBase({ baseUrl }: ConnectionGrant): string {
+  return baseUrl.replace(/^http/i, 'ws').replace(/\/+$/, '');
+}

@@ -1,0 +1,112 @@
+/**
+ * When the words of a text sound, made of what ElevenLabs says of its characters chunk by chunk. Times are those of the
+ * whole sound, from its first sample. Pure.
+ */
+export interface TimedWord {
+  charStart: number;
+  charEnd: number;
+  startMs: number;
+  endMs: number;
+}
+
+/** A character that is not in the text where it is looked for: it was made of another. */
+const LOOK_AHEAD_CHARS = 12;
+
+export class CharWords {
+  readonly #text: string;
+  readonly #words: { charStart: number; charEnd: number }[];
+  /** Of the next character. */
+  #charAt: number;
+  #wordAt = 0;
+  #startMs = Number.NaN;
+  #endMs = 0;
+
+  /** From `charStart` on. */
+  constructor(text: string, charStart = 0) {
+    this.#text = text;
+    this.#charAt = charStart;
+    this.#words = [...text.slice(charStart).matchAll(/\S+/g)].map((match) => ({
+      charStart: charStart + match.index,
+      charEnd: charStart + match.index + match[0].length,
+    }));
+  }
+
+  /** All before it has begun to sound. */
+  get charAt(): number {
+    return this.#charAt;
+  }
+
+  /** Where to begin again, so that each word is said whole: the first whose end is not known. */
+  get unsaidFrom(): number {
+    return this.#words[this.#wordAt]?.charStart ?? this.#text.length;
+  }
+
+  /**
+   * `atMs`: where the chunk begins in the sound. Gives the words whose end is known now. What cannot be read gives
+   * none.
+   */
+  take(alignment: unknown, atMs: number): TimedWord[] {
+    const { chars, starts, lengths } = fieldsOf(alignment);
+    const known: TimedWord[] = [];
+    for (let i = 0; i < chars.length; i++) {
+      const [char, startMs, lengthMs] = [chars[i], starts[i], lengths[i]];
+      if (typeof char !== 'string' || typeof startMs !== 'number' || typeof lengthMs !== 'number' || char === '')
+        continue;
+      const at = this.#text.indexOf(char, this.#charAt);
+      if (at < 0 || at - this.#charAt > LOOK_AHEAD_CHARS) continue;
+      this.#charAt = at + char.length;
+      if (char.trim() === '') continue;
+      known.push(...this.#before(at));
+      if (Number.isNaN(this.#startMs)) this.#startMs = atMs + startMs;
+      this.#endMs = atMs + startMs + lengthMs;
+    }
+    // The last character of a word is its end, whatever comes next.
+    if (this.#charAt >= (this.#words[this.#wordAt]?.charEnd ?? Number.POSITIVE_INFINITY)) {
+      known.push(...this.#before(Number.POSITIVE_INFINITY, 1));
+    }
+    return known;
+  }
+
+  /** The sound is over at `endMs`: what was not timed shares what is left. */
+  finish(endMs: number): TimedWord[] {
+    const known: TimedWord[] = [];
+    const left = this.#words.slice(this.#wordAt);
+    const fromMs = Number.isNaN(this.#startMs) ? this.#endMs : this.#startMs;
+    const chars = left.reduce((sum, word) => sum + word.charEnd - word.charStart, 0);
+    let atMs = fromMs;
+    for (const word of left) {
+      const lengthMs = (Math.max(0, endMs - fromMs) * (word.charEnd - word.charStart)) / chars;
+      known.push({ ...word, startMs: atMs, endMs: atMs + lengthMs });
+      atMs += lengthMs;
+    }
+    this.#wordAt = this.#words.length;
+    this.#charAt = this.#text.length;
+    return known;
+  }
+
+  /** Words that end before this place in the text. */
+  #before(charAt: number, most = Number.POSITIVE_INFINITY): TimedWord[] {
+    const known: TimedWord[] = [];
+    while (known.length < most && (this.#words[this.#wordAt]?.charEnd ?? Number.POSITIVE_INFINITY) <= charAt) {
+      const word = this.#words[this.#wordAt++]!;
+      const startMs = Number.isNaN(this.#startMs) ? this.#endMs : this.#startMs;
+      known.push({ ...word, startMs, endMs: Math.max(startMs, this.#endMs) });
+      this.#startMs = Number.NaN;
+    }
+    return known;
+  }
+}
+
+/** The service writes durations in one way and documents another. */
+function fieldsOf(alignment: unknown): { chars: unknown[]; starts: unknown[]; lengths: unknown[] } {
+  const fields = (alignment ?? {}) as Record<string, unknown>;
+  const list = (...names: string[]): unknown[] => {
+    const found = names.map((name) => fields[name]).find(Array.isArray);
+    return (found as unknown[] | undefined) ?? [];
+  };
+  return {
+    chars: list('chars'),
+    starts: list('charStartTimesMs', 'charsStartTimesMs'),
+    lengths: list('charDurationsMs', 'charsDurationsMs'),
+  };
+}

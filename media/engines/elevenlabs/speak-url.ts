@@ -1,0 +1,48 @@
+/** What a socket of ElevenLabs is opened with, made of the connection and the agent's settings. Pure. */
+import type { ConnectionGrant } from '../../contract/grant.ts';
+
+/** Of the agent. */
+export interface ElevenLabsSettings {
+  /** Default `eleven_flash_v2_5`. */
+  model?: string;
+  /** ISO 639-1, of models that take it. */
+  language?: string;
+  stability?: number;
+  similarityBoost?: number;
+  style?: number;
+  /** 0.7 to 1.2. */
+  speed?: number;
+}
+
+export const DEFAULT_MODEL = 'eleven_flash_v2_5';
+export const PCM_RATE_HZ = 16_000;
+/** The longest that the service takes; ours are kept and closed by us. */
+const INACTIVITY_SECONDS = 180;
+
+export function speakUrl(
+  grant: ConnectionGrant,
+  settings: ElevenLabsSettings,
+  voice: string,
+  takesMulaw: boolean,
+): string {
+  const query = new URLSearchParams({
+    model_id: settings.model ?? DEFAULT_MODEL,
+    output_format: takesMulaw ? 'ulaw_8000' : `pcm_${PCM_RATE_HZ}`,
+    inactivity_timeout: String(INACTIVITY_SECONDS),
+    // Whole sentences are sent: nothing is to be waited for.
+    auto_mode: 'true',
+    sync_alignment: 'true',
+  });
+  if (settings.language !== undefined) query.set('language_code', settings.language);
+  if (grant.settings['enableLogging'] === false) query.set('enable_logging', 'false');
+  const base = grant.baseUrl.replace(/^http/i, 'ws').replace(/\/+$/, '');
+  return `${base}/v1/text-to-speech/${encodeURIComponent(voice)}/multi-stream-input?${query}`;
+}
+
+/** Of a context's first message; null: the voice's own. */
+export function voiceSettings({ stability, similarityBoost, style, speed }: ElevenLabsSettings): object | null {
+  const given = Object.entries({ stability, similarity_boost: similarityBoost, style, speed }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return given.length === 0 ? null : Object.fromEntries(given);
+}

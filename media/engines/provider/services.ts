@@ -1,0 +1,31 @@
+/** The services of provider threads: the one list of them. Nothing of one is loaded before its first line. */
+import { createEarService } from './ear-service.ts';
+import type { ServiceKind } from './provider-service.ts';
+
+export const SERVICES: readonly ServiceKind[] = [
+  {
+    name: 'openai-chat',
+    providers: ['openai_compatible'],
+    load: async () => (await import('../openai/chat-service.ts')).createChatService,
+  },
+  {
+    name: 'deepgram-listen',
+    providers: ['deepgram'],
+    load: async () => createEarService((await import('../deepgram/listen-ear.ts')).openListenEar),
+  },
+  {
+    name: 'deepgram-flux',
+    providers: ['deepgram'],
+    load: async () => createEarService((await import('../deepgram/flux-ear.ts')).openFluxEar),
+  },
+  {
+    name: 'elevenlabs-speech',
+    providers: ['elevenlabs'],
+    load: async () => (await import('../elevenlabs/speech-service.ts')).createElevenLabsService,
+  },
+  {
+    name: 'openai-speech',
+    providers: ['openai_compatible'],
+    load: async () => (await import('../openai/speech-service.ts')).createSpeechService,
+  },
+];

@@ -1,0 +1,397 @@
+/**
+ * The sound of one call on its way to a provider, over a socket that may be lost: batches go out as they come; after a
+ * loss another socket is dialled and what the provider has not settled is sent again, faster than it was spoken and yet
+ * at a bounded rate. A provider counts time from the beginning of its socket; here it becomes audio time. Sockets are
+ * watched by what they must say, not by being open. Used by ears of providers.
+ *
+ *   push → kept (the last 10 s) → next ──► socket          provider's ms ──► anchors ──► audio ms
+ */
+import type { GuardedSocket, SocketEnd } from '../../net/guarded-socket.ts';
+import { errorOfEnd, ProviderError } from './provider-error.ts';
+import type { ServiceDeps } from './provider-service.ts';
+
+export interface SoundSocketOptions {
+  /** As people write it. */
+  provider: string;
+  /** Of the next socket: hints may have changed it. */
+  url(): string;
+  headers: Readonly<Record<string, string>>;
+  /** Of sound. */
+  bytesPerMs: number;
+  /** What keeps the socket open while no sound comes. */
+  keepAlive: { everyMs: number; message: string } | { everyMs: number; silence: Uint8Array };
+  /** Said before it is closed. */
+  goodbye: string;
+}
+
+export interface SoundSocketListener {
+  /** A socket stands, its stream begins anew. `requestId`: as the upgrade's answer says it. */
+  opened(requestId: string | null): void;
+  /** One that is JSON. */
+  message(message: Record<string, unknown>): void;
+  /** From which audio time on sound is to be sent again. */
+  settledMs(): number;
+  /** A message that is lost now may be what is waited for. */
+  isInTurn(): boolean;
+  /** The socket is lost. `isLasting`: no other is dialled. */
+  lost(error: ProviderError, isLasting: boolean): void;
+}
+
+interface Batch {
+  sound: Uint8Array;
+  atMs: number;
+}
+
+/** What is kept for another socket, and the most that waits. */
+export const KEPT_MS = 10_000;
+/** Of what is sent again while nobody speaks: it may be the beginning of a turn. */
+export const QUIET_REPLAY_MS = 2_000;
+/** What is behind is sent so many times as fast as it was spoken. */
+export const REPLAY_SPEED = 4;
+const CONNECT_MS = 4_000;
+const MOST_MESSAGE_BYTES = 1024 * 1024;
+const MOST_UNSENT_BYTES = 256 * 1024;
+const PING_EVERY_MS = 10_000;
+const PONG_WITHIN_MS = 5_000;
+/** While somebody speaks. Doubled after each time that another socket said nothing either. */
+const SAYS_NOTHING_MS = 2_000;
+const LONGEST_SAYS_NOTHING_MS = 16_000;
+const WATCH_EVERY_MS = 250;
+/** No sound for so long: it does not flow. */
+const FLOWS_MS = 500;
+const DIAL_AFTER_MS = [0, 250, 1_000, 2_000, 4_000];
+/** After a refusal that says not how long. */
+const THROTTLED_MS = 1_000;
+const MOST_ANCHORS = 64;
+/** Messages in a row that cannot be read: what comes is no answer. */
+const MOST_GARBAGE = 3;
+
+export class SoundSocket {
+  readonly #options: SoundSocketOptions;
+  readonly #deps: Pick<ServiceDeps, 'clock' | 'openSocket'>;
+  readonly #listener: SoundSocketListener;
+  #socket: GuardedSocket | null = null;
+  #isOpen = false;
+  #isClosed = false;
+  /** Oldest first; from `#next` on they have not been sent. */
+  #kept: Batch[] = [];
+  #next = 0;
+  /** To be said when nothing waits. */
+  #words: string[] = [];
+  /** Sent over this socket, fillers too. */
+  #streamMs = 0;
+  readonly #anchors: { streamMs: number; atMs: number }[] = [];
+  /** Sent over all sockets. */
+  #sentMs = 0;
+  #paceFromMs = 0;
+  #pacedMs = 0;
+  #cancelPump: (() => void) | null = null;
+  #cancelWatch: (() => void) | null = null;
+  #cancelDial: (() => void) | null = null;
+  #dials = 0;
+  #lastSentAtMs = 0;
+  #lastPushAtMs = Number.NEGATIVE_INFINITY;
+  #lastSaidAtMs = 0;
+  #expectsSince: number | null = null;
+  #saysNothingMs = SAYS_NOTHING_MS;
+  #pingedAtMs = 0;
+  #awaitsPong = false;
+  #garbage = 0;
+  /** End of the newest sound, audio time. */
+  pushedMs = Number.NEGATIVE_INFINITY;
+  /** Sound that was never sent, for it had waited too long. */
+  droppedMs = 0;
+  sockets = 0;
+
+  constructor(
+    options: SoundSocketOptions,
+    deps: Pick<ServiceDeps, 'clock' | 'openSocket'>,
+    listener: SoundSocketListener,
+  ) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#listener = listener;
+    this.#dial();
+  }
+
+  /** A socket stands and all sound is on its way. */
+  get isUpToDate(): boolean {
+    return this.#isOpen && this.#next === this.#kept.length;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Of all sockets, what was sent again too. */
+  get sentMs(): number {
+    return this.#sentMs;
+  }
+
+  push(sound: Uint8Array, atMs: number): void {
+    if (this.#isClosed || sound.length === 0) return;
+    this.#kept.push({ sound, atMs });
+    this.pushedMs = atMs + this.#msOf(sound);
+    this.#lastPushAtMs = this.#deps.clock.nowMs();
+    this.#forget();
+    this.#pump();
+  }
+
+  /** Said when all sound so far is sent: now, as a rule. One of a kind waits at most. */
+  say(message: string): void {
+    if (this.#isClosed || this.#words.includes(message)) return;
+    this.#words.push(message);
+    this.#pump();
+  }
+
+  /** Somebody speaks: the provider must have something to say, or the socket is dead. */
+  expect(isSpeaking: boolean): void {
+    if (!isSpeaking) this.#expectsSince = null;
+    else this.#expectsSince ??= this.#deps.clock.nowMs();
+  }
+
+  /** Audio time of a moment of the provider's. */
+  audioMs(streamMs: number): number {
+    const anchors = this.#anchors;
+    let at = anchors.length - 1;
+    while (at > 0 && anchors[at]!.streamMs > streamMs) at--;
+    const anchor = anchors[at];
+    if (anchor === undefined) return streamMs;
+    // Silence of ours takes no audio time.
+    const mostMs = anchors[at + 1]?.atMs ?? this.pushedMs;
+    return Math.min(anchor.atMs + (streamMs - anchor.streamMs), mostMs);
+  }
+
+  /** What this socket says is of no use: another is dialled. */
+  distrust(error: ProviderError): void {
+    if (this.#isClosed || this.#socket === null) return;
+    this.#socket.terminate();
+    this.#lose(error);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopTimers();
+    this.#kept = [];
+    const socket = this.#socket;
+    this.#socket = null;
+    if (socket === null) return;
+    if (this.#isOpen && socket.send(this.#options.goodbye)) socket.close();
+    else socket.terminate();
+    this.#isOpen = false;
+  }
+
+  // ── The socket ────────────────────────────────────────────────────────────────────────────────────────
+
+  #dial(): void {
+    this.#cancelDial = null;
+    this.sockets++;
+    const { url, headers } = this.#options;
+    const socket: GuardedSocket = this.#deps.openSocket(
+      {
+        url: url(),
+        headers,
+        connectMs: CONNECT_MS,
+        maxMessageBytes: MOST_MESSAGE_BYTES,
+        maxUnsentBytes: MOST_UNSENT_BYTES,
+      },
+      {
+        opened: (answer) => {
+          if (socket !== this.#socket) return;
+          const requestId = answer['dg-request-id'];
+          this.#opened(typeof requestId === 'string' ? requestId : null);
+        },
+        message: (data, isBinary) => {
+          if (socket === this.#socket && !isBinary) this.#said(data);
+        },
+        pong: () => {
+          this.#awaitsPong = false;
+        },
+        over: (end) => {
+          if (socket === this.#socket) this.#over(end);
+        },
+      },
+    );
+    this.#socket = socket;
+  }
+
+  #opened(requestId: string | null): void {
+    const nowMs = this.#deps.clock.nowMs();
+    this.#isOpen = true;
+    this.#garbage = 0;
+    this.#streamMs = 0;
+    this.#anchors.length = 0;
+    this.#lastSentAtMs = nowMs;
+    this.#lastSaidAtMs = nowMs;
+    this.#pingedAtMs = nowMs;
+    this.#awaitsPong = false;
+    const fromMs = this.#listener.settledMs();
+    this.#next = this.#kept.findIndex(({ sound, atMs }) => atMs + this.#msOf(sound) > fromMs);
+    if (this.#next < 0) this.#next = this.#kept.length;
+    this.#paceFromMs = nowMs;
+    this.#pacedMs = 0;
+    this.#listener.opened(requestId);
+    this.#watch();
+    this.#pump();
+  }
+
+  #said(data: Buffer): void {
+    const message = parsed(data);
+    if (message === null) {
+      if (++this.#garbage >= MOST_GARBAGE || this.#listener.isInTurn()) {
+        this.distrust(new ProviderError('failed', `${this.#options.provider} says what cannot be read`));
+      }
+      return;
+    }
+    this.#garbage = 0;
+    this.#listener.message(message);
+  }
+
+  /** A message that is an answer to this call: the socket lives. */
+  heardFrom(): void {
+    this.#lastSaidAtMs = this.#deps.clock.nowMs();
+    this.#saysNothingMs = SAYS_NOTHING_MS;
+    this.#dials = 0;
+  }
+
+  #over(end: SocketEnd): void {
+    this.#lose(errorOfEnd(this.#options.provider, end));
+  }
+
+  #lose(error: ProviderError): void {
+    this.#socket = null;
+    this.#isOpen = false;
+    this.#cancelPump?.();
+    this.#cancelPump = null;
+    this.#cancelWatch?.();
+    const isLasting = error.fault === 'refused';
+    if (!isLasting) {
+      const afterMs = DIAL_AFTER_MS[Math.min(this.#dials++, DIAL_AFTER_MS.length - 1)]!;
+      const leastMs = error.retryAfterMs ?? (error.fault === 'throttled' ? THROTTLED_MS : 0);
+      this.#cancelDial = this.#deps.clock.after(Math.max(afterMs, leastMs), () => this.#dial());
+    }
+    this.#listener.lost(error, isLasting);
+  }
+
+  // ── Sound out ─────────────────────────────────────────────────────────────────────────────────────────
+
+  #pump(): void {
+    if (!this.#isOpen) return;
+    const nowMs = this.#deps.clock.nowMs();
+    while (this.#next < this.#kept.length) {
+      const batch = this.#kept[this.#next]!;
+      // One batch that waits is no backlog: it came just now.
+      const isBehind = this.#next < this.#kept.length - 1;
+      const isTooFast = isBehind && this.#pacedMs > (nowMs - this.#paceFromMs) * REPLAY_SPEED;
+      if (isTooFast || this.#socket?.send(batch.sound) !== true) {
+        this.#pumpLater();
+        return;
+      }
+      const ms = this.#msOf(batch.sound);
+      this.#anchor(batch.atMs);
+      this.#streamMs += ms;
+      this.#sentMs += ms;
+      this.#pacedMs += ms;
+      this.#next++;
+      this.#lastSentAtMs = nowMs;
+    }
+    this.#paceFromMs = nowMs;
+    this.#pacedMs = 0;
+    while (this.#words.length > 0 && this.#socket?.send(this.#words[0]!) === true) this.#words.shift();
+  }
+
+  #pumpLater(): void {
+    this.#cancelPump ??= this.#deps.clock.after(20, () => {
+      this.#cancelPump = null;
+      this.#pump();
+    });
+  }
+
+  #anchor(atMs: number): void {
+    const last = this.#anchors.at(-1);
+    if (last !== undefined && Math.abs(last.atMs + (this.#streamMs - last.streamMs) - atMs) < 1) return;
+    this.#anchors.push({ streamMs: this.#streamMs, atMs });
+    if (this.#anchors.length > MOST_ANCHORS) this.#anchors.shift();
+  }
+
+  #forget(): void {
+    const fromMs = this.pushedMs - KEPT_MS;
+    let gone = 0;
+    while (this.#kept[gone]!.atMs < fromMs) gone++;
+    if (gone === 0) return;
+    for (let i = this.#next; i < gone; i++) this.droppedMs += this.#msOf(this.#kept[i]!.sound);
+    this.#kept.splice(0, gone);
+    this.#next = Math.max(0, this.#next - gone);
+  }
+
+  #msOf(sound: Uint8Array): number {
+    return sound.length / this.#options.bytesPerMs;
+  }
+
+  // ── What must happen in time ──────────────────────────────────────────────────────────────────────────
+
+  #watch(): void {
+    this.#cancelWatch = this.#deps.clock.after(WATCH_EVERY_MS, () => {
+      const nowMs = this.#deps.clock.nowMs();
+      const silentFor = this.#silentForMs(nowMs);
+      if (silentFor >= this.#saysNothingMs) {
+        this.#saysNothingMs = Math.min(this.#saysNothingMs * 2, LONGEST_SAYS_NOTHING_MS);
+        this.distrust(this.#timeout(`said nothing for ${Math.round(silentFor)} ms while somebody spoke`));
+      } else if (this.#awaitsPong && nowMs - this.#pingedAtMs >= PONG_WITHIN_MS) {
+        this.distrust(this.#timeout(`gave no sign of life for ${PONG_WITHIN_MS} ms`));
+      } else {
+        this.#ping(nowMs);
+        this.#keepAlive(nowMs);
+        this.#watch();
+      }
+    });
+  }
+
+  #silentForMs(nowMs: number): number {
+    if (this.#expectsSince === null || nowMs - this.#lastPushAtMs > FLOWS_MS) return 0;
+    return nowMs - Math.max(this.#expectsSince, this.#lastSaidAtMs);
+  }
+
+  #ping(nowMs: number): void {
+    if (nowMs - this.#pingedAtMs < PING_EVERY_MS) return;
+    this.#pingedAtMs = nowMs;
+    this.#awaitsPong = true;
+    this.#socket?.ping();
+  }
+
+  #keepAlive(nowMs: number): void {
+    const { keepAlive } = this.#options;
+    if (nowMs - this.#lastSentAtMs < keepAlive.everyMs || this.#next < this.#kept.length) return;
+    this.#lastSentAtMs = nowMs;
+    if ('message' in keepAlive) this.#socket?.send(keepAlive.message);
+    else if (this.#socket?.send(keepAlive.silence) === true) {
+      const last = this.#anchors.at(-1);
+      // Silence of ours takes no audio time: what follows is anchored anew.
+      if (last === undefined) this.#anchors.push({ streamMs: 0, atMs: this.pushedMs });
+      this.#streamMs += this.#msOf(keepAlive.silence);
+      this.#sentMs += this.#msOf(keepAlive.silence);
+    }
+  }
+
+  #timeout(what: string): ProviderError {
+    return new ProviderError('timeout', `${this.#options.provider} ${what}`);
+  }
+
+  #stopTimers(): void {
+    this.#cancelPump?.();
+    this.#cancelWatch?.();
+    this.#cancelDial?.();
+  }
+}
+
+function parsed(data: Buffer): Record<string, unknown> | null {
+  try {
+    const message: unknown = JSON.parse(data.toString('utf8'));
+    return typeof message === 'object' && message !== null && !Array.isArray(message)
+      ? (message as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
