@@ -4,8 +4,10 @@
  * the carrier. The row is committed before the carrier is asked, with our id in every callback address; what the carrier did with an
  * unanswered request is found out by what comes back, never by asking it to dial again.
  */
+
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
+import { usesLocalEngines } from '../../media/contract/agent-definition.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
@@ -74,10 +76,10 @@ export async function placeCall(deps: PlacementDeps, call: NewCall): Promise<Pla
   }
 }
 
-/** A place in front of voice and recogniser, kept from before the row until the call is carried or over. A tone needs neither. */
+/** A place in front of voice and recogniser, kept from before the row until the call is carried or over. What uses neither needs none. */
 async function placeWithRoom(deps: PlacementDeps, call: NewCall): Promise<Placement> {
   const callUuid = uuidv7();
-  if (call.agent.definition.kind === 'scripted' && !deps.room.take(callUuid, call.priority ?? 'api')) return OVERLOADED;
+  if (usesLocalEngines(call.agent.definition) && !deps.room.take(callUuid, call.priority ?? 'api')) return OVERLOADED;
   let rings = false;
   try {
     const placement = await placeInTurn(deps, call, callUuid);
