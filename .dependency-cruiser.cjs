@@ -10,7 +10,7 @@ const CARRIER_MAPS = '^(src/carriers/carriers|media/io/carriers/codecs|bench/emu
 
 /** The floors of `src`, the lowest first; `docs/architecture.md` says what each is for. A folder knows its own floor and those below. */
 const FLOORS = {
-  ground: ['errors', 'store', 'outbound-http', 'sealing', 'audit', 'carriers', 'config'],
+  ground: ['errors', 'store', 'sealing', 'audit', 'carriers', 'config'],
   records: ['calls', 'limits', 'workspaces'],
   services: ['agents', 'analysis', 'call-log', 'clips', 'dialling', 'key-rotation', 'leads', 'recordings', 'retention', 'suppressions', 'tools', 'webhooks'],
   'live-calls': ['embed', 'lifecycle', 'media-link', 'metrics', 'placement'],
@@ -41,12 +41,14 @@ module.exports = {
     only('call-knows-no-agent-engine-or-io', '^media/call/', '^media/(contract|rings|audio|call)/'),
     only('agents-know-their-port-only', '^media/agents/', '^media/(contract|agents)/'),
     rule('agents-and-engines-meet-in-threads', { path: '^(src|media|widget)/', pathNot: '^media/(agents|engines|threads)/|^media/(main|engine-speed)\\.ts$' }, { path: '^media/(agents|engines)/' }),
-    only('engines-implement-ports', '^media/engines/', '^media/(contract|audio|engines)/'),
+    only('engines-implement-ports', '^media/engines/', '^media/(contract|audio|net|engines)/'),
+    only('the-way-out-is-a-leaf', '^media/net/', '^media/(contract|net)/'),
     only('sealed-files-are-a-leaf', '^media/sealed/', '^media/(contract|sealed)/'),
     only('recorder-stands-alone', '^media/recorder/', '^media/(contract|rings|audio|sealed|recorder)/'),
     only('clips-stand-alone', '^media/clips/', '^media/(contract|audio|sealed|clips)/'),
-    // Both sides read the same files: what a recording looks like on a disk is a contract too.
-    only('control-reaches-media-by-messages', '^src/', '^(src/|media/(contract|sealed)/)'),
+    // Both sides read the same files, and leave by the same guarded door: what a recording looks like on a disk and where
+    // a request may go are contracts too.
+    only('control-reaches-media-by-messages', '^src/', '^(src/|media/(contract|sealed|net)/)'),
     only('widget-knows-contract-only', '^widget/', '^(widget/|media/contract/)'),
     // What is built of the tests runs as a process of its own, without a test runner.
     rule('fault-runs-need-no-test-runner', { path: '^test/(fault|harness)/', pathNot: '\\.test\\.ts$' }, { path: '^test/|node_modules/vitest', pathNot: '^test/(fault|harness)/' }),

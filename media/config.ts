@@ -19,6 +19,9 @@ const mediaConfigSchema = z.strictObject({
   pipelineThreads: z.int().min(1).max(64),
   speechThreads: z.int().min(0).max(16),
   listenThreads: z.int().min(0).max(64),
+  providerThreads: z.int().min(0).max(16).default(1),
+  /** Ranges to which connections of workspaces may lead beside public addresses. */
+  providerAllowCidrs: z.array(z.string()).default([]),
   socketServer: z.enum(['auto', 'uws', 'ws']),
   logLevel: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   /** Streams at once; more are answered 503. */

@@ -13,6 +13,8 @@ import { systemClock } from './contract/clock.ts';
 import { safeLogOptions } from './contract/log-safety.ts';
 import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
 import { PROXY_SEEN_FILE } from './contract/proxy-seen.ts';
+import type { FromProviderThread } from './contract/thread-messages.ts';
+import { CallGrants } from './io/call-grants.ts';
 import { CallRegistry } from './io/call-registry.ts';
 import { CallRoomGauge } from './io/call-room.ts';
 import { createCodecRegistry } from './io/carriers/codecs.ts';
@@ -88,6 +90,25 @@ const listen = createEngineHost({
   clock,
   log,
 });
+const provider = createEngineHost({
+  kind: 'provider',
+  url: urlOf('provider-thread'),
+  threads: config.providerThreads,
+  workerData: { threads: config.providerThreads, allowCidrs: config.providerAllowCidrs, logLevel: config.logLevel },
+  clock,
+  log,
+  beats: true,
+  isLate: true,
+  greeting: () => grants.all(),
+  heard(message) {
+    if (message.type === 'usage') link.send(message as Extract<FromProviderThread, { type: 'usage' }>);
+  },
+});
+const grants = new CallGrants(clock, (message) => {
+  // A thread that is started now is greeted with what holds.
+  if (message.type === 'grant') provider.wake();
+  provider.tell(message);
+});
 const scoring = createScoringHost({ url: urlOf('voice-activity-thread'), log });
 const pool = createPipelinePool({
   scoring,
@@ -95,7 +116,11 @@ const pool = createPipelinePool({
   threads: config.pipelineThreads,
   workerData: { dataDir: config.dataDir, ioBell: ioBell.memory, mediaId: config.mediaId, logLevel: config.logLevel },
   enginePorts(threadIndex) {
-    const ports = { listen: listen.portFor(threadIndex), speech: speech.portFor(threadIndex) };
+    const ports = {
+      listen: listen.portFor(threadIndex),
+      speech: speech.portFor(threadIndex),
+      provider: provider.portFor(threadIndex),
+    };
     return Object.fromEntries(Object.entries(ports).filter(([, port]) => port !== null));
   },
   clock,
@@ -103,6 +128,7 @@ const pool = createPipelinePool({
 });
 speech.replaced = () => pool.renewEnginePorts();
 listen.replaced = () => pool.renewEnginePorts();
+provider.replaced = () => pool.renewEnginePorts();
 const recorder = createRecorderHost({
   url: urlOf('recorder-thread'),
   workerData: { dataDir: config.dataDir, mediaId: config.mediaId, runId, logLevel: config.logLevel },
@@ -133,7 +159,8 @@ const link = createControlLink({
     liveCalls: registry.liveCalls(),
   }),
   receive(message) {
-    if (message.type === 'prepare') pool.prepare(message);
+    if (message.type === 'prepare') pool.prepare(grants.prepared(message));
+    else if (message.type === 'grants.revoked') grants.revoked(message.callUuid, message.connections);
     else if (message.type === 'stop' && message.superseded === true) registry.superseded(message.callUuid);
     else if (message.type === 'stop') registry.stop(message.callUuid, message.reason);
     else if (message.type === 'control' || message.type === 'tool.answer') registry.command(message.callUuid, message);
@@ -148,6 +175,7 @@ const registry = new CallRegistry({
   frameClock,
   pool,
   recorder,
+  grants,
   log,
   toControl: (message) => link.send(message),
 });
@@ -160,6 +188,7 @@ const metrics = createMediaMetrics({
     recorder: recorder.deaths,
     speech: speech.deaths,
     listen: listen.deaths,
+    provider: provider.deaths,
   }),
   openRecordings: () => recorder.openRecordings,
   socketServer: chosen.kind,
@@ -343,7 +372,15 @@ function drainAndExit(why: string): void {
     requestRoom.close();
     connections.close();
     link.close();
-    await Promise.all([proxy.close(), pool.close(), scoring.close(), recorder.stop(), speech.close(), listen.close()]);
+    await Promise.all([
+      proxy.close(),
+      pool.close(),
+      scoring.close(),
+      recorder.stop(),
+      speech.close(),
+      listen.close(),
+      provider.close(),
+    ]);
     log.info('drained');
     process.exit(0);
   })();

@@ -8,6 +8,7 @@ import type { EndedReason } from '../contract/call-outcome.ts';
 import type { CallerInput } from './caller-input.ts';
 import type { Floor } from './floor.ts';
 import type { Hearing } from './hearing/hearing.ts';
+import type { AgentModels } from './models/agent-models.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import type { CallReporter, ReplyAnchor } from './reporter.ts';
 import { Sayings } from './sayings.ts';
@@ -22,6 +23,7 @@ export interface AgentActionsDeps {
   operator: OperatorDesk;
   input: CallerInput;
   tools: AgentTools;
+  models: AgentModels;
   /** Sends a checkpoint now. */
   checkpoint(): void;
   finish(reason: EndedReason, disposition: string | null, error: string | null): void;
@@ -38,7 +40,7 @@ export class AgentActions {
   }
 
   carryOut(action: AgentAction): void {
-    const { reporter, hearing, floor, input, tools, checkpoint, finish } = this.#deps;
+    const { reporter, hearing, floor, input, tools, models, checkpoint, finish } = this.#deps;
     switch (action.type) {
       case 'step':
         reporter.live({ type: 'step', stepId: action.stepId, atMs: reporter.nowMs });
@@ -65,6 +67,12 @@ export class AgentActions {
       case 'tool':
         this.#owedAnchor = input.anchor;
         tools.use(action, checkpoint);
+        break;
+      case 'ask':
+        models.ask(action);
+        break;
+      case 'unask':
+        models.unask(action.ref);
         break;
       case 'end':
         finish(action.reason, action.disposition, action.error);

@@ -15,6 +15,7 @@ import type { Clock } from '../contract/clock.ts';
 import type { EarFactory } from '../contract/ear.ts';
 import type { TextToSpeech, VoiceActivity } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
+import type { LanguageModel } from '../contract/model.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { CallBlock } from '../rings/call-block.ts';
 import { Conversation } from './conversation.ts';
@@ -44,6 +45,8 @@ export interface CallSessionDeps {
   /** Null: the agent does not listen. */
   listening: ListeningDeps | null;
   textToSpeech: TextToSpeech;
+  /** By their place in what the kind names; absent: none. */
+  models?: readonly LanguageModel[];
   /** Of a leg that hears Opus; the session closes it. */
   frameEncoder?: FrameEncoder | null;
   greetings: GreetingCache;
@@ -71,6 +74,7 @@ export function createCallSession(deps: CallSessionDeps, setup: CallSetup, call:
         ask: (ask, where) => send({ type: 'call.tool', callUuid, ask, ...where }),
         cancel: (toolCallId) => send({ type: 'call.tool.cancel', callUuid, toolCallId }),
       },
+      models: deps.models ?? [],
       ringIo,
       encoder: deps.frameEncoder ?? null,
       hasPage: setup.web !== undefined,

@@ -41,15 +41,17 @@ export class CallerInput {
     this.#deps = deps;
   }
 
-  mean({ turn, sense, anchor }: Meaning): void {
+  /** False: the agent is told nothing of it. */
+  mean({ turn, sense, anchor }: Meaning): boolean {
     const { reporter, words, line, operator, tools } = this.#deps;
     const atMs = reporter.nowMs;
     if (operator.muted) {
       if (isSpeech(turn, sense)) words.record(turn, sense === 'answer' ? 'speech' : 'unclear');
-      return;
+      return false;
     }
     this.anchor = anchor;
     this.#lastAnchor = anchor;
+    let isTold = true;
     if (sense === 'answer' || sense === 'other' || sense === 'interrupt') {
       words.record(turn, sense === 'answer' ? 'speech' : 'unclear');
       const { text, words: times, confidence } = turn;
@@ -64,14 +66,17 @@ export class CallerInput {
     } else if (sense === 'hold') {
       words.record(turn, 'speech');
       // Whoever waits for a tool already gives them their moment.
-      if (!tools.waiting) line.tell({ type: 'wait', atMs, why: 'caller' });
+      isTold = !tools.waiting;
+      if (isTold) line.tell({ type: 'wait', atMs, why: 'caller' });
     } else if (sense === 'acknowledge' && turn.duringSpeech && !turn.cutAgent) {
       words.record(turn, 'backchannel');
+      isTold = false;
     } else if (turn.cutAgent || (sense !== 'nothing' && turn.spokenMs >= SHORTEST_SPEECH_MS)) {
       words.record(turn, 'unclear');
       line.tell({ type: 'unclear', atMs });
-    }
+    } else isTold = false;
     this.anchor = null;
+    return isTold;
   }
 
   /** Of the turn that an agent answers later than at once; once. */

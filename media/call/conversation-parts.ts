@@ -7,6 +7,7 @@ import { voiceFormatOf } from '../contract/audio-format.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import type { EarFactory } from '../contract/ear.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
+import type { LanguageModel } from '../contract/model.ts';
 import { AgentActions } from './agent-actions.ts';
 import { AgentLine } from './agent-line.ts';
 import { CallerInput } from './caller-input.ts';
@@ -14,6 +15,7 @@ import { CallerWords } from './caller-words.ts';
 import { Floor, type FloorListener } from './floor.ts';
 import { Hearing } from './hearing/hearing.ts';
 import type { HearingListener } from './hearing/meaning.ts';
+import { AgentModels } from './models/agent-models.ts';
 import { Operator } from './operator.ts';
 import { OperatorDesk } from './operator-desk.ts';
 import { AgentVoice, type AgentVoiceDeps, type AgentVoiceListener } from './speaking/agent-voice.ts';
@@ -28,6 +30,8 @@ export interface ConversationDeps extends AgentVoiceDeps {
   /** Null: the agent does not listen. */
   ear: EarFactory | null;
   tools: ToolPort;
+  /** By their place in what the agent's kind names. */
+  models: readonly LanguageModel[];
   /** Called once: the agent has said its last word, or cannot go on. */
   end: (reason: EndedReason, disposition: string | null, error: string | null) => void;
 }
@@ -50,6 +54,7 @@ export interface Parts {
   floor: Floor;
   hearing: Hearing;
   tools: AgentTools;
+  models: AgentModels;
   input: CallerInput;
   actions: AgentActions;
   operator: Operator;
@@ -94,12 +99,17 @@ export function createParts(
     hasPage: setup.web !== undefined,
   });
   const tools = new AgentTools(uses, line, reporter);
+  const models = new AgentModels({
+    models: deps.models,
+    tell: (ref, chunk) => line.tell({ type: 'model', atMs: reporter.nowMs, ref, chunk }),
+    failed: (error) => listener.agentFailed(error),
+  });
   const input = new CallerInput({
     ...{ reporter, words, line, floor, hearing, voice, operator: desk, tools: uses },
     streamMs: () => call.streamMs,
   });
   const actions = new AgentActions({
-    ...{ reporter, hearing, voice, floor, operator: desk, input, tools },
+    ...{ reporter, hearing, voice, floor, operator: desk, input, tools, models },
     checkpoint: () => listener.checkpoint(),
     finish: (reason, disposition, error) => listener.finish(reason, disposition, error),
   });
@@ -108,5 +118,5 @@ export function createParts(
     isSteerable: kind.traits.isSteerable,
     sayWaiting: () => actions.sayWaiting(),
   });
-  return { line, words, voice, floor, hearing, tools, input, actions, operator, desk, encouragement };
+  return { line, words, voice, floor, hearing, tools, models, input, actions, operator, desk, encouragement };
 }

@@ -27,6 +27,8 @@ export class Conversation implements PartsListener {
   /** One object for all ticks. */
   readonly #tickEvent = { type: 'tick' as const, atMs: 0 };
   #ended = false;
+  /** The agent was told of a pause, and not of what became of it. */
+  #isPauseTold = false;
 
   constructor(deps: ConversationDeps, setup: CallSetup) {
     this.#deps = deps;
@@ -133,6 +135,7 @@ export class Conversation implements PartsListener {
   close(): void {
     const { voice, hearing, words } = this.#parts;
     voice.silence(false);
+    this.#isPauseTold = false;
     const turn = hearing.dropTurn();
     if (turn !== null) {
       const sense = words.sense(turn);
@@ -154,8 +157,25 @@ export class Conversation implements PartsListener {
     line.tell({ type: 'caller', atMs: reporter.nowMs, speaking });
   }
 
+  callerPaused(text: string): void {
+    const { line, voice, desk } = this.#parts;
+    // Words into an agent that speaks may be no turn at all, and a muted one is told none.
+    if (voice.active || desk.muted) return;
+    this.#isPauseTold = true;
+    line.tell({ type: 'pause', atMs: this.#deps.reporter.nowMs, text });
+  }
+
+  callerWentOn(): void {
+    if (!this.#isPauseTold) return;
+    this.#isPauseTold = false;
+    this.#parts.line.tell({ type: 'went_on', atMs: this.#deps.reporter.nowMs });
+  }
+
   mean(meaning: Meaning): void {
-    this.#parts.input.mean(meaning);
+    const isPauseTold = this.#isPauseTold;
+    this.#isPauseTold = false;
+    if (this.#parts.input.mean(meaning) || !isPauseTold) return;
+    this.#parts.line.tell({ type: 'went_on', atMs: this.#deps.reporter.nowMs });
   }
 
   unmeant({ turn }: Meaning): void {
@@ -242,15 +262,17 @@ export class Conversation implements PartsListener {
     const { voice, hearing } = this.#parts;
     if (this.#ended) return;
     voice.silence(false);
+    this.#isPauseTold = false;
     hearing.dropTurn();
     this.#over();
     this.#deps.end(reason, disposition, error);
   }
 
   #over(): void {
-    const { tools, actions, hearing, line } = this.#parts;
+    const { tools, models, actions, hearing, line } = this.#parts;
     const wasEnded = this.#ended;
     tools.uses.cancel();
+    models.close();
     this.#ended = true;
     actions.drop();
     hearing.close();

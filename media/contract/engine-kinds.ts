@@ -5,6 +5,7 @@
  */
 import type { EarFactory, EarTraits } from './ear.ts';
 import type { TextToSpeech } from './engines.ts';
+import type { LanguageModel } from './model.ts';
 
 /** An engine by its name in the registry, and how it is used. */
 export interface EngineUse {
@@ -27,11 +28,19 @@ export interface EngineChoice {
   voiceActivity: 'gate' | 'neural';
 }
 
+/** How one call uses an engine. */
+export interface CallUse {
+  callUuid: string;
+  /** Null: the engine needs none. It was granted to the call: where it was not, the engine is never opened. */
+  connection: string | null;
+  settings: Readonly<Record<string, unknown>>;
+}
+
 /**
- * Worker threads of the media process in which local engines work; each kind has as many as its setting says, none with
- * 0.
+ * Worker threads of the media process in which engines work: local ones, and those that speak with providers, where
+ * alone credentials are. Each kind has as many as its setting says, none with 0.
  */
-export type EngineThreads = 'listen' | 'speech';
+export type EngineThreads = 'listen' | 'speech' | 'provider';
 
 /** From one pipeline thread to the threads that there are. */
 export type EnginePorts<Port = unknown> = Partial<Record<EngineThreads, Port>>;
@@ -63,7 +72,12 @@ export interface EarKind<Port = unknown> extends EngineKind {
 }
 
 /** Makes the ear of one call, at one of its kind's rates. */
-export type OpenEar = (rateHz: number) => EarFactory;
+export type OpenEar = (rateHz: number, use: CallUse) => EarFactory;
+
+/** Of an engine without connections: the same for all calls. */
+export type OpenVoice = (use: CallUse) => TextToSpeech;
+
+export type OpenModel = (use: CallUse) => LanguageModel;
 
 export interface VoiceKind<Port = unknown> extends EngineKind {
   readonly traits: {
@@ -75,5 +89,9 @@ export interface VoiceKind<Port = unknown> extends EngineKind {
     /** Their names. */
     readonly voices: readonly string[];
   };
-  load(): Promise<(portNow: () => Port) => TextToSpeech>;
+  load(): Promise<(portNow: () => Port) => OpenVoice>;
+}
+
+export interface ModelKind<Port = unknown> extends EngineKind {
+  load(): Promise<(portNow: () => Port) => OpenModel>;
 }

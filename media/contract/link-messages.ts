@@ -9,10 +9,12 @@ import type { EndedReason } from './call-outcome.ts';
 import type { StoredCheckpoint } from './checkpoint.ts';
 import type { CallClips } from './clip.ts';
 import type { LiveEvent, RecordingFacts, TurnLatency } from './conversation.ts';
+import type { ConnectionGrant } from './grant.ts';
 import type { ControlAction, ControlOutcome } from './live-control.ts';
 import type { LiveErrorCode, LiveKnock, NegotiatedAudio, WebSetup } from './live-session.ts';
 import type { MetricFamily } from './metrics.ts';
 import type { ToolAnswer, ToolAsk } from './tools.ts';
+import type { UsageLine } from './usage.ts';
 
 /** So few calls cannot be what makes a process late, it would be late without them: they are always taken. */
 export const ALWAYS_CALLS = 4;
@@ -27,6 +29,10 @@ export interface CallSetup {
   agent: AgentDefinition;
   /** Those that the agent names, where they are to be had. */
   clips?: CallClips;
+  /** From control to the I/O thread alone, which puts `granted` in their place. */
+  grants?: readonly ConnectionGrant[];
+  /** Names of the connections that the call may use. */
+  granted?: readonly string[];
   /** Values for placeholders: `customer_name`, metadata, agent defaults, `sys.*`; already strings. */
   placeholders: Record<string, string>;
   carrier: string;
@@ -78,7 +84,11 @@ export type ToMedia =
       clips?: CallClips;
       placeholders: Record<string, string>;
       format: LegFormat;
+      /** As a call's setup has them; they hold until the call begins here, or for the longest time that a phone rings. */
+      grants?: readonly ConnectionGrant[];
     }
+  /** The call may not use these connections any more: they were removed, or their key is known to be stolen. */
+  | { type: 'grants.revoked'; callUuid: string; connections: readonly string[] }
   /**
    * End the call's media: the carrier said it is over, or the API asked. `reason` null: as the carrier reports it.
    * `superseded`: another process has it.
@@ -153,6 +163,8 @@ export type ToControl =
   | { type: 'live'; callUuid: string; epoch: number; atEpochMs: number; event: LiveEvent }
   /** Kept as it is: only media reads it, of this version or the next (`readCheckpoint`). Everybody may read its `variables`. */
   | { type: 'checkpoint'; callUuid: string; epoch: number; checkpoint: StoredCheckpoint }
+  /** What the call used of its providers: true whoever has the call by now, and told of a call that is over too. */
+  | { type: 'usage'; callUuid: string; lines: readonly UsageLine[] }
   /** Make the tool's request, once, however often this is said. Said again when control is another run than before. */
   | { type: 'tool.call'; callUuid: string; epoch: number; ask: ToolAsk }
   /** Nobody waits for it any more. */

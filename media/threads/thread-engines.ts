@@ -7,22 +7,29 @@ import type { MessagePort } from 'node:worker_threads';
 import { createResampler } from '../audio/resampler.ts';
 import type { EarFactory } from '../contract/ear.ts';
 import type {
+  CallUse,
   EarKind,
   EngineKind,
   EnginePorts,
   EngineThreads,
+  EngineUse,
   ListenRateHz,
+  ModelKind,
   OpenEar,
+  OpenModel,
+  OpenVoice,
   VoiceKind,
 } from '../contract/engine-kinds.ts';
 import type { TextToSpeech } from '../contract/engines.ts';
+import type { LanguageModel } from '../contract/model.ts';
 import { withPackages } from '../engines/missing-package.ts';
-import { EARS, engineOf, VOICES } from '../engines/registry.ts';
+import { EARS, engineOf, MODELS, VOICES } from '../engines/registry.ts';
 import { resampledEar } from '../engines/resampled-ear.ts';
 
 const SETTINGS: Readonly<Record<EngineThreads, string>> = {
   listen: 'PARLEY_LISTEN_THREADS',
   speech: 'PARLEY_SPEECH_THREADS',
+  provider: 'PARLEY_PROVIDER_THREADS',
 };
 /** Of a telephone's leg: its resampler is made once ahead, so that no call waits for the module to load. */
 const LEG_RATE_HZ = 8000;
@@ -30,16 +37,35 @@ const LEG_RATE_HZ = 8000;
 export interface ThreadEnginesOptions {
   ears?: readonly EarKind<MessagePort>[];
   voices?: readonly VoiceKind<MessagePort>[];
+  models?: readonly ModelKind<MessagePort>[];
+}
+
+/** Of whoever needs none. */
+const NO_CONNECTION: CallUse = { callUuid: '', connection: null, settings: {} };
+
+/** Throws where the call has not been granted the connection that the agent names. */
+export function callUseOf(
+  use: EngineUse,
+  { callUuid, granted = [] }: { callUuid: string; granted?: readonly string[] },
+): CallUse {
+  const { engine, connection = null, settings = {} } = use;
+  if (connection === null || granted.includes(connection)) return { callUuid, connection, settings };
+  throw new Error(
+    `The agent uses '${engine}' with the connection '${connection}', which its workspace does not have, or whose credentials cannot be read.`,
+  );
 }
 
 export class ThreadEngines {
   readonly #earKinds: readonly EarKind<MessagePort>[];
   readonly #voiceKinds: readonly VoiceKind<MessagePort>[];
   readonly #ears = new Map<string, Promise<OpenEar>>();
-  readonly #voices = new Map<string, Promise<TextToSpeech>>();
+  readonly #voices = new Map<string, Promise<OpenVoice>>();
+  readonly #modelKinds: readonly ModelKind<MessagePort>[];
+  readonly #models = new Map<string, Promise<OpenModel>>();
   #ports: EnginePorts<MessagePort> = {};
 
-  constructor({ ears = EARS, voices = VOICES }: ThreadEnginesOptions = {}) {
+  constructor({ ears = EARS, voices = VOICES, models = MODELS }: ThreadEnginesOptions = {}) {
+    this.#modelKinds = models;
     this.#earKinds = ears;
     this.#voiceKinds = voices;
   }
@@ -47,7 +73,9 @@ export class ThreadEngines {
   /** Calls that hold an engine go on with the new ports. Resolves when the engines that have threads are loaded. */
   async usePorts(ports: EnginePorts<MessagePort>): Promise<void> {
     this.#ports = ports;
-    const isThere = ({ threads }: EngineKind): boolean => threads !== null && ports[threads] !== undefined;
+    // Most services have no connections: what speaks with providers is loaded by the first call that does.
+    const isThere = ({ threads }: EngineKind): boolean =>
+      threads !== null && threads !== 'provider' && ports[threads] !== undefined;
     await Promise.all([
       ...this.#earKinds.filter(isThere).map((kind) => this.#loadEar(kind)),
       ...this.#voiceKinds.filter(isThere).map((kind) => this.#loadVoice(kind)),
@@ -55,19 +83,29 @@ export class ThreadEngines {
   }
 
   /** For one call, whose frames are of `listenRateHz`. */
-  async ear(name: string, listenRateHz: ListenRateHz): Promise<EarFactory> {
+  async ear(name: string, listenRateHz: ListenRateHz, use = NO_CONNECTION): Promise<EarFactory> {
     const kind = engineOf(this.#earKinds, 'recogniser', name);
     this.#portOf(kind);
     const open = await this.#loadEar(kind);
     const rateHz = rateFor(kind.traits.ratesHz, listenRateHz);
-    if (rateHz === listenRateHz) return open(rateHz);
-    return resampledEar(open(rateHz), await createResampler(listenRateHz, rateHz));
+    if (rateHz === listenRateHz) return open(rateHz, use);
+    return resampledEar(open(rateHz, use), await createResampler(listenRateHz, rateHz));
   }
 
-  async voice(name: string): Promise<TextToSpeech> {
+  async voice(name: string, use = NO_CONNECTION): Promise<TextToSpeech> {
     const kind = engineOf(this.#voiceKinds, 'voice engine', name);
     this.#portOf(kind);
-    return this.#loadVoice(kind);
+    return (await this.#loadVoice(kind))(use);
+  }
+
+  async model(name: string, use: CallUse): Promise<LanguageModel> {
+    const kind = engineOf(this.#modelKinds, 'language model', name);
+    this.#portOf(kind);
+    const open = await loadedOnce(this.#models, kind.name, async () => {
+      const create = await withPackages(`The language model '${kind.name}'`, kind.packages, () => kind.load());
+      return create(() => this.#portOf(kind));
+    });
+    return open(use);
   }
 
   #loadEar(kind: EarKind<MessagePort>): Promise<OpenEar> {
@@ -77,7 +115,7 @@ export class ThreadEngines {
     });
   }
 
-  #loadVoice(kind: VoiceKind<MessagePort>): Promise<TextToSpeech> {
+  #loadVoice(kind: VoiceKind<MessagePort>): Promise<OpenVoice> {
     return loadedOnce(this.#voices, kind.name, async () => {
       const create = await withPackages(`The voice engine '${kind.name}'`, kind.packages, () => kind.load());
       (await createResampler(kind.traits.rateHz, LEG_RATE_HZ)).close();

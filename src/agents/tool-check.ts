@@ -5,8 +5,8 @@
 import type { ScriptedAgent, ScriptedStep } from '../../media/contract/agent-definition.ts';
 import { parseJsonPath } from '../../media/contract/json-path.ts';
 import type { ToolDefinition } from '../../media/contract/tools.ts';
+import { parseTargetUrl } from '../../media/net/target-url.ts';
 import type { PathPart, Report } from '../errors/agent-faults.ts';
-import { parseTargetUrl } from '../outbound-http/target-url.ts';
 import { schemaFaults } from '../tools/argument-check.ts';
 import { headerProblem } from '../tools/header-template.ts';
 import { checkSpoken } from './placeholder-check.ts';

@@ -3,10 +3,10 @@
  * `analysis.completed` comes once a call. Called by the command line.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import type { OutboundHttp } from '../../media/net/outbound-http.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { lockCall, readCall } from '../calls/live-call.ts';
-import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { type Analysis, analyse } from './analyse.ts';

@@ -4,9 +4,9 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { OutboundHttp } from '../../media/net/outbound-http.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { readOwnCall } from '../calls/live-call.ts';
-import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { isDatabaseAway } from '../store/database-away.ts';

@@ -4,8 +4,8 @@
  * Called by `ask-model.ts` and by `parley model test`. Must not log or return the key.
  */
 import type { Clock } from '../../media/contract/clock.ts';
+import type { OutboundHttp, OutboundResult } from '../../media/net/outbound-http.ts';
 import { plainLine } from '../calls/findings.ts';
-import type { OutboundHttp, OutboundResult } from '../outbound-http/outbound-http.ts';
 import { ANSWER_FORMATS, type AnswerFormat } from './chat-request.ts';
 
 export interface ChatEndpoint {

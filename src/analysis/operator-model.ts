@@ -3,11 +3,11 @@
  * stored sealed and never shown; an address is refused when it leads to where nothing would be sent.
  */
 
+import { type AddressCheck, problemOfTarget } from '../../media/net/target-check.ts';
+import { parseTargetUrl } from '../../media/net/target-url.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import { type AddressCheck, problemOfTarget } from '../outbound-http/target-check.ts';
-import { parseTargetUrl } from '../outbound-http/target-url.ts';
 import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';

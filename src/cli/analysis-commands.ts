@@ -1,12 +1,12 @@
 /** `parley analysis …`: what was found in a call, and reading it once more. */
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
+import { createGuardedClient } from '../../media/net/guarded-client.ts';
 import { analyseAgain } from '../analysis/analyse-again.ts';
 import { type CallWarning, codeOf } from '../calls/call-warnings.ts';
 import type { Findings } from '../calls/findings.ts';
 import { type LiveCall, readCall } from '../calls/live-call.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import { createGuardedClient } from '../outbound-http/guarded-client.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import type { CommandIo } from './command-io.ts';
 import { guardOf } from './model-commands.ts';

@@ -5,6 +5,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
+import { createAddressGuard } from '../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../media/net/guarded-client.ts';
+import { systemResolver } from '../../media/net/name-lookup.ts';
 import {
   type ModelEndpoint,
   removeModelEndpoint,
@@ -13,9 +16,6 @@ import {
   testModelEndpoint,
 } from '../analysis/operator-model.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import { createAddressGuard } from '../outbound-http/address-guard.ts';
-import { createGuardedClient } from '../outbound-http/guarded-client.ts';
-import { systemResolver } from '../outbound-http/name-lookup.ts';
 import { type CommandIo, ExitCode, given } from './command-io.ts';
 
 export function addModelCommands(program: Command, io: CommandIo): void {

@@ -1,9 +1,9 @@
 /** `parley tool …`: try a tool as a call would use it, and how its last uses went. */
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
+import { createAddressGuard } from '../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../media/net/guarded-client.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import { createAddressGuard } from '../outbound-http/address-guard.ts';
-import { createGuardedClient } from '../outbound-http/guarded-client.ts';
 import { type ToolTrial, tryTool } from '../tools/test-tool.ts';
 import { toolFigures } from '../tools/tool-log.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';

@@ -1,9 +1,9 @@
 /** `parley webhook …`: the one address that gets a workspace's events, and what became of them. Its secret is printed once. */
 import type { Command } from 'commander';
 import { systemClock } from '../../media/contract/clock.ts';
+import { createAddressGuard } from '../../media/net/address-guard.ts';
+import { systemResolver } from '../../media/net/name-lookup.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import { createAddressGuard } from '../outbound-http/address-guard.ts';
-import { systemResolver } from '../outbound-http/name-lookup.ts';
 import {
   DELIVERY_STATES,
   type DeliveryDetail,

@@ -70,7 +70,8 @@ export function loadOperatorSettings(environment: Readonly<Record<string, string
   };
 }
 
-function rangesOf(list = ''): string[] {
+/** As in WEBHOOK_ALLOW_CIDRS. */
+export function rangesOf(list = ''): string[] {
   return list
     .split(',')
     .map((cidr) => cidr.trim())

@@ -30,6 +30,7 @@ const schema = z.object({
   PARLEY_PIPELINE_THREADS: whole('PARLEY_PIPELINE_THREADS', 1, 64, Math.max(1, availableParallelism() - 1)),
   PARLEY_SPEECH_THREADS: whole('PARLEY_SPEECH_THREADS', 0, 16, 1),
   PARLEY_LISTEN_THREADS: whole('PARLEY_LISTEN_THREADS', 0, 16, 1),
+  PARLEY_PROVIDER_THREADS: whole('PARLEY_PROVIDER_THREADS', 0, 16, 1),
   PARLEY_MEDIA_CAPACITY: whole('PARLEY_MEDIA_CAPACITY', 1, 100_000, 500),
   ...carrierFrames.fields,
   PARLEY_ADDRESS_REQUESTS: whole('PARLEY_ADDRESS_REQUESTS', 1, 1_024, 512),
@@ -69,6 +70,8 @@ export interface ServiceSettings {
   pipelineThreads: number;
   speechThreads: number;
   listenThreads: number;
+  /** Started when the first call has a connection. */
+  providerThreads: number;
   /** Calls that one media process takes at once. */
   mediaCapacityCalls: number;
   /** By carrier: 20 ms frames in one message to it. 3 costs less CPU and adds up to 10 ms of lead. */
@@ -114,6 +117,7 @@ export function loadServiceSettings(env: Record<string, string | undefined>): Se
     pipelineThreads: value.PARLEY_PIPELINE_THREADS,
     speechThreads: value.PARLEY_SPEECH_THREADS,
     listenThreads: value.PARLEY_LISTEN_THREADS,
+    providerThreads: value.PARLEY_PROVIDER_THREADS,
     mediaCapacityCalls: value.PARLEY_MEDIA_CAPACITY,
     framesPerMessage: carrierFrames.read(value),
     budgets: {

@@ -1,4 +1,6 @@
 /** The HTTP API with all that its routes ask for. Made by `control.ts`. */
+
+import { systemResolver } from '../../media/net/name-lookup.ts';
 import { registerCarrierRoutes } from '../api/carriers/carrier-routes.ts';
 import { createCursorCodec } from '../api/cursor.ts';
 import type { ReadinessCheck } from '../api/health-routes.ts';
@@ -6,7 +8,6 @@ import { createApiServer } from '../api/server.ts';
 import { endCall } from '../lifecycle/end-call.ts';
 import { controlCall } from '../lifecycle/live-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
-import { systemResolver } from '../outbound-http/name-lookup.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';

@@ -2,14 +2,15 @@
  * What is done for calls beside carrying them: their analysis, their tools, web sessions, imports of leads. Each hears
  * of a call's end from `call-course.ts`. Made by `control.ts`.
  */
+
+import { createAddressGuard } from '../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../media/net/guarded-client.ts';
 import { createAnalysisRunner } from '../analysis/analysis-runner.ts';
 import { builtEntry } from '../config/built-entry.ts';
 import { createEmbed } from '../embed/embed.ts';
 import { createImportReading } from '../leads/import-reading.ts';
 import { createImportRunner } from '../leads/import-runner.ts';
 import { createEmbedLimits } from '../limits/embed-limits.ts';
-import { createAddressGuard } from '../outbound-http/address-guard.ts';
-import { createGuardedClient } from '../outbound-http/guarded-client.ts';
 import { createToolExecutor } from '../tools/tool-executor.ts';
 import type { Ground } from './ground.ts';
 import type { MediaPlaces } from './media-places.ts';

@@ -4,6 +4,8 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
+import { createAddressGuard } from '../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../media/net/guarded-client.ts';
 import { createChainSealer } from '../audit/chain-sealer.ts';
 import { startAuditLinking } from '../audit/start-audit.ts';
 import { createCallEventBus } from '../calls/call-event-bus.ts';
@@ -12,8 +14,6 @@ import type { Config } from '../config/load.ts';
 import { openLimitStores } from '../limits/open-stores.ts';
 import { watchOverload } from '../limits/overload.ts';
 import { createControlMetrics } from '../metrics/control-metrics.ts';
-import { createAddressGuard } from '../outbound-http/address-guard.ts';
-import { createGuardedClient } from '../outbound-http/guarded-client.ts';
 import { createRecordingLinks } from '../recordings/recording-links.ts';
 import { createSealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';

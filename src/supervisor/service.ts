@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { builtEntry } from '../config/built-entry.ts';
 import { readCarrierBases } from '../config/load.ts';
+import { rangesOf } from '../config/operator-settings.ts';
 import type { ServiceSettings } from '../config/service-settings.ts';
 import { type MasterKeySource, readMasterKey } from './master-key.ts';
 import { claimPort } from './port-check.ts';
@@ -70,6 +71,8 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
     : await startEmbeddedPostgres({ dataDir, volatile: options.volatileDatabase ?? false, log });
   const databaseUrl = settings.databaseUrl ?? postgres?.connectionString ?? '';
   const runDir = makeRunFolder(dataDir);
+  const allowed = (name: string): string => options.controlEnv?.[name] ?? process.env[name] ?? '';
+  const providerAllowCidrs = ['WEBHOOK_ALLOW_CIDRS', 'MODEL_ALLOW_CIDRS'].flatMap((name) => rangesOf(allowed(name)));
   const runtimeFile = writeRuntimeFile(dataDir, {
     databaseUrl,
     runDir,
@@ -81,8 +84,8 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
     metricsPort: settings.metricsPort,
     trustedProxies: settings.trustedProxies,
     carrierApiBase: readCarrierBases({ ...process.env, ...options.controlEnv }).bases,
-    webhookAllowCidrs: options.controlEnv?.['WEBHOOK_ALLOW_CIDRS'] ?? process.env['WEBHOOK_ALLOW_CIDRS'] ?? '',
-    modelAllowCidrs: options.controlEnv?.['MODEL_ALLOW_CIDRS'] ?? process.env['MODEL_ALLOW_CIDRS'] ?? '',
+    webhookAllowCidrs: allowed('WEBHOOK_ALLOW_CIDRS'),
+    modelAllowCidrs: allowed('MODEL_ALLOW_CIDRS'),
   });
 
   const output = options.childOutput === undefined ? {} : { output: options.childOutput };
@@ -127,7 +130,7 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
           entry: builtEntry('media/main.js'),
           env: {
             ...NO_SECRETS,
-            PARLEY_MEDIA_CONFIG: JSON.stringify(mediaConfig(settings, index, { dataDir, runDir })),
+            PARLEY_MEDIA_CONFIG: JSON.stringify(mediaConfig(settings, index, { dataDir, runDir, providerAllowCidrs })),
           },
           log,
           ...output,
@@ -193,7 +196,11 @@ function controlEnv(
   };
 }
 
-function mediaConfig(settings: ServiceSettings, index: number, made: { dataDir: string; runDir: string }): object {
+function mediaConfig(
+  settings: ServiceSettings,
+  index: number,
+  made: { dataDir: string; runDir: string; providerAllowCidrs: readonly string[] },
+): object {
   return {
     mediaId: `media-${index}`,
     host: settings.host,
@@ -204,6 +211,8 @@ function mediaConfig(settings: ServiceSettings, index: number, made: { dataDir: 
     pipelineThreads: settings.pipelineThreads,
     speechThreads: settings.speechThreads,
     listenThreads: settings.listenThreads,
+    providerThreads: settings.providerThreads,
+    providerAllowCidrs: made.providerAllowCidrs,
     capacityCalls: settings.mediaCapacityCalls,
     framesPerMessage: settings.framesPerMessage,
     budgets: settings.budgets,

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { TOOL_DEFAULTS, type ToolAnswer, type ToolDefinition, toolFailed } from '../../media/contract/tools.ts';
-import type { OutboundHttp, OutboundResult } from '../outbound-http/outbound-http.ts';
+import type { OutboundHttp, OutboundResult } from '../../media/net/outbound-http.ts';
 import { checkArguments } from './argument-check.ts';
 import { toolAnswer } from './tool-answer.ts';
 import { type ToolCallFacts, type ToolRequest, toolRequest } from './tool-request.ts';

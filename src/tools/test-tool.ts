@@ -7,8 +7,8 @@ import { type AgentDefinition, talkingAgent } from '../../media/contract/agent-d
 import type { Clock } from '../../media/contract/clock.ts';
 import { toolValues } from '../../media/contract/tool-values.ts';
 import type { ToolAnswer } from '../../media/contract/tools.ts';
+import type { OutboundHttp } from '../../media/net/outbound-http.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
 import { secretNamesOf } from './header-template.ts';

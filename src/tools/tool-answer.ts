@@ -4,7 +4,7 @@
  */
 import { DEEPEST_JSON, isTooDeep } from '../../media/contract/json-depth.ts';
 import { TOOL_DEFAULTS, type ToolAnswer, type ToolDefinition, toolFailed } from '../../media/contract/tools.ts';
-import type { OutboundResult } from '../outbound-http/outbound-http.ts';
+import type { OutboundResult } from '../../media/net/outbound-http.ts';
 
 /** `secrets` that the request held are blanked: an endpoint that repeats its headers must not make the agent say them. */
 export function toolAnswer(definition: ToolDefinition, result: OutboundResult, secrets: readonly string[]): ToolAnswer {

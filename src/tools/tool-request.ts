@@ -3,7 +3,7 @@
  * this makes; only the executor's caller ever sees the secrets in it.
  */
 import { TOOL_DEFAULTS, type ToolDefinition } from '../../media/contract/tools.ts';
-import type { OutboundRequest } from '../outbound-http/outbound-http.ts';
+import type { OutboundRequest } from '../../media/net/outbound-http.ts';
 import { signatureHeaders } from '../webhooks/signing.ts';
 import { fillHeaders } from './header-template.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { OutboundHttp, OutboundLimits, OutboundResult } from '../outbound-http/outbound-http.ts';
+import type { OutboundHttp, OutboundLimits, OutboundResult } from '../../media/net/outbound-http.ts';
 import type { AttemptOutcome, ClaimedDelivery, DeliveryStore, DueDelivery, Noted } from './delivery-store.ts';
 import { TEST_EVENT } from './events.ts';
 import { nextDelayMs, parseRetryAfter } from './retry-schedule.ts';

@@ -4,9 +4,9 @@
  * once, at the moment in which it is made.
  */
 import { v7 as uuidv7 } from 'uuid';
+import type { AddressGuard } from '../../media/net/address-guard.ts';
+import { parseTargetUrl } from '../../media/net/target-url.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import type { AddressGuard } from '../outbound-http/address-guard.ts';
-import { parseTargetUrl } from '../outbound-http/target-url.ts';
 import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';

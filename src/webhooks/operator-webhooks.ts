@@ -4,9 +4,9 @@
  */
 
 import type { Clock } from '../../media/contract/clock.ts';
+import { type AddressCheck, problemOfTarget } from '../../media/net/target-check.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import { type AddressCheck, problemOfTarget } from '../outbound-http/target-check.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';

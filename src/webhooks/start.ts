@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { OutboundHttp } from '../outbound-http/outbound-http.ts';
+import type { OutboundHttp } from '../../media/net/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { attemptDelivery, type ObservedAttempt } from './delivery.ts';
@@ -21,7 +21,7 @@ export interface WebhookDeps {
   databaseUrl: string;
   redisUrl: string | null;
   sealer: Sealer;
-  /** A `createGuardedClient` of `src/outbound-http`; stays the caller's to close, after this. */
+  /** A `createGuardedClient` of `media/net`; stays the caller's to close, after this. */
   http: OutboundHttp;
   clock: Clock;
   /** 0 ≤ x < 1. */

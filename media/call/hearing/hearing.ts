@@ -139,6 +139,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     if (Number.isNaN(turn.decidedAtMs)) turn.lastSpeechEndMs = Math.max(turn.onsetMs, this.#taker.lastSpeechEndMs);
     turn.close();
     this.#earIsSilent(turn);
+    this.#deps.listener.callerWentOn();
     return turn;
   }
 
@@ -194,6 +195,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   speechResumed(onsetMs: number): void {
     this.#turn?.goOn();
     this.#deps.listener.callerSpeaks(true, onsetMs);
+    this.#deps.listener.callerWentOn();
   }
 
   speechPaused(lastSpeechEndMs: number): void {
@@ -247,6 +249,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     if (turn !== this.#turn) return;
     this.#taker.concluded(this.#interruption.weigh(turn, this.#taker.nowMs));
     this.#tellPartial(turn);
+    if (turn.text !== '') this.#deps.listener.callerPaused(turn.text);
   }
 
   #tellPartial(turn: CallerTurn): void {
@@ -281,6 +284,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     if (outcome !== 'commit') {
       if (outcome === 'backchannel') words.record(turn, 'backchannel');
       else if (isSpeech(turn, sense)) words.record(turn, 'unclear');
+      this.#deps.listener.callerWentOn();
       floor.letsGoOn();
       return;
     }

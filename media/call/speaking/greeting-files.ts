@@ -24,6 +24,25 @@ export interface SpeechStore {
   write(key: string, sealed: Buffer): Promise<void>;
 }
 
+/** Of speech that is nobody else's: memory alone has it. */
+export class NothingKept implements SpeechStore {
+  knows(): boolean {
+    return false;
+  }
+
+  read(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  touch(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  write(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
 export class GreetingFiles implements SpeechStore {
   readonly #directory: string;
   readonly #clock: Clock;

@@ -3,14 +3,15 @@
  * calls go on speaking when the thread died and another has taken its place.
  */
 import type { MessagePort } from 'node:worker_threads';
+import type { OpenVoice } from '../../contract/engine-kinds.ts';
 import type { TextToSpeech } from '../../contract/engines.ts';
 import { FLITE_RATE_HZ, FLITE_VOICES } from './flite-voice.ts';
 import { createTextToSpeechClient } from './text-to-speech-client.ts';
 
-export function localVoiceOf(portNow: () => MessagePort): TextToSpeech {
+export function localVoiceOf(portNow: () => MessagePort): OpenVoice {
   let port: MessagePort | null = null;
   let client: TextToSpeech;
-  return {
+  const voice: TextToSpeech = {
     outputRateHz: FLITE_RATE_HZ,
     voices: FLITE_VOICES,
     synthesize(request, onChunk) {
@@ -20,4 +21,5 @@ export function localVoiceOf(portNow: () => MessagePort): TextToSpeech {
       return client.synthesize(request, onChunk);
     },
   };
+  return () => voice;
 }

@@ -13,9 +13,9 @@ import { type Checkpoint, EMPTY_CHECKPOINT, readCheckpoint } from '../../contrac
 import type { Clock } from '../../contract/clock.ts';
 import type { LiveEvent, Turn } from '../../contract/conversation.ts';
 import type { EnginePorts } from '../../contract/engine-kinds.ts';
-import type { CallSetup, ToMedia } from '../../contract/link-messages.ts';
+import type { CallSetup } from '../../contract/link-messages.ts';
 import { type ControlOutcome, controlRefused } from '../../contract/live-control.ts';
-import type { FromPipeline, UtteranceBegun } from '../../contract/thread-messages.ts';
+import type { FromPipeline, ToPipeline, UtteranceBegun } from '../../contract/thread-messages.ts';
 import type { ToolAsk } from '../../contract/tools.ts';
 import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
 import type { WorkLoad } from '../call-room.ts';
@@ -45,6 +45,9 @@ export interface PipelinePoolOptions {
   clock: Clock;
   log: Logger;
 }
+
+/** Without credentials: names of what is granted stand in their place. */
+export type PrepareMessage = Extract<ToPipeline, { type: 'prepare' }>;
 
 export interface PlacedCallListener {
   live(event: LiveEvent): void;
@@ -81,7 +84,7 @@ export interface PipelinePool {
   /** Of the busiest of its threads, and of the one that is furthest behind. */
   load(): WorkLoad;
   place(setup: CallSetup, block: SharedArrayBuffer, listener: PlacedCallListener): PlacedCall;
-  prepare(message: Extract<ToMedia, { type: 'prepare' }>): void;
+  prepare(message: PrepareMessage): void;
   /** Rings the bell of each thread that was fed; the frame clock calls it after each tick. */
   ringBells(): void;
   /** An engine thread was replaced: hand out new ports. */
@@ -224,7 +227,7 @@ class Pool implements PipelinePool {
     return call;
   }
 
-  prepare(message: Extract<ToMedia, { type: 'prepare' }>): void {
+  prepare(message: PrepareMessage): void {
     // In turn, and never on the busiest thread's account: rendering is done by the engine threads.
     const host = this.#carriers[this.#nextToPrepare++ % Math.max(1, this.#carriers.length)];
     host?.post(message);

@@ -10,16 +10,9 @@ import type { FromPipeline, ToPipeline } from '../../contract/thread-messages.ts
 import { Bell } from '../../rings/bell.ts';
 import { Suspect } from '../../rings/suspect.ts';
 import type { WorkLoad } from '../call-room.ts';
-import { readThreadWork } from './os-thread.ts';
-import { SilenceGauge } from './silence-gauge.ts';
+import { ThreadWatch } from './thread-watch.ts';
 import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts';
 
-/** A healthy thread beats each 100 ms; the caller hears a stall as soon as the downlink ring (120 to 250 ms) is empty. */
-const HEARTBEAT_LIMIT_MS = 600;
-const START_LIMIT_MS = 30_000;
-const WATCH_MS = 50;
-/** Our own loop was away for so long: then it was not the thread that was silent. */
-const OWN_STALL_MS = 200;
 /** Many survivors in the young generation would otherwise be promoted by each burst (media-performance.md §5). */
 const MEMORY = { oldMb: 1024, youngMb: 32 };
 
@@ -49,15 +42,11 @@ export class PipelineThreadHost {
   readonly #options: PipelineThreadOptions;
   readonly #bell = new Bell();
   readonly #worker: WatchedWorker;
-  readonly #silence = new SilenceGauge(() => (this.#osThreadId === null ? null : readThreadWork(this.#osThreadId)));
-  #osThreadId: number | null = null;
-  #beatAtMs: number;
-  #cancelWatch: () => void = () => {};
+  readonly #watch: ThreadWatch;
 
   constructor(options: PipelineThreadOptions) {
     this.#options = options;
     this.threadIndex = options.threadIndex;
-    this.#beatAtMs = options.clock.nowMs();
     this.#worker = startWatchedWorker({
       url: options.url,
       name: `pipeline-${options.threadIndex}`,
@@ -70,11 +59,11 @@ export class PipelineThreadHost {
       memory: MEMORY,
       message: (message) => this.#onMessage(message as FromPipeline),
       died: (why, wasClosed) => {
-        this.#cancelWatch();
+        this.#watch.stop();
         if (!wasClosed) options.died(this, why);
       },
     });
-    this.#watch();
+    this.#watch = new ThreadWatch(options.clock, (why) => this.#worker.kill(why));
   }
 
   get isAlive(): boolean {
@@ -83,7 +72,7 @@ export class PipelineThreadHost {
 
   /** When the thread last showed that it lives: what came to it since is lost if it is dead. */
   get livedAtMs(): number {
-    return this.#beatAtMs;
+    return this.#watch.livedAtMs;
   }
 
   post(message: ToPipeline<MessagePort>, transfer: readonly MessagePort[] = []): void {
@@ -102,12 +91,12 @@ export class PipelineThreadHost {
   }
 
   async close(): Promise<void> {
-    this.#cancelWatch();
+    this.#watch.stop();
     await this.#worker.close();
   }
 
   #onMessage(message: FromPipeline): void {
-    this.#beatAtMs = this.#options.clock.nowMs();
+    this.#watch.beat();
     if (message.type === 'heartbeat') {
       this.load.busyRatio = message.busyRatio ?? 0;
       this.load.lateMs = message.lateMs ?? 0;
@@ -116,28 +105,10 @@ export class PipelineThreadHost {
     if (message.type === 'ready') {
       if (this.isReady) return;
       this.isReady = true;
-      this.#osThreadId = message.osThreadId ?? null;
+      this.#watch.ready(message.osThreadId ?? null);
       this.#options.ready(this);
       return;
     }
     this.#options.message(this, message);
-  }
-
-  #watch(): void {
-    const { clock } = this.#options;
-    let lookedAtMs = clock.nowMs();
-    const look = (): void => {
-      const nowMs = clock.nowMs();
-      // Our own loop stood still, or the whole machine did: that says nothing about the thread.
-      if (nowMs - lookedAtMs > OWN_STALL_MS) this.#beatAtMs = Math.max(this.#beatAtMs, nowMs - WATCH_MS);
-      lookedAtMs = nowMs;
-      const limitMs = this.isReady ? HEARTBEAT_LIMIT_MS : START_LIMIT_MS;
-      if (this.#silence.silentMs(nowMs, this.#beatAtMs) > limitMs) {
-        this.kill(this.isReady ? `no heartbeat in ${limitMs} ms` : `not ready in ${limitMs} ms`);
-        return;
-      }
-      this.#cancelWatch = clock.after(WATCH_MS, look);
-    };
-    this.#cancelWatch = clock.after(WATCH_MS, look);
   }
 }

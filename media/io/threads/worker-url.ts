@@ -8,6 +8,7 @@ export type ThreadEntry =
   | 'recorder-thread'
   | 'speech-thread'
   | 'listen-thread'
+  | 'provider-thread'
   | 'voice-activity-thread';
 
 export function workerUrl(entry: ThreadEntry): URL {

@@ -6,13 +6,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
+import type { AddressCheck } from '../../../media/net/target-check.ts';
 import {
   type ModelEndpoint,
   removeModelEndpoint,
   setModelEndpoint,
   showModelEndpoint,
 } from '../../analysis/operator-model.ts';
-import type { AddressCheck } from '../../outbound-http/target-check.ts';
 import type { Sealer } from '../../sealing/sealer.ts';
 import type { Database } from '../../store/database.ts';
 import { changedBy, type Guard } from '../guard.ts';

@@ -7,7 +7,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
-import type { AddressCheck } from '../../outbound-http/target-check.ts';
+import type { AddressCheck } from '../../../media/net/target-check.ts';
 import { endpointState, noticeOf, type WebhookEndpoint } from '../../webhooks/endpoint.ts';
 import { OPT_IN_EVENTS } from '../../webhooks/events.ts';
 import {

@@ -1,10 +1,10 @@
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { OutboundRequest, OutboundResult } from '../../../media/net/outbound-http.ts';
 import { claimJob } from '../../../src/analysis/analysis-jobs.ts';
 import { type AnalysisRunner, createAnalysisRunner } from '../../../src/analysis/analysis-runner.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { searchCalls } from '../../../src/call-log/call-log-search.ts';
-import type { OutboundRequest, OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
 import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { createHarness, type Harness } from '../lifecycle/harness.ts';

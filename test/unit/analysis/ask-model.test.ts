@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { OutboundResult } from '../../../media/net/outbound-http.ts';
 import { type Asked, askModel } from '../../../src/analysis/ask-model.ts';
 import { readByHeuristic } from '../../../src/analysis/heuristic/heuristic.ts';
 import { createModelStates } from '../../../src/analysis/model-state.ts';
-import type { OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { CONFIRMED, story } from './sample-story.ts';
 

@@ -3,7 +3,7 @@ import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { type Ran, runParley } from '../../support/command-line.ts';
 import { orderAgent } from '../../support/order-agent.ts';
 import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
-import { startReceiver, type TestReceiver } from '../outbound-http/test-receiver.ts';
+import { startReceiver, type TestReceiver } from '../media/net/test-receiver.ts';
 
 const CANARY = 'canary-77e0a1b2';
 let api: ApiFixture;

@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { isVerified } from '../../../bench/demo/webhook-receiver.ts';
 import type { ToolAnswer, ToolDefinition } from '../../../media/contract/tools.ts';
-import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
-import { createGuardedClient, type GuardedClientOptions } from '../../../src/outbound-http/guarded-client.ts';
+import { createAddressGuard } from '../../../media/net/address-guard.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../../../media/net/guarded-client.ts';
 import { type SendDeps, sendTool } from '../../../src/tools/send-tool.ts';
 import { createWebhookSecret } from '../../../src/webhooks/signing.ts';
 import { orderTool } from '../../support/order-agent.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
-import { type Answer, startReceiver, type TestReceiver } from '../outbound-http/test-receiver.ts';
+import { type Answer, startReceiver, type TestReceiver } from '../media/net/test-receiver.ts';
 
 const ends: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

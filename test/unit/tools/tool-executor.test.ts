@@ -5,11 +5,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { LiveEvent } from '../../../media/contract/conversation.ts';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
 import type { ToolAsk, ToolDefinition } from '../../../media/contract/tools.ts';
+import { createAddressGuard } from '../../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../../media/net/guarded-client.ts';
 import { readCallView } from '../../../src/api/calls/call-view.ts';
 import { searchCalls } from '../../../src/call-log/call-log-search.ts';
 import { createMediaMessages, type MediaMessages } from '../../../src/media-link/media-messages.ts';
-import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
-import { createGuardedClient } from '../../../src/outbound-http/guarded-client.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { generateSigningSecret, listSecrets, removeSecret, setSecret } from '../../../src/tools/secrets.ts';
@@ -20,7 +20,7 @@ import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { orderAgent } from '../../support/order-agent.ts';
 import { createHarness, type Harness, MASTER_KEY } from '../lifecycle/harness.ts';
 import { talkingCall } from '../lifecycle/talk.ts';
-import { type Answer, startReceiver, type TestReceiver } from '../outbound-http/test-receiver.ts';
+import { type Answer, startReceiver, type TestReceiver } from '../media/net/test-receiver.ts';
 
 const CANARY = 'canary-9c1d7b40aa';
 const sealer = createSealer(MASTER_KEY);

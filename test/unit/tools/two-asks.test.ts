@@ -2,8 +2,8 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import type { ToolAnswer } from '../../../media/contract/tools.ts';
+import type { OutboundResult } from '../../../media/net/outbound-http.ts';
 import type { LiveCall } from '../../../src/calls/live-call.ts';
-import type { OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
 import type { Queryable } from '../../../src/store/database.ts';
 import { createToolExecutor } from '../../../src/tools/tool-executor.ts';
 import { orderTool } from '../../support/order-agent.ts';

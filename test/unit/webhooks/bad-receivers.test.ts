@@ -1,8 +1,8 @@
 /** Delivery through the real guarded client to receivers that misbehave; time is virtual, sockets are real. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
-import { createGuardedClient } from '../../../src/outbound-http/guarded-client.ts';
-import { type Answer, startReceiver, type TestReceiver } from '../outbound-http/test-receiver.ts';
+import { createAddressGuard } from '../../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../../media/net/guarded-client.ts';
+import { type Answer, startReceiver, type TestReceiver } from '../media/net/test-receiver.ts';
 import { createDeliveryBench, type DeliveryBench, type DeliveryRow } from './delivery-bench.ts';
 
 let bench: DeliveryBench;

@@ -1,7 +1,7 @@
 /** A migrated database with one workspace and endpoint, a virtual clock, and a receiver that the test scripts. */
 import { pino } from 'pino';
+import type { OutboundHttp, OutboundRequest, OutboundResult } from '../../../media/net/outbound-http.ts';
 import type { CallRecord } from '../../../src/calls/call-record.ts';
-import type { OutboundHttp, OutboundRequest, OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { type AttemptResult, attemptDelivery } from '../../../src/webhooks/delivery.ts';

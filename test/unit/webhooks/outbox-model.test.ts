@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { OutboundResult } from '../../../media/net/outbound-http.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
-import type { OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
 import { BREAKER_FAILURES } from '../../../src/webhooks/breaker.ts';
 import type { AttemptResult } from '../../../src/webhooks/delivery.ts';
 import { CLAIM_MS } from '../../../src/webhooks/delivery-store.ts';

@@ -3,7 +3,7 @@ import { BlockList, isIPv4 } from 'node:net';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
+import { createAddressGuard } from '../../../media/net/address-guard.ts';
 import { nextDelayMs, RETRY_DELAYS_MS } from '../../../src/webhooks/retry-schedule.ts';
 import { createWebhookSecret, signatureHeaders } from '../../../src/webhooks/signing.ts';
 

@@ -11,13 +11,13 @@ import { PATIENCE_MS } from '../../../../bench/harness/patience.ts';
 import { CHAT_BEHAVIOURS } from '../../../../bench/provider-emulators/chat/chat-behaviour.ts';
 import { type ChatEmulator, startChatEmulator } from '../../../../bench/provider-emulators/chat/chat-emulator.ts';
 import { systemClock } from '../../../../media/contract/clock.ts';
+import { createAddressGuard } from '../../../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../../../media/net/guarded-client.ts';
 import { askChat, type ChatOutcome } from '../../../../src/analysis/chat-endpoint.ts';
 import { chatRequest } from '../../../../src/analysis/chat-request.ts';
 import { readByHeuristic } from '../../../../src/analysis/heuristic/heuristic.ts';
 import { readAnswer } from '../../../../src/analysis/model-answer.ts';
 import { tryModel } from '../../../../src/analysis/try-model.ts';
-import { createAddressGuard } from '../../../../src/outbound-http/address-guard.ts';
-import { createGuardedClient } from '../../../../src/outbound-http/guarded-client.ts';
 import { CONFIRMED, DEMO_AGENT, story } from '../../analysis/sample-story.ts';
 
 const API_KEY = 'sk-emulated';

@@ -1,26 +1,20 @@
 /**
- * `OutboundHttp` over undici: one fresh connection a request, made by `pinned-dial.ts`, so that nothing of one
+ * `OutboundHttp` over undici: one fresh connection a request, made by `guarded-dial.ts`, so that nothing of one
  * workspace's connection is ever another's and no idle connection outlives the check of its address. Made by control and the command line.
  * Must not follow redirects, retry, or read more of an answer than it was asked to.
  */
 import { createRequire } from 'node:module';
 import type net from 'node:net';
 import type { Client, Dispatcher } from 'undici';
-import type { Clock } from '../../media/contract/clock.ts';
-import type { AddressGuard } from './address-guard.ts';
+import type { Clock } from '../contract/clock.ts';
 import { failureReason } from './failure-reason.ts';
-import { type ResolveName, systemResolver } from './name-lookup.ts';
+import { type GuardedDialDeps, guardedDial } from './guarded-dial.ts';
 import type { OutboundHttp, OutboundRequest, OutboundResult } from './outbound-http.ts';
-import { checkedAddresses, dial, RefusedAddress } from './pinned-dial.ts';
+import { RefusedAddress } from './pinned-dial.ts';
 import { parseTargetUrl } from './target-url.ts';
 
-export interface GuardedClientOptions {
-  guard: AddressGuard;
+export interface GuardedClientOptions extends GuardedDialDeps {
   clock: Clock;
-  /** Default: DNS, then the system's look-up with its hosts file. */
-  resolveName?: ResolveName;
-  /** PEM of the only authorities to trust, in place of the system's. */
-  ca?: string;
 }
 
 /** Status and headers decide; a body that does not come within this is not waited for, unless the request says otherwise. */
@@ -64,7 +58,7 @@ class Exchange {
   readonly #done: (result: OutboundResult) => void;
   readonly #client: Client;
   readonly #timers: (() => void)[] = [];
-  readonly #lookUp = new AbortController();
+  readonly #dialling = new AbortController();
   #socket: net.Socket | null = null;
   #cancelConnectLimit = (): void => {};
   #cancelResponseLimit = (): void => {};
@@ -146,22 +140,11 @@ class Exchange {
   }
 
   #connect(callback: (...result: [Error, null] | [null, net.Socket]) => void): void {
-    const { guard, resolveName = systemResolver, ca } = this.#options;
-    checkedAddresses(this.#url, guard, resolveName, this.#lookUp.signal).then(
-      (addresses) => {
-        if (this.#ended) return callback(new Error('ended'), null);
-        const socket = dial(this.#url, addresses, ca);
+    guardedDial(this.#url, this.#options, this.#dialling.signal).then(
+      (socket) => {
         this.#socket = socket;
-        const failed = (error: Error): void => callback(error, null);
-        socket.once('error', failed);
-        socket.once(this.#url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
-          socket.off('error', failed);
-          // The last line of defence: what the kernel says we are connected to.
-          const refusal = guard.refusal(socket.remoteAddress ?? '');
-          if (refusal === null) return callback(null, socket);
-          socket.on('error', () => {}).destroy();
-          callback(new RefusedAddress(refusal), null);
-        });
+        if (this.#ended) socket.on('error', () => {}).destroy();
+        callback(null, socket);
       },
       (error: Error) => callback(error, null),
     );
@@ -220,7 +203,7 @@ class Exchange {
     if (this.#ended) return;
     this.#ended = true;
     for (const cancel of this.#timers) cancel();
-    this.#lookUp.abort();
+    this.#dialling.abort();
     this.#socket?.on('error', () => {}).destroy();
     this.#client.destroy().catch(() => {});
     this.#done(result);

@@ -3,7 +3,7 @@
  * tomorrow, so only an answer that is refused counts; each request is checked again when it is made (`pinned-dial.ts`). Plain http must
  * be seen to stay within the operator's ranges, so there a name without an answer is refused too.
  */
-import type { Clock } from '../../media/contract/clock.ts';
+import type { Clock } from '../contract/clock.ts';
 import type { AddressGuard } from './address-guard.ts';
 import type { ResolveName } from './name-lookup.ts';
 import { checkedAddresses, RefusedAddress } from './pinned-dial.ts';

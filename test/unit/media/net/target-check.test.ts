@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
-import { problemOfTarget } from '../../../src/outbound-http/target-check.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { createAddressGuard } from '../../../../media/net/address-guard.ts';
+import { problemOfTarget } from '../../../../media/net/target-check.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 const RANGES = ['10.0.0.0/8'];
 

@@ -1,6 +1,6 @@
 /**
  * Opens a connection to where a URL leads, with no gap between checking an address and using it: the name is looked up
- * once, every answer is checked, and only the checked addresses are dialled. Called by `guarded-client.ts`.
+ * once, every answer is checked, and only the checked addresses are dialled. Called by `guarded-dial.ts`.
  */
 import net from 'node:net';
 import tls from 'node:tls';

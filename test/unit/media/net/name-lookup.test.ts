@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
-import { failureReason } from '../../../src/outbound-http/failure-reason.ts';
-import { createNameLookup } from '../../../src/outbound-http/name-lookup.ts';
-import { problemOfTarget } from '../../../src/outbound-http/target-check.ts';
-import { eventually } from '../../support/eventually.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { createAddressGuard } from '../../../../media/net/address-guard.ts';
+import { failureReason } from '../../../../media/net/failure-reason.ts';
+import { createNameLookup } from '../../../../media/net/name-lookup.ts';
+import { problemOfTarget } from '../../../../media/net/target-check.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 const A = 1;
 const AAAA = 28;

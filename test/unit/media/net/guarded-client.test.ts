@@ -1,10 +1,10 @@
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../media/contract/clock.ts';
-import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
-import { createGuardedClient, type GuardedClientOptions } from '../../../src/outbound-http/guarded-client.ts';
-import type { OutboundHttp, OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { systemClock } from '../../../../media/contract/clock.ts';
+import { createAddressGuard } from '../../../../media/net/address-guard.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../../../../media/net/guarded-client.ts';
+import type { OutboundHttp, OutboundResult } from '../../../../media/net/outbound-http.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 import { TEST_CERTIFICATE } from './test-certificate.ts';
 import { type Answer, startReceiver, type TestReceiver } from './test-receiver.ts';
 

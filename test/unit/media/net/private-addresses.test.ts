@@ -1,9 +1,9 @@
 /** Spellings of places that a user's URL must not reach, against a real listener on loopback that must see no connection. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../media/contract/clock.ts';
-import { createAddressGuard } from '../../../src/outbound-http/address-guard.ts';
-import { createGuardedClient } from '../../../src/outbound-http/guarded-client.ts';
-import type { OutboundResult } from '../../../src/outbound-http/outbound-http.ts';
+import { systemClock } from '../../../../media/contract/clock.ts';
+import { createAddressGuard } from '../../../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../../../media/net/guarded-client.ts';
+import type { OutboundResult } from '../../../../media/net/outbound-http.ts';
 import { startReceiver, type TestReceiver } from './test-receiver.ts';
 
 const limits = { connectMs: 2_000, responseMs: 3_000, totalMs: 10_000, maxResponseBytes: 4_096 };

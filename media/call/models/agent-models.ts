@@ -1,0 +1,79 @@
+/**
+ * The agent's questions to language models: asked for it under its own names, and their answers told to it as they come.
+ * What a provider says is held to the port here: in order, bounded, nothing after its end or the call's. Called by the
+ * conversation.
+ */
+import type { AgentAction } from '../../contract/agent.ts';
+import type { LanguageModel, ModelChunk } from '../../contract/model.ts';
+
+export const MOST_ASKS = 10;
+/** Of one answer, arguments of tools among them. No utterance is longer, and none is read by anybody else. */
+const MOST_ANSWER_CHARS = 200_000;
+
+export interface AgentModelsDeps {
+  /** By their place in `EngineChoice.models`. */
+  models: readonly LanguageModel[];
+  tell(ref: string, chunk: ModelChunk): void;
+  /** The agent, or what it did in answer, failed: the call ends. */
+  failed(error: unknown): void;
+}
+
+export class AgentModels {
+  readonly #deps: AgentModelsDeps;
+  readonly #asks = new Map<string, { takeBack: () => void }>();
+  #isClosed = false;
+
+  constructor(deps: AgentModelsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Throws, and so ends the call, where the agent is out of bounds. */
+  ask({ ref, model, request }: Extract<AgentAction, { type: 'ask' }>): void {
+    const { models } = this.#deps;
+    const asked = models[model];
+    if (asked === undefined) throw new Error(`the agent asks model ${model}, and it has ${models.length}`);
+    if (this.#asks.has(ref)) throw new Error(`the agent asks under '${ref}', which is in use`);
+    if (this.#asks.size >= MOST_ASKS) throw new Error(`the agent asks more than ${MOST_ASKS} models at once`);
+    const ask = { takeBack: (): void => {} };
+    let chars = 0;
+    // First: an answer that comes from within all the same is one to this.
+    this.#asks.set(ref, ask);
+    ask.takeBack = asked.ask(request, (chunk) => {
+      if (this.#asks.get(ref) !== ask) return;
+      chars += charsOf(chunk);
+      if (chars <= MOST_ANSWER_CHARS) this.#tell(ref, chunk);
+      else {
+        ask.takeBack();
+        this.#tell(ref, { type: 'done', stop: 'length', usage: null });
+      }
+    });
+  }
+
+  /** Nothing happens when it was answered, or never asked. */
+  unask(ref: string): void {
+    const ask = this.#asks.get(ref);
+    this.#asks.delete(ref);
+    ask?.takeBack();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const ref of [...this.#asks.keys()]) this.unask(ref);
+  }
+
+  /** Comes between the call's ticks: what goes wrong must not be thrown into whoever brings it. */
+  #tell(ref: string, chunk: ModelChunk): void {
+    if (this.#isClosed) return;
+    if (chunk.type === 'done' || chunk.type === 'failed') this.#asks.delete(ref);
+    try {
+      this.#deps.tell(ref, chunk);
+    } catch (error) {
+      this.#deps.failed(error);
+    }
+  }
+}
+
+function charsOf(chunk: ModelChunk): number {
+  if (chunk.type === 'text') return chunk.text.length;
+  return chunk.type === 'use' ? chunk.use.argumentsText.length : 0;
+}

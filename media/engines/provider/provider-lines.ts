@@ -1,0 +1,111 @@
+/**
+ * The pipeline's end of lines to the provider threads. An engine that uses a connection makes one `ProviderLines` with
+ * the way to the port of now, and opens a line for each use. When the thread dies its lines are over with `failed`, and
+ * new ones go to its successor.
+ */
+import type { MessagePort, Transferable } from 'node:worker_threads';
+import type { CallUse } from '../../contract/engine-kinds.ts';
+import type { ProviderFault } from '../../contract/model.ts';
+import type { FromProvider, ToProvider } from './provider-messages.ts';
+
+export interface LineListener {
+  /** Later, never from within `open` or `say`. */
+  said(body: unknown): void;
+  /** Once, and nothing after it; not where the pipeline closed the line. */
+  over(fault: ProviderFault | null, message: string): void;
+}
+
+export interface ProviderLine {
+  say(body: unknown, transfer?: readonly Transferable[]): void;
+  /** Idempotent. */
+  close(): void;
+}
+
+export class ProviderLines {
+  readonly #portNow: () => MessagePort;
+  readonly #service: string;
+  #client: PortClient | null = null;
+
+  /** `service`: by its name in `services.ts`. */
+  constructor(portNow: () => MessagePort, service: string) {
+    this.#portNow = portNow;
+    this.#service = service;
+  }
+
+  /** `body`: the service's own opening. Throws where there are no provider threads. */
+  open(use: CallUse, body: unknown, listener: LineListener): ProviderLine {
+    const port = this.#portNow();
+    if (this.#client?.port !== port) this.#client = clientOf(port);
+    return this.#client.open(this.#service, use, body, listener);
+  }
+}
+
+/** All engines of a thread share its port. */
+const clients = new WeakMap<MessagePort, PortClient>();
+
+function clientOf(port: MessagePort): PortClient {
+  const known = clients.get(port);
+  if (known !== undefined) return known;
+  const client = new PortClient(port);
+  clients.set(port, client);
+  return client;
+}
+
+class PortClient {
+  readonly port: MessagePort;
+  readonly #listeners = new Map<number, LineListener>();
+  #lastLine = 0;
+  #isGone = false;
+
+  constructor(port: MessagePort) {
+    this.port = port;
+    port.on('message', (message: FromProvider) => this.#heard(message));
+    port.on('close', () => this.#gone());
+    port.unref();
+  }
+
+  open(service: string, use: CallUse, body: unknown, listener: LineListener): ProviderLine {
+    const line = ++this.#lastLine;
+    this.#listeners.set(line, listener);
+    const { callUuid, connection, settings } = use;
+    if (this.#isGone) queueMicrotask(() => this.#end(line, 'failed', GONE));
+    else this.#post({ type: 'open', line, service, callUuid, connection: connection ?? '', settings, body });
+    this.port.ref();
+    return {
+      say: (said, transfer = []) => {
+        if (this.#listeners.has(line)) this.#post({ type: 'say', line, body: said }, transfer);
+      },
+      close: () => {
+        if (!this.#forget(line)) return;
+        this.#post({ type: 'close', line });
+      },
+    };
+  }
+
+  #post(message: ToProvider, transfer: readonly Transferable[] = []): void {
+    this.port.postMessage(message, transfer);
+  }
+
+  #heard(message: FromProvider): void {
+    if (message.type === 'over') this.#end(message.line, message.fault, message.message);
+    else this.#listeners.get(message.line)?.said(message.body);
+  }
+
+  #end(line: number, fault: ProviderFault | null, message: string): void {
+    const listener = this.#listeners.get(line);
+    if (this.#forget(line)) listener?.over(fault, message);
+  }
+
+  #forget(line: number): boolean {
+    const wasOpen = this.#listeners.delete(line);
+    if (this.#listeners.size === 0) this.port.unref();
+    return wasOpen;
+  }
+
+  #gone(): void {
+    this.#isGone = true;
+    for (const line of [...this.#listeners.keys()]) this.#end(line, 'failed', GONE);
+  }
+}
+
+const GONE = 'the provider thread is gone';
