@@ -3,13 +3,16 @@
  * call only.
  */
 import { describe, expect, test } from 'vitest';
+import { cascadeKind } from '../../../../media/agents/cascade/cascade-agent.ts';
 import { scriptedKind } from '../../../../media/agents/scripted/scripted-agent.ts';
 import { toneKind } from '../../../../media/agents/tone/tone-agent.ts';
 import type { AgentContext, AgentEvent, AgentKind } from '../../../../media/contract/agent.ts';
-import type { ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
+import type { AgentDefinition, ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
+import type { LanguageModel, ModelChunk } from '../../../../media/contract/model.ts';
 import { fakeCall } from '../../../support/fakes/fake-call.ts';
 import { orderAgent } from '../../../support/order-agent.ts';
 import { AGENT_CHECKS, type AgentCase } from './agent-conformance.ts';
+import { conversingAgent } from './cascade/agent-bench.ts';
 import { Echo, echoKind } from './echo-agent.ts';
 import { SOUND_CHECKS, type SoundCase } from './sound-agent-checks.ts';
 
@@ -29,8 +32,44 @@ const ECHO: AgentCase = {
   toolWords: 'find',
 };
 
+/** Says back what it heard, looks an order up when it hears "find", and tells what came of it. */
+const echoModel: LanguageModel = {
+  ask({ messages }, onChunk) {
+    const last = messages.at(-1)!;
+    const use = { useId: 'call_1', name: 'lookup_order', argumentsText: '{"order":"42"}' };
+    const words = last.role === 'tool' ? ['I have ', 'found it.'] : ['You said ', `${last.text}. `, 'Is that right?'];
+    const isFind = last.role === 'user' && last.text === 'find';
+    const chunks: ModelChunk[] = isFind ? [{ type: 'use', use }] : words.map((text) => ({ type: 'text', text }));
+    chunks.push({ type: 'done', stop: isFind ? 'tools' : 'end', usage: null });
+    let isWanted = true;
+    const next = (): void => {
+      const chunk = chunks.shift();
+      if (!isWanted || chunk === undefined) return;
+      onChunk(chunk);
+      setImmediate(next);
+    };
+    setImmediate(next);
+    return () => {
+      isWanted = false;
+    };
+  },
+};
+const CONVERSING: AgentCase = {
+  // The fakes are made for scripts; the call never asks which kind it has.
+  kind: cascadeKind as AgentKind as AgentKind<ScriptedAgent>,
+  definition: conversingAgent({
+    firstMessage: 'Hello {{customer_name}}, this is the order desk, what can I do for you?',
+    ...(definition.tools === undefined ? {} : { tools: definition.tools }),
+  }) as AgentDefinition as ScriptedAgent,
+  opening: ['Hello Asha, this is the order desk, what can I do for you?'],
+  words: 'good morning',
+  toolWords: 'find',
+  models: () => [echoModel, echoModel],
+};
+
 describe.each([
   ['the scripted agent', SCRIPTED],
+  ['an agent that converses', CONVERSING],
   ['an echo that streams its answers', ECHO],
 ])('%s', (_name, one) => {
   test.each(Object.entries(AGENT_CHECKS))('%s', (_check, check) => check(one));

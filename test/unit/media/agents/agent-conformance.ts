@@ -8,6 +8,7 @@ import type { AgentAction, AgentEvent, AgentKind } from '../../../../media/contr
 import type { ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
 import type { Checkpoint } from '../../../../media/contract/checkpoint.ts';
 import type { ControlAction } from '../../../../media/contract/live-control.ts';
+import type { LanguageModel } from '../../../../media/contract/model.ts';
 import { type FakeCall, type FakeCallOptions, fakeCall } from '../../../support/fakes/fake-call.ts';
 import { type Left, leftBy } from './left-by-death.ts';
 
@@ -20,12 +21,15 @@ export interface AgentCase {
   words: string;
   /** Words that make it use a tool that works while it waits. */
   toolWords: string;
+  /** Those that it asks, made for each call. */
+  models?: () => LanguageModel[];
 }
 
 type Check = (one: AgentCase) => Promise<void>;
 
 async function withCall(one: AgentCase, run: (call: FakeCall) => Promise<void>, options: FakeCallOptions = {}) {
-  const call = await fakeCall({ kind: one.kind, agent: one.definition, prepared: false, ...options });
+  const models = one.models === undefined ? {} : { models: one.models() };
+  const call = await fakeCall({ kind: one.kind, agent: one.definition, prepared: false, ...models, ...options });
   try {
     call.start();
     await run(call);
@@ -228,6 +232,16 @@ export const EVENTS = [
   { type: 'cut', heardText: '' },
   { type: 'heard', text: 'yes', how: 'spoken' },
   { type: 'heard', text: '42', how: 'keys' },
+  { type: 'pause', text: 'yes' },
+  { type: 'went_on' },
+  { type: 'model', ref: 'ask1', chunk: { type: 'text', text: 'Well. ' } },
+  {
+    type: 'model',
+    ref: 'ask1',
+    chunk: { type: 'use', use: { useId: 'c', name: 'lookup_order', argumentsText: '{}' } },
+  },
+  { type: 'model', ref: 'ask2', chunk: { type: 'done', stop: 'end', usage: null } },
+  { type: 'model', ref: 'ask3', chunk: { type: 'failed', fault: 'failed', message: 'broken' } },
   { type: 'unclear' },
   { type: 'wait', why: 'caller' },
   { type: 'caller', speaking: true },
