@@ -9,8 +9,8 @@ import ts from 'typescript';
 import { root } from './bootstrap.mjs';
 
 const SIDES = ['src/carriers', 'media/io/carriers', 'bench/emulators'];
-/** What all emulated carriers share. */
-const NO_CARRIERS = new Set(['bench/emulators/callees', 'bench/emulators/personas']);
+/** What all emulated carriers share, and emulated providers. */
+const NO_CARRIERS = new Set(['bench/emulators/callees', 'bench/emulators/personas', 'bench/emulators/providers']);
 const MAY_NAME_THEM = new Set([
   'media/contract/carriers.ts',
   'src/carriers/carriers.ts',

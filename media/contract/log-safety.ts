@@ -9,7 +9,6 @@ const SECRET_NAMES = [
   'authorization',
   'authToken',
   'credentials',
-  'grants',
   'apiKey',
   'cookie',
   'keyHex',

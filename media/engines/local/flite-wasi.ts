@@ -2,13 +2,15 @@
  * CMU Flite (a WASI command) run in memory: the 13 imports that it uses, no files, no `node:wasi`. Called by the speech thread
  * only: speaking blocks for 5 to 100 ms. One instance speaks one text and is thrown away, since a command runs once.
  *
- *   fd 0  the text          fd 3  a pretended root folder          fd 4  the WAV file: 44 header bytes, then the samples
+ *   fd 0  the text          fd 1  what it prints, if asked to
+ *   fd 3  a pretended root folder          fd 4  the WAV file: 44 header bytes, then the samples
  *
  * Flite opens the file anew for each sentence, reads the header back, appends, and patches three words of the header. So the
  * header is kept, and all that is written behind byte 44 goes to `onPcm` at once.
  */
 const HEADER_BYTES = 44;
 const TEXT_FD = 0;
+const PRINT_FD = 1;
 const ROOT_FD = 3;
 const WAV_FD = 4;
 const SUCCESS = 0;
@@ -28,6 +30,12 @@ class Exit {
   }
 }
 
+export interface FliteOptions {
+  options: readonly string[];
+  /** A view that is valid during the callback. */
+  onPrinted: (bytes: Uint8Array) => void;
+}
+
 export class FliteInstance {
   readonly #memory: WebAssembly.Memory;
   readonly #start: () => void;
@@ -38,6 +46,7 @@ export class FliteInstance {
   #wavOffset = 0;
   readonly #header = new Uint8Array(HEADER_BYTES);
   #onPcm: (bytes: Uint8Array) => void = () => {};
+  #onPrinted: ((bytes: Uint8Array) => void) | null = null;
 
   /** 7 ms and 17 to 21 MB each. `module` is the compiled `flite.wasm`. */
   constructor(module: WebAssembly.Module) {
@@ -49,13 +58,16 @@ export class FliteInstance {
 
   /**
    * Speaks once. `onPcm` gets 16-bit little-endian mono samples at 16 kHz sentence by sentence, as a view into the
-   * instance's memory that is valid during the callback. Throws when Flite traps or exits with a code.
+   * instance's memory that is valid during the callback. Throws when Flite traps or exits with a code. `asked` adds
+   * options of Flite's own (`-psdur`) and takes what it prints.
    */
-  speak(voice: string, text: string, onPcm: (bytes: Uint8Array) => void): void {
+  speak(voice: string, text: string, onPcm: (bytes: Uint8Array) => void, asked?: FliteOptions): void {
     const encoder = new TextEncoder();
-    this.#arguments = ['flite', '-voice', voice, '-f', '-', '-o', '/o.wav'].map((word) => encoder.encode(`${word}\0`));
+    const options = ['flite', '-voice', voice, '-f', '-', '-o', '/o.wav', ...(asked?.options ?? [])];
+    this.#arguments = options.map((word) => encoder.encode(`${word}\0`));
     this.#text = encoder.encode(text);
     this.#onPcm = onPcm;
+    this.#onPrinted = asked?.onPrinted ?? null;
     try {
       this.#start();
     } catch (error) {
@@ -159,8 +171,10 @@ export class FliteInstance {
     for (let i = 0; i < count; i++) {
       const lengthBytes = view.getUint32(vectors + i * 8 + 4, true);
       written += lengthBytes;
-      if (fd !== WAV_FD || lengthBytes === 0) continue;
+      if (lengthBytes === 0) continue;
       const bytes = new Uint8Array(view.buffer, view.getUint32(vectors + i * 8, true), lengthBytes);
+      if (fd === PRINT_FD) this.#onPrinted?.(bytes);
+      if (fd !== WAV_FD) continue;
       const headerPart = Math.max(0, Math.min(lengthBytes, HEADER_BYTES - this.#wavOffset));
       if (headerPart > 0) this.#header.set(bytes.subarray(0, headerPart), this.#wavOffset);
       if (headerPart < lengthBytes) this.#onPcm(bytes.subarray(headerPart));

@@ -35,6 +35,8 @@ export interface CompiledGrammar {
   key: string;
   /** Phrases may stand anywhere in the utterance; else the utterance is a phrase. */
   anywhere: boolean;
+  /** What a sound outside of the phrases costs when they may stand anywhere; default in `rejection.ts`. */
+  soundNats?: number;
   /** Each phrase once, its words between single blanks. */
   phrases: readonly string[];
   arcs: readonly Arc[];

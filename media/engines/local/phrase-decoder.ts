@@ -8,7 +8,7 @@ import { cepstralMean } from './cepstral-mean.ts';
 import { hasEnoughSpeech } from './enough-speech.ts';
 import { type CompiledGrammar, FINAL_STATE, START_STATE } from './grammar.ts';
 import { nearestPhrase } from './nearest-phrase.ts';
-import { hypothesisOf, rejectionArcs, SOUNDS, soundsIn, soundWord } from './rejection.ts';
+import { hypothesisOf, rejectionArcs, SOUNDS, soundsIn, soundWord, type TimedWord, timedWords } from './rejection.ts';
 import type { RawDecoder, SoundswallowerModule } from './soundswallower-module.ts';
 
 export type DecoderRateHz = 8000 | 16000;
@@ -42,6 +42,8 @@ export interface PhraseDecoder {
   partial(): Hypothesis;
   /** Ends the utterance: a whole phrase, a rejection, or nothing when nothing was said. */
   finish(): Hypothesis;
+  /** The words of the last hypothesis, with their times. */
+  words(): TimedWord[];
   /** Ends the utterance and forgets it. */
   abandon(): void;
 }
@@ -88,6 +90,8 @@ class SoundswallowerDecoder implements PhraseDecoder {
   /** Of the whole utterance, kept or not. */
   #samples = 0;
   #isTunedIn = false;
+  /** Something of this utterance was decoded: what the decoder has is not of the last one. */
+  #hasDecoded = false;
   #floats = new Float32Array(0);
   #anywhere = false;
 
@@ -106,6 +110,7 @@ class SoundswallowerDecoder implements PhraseDecoder {
     this.#anywhere = grammar.anywhere;
     this.#samples = 0;
     this.#isTunedIn = false;
+    this.#hasDecoded = false;
   }
 
   push(monoSamples: Int16Array): void {
@@ -137,6 +142,10 @@ class SoundswallowerDecoder implements PhraseDecoder {
     this.#tuneIn();
     const second = this.#stop();
     return second.rejected ? this.#withGuess(second) : second;
+  }
+
+  words(): TimedWord[] {
+    return this.#hasDecoded ? timedWords(this.#raw.get_alignment().w ?? []) : [];
   }
 
   abandon(): void {
@@ -183,6 +192,7 @@ class SoundswallowerDecoder implements PhraseDecoder {
     }
     this.#raw.start();
     this.#isTunedIn = true;
+    this.#hasDecoded = true;
     if (held.length > 0) this.#raw.process_audio(held, false, false);
   }
 

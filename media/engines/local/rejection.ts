@@ -45,6 +45,27 @@ export function hypothesisOf(words: string, anywhere: boolean): { text: string; 
   return { text, rejected: text === '' };
 }
 
+/** A word of a hypothesis, in ms from the beginning of the utterance. */
+export interface TimedWord {
+  word: string;
+  startMs: number;
+  endMs: number;
+  /** 0 to 1; the decoder's own, and no measure of right and wrong. */
+  confidence: number;
+}
+
+/** The words among the decoder's segments, which are in seconds: no sounds, no pauses, and `to(2)` is `to`. */
+export function timedWords(segments: readonly { t: string; b: number; d: number; p: number }[]): TimedWord[] {
+  return segments
+    .filter(({ t }) => !t.startsWith(PREFIX) && !/^[<([]/.test(t))
+    .map(({ t, b, d, p }) => ({
+      word: t.replace(/\(\d+\)$/, ''),
+      startMs: Math.round(b * 1000),
+      endMs: Math.round((b + d) * 1000),
+      confidence: p,
+    }));
+}
+
 export interface PricedArc {
   from: number;
   to: number;
@@ -59,7 +80,7 @@ export function rejectionArcs(grammar: CompiledGrammar): PricedArc[] {
   for (const sound of SOUNDS) {
     const word = soundWord(sound);
     if (grammar.anywhere) {
-      const nats = ANYWHERE_SOUND_NATS;
+      const nats = grammar.soundNats ?? ANYWHERE_SOUND_NATS;
       arcs.push({ from: START_STATE, to: START_STATE, word, nats });
       arcs.push({ from: START_STATE, to: FINAL_STATE, word, nats });
       arcs.push({ from: FINAL_STATE, to: FINAL_STATE, word, nats });

@@ -19,6 +19,8 @@ export interface RawDecoder {
   stop(): void;
   process_audio(samples: Float32Array, noSearch: boolean, wholeUtterance: boolean): number;
   get_text(): string;
+  /** Times in seconds. */
+  get_alignment(): { w?: { t: string; b: number; d: number; p: number }[] };
   spectrogram(samples: Float32Array): { data: Float32Array; nfr: number; nfeat: number };
   delete(): void;
 }

@@ -13,6 +13,7 @@ import type { Checkpoint, StoredCheckpoint } from '../../../media/contract/check
 import type { LiveEvent, Turn } from '../../../media/contract/conversation.ts';
 import type { EarFactory } from '../../../media/contract/ear.ts';
 import type { CallSetup } from '../../../media/contract/link-messages.ts';
+import type { LanguageModel } from '../../../media/contract/model.ts';
 import type { FromPipeline } from '../../../media/contract/thread-messages.ts';
 import { grammarEarOf } from '../../../media/engines/local/grammar-ear.ts';
 import { sampleAgent } from '../sample-agent.ts';
@@ -55,6 +56,8 @@ export interface FakeCallOptions {
   prepared?: boolean;
   /** Where the sound of clips comes from. */
   clips?: ClipSource;
+  /** Those that the agent may ask. */
+  models?: readonly LanguageModel[];
 }
 
 export async function fakeCall(options: FakeCallOptions = {}): Promise<FakeCall> {
@@ -83,6 +86,7 @@ export class FakeCall {
     checkpoint,
     setup,
     clips,
+    models = [],
   }: FakeCallOptions) {
     this.agent = agent;
     const logger = pino({ level: 'silent' });
@@ -102,6 +106,7 @@ export class FakeCall {
           kind.engines(agent).ear === null ? null : { ear: earOf, voiceActivity: this.voiceActivity, resampler: null },
         textToSpeech: this.voice,
         greetings: this.greetings,
+        models,
         ...(clips === undefined ? {} : { clipShelf: new ClipShelf(clips, logger) }),
         ringIo: () => {
           this.ioRings++;

@@ -37,6 +37,9 @@ class FakeDecoder implements PhraseDecoder {
     return { text: `${this.grammarKey} of ${this.#batches}`, rejected: false };
   }
 
+  words(): [] {
+    return [];
+  }
   abandon(): void {
     this.inUtterance = false;
   }

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../../../../media/contract/clock.ts';
 import { createEngineHost, type EngineHost } from '../../../../../media/io/threads/engine-host.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
 
@@ -71,4 +72,66 @@ test('a thread that has not reported yet is neither idle nor fatal, though a lat
 test('what a kind without threads weighs is nothing', async () => {
   await started(0);
   expect(host.load()).toEqual({ busyRatio: 0, lateMs: 0 });
+});
+
+/** Beats, says what it was told, and hangs or ends at a word. */
+const BEATING = `import { parentPort } from 'node:worker_threads';
+  const told = [];
+  parentPort.on('message', (message) => {
+    if (message.type === 'client') message.port.on('message', (word) => {
+      if (word === 'hang') for (;;);
+      parentPort.postMessage({ type: 'told', told: [...told, word] });
+    });
+    else told.push(message.word);
+  });
+  setInterval(() => parentPort.postMessage({ type: 'load', busyRatio: 0, lateMs: 0 }), 20);
+  parentPort.postMessage({ type: 'ready', osThreadId: null });`;
+const beatingUrl = new URL(`data:text/javascript,${encodeURIComponent(BEATING)}`);
+
+test('threads that are started late wait to be woken; their ports keep what was said, and each is greeted first', async () => {
+  const heard: unknown[] = [];
+  host = createEngineHost({
+    ...{ kind: 'late', url: beatingUrl, threads: 1, clock: new VirtualClock(), log, isLate: true },
+    greeting: () => [{ word: 'greeting' }],
+    heard: (message) => heard.push(message),
+  });
+  await host.ready;
+  const port = host.portFor(0)!;
+  port.postMessage('said before');
+  host.tell({ word: 'to nobody' });
+  expect([host.load(), heard]).toEqual([{ busyRatio: 0, lateMs: 0 }, []]);
+  host.wake();
+  host.wake();
+  await until('its word', () => heard.length > 0);
+  expect(heard).toEqual([{ type: 'told', told: ['greeting', 'said before'] }]);
+  host.tell({ word: 'to all' });
+  port.postMessage('after');
+  await until('its word', () => heard.length > 1);
+  expect(heard[1]).toEqual({ type: 'told', told: ['greeting', 'to all', 'after'] });
+  port.close();
+});
+
+test('a thread that beats no more is ended, and its successor is greeted anew', async () => {
+  const heard: unknown[] = [];
+  let replacements = 0;
+  host = createEngineHost({
+    ...{ kind: 'beating', url: beatingUrl, threads: 1, clock: systemClock, log, beats: true },
+    greeting: () => [{ word: `greeting ${replacements}` }],
+    heard: (message) => heard.push(message),
+  });
+  host.replaced = () => replacements++;
+  await host.ready;
+  const first = host.portFor(0)!;
+  let isClosed = false;
+  first.on('close', () => {
+    isClosed = true;
+  });
+  first.postMessage('hang');
+  await until('its end', () => host.deaths === 1 && isClosed);
+  await until('its successor', () => replacements === 1);
+  const second = host.portFor(0)!;
+  second.postMessage('there?');
+  await until('its word', () => heard.length > 0);
+  expect(heard).toEqual([{ type: 'told', told: ['greeting 0', 'there?'] }]);
+  second.close();
 });

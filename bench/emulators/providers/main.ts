@@ -1,0 +1,98 @@
+/**
+ * Emulated providers as a process: `npm run emulator -- providers`. Started by the demo, by tests that need another
+ * process, or by hand. Prints one JSON line for each on stdout when all listen; ends at SIGTERM, SIGINT, or when its
+ * parent's IPC channel closes. What it received and how it fails is at `/emulator/…` of each (README.md).
+ */
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from '../../../src/config/built-entry.ts';
+import { readOptions } from '../../harness/options.ts';
+import { createCertificate } from './certificate.ts';
+import { PROVIDERS } from './providers.ts';
+import { startEmulatedVoice } from './voice/emulated-voice.ts';
+
+const DEFAULT_KEY = 'emulated-key';
+const DEFAULT_SCENARIO = 'bench/emulators/providers/openai/scenarios/restaurant.json';
+
+async function main(): Promise<void> {
+  const names = Object.keys(PROVIDERS);
+  const { values } = readOptions({
+    command: 'npm run emulator -- providers [options]',
+    about: 'Speech and language services on this machine, over TLS (bench/emulators/providers/README.md).',
+    options: {
+      provider: { type: 'string', multiple: true },
+      key: { type: 'string', multiple: true },
+      port: { type: 'string', multiple: true },
+      host: { type: 'string', default: '127.0.0.1' },
+      'ca-file': { type: 'string' },
+      vocabulary: { type: 'string' },
+      scenario: { type: 'string', default: join(packageRoot(), DEFAULT_SCENARIO) },
+    },
+    meanings: {
+      provider: `<name> (repeatable) which of ${names.join(', ')}; default all`,
+      key: `<key> (repeatable) that counts (default ${DEFAULT_KEY})`,
+      port: '<N> (repeatable) one for each provider, in their order; default free ones',
+      host: '<address> to listen on',
+      'ca-file': '<file> where the authority goes that clients must trust; default a temporary one',
+      vocabulary: '<file> what callers may say, a phrase a line',
+      scenario: '<file> what the model knows',
+    },
+  });
+  const wanted = values.provider ?? names;
+  const unknown = wanted.find((name) => !(name in PROVIDERS));
+  if (unknown !== undefined) throw new Error(`no provider is named ${unknown}: there are ${names.join(', ')}`);
+  const caFile = values['ca-file'] ?? join(await mkdtemp(join(tmpdir(), 'parley-providers-')), 'ca.pem');
+  const certificate = createCertificate();
+  await writeFile(caFile, certificate.caPem);
+  const vocabulary = values.vocabulary === undefined ? [] : await linesOf(values.vocabulary);
+  const scenario = JSON.parse(await readFile(values.scenario, 'utf8'));
+  const voice = await startEmulatedVoice();
+  const endpoints = await Promise.all(
+    wanted.map(async (name, i) => {
+      const port = Number(values.port?.[i] ?? 0);
+      const keys = values.key ?? [DEFAULT_KEY];
+      const options = { keys, port, host: values.host, certificate, vocabulary, scenario, voice };
+      return { name, endpoint: await PROVIDERS[name]!(options) };
+    }),
+  );
+  const started = endpoints.map(({ name, endpoint: { port, origin, socketOrigin } }) => ({
+    provider: name,
+    port,
+    origin,
+    socketOrigin,
+    caFile,
+  }));
+  for (const one of started) process.stdout.write(`${JSON.stringify({ event: 'listening', ...one })}\n`);
+  // Whoever starts it as a part of something else says what there is to say.
+  if (process.send === undefined)
+    process.stderr.write(`a client trusts them with NODE_EXTRA_CA_CERTS=${caFile} in its environment\n`);
+  process.send?.({ type: 'ready', providers: started });
+
+  let isStopping = false;
+  const stop = (): void => {
+    if (isStopping) return;
+    isStopping = true;
+    Promise.all(endpoints.map(({ endpoint }) => endpoint.close()))
+      .then(() => voice.close())
+      .then(() => process.exit(0), fail);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.once('disconnect', stop);
+}
+
+async function linesOf(file: string): Promise<string[]> {
+  const text = await readFile(file, 'utf8');
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`emulated providers: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+main().catch(fail);

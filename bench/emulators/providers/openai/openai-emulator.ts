@@ -1,0 +1,82 @@
+/**
+ * The emulated OpenAI: chat completions that a scenario answers, the list of models, and speech. Started by tests in
+ * their process, and by `main.ts`. The official client judges it (`test/integration/emulated-openai.test.ts`).
+ */
+import type { HttpExchange, Message, Provider } from '../provider.ts';
+import { type EndpointOptions, type ProviderEndpoint, startProviderEndpoint } from '../provider-endpoint.ts';
+import type { EmulatedVoice } from '../voice/emulated-voice.ts';
+import { errorAnswer, failureAnswer, RequestRefused, unauthorizedAnswer } from './api-error.ts';
+import { answerChat } from './chat-endpoint.ts';
+import { parseScenario, type Scenario, type ScenarioInput } from './scenario.ts';
+import { answerSpeech, SPEECH_MODELS, type SpeechTiming } from './speech-endpoint.ts';
+
+export interface OpenAiOptions extends EndpointOptions {
+  scenario: ScenarioInput;
+  /** Null: it does not speak. */
+  voice: EmulatedVoice | null;
+  speechTiming?: Partial<SpeechTiming>;
+}
+
+const SPEECH_TIMING: SpeechTiming = { firstAudioMs: 120, chunkMs: 200, chunkEveryMs: 20 };
+const RELEASED = 1_700_000_000;
+
+export function startOpenAiEmulator(options: OpenAiOptions): Promise<ProviderEndpoint> {
+  const scenario = parseScenario(options.scenario);
+  const timing = { ...SPEECH_TIMING, ...options.speechTiming };
+  return startProviderEndpoint(openAi(scenario, options.voice, timing), options);
+}
+
+function openAi(first: Scenario, voice: EmulatedVoice | null, timing: SpeechTiming): Provider {
+  let scenario = first;
+  const modelList = (): { id: string }[] =>
+    [...scenario.models, ...(voice === null ? [] : SPEECH_MODELS)].map((id) => ({
+      id,
+      object: 'model',
+      created: RELEASED,
+      owned_by: 'parley',
+    }));
+
+  async function route(exchange: HttpExchange): Promise<void> {
+    const { method, path } = exchange;
+    if (method === 'POST' && path === '/v1/chat/completions') return answerChat(exchange, scenario);
+    if (method === 'POST' && path === '/v1/audio/speech' && voice !== null)
+      return answerSpeech(exchange, voice, timing);
+    if (method === 'GET' && path === '/v1/models')
+      return exchange.answer({ status: 200, body: { object: 'list', data: modelList() } });
+    const named = method === 'GET' ? modelList().find(({ id }) => path === `/v1/models/${id}`) : undefined;
+    if (named !== undefined) return exchange.answer({ status: 200, body: named });
+    throw new RequestRefused(`Invalid URL (${method} ${path})`, null, null, 404);
+  }
+
+  return {
+    name: 'openai',
+    keyOf: ({ headers }) => /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? null,
+    unauthorized: (_request, key) => unauthorizedAnswer(key),
+    failure: (_request, status) => failureAnswer(status),
+    // It has no sockets.
+    revoked() {},
+    foreign: foreignChunk,
+    control(route, body) {
+      if (route !== 'POST /emulator/scenario') return null;
+      scenario = parseScenario(body);
+      return { rules: scenario.rules.length };
+    },
+    async request(exchange) {
+      try {
+        await route(exchange);
+      } catch (error) {
+        if (!(error instanceof RequestRefused)) throw error;
+        exchange.note('refused', { status: error.error.status, message: error.error.message });
+        exchange.answer(errorAnswer(error.error));
+      }
+    },
+  };
+}
+
+/** A chunk of a stream under another answer's id, with other words. */
+function foreignChunk(message: Message): Message {
+  if (typeof message !== 'string' || !message.startsWith('data: {')) return message;
+  return message
+    .replace(/"id":"chatcmpl-[^"]*"/, '"id":"chatcmpl-of-another"')
+    .replace(/"content":"[^"]+"/, '"content":" elsewhere"');
+}

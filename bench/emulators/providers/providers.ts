@@ -1,0 +1,26 @@
+/**
+ * Every emulated provider, by the name that the command line uses. The only file that imports their folders; they do
+ * not know each other.
+ */
+import { startDeepgramEmulator } from './deepgram/deepgram-emulator.ts';
+import { startElevenLabsEmulator } from './elevenlabs/elevenlabs-emulator.ts';
+import { startOpenAiEmulator } from './openai/openai-emulator.ts';
+import type { ScenarioInput } from './openai/scenario.ts';
+import type { EndpointOptions, ProviderEndpoint } from './provider-endpoint.ts';
+import type { EmulatedVoice } from './voice/emulated-voice.ts';
+
+/** What a provider has no use for it leaves. */
+export interface ProviderOptions extends EndpointOptions {
+  /** For recognisers: what callers may say. */
+  vocabulary?: readonly string[];
+  /** For models: what they know. */
+  scenario: ScenarioInput;
+  /** For those that speak. */
+  voice: EmulatedVoice;
+}
+
+export const PROVIDERS: Record<string, (options: ProviderOptions) => Promise<ProviderEndpoint>> = {
+  deepgram: startDeepgramEmulator,
+  elevenlabs: startElevenLabsEmulator,
+  openai: startOpenAiEmulator,
+};

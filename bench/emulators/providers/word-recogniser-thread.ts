@@ -1,0 +1,74 @@
+/**
+ * Worker thread of an emulated recogniser: the local decoder with looped grammars, whose results carry words with
+ * times. Speaks the messages of the listen thread. Runs at a lower priority than the rest of the process and of the
+ * machine: an emulator must not take from those whom it tests.
+ */
+import { constants, setPriority } from 'node:os';
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { systemClock } from '../../../media/contract/clock.ts';
+import { createDecoderPool } from '../../../media/engines/local/decoder-pool.ts';
+import { loadLexicon } from '../../../media/engines/local/lexicon.ts';
+import { createListenScheduler } from '../../../media/engines/local/listen-scheduler.ts';
+import { serveListenClient } from '../../../media/engines/local/listen-service.ts';
+import {
+  createPhraseDecoder,
+  type DecoderRateHz,
+  type PhraseDecoder,
+} from '../../../media/engines/local/phrase-decoder.ts';
+import { loadSoundswallower } from '../../../media/engines/local/soundswallower-module.ts';
+import { createLoopedGrammars } from './looped-grammar.ts';
+
+const MAX_DECODERS = 24;
+const WARM_UP_MS = 400;
+
+if (parentPort === null) throw new Error('word-recogniser-thread is a worker thread: start it with new Worker(…)');
+const parent = parentPort;
+// On Linux this is the priority of the thread that asks; elsewhere it may be refused, and nothing depends on it.
+try {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+} catch {}
+
+const [module, lexicon] = await Promise.all([loadSoundswallower(), loadLexicon()]);
+const compile = createLoopedGrammars(lexicon);
+const create = async (rateHz: DecoderRateHz): Promise<PhraseDecoder> =>
+  withWords(await createPhraseDecoder(module, rateHz));
+const pool = createDecoderPool({
+  create,
+  limit: MAX_DECODERS,
+  onFree: () => scheduler.wake(),
+  onError(error) {
+    setImmediate(() => {
+      throw error;
+    });
+  },
+});
+const scheduler = createListenScheduler({ compile, pool, yieldThen: setImmediate, clock: systemClock });
+const warm = await create(8000);
+warm.begin(compile({ phrases: ['yes', 'no'] }));
+warm.push(new Int16Array(8 * WARM_UP_MS));
+warm.finish();
+pool.adopt(8000, warm);
+
+parent.on('message', ({ port }: { port: MessagePort }) => serveListenClient(port, scheduler));
+parent.postMessage({ type: 'ready' });
+
+/** Its hypotheses take their words along: the scheduler hands on what it is given. */
+function withWords(decoder: PhraseDecoder): PhraseDecoder {
+  return {
+    get grammarKey() {
+      return decoder.grammarKey;
+    },
+    begin: (grammar) => decoder.begin(grammar),
+    push: (monoSamples) => decoder.push(monoSamples),
+    partial() {
+      const hypothesis = decoder.partial();
+      return { ...hypothesis, words: decoder.words() };
+    },
+    finish() {
+      const hypothesis = decoder.finish();
+      return { ...hypothesis, words: decoder.words() };
+    },
+    words: () => decoder.words(),
+    abandon: () => decoder.abandon(),
+  };
+}

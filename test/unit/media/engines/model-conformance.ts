@@ -1,0 +1,146 @@
+/**
+ * What every implementation of `LanguageModel` does. A case answers in a way of its provider's; the checks ask the port
+ * alone. Each check gets a fresh case.
+ */
+import { expect } from 'vitest';
+import type { LanguageModel, ModelChunk, ModelRequest } from '../../../../media/contract/model.ts';
+
+/** How the provider behaves for the next request. */
+export type ModelScene =
+  | { say: readonly string[]; usage?: [input: number, cached: number, output: number]; stop?: 'length' | 'filtered' }
+  | { say: readonly string[]; uses: readonly { id: string; name: string; argumentParts: readonly string[] }[] }
+  | { status: number; text: string }
+  /** After so many pieces. */
+  | { say: readonly string[]; after: 'break' | 'stall' | 'garbage' | 'strangers_answer' };
+
+export interface ModelCase {
+  model: LanguageModel;
+  /** For the next request; it holds until another is set. */
+  scene(scene: ModelScene): void;
+  /** Requests as the provider got them. */
+  requests(): readonly { text: string; isClosed: boolean }[];
+  /** So much time passes for whoever waits for the provider. */
+  pass(ms: number): Promise<void>;
+  /** The port to the provider thread, or what stands for it, is gone. */
+  die(): void;
+  close(): Promise<void> | void;
+}
+
+export const ASKED: ModelRequest = {
+  messages: [
+    { role: 'system', text: 'You are a dentist.' },
+    { role: 'user', text: 'Tuesday?' },
+  ],
+  tools: [{ name: 'find_slot', description: 'Finds a slot.', parameters: { type: 'object', properties: {} } }],
+  toolChoice: 'auto',
+  maxTokens: 200,
+};
+
+/** All chunks until the answer's end. */
+export function answerOf(model: LanguageModel, request = ASKED): Promise<ModelChunk[]> {
+  const chunks: ModelChunk[] = [];
+  return new Promise((resolve) => {
+    let isWithin = true;
+    model.ask(request, (chunk) => {
+      if (isWithin) throw new Error('a chunk came from within');
+      chunks.push(chunk);
+      if (chunk.type === 'done' || chunk.type === 'failed') setTimeout(() => resolve(chunks), 10);
+    });
+    isWithin = false;
+  });
+}
+
+export const textOf = (chunks: readonly ModelChunk[]): string =>
+  chunks.map((chunk) => (chunk.type === 'text' ? chunk.text : '')).join('');
+
+const until = async (isTrue: () => boolean): Promise<void> => {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
+};
+
+export const MODEL_CHECKS: Record<string, (one: ModelCase) => Promise<void>> = {
+  'an answer comes in pieces, in order, and ends once, with what it cost': async (one) => {
+    one.scene({ say: ['On ', 'Tuesday ', 'at three. ✓'], usage: [50, 20, 7] });
+    const chunks = await answerOf(one.model);
+    expect(textOf(chunks)).toBe('On Tuesday at three. ✓');
+    expect(chunks.filter(({ type }) => type === 'text').length).toBeGreaterThan(1);
+    const usage = { inputTokens: 50, cachedInputTokens: 20, outputTokens: 7 };
+    expect(chunks.at(-1)).toEqual({ type: 'done', stop: 'end', usage });
+    expect(chunks.filter(({ type }) => type === 'done')).toHaveLength(1);
+    expect(one.requests()[0]?.text).toContain('Tuesday?');
+  },
+  'tools are told whole, several at once': async (one) => {
+    const uses = [
+      { id: 'use_1', name: 'find_slot', argumentParts: ['{"day":', '"tue"}'] },
+      { id: 'use_2', name: 'find_slot', argumentParts: ['{"day":"w', 'ed"}'] },
+    ];
+    one.scene({ say: ['One moment.'], uses });
+    const chunks = await answerOf(one.model);
+    expect(textOf(chunks)).toBe('One moment.');
+    expect(chunks.slice(-3)).toMatchObject([
+      { type: 'use', use: { useId: 'use_1', name: 'find_slot', argumentsText: '{"day":"tue"}' } },
+      { type: 'use', use: { useId: 'use_2', name: 'find_slot', argumentsText: '{"day":"wed"}' } },
+      { type: 'done', stop: 'tools' },
+    ]);
+  },
+  'an answer that is cut short says so': async (one) => {
+    one.scene({ say: ['On '], stop: 'length' });
+    expect((await answerOf(one.model)).at(-1)).toMatchObject({ type: 'done', stop: 'length' });
+    one.scene({ say: [], stop: 'filtered' });
+    expect((await answerOf(one.model)).at(-1)).toMatchObject({ type: 'done', stop: 'filtered' });
+  },
+  'what was taken back tells nothing more, and the provider is told to stop': async (one) => {
+    one.scene({ say: ['On '], after: 'stall' });
+    const chunks: ModelChunk[] = [];
+    const takeBack = one.model.ask(ASKED, (chunk) => chunks.push(chunk));
+    await until(() => chunks.length === 1);
+    takeBack();
+    await until(() => one.requests()[0]?.isClosed === true);
+    takeBack();
+    await one.pass(120_000);
+    expect(chunks).toHaveLength(1);
+  },
+  'questions at once do not mix': async (one) => {
+    one.scene({ say: ['a', 'b', 'c', 'd'] });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => answerOf(one.model)));
+    for (const chunks of answers) expect(textOf(chunks)).toBe('abcd');
+  },
+  'what a provider refuses is told from what passes': async (one) => {
+    const faults: string[] = [];
+    for (const status of [400, 401, 403, 404, 429, 500, 503]) {
+      one.scene({ status, text: 'no' });
+      const chunks = await answerOf(one.model);
+      expect(chunks).toHaveLength(1);
+      faults.push(chunks[0]?.type === 'failed' ? chunks[0].fault : 'none');
+    }
+    expect(faults).toEqual(['refused', 'refused', 'refused', 'refused', 'throttled', 'failed', 'failed']);
+  },
+  'an answer that breaks off, is none, or is somebody else’s ends as failed, after what was right of it': async (
+    one,
+  ) => {
+    for (const after of ['break', 'garbage', 'strangers_answer'] as const) {
+      one.scene({ say: ['On '], after });
+      const chunks = await answerOf(one.model);
+      expect([after, textOf(chunks), chunks.at(-1)]).toMatchObject([after, 'On ', { type: 'failed', fault: 'failed' }]);
+    }
+  },
+  'a provider that says nothing, or nothing more, is given up': async (one) => {
+    for (const say of [[], ['On ']]) {
+      one.scene({ say, after: 'stall' });
+      const before = one.requests().length;
+      const answer = answerOf(one.model);
+      await until(() => one.requests().length > before);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await one.pass(120_000);
+      expect((await answer).at(-1)).toMatchObject({ type: 'failed', fault: 'timeout' });
+      await until(() => one.requests().at(-1)?.isClosed === true);
+    }
+  },
+  'when the thread dies each question fails, once, and so do later ones': async (one) => {
+    one.scene({ say: ['On '], after: 'stall' });
+    const answer = answerOf(one.model);
+    await until(() => one.requests().length === 1);
+    one.die();
+    expect((await answer).at(-1)).toMatchObject({ type: 'failed', fault: 'failed' });
+    expect((await answerOf(one.model)).at(-1)).toMatchObject({ type: 'failed', fault: 'failed' });
+  },
+};

@@ -1,0 +1,180 @@
+/** The chat endpoint behind the port: the port's suite, and what is the protocol's own. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../../../media/contract/clock.ts';
+import type { ModelRequest } from '../../../../../media/contract/model.ts';
+import { chatModelOf } from '../../../../../media/engines/openai/chat-model.ts';
+import { ASKED, answerOf, MODEL_CHECKS, type ModelCase, textOf } from '../model-conformance.ts';
+import { CANARY, grantOf, providerHarness } from '../provider-harness.ts';
+import { startFakeChat } from './fake-chat-server.ts';
+
+/** Real time, of which as much as is wanted may pass at once. */
+class SkippingClock {
+  #skippedMs = 0;
+  readonly #timers = new Set<{ atMs: number; run: () => void; cancel: () => void }>();
+  nowMs = () => systemClock.nowMs() + this.#skippedMs;
+  epochMs = () => systemClock.epochMs();
+  after(afterMs: number, run: () => void): () => void {
+    const fire = (): void => {
+      timer.cancel();
+      run();
+    };
+    const cancelReal = systemClock.after(afterMs, fire);
+    const cancel = (): void => {
+      this.#timers.delete(timer);
+      cancelReal();
+    };
+    const timer = { atMs: this.nowMs() + afterMs, run: fire, cancel };
+    this.#timers.add(timer);
+    return cancel;
+  }
+  skip(ms: number): void {
+    this.#skippedMs += ms;
+    for (const timer of [...this.#timers]) if (timer.atMs <= this.nowMs()) timer.run();
+  }
+}
+
+async function chatCase(settings: Record<string, unknown> = { model: 'small' }, change = {}) {
+  const server = await startFakeChat();
+  const clock = new SkippingClock();
+  const harness = providerHarness({ clock });
+  harness.grant('call-1', grantOf({ baseUrl: server.baseUrl, ...change }));
+  const port = harness.connect();
+  const model = chatModelOf(() => port)({ callUuid: 'call-1', connection: 'main', settings });
+  const one: ModelCase = {
+    model,
+    scene: (scene) => server.scene(scene),
+    requests: () => server.seen,
+    async pass(ms) {
+      clock.skip(ms);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    },
+    die: () => port.close(),
+    close() {
+      harness.close();
+      server.close();
+    },
+  };
+  cases.push(one);
+  return { ...one, server, harness, port };
+}
+
+const cases: ModelCase[] = [];
+afterEach(async () => {
+  for (const one of cases.splice(0)) await one.close();
+});
+
+describe('a chat endpoint is a language model:', () => {
+  test.each(Object.entries(MODEL_CHECKS))('%s', async (_name, check) => check(await chatCase()));
+});
+
+test('the request is what the protocol wants, with the key in its header alone', async () => {
+  const { model, server } = await chatCase(
+    { model: 'small', temperature: 0.3, reasoningEffort: 'low' },
+    { settings: { organization: 'org-1' } },
+  );
+  const use = { useId: 'use_1', name: 'find_slot', argumentsText: '{"day":"tue"}' };
+  const request: ModelRequest = {
+    ...ASKED,
+    messages: [
+      ...ASKED.messages,
+      { role: 'assistant', text: '', toolUses: [use] },
+      { role: 'tool', useId: 'use_1', text: '{"slot":3}' },
+    ],
+    toolChoice: 'none',
+  };
+  await answerOf(model, request);
+  const [{ headers, body, text }] = server.seen as [(typeof server.seen)[number]];
+  expect(body).toEqual({
+    model: 'small',
+    messages: [
+      { role: 'system', content: 'You are a dentist.' },
+      { role: 'user', content: 'Tuesday?' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'use_1', type: 'function', function: { name: 'find_slot', arguments: '{"day":"tue"}' } }],
+      },
+      { role: 'tool', tool_call_id: 'use_1', content: '{"slot":3}' },
+    ],
+    stream: true,
+    stream_options: { include_usage: true },
+    max_tokens: 200,
+    temperature: 0.3,
+    reasoning_effort: 'low',
+    tools: [
+      {
+        type: 'function',
+        function: { name: 'find_slot', description: 'Finds a slot.', parameters: { type: 'object', properties: {} } },
+      },
+    ],
+    tool_choice: 'none',
+  });
+  expect(headers).toMatchObject({ authorization: `Bearer ${CANARY}`, 'openai-organization': 'org-1' });
+  expect(text).not.toContain(CANARY);
+});
+
+test('one connection serves request after request, and is not another connection version’s', async () => {
+  const { model, server, harness, port } = await chatCase();
+  for (let i = 0; i < 3; i++) {
+    await answerOf(model);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(server.connections.size).toBe(1);
+  harness.grant('call-2', grantOf({ baseUrl: server.baseUrl, version: 4 }));
+  await answerOf(chatModelOf(() => port)({ callUuid: 'call-2', connection: 'main', settings: { model: 'small' } }));
+  expect(server.connections.size).toBe(2);
+});
+
+test('a server that knows another name of the limit, or no usage, is asked so, and from then on at once', async () => {
+  const { model, server, scene } = await chatCase();
+  const seenForms = () =>
+    server.seen.map(({ body }) =>
+      ['max_tokens', 'max_completion_tokens', 'stream_options'].filter((name) => name in body),
+    );
+  scene({ status: 400, text: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead." });
+  const answer = answerOf(model);
+  while (server.seen.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+  scene({ say: ['yes'] });
+  expect(textOf(await answer)).toBe('yes');
+  await answerOf(model);
+  expect(seenForms()).toEqual([
+    ['max_tokens', 'stream_options'],
+    ['max_completion_tokens', 'stream_options'],
+    ['max_completion_tokens', 'stream_options'],
+  ]);
+});
+
+test('a refusal is told without the key, though the server repeats it', async () => {
+  const { model, scene } = await chatCase();
+  scene({ status: 401, text: `Incorrect API key provided: ${CANARY}.\nFind yours.` });
+  const [chunk] = await answerOf(model);
+  expect(chunk).toMatchObject({ type: 'failed', fault: 'refused' });
+  expect(JSON.stringify(chunk)).not.toContain('canary');
+  expect(JSON.stringify(chunk)).toContain('Incorrect API key');
+});
+
+test('what was used is told for the call; of what was thrown away an estimate, as such', async () => {
+  const { model, scene, harness, requests } = await chatCase();
+  scene({ say: ['On ', 'Tuesday.'], usage: [50, 20, 7] });
+  await answerOf(model);
+  expect(harness.usage()).toEqual(['input_tokens 30', 'cached_input_tokens 20', 'output_tokens 7']);
+  const [told] = harness.told as [Extract<(typeof harness.told)[number], { type: 'usage' }>];
+  expect(told).toMatchObject({ type: 'usage', callUuid: 'call-1' });
+  expect(told.lines[0]).toMatchObject({
+    connection: 'main',
+    version: 3,
+    provider: 'openai_compatible',
+    model: 'small',
+    turnId: null,
+  });
+  expect(new Set(told.lines.map(({ usageId }) => usageId)).size).toBe(3);
+  harness.told.length = 0;
+  scene({ say: ['On Tuesday, ', 'I think.'], after: 'stall' });
+  let takeBack = (): void => {};
+  await new Promise<void>((resolve) => {
+    takeBack = model.ask(ASKED, (chunk) => chunk.type === 'text' && chunk.text === 'I think.' && resolve());
+  });
+  takeBack();
+  while (requests().at(-1)?.isClosed !== true) await new Promise((resolve) => setTimeout(resolve, 1));
+  expect(harness.usage()).toEqual([expect.stringMatching(/^input_tokens \d+ ~$/), 'output_tokens 5 ~']);
+});

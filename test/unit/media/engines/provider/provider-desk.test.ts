@@ -1,0 +1,149 @@
+/** Lines and grants: who may use what, for how long, and what becomes of a line whose service fails. */
+import { afterEach, expect, test } from 'vitest';
+import type { ProviderFault } from '../../../../../media/contract/model.ts';
+import { ProviderLines } from '../../../../../media/engines/provider/provider-lines.ts';
+import type { LineHandler, ServiceKind, ServiceLine } from '../../../../../media/engines/provider/provider-service.ts';
+import { grantOf, type ProviderHarness, providerHarness } from '../provider-harness.ts';
+
+const closed: string[] = [];
+let loads = 0;
+/** Says back what it hears, with whose it is. */
+const ECHO: ServiceKind = {
+  name: 'echo',
+  providers: ['openai_compatible'],
+  load: () => {
+    loads++;
+    return Promise.resolve(() => (line: ServiceLine, body: unknown): LineHandler => {
+      if (body === 'throw') throw new Error('no such thing');
+      line.say(`${line.callUuid} ${line.grant.name} ${body}`);
+      return {
+        heard(said) {
+          if (said === 'throw') throw new Error('broken');
+          if (said === 'end') line.end();
+          else line.say(`heard ${said}`);
+        },
+        closed: () => closed.push(line.callUuid),
+      };
+    });
+  },
+};
+
+let harness: ProviderHarness;
+afterEach(() => {
+  harness.close();
+  closed.length = 0;
+});
+
+function open(lines: ProviderLines, callUuid = 'call-1', body: unknown = 'hi', connection = 'main') {
+  const said: unknown[] = [];
+  let tellOver = (_over: [ProviderFault | null, string]): void => {};
+  const over = new Promise<[ProviderFault | null, string]>((resolve) => {
+    tellOver = resolve;
+  });
+  const line = lines.open({ callUuid, connection, settings: {} }, body, {
+    said: (one) => said.push(one),
+    over: (fault, message) => tellOver([fault, message]),
+  });
+  return { line, said, over };
+}
+
+const until = async (isTrue: () => boolean): Promise<void> => {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
+};
+
+function echoLines(): ProviderLines {
+  harness = providerHarness({ services: [ECHO] });
+  const port = harness.connect();
+  return new ProviderLines(() => port, 'echo');
+}
+
+test('a line is served with its call’s grant, both ways, until either ends it', async () => {
+  loads = 0;
+  const lines = echoLines();
+  harness.grant('call-1', grantOf());
+  const one = open(lines);
+  one.line.say('a');
+  await until(() => one.said.length === 2);
+  expect(one.said).toEqual(['call-1 main hi', 'heard a']);
+  one.line.say('end');
+  expect(await one.over).toEqual([null, '']);
+  const two = open(lines);
+  await until(() => two.said.length === 1);
+  two.line.close();
+  await until(() => closed.length === 1);
+  expect(loads).toBe(1);
+});
+
+test('a line that comes before its grant waits for it; one that never gets one is refused', async () => {
+  const lines = echoLines();
+  const early = open(lines);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(early.said).toEqual([]);
+  harness.grant('call-1', grantOf());
+  await until(() => early.said.length === 1);
+  expect(await open(lines, 'call-2').over).toEqual(['no_connection', "the call has no connection 'main'"]);
+  expect((await open(lines, 'call-1', 'hi', 'other').over)[0]).toBe('no_connection');
+});
+
+test('what is revoked ends, of its call and name alone', async () => {
+  const lines = echoLines();
+  harness.grant('call-1', grantOf(), grantOf({ name: 'second' }));
+  harness.grant('call-2', grantOf());
+  const all = [open(lines), open(lines, 'call-1', 'hi', 'second'), open(lines, 'call-2')] as const;
+  await until(() => all.every(({ said }) => said.length === 1));
+  // Of the test before.
+  closed.length = 0;
+  harness.desk.told({ type: 'revoke', callUuid: 'call-1', connections: ['main'] });
+  expect(await all[0].over).toEqual(['no_connection', 'the connection was withdrawn']);
+  expect(closed).toEqual(['call-1']);
+  all[1].line.say('still');
+  await until(() => all[1].said.length === 2);
+  expect((await open(lines).over)[0]).toBe('no_connection');
+  harness.desk.told({ type: 'revoke', callUuid: 'call-1' });
+  expect((await all[1].over)[0]).toBe('no_connection');
+  all[2].line.say('still');
+  await until(() => all[2].said.length === 2);
+});
+
+test('a service that throws costs its own line', async () => {
+  const lines = echoLines();
+  harness.grant('call-1', grantOf());
+  const well = open(lines);
+  const ill = open(lines);
+  ill.line.say('throw');
+  expect(await ill.over).toEqual(['failed', 'a fault of ours']);
+  expect((await open(lines, 'call-1', 'throw').over)[0]).toBe('failed');
+  well.line.say('a');
+  await until(() => well.said.length === 2);
+});
+
+test('limits of a connection hold, and another provider’s connection is refused', async () => {
+  const lines = echoLines();
+  harness.grant('call-1', grantOf({ limits: { concurrent: 1, requestsPerMinute: 3 } }));
+  harness.grant('call-2', grantOf({ provider: 'deepgram' }));
+  const first = open(lines);
+  await until(() => first.said.length === 1);
+  expect(await open(lines).over).toEqual(['throttled', "the connection's limit of 1 at once is reached"]);
+  for (let i = 0; i < 2; i++) {
+    const next = i === 0 ? first : open(lines);
+    await until(() => next.said.length > 0);
+    next.line.say('end');
+    await next.over;
+  }
+  const last = open(lines);
+  await until(() => last.said.length === 1);
+  last.line.say('end');
+  await last.over;
+  expect(await open(lines).over).toEqual(['throttled', "the connection's limit of 3 requests a minute is reached"]);
+  expect((await open(lines, 'call-2').over)[0]).toBe('refused');
+});
+
+test('when the pipeline’s end of the port is gone its lines are let go', async () => {
+  harness = providerHarness({ services: [ECHO] });
+  const port = harness.connect();
+  harness.grant('call-1', grantOf());
+  const one = open(new ProviderLines(() => port, 'echo'));
+  await until(() => one.said.length === 1);
+  port.close();
+  await until(() => closed.length === 1);
+});
