@@ -307,16 +307,14 @@ class Conversant implements Agent, ThinkingListener {
       this.#tools.begin(use, this.#atMs);
       this.#context.sink.act({ type: 'tool', ref: use.useId, name: use.name, arguments: use.args });
     }
-    this.#sayFixed(BRIDGE);
-    if (again !== '') this.#sayLine(again);
-    if (isTorn) {
-      this.#mustGoOn = true;
-      return;
-    }
-    if (again === '' && !this.#tools.isBusy && state.ending === null && state.isThinking) {
-      this.#history.note(BACK);
+    const isOwed = again === '' && !this.#tools.isBusy && state.ending === null && state.isThinking;
+    this.#mustGoOn = isTorn && !isOwed;
+    if (again !== '') this.#sayLine(again, { lead: `${BRIDGE} ` });
+    else if (isOwed) {
+      this.#history.note(isTorn ? GO_ON : BACK);
       this.#ask();
-    }
+      this.#reply?.lead(`${BRIDGE} `, this.#atMs);
+    } else this.#sayFixed(BRIDGE);
   }
 
   /** What of the open words counts as heard, and what of them is said again: the cut sentence. */
@@ -779,8 +777,9 @@ class Conversant implements Agent, ThinkingListener {
   // ── The mouth ─────────────────────────────────────────────────────────────────────────────────────────
 
   /** Words of its own that no model wrote, in the history like all others. */
-  #sayLine(written: string, { isOpening = false, isPrompt = false } = {}): void {
+  #sayLine(written: string, { isOpening = false, isPrompt = false, lead = '' } = {}): void {
     const saying = new Saying(this.#history.assistant(written), this.#context.definition.language);
+    if (lead !== '') saying.lead(lead);
     saying.push(written);
     saying.feed.finish();
     this.#mouth.sayings.push(saying);

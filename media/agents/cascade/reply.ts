@@ -38,6 +38,12 @@ export class Reply {
     return this.#hasWords;
   }
 
+  /** Said before it, at once. */
+  lead(spoken: string, atMs: number): void {
+    this.#changedAtMs = atMs;
+    this.#open().lead(spoken);
+  }
+
   /** Not null: no more of it is wanted, and why. */
   push(text: string, atMs: number): Stopped | null {
     if (this.#isOver) return null;
@@ -68,15 +74,18 @@ export class Reply {
 
   #say(written: string): void {
     if (written === '') return;
-    if (this.#saying === null) {
-      if (written.trim() === '') return;
-      const { entry, mouth, language } = this.#options;
-      this.#saying = new Saying(entry, language);
-      mouth.sayings.push(this.#saying);
-    }
+    if (this.#saying === null && written.trim() === '') return;
     this.entry.text += written;
-    this.#saying.push(written);
-    this.#hasWords ||= this.#saying.hasWords;
+    this.#open().push(written);
+    this.#hasWords ||= /[\p{L}\p{N}]/u.test(written);
+  }
+
+  #open(): Saying {
+    if (this.#saying !== null) return this.#saying;
+    const { entry, mouth, language } = this.#options;
+    this.#saying = new Saying(entry, language);
+    mouth.sayings.push(this.#saying);
+    return this.#saying;
   }
 
   #close(): void {

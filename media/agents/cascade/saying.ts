@@ -22,6 +22,12 @@ export class Saying {
     this.#language = language;
   }
 
+  /** Spoken, and nothing that the model is told of. */
+  lead(spoken: string): void {
+    this.parts.push({ written: '', spoken });
+    this.feed.push(spoken);
+  }
+
   /** Whole clauses. */
   push(written: string): void {
     const parts = speakable(written, this.#language);

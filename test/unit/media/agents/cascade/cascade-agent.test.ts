@@ -395,7 +395,7 @@ describe('after a death', () => {
       heardText: 'One two three. Four five',
     });
     next.settle();
-    expect(next.said).toEqual([BRIDGE, 'Four five six. Seven eight.']);
+    expect(next.said).toEqual([`${BRIDGE} Four five six. Seven eight.`]);
     next.hears('and?');
     expect(next.lastMessages.slice(2)).toEqual([
       { role: 'user', text: 'go' },
@@ -410,7 +410,7 @@ describe('after a death', () => {
     const state = kept(bench);
     const next = new AgentBench(() => says('Seven.'), {}, state, { text: 'One two three. ', heardText: 'One two' });
     next.settle();
-    expect(next.said).toEqual([BRIDGE, 'One two three. ', 'Seven.']);
+    expect(next.said).toEqual([`${BRIDGE} One two three. `, 'Seven.']);
     expect(lastText(next.asks[0]!.request)).toContain('broke off');
   });
 
@@ -419,7 +419,7 @@ describe('after a death', () => {
     bench.hears('go');
     const owed = new AgentBench(() => says('Here.'), {}, kept(bench));
     owed.settle();
-    expect(owed.said).toEqual([BRIDGE, 'Here.']);
+    expect(owed.said).toEqual([`${BRIDGE} Here.`]);
     bench.run(400);
     const working = new AgentBench(() => says('Thursday.'), {}, kept(bench));
     working.settle();
