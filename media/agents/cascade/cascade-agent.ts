@@ -631,7 +631,6 @@ class Conversant implements Agent, ThinkingListener {
     }
     if (this.#spokeMeanwhile) this.#history.note(RESULT_HERE);
     this.#spokeMeanwhile = false;
-    this.#duty.anew();
     this.#ask();
   }
 
