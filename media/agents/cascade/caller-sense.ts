@@ -16,6 +16,8 @@ const THANKS =
 const UNFINISHED =
   /(?:^|\s)(?:and|or|but|because|so|if|when|that|which|who|the|a|an|my|your|our|his|her|their|to|of|for|with|from|in|on|at|by|about|is|are|was|i|i'm|it's|we|you|not|very|um+|uh+|er+|hmm+|like|then|than|as|und|oder|aber|weil|dass|wenn|der|die|das|ein|eine|mein|ich|zu|mit|für|von|äh+m*|et|ou|mais|le|la|un|une|de|du|à|pour|que|y|o|pero|el|los|para|con)$/;
 const WHOLE_END = /[.!?。！？]$/u;
+/** A recogniser that writes sentences as people do; "I" is written so by all. */
+const SETS_SIGNS = /[.,?!]|^(?!I\b)\p{Lu}/u;
 const OPEN_END = /(?:[,;:–—-]|\.\.\.|…)$/u;
 
 /** `isSpeaking`: the agent is. */
@@ -40,7 +42,7 @@ function looksWhole(text: string): boolean {
   const trimmed = text.trim();
   if (OPEN_END.test(trimmed) || UNFINISHED.test(keyOf(trimmed))) return false;
   // Those that set any set one at the end of a sentence.
-  return WHOLE_END.test(trimmed) || !/[\p{Lu}.,?!]/u.test(trimmed);
+  return WHOLE_END.test(trimmed) || !SETS_SIGNS.test(trimmed);
 }
 
 function keyOf(text: string): string {

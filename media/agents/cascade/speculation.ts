@@ -6,7 +6,7 @@
 /** In one turn of the caller: a model is paid for each. */
 const MOST_A_TURN = 3;
 /** Said by people who think. */
-const HESITATION = /^(u+h+|u+m+|e+r+m*|h+m+|äh+m*|euh+|este)$/;
+const HESITATION = /^(u+h+m*|u+m+|e+r+m*|h+m+|äh+m*|euh+|este)$/;
 
 export class Speculation {
   /** How often in this call. */
