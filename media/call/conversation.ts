@@ -27,8 +27,8 @@ export class Conversation implements PartsListener {
   /** One object for all ticks. */
   readonly #tickEvent = { type: 'tick' as const, atMs: 0 };
   #ended = false;
-  /** The agent was told of a pause, and not of what became of it. */
-  #isPauseTold = false;
+  /** The words of a pause that the agent was told, and not what became of it. */
+  #pauseTold: string | null = null;
 
   constructor(deps: ConversationDeps, setup: CallSetup) {
     this.#deps = deps;
@@ -135,7 +135,7 @@ export class Conversation implements PartsListener {
   close(): void {
     const { voice, hearing, words } = this.#parts;
     voice.silence(false);
-    this.#isPauseTold = false;
+    this.#pauseTold = null;
     const turn = hearing.dropTurn();
     if (turn !== null) {
       const sense = words.sense(turn);
@@ -160,20 +160,21 @@ export class Conversation implements PartsListener {
   callerPaused(text: string): void {
     const { line, voice, desk } = this.#parts;
     // Words into an agent that speaks may be no turn at all, and a muted one is told none.
-    if (voice.active || desk.muted) return;
-    this.#isPauseTold = true;
+    if (voice.active || desk.muted || text === this.#pauseTold) return;
+    this.callerWentOn();
+    this.#pauseTold = text;
     line.tell({ type: 'pause', atMs: this.#deps.reporter.nowMs, text });
   }
 
   callerWentOn(): void {
-    if (!this.#isPauseTold) return;
-    this.#isPauseTold = false;
+    if (this.#pauseTold === null) return;
+    this.#pauseTold = null;
     this.#parts.line.tell({ type: 'went_on', atMs: this.#deps.reporter.nowMs });
   }
 
   mean(meaning: Meaning): void {
-    const isPauseTold = this.#isPauseTold;
-    this.#isPauseTold = false;
+    const isPauseTold = this.#pauseTold !== null;
+    this.#pauseTold = null;
     if (this.#parts.input.mean(meaning) || !isPauseTold) return;
     this.#parts.line.tell({ type: 'went_on', atMs: this.#deps.reporter.nowMs });
   }
@@ -262,7 +263,7 @@ export class Conversation implements PartsListener {
     const { voice, hearing } = this.#parts;
     if (this.#ended) return;
     voice.silence(false);
-    this.#isPauseTold = false;
+    this.#pauseTold = null;
     hearing.dropTurn();
     this.#over();
     this.#deps.end(reason, disposition, error);

@@ -83,7 +83,7 @@ export type AgentEvent =
   | { type: 'wait'; atMs: number; why: 'caller' | 'operator' | 'unmuted' }
   /**
    * A pause that may be the end of what the caller says: `text` is what `heard` would tell now. For agents that begin
-   * to think at once. Once a pause, of words only.
+   * to think at once. Of words only; once a pause, and again, after `went_on`, when they turn out to be others.
    */
   | { type: 'pause'; atMs: number; text: string }
   /** It was a pause only: more is said, and `text` of it may be another. */

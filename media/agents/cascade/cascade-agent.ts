@@ -93,7 +93,7 @@ function enginesOf({
   otherLanguages = [],
   voiceActivity = 'gate',
 }: CascadeAgent): EngineChoice {
-  const languages = { language, ...(otherLanguages.length === 0 ? {} : { otherLanguages }) };
+  const languages = { language, languages: [language, ...otherLanguages] };
   const voice = speak[0]!;
   return {
     ear: {

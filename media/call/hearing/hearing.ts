@@ -200,6 +200,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
 
   speechPaused(lastSpeechEndMs: number): void {
     this.#deps.listener.callerSpeaks(false, lastSpeechEndMs);
+    this.#tellPause();
   }
 
   mayBeOver(): void {
@@ -243,13 +244,21 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     if (turn !== this.#turn) return;
     this.#taker.partialChanged(this.#interruption.weigh(turn, this.#taker.nowMs));
     this.#tellPartial(turn);
+    this.#tellPause();
+  }
+
+  /** Each pause, short ones too, and words that come late in it. */
+  #tellPause(): void {
+    const turn = this.#turn;
+    if (turn === null || turn.done || turn.text === '' || this.#taker.speaking) return;
+    this.#deps.listener.callerPaused(turn.text);
   }
 
   concluded(turn: CallerTurn): void {
     if (turn !== this.#turn) return;
     this.#taker.concluded(this.#interruption.weigh(turn, this.#taker.nowMs));
     this.#tellPartial(turn);
-    if (turn.text !== '') this.#deps.listener.callerPaused(turn.text);
+    this.#tellPause();
   }
 
   #tellPartial(turn: CallerTurn): void {

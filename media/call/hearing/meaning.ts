@@ -24,7 +24,7 @@ export interface InterruptionListener {
 export interface HearingListener {
   /** The caller's sound begins or ends, at this audio time. */
   callerSpeaks(speaking: boolean, streamMs: number): void;
-  /** A pause that may be the end of the open turn: `text` is what it would mean now, some words. Once a pause. */
+  /** A pause that may be the end of the open turn: `text` is what it would mean now, some words. Again with others. */
   callerPaused(text: string): void;
   /** It was a pause only, or the turn will mean nothing. */
   callerWentOn(): void;

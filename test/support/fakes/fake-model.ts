@@ -23,3 +23,32 @@ export class FakeModel implements LanguageModel {
     this.say({ type: 'done', stop: 'end', usage: null }, number);
   }
 }
+
+/** Answers each question soon, in four pieces. */
+export class AnsweringModel implements LanguageModel {
+  openAsks = 0;
+
+  ask({ messages }: ModelRequest, onChunk: (chunk: ModelChunk) => void): () => void {
+    this.openAsks++;
+    let isOver = false;
+    const over = (): void => {
+      if (!isOver) this.openAsks--;
+      isOver = true;
+    };
+    const last = messages.at(-1);
+    const pieces = ['You said ', last?.role === 'user' ? last.text : 'nothing', '. Is that ', 'right?'];
+    const next = (): void => {
+      if (isOver) return;
+      const text = pieces.shift();
+      if (text !== undefined) {
+        onChunk({ type: 'text', text });
+        setImmediate(next);
+        return;
+      }
+      over();
+      onChunk({ type: 'done', stop: 'end', usage: null });
+    };
+    setImmediate(next);
+    return over;
+  }
+}

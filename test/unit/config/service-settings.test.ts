@@ -42,8 +42,13 @@ test('TRUSTED_PROXIES takes addresses and ranges; a slip is named with the way o
 });
 
 test('the local engines may have no threads; the pipeline has one at least', () => {
-  const none = loadServiceSettings({ PARLEY_SPEECH_THREADS: '0', PARLEY_LISTEN_THREADS: '0' });
-  expect([none.speechThreads, none.listenThreads]).toEqual([0, 0]);
+  expect(loadServiceSettings({}).providerThreads).toBe(1);
+  const none = loadServiceSettings({
+    PARLEY_SPEECH_THREADS: '0',
+    PARLEY_LISTEN_THREADS: '0',
+    PARLEY_PROVIDER_THREADS: '0',
+  });
+  expect([none.speechThreads, none.listenThreads, none.providerThreads]).toEqual([0, 0, 0]);
   expect(() => loadServiceSettings({ PARLEY_PIPELINE_THREADS: '0' })).toThrow(
     /PARLEY_PIPELINE_THREADS must be at least 1/,
   );

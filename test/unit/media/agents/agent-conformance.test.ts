@@ -8,13 +8,15 @@ import { scriptedKind } from '../../../../media/agents/scripted/scripted-agent.t
 import { toneKind } from '../../../../media/agents/tone/tone-agent.ts';
 import type { AgentContext, AgentEvent, AgentKind } from '../../../../media/contract/agent.ts';
 import type { AgentDefinition, ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
-import type { LanguageModel, ModelChunk } from '../../../../media/contract/model.ts';
+import type { ModelChunk, ModelRequest } from '../../../../media/contract/model.ts';
 import { fakeCall } from '../../../support/fakes/fake-call.ts';
+import { AnsweringModel } from '../../../support/fakes/fake-model.ts';
 import { orderAgent } from '../../../support/order-agent.ts';
 import { AGENT_CHECKS, type AgentCase } from './agent-conformance.ts';
 import { conversingAgent } from './cascade/agent-bench.ts';
 import { Echo, echoKind } from './echo-agent.ts';
 import { SOUND_CHECKS, type SoundCase } from './sound-agent-checks.ts';
+import { thinkingEchoKind } from './thinking-echo.ts';
 
 const definition = orderAgent({ voice: 'fake' });
 const SCRIPTED: AgentCase = {
@@ -32,45 +34,48 @@ const ECHO: AgentCase = {
   toolWords: 'find',
 };
 
-/** Says back what it heard, looks an order up when it hears "find", and tells what came of it. */
-const echoModel: LanguageModel = {
-  ask({ messages }, onChunk) {
-    const last = messages.at(-1)!;
+const THINKING: AgentCase = { ...ECHO, kind: thinkingEchoKind, answeringModel: () => new AnsweringModel() };
+/** Looks an order up when it hears "find", tells what came of it, and says back all else. */
+class OrderModel extends AnsweringModel {
+  override ask(request: ModelRequest, onChunk: (chunk: ModelChunk) => void): () => void {
+    const last = request.messages.at(-1)!;
+    if (last.role === 'user' && last.text !== 'find') return super.ask(request, onChunk);
     const use = { useId: 'call_1', name: 'lookup_order', argumentsText: '{"order":"42"}' };
-    const words = last.role === 'tool' ? ['I have ', 'found it.'] : ['You said ', `${last.text}. `, 'Is that right?'];
-    const isFind = last.role === 'user' && last.text === 'find';
-    const chunks: ModelChunk[] = isFind ? [{ type: 'use', use }] : words.map((text) => ({ type: 'text', text }));
-    chunks.push({ type: 'done', stop: isFind ? 'tools' : 'end', usage: null });
-    let isWanted = true;
-    const next = (): void => {
-      const chunk = chunks.shift();
-      if (!isWanted || chunk === undefined) return;
-      onChunk(chunk);
-      setImmediate(next);
+    const isFound = last.role === 'tool';
+    this.openAsks++;
+    let isOver = false;
+    const over = (): void => {
+      if (!isOver) this.openAsks--;
+      isOver = true;
     };
-    setImmediate(next);
-    return () => {
-      isWanted = false;
-    };
-  },
-};
+    setImmediate(() => {
+      if (isOver) return;
+      onChunk(isFound ? { type: 'text', text: 'I have found it.' } : { type: 'use', use });
+      over();
+      onChunk({ type: 'done', stop: isFound ? 'end' : 'tools', usage: null });
+    });
+    return over;
+  }
+}
 const CONVERSING: AgentCase = {
   // The fakes are made for scripts; the call never asks which kind it has.
   kind: cascadeKind as AgentKind as AgentKind<ScriptedAgent>,
   definition: conversingAgent({
     firstMessage: 'Hello {{customer_name}}, this is the order desk, what can I do for you?',
+    think: [{ connection: 'primary', model: 'big' }],
     ...(definition.tools === undefined ? {} : { tools: definition.tools }),
   }) as AgentDefinition as ScriptedAgent,
   opening: ['Hello Asha, this is the order desk, what can I do for you?'],
   words: 'good morning',
   toolWords: 'find',
-  models: () => [echoModel, echoModel],
+  answeringModel: () => new OrderModel(),
 };
 
 describe.each([
   ['the scripted agent', SCRIPTED],
   ['an agent that converses', CONVERSING],
   ['an echo that streams its answers', ECHO],
+  ['an echo that asks a model', THINKING],
 ])('%s', (_name, one) => {
   test.each(Object.entries(AGENT_CHECKS))('%s', (_check, check) => check(one));
 });

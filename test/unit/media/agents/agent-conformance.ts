@@ -21,15 +21,15 @@ export interface AgentCase {
   words: string;
   /** Words that make it use a tool that works while it waits. */
   toolWords: string;
-  /** Those that it asks, made for each call. */
-  models?: () => LanguageModel[];
+  /** It asks models: for a call, one that answers. Absent: it asks none. */
+  answeringModel?: () => LanguageModel & { readonly openAsks: number };
 }
 
 type Check = (one: AgentCase) => Promise<void>;
 
 async function withCall(one: AgentCase, run: (call: FakeCall) => Promise<void>, options: FakeCallOptions = {}) {
-  const models = one.models === undefined ? {} : { models: one.models() };
-  const call = await fakeCall({ kind: one.kind, agent: one.definition, prepared: false, ...models, ...options });
+  const models = one.answeringModel === undefined ? [] : [one.answeringModel()];
+  const call = await fakeCall({ kind: one.kind, agent: one.definition, prepared: false, models, ...options });
   try {
     call.start();
     await run(call);
@@ -61,6 +61,28 @@ async function answers(call: FakeCall, text: string): Promise<void> {
 }
 
 export const AGENT_CHECKS: Record<string, Check> = {
+  'models: after a pause that was none it answers the words that were heard, once, and asks nothing in vain': async (
+    one,
+  ) => {
+    const model = one.answeringModel?.();
+    await withCall(
+      one,
+      async (call) => {
+        await opened(call, one);
+        await call.run(400);
+        const before = agentTurns(call).length;
+        call.ear.turns.push({ partials: [{ afterMs: 200, text: 'perhaps' }], final: { text: one.words } });
+        await call.say(600);
+        await call.run(240);
+        await call.say(600);
+        await call.runUntil('an answer', () => agentTurns(call).length > before, 12_000);
+        await call.run(1_000);
+        expect(agentTurns(call)).toHaveLength(before + 1);
+      },
+      model === undefined ? {} : { models: [model] },
+    );
+    expect(model?.openAsks ?? 0).toBe(0);
+  },
   'start: it opens the call by itself': (one) => withCall(one, (call) => opened(call, one)),
 
   'heard: it answers, with a latency': (one) =>

@@ -67,12 +67,13 @@ describe('a question to a model', () => {
     };
     sink.act({ type: 'say', speech: { feed }, stepId: null, interruptible: true, isReply: true });
     model.say({ type: 'text', text: 'It is ' });
-    model.say({ type: 'text', text: 'open at nine.' });
+    model.say({ type: 'text', text: 'open at nine. Come ' });
     await call.agentStarts();
+    model.say({ type: 'text', text: 'by.' });
     model.say(DONE);
-    await call.agentFinishes('It is open at nine.');
+    await call.agentFinishes('It is open at nine. Come by.');
     expect(model.requests).toEqual([REQUEST]);
-    expect(chunks('a').map(({ type }) => type)).toEqual(['text', 'text', 'done']);
+    expect(chunks('a').map(({ type }) => type)).toEqual(['text', 'text', 'text', 'done']);
   });
 
   test('tells nothing after its end, after it was taken back, and after the call', async () => {
@@ -151,12 +152,12 @@ describe('a pause', () => {
     await opened();
     call.ear.turns.push({ partials: [{ afterMs: 200, text: 'good morning' }], final: { text: 'good morning doctor' } });
     await call.say(600);
-    await call.run(800);
-    expect(pauses()).toEqual(['pause good morning doctor']);
+    await call.run(280);
+    expect(pauses()).toEqual(['pause good morning']);
     await call.say(600);
     expect(pauses().slice(1)).toEqual(['went_on']);
     await call.run(3_000);
-    expect(pauses().slice(2)).toEqual(['pause good morning doctor', 'heard']);
+    expect(pauses().slice(2)).toEqual(['pause good morning', 'heard']);
   });
 
   test('without words is none', async () => {
