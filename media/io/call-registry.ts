@@ -4,8 +4,8 @@
  * control has given it a higher epoch. Composed in `media/main.ts`.
  */
 import { randomUUID } from 'node:crypto';
-import { usesLocalEngines } from '../contract/agent-definition.ts';
 import type { Logger } from 'pino';
+import { usesLocalEngines } from '../contract/agent-definition.ts';
 import type { CallCommand } from '../contract/call-command.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import type { Clock } from '../contract/clock.ts';

@@ -276,7 +276,7 @@ class Conversant implements Agent, ThinkingListener {
     this.#quiet.beginsAnew(event.atMs);
     this.#variables = { ...event.variables };
     if (event.isResumed) {
-      this.#resume((event.state as CascadeState | null) ?? NOTHING_KEPT, event.cut ?? null);
+      this.#resume((event.state as CascadeState | null) ?? this.#nothingKept(), event.cut ?? null);
       return;
     }
     for (const [key, count] of unresolvedKeys(definition, placeholders)) {
@@ -289,6 +289,15 @@ class Conversant implements Agent, ThinkingListener {
       this.#history.note(GREET);
       this.#ask();
     }
+  }
+
+  /** It died before anything was kept: with its first words in the mouth, if it has any. */
+  #nothingKept(): CascadeState {
+    const { definition, placeholders } = this.#context;
+    const text = firstMessageOf(definition, placeholders);
+    if (text === null) return { ...NOTHING_KEPT, isThinking: definition.speaksFirst !== 'caller' };
+    const entry: AssistantEntry = { type: 'assistant', text, heard: null, isCut: false, uses: [] };
+    return { ...NOTHING_KEPT, entries: [entry], isSaying: true };
   }
 
   /** Another died: a short word, what was cut from the beginning of its sentence, and whatever was still owed. */

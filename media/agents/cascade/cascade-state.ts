@@ -26,7 +26,7 @@ export const NOTHING_KEPT: CascadeState = Object.freeze({
   rounds: 0,
   numbered: 0,
   isSaying: false,
-  isThinking: true,
+  isThinking: false,
   ending: null,
   tokens: 0,
   costUsd: 0,
