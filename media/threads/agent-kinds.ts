@@ -1,5 +1,5 @@
 /** The kinds of agents that there are: the one list of them. Used by the pipeline thread. */
-import { cascadeKind } from '../agents/cascade/cascade-agent.ts';
+import { cascadeKind } from '../agents/cascade/cascade-kind.ts';
 import { scriptedKind } from '../agents/scripted/scripted-agent.ts';
 import { toneKind } from '../agents/tone/tone-agent.ts';
 import type { AgentKind } from '../contract/agent.ts';

@@ -17,6 +17,10 @@ export type Entry =
 
 export type AssistantEntry = Extract<Entry, { type: 'assistant' }>;
 
+export function assistantEntry(text = ''): AssistantEntry {
+  return { type: 'assistant', text, heard: null, isCut: false, uses: [] };
+}
+
 /** Behind words that were cut off. */
 export const CUT_MARK = '[cut off here; the rest was not heard]';
 export const STILL_RUNNING = '{"status":"still running","hint":"its result comes later; do not use it again"}';
@@ -24,12 +28,19 @@ const LONGEST_USER_TEXT = 4_000;
 const LONGEST_RESULT = 8_000;
 
 export class History {
-  readonly entries: Entry[];
+  readonly entries: Entry[] = [];
   /** Changes with each entry: what was thought of an older one is not the same question any more. */
   version = 0;
 
-  constructor(entries: readonly Entry[] = []) {
-    this.entries = structuredClone(entries) as Entry[];
+  /** Of a predecessor: before anything is added. */
+  restore(entries: readonly Entry[]): void {
+    this.entries.push(...(structuredClone(entries) as Entry[]));
+    this.version++;
+  }
+
+  /** Once; what was added before stays where it is. */
+  add(entry: AssistantEntry): void {
+    if (!this.entries.includes(entry)) this.#add(entry);
   }
 
   user(text: string): void {
@@ -41,7 +52,7 @@ export class History {
   }
 
   assistant(text = ''): AssistantEntry {
-    const entry: AssistantEntry = { type: 'assistant', text, heard: null, isCut: false, uses: [] };
+    const entry = assistantEntry(text);
     this.#add(entry);
     return entry;
   }

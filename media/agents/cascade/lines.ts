@@ -1,4 +1,5 @@
 /** What the agent says in fixed words, by language: it must speak where its model does not. One list a language. */
+import type { CascadeAgent } from '../../contract/agent-definition.ts';
 
 export interface FixedLines {
   /** Into silence, while an answer is thought of. */
@@ -61,7 +62,18 @@ const BY_LANGUAGE: Readonly<Record<string, FixedLines>> = {
   },
 };
 
+/** Its own lines where it has some. */
+export function linesIn({ language, filler, idle, end }: CascadeAgent): FixedLines {
+  const lines = linesOf(language);
+  return {
+    ...lines,
+    fillers: filler?.say ?? lines.fillers,
+    idle: idle?.say ?? lines.idle,
+    farewell: end?.farewell ?? lines.farewell,
+  };
+}
+
 /** Of a BCP 47 tag; English where there are none. */
-export function linesOf(language: string): FixedLines {
+function linesOf(language: string): FixedLines {
   return BY_LANGUAGE[language.split('-')[0]!.toLowerCase()] ?? ENGLISH;
 }

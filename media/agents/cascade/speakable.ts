@@ -81,6 +81,12 @@ export function speakable(written: string, language: string): SpokenPart[] {
   return parts;
 }
 
+export function spokenText(written: string, language: string): string {
+  return speakable(written, language)
+    .map(({ spoken }) => spoken)
+    .join('');
+}
+
 /** Of what was heard, as a count of characters of what was spoken, what the model wrote: nothing of a part that was cut. */
 export function writtenOf(parts: readonly SpokenPart[], heardChars: number): string {
   let written = '';

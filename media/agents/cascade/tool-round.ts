@@ -26,16 +26,8 @@ export class ToolRound {
   open: OpenUse[] = [];
   rounds = 0;
   /** For ids that are unique in a call, whatever the model calls its uses. */
-  #numbered: number;
+  numbered = 0;
   #sinceMs = 0;
-
-  constructor(numbered = 0) {
-    this.#numbered = numbered;
-  }
-
-  get numbered(): number {
-    return this.#numbered;
-  }
 
   get isBusy(): boolean {
     return this.open.length > 0;
@@ -43,7 +35,7 @@ export class ToolRound {
 
   /** Under an id of our own: some models call each first use the same. Nine characters, which suits every provider. */
   named(use: ModelToolUse): ModelToolUse {
-    return { ...use, useId: `u${String(++this.#numbered).padStart(8, '0')}` };
+    return { ...use, useId: `u${String(++this.numbered).padStart(8, '0')}` };
   }
 
   /** `known`: the names that there are. `index`: of the use in its answer. */

@@ -3,7 +3,7 @@
  * call only.
  */
 import { describe, expect, test } from 'vitest';
-import { cascadeKind } from '../../../../media/agents/cascade/cascade-agent.ts';
+import { cascadeKind } from '../../../../media/agents/cascade/cascade-kind.ts';
 import { scriptedKind } from '../../../../media/agents/scripted/scripted-agent.ts';
 import { toneKind } from '../../../../media/agents/tone/tone-agent.ts';
 import type { AgentContext, AgentEvent, AgentKind } from '../../../../media/contract/agent.ts';

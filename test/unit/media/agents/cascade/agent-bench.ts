@@ -3,7 +3,7 @@
  * model answers what it is asked, and both can be made to fail. Checks on the way that nothing of the port is broken.
  */
 
-import { cascadeKind } from '../../../../../media/agents/cascade/cascade-agent.ts';
+import { cascadeKind } from '../../../../../media/agents/cascade/cascade-kind.ts';
 import type { AgentAction, AgentEvent } from '../../../../../media/contract/agent.ts';
 import type { CascadeAgent } from '../../../../../media/contract/agent-definition.ts';
 import type { ModelChunk, ModelMessage, ModelRequest } from '../../../../../media/contract/model.ts';

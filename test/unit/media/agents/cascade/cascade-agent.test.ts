@@ -358,6 +358,16 @@ describe('the end', () => {
     expect(bench.said.at(-1)).toBe('Take care.');
   });
 
+  test('a model that ends the call beside other tools hears that their results come first', () => {
+    const bench = opened((text) => (text === 'bye' ? uses(['end_call', {}], ['lookup_order', {}]) : says('Here.')));
+    bench.hears('bye');
+    bench.settle();
+    expect(bench.lastMessages.find(({ role }) => role === 'tool')).toMatchObject({
+      text: expect.stringContaining('not_now'),
+    });
+    expect([bench.said.at(-1), bench.ends]).toEqual(['Here.', []]);
+  });
+
   test('a silent caller is asked, and then left', () => {
     const bench = opened(() => says('Fine.'));
     bench.runUntil('the end', () => bench.ends.length > 0, 60_000);
