@@ -27,12 +27,12 @@ export class CallerWords {
     return this.#line.hints(agentSpeaks);
   }
 
-  sense({ text, rejected }: CallerTurn): WordSense {
-    return this.#line.sense({ text, rejected, how: 'spoken' });
+  sense({ text, rejected, done }: CallerTurn): WordSense {
+    return this.#line.sense({ text, rejected, how: 'spoken', isOver: done });
   }
 
   senseOfTyped(text: string): WordSense {
-    return this.#line.sense({ text, rejected: false, how: 'typed' });
+    return this.#line.sense({ text, rejected: false, how: 'typed', isOver: true });
   }
 
   record(turn: CallerTurn, kind: 'speech' | 'backchannel' | 'unclear'): void {
@@ -46,7 +46,10 @@ export class CallerWords {
 
   recordKeys(digits: string): void {
     const atMs = this.#reporter.nowMs;
-    const kind = this.#line.sense({ text: digits, rejected: false, how: 'keys' }) === 'answer' ? 'speech' : 'unclear';
+    const kind =
+      this.#line.sense({ text: digits, rejected: false, how: 'keys', isOver: true }) === 'answer'
+        ? 'speech'
+        : 'unclear';
     const intent = this.#line.intentOf(digits);
     this.#reporter.userTurn({ startMs: atMs, endMs: atMs, text: digits, kind }, this.#line.agent.stepId, intent);
   }

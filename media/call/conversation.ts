@@ -72,6 +72,7 @@ export class Conversation implements PartsListener {
       isResumed,
       state: state?.state ?? null,
       variables: checkpoint?.variables ?? {},
+      ...(checkpoint?.cut === undefined ? {} : { cut: checkpoint.cut }),
     });
     // Before a frame of it was made.
     if (checkpoint?.muted === true) operator.mute();

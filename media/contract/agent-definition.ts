@@ -104,4 +104,120 @@ export interface ToneAgent {
   maxDurationSeconds?: number;
 }
 
-export type AgentDefinition = ScriptedAgent | ToneAgent;
+/** A model that a conversing agent thinks with. */
+export interface CascadeModel {
+  /** A connection of the workspace, by its name. */
+  connection: string;
+  /** Of `media/engines/registry.ts`. Default `openai`: any endpoint that speaks OpenAI's chat completions. */
+  engine?: string;
+  model: string;
+  temperature?: number;
+  /** Of one answer, thoughts included. Default 400. */
+  maxTokens?: number;
+  /** For `limits.costUsd`: US dollars a million tokens. */
+  price?: { input: number; cachedInput?: number; output: number };
+  /** The engine's own, such as `reasoningEffort`. */
+  settings?: Record<string, unknown>;
+}
+
+/** A recogniser. Without a connection: a local one. */
+export interface CascadeEar {
+  connection?: string;
+  engine: string;
+  model?: string;
+  /** Names and words of the trade to look out for. */
+  keyterms?: string[];
+  settings?: Record<string, unknown>;
+}
+
+/** A voice. Without a connection: a local one. */
+export interface CascadeVoice {
+  connection?: string;
+  engine: string;
+  /** What its engine calls it. */
+  voice: string;
+  model?: string;
+  settings?: Record<string, unknown>;
+}
+
+/** Tools that every conversing agent may be given, beside its own. */
+export const BUILT_IN_TOOLS = ['end_call', 'send_digits', 'mark_do_not_call'] as const;
+export type BuiltInTool = (typeof BUILT_IN_TOOLS)[number];
+
+/**
+ * The step that is told where the caller asks not to be called again: the number is suppressed, however the call ends.
+ */
+export const DO_NOT_CALL_STEP = 'do_not_call';
+
+/**
+ * Converses freely: recogniser → language model with tools → voice. `docs/cascade.md` describes each field. Where a
+ * list of engines stands, the first that can be had is used.
+ */
+export interface CascadeAgent {
+  kind: 'cascade';
+  /** Of this shape. */
+  schema: 1;
+  name: string;
+  direction: AgentDirection;
+  /** BCP 47, of what it says; the built-in lines are in it. */
+  language: string;
+  /** Others that callers may speak. */
+  otherLanguages?: string[];
+  /** The text of the specification: the prompt. Placeholders in it are filled, quoted as data. */
+  script: string;
+  /** Said first, rendered while the phone rings. Absent: `speaksFirst` decides. */
+  firstMessage?: string;
+  /** Without a first message: the agent greets in words of its own (the default), or waits for the caller. */
+  speaksFirst?: 'agent' | 'caller';
+  think: CascadeModel[];
+  listen: CascadeEar;
+  speak: CascadeVoice[];
+  voiceActivity?: 'gate' | 'neural';
+  tools?: ToolDefinition[];
+  /** Default: `end_call` and `mark_do_not_call`. */
+  builtInTools?: BuiltInTool[];
+  /** About the end of a call. */
+  end?: {
+    /** When to end it, in words, for the model. */
+    when?: string;
+    /** Said last where the model says nothing itself. */
+    farewell?: string;
+    /** What the model may say that came of the call. */
+    dispositions?: string[];
+  };
+  /** Silence that ends the caller's turn after an open question, ms: of whole sentences, and in any case. */
+  patience?: { minMs: number; maxMs: number };
+  /**
+   * Said into silence while an answer is thought of: first after `afterMs` (default 700). No lines: nothing is said.
+   */
+  filler?: { afterMs?: number; say?: string[] };
+  idle?: { promptAfterMs: number; say: string[]; endAfterMs: number };
+  /** A model without a first word for so long is not waited for alone: the next one is asked too. Default 1,200. */
+  hedgeAfterMs?: number;
+  limits?: {
+    /** Of all models together, in and out. Default 400,000. */
+    tokens?: number;
+    /** By the prices of `think`. */
+    costUsd?: number;
+    /** Of one answer. Default 1,200. */
+    answerCharacters?: number;
+  };
+  maxDurationSeconds?: number;
+  defaults?: Record<string, string>;
+  intents?: string[];
+  analysis?: AgentAnalysis;
+}
+
+export type AgentDefinition = ScriptedAgent | CascadeAgent | ToneAgent;
+
+/** Its calls take room in front of the local voice or the local recogniser. */
+export function usesLocalEngines(definition: AgentDefinition): boolean {
+  if (definition.kind === 'tone') return false;
+  if (definition.kind === 'scripted') return true;
+  return definition.listen.connection === undefined || definition.speak[0]?.connection === undefined;
+}
+
+/** What every kind that talks has, and a tone has not. */
+export function talkingAgent(definition: AgentDefinition): ScriptedAgent | CascadeAgent | null {
+  return definition.kind === 'tone' ? null : definition;
+}

@@ -56,6 +56,8 @@ export type AgentEvent =
       isResumed: boolean;
       state: unknown;
       variables: Readonly<Record<string, string>>;
+      /** What its predecessor was saying when it died, as far as it was known, and what of it was heard. */
+      cut?: { text: string; heardText: string };
     }
   /** All that was to be said has been played to its end. */
   | { type: 'said'; atMs: number }
@@ -149,6 +151,8 @@ export interface AgentSink {
 export interface SaidWords {
   text: string;
   rejected: boolean;
+  /** The turn is over: no more words come. Absent: not yet. */
+  isOver?: boolean;
   how: 'spoken' | 'typed' | 'keys';
 }
 

@@ -17,6 +17,8 @@ export interface Checkpoint {
   /** What the agent knows of the caller, for others to read. */
   variables: Record<string, string>;
   nextTurnNumber: number;
+  /** What the agent was saying when its thread died, as far as it was told, and what of it was heard. */
+  cut?: { text: string; heardText: string };
   /** An operator has silenced the agent; absent when not. */
   muted?: true;
   /** Ms of media stream that lay before this checkpoint. */

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { usesLocalEngines } from '../contract/agent-definition.ts';
 import type { CallCommand } from '../contract/call-command.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import type { Clock } from '../contract/clock.ts';
@@ -75,9 +76,9 @@ export class CallRegistry {
     return [...this.#lives.values()].map(({ setup }) => ({ callUuid: setup.callUuid, epoch: setup.epoch }));
   }
 
-  /** Those whose agent talks and listens; a tone costs no engine anything. */
+  /** Those whose agent talks or listens with engines of this machine. */
   *talkingCalls(): Generator<string> {
-    for (const { setup } of this.#lives.values()) if (setup.agent.kind === 'scripted') yield setup.callUuid;
+    for (const { setup } of this.#lives.values()) if (usesLocalEngines(setup.agent)) yield setup.callUuid;
   }
 
   /**

@@ -5,6 +5,7 @@
 import type { AgentDefinition, ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import { checkDataSchema } from '../analysis/data-schema.ts';
 import { type AgentFault, pathText } from '../errors/agent-faults.ts';
+import { checkCascade } from './cascade-check.ts';
 import { agentDefinitionSchema } from './definition-schema.ts';
 import type { Lexicon } from './lexicon.ts';
 import { repaired, type ShapeIssue } from './repaired.ts';
@@ -20,12 +21,22 @@ export function checkAgent(json: unknown, lexicon: Lexicon): AgentCheck {
     return { ok: false, faults: [...faults, ...otherFaults(json, issues, faults, lexicon)] };
   }
   const definition = parsed.data;
-  const faults =
-    definition.kind === 'scripted' ? [...checkScript(definition, lexicon), ...analysisFaults(definition)] : [];
+  const faults = meaningFaults(definition, lexicon);
   return faults.length > 0 ? { ok: false, faults } : { ok: true, definition };
 }
 
-function analysisFaults({ analysis }: ScriptedAgent): AgentFault[] {
+function meaningFaults(definition: AgentDefinition, lexicon: Lexicon): AgentFault[] {
+  switch (definition.kind) {
+    case 'scripted':
+      return [...checkScript(definition, lexicon), ...analysisFaults(definition)];
+    case 'cascade':
+      return [...checkCascade(definition), ...analysisFaults(definition)];
+    case 'tone':
+      return [];
+  }
+}
+
+function analysisFaults({ analysis }: Pick<ScriptedAgent, 'analysis'>): AgentFault[] {
   if (analysis?.data === undefined) return [];
   return checkDataSchema(analysis.data).map(({ path, problem }) => ({
     path: path === '' ? 'analysis.data' : `analysis.data.${path}`,
@@ -33,12 +44,12 @@ function analysisFaults({ analysis }: ScriptedAgent): AgentFault[] {
   }));
 }
 
-/** Without a kind nothing else was looked at: what has steps was meant to be scripted. */
+/** Without a kind nothing else was looked at: what has steps was meant to be scripted, what thinks to converse. */
 function issuesBesideKind(json: unknown): ShapeIssue[] {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return [];
   const { kind } = json as { kind?: unknown };
-  if (kind === 'scripted' || kind === 'tone') return [];
-  const guess = { ...json, kind: 'steps' in json ? 'scripted' : 'tone' };
+  if (kind === 'scripted' || kind === 'cascade' || kind === 'tone') return [];
+  const guess = { ...json, kind: 'steps' in json ? 'scripted' : 'think' in json ? 'cascade' : 'tone' };
   const parsed = agentDefinitionSchema.safeParse(guess, { reportInput: false });
   return parsed.success ? [] : (parsed.error.issues as ShapeIssue[]);
 }

@@ -4,21 +4,25 @@
  */
 import { z } from 'zod';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import { LONGEST_LINE, LONGEST_TEXT, line, spokenLine, text, variable } from './schema-parts.ts';
+import { cascade } from './cascade-schema.ts';
+import {
+  analysis,
+  direction,
+  LONGEST_LINE,
+  LONGEST_TEXT,
+  label,
+  line,
+  maxDurationSeconds,
+  milliseconds,
+  spokenLine,
+  text,
+  variable,
+} from './schema-parts.ts';
 import { tool, toolName } from './tool-schema.ts';
-
-export const MAX_DURATION_SECONDS = { least: 30, most: 14_400 };
 
 const STEP_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-const label = text(120);
 const stepId = z.string().regex(STEP_ID, 'must be 1 to 64 letters, digits, _ or -');
-const direction = z.enum(['outbound', 'inbound', 'web', 'any']);
-const maxDurationSeconds = z
-  .int()
-  .min(MAX_DURATION_SECONDS.least, `must be at least ${MAX_DURATION_SECONDS.least}`)
-  .max(MAX_DURATION_SECONDS.most, `must be at most ${MAX_DURATION_SECONDS.most}`);
-const milliseconds = z.int().min(500, 'must be at least 500').max(600_000, 'must be at most 600000');
 
 const reply = z.strictObject({
   intent: label,
@@ -44,13 +48,6 @@ const step = z.strictObject({
   goto: stepId.exactOptional(),
   tool: toolUse.exactOptional(),
   end: z.strictObject({ reason: z.string(), disposition: label.exactOptional() }).exactOptional(),
-});
-
-const analysis = z.strictObject({
-  data: z.record(z.string(), z.unknown()).exactOptional(),
-  successIntents: z.array(label).max(50, 'must hold at most 50 labels').exactOptional(),
-  successWhen: line.exactOptional(),
-  useModel: z.boolean().exactOptional(),
 });
 
 const scripted = z.strictObject({
@@ -84,8 +81,8 @@ const tone = z.strictObject({
   maxDurationSeconds: maxDurationSeconds.exactOptional(),
 });
 
-export const agentDefinitionSchema = z.discriminatedUnion('kind', [scripted, tone], {
-  error: (issue) => (issue.code === 'invalid_union' ? 'must be "scripted" or "tone"' : undefined),
+export const agentDefinitionSchema = z.discriminatedUnion('kind', [scripted, cascade, tone], {
+  error: (issue) => (issue.code === 'invalid_union' ? 'must be "scripted", "cascade" or "tone"' : undefined),
 });
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

@@ -54,7 +54,7 @@ export function repaired(
   issues: readonly ShapeIssue[],
 ): { agent: ScriptedAgent; isWhole: boolean } | null {
   if (!isObject(json) || !Array.isArray(json['steps'])) return null;
-  if (json['kind'] === 'tone') return null;
+  if (json['kind'] === 'tone' || json['kind'] === 'cascade') return null;
   const agent = structuredClone(json);
   const broken = issues.filter(({ code }) => !TYPE_HOLDS.has(code));
   // The deepest first, so that a stand-in is not taken apart again.

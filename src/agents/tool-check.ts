@@ -1,6 +1,6 @@
 /**
  * The meaning of an agent's tools: addresses, headers, schemas, paths, and whether each step that uses one gives it
- * what it asks for. Called by `script-check.ts`. Where an address leads is judged at each
+ * what it asks for. Called by `script-check.ts` and `cascade-check.ts`. Where an address leads is judged at each
  * request, and by `parley tool test`.
  */
 import type { ScriptedAgent, ScriptedStep } from '../../media/contract/agent-definition.ts';
@@ -16,8 +16,16 @@ import { checkSpoken } from './placeholder-check.ts';
 const HTTP_FIELDS = ['url', 'method', 'headers', 'retries', 'argsAtRoot', 'maxResponseBytes'] as const;
 
 export function checkTools(agent: ScriptedAgent, report: Report): void {
+  const tools = checkToolShapes(agent.tools ?? [], report);
+  agent.steps.forEach((step, index) => {
+    if (step.tool !== undefined) checkUse(step.tool, tools, ['steps', index, 'tool'], report);
+  });
+}
+
+/** Each for itself; by their names. */
+export function checkToolShapes(definitions: readonly ToolDefinition[], report: Report): Map<string, ToolDefinition> {
   const tools = new Map<string, ToolDefinition>();
-  agent.tools?.forEach((tool, index) => {
+  definitions.forEach((tool, index) => {
     const at = ['tools', index];
     if (tools.has(tool.name)) report([...at, 'name'], `'${tool.name}' is the name of another tool already`);
     tools.set(tool.name, tool);
@@ -36,9 +44,7 @@ export function checkTools(agent: ScriptedAgent, report: Report): void {
       });
     }
   });
-  agent.steps.forEach((step, index) => {
-    if (step.tool !== undefined) checkUse(step.tool, tools, ['steps', index, 'tool'], report);
-  });
+  return tools;
 }
 
 function checkClientTool(tool: ToolDefinition, at: readonly PathPart[], report: Report): void {

@@ -3,7 +3,7 @@
  * noted, how it ended. Called by the runner and the command line. `secret.*` metadata is not in it, and nothing of it
  * is an instruction.
  */
-import type { AgentAnalysis, AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { type AgentAnalysis, type AgentDefinition, talkingAgent } from '../../media/contract/agent-definition.ts';
 import type { Turn } from '../../media/contract/conversation.ts';
 import { fillPlaceholders } from '../../media/contract/placeholders.ts';
 import type { CallRecord } from '../calls/call-record.ts';
@@ -59,19 +59,19 @@ export function storyOf(
   agent: AgentDefinition | null,
   disposition: string | null,
 ): CallStory {
-  const scripted = agent?.kind === 'scripted' ? agent : null;
+  const talking = agent === null ? null : talkingAgent(agent);
   const metadata = publicMetadata(call.metadata);
   const placeholder = (key: string): string | undefined => {
     if (key === 'customer_name' && call.name !== '') return call.name;
-    const value = Object.hasOwn(metadata, key) ? metadata[key] : scripted?.defaults?.[key];
+    const value = Object.hasOwn(metadata, key) ? metadata[key] : talking?.defaults?.[key];
     return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
   };
   return {
     agentName: agent?.name ?? 'The agent',
-    script: scripted === null ? null : fillPlaceholders(scripted.script, placeholder).text,
-    language: scripted?.language ?? null,
-    labels: labelsOf(scripted?.intents),
-    settings: scripted?.analysis ?? {},
+    script: talking === null ? null : fillPlaceholders(talking.script, placeholder).text,
+    language: talking?.language ?? null,
+    labels: labelsOf(talking?.intents),
+    settings: talking?.analysis ?? {},
     channel: call.channel,
     direction: call.direction,
     name: call.name,

@@ -2,7 +2,7 @@
  * Everything that a call needs from its start: the agent's definition as the call began with it, and the values for its
  * placeholders (contract §3). Made when the greeting is rendered ahead and again when media claims the stream.
  */
-import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { type AgentDefinition, talkingAgent } from '../../media/contract/agent-definition.ts';
 import { placeholderText } from '../../media/contract/placeholders.ts';
 import type { Queryable } from '../store/database.ts';
 import type { CallRow } from './call-row.ts';
@@ -40,7 +40,7 @@ export function placeholdersOf(
     'sys.from': call.fromNumber,
     'sys.direction': call.direction,
     'sys.timezone': TIMEZONE,
-    ...(definition.kind === 'scripted' ? definition.defaults : undefined),
+    ...talkingAgent(definition)?.defaults,
     ...call.leadValues,
     ...call.metadata,
     customer_name: call.name === '' ? DEFAULT_CUSTOMER_NAME : call.name,

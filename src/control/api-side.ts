@@ -1,5 +1,4 @@
 /** The HTTP API with all that its routes ask for. Made by `control.ts`. */
-
 import { systemResolver } from '../../media/net/name-lookup.ts';
 import { registerCarrierRoutes } from '../api/carriers/carrier-routes.ts';
 import { createCursorCodec } from '../api/cursor.ts';

@@ -2,7 +2,6 @@
  * What is done for calls beside carrying them: their analysis, their tools, web sessions, imports of leads. Each hears
  * of a call's end from `call-course.ts`. Made by `control.ts`.
  */
-
 import { createAddressGuard } from '../../media/net/address-guard.ts';
 import { createGuardedClient } from '../../media/net/guarded-client.ts';
 import { createAnalysisRunner } from '../analysis/analysis-runner.ts';

@@ -3,6 +3,7 @@
  * owner asked not to be called again. An opt-out counts however the call ends: an agent that says goodbye to somebody
  * who has hung up already was still told. Called by `src/lifecycle/transition.ts`.
  */
+import { DO_NOT_CALL_STEP } from '../../media/contract/agent-definition.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { CallRow } from '../calls/call-row.ts';
 import { markDoNotContact, settleLead } from '../leads/lead-calls.ts';
@@ -16,8 +17,15 @@ import type { TransitionDeps } from './transition.ts';
 /** What a script's `end.disposition` may say for `reason: "opt_out_requested"`. */
 const OPT_OUT_DISPOSITIONS = ['do_not_call', 'do_not_contact', 'opt_out'];
 
-/** The script went to a step that ends the call for an opt-out, whether its goodbye was heard or not. */
+/**
+ * The script went to a step that ends the call for an opt-out, whether its goodbye was heard or not; or an agent that
+ * converses marked the number.
+ */
 const REACHED_OPT_OUT = `
+  SELECT 1 AS one
+  FROM call_events e JOIN agent_versions v ON v.agent_id = $2 AND v.version = $3
+  WHERE e.call_uuid = $1 AND e.kind = 'step' AND e.data ->> 'stepId' = '${DO_NOT_CALL_STEP}' AND v.definition ->> 'kind' = 'cascade'
+  UNION ALL
   SELECT 1 AS one
   FROM agent_versions v, jsonb_path_query(v.definition, '$.steps[*]') AS step
   WHERE v.agent_id = $2 AND v.version = $3

@@ -6,6 +6,7 @@
  */
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
+import { usesLocalEngines } from '../../media/contract/agent-definition.ts';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
@@ -79,11 +80,11 @@ export async function placeCall(deps: PlacementDeps, call: NewCall): Promise<Pla
 
 /**
  * A place in front of voice and recogniser, kept from before the row until the call is carried
- * or over. A tone needs neither.
+ * or over. What uses neither needs none.
  */
 async function placeWithRoom(deps: PlacementDeps, call: NewCall): Promise<Placement> {
   const callUuid = uuidv7();
-  if (call.agent.definition.kind === 'scripted' && !deps.room.take(callUuid, call.priority ?? 'api')) return OVERLOADED;
+  if (usesLocalEngines(call.agent.definition) && !deps.room.take(callUuid, call.priority ?? 'api')) return OVERLOADED;
   let rings = false;
   try {
     const placement = await placeInTurn(deps, call, callUuid);

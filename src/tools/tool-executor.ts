@@ -8,6 +8,7 @@
  *                                              └── cancel: the call ended
  */
 import type { Logger } from 'pino';
+import { talkingAgent } from '../../media/contract/agent-definition.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ToolAnswer, ToolAsk, ToolDefinition } from '../../media/contract/tools.ts';
 import { toolFailed } from '../../media/contract/tools.ts';
@@ -104,7 +105,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
     if (closed || calledOff.delete(toolCallId) || ask.expiresAtEpochMs <= clock.epochMs()) return nothing;
     if (call.endedAt !== null) return tell(call, ask, toolFailed('cancelled', 'The call is over.'));
     const agent = await readAgentDefinition(tx, call);
-    const definition = agent.kind === 'scripted' ? agent.tools?.find((tool) => tool.name === name) : undefined;
+    const definition = talkingAgent(agent)?.tools?.find((tool) => tool.name === name);
     if (definition === undefined || definition.kind === 'client') {
       return tell(call, ask, toolFailed('unknown_tool', `The agent has no tool '${name}'.`));
     }

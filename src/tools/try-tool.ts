@@ -3,7 +3,7 @@
  * that came of it, but no secret. The result has no call: its `callUuid` is one that no call has.
  */
 import { v7 as uuidv7 } from 'uuid';
-import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { type AgentDefinition, talkingAgent } from '../../media/contract/agent-definition.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import { toolValues } from '../../media/contract/tool-values.ts';
 import type { ToolAnswer } from '../../media/contract/tools.ts';
@@ -37,7 +37,7 @@ export async function tryTool(
 ): Promise<ToolTrial> {
   const { database, sealer, http, clock } = deps;
   const { workspaceId, enterprise, definition: agent } = await readAgent(database, args.agentId);
-  const tools = agent.kind === 'scripted' ? (agent.tools ?? []) : [];
+  const tools = talkingAgent(agent)?.tools ?? [];
   const definition = tools.find((tool) => tool.name === args.name);
   if (definition === undefined) {
     const known = tools.map((tool) => tool.name).join(', ');

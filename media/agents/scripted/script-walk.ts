@@ -4,7 +4,7 @@
  */
 import type { ScriptedAgent, ScriptedStep, ScriptedToolUse } from '../../contract/agent-definition.ts';
 import { type EndedReason, isEndedReason } from '../../contract/call-outcome.ts';
-import type { QuietTime } from './quiet-time.ts';
+import type { QuietTime } from '../words/quiet-time.ts';
 import { ScriptLines } from './script-lines.ts';
 import { ScriptPlace } from './script-place.ts';
 import type { SayPurpose, ScriptAction } from './script-types.ts';

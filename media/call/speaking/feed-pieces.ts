@@ -48,7 +48,7 @@ export class FeedPieces implements PieceSource {
   #cut(): void {
     const { text, isFinished } = this.#feed;
     const rest = text.slice(this.#from);
-    const pieces = piecesOf(rest, this.#from === 0);
+    const pieces = piecesOf(rest, this.#from === 0, !isFinished);
     const last = pieces.at(-1);
     if (last !== undefined && !isFinished && !endsSentence(rest.slice(last.charStart))) pieces.pop();
     this.#ready = pieces.map((piece) => ({ ...piece, charStart: piece.charStart + this.#from }));

@@ -24,8 +24,11 @@ const ABBREVIATIONS = new Set(
   'mr mrs ms dr prof st jr sr vs no vol fig approx dept est etc inc ltd co a.m p.m e.g i.e u.s'.split(' '),
 );
 
-/** `isStart`: the caller waits for the first of them. */
-export function piecesOf(text: string, isStart = true): Piece[] {
+/**
+ * `isStart`: the caller waits for the first of them. `grows`: more of the text comes, so that nobody knows yet how long
+ * its first sentence is.
+ */
+export function piecesOf(text: string, isStart = true, grows = false): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
   for (const match of text.matchAll(SENTENCE_END)) {
@@ -36,7 +39,8 @@ export function piecesOf(text: string, isStart = true): Piece[] {
   }
   addPiece(pieces, text, from, text.length, false);
   const first = pieces[0];
-  if (isStart && first !== undefined && first.text.length > LONG_FIRST_CHARS) {
+  const isUnfinished = grows && pieces.length === 1;
+  if (isStart && first !== undefined && (isUnfinished || first.text.length > LONG_FIRST_CHARS)) {
     for (const match of first.text.matchAll(CLAUSE_END)) {
       if (match.index < FIRST_CLAUSE_CHARS) continue;
       const cut = first.charStart + match.index + 1;

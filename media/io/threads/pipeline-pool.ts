@@ -108,6 +108,8 @@ class Call implements PlacedCall {
   utterance: UtteranceBegun | null = null;
   /** Number of the last turn that was told: a thread may die between a turn and its checkpoint. */
   toldTurns = 0;
+  /** What its agent was saying when the last thread died. */
+  #cut: NonNullable<Checkpoint['cut']> | null = null;
   moves = 0;
   deathsInItsWork = 0;
   movedAtMs = 0;
@@ -125,9 +127,12 @@ class Call implements PlacedCall {
   /** What a successor goes on from; its first turn has a number of its own. */
   resumeFrom(): Checkpoint | null {
     const { checkpoint, toldTurns } = this;
+    const cut = this.#cut;
+    this.#cut = null;
     if (toldTurns === 0) return checkpoint;
     const from = checkpoint ?? EMPTY_CHECKPOINT;
-    return { ...from, nextTurnNumber: Math.max(from.nextTurnNumber, toldTurns + 1) };
+    const nextTurnNumber = Math.max(from.nextTurnNumber, toldTurns + 1);
+    return { ...from, nextTurnNumber, ...(cut === null ? {} : { cut }) };
   }
 
   tellEvent(event: ConversationEvent): void {
@@ -154,6 +159,7 @@ class Call implements PlacedCall {
     const heardText = text.slice(0, heardChars);
     const turn: Turn = { turnId, role: 'agent', startMs, endMs, text, heardText, interrupted: true, kind: 'speech' };
     this.tellEvent({ type: 'turn', turn: stepId === null ? turn : { ...turn, stepId } });
+    this.#cut = { text, heardText };
   }
 
   fed(): void {

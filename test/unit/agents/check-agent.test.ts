@@ -112,7 +112,7 @@ describe('the check of an agent', () => {
 
   // biome-ignore lint/suspicious/noExplicitAny: as above
   const rows: [string, (agent: any) => void, RegExp][] = [
-    ['a kind that is unknown', (a) => (a.kind = 'robot'), /^kind: must be "scripted" or "tone"$/],
+    ['a kind that is unknown', (a) => (a.kind = 'robot'), /^kind: must be "scripted", "cascade" or "tone"$/],
     ['a misspelt field', (a) => (a.steps[1].gotoo = 'bye'), /^steps\[1\]\.gotoo: is no field of an agent/],
     ['a missing field', (a) => delete a.fallback.goto, /^fallback\.goto: expected string/],
     [

@@ -376,17 +376,20 @@ describe('an opt-out', () => {
     expect(await suppressed(lead.phone)).toBeDefined();
   });
 
-  test('counts when the caller hung up during the goodbye: the script had gone to the step', async () => {
+  test.each([
+    [
+      'the script had gone to the step',
+      { kind: 'scripted', steps: [{ id: 'bye', end: { reason: 'opt_out_requested' } }] },
+      'bye',
+    ],
+    ['an agent that converses had marked the number', { kind: 'cascade' }, 'do_not_call'],
+  ])('counts when the caller hung up during the goodbye: %s', async (_how, definition, optOutStep) => {
     const agentId = uuidv7();
-    const definition = {
-      kind: 'scripted',
-      steps: [{ id: 'ask' }, { id: 'bye', end: { reason: 'opt_out_requested' } }],
-    };
     await h.database.query(`INSERT INTO agents VALUES ($1, $2, 'Opt', 'outbound', 1)`, [agentId, workspaceId]);
     await h.database.query('INSERT INTO agent_versions VALUES ($1, 1, $2)', [agentId, JSON.stringify(definition)]);
     for (const [stepId, status] of [
       ['ask', 'contacted'],
-      ['bye', 'do_not_contact'],
+      [optOutStep, 'do_not_contact'],
     ]) {
       const lead = await aLead();
       const agent = { id: agentId, version: 1, definition: h.newCall().agent.definition };

@@ -3,14 +3,17 @@
  * call only.
  */
 import { describe, expect, test } from 'vitest';
+import { cascadeKind } from '../../../../media/agents/cascade/cascade-kind.ts';
 import { scriptedKind } from '../../../../media/agents/scripted/scripted-agent.ts';
 import { toneKind } from '../../../../media/agents/tone/tone-agent.ts';
 import type { AgentContext, AgentEvent, AgentKind } from '../../../../media/contract/agent.ts';
-import type { ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
+import type { AgentDefinition, ScriptedAgent } from '../../../../media/contract/agent-definition.ts';
+import type { ModelChunk, ModelRequest } from '../../../../media/contract/model.ts';
 import { fakeCall } from '../../../support/fakes/fake-call.ts';
 import { AnsweringModel } from '../../../support/fakes/fake-model.ts';
 import { orderAgent } from '../../../support/order-agent.ts';
 import { AGENT_CHECKS, type AgentCase } from './agent-conformance.ts';
+import { conversingAgent } from './cascade/agent-bench.ts';
 import { Echo, echoKind } from './echo-agent.ts';
 import { SOUND_CHECKS, type SoundCase } from './sound-agent-checks.ts';
 import { thinkingEchoKind } from './thinking-echo.ts';
@@ -32,9 +35,45 @@ const ECHO: AgentCase = {
 };
 
 const THINKING: AgentCase = { ...ECHO, kind: thinkingEchoKind, answeringModel: () => new AnsweringModel() };
+/** Looks an order up when it hears "find", tells what came of it, and says back all else. */
+class OrderModel extends AnsweringModel {
+  override ask(request: ModelRequest, onChunk: (chunk: ModelChunk) => void): () => void {
+    const last = request.messages.at(-1)!;
+    if (last.role === 'user' && last.text !== 'find') return super.ask(request, onChunk);
+    const use = { useId: 'call_1', name: 'lookup_order', argumentsText: '{"order":"42"}' };
+    const isFound = last.role === 'tool';
+    this.openAsks++;
+    let isOver = false;
+    const over = (): void => {
+      if (!isOver) this.openAsks--;
+      isOver = true;
+    };
+    setImmediate(() => {
+      if (isOver) return;
+      onChunk(isFound ? { type: 'text', text: 'I have found it.' } : { type: 'use', use });
+      over();
+      onChunk({ type: 'done', stop: isFound ? 'end' : 'tools', usage: null });
+    });
+    return over;
+  }
+}
+const CONVERSING: AgentCase = {
+  // The fakes are made for scripts; the call never asks which kind it has.
+  kind: cascadeKind as AgentKind as AgentKind<ScriptedAgent>,
+  definition: conversingAgent({
+    firstMessage: 'Hello {{customer_name}}, this is the order desk, what can I do for you?',
+    think: [{ connection: 'primary', model: 'big' }],
+    ...(definition.tools === undefined ? {} : { tools: definition.tools }),
+  }) as AgentDefinition as ScriptedAgent,
+  opening: ['Hello Asha, this is the order desk, what can I do for you?'],
+  words: 'good morning',
+  toolWords: 'find',
+  answeringModel: () => new OrderModel(),
+};
 
 describe.each([
   ['the scripted agent', SCRIPTED],
+  ['an agent that converses', CONVERSING],
   ['an echo that streams its answers', ECHO],
   ['an echo that asks a model', THINKING],
 ])('%s', (_name, one) => {

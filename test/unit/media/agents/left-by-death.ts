@@ -12,6 +12,7 @@ export interface Left {
 /** The open utterance is a turn, and the next one has a number of its own. */
 export function leftBy(call: FakeCall): Left {
   const turns = [...call.turns];
+  let cut: Checkpoint['cut'];
   const open = call.sent.findLast((message) => message.type === 'call.speaking')?.utterance;
   if (open !== undefined && !turns.some(({ turnId }) => turnId === open.turnId)) {
     const more = call.sent.map((one) =>
@@ -25,10 +26,11 @@ export function leftBy(call: FakeCall): Left {
     expect(heardText === '' || /^(\s|$)/.test(text.slice(heardChars))).toBe(true);
     const { turnId, startMs } = open;
     turns.push({ turnId, role: 'agent', startMs, endMs: streamMs, text, heardText, interrupted: true });
+    cut = { text, heardText };
   }
   const last = call.checkpoints.at(-1) ?? null;
   if (turns.length === 0) return { turns, checkpoint: last };
   const from = last ?? EMPTY_CHECKPOINT;
   const nextTurnNumber = Math.max(from.nextTurnNumber, ...turns.map(({ turnId }) => Number(turnId.slice(1)) + 1));
-  return { turns, checkpoint: { ...from, nextTurnNumber } };
+  return { turns, checkpoint: { ...from, nextTurnNumber, ...(cut === undefined ? {} : { cut }) } };
 }

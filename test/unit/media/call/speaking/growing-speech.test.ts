@@ -33,6 +33,19 @@ test('a sentence is a piece as soon as white space follows it, an abbreviation i
   expect(pieces.isOver).toBe(true);
 });
 
+test('the first clause of a long sentence is a piece before anybody knows how long the sentence is', () => {
+  const feed = new TextFeed();
+  const pieces = new FeedPieces(feed);
+  feed.push('Let me look that up for you,');
+  expect(pieces.next()).toBeNull();
+  feed.push(' it ');
+  expect(pieces.next()).toEqual({ text: 'Let me look that up for you,', charStart: 0, isClause: true });
+  feed.push('takes a moment, as ever,');
+  expect(pieces.next()).toBeNull();
+  feed.finish();
+  expect(pieces.next()).toMatchObject({ text: 'it takes a moment, as ever,' });
+});
+
 test.each([1, 3, 7, 1000])(
   'a text that comes %d characters at a time is cut as though it had come at once',
   (chars) => {

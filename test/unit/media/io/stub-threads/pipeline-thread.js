@@ -22,7 +22,8 @@ parentPort.on('message', (message) => {
       const setup = message.setup;
       calls.set(setup.callUuid, { memory: message.call, block: rings?.CallBlock.attach(message.call, setup.format) ?? null, seq: 0 });
       const { checkpoint: from } = setup;
-      const step = from === null ? 'begun' : `resumed ${from.stepId} with turn ${from.nextTurnNumber}`;
+      const cut = from?.cut === undefined ? '' : `, cut in '${from.cut.text}' after '${from.cut.heardText}'`;
+      const step = from === null ? 'begun' : `resumed ${from.stepId} with turn ${from.nextTurnNumber}${cut}`;
       const event = { type: 'step', stepId: `${workerData.threadIndex} ${step}`, atMs: 0 };
       parentPort.postMessage({ type: 'call.event', callUuid: setup.callUuid, event });
       const checkpoint = { stepId: 's1', variables: {}, misses: 0, visits: {}, nextTurnNumber: 2, atMs: 0 };

@@ -135,7 +135,7 @@ describe('the pipeline pool', () => {
         stepId: 's1',
       },
     ]);
-    const resumed = expect.stringMatching(/^step \d+ resumed s1 with turn 5$/);
+    const resumed = expect.stringMatching(/^step \d+ resumed s1 with turn 5, cut in 'Hello there\.' after 'Hello '$/);
     expect(watcher.seen.slice(2)).toEqual(['speech', 'turn', 'moved', resumed, 'checkpoint']);
   });
 

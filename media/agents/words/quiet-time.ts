@@ -1,6 +1,6 @@
 /**
- * How long it has been quiet, and what a script does about it: a prompt, the end of the call, the end of the longest
- * time. Pure, in ms of stream; the script machine tells it what sounds, and asks at each tick.
+ * How long it has been quiet, and what an agent does about it: a prompt, the end of the call, the end of the longest
+ * time. Pure, in ms of stream; the agent tells it what sounds, and asks at each tick.
  */
 import type { ScriptedAgent } from '../../contract/agent-definition.ts';
 

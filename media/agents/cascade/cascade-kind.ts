@@ -1,0 +1,73 @@
+/**
+ * The kind of agents that converse, as `media/threads/agent-kinds.ts` lists it: what it says first, and with which
+ * engines it hears, thinks and speaks.
+ */
+import type { AgentKind } from '../../contract/agent.ts';
+import type { CascadeAgent } from '../../contract/agent-definition.ts';
+import type { EngineChoice } from '../../contract/engine-kinds.ts';
+import { Conversant } from './cascade-agent.ts';
+import { linesIn } from './lines.ts';
+import { firstMessageOf } from './prompt.ts';
+import { spokenText } from './speakable.ts';
+
+/** Of an entry of `think` that names none. */
+const MODEL_ENGINE = 'openai';
+
+export const cascadeKind: AgentKind<CascadeAgent> = {
+  kind: 'cascade',
+  traits: { isSteerable: true },
+  stateVersion: 1,
+  readsVersions: [1],
+  create: (context) => new Conversant(context),
+  opening(definition, placeholders) {
+    const text = firstMessageOf(definition, placeholders);
+    return text === null ? null : { text: spokenText(text, definition.language) };
+  },
+  engines: enginesOf,
+  fixedTexts(definition) {
+    const lines = linesIn(definition);
+    const all = [
+      ...lines.fillers,
+      ...lines.unclear,
+      ...lines.idle,
+      lines.nothing,
+      lines.apology,
+      lines.limit,
+      lines.farewell,
+    ];
+    return all.map((line) => spokenText(line, definition.language));
+  },
+};
+
+function enginesOf({
+  think,
+  listen,
+  speak,
+  language,
+  otherLanguages = [],
+  voiceActivity = 'gate',
+}: CascadeAgent): EngineChoice {
+  const languages = { language, languages: [language, ...otherLanguages] };
+  const voice = speak[0]!;
+  return {
+    ear: {
+      engine: listen.engine,
+      ...(listen.connection === undefined ? {} : { connection: listen.connection }),
+      settings: { ...listen.settings, ...languages, ...named(listen.model), keyterms: listen.keyterms ?? [] },
+    },
+    voice: {
+      engine: voice.engine,
+      name: voice.voice,
+      ...(voice.connection === undefined ? {} : { connection: voice.connection }),
+      settings: { ...voice.settings, language, ...named(voice.model) },
+    },
+    models: think.map(({ engine = MODEL_ENGINE, connection, model, temperature, settings }) => ({
+      engine,
+      connection,
+      settings: { ...settings, model, ...(temperature === undefined ? {} : { temperature }) },
+    })),
+    voiceActivity,
+  };
+}
+
+const named = (model: string | undefined): { model?: string } => (model === undefined ? {} : { model });
