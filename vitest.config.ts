@@ -31,6 +31,9 @@ const LONGEST = [
   'alone/live-session',
   'fault/thread-death',
   'fault/webhook-history',
+  'integration/placements',
+  'integration/emulators/deepgram',
+  'integration/engines',
 ].map((name) => `/test/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {

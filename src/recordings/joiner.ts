@@ -18,6 +18,7 @@ import { createSweeper, type Sweeper } from '../store/sweeper.ts';
 import { compareEncrypted } from './compare-encrypted.ts';
 import { dayFolderOf } from './local-copies.ts';
 import type { Stores } from './open-stores.ts';
+import { OwedPauses } from './owed-pauses.ts';
 import { openRecordingKey } from './recording-keys.ts';
 import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import type { Join, JoinOrder } from './renditions.ts';
@@ -61,9 +62,11 @@ const NEVER_CAME = 'nothing was told of this stream’s recording within ten min
 export function createJoiner(deps: JoinerDeps): Joiner {
   const { database, clock, log } = deps;
   const closing = new AbortController();
+  const pauses = new OwedPauses(database);
 
   async function sweep(): Promise<number> {
     let made = 0;
+    await pauses.settle();
     while (!closing.signal.aborted) {
       const row = await takeDue();
       if (row === undefined) break;
@@ -237,7 +240,7 @@ export function createJoiner(deps: JoinerDeps): Joiner {
     const pauseMs = pauseAfter(row.attempts, PAUSES);
     if (row.lastError !== why) log.warn({ callUuid: row.callUuid, why, pauseMs }, 'a recording waits to be joined');
     const nextAt = new Date(clock.epochMs() + pauseMs);
-    await patchRecording(database, row, { attempts: Math.min(row.attempts + 1, mostAttempts), nextAt, lastError: why });
+    await pauses.postpone(row, { attempts: Math.min(row.attempts + 1, mostAttempts), nextAt, lastError: why });
   }
 
   const sweeper = createSweeper({

@@ -17,6 +17,7 @@ import type { Database, Queryable } from '../store/database.ts';
 import { createSweeper, type Sweeper } from '../store/sweeper.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { compareEncrypted } from './compare-encrypted.ts';
+import { OwedPauses } from './owed-pauses.ts';
 import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';
 import type { RecordingLinks } from './recording-links.ts';
 import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
@@ -68,8 +69,11 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
   const figures: UploadFigures = { stored: 0, failed: 0, retries: 0 };
   let closed = false;
 
+  const pauses = new OwedPauses(database);
+
   async function sweep(): Promise<number> {
     let stored = 0;
+    await pauses.settle();
     for (;;) {
       const due = await takeDue();
       const results = await Promise.all(due.map((row) => upload(row)));
@@ -226,7 +230,7 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     if (row.attempts === 0 || row.lastError !== why.slice(0, LONGEST_ERROR)) {
       log[level]({ callUuid: row.callUuid, why, pauseMs }, 'a recording waits on this disk for its store');
     }
-    await patchRecording(database, row, {
+    await pauses.postpone(row, {
       attempts: row.attempts + 1,
       nextAt: new Date(clock.epochMs() + pauseMs),
       lastError: why.slice(0, LONGEST_ERROR),
