@@ -1,6 +1,6 @@
 /**
  * The emulated ElevenLabs: `multi-stream-input`, `stream-input`, and speech over HTTP, spoken by `../voice`. Started by
- * tests in their process, and by `main.ts`. Judged in `test/integration/emulated-elevenlabs.test.ts`.
+ * tests in their process, and by `main.ts`. Judged in `test/integration/emulators/elevenlabs.test.ts`.
  */
 
 import type { Provider, ProviderRequest, SocketExchange, Upgrade } from '../provider.ts';

@@ -1,6 +1,6 @@
 /**
  * The emulated OpenAI: chat completions that a scenario answers, the list of models, and speech. Started by tests in
- * their process, and by `main.ts`. The official client judges it (`test/integration/emulated-openai.test.ts`).
+ * their process, and by `main.ts`. The official client judges it (`test/integration/emulators/openai.test.ts`).
  */
 import type { HttpExchange, Message, Provider } from '../provider.ts';
 import { type EndpointOptions, type ProviderEndpoint, startProviderEndpoint } from '../provider-endpoint.ts';

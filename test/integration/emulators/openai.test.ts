@@ -13,17 +13,17 @@ import OpenAI, {
 } from 'openai';
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startOpenAiEmulator } from '../../bench/emulators/providers/openai/openai-emulator.ts';
-import { promptTokens, tokensOf } from '../../bench/emulators/providers/openai/tokens.ts';
-import type { ProviderEndpoint } from '../../bench/emulators/providers/provider-endpoint.ts';
-import { type EmulatedVoice, startEmulatedVoice } from '../../bench/emulators/providers/voice/emulated-voice.ts';
-import { createResampler } from '../../media/audio/resampler.ts';
-import { canDictate, dictate, heardShare } from '../support/dictation.ts';
-import { eventually } from '../support/eventually.ts';
-import { trustingFetch } from '../support/trusting-fetch.ts';
+import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
+import { promptTokens, tokensOf } from '../../../bench/emulators/providers/openai/tokens.ts';
+import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
+import { type EmulatedVoice, startEmulatedVoice } from '../../../bench/emulators/providers/voice/emulated-voice.ts';
+import { createResampler } from '../../../media/audio/resampler.ts';
+import { canDictate, dictate, heardShare } from '../../support/dictation.ts';
+import { eventually } from '../../support/eventually.ts';
+import { trustingFetch } from '../../support/trusting-fetch.ts';
 
 const KEY = 'sk-canary-of-the-emulator';
-const SCENARIOS = new URL('../../bench/emulators/providers/openai/scenarios/', import.meta.url);
+const SCENARIOS = new URL('../../../bench/emulators/providers/openai/scenarios/', import.meta.url);
 
 const string = { type: 'string' };
 function tool(name: string, properties: Record<string, object>): ChatCompletionTool {
