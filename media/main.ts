@@ -166,7 +166,6 @@ const link = createControlLink({
   }),
   receive(message) {
     if (message.type === 'prepare') pool.prepare(grants.prepared(message));
-    else if (message.type === 'grants.revoked') grants.revoked(message.callUuid, message.connections);
     else if (message.type === 'stop' && message.superseded === true) registry.superseded(message.callUuid);
     else if (message.type === 'stop') registry.stop(message.callUuid, message.reason);
     else if (message.type === 'control' || message.type === 'tool.answer') registry.command(message.callUuid, message);

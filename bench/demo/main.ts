@@ -3,21 +3,17 @@
  * placed through `POST /api/outbound-call` as a client would. In a terminal it stays up for more calls; with `--once`
  * or without a terminal it ends by itself, with exit code 0 only if the conversation really happened.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Call } from '../../clients/typescript/src/client.ts';
-import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { EMULATED_CALLEE_NUMBER } from '../../src/carriers/emulated-account.ts';
-import { packageRoot } from '../../src/config/built-entry.ts';
-import type { PersonaInput } from '../emulators/persona.ts';
 import { freePort } from '../harness/free-port.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { readOptions } from '../harness/options.ts';
-import { type BookingEndpoint, bookingAgent, startBookingEndpoint } from './booking.ts';
+import { startBookingPlay } from './booking/booking-play.ts';
 import { narrateCallee, narrateGateway } from './narrate.ts';
 import { startPageServer } from './page-server.ts';
+import type { Play } from './play.ts';
+import { startRestaurantPlay } from './restaurant/restaurant-play.ts';
 import { type Story, tellStory } from './story.ts';
-import { faultsOf } from './verdict.ts';
 
 const PREFERRED_PORT = 8080;
 const PREFERRED_PAGE_PORT = 8090;
@@ -29,10 +25,12 @@ const { values } = readOptions({
   about:
     'A phone conversation between two simulated people who really listen and speak. PORT and PARLEY_DATA_DIR are honoured.',
   options: {
+    agent: { type: 'string', default: 'scripted' },
     once: { type: 'boolean', default: false },
     'data-dir': { type: 'string', default: process.env['PARLEY_DATA_DIR'] || 'data/demo' },
   },
   meanings: {
+    agent: '<kind> scripted (a script, no provider) or cascade (a free conversation; default scripted)',
     once: 'end after the first call, with 0 only if it really happened',
     'data-dir': '<folder> of the database and recordings (PARLEY_DATA_DIR, else data/demo)',
   },
@@ -40,10 +38,7 @@ const { values } = readOptions({
 const staysUp = !values.once && process.stdout.isTTY === true;
 const beganAtEpochMs = Number(process.env['PARLEY_DEMO_BEGAN_AT_EPOCH_MS'] ?? Date.now());
 
-/** JSON beside the sources; the compiler does not copy it to `dist/`. */
-function readJson<Value>(path: string): Value {
-  return JSON.parse(readFileSync(join(packageRoot(), 'bench', path), 'utf8')) as Value;
-}
+const PLAYS: Record<string, () => Promise<Play>> = { scripted: startBookingPlay, cascade: startRestaurantPlay };
 
 function curlFor(gateway: Gateway): string {
   const body = {
@@ -61,7 +56,7 @@ function curlFor(gateway: Gateway): string {
 /** Places one call and tells it; returns what did not happen as it should. */
 async function holdConversation(
   gateway: Gateway,
-  booking: BookingEndpoint,
+  play: Play,
   story: Story,
   placedAt: { ms: number | null },
 ): Promise<string[]> {
@@ -72,14 +67,14 @@ async function holdConversation(
     enterprise: gateway.enterprise,
     from: gateway.lineId,
     name: 'Dana',
-    metadata: { appointment_day: 'Tuesday' },
+    metadata: { ...play.metadata },
   });
   placedAt.ms = performance.now();
   const { callUuid } = placed.body;
   if (placed.httpStatus !== 200 || !callUuid)
     return [`the placement was answered ${placed.httpStatus}: ${placed.body.message}`];
   story.line('placed', `POST /api/outbound-call answered 200, callUuid ${callUuid}`);
-  return tellCall(gateway, booking, story, callUuid);
+  return tellCall(gateway, play, story, callUuid);
 }
 
 /** The carrier was given our callback address, which holds our id of the call. */
@@ -88,7 +83,7 @@ function callUuidIn(answerUrl: string): string | undefined {
 }
 
 /** Tells a placed call to its end; returns what did not happen as it should. */
-async function tellCall(gateway: Gateway, booking: BookingEndpoint, story: Story, callUuid: string): Promise<string[]> {
+async function tellCall(gateway: Gateway, play: Play, story: Story, callUuid: string): Promise<string[]> {
   const told = new AbortController();
   let decidedAtMs: number | null = null;
   const following = (async () => {
@@ -134,8 +129,8 @@ async function tellCall(gateway: Gateway, booking: BookingEndpoint, story: Story
       `${Math.max(0, Math.round(clear.lastAgentSampleAtEpochMs - decidedAtEpochMs))} ms, give or take a 20 ms frame`,
     );
   }
-  const bookings = booking.received.filter(({ body }) => body.call.callUuid === callUuid);
-  return faultsOf({ entry, recording, webhook, emulated, bookings });
+  const used = play.endpoint.received.filter(({ body }) => body.call.callUuid === callUuid);
+  return play.faultsOf({ entry, recording, webhook, emulated, used });
 }
 
 function answerToFirstWord(emulated: {
@@ -174,24 +169,29 @@ async function main(): Promise<number> {
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
   const story = tellStory(() => (placedAt.ms === null ? null : (performance.now() - placedAt.ms) / 1000), write);
   story.heading('Parley: embedded PostgreSQL, control, a media process and a carrier emulator');
+  const start = PLAYS[values.agent];
+  if (start === undefined) throw new Error(`--agent knows ${Object.keys(PLAYS).join(' and ')}, not ${values.agent}`);
   const pagePort = await freePort(PREFERRED_PAGE_PORT);
-  const booking = await startBookingEndpoint();
+  const play = await start();
+  for (const line of play.about) story.line('', line);
   const gateway = await startGateway({
     // As it is delivered.
     controlEnv: { PARLEY_ADMISSION: 'measured' },
+    environment: play.environment,
     dataDir: values['data-dir'],
-    agent: bookingAgent(readJson<AgentDefinition>('demo/agent.json'), booking.url),
-    personas: readJson<PersonaInput[]>('emulators/personas/demo.json'),
+    agent: play.agent,
+    personas: play.personas,
+    connections: play.connections,
     ...(process.env['PORT'] ? { port: Number(process.env['PORT']) } : { preferredPort: PREFERRED_PORT }),
     webOrigins: [`http://localhost:${pagePort}`],
     log: (line) => story.line('', line),
   });
-  booking.setSecret(gateway.webhookSecret);
+  play.endpoint.setSecret(gateway.webhookSecret);
   // Ctrl-C comes twice below npm: from the terminal, and passed on.
   let stopping: Promise<never> | null = null;
   const stop = (code: number): Promise<never> => {
-    stopping ??= gateway.stop().then(() => {
-      booking.close();
+    stopping ??= gateway.stop().then(async () => {
+      await play.close();
       return process.exit(code);
     });
     return stopping;
@@ -213,7 +213,7 @@ async function main(): Promise<number> {
     : null;
   if (page !== null) story.line('page', `open ${page.url} in a browser, once the first call is over`);
 
-  const faults = await holdConversation(gateway, booking, story, placedAt).catch((error: Error) => [error.message]);
+  const faults = await holdConversation(gateway, play, story, placedAt).catch((error: Error) => [error.message]);
   for (const fault of faults) story.failure(fault);
   story.heading(
     faults.length === 0 ? 'The conversation really happened.' : 'The conversation did not happen as it should.',
@@ -230,7 +230,7 @@ async function main(): Promise<number> {
     if (!callUuid) return;
     placedAt.ms = performance.now();
     story.heading('The next call');
-    tellCall(gateway, booking, story, callUuid)
+    tellCall(gateway, play, story, callUuid)
       .then((later) => later.forEach(story.failure))
       .catch((error: Error) => story.failure(error.message));
   });

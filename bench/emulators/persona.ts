@@ -105,6 +105,9 @@ const listens = z.strictObject({
   thenHangsUpAfterMs: z.number().min(0).optional(),
 });
 
+/** Begins while the agent speaks: so long after its words began. */
+const interruptingLine = z.strictObject({ says: z.string().min(1), interruptsAfterMs: z.number().min(0) });
+
 const personaSchema = z.discriminatedUnion('kind', [
   z.strictObject({ ...base, kind: z.literal('silent') }),
   z.strictObject({ ...base, kind: z.literal('tone'), toneHz: z.number().min(50).max(3_500).default(440) }),
@@ -135,7 +138,7 @@ const personaSchema = z.discriminatedUnion('kind', [
     ...base,
     kind: z.literal('reciting'),
     voice: z.enum(LOCAL_VOICES).default('rms'),
-    lines: z.array(z.string().min(1)).min(1),
+    lines: z.array(z.union([z.string().min(1), interruptingLine])).min(1),
     /** Silence of the agent, after its words, in which the next line begins. */
     afterMs: z.number().min(200).default(900),
     /** It waits no longer for an agent that says nothing. */

@@ -7,6 +7,7 @@ import { importAgent } from '../../src/agents/stored-agents.ts';
 import { EMULATED_CARRIER, EMULATED_LINE_NUMBER } from '../../src/carriers/emulated-account.ts';
 import { apiBaseVariable } from '../../src/carriers/setting-names.ts';
 import { loadServiceSettings } from '../../src/config/service-settings.ts';
+import { addConnection } from '../../src/connections/stored-connections.ts';
 import { createWidgetKey } from '../../src/embed/widget-keys.ts';
 import { createSealer } from '../../src/sealing/sealer.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -35,8 +36,12 @@ export interface GatewayOptions {
   callsPerSecond?: number;
   /** More settings of the service, as environment variables. */
   settings?: Record<string, string>;
+  /** What the agent reaches providers by. */
+  connections?: readonly WantedConnection[];
   /** Websites whose visitors may talk to the agent. */
   webOrigins?: readonly string[];
+  /** Variables of all processes of the service. */
+  environment?: Readonly<Record<string, string>>;
   /** More variables for control, such as REDIS_URL. */
   controlEnv?: Record<string, string>;
   volatileDatabase?: boolean;
@@ -45,6 +50,14 @@ export interface GatewayOptions {
   log(line: string): void;
   /** Takes the log lines of control and media. */
   childOutput?(text: string): void;
+}
+
+export interface WantedConnection {
+  name: string;
+  provider: string;
+  /** Absent: the provider's own. */
+  baseUrl?: string;
+  credentials: Record<string, string>;
 }
 
 export interface Gateway {
@@ -127,6 +140,7 @@ function startServiceOn(port: number, options: GatewayOptions, emulator: Emulato
   });
   return startService({
     settings,
+    environment: options.environment ?? {},
     controlEnv: {
       [apiBaseVariable(EMULATED_CARRIER)]: emulator.apiBase,
       WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32',
@@ -170,6 +184,7 @@ async function makeWorkspace(
       slug,
       limits: { concurrentCalls, callsPerSecond, apiRequestsPerSecond: 500, apiBurst: 1000 },
     });
+    for (const connection of options.connections ?? []) await addConnection(database, sealer, { slug, ...connection });
     const agent = await importAgent(database, { slug, definition: options.agent });
     const line = await addLine(database, sealer, {
       slug,

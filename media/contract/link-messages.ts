@@ -95,8 +95,6 @@ export type ToMedia =
        */
       grants?: readonly ConnectionGrant[];
     }
-  /** The call may not use these connections any more: they were removed, or their key is known to be stolen. */
-  | { type: 'grants.revoked'; callUuid: string; connections: readonly string[] }
   /**
    * End the call's media: the carrier said it is over, or the API asked. `reason` null: as the carrier reports it.
    * `superseded`: another process has it.

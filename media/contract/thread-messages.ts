@@ -80,8 +80,8 @@ export type ToProviderThread<Port = unknown> =
   | { type: 'client'; port: Port }
   /** In place of what the call was granted before. */
   | { type: 'grant'; callUuid: string; grants: readonly ConnectionGrant[] }
-  /** `connections` absent: all, the call is over. What uses them ends. */
-  | { type: 'revoke'; callUuid: string; connections?: readonly string[] };
+  /** The call is over: what uses its grants ends. */
+  | { type: 'revoke'; callUuid: string };
 
 export type FromProviderThread =
   | { type: 'ready'; osThreadId: number | null }

@@ -14,7 +14,7 @@ const PREPARED_MS = 180_000;
 type GrantMessage = Extract<ToProviderThread, { type: 'grant' | 'revoke' }>;
 
 interface Held {
-  grants: readonly ConnectionGrant[];
+  readonly grants: readonly ConnectionGrant[];
   /** Of a call that has not begun. */
   forget: () => void;
 }
@@ -48,14 +48,6 @@ export class CallGrants {
     held.forget();
     this.#held.delete(callUuid);
     this.#tell({ type: 'revoke', callUuid });
-  }
-
-  /** Control withdraws connections of a call that goes on. */
-  revoked(callUuid: string, connections: readonly string[]): void {
-    const held = this.#held.get(callUuid);
-    if (held === undefined) return;
-    held.grants = held.grants.filter(({ name }) => !connections.includes(name));
-    this.#tell({ type: 'revoke', callUuid, connections });
   }
 
   /** For a thread that is new. */

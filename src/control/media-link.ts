@@ -33,7 +33,7 @@ export function createMediaLink(
 ) {
   const { database, clock, log, sealer } = shared;
   const { sound, work, course } = parts;
-  const { pool, room } = parts.places;
+  const { pool, room, connections } = parts.places;
   const messages = createMediaMessages({
     ...shared,
     ...telling,
@@ -53,9 +53,11 @@ export function createMediaLink(
         ? work.embed.claimSession(mediaId, claim)
         : claimStream({ ...shared, bus: telling.bus, lineCarriers: course.lineCarriers }, mediaId, claim));
       if (!answer.ok) return answer;
-      room.carried(answer.setup.callUuid);
-      const found = await sound.clips.forCall(answer.setup.agentId, answer.setup.agent);
-      return found === undefined ? answer : { ok: true, setup: { ...answer.setup, clips: found } };
+      const { callUuid, agentId, agent } = answer.setup;
+      room.carried(callUuid);
+      const clips = await sound.clips.forCall(agentId, agent);
+      const grants = await connections.forCall(callUuid, agent);
+      return { ok: true, setup: { ...answer.setup, ...(clips && { clips }), ...(grants && { grants }) } };
     },
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
     renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),

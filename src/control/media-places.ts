@@ -2,6 +2,7 @@
  * Which media processes there are, and what they have room for. Made by `control.ts` before the parts that ask for it;
  * the link to them comes last.
  */
+import { createCallConnections } from '../connections/call-connections.ts';
 import { createCallRoom, UNMEASURED } from '../limits/call-room.ts';
 import { createMediaPool } from '../media-link/media-pool.ts';
 import type { Ground } from './ground.ts';
@@ -11,11 +12,16 @@ export type MediaPlaces = ReturnType<typeof createMediaPlaces>;
 
 export function createMediaPlaces({ config, clock, shared }: Ground, { clips }: Sound) {
   const { log } = shared;
-  const pool = createMediaPool({ ...shared, clipsOf: (agentId, agent) => clips.forCall(agentId, agent) });
+  const connections = createCallConnections(shared);
+  const pool = createMediaPool({
+    ...shared,
+    clipsOf: (agentId, agent) => clips.forCall(agentId, agent),
+    grantsOf: connections.forCall,
+  });
   const room = createCallRoom({
     source: config.admission === 'measured' ? pool : UNMEASURED,
     clock,
     refusing: (why) => log.warn(why, 'no room for more calls: what is asked for now is refused before it is dialled'),
   });
-  return { pool, room };
+  return { pool, room, connections };
 }

@@ -26,9 +26,12 @@ import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
 import { settleToolUse } from '../tools/tool-log.ts';
+import { writeUsage } from '../usage/call-usage.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 
-export type CallMessage = Extract<ToControl, { callUuid: string; epoch: number }>;
+export type CallMessage = EpochMessage | Extract<ToControl, { type: 'usage' }>;
+/** Of who carries the call. */
+type EpochMessage = Extract<ToControl, { callUuid: string; epoch: number }>;
 type EventMessage = Extract<CallMessage, { type: 'live' }>;
 
 export interface MediaMessagesDeps {
@@ -60,7 +63,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   const { database, clock, log, bus, transitions } = deps;
   let stale = 0;
 
-  function refuse(message: CallMessage, why: 'stale_epoch' | 'unknown_call'): void {
+  function refuse(message: EpochMessage, why: 'stale_epoch' | 'unknown_call'): void {
     stale++;
     log.warn(
       { callUuid: message.callUuid, epoch: message.epoch, type: message.type, why },
@@ -73,7 +76,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
    * publishes what it returns.
    */
   async function onOwnedCall(
-    message: CallMessage,
+    message: EpochMessage,
     work: (tx: Queryable, call: CallRow) => Promise<{ events: CallEvent[]; deliveryIds?: string[] }>,
     mayBeEarlier = false,
   ): Promise<void> {
@@ -133,7 +136,13 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   }
 
   async function handleOne(message: Exclude<CallMessage, EventMessage>): Promise<void> {
-    const { callUuid, epoch } = message;
+    const { callUuid } = message;
+    if (message.type === 'usage') {
+      // What was used was used, whoever carries the call by now.
+      await writeUsage(database, callUuid, message.lines);
+      return;
+    }
+    const { epoch } = message;
     switch (message.type) {
       case 'media.started':
         return onOwnedCall(message, async (tx, call) => {

@@ -198,10 +198,6 @@ export class MediaPeer implements MediaMember {
         this.#inbox.skip(number);
         this.#deps.toolCancelled?.(message.toolCallId);
         return;
-      case 'usage':
-        // Written by whoever keeps what calls cost.
-        this.#inbox.skip(number);
-        return;
       case 'recording.key': {
         this.#inbox.skip(number);
         const { stream } = message;

@@ -9,11 +9,13 @@ import type { LegFormat } from '../../media/contract/audio-format.ts';
 import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { CallClips } from '../../media/contract/clip.ts';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import { ALWAYS_CALLS, type ToMedia } from '../../media/contract/link-messages.ts';
 import type { ControlAction, ControlOutcome } from '../../media/contract/operator-control.ts';
 import type { ToolAnswer } from '../../media/contract/tools.ts';
 import type { CallRow } from '../calls/call-row.ts';
 import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
+import { connectionsNamedIn } from '../connections/connection-uses.ts';
 import type { MediaCommands } from '../lifecycle/side-effects.ts';
 import type { CallRoomSource } from '../limits/call-room.ts';
 import type { Database } from '../store/database.ts';
@@ -79,6 +81,8 @@ export interface MediaPoolDeps {
   log: Logger;
   /** Never rejects. Absent: no agent has any. */
   clipsOf?(agentId: string, agent: AgentDefinition): Promise<CallClips | undefined>;
+  /** Absent: no agent names any. */
+  grantsOf?(callUuid: string, agent: AgentDefinition): Promise<readonly ConnectionGrant[] | undefined>;
 }
 
 function notMeasured({ activeCalls }: MediaMember): ReturnType<CallRoomSource['room']> {
@@ -160,7 +164,8 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
 
     prepareWeb(agent) {
       const member = idlest();
-      if (member === undefined) return;
+      // A provider's voice speaks for a call alone, and there is none yet.
+      if (member === undefined || connectionsNamedIn(agent).length > 0) return;
       const placeholders = placeholdersOf(UNKNOWN_VISITOR, agent, clock.epochMs());
       for (const format of WEB_VOICE_FORMATS) {
         send(member, { type: 'prepare', callUuid: UNKNOWN_VISITOR.callUuid, agent, placeholders, format });
@@ -174,8 +179,10 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
       const placeholders = placeholdersOf(call, agent, clock.epochMs());
       const clips = await deps.clipsOf?.(call.agentId, agent);
       const { callUuid } = call;
+      const grants = await deps.grantsOf?.(callUuid, agent);
       const format = formatAtCarrier(call.carrier);
-      send(member, { type: 'prepare', callUuid, agent, ...(clips && { clips }), placeholders, format });
+      const found = { ...(clips && { clips }), ...(grants && { grants }) };
+      send(member, { type: 'prepare', callUuid, agent, ...found, placeholders, format });
     },
   };
 }

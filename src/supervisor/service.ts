@@ -36,7 +36,9 @@ export interface Service {
 
 export interface ServiceOptions {
   settings: ServiceSettings;
-  /** More variables for control, such as CARRIER_API_BASE_PLIVO. */
+  /** More variables for control and media, such as NODE_EXTRA_CA_CERTS. */
+  environment?: Readonly<Record<string, string>>;
+  /** And for control alone, such as CARRIER_API_BASE_PLIVO. */
   controlEnv?: Record<string, string>;
   /** Speed for durability: tests only. */
   volatileDatabase?: boolean;
@@ -74,7 +76,8 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
     : await startEmbeddedPostgres({ dataDir, volatile: options.volatileDatabase ?? false, log });
   const databaseUrl = settings.databaseUrl ?? postgres?.connectionString ?? '';
   const runDir = makeRunFolder(dataDir);
-  const allowed = (name: string): string => options.controlEnv?.[name] ?? process.env[name] ?? '';
+  const forControl = { ...options.environment, ...options.controlEnv };
+  const allowed = (name: string): string => forControl[name] ?? process.env[name] ?? '';
   const providerAllowCidrs = ['WEBHOOK_ALLOW_CIDRS', 'MODEL_ALLOW_CIDRS'].flatMap((name) => rangesOf(allowed(name)));
   const runtimeFile = writeRuntimeFile(dataDir, {
     databaseUrl,
@@ -86,7 +89,7 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
     metricsHost: settings.metricsHost,
     metricsPort: settings.metricsPort,
     trustedProxies: settings.trustedProxies,
-    carrierApiBase: readCarrierBases({ ...process.env, ...options.controlEnv }).bases,
+    carrierApiBase: readCarrierBases({ ...process.env, ...forControl }).bases,
     webhookAllowCidrs: allowed('WEBHOOK_ALLOW_CIDRS'),
     modelAllowCidrs: allowed('MODEL_ALLOW_CIDRS'),
   });
@@ -119,7 +122,7 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
     const control = superviseChild({
       name: 'control',
       entry: builtEntry('src/main.js'),
-      env: controlEnv(settings, { databaseUrl, masterKey, dataDir, runDir }, options.controlEnv),
+      env: controlEnv(settings, { databaseUrl, masterKey, dataDir, runDir }, forControl),
       log,
       ...output,
       said: (type) => type === 'calls_over' && sayCallsAreOver(),
@@ -132,6 +135,7 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
           name: `media-${index}`,
           entry: builtEntry('media/main.js'),
           env: {
+            ...options.environment,
             ...NO_SECRETS,
             PARLEY_MEDIA_CONFIG: JSON.stringify(mediaConfig(settings, index, { dataDir, runDir, providerAllowCidrs })),
           },

@@ -37,26 +37,21 @@ export interface UsedOf {
 }
 
 /**
- * Of calls of this workspace alone. A line that was written before counts once. Returns how many were new: a line of an
- * unknown call, of another workspace, or that is told again, is none.
+ * A line that was written before counts once. Returns how many were new: a line of an unknown call, or that is told
+ * again, is none.
  */
-export async function writeUsage(
-  tx: Queryable,
-  { workspaceId, callUuid }: { workspaceId: string; callUuid: string },
-  lines: readonly UsageLine[],
-): Promise<number> {
+export async function writeUsage(tx: Queryable, callUuid: string, lines: readonly UsageLine[]): Promise<number> {
   const sound = lines.filter(isSound);
   if (sound.length === 0) return 0;
   const column = <Name extends keyof UsageLine>(name: Name): UsageLine[Name][] => sound.map((line) => line[name]);
   const rows = await tx.query(
     `INSERT INTO call_usage (call_uuid, workspace_id, usage_id, turn_id, connection, version, provider, model, unit, quantity, speculative)
      SELECT c.call_uuid, c.workspace_id, u.*
-       FROM calls c, unnest($3::text[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::numeric[], $11::boolean[]) AS u
-      WHERE c.call_uuid = $1 AND c.workspace_id = $2
+       FROM calls c, unnest($2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::numeric[], $10::boolean[]) AS u
+      WHERE c.call_uuid = $1
      ON CONFLICT (call_uuid, usage_id) DO NOTHING RETURNING 1 AS one`,
     [
       callUuid,
-      workspaceId,
       column('usageId'),
       column('turnId'),
       column('connection'),

@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { type BookingEndpoint, bookingAgent, startBookingEndpoint } from '../../bench/demo/booking.ts';
+import { bookingAgent, startBookingEndpoint } from '../../bench/demo/booking/booking-agent.ts';
+import type { ToolEndpoint } from '../../bench/demo/tool-endpoint.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { clipsCallee, testClips } from './ordinary-calls/clips.ts';
 import { demoCallees, describeFirstCall, patientAgent } from './ordinary-calls/first-call.ts';
@@ -15,7 +16,7 @@ import { listener, testOperatorControl } from './ordinary-calls/operator-control
 
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-ordinary-'));
 let gateway: Gateway;
-let booking: BookingEndpoint;
+let booking: ToolEndpoint;
 
 beforeAll(async () => {
   booking = await startBookingEndpoint();

@@ -1,7 +1,7 @@
 /**
  * A callee that says its lines one after another, each when the agent has had its say and fallen silent, and then hangs
- * up. It understands nothing, so that hundreds of them at once cost a machine no recogniser. Its time is the sound that
- * it hears.
+ * up. It understands nothing, so that hundreds of them at once cost a machine no recogniser. A line
+ * may also begin in the middle of the agent's words. Its time is the sound that it hears.
  */
 import { decodeMulaw } from '../../../media/audio/g711.ts';
 import { MULAW_SILENCE } from '../../../media/contract/audio-format.ts';
@@ -26,15 +26,22 @@ export function createRecitingCallee(
   /** Since the end of its own last line. */
   let agentSpoke = false;
   let agentSoundAtMs = 0;
+  /** Of what it says since the caller's last line, the first sound; NaN: nothing yet. */
+  let agentBeganAtMs = Number.NaN;
   let ownSoundAtMs = 0;
 
+  const lines = persona.lines.map((line) => (typeof line === 'string' ? { says: line } : line));
+  const mayInterrupt = (): boolean => {
+    const line = lines[nextLine];
+    return line !== undefined && 'interruptsAfterMs' in line && nowMs - agentBeganAtMs >= line.interruptsAfterMs;
+  };
   const mayGoOn = (): boolean =>
     (agentSpoke && nowMs - agentSoundAtMs >= persona.afterMs) ||
     nowMs - Math.max(ownSoundAtMs, agentSoundAtMs) >= persona.patienceMs;
 
   return {
     async prepare() {
-      for (const line of persona.lines) audios.push(await renderer.render(persona.voice, line));
+      for (const { says } of lines) audios.push(await renderer.render(persona.voice, says));
     },
     hear(frame) {
       nowMs += FRAME_MS;
@@ -42,15 +49,17 @@ export function createRecitingCallee(
       if (samples.some((sample) => Math.abs(sample) >= AUDIBLE_PEAK)) {
         agentSoundAtMs = nowMs;
         agentSpoke = speaking === null;
+        if (agentSpoke && Number.isNaN(agentBeganAtMs)) agentBeganAtMs = nowMs;
       }
       if (speaking === null && nextLine === audios.length && mayGoOn()) listener.hangUp();
     },
     fill(frame) {
       frame.fill(MULAW_SILENCE);
       const audio = audios[nextLine];
-      if (speaking === null && audio !== undefined && mayGoOn()) {
+      const interrupts = speaking === null && mayInterrupt();
+      if (speaking === null && audio !== undefined && (interrupts || mayGoOn())) {
         speaking = { audio, at: 0 };
-        listener.said(persona.lines[nextLine++]!, false);
+        listener.said(lines[nextLine++]!.says, interrupts);
       }
       if (speaking === null) return;
       frame.set(speaking.audio.subarray(speaking.at, speaking.at + frame.length));
@@ -58,6 +67,7 @@ export function createRecitingCallee(
       if (speaking.at < speaking.audio.length) return;
       speaking = null;
       agentSpoke = false;
+      agentBeganAtMs = Number.NaN;
       ownSoundAtMs = nowMs;
       listener.saidAll();
     },

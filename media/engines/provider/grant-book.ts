@@ -22,16 +22,9 @@ export class GrantBook {
     for (const tell of [...(this.#waiting.get(callUuid) ?? [])]) tell();
   }
 
-  /** `connections` absent: all, the call is over. */
-  revoke(callUuid: string, connections?: readonly string[]): void {
-    const grants = this.#calls.get(callUuid);
-    if (connections === undefined) this.#calls.delete(callUuid);
-    else if (grants !== undefined) {
-      this.#calls.set(
-        callUuid,
-        grants.filter(({ name }) => !connections.includes(name)),
-      );
-    }
+  /** The call is over. */
+  revoke(callUuid: string): void {
+    this.#calls.delete(callUuid);
   }
 
   /** Null: the call may not use a connection of this name. Returns what forgets the question. */

@@ -1,6 +1,6 @@
 /**
  * A provider thread's work: takes the lines that pipeline threads open, finds the grant of each, hands it to its
- * service and ends it when the pipeline, the service, the call or control does. `media/threads/provider-thread.ts`
+ * service and ends it when the pipeline, the service or the call does. `media/threads/provider-thread.ts`
  * makes one. Must not let one line's failure be another's, nor say a word of a credential.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -44,11 +44,9 @@ export class ProviderDesk {
     if (message.type === 'client') this.#serve(message.port);
     else if (message.type === 'grant') this.#grants.give(message.callUuid, message.grants);
     else {
-      const { callUuid, connections } = message;
-      this.#grants.revoke(callUuid, connections);
+      this.#grants.revoke(message.callUuid);
       for (const line of this.#lines) {
-        if (line.callUuid !== callUuid || connections?.includes(line.connection) === false) continue;
-        line.cut('no_connection', 'the connection was withdrawn');
+        if (line.callUuid === message.callUuid) line.cut('no_connection', 'the call is over');
       }
     }
   }

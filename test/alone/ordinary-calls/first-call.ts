@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { BookingEndpoint } from '../../../bench/demo/booking.ts';
+import type { ToolEndpoint } from '../../../bench/demo/tool-endpoint.ts';
 import type { PersonaInput } from '../../../bench/emulators/persona.ts';
 import type { EmulatedCall } from '../../../bench/harness/emulator-process.ts';
 import type { Gateway } from '../../../bench/harness/gateway.ts';
@@ -63,10 +63,10 @@ export const demoCallees: PersonaInput[] = [dana, declining(dana)].map(
  * `stage`: the gateway, whose agent is the demo's with bookings, and the endpoint that they go to; there once
  * `beforeAll` is through.
  */
-export function describeFirstCall(stage: () => { gateway: Gateway; booking: BookingEndpoint }): void {
+export function describeFirstCall(stage: () => { gateway: Gateway; booking: ToolEndpoint }): void {
   const talks = new Map<string, Promise<Talk>>();
   let gateway: Gateway;
-  let booking: BookingEndpoint;
+  let booking: ToolEndpoint;
 
   beforeAll(() => {
     ({ gateway, booking } = stage());

@@ -14,7 +14,7 @@ import { decodeMulaw } from '../../../media/audio/g711.ts';
 import { createResampler } from '../../../media/audio/resampler.ts';
 import { canDictate, dictate, heardShare } from '../../support/dictation.ts';
 import { eventually } from '../../support/eventually.ts';
-import { trustingFetch } from '../../support/trusting-fetch.ts';
+import { trustingFetch } from '../../../bench/harness/trusting-fetch.ts';
 
 const KEY = 'canary-of-elevenlabs';
 const SILENCE_SAMPLES = 4_800;

@@ -20,7 +20,7 @@ import { type EmulatedVoice, startEmulatedVoice } from '../../../bench/emulators
 import { createResampler } from '../../../media/audio/resampler.ts';
 import { canDictate, dictate, heardShare } from '../../support/dictation.ts';
 import { eventually } from '../../support/eventually.ts';
-import { trustingFetch } from '../../support/trusting-fetch.ts';
+import { trustingFetch } from '../../../bench/harness/trusting-fetch.ts';
 
 const KEY = 'sk-canary-of-the-emulator';
 const SCENARIOS = new URL('../../../bench/emulators/providers/openai/scenarios/', import.meta.url);

@@ -108,8 +108,7 @@ test('a thread that dies is replaced and is granted again; what was asked of it 
   const answer = ask();
   await eventually('the request', () => server.seen.length === 1);
   // What it cannot read ends it.
-  host.tell({ type: 'grant', callUuid: 'call-2', grants: null });
-  host.tell({ type: 'revoke', callUuid: 'call-2', connections: 5 });
+  host.tell({ type: 'client', port: 5 });
   expect((await answer).at(-1)).toMatchObject({ type: 'failed', fault: 'failed' });
   await eventually('its death', () => host.deaths === 1);
   server.scene({ say: ['On ', 'Tuesday.'] });

@@ -209,7 +209,7 @@ describe('prices and the cost of a call', () => {
       provider: 'openai_compatible',
       speculative: false,
     } as const;
-    await writeUsage(api.database, { workspaceId: api.acme.workspaceId, callUuid }, [
+    await writeUsage(api.database, callUuid, [
       { ...line, usageId: '1', model: 'm-1', unit: 'output_tokens', quantity: 2_000 },
       { ...line, usageId: '2', model: 'm-1', unit: 'input_tokens', quantity: 10 },
     ]);

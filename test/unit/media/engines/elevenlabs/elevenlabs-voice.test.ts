@@ -223,7 +223,7 @@ test('a withdrawn connection ends what it says', async () => {
   const s = await started();
   const one = say(s.voice, 'A text that goes on and on.');
   await until(s, 'some sound', () => one.chunks.length > 0);
-  s.bench.desk.told({ type: 'revoke', callUuid: CALL, connections: ['elevenlabs'] });
+  s.bench.desk.told({ type: 'revoke', callUuid: CALL });
   await until(s, 'the end', () => one.told.isDone);
   expect(one.told.error).toMatchObject({ code: 'refused' });
 });

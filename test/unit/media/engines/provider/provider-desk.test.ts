@@ -85,24 +85,20 @@ test('a line that comes before its grant waits for it; one that never gets one i
   expect((await open(lines, 'call-1', 'hi', 'other').over)[0]).toBe('no_connection');
 });
 
-test('what is revoked ends, of its call and name alone', async () => {
+test('what is revoked ends, of its call alone', async () => {
   const lines = echoLines();
-  harness.grant('call-1', grantOf(), grantOf({ name: 'second' }));
+  harness.grant('call-1', grantOf());
   harness.grant('call-2', grantOf());
-  const all = [open(lines), open(lines, 'call-1', 'hi', 'second'), open(lines, 'call-2')] as const;
+  const all = [open(lines), open(lines, 'call-2')] as const;
   await until(() => all.every(({ said }) => said.length === 1));
   // Of the test before.
   closed.length = 0;
-  harness.desk.told({ type: 'revoke', callUuid: 'call-1', connections: ['main'] });
-  expect(await all[0].over).toEqual(['no_connection', 'the connection was withdrawn']);
+  harness.desk.told({ type: 'revoke', callUuid: 'call-1' });
+  expect(await all[0].over).toEqual(['no_connection', 'the call is over']);
   expect(closed).toEqual(['call-1']);
   all[1].line.say('still');
   await until(() => all[1].said.length === 2);
   expect((await open(lines).over)[0]).toBe('no_connection');
-  harness.desk.told({ type: 'revoke', callUuid: 'call-1' });
-  expect((await all[1].over)[0]).toBe('no_connection');
-  all[2].line.say('still');
-  await until(() => all[2].said.length === 2);
 });
 
 test('a service that throws costs its own line', async () => {

@@ -1,4 +1,4 @@
-/** A `fetch` that trusts one authority, for official clients that are pointed at an emulated provider. */
+/** A `fetch` that trusts one authority: for whoever asks an emulated provider. */
 import { Agent, fetch as undiciFetch } from 'undici';
 
 export function trustingFetch(caPem: string): typeof fetch {
