@@ -1,4 +1,4 @@
-/** What is played in a demo: an agent, who answers its call, what it needs around it, and how to tell that it happened. */
+/** What a demo plays: an agent, who answers its call, what it needs around it, and how to tell that it happened. */
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import type { PersonaInput } from '../emulators/persona.ts';
 import type { WantedConnection } from '../harness/gateway.ts';

@@ -22,12 +22,12 @@ const LINES = {
   leaves: 'No thank you, goodbye.',
 } as const;
 
-const RESERVATION = '4711';
+const RESERVATION = { reference: '4711', spoken: 'four thousand seven hundred eleven' };
 
 export async function startRestaurantPlay(): Promise<Play> {
   const providers = await startPlayProviders(Object.values(LINES));
   const endpoint = await startToolEndpoint(({ tool, arguments: args }) =>
-    tool === 'check_table' ? { ...args, free: true } : { ...args, reference: RESERVATION },
+    tool === 'check_table' ? { ...args, free: true } : { ...args, reference: RESERVATION.reference },
   );
   const { isEmulated, connections, environment, about, think, speak } = providers;
   return {
@@ -43,7 +43,7 @@ export async function startRestaurantPlay(): Promise<Play> {
     environment,
     endpoint,
     about,
-    faultsOf: (evidence) => faultsOfRestaurant(evidence, { reservation: RESERVATION }),
+    faultsOf: (evidence) => faultsOfRestaurant(evidence, RESERVATION),
     async close() {
       endpoint.close();
       await providers.close();
@@ -62,7 +62,11 @@ const listener: PersonaInput = {
     { hears: ['how many people', 'for which day'], says: LINES.orders, afterMs: 500 },
     { hears: ['two on friday', 'on friday'], says: LINES.corrects, afterMs: 500 },
     { hears: ['two on saturday', 'on saturday'], says: LINES.wonders, afterMs: 500 },
-    { hears: ['noon to eleven', 'every day from noon', 'the kitchen takes'], says: LINES.interrupts, interruptsAfterMs: 2_500 },
+    {
+      hears: ['noon to eleven', 'every day from noon', 'the kitchen takes'],
+      says: LINES.interrupts,
+      interruptsAfterMs: 2_500,
+    },
     { hears: ['anything else', 'is booked'], says: LINES.leaves, afterMs: 500 },
   ],
   hangsUpAfterSilenceMs: 20_000,

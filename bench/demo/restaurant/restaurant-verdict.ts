@@ -2,11 +2,12 @@
 import { commonFaultsOf, type Evidence, faultsIn } from '../evidence.ts';
 
 /** Faults in plain words; empty when all of it happened. */
-export function faultsOfRestaurant(evidence: Evidence, { reservation }: { reservation: string }): string[] {
+export function faultsOfRestaurant(evidence: Evidence, reservation: { reference: string; spoken: string }): string[] {
   const { entry, emulated, used } = evidence;
   const days = used.filter(({ body }) => body.tool === 'check_table').map(({ body }) => lower(body.arguments['day']));
   const booked = used.filter(({ body }) => body.tool === 'book_table').map(({ body }) => body.arguments);
   const said = entry.turns.filter(({ role }) => role === 'agent').map(({ heardText }) => lower(heardText));
+  const tellsIt = (text: string): boolean => text.includes(reservation.reference) || text.includes(reservation.spoken);
   const units = new Set((entry.cost?.usage ?? []).map(({ unit }) => unit));
   return [
     ...commonFaultsOf(evidence),
@@ -17,7 +18,7 @@ export function faultsOfRestaurant(evidence: Evidence, { reservation }: { reserv
       [booked.length === 1, `book_table was asked ${booked.length} times, not once`],
       [booked.every(({ day }) => lower(day) === 'saturday'), 'the table was booked for another day than Saturday'],
       [booked.every(({ name }) => lower(name) === 'dana'), 'the table was booked under another name than Dana'],
-      [said.some((text) => text.includes(reservation)), 'the agent did not say the number of the reservation'],
+      [said.some(tellsIt), 'the agent did not say the number of the reservation'],
       [entry.endedReason === 'agent_hangup', `the agent did not end the call (${entry.endedReason})`],
       [
         ['listen_seconds', 'output_tokens', 'characters'].every((unit) => units.has(unit as never)),

@@ -10,11 +10,11 @@ import { WebSocket } from 'ws';
 import { startElevenLabsEmulator } from '../../../bench/emulators/providers/elevenlabs/elevenlabs-emulator.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 import { type EmulatedVoice, startEmulatedVoice } from '../../../bench/emulators/providers/voice/emulated-voice.ts';
+import { trustingFetch } from '../../../bench/harness/trusting-fetch.ts';
 import { decodeMulaw } from '../../../media/audio/g711.ts';
 import { createResampler } from '../../../media/audio/resampler.ts';
 import { canDictate, dictate, heardShare } from '../../support/dictation.ts';
 import { eventually } from '../../support/eventually.ts';
-import { trustingFetch } from '../../../bench/harness/trusting-fetch.ts';
 
 const KEY = 'canary-of-elevenlabs';
 const SILENCE_SAMPLES = 4_800;

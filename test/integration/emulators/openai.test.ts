@@ -17,10 +17,10 @@ import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/o
 import { promptTokens, tokensOf } from '../../../bench/emulators/providers/openai/tokens.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 import { type EmulatedVoice, startEmulatedVoice } from '../../../bench/emulators/providers/voice/emulated-voice.ts';
+import { trustingFetch } from '../../../bench/harness/trusting-fetch.ts';
 import { createResampler } from '../../../media/audio/resampler.ts';
 import { canDictate, dictate, heardShare } from '../../support/dictation.ts';
 import { eventually } from '../../support/eventually.ts';
-import { trustingFetch } from '../../../bench/harness/trusting-fetch.ts';
 
 const KEY = 'sk-canary-of-the-emulator';
 const SCENARIOS = new URL('../../../bench/emulators/providers/openai/scenarios/', import.meta.url);

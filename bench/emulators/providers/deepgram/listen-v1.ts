@@ -93,6 +93,8 @@ export function openListenV1(exchange: SocketExchange, options: ListenV1Options)
   let isClosing = false;
   /** Segments whose final words have not come. */
   let owedFinals = 0;
+  /** `Finalize` came while they were owed: the next of them answers it. */
+  let owesFinalize = false;
 
   const hearing = new Hearing(options.recogniser, settings.format, {
     onset(atMs) {
@@ -108,11 +110,11 @@ export function openListenV1(exchange: SocketExchange, options: ListenV1Options)
         if (silenceMs >= pauseMs && settings.endpointingMs !== null) finalise('endpoint');
         else if (silenceMs >= latencies.gateHangoverMs && hearing.stretchMs >= LONG_SEGMENT_MS) finalise('pause');
         else if (settings.interimResults && nowMs - lastInterimMs >= latencies.interimEveryMs) interim();
-      } else if (isSpeaking && settings.endpointingMs !== null && silenceMs >= pauseMs) {
+      } else if (owedFinals === 0 && isSpeaking && settings.endpointingMs !== null && silenceMs >= pauseMs) {
         // A long segment was finalised in this pause already: its end is told by an empty result.
         isSpeaking = false;
         result([], true, true, false, nowMs, hearing.arrivedAtMs + latencies.finalMs);
-      } else if (nowMs - finalisedMs >= SILENT_SEGMENT_MS) {
+      } else if (owedFinals === 0 && nowMs - finalisedMs >= SILENT_SEGMENT_MS) {
         result([], true, false, false, nowMs, hearing.arrivedAtMs + latencies.finalMs);
       }
       if (utteranceEndsAfterMs !== null && !hearing.hasStretch) tellUtteranceEnd(nowMs);
@@ -163,6 +165,10 @@ export function openListenV1(exchange: SocketExchange, options: ListenV1Options)
     const isEnd = by !== 'pause';
     if (isEnd) isSpeaking = false;
     const isFromFinalize = by === 'finalize';
+    if (!hearing.hasStretch && owedFinals > 0) {
+      owesFinalize ||= isFromFinalize;
+      return;
+    }
     if (!hearing.hasStretch) {
       if (isFromFinalize && endMs - finalisedMs >= LEAST_TO_FINALIZE_MS) result([], true, isEnd, true, endMs, dueAtMs);
       return;
@@ -170,7 +176,8 @@ export function openListenV1(exchange: SocketExchange, options: ListenV1Options)
     owedFinals++;
     hearing.finish((heard) => {
       owedFinals--;
-      result(heard, true, isEnd, isFromFinalize, endMs, dueAtMs);
+      result(heard, true, isEnd, isFromFinalize || owesFinalize, endMs, dueAtMs);
+      owesFinalize = false;
       const last = heard.at(-1);
       if (last !== undefined && settings.utteranceEndMs !== null) utteranceEndsAfterMs = last.endMs;
       // The words may come later than the silence behind them.
