@@ -1,4 +1,4 @@
-/** A client's endpoint for its agent's tools, as a client would write one: node:http, a verified signature, an answer. */
+/** A client's endpoint for its agent's tools, as a client would write it: the signature verified, then an answer. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isVerified } from './webhook-receiver.ts';

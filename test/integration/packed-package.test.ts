@@ -126,6 +126,7 @@ describe('the packed package', () => {
       'bin/parley.mjs',
       'docs/operations.md',
       'bench/demo/agent.json',
+      'bench/demo/restaurant/agent.json',
       'bench/emulators/personas/demo.json',
       'src/store/migrations/0001_first_call.sql',
       'dist/media/self-check.js',
