@@ -82,6 +82,7 @@ export class AgentActions {
 
   /** Says the next of what waits, if the agent may speak now. */
   sayWaiting(): boolean {
+    if (this.#sayings.isEmpty) return false;
     const { agentSpeech, operator, floor, hearing } = this.#deps;
     if (agentSpeech.active || operator.muted || floor.isHeld || floor.isTaken) return false;
     const utterance = this.#sayings.take();

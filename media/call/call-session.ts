@@ -11,13 +11,16 @@ import type { Logger } from 'pino';
 import type { OpusDecoder } from '../audio/opus-codec.ts';
 import type { Resampler } from '../audio/resampler.ts';
 import type { AgentKind } from '../contract/agent.ts';
+import type { CallCommand } from '../contract/call-command.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { EarFactory } from '../contract/ear.ts';
 import type { TextToSpeech, VoiceActivity } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import type { LanguageModel } from '../contract/model.ts';
+import type { ControlOutcome } from '../contract/operator-control.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { CallBlock } from '../rings/call-block.ts';
+import type { FrameRing } from '../rings/frame-ring.ts';
 import { Conversation } from './conversation.ts';
 import { discardFrames, FrameIntake } from './hearing/frame-intake.ts';
 import { CallReporter } from './reporter.ts';
@@ -82,41 +85,63 @@ export function createCallSession(deps: CallSessionDeps, setup: CallSetup, call:
     },
     setup,
   );
-  const intake = listening === null ? null : intakeOf(listening);
-  let stopped = false;
+  const intake = listening === null ? null : intakeOf(listening, { call, setup, clock, conversation });
+  return new CallSession(callUuid, call.uplink, { conversation, intake, frameEncoder: deps.frameEncoder ?? null });
+}
 
-  function intakeOf({ voiceActivity, resampler, opusDecoder }: ListeningDeps): FrameIntake {
-    return new FrameIntake(
-      call.uplink,
-      setup.format,
-      voiceActivity,
-      resampler,
-      clock,
-      conversation.hearing,
-      opusDecoder,
-    );
+function intakeOf(
+  { voiceActivity, resampler, opusDecoder }: ListeningDeps,
+  of: { call: CallBlock; setup: CallSetup; clock: Clock; conversation: Conversation },
+): FrameIntake {
+  const { call, setup, clock, conversation } = of;
+  const { hearing } = conversation;
+  return new FrameIntake(call.uplink, setup.format, voiceActivity, resampler, clock, hearing, opusDecoder);
+}
+
+/** Own fields and nothing between: the thread asks each of its calls for input a hundred times a second. */
+class CallSession implements Session {
+  readonly callUuid: string;
+  readonly #uplink: FrameRing;
+  readonly #conversation: Conversation;
+  readonly #intake: FrameIntake | null;
+  readonly #frameEncoder: FrameEncoder | null;
+  #isStopped = false;
+
+  constructor(
+    callUuid: string,
+    uplink: FrameRing,
+    parts: { conversation: Conversation; intake: FrameIntake | null; frameEncoder: FrameEncoder | null },
+  ) {
+    this.callUuid = callUuid;
+    this.#uplink = uplink;
+    this.#conversation = parts.conversation;
+    this.#intake = parts.intake;
+    this.#frameEncoder = parts.frameEncoder;
   }
 
-  return {
-    callUuid,
-    get hasInput() {
-      return call.uplink.hasFrame;
-    },
-    start() {
-      conversation.start(intake);
-    },
-    tick() {
-      if (intake === null || conversation.ended) discardFrames(call.uplink);
-      else intake.drain();
-      conversation.tick();
-    },
-    command: (command) => conversation.command(command),
-    stop() {
-      if (stopped) return;
-      stopped = true;
-      conversation.close();
-      intake?.close();
-      deps.frameEncoder?.close();
-    },
-  };
+  get hasInput(): boolean {
+    return this.#uplink.hasFrame;
+  }
+
+  start(): void {
+    this.#conversation.start(this.#intake);
+  }
+
+  tick(): void {
+    if (this.#intake === null || this.#conversation.ended) discardFrames(this.#uplink);
+    else this.#intake.drain();
+    this.#conversation.tick();
+  }
+
+  command(command: CallCommand): ControlOutcome | null {
+    return this.#conversation.command(command);
+  }
+
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#conversation.close();
+    this.#intake?.close();
+    this.#frameEncoder?.close();
+  }
 }

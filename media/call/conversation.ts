@@ -92,7 +92,7 @@ export class Conversation implements PartsListener {
     input.takeKeys(nowMs);
     if (this.#ended) return;
     tools.uses.tick();
-    if (!actions.sayWaiting()) operator.sayQueued();
+    if (!actions.sayWaiting() && desk.hasTexts) operator.sayQueued();
     this.#encourage();
     if (!desk.speaks && !desk.muted && !encouragement.speaks) {
       if (!agentSpeech.active && !floor.isTaken) tools.tellResult(nowMs, hearing.turn !== null);

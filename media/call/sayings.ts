@@ -7,6 +7,10 @@ const MOST_WAITING = 16;
 export class Sayings {
   readonly #waiting: Utterance[] = [];
 
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
   /** Throws when too many wait. */
   add(utterance: Utterance): void {
     if (this.#waiting.length >= MOST_WAITING)

@@ -44,17 +44,21 @@ class Tone implements Agent {
   readonly stepId = null;
   readonly patience = { minMs: LONGEST_PAUSE_MS, maxMs: LONGEST_PAUSE_MS };
   readonly #context: AgentContext<ToneAgent>;
+  readonly #latestEndMs: number;
 
   constructor(context: AgentContext<ToneAgent>) {
     this.#context = context;
+    this.#latestEndMs = context.maxDurationMs;
   }
 
   handle(event: AgentEvent): void {
-    const { definition, legRateHz, maxDurationMs, sink } = this.#context;
+    // At each tick: no more is looked at than must be.
+    if (event.type === 'tick' && event.atMs < this.#latestEndMs) return;
+    const { definition, legRateHz, sink } = this.#context;
     if (event.type === 'start') {
       const loop = toneLoop(definition.toneHz, legRateHz);
       sink.act({ type: 'say', speech: { loop }, stepId: null, interruptible: false });
-    } else if (event.type === 'tick' && event.atMs >= maxDurationMs) {
+    } else if (event.type === 'tick') {
       sink.act({ type: 'end', reason: 'max_duration_reached', disposition: null, error: null });
     }
   }
