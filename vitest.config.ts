@@ -28,6 +28,7 @@ const STORMS = ['fault/random-deaths', 'alone/siege', 'fault/webhook-history'].m
 const LONGEST = [
   'alone/ordinary-calls',
   'fault/process-death',
+  'alone/free-conversation',
   'alone/live-session',
   'fault/thread-death',
   'fault/webhook-history',
