@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ConversationEvent, Turn } from '../../../media/contract/conversation.ts';
+import type { UsageLine } from '../../../media/contract/usage.ts';
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
 import { factsOf, keyOfRecording, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
 import { createHarness, type Harness, PUBLIC_URL } from '../lifecycle/harness.ts';
@@ -369,6 +370,22 @@ describe('what media says of a call', () => {
     expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'failed', warnings: ['recording_failed'] });
     await recorded(callUuid);
     expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', warnings: [] });
+  });
+
+  test('what was used of providers is kept once, whoever carries the call by now', async () => {
+    const callUuid = await talkingCall(h);
+    const line: UsageLine = {
+      ...{ usageId: 'u-1', turnId: null, connection: 'brain', version: 1, provider: 'openai_compatible' },
+      ...{ model: 'm-1', unit: 'output_tokens' as const, quantity: 12, speculative: false },
+    };
+    const told: CallMessage = { type: 'usage', callUuid, lines: [line, { ...line, usageId: 'u-2', quantity: 8 }] };
+    await h.messages.handle([told]);
+    await h.messages.handle([told]);
+    await h.messages.handle([{ ...told, callUuid: '0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11' }]);
+    const rows = await h.database.query(
+      `SELECT call_uuid AS "callUuid", sum(quantity)::float AS quantity FROM call_usage GROUP BY call_uuid`,
+    );
+    expect(rows).toEqual([{ callUuid, quantity: 20 }]);
   });
 
   test('a checkpoint is stored whole', async () => {
