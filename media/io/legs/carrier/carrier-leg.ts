@@ -58,13 +58,9 @@ export class CarrierLeg implements CallLeg, StreamEvents {
   #uplink: Uplink | null = null;
   #playout: Playout | null = null;
   #cancelDeadline: () => void = () => {};
-  #sendsDropped = 0;
   #framesAtRebind = 0;
   #peerCloseCode = 0;
   #isOver = false;
-  readonly #send = (message: Uint8Array): void => {
-    if (this.#socket?.send(message, false) === 'dropped') this.#sendsDropped++;
-  };
 
   constructor(options: CarrierLegOptions) {
     this.#options = options;
@@ -75,7 +71,8 @@ export class CarrierLeg implements CallLeg, StreamEvents {
   get counters(): LegCounters {
     const { badMessages } = this.#rare;
     const sound = this.#rings === null ? NO_SOUND : soundCounters(this.#rings, this.#uplink!, this.#playout!);
-    return { ...sound, badMessages, sendsDropped: this.#sendsDropped, peerCloseCode: this.#peerCloseCode };
+    const sendsDropped = this.#playout?.sendsDropped ?? 0;
+    return { ...sound, badMessages, sendsDropped, peerCloseCode: this.#peerCloseCode };
   }
 
   /** Ms since the stream began; 0 before. */
@@ -161,12 +158,8 @@ export class CarrierLeg implements CallLeg, StreamEvents {
   /** Control hangs up, and the carrier closes the socket. */
   agentEnded(): void {}
 
-  /** Presses keys towards the far end. False: the carrier's stream has no such message. */
   sendDigits(digits: string): boolean {
-    const message = this.#isOver ? undefined : this.#codec.digitsMessage?.(digits);
-    if (message === undefined) return false;
-    this.#send(message);
-    return true;
+    return !this.#isOver && this.#playout !== null && this.#playout.sendDigits(digits);
   }
 
   rebind(lostAtMs: number): CallBlock | null {
@@ -246,7 +239,7 @@ export class CarrierLeg implements CallLeg, StreamEvents {
         format: setup.format,
         framesPerMessage: codecFactory.framesPerMessage,
         codec: this.#codec,
-        send: this.#send,
+        socket: this.#socket!,
         record,
         startedAtMs: this.#startedAtMs,
       },
