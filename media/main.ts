@@ -182,7 +182,7 @@ const registry = new CallRegistry({
   recorder,
   grants,
   log,
-  toControl: (message) => link.send(message),
+  toControl: link.send,
 });
 const metrics = createMediaMetrics({
   registry,
@@ -229,7 +229,7 @@ const server = chosen.create({
       link,
       clock,
       log,
-      toControl: (message) => link.send(message),
+      toControl: link.send,
       isShortOfDescriptors: () => descriptors.isShort,
       refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
     }),
@@ -238,7 +238,7 @@ const server = chosen.create({
       link,
       log,
       clock,
-      toControl: (message) => link.send(message),
+      toControl: link.send,
       refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
     }),
   ],
