@@ -9,7 +9,6 @@ import { LatenessHistogram } from '../../../media/io/lateness-histogram.ts';
 import type { Readiness } from '../../../src/api/health-routes.ts';
 import { startMetricsServer } from '../../../src/control/metrics-server.ts';
 import { probe } from '../../../src/doctor/http-probe.ts';
-import { observeEnds } from '../../../src/lifecycle/observe-ends.ts';
 import { type ControlMetrics, createControlMetrics } from '../../../src/metrics/control-metrics.ts';
 import { databaseFamilies } from '../../../src/metrics/database-metrics.ts';
 import { metricsText } from '../../../src/metrics/exposition.ts';
@@ -64,13 +63,7 @@ describe('what control counts', () => {
     await timePlacements(metrics, clock, async () => limited)(call);
     const away = timePlacements(metrics, clock, () => Promise.reject(new Error('away')));
     await expect(away(call)).rejects.toThrow('away');
-    const applied = { call: { status: 'no_answer', endedReason: 'busy' }, change: { finished: true } };
-    const transitions = observeEnds((call) => metrics?.callEnded(call.status, call.endedReason ?? 'none'), {
-      apply: async () => applied as never,
-    });
-    await transitions.apply('c', { type: 'submission.unknown', why: '' });
-    applied.change.finished = false;
-    await transitions.apply('c', { type: 'submission.unknown', why: '' });
+    metrics.callEnded('no_answer', 'busy');
 
     const text = await metricsText(new Map([['control', await metrics.families()]]));
     expect(text).toContain(
