@@ -87,8 +87,8 @@ export class MediaPeer implements MediaMember {
     this.#inbox = new Inbox({
       clock: deps.clock,
       gate: deps.gate,
-      handle: async (messages) => {
-        await deps.messages.handle(messages);
+      handle: deps.messages.handle,
+      written: () => {
         this.#databaseWasAway = false;
       },
       mergeable: isEvent,
