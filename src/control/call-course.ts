@@ -83,14 +83,6 @@ export function createCallCourse(
     carrierTurns: createFairQueue({ ...turns, slots: PLACEMENTS, slotsPerKey: PLACEMENTS / 2 }),
     databaseTurns: createFairQueue({ ...turns, slots: DATABASE_PLACEMENTS, slotsPerKey: DATABASE_PLACEMENTS - 2 }),
   };
-  let placing = 0;
-  const place = timePlacements(metrics, clock, async (call) => {
-    placing++;
-    try {
-      return await placeCall(placement, call);
-    } finally {
-      placing--;
-    }
-  });
-  return { lineCarriers, transitions, reaper, admission, clearance, place, placing: () => placing };
+  const { place, underWay: placing } = timePlacements(metrics, clock, placeCall.bind(null, placement));
+  return { lineCarriers, transitions, reaper, admission, clearance, place, placing };
 }

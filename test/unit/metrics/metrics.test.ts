@@ -60,9 +60,12 @@ describe('what control counts', () => {
     const clock = new VirtualClock();
     const call = {} as never;
     const limited = { kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1 } as const;
-    await timePlacements(metrics, clock, async () => limited)(call);
+    await timePlacements(metrics, clock, async () => limited).place(call);
     const away = timePlacements(metrics, clock, () => Promise.reject(new Error('away')));
-    await expect(away(call)).rejects.toThrow('away');
+    const refused = expect(away.place(call)).rejects.toThrow('away');
+    expect(away.underWay()).toBe(1);
+    await refused;
+    expect(away.underWay()).toBe(0);
     metrics.callEnded('no_answer', 'busy');
 
     const text = await metricsText(new Map([['control', await metrics.families()]]));
