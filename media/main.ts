@@ -56,10 +56,6 @@ const ROOM_EVERY_MS = 250;
 const LOOP_DELAY_RESOLUTION_MS = 10;
 const LATENESS_LOG_EVERY_MS = 60_000;
 const IO_BELL_TIMEOUT_MS = 1000;
-/**
- * With so many streams some frame comes in every tick: pipeline threads are then woken every 4 ms, at half the cost.
- */
-const BUSY_STREAMS = 64;
 /** The supervisor's word that the whole service stops may be read this much later than a SIGTERM. */
 const STOPPING_WORD_MS = 200;
 /** After the last call: until control has acknowledged what was said. */
@@ -143,14 +139,7 @@ const recorder = createRecorderHost({
   finished: (stream, recording, error) => registry.recorded(stream, recording, error),
   keyWanted: (stream) => link.send({ type: 'recording.key', stream }),
 });
-let isOddTick = false;
-const frameClock: FrameClock = new FrameClock({
-  clock,
-  afterTick: () => {
-    isOddTick = !isOddTick;
-    if (isOddTick || frameClock.clients < BUSY_STREAMS) pool.ringBells();
-  },
-});
+const frameClock = new FrameClock({ clock, afterTick: pool.ticked });
 
 const link = createControlLink({
   socketPath: join(config.runDir, 'link.sock'),
@@ -182,7 +171,7 @@ const registry = new CallRegistry({
   recorder,
   grants,
   log,
-  toControl: (message) => link.send(message),
+  toControl: link.send,
 });
 const metrics = createMediaMetrics({
   registry,
@@ -229,7 +218,7 @@ const server = chosen.create({
       link,
       clock,
       log,
-      toControl: (message) => link.send(message),
+      toControl: link.send,
       isShortOfDescriptors: () => descriptors.isShort,
       refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
     }),
@@ -238,7 +227,7 @@ const server = chosen.create({
       link,
       log,
       clock,
-      toControl: (message) => link.send(message),
+      toControl: link.send,
       refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
     }),
   ],

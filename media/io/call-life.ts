@@ -1,8 +1,8 @@
 /**
  * One call's life in this process, from the claim to the last message about it: joins the leg, the pipeline's side and
  * the recorder's, and reports to control. Order of the end: the leg, then the pipeline's last turn, then
- * `media.stopped`; the recording comes when it is finished. `call-registry.ts` makes it and forgets it. Each fault of
- * the call is logged once, here.
+ * `media.stopped`; the recording comes when it is finished. `call-registry.ts` makes it, gives it its leg, and forgets
+ * it. Each fault of the call is logged once, here.
  */
 import type { Logger } from 'pino';
 import type { CallCommand } from '../contract/call-command.ts';
@@ -34,8 +34,6 @@ const WEB_RECORDING_FORMAT = { codec: 'pcm_s16le', rateHz: 16000 } as const;
 
 export interface CallLifeOptions {
   setup: CallSetup;
-  /** Its leg, which tells this life what becomes of it. */
-  makeLeg(life: CallLife): CallLeg;
   clock: Clock;
   pool: PipelinePool;
   recorder: RecorderHost;
@@ -50,7 +48,7 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
   readonly #options: CallLifeOptions;
   readonly #log: Logger;
   readonly #latencies: TurnLatency[] = [];
-  readonly #leg: CallLeg;
+  #leg!: CallLeg;
   #placed: PlacedCall | null = null;
   #legEnd: { why: LegEnd; durationMs: number } | null = null;
   #isRecording = false;
@@ -67,7 +65,11 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
     this.#options = options;
     this.#setup = options.setup;
     this.#log = options.log.child({ callUuid: options.setup.callUuid });
-    this.#leg = options.makeLeg(this);
+  }
+
+  /** Its leg, which was made to tell this life what becomes of it. At once, before anything else. */
+  joins(leg: CallLeg): void {
+    this.#leg = leg;
   }
 
   /** A recording was opened and is not finished. */

@@ -124,14 +124,14 @@ export class CallRegistry {
     return this.#options.grants?.begun(setup) ?? rest;
   }
 
-  #begin<Leg extends CallLeg>(setup: CallSetup, make: (life: CallLife) => Leg): Leg {
+  #begin<Leg extends CallLeg>(setup: CallSetup, make: (listener: CallLife) => Leg): Leg {
     const { clock, pool, recorder, log, toControl } = this.#options;
-    let leg: Leg | undefined;
-    const makeLeg = (life: CallLife): Leg => (leg = make(life));
     const over = (life: CallLife): void => this.#over(life);
-    const life = new CallLife({ setup, makeLeg, clock, pool, recorder, log, toControl, over });
+    const life = new CallLife({ setup, clock, pool, recorder, log, toControl, over });
+    const leg = make(life);
+    life.joins(leg);
     this.#lives.set(setup.callUuid, life);
-    return leg!;
+    return leg;
   }
 
   find(callUuid: string): CallLife | undefined {

@@ -42,7 +42,8 @@ export interface ControlLink {
   readonly unackedCount: number;
   /** Messages that were lost because the spool was full. */
   readonly droppedMessages: number;
-  send(message: ToControl): void;
+  /** May be handed on by itself. */
+  readonly send: (message: ToControl) => void;
   /** Resolves with control's answer, or with 503 after 3 s without one. */
   claim(claim: ClaimRequest): Promise<ClaimAnswer>;
   /** Resolves when all is acknowledged, or after `limitMs`. */
@@ -101,7 +102,7 @@ class Link implements ControlLink {
     return this.#reliable.unackedCount;
   }
 
-  send(message: ToControl): void {
+  readonly send = (message: ToControl): void => {
     if (this.#closed) return;
     // They are true now or not at all.
     if (TRUE_NOW.has(message.type) && !this.#isConnected) return;
@@ -112,7 +113,7 @@ class Link implements ControlLink {
         this.#options.log.error({ unacked: this.unackedCount }, 'the spool to control is full: messages are lost');
       }
     }
-  }
+  };
 
   claim(claim: ClaimRequest): Promise<ClaimAnswer> {
     return new Promise((resolve) => {

@@ -20,8 +20,8 @@ export interface FrameClockClient {
 
 export interface FrameClockOptions {
   clock: Clock;
-  /** After the slots of one wake-up have run: bells are rung here, once for all calls. */
-  afterTick(nowMs: number): void;
+  /** After the slots of one wake-up have run: bells are rung here, once for all calls. `clients`: how many there are. */
+  afterTick(nowMs: number, clients: number): void;
 }
 
 export class FrameClock {
@@ -119,7 +119,7 @@ export class FrameClock {
         again.length = 0;
         this.#tickNumber++;
       }
-      this.#options.afterTick(nowMs);
+      this.#options.afterTick(nowMs, this.#clients);
     }
     // A client may have been the last and removed itself.
     if (this.#clients > 0) this.#schedule(clock.nowMs());

@@ -5,7 +5,6 @@
 import type { CallRow } from '../calls/call-row.ts';
 import { createLeadFollower } from '../lifecycle/lead-follower.ts';
 import { createLineCarriers } from '../lifecycle/line-carriers.ts';
-import { observeEnds } from '../lifecycle/observe-ends.ts';
 import { createReaper } from '../lifecycle/reaper.ts';
 import { createSideEffects } from '../lifecycle/side-effects.ts';
 import { createTransitions } from '../lifecycle/transition.ts';
@@ -52,17 +51,15 @@ export function createCallCourse(
   };
   const lineCarriers = createLineCarriers({ database, registry, open: sealer.open });
   const effects = createSideEffects({ lineCarriers, media: pool, clock, log });
-  const transitions = observeEnds(
+  const transitions = createTransitions({
+    ...shared,
+    ...telling,
+    timerScale,
+    follow: createLeadFollower({ clock }),
+    perform: effects.perform,
     ended,
-    createTransitions({
-      ...shared,
-      ...telling,
-      timerScale,
-      follow: createLeadFollower({ clock }),
-      perform: effects.perform,
-      deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
-    }),
-  );
+    deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
+  });
   const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, effects });
 
   const admission: CallAdmission = {
@@ -86,14 +83,6 @@ export function createCallCourse(
     carrierTurns: createFairQueue({ ...turns, slots: PLACEMENTS, slotsPerKey: PLACEMENTS / 2 }),
     databaseTurns: createFairQueue({ ...turns, slots: DATABASE_PLACEMENTS, slotsPerKey: DATABASE_PLACEMENTS - 2 }),
   };
-  let placing = 0;
-  const place = timePlacements(metrics, clock, async (call) => {
-    placing++;
-    try {
-      return await placeCall(placement, call);
-    } finally {
-      placing--;
-    }
-  });
-  return { lineCarriers, transitions, reaper, admission, clearance, place, placing: () => placing };
+  const { place, underWay: placing } = timePlacements(metrics, clock, placeCall.bind(null, placement));
+  return { lineCarriers, transitions, reaper, admission, clearance, place, placing };
 }

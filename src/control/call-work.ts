@@ -18,7 +18,7 @@ export type CallWork = ReturnType<typeof createCallWork>;
 
 export function createCallWork(
   { config, clock, masterKeys, http, limitStores, metrics, shared, telling }: Ground,
-  { pool, room }: MediaPlaces,
+  { pool, room, withStream }: MediaPlaces,
   asked: { isDraining(): boolean; hasUnwritten(callUuid: string): boolean },
 ) {
   const modelCidrs = [...config.webhookAllowCidrs, ...config.modelAllowCidrs];
@@ -34,6 +34,7 @@ export function createCallWork(
   const tools = createToolExecutor({ ...shared, http, answer: pool.toolAnswered, observed: metrics.toolUsed });
   const embed = createEmbed({
     ...shared,
+    withStream,
     bus: telling.bus,
     masterKeys,
     limits: createEmbedLimits({ ...limitStores, database: shared.database, clock }),

@@ -2,7 +2,7 @@
  * Control's end of the link on which media processes claim calls and tell of them. Made by `control.ts`, after all that
  * it hands their words to.
  */
-import { claimStream } from '../media-link/claim.ts';
+import { createClaimStream } from '../media-link/claim.ts';
 import { Gate } from '../media-link/inbox.ts';
 import { orphanOthers, releaseLeases, renewLeases } from '../media-link/leases.ts';
 import { createLinkServer } from '../media-link/link-server.ts';
@@ -33,7 +33,7 @@ export function createMediaLink(
 ) {
   const { database, clock, log, sealer } = shared;
   const { sound, work, course } = parts;
-  const { pool, room, connections } = parts.places;
+  const { pool, withStream } = parts.places;
   const messages = createMediaMessages({
     ...shared,
     ...telling,
@@ -48,17 +48,13 @@ export function createMediaLink(
     gate: new Gate(MEDIA_TRANSACTIONS),
     pool,
     messages,
-    claim: async (mediaId, claim) => {
-      const answer = await (claim.carrier === 'web'
-        ? work.embed.claimSession(mediaId, claim)
-        : claimStream({ ...shared, bus: telling.bus, lineCarriers: course.lineCarriers }, mediaId, claim));
-      if (!answer.ok) return answer;
-      const { callUuid, agentId, agent } = answer.setup;
-      room.carried(callUuid);
-      const clips = await sound.clips.forCall(agentId, agent);
-      const grants = await connections.forCall(callUuid, agent);
-      return { ok: true, setup: { ...answer.setup, ...(clips && { clips }), ...(grants && { grants }) } };
-    },
+    claimStream: createClaimStream({
+      ...shared,
+      ...withStream,
+      bus: telling.bus,
+      lineCarriers: course.lineCarriers,
+    }),
+    claimSession: work.embed.claimSession,
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
     renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
     releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),

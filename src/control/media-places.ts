@@ -12,16 +12,14 @@ export type MediaPlaces = ReturnType<typeof createMediaPlaces>;
 
 export function createMediaPlaces({ config, clock, shared }: Ground, { clips }: Sound) {
   const { log } = shared;
-  const connections = createCallConnections(shared);
-  const pool = createMediaPool({
-    ...shared,
-    clipsOf: (agentId, agent) => clips.forCall(agentId, agent),
-    grantsOf: connections.forCall,
-  });
+  const found = { clipsOf: clips.forCall, grantsOf: createCallConnections(shared).forCall };
+  const pool = createMediaPool({ ...shared, ...found });
   const room = createCallRoom({
     source: config.admission === 'measured' ? pool : UNMEASURED,
     clock,
     refusing: (why) => log.warn(why, 'no room for more calls: what is asked for now is refused before it is dialled'),
   });
-  return { pool, room, connections };
+  /** What is done and found when a media process gets a call's stream. */
+  const withStream = { ...found, carried: room.carried };
+  return { pool, room, withStream };
 }

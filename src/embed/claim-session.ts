@@ -16,17 +16,12 @@ import type {
   NegotiatedAudio,
   WebSetup,
 } from '../../media/contract/live-session.ts';
+import type { CallLogLine } from '../calls/append-call-log.ts';
 import { lockCall, readOwnCall } from '../calls/call-row.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
 import { readTurns } from '../calls/call-turns.ts';
 import { isTerminal } from '../calls/state-machine.ts';
-import {
-  type ClaimedStream,
-  type ClaimedStreamDeps,
-  claimedStream,
-  type Proven,
-  setupOfStream,
-} from '../lifecycle/claimed-stream.ts';
+import { type ClaimedStream, type ClaimedStreamDeps, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
 import type { CallRoom } from '../limits/call-room.ts';
 import type { EmbedAnswer, EmbedLimits, EmbedSession } from '../limits/embed-limits.ts';
 import { keepPromise } from '../limits/slot-admission.ts';
@@ -76,7 +71,7 @@ export type ClaimSession = (mediaId: string, claim: ClaimRequest) => Promise<Cla
 
 /** The function that it returns rejects when the database is away. */
 export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
-  const { database, clock, log } = deps;
+  const { database, clock, sealer, log } = deps;
   let claims = 0;
   /** Places that are taken for tokens whose claims are under way, each for all sockets that come with the token. */
   const places = new Map<string, { sockets: number; isWon: boolean; slots: Promise<EmbedAnswer> }>();
@@ -138,7 +133,8 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     { said, agent, session }: { said: SessionClaims; agent: WebAgent; session: EmbedSession },
   ): Promise<ClaimAnswer> {
     if (claims++ % PURGE_EVERY_CLAIMS === 0) await purgeBurned();
-    const made = await claimedStream(deps, mediaId, async (tx, nowEpochMs) => {
+    const nowEpochMs = clock.epochMs();
+    const made = await database.transaction(async (tx) => {
       // First of all: a token that came once is spent, whatever becomes of it.
       const burned = await tx.query(
         'INSERT INTO embed_tokens_used (jti, expires_at) VALUES ($1, $2) ON CONFLICT (jti) DO NOTHING RETURNING 1 AS one',
@@ -146,7 +142,8 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       );
       if (burned.length === 0) return 'token_used';
       if (!(await keepPromise(tx, said.jti))) return 'concurrency_limit';
-      return makeCall(tx, { said, agent, session, nowEpochMs });
+      const logged = await makeCall(tx, { said, agent, session, nowEpochMs });
+      return takeStream(tx, sealer, { mediaId, callUuid: session.callUuid, nowEpochMs, logged });
     });
     if (made === 'token_used') return refused(made, 'the session token was used before');
     if (made === 'concurrency_limit') return refused(made, 'too many sessions');
@@ -161,7 +158,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
   async function makeCall(
     tx: Queryable,
     given: { said: SessionClaims; agent: WebAgent; session: EmbedSession; nowEpochMs: number },
-  ): Promise<Proven> {
+  ): Promise<CallLogLine[]> {
     const { said, agent, nowEpochMs } = given;
     const { workspaceId, address, callUuid } = given.session;
     await tx.query(
@@ -187,38 +184,43 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       said.origin,
       address,
     ]);
-    return { callUuid, logged: [{ kind: 'status', data: { status: 'in_progress' }, atEpochMs: nowEpochMs }] };
+    return [{ kind: 'status', data: { status: 'in_progress' }, atEpochMs: nowEpochMs }];
   }
 
   async function resume(mediaId: string, token: ResumeToken, upgradeRequest: LiveUpgradeRequest): Promise<ClaimAnswer> {
-    const seen = await readOwnCall(database, token.callUuid);
+    const { callUuid } = token;
+    const seen = await readOwnCall(database, callUuid);
     if (seen === undefined || seen.channel !== 'web')
       return refused('token_invalid', 'the resume token names no session');
     const [session] = await database.query<{ origin: string; audio: NegotiatedAudio | null }>(
       'SELECT origin, audio FROM web_sessions WHERE call_uuid = $1',
-      [token.callUuid],
+      [callUuid],
     );
     if (session === undefined) return refused('token_invalid', 'the resume token names no session');
     if (!originFits(upgradeRequest, session.origin))
       return refused('origin_not_allowed', 'the socket comes from another origin');
     const definition = await readAgentDefinition(database, seen);
-    await allWritten(token.callUuid);
-    const won = await claimedStream(deps, mediaId, async (tx) => {
-      const before = await lockCall(tx, token.callUuid);
+    await allWritten(callUuid);
+    const nowEpochMs = clock.epochMs();
+    const won = await database.transaction(async (tx) => {
+      const before = await lockCall(tx, callUuid);
       if (before === undefined || isTerminal(before.status) || before.ending !== null) return 'session_over';
       const spent = await tx.query('SELECT 1 AS one FROM web_sessions WHERE call_uuid = $1 AND resume_number > $2', [
-        token.callUuid,
+        callUuid,
         token.number,
       ]);
       if (before.epoch !== token.epoch || spent.length > 0) return 'token_used';
-      await tx.query('UPDATE web_sessions SET resume_number = 0 WHERE call_uuid = $1', [token.callUuid]);
-      return { callUuid: token.callUuid, detail: { resumed: true }, turns: await readTurns(tx, token.callUuid) };
+      await tx.query('UPDATE web_sessions SET resume_number = 0 WHERE call_uuid = $1', [callUuid]);
+      const turns = await readTurns(tx, callUuid);
+      const stream = await takeStream(tx, sealer, { mediaId, callUuid, nowEpochMs, detail: { resumed: true } });
+      return { stream, turns };
     });
     if (typeof won === 'string') return refused(won, 'the session is over, or has gone on elsewhere');
-    const { call, ownerBefore, proof } = won;
-    if (ownerBefore !== null && ownerBefore !== mediaId) deps.superseded(call.callUuid, ownerBefore);
-    log.info({ callUuid: call.callUuid, epoch: call.epoch }, 'a web session goes on in another process');
-    return sessionOf(won, definition, session.origin, { audio: session.audio, turns: proof.turns });
+    const { stream, turns } = won;
+    const { call, ownerBefore } = stream;
+    if (ownerBefore !== null && ownerBefore !== mediaId) deps.superseded(callUuid, ownerBefore);
+    log.info({ callUuid, epoch: call.epoch }, 'a web session goes on in another process');
+    return sessionOf(stream, definition, session.origin, { audio: session.audio, turns });
   }
 
   /** A page that ends its session may ask again before its end is written. */
@@ -229,12 +231,12 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     }
   }
 
-  function sessionOf(
-    won: Omit<ClaimedStream<Proven>, 'proof'>,
+  async function sessionOf(
+    won: ClaimedStream,
     definition: AgentDefinition,
     origin: string,
     resumed: WebSetup['resumed'],
-  ): ClaimAnswer {
+  ): Promise<ClaimAnswer> {
     const { call } = won;
     const web = {
       origin,
@@ -243,7 +245,10 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       resumed,
     };
     // Mu-law until the client has said what it wants.
-    return { ok: true, setup: setupOfStream(won, definition, { carrierCallId: null, format: MULAW_8K, web }) };
+    return {
+      ok: true,
+      setup: await setupOfStream(deps, won, definition, { carrierCallId: null, format: MULAW_8K, web }),
+    };
   }
 
   async function purgeBurned(): Promise<void> {

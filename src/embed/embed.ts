@@ -34,8 +34,10 @@ export interface EmbedDeps {
   isDraining(): boolean;
   /** A media process takes calls, and one more session would find a place: only looked at. */
   hasRoom(): boolean;
-  /** A session's place is taken when its socket is claimed. Whoever gets the claim's answer says that it is carried. */
+  /** A session's place is taken when its socket is claimed. */
   room: ClaimSessionDeps['room'];
+  /** As for a carrier's stream. Absent in tests, which say themselves what is carried. */
+  withStream?: Pick<ClaimSessionDeps, 'carried' | 'clipsOf' | 'grantsOf'>;
 }
 
 export interface Embed {
@@ -73,6 +75,7 @@ export function createEmbed(deps: EmbedDeps): Embed {
       log,
       bus,
       sealer: deps.sealer,
+      ...deps.withStream,
       tokens,
       resumeKeys: createResumeKeys(masterKeys),
       ownOrigin,

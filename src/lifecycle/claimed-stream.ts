@@ -2,14 +2,17 @@
  * A media process gets a call's stream: what is the same for a carrier's stream and a browser's session, once whoever
  * asked has proved that it may have it. The epoch rises, and what an older owner still says is refused from then; the
  * lease, the recording's key and the state to go on from are the new owner's. Called by `src/media-link/claim.ts` and
- * `src/embed/claim-session.ts`, which know what a proof is.
+ * `src/embed/claim-session.ts`, which know what a proof is: `takeStream` in the transaction in which they burn the
+ * token, `setupOfStream` after it.
  */
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { EMPTY_CHECKPOINT, type StoredCheckpoint } from '../../media/contract/checkpoint.ts';
+import type { CallClips } from '../../media/contract/clip.ts';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import { appendCallLog, type CallLogLine } from '../calls/append-call-log.ts';
-import type { CallEventBus } from '../calls/call-event-bus.ts';
+import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
 import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { placeholdersOf } from '../calls/call-setup.ts';
 import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
@@ -23,72 +26,73 @@ export interface ClaimedStreamDeps {
   clock: Clock;
   bus: Pick<CallEventBus, 'publish'>;
   sealer: Sealer;
+  /** A media process has the call: it takes no place of those that are kept for calls to come. */
+  carried?(callUuid: string): void;
+  /** Never rejects. Absent: no agent has any. */
+  clipsOf?(agentId: string, agent: AgentDefinition): Promise<CallClips | undefined>;
+  /** Absent: no agent names any. */
+  grantsOf?(callUuid: string, agent: AgentDefinition): Promise<readonly ConnectionGrant[] | undefined>;
 }
 
-/** What a proof that held names. */
-export interface Proven {
+/** What a token that held names. */
+export interface ProvenClaim {
+  /** Who claims. */
+  mediaId: string;
   callUuid: string;
+  nowEpochMs: number;
   /** Lines of the call's log that belong before the claim's. */
   logged?: readonly CallLogLine[];
   /** More that the claim's line says. */
   detail?: Readonly<Record<string, unknown>>;
 }
 
-export interface ClaimedStream<Proof extends Proven> {
-  proof: Proof;
+export interface ClaimedStream {
   /** As it is now, with its new epoch. */
   call: CallRow;
   /** Who had its stream before; null: nobody. */
   ownerBefore: string | null;
   recordingKeyHex: string;
   checkpoint: StoredCheckpoint | null;
+  /** To be told when it is committed. */
+  events: CallEvent[];
   atEpochMs: number;
 }
 
-/**
- * One transaction: `prove` burns the token, or says in a word why it does not hold, and the call of a token that held
- * is `mediaId`'s. What `prove` has written stays written either way. Rejects when the database is away; then nothing
- * was burned, or the lease runs out unused.
- */
-export async function claimedStream<Word extends Proven | string>(
-  { database, clock, bus, sealer }: ClaimedStreamDeps,
-  mediaId: string,
-  prove: (tx: Queryable, nowEpochMs: number) => Promise<Word>,
-): Promise<ClaimedStream<Exclude<Word, string>> | Extract<Word, string>> {
-  const nowEpochMs = clock.epochMs();
-  const won = await database.transaction(async (tx) => {
-    const word = await prove(tx, nowEpochMs);
-    if (typeof word === 'string') return word as Extract<Word, string>;
-    const proof = word as Exclude<Word, string>;
-    const { callUuid, logged = [], detail } = proof;
-    const before = (await lockCall(tx, callUuid)) as CallRow;
-    const lease = {
-      epoch: before.epoch + 1,
-      ownerMediaId: mediaId,
-      leaseUntil: new Date(nowEpochMs + LEASE_MS),
-      mediaStoppedAt: null,
-    };
-    const owned: CallRow = { ...before, ...lease };
-    const call: CallRow = { ...owned, deadlineAt: nextDeadline(owned, nowEpochMs) };
-    await patchCall(tx, callUuid, { ...lease, deadlineAt: call.deadlineAt });
-    const data = { mediaId, epoch: call.epoch, ...detail };
-    const lines = [...logged, { kind: 'media.claimed', data, atEpochMs: nowEpochMs }];
-    const events = await appendCallLog(tx, callUuid, lines);
-    const recordingKeyHex = await issueRecordingKey(tx, sealer, call);
-    const checkpoint = await resumeFrom(tx, call, nowEpochMs);
-    return { events, stream: { proof, call, ownerBefore: before.ownerMediaId, recordingKeyHex, checkpoint } };
-  });
-  if (typeof won === 'string') return won;
-  for (const event of won.events) bus.publish(event);
-  return { ...won.stream, atEpochMs: nowEpochMs };
+/** In the transaction that burned the token: the call is `mediaId`'s when that commits. */
+export async function takeStream(
+  tx: Queryable,
+  sealer: Sealer,
+  { mediaId, callUuid, nowEpochMs, logged = [], detail }: ProvenClaim,
+): Promise<ClaimedStream> {
+  const before = (await lockCall(tx, callUuid)) as CallRow;
+  const lease = {
+    epoch: before.epoch + 1,
+    ownerMediaId: mediaId,
+    leaseUntil: new Date(nowEpochMs + LEASE_MS),
+    mediaStoppedAt: null,
+  };
+  const owned: CallRow = { ...before, ...lease };
+  const call: CallRow = { ...owned, deadlineAt: nextDeadline(owned, nowEpochMs) };
+  await patchCall(tx, callUuid, { ...lease, deadlineAt: call.deadlineAt });
+  const data = { mediaId, epoch: call.epoch, ...detail };
+  const lines = [...logged, { kind: 'media.claimed', data, atEpochMs: nowEpochMs }];
+  const events = await appendCallLog(tx, callUuid, lines);
+  const recordingKeyHex = await issueRecordingKey(tx, sealer, call);
+  const checkpoint = await resumeFrom(tx, call, nowEpochMs);
+  return { call, ownerBefore: before.ownerMediaId, recordingKeyHex, checkpoint, events, atEpochMs: nowEpochMs };
 }
 
-/** What media is told of it. `leg`: what only a carrier's, or only a browser's, has. */
-export function setupOfStream(
-  { call, recordingKeyHex, checkpoint, atEpochMs }: Omit<ClaimedStream<Proven>, 'proof'>,
+/** It is committed: who follows the call hears of it, and this is what media is given. `leg`: what only its kind has. */
+export async function setupOfStream(
+  { bus, carried, clipsOf, grantsOf }: Pick<ClaimedStreamDeps, 'bus' | 'carried' | 'clipsOf' | 'grantsOf'>,
+  { call, recordingKeyHex, checkpoint, events, atEpochMs }: ClaimedStream,
   agent: AgentDefinition,
   leg: Pick<CallSetup, 'carrierCallId' | 'format' | 'web'>,
-): CallSetup {
+): Promise<CallSetup> {
+  for (const event of events) bus.publish(event);
+  carried?.(call.callUuid);
+  const clips = await clipsOf?.(call.agentId, agent);
+  const grants = await grantsOf?.(call.callUuid, agent);
   return {
     callUuid: call.callUuid,
     epoch: call.epoch,
@@ -103,6 +107,8 @@ export function setupOfStream(
     record: true,
     recordingKeyHex,
     checkpoint,
+    ...(clips && { clips }),
+    ...(grants && { grants }),
     ...leg,
   };
 }

@@ -34,6 +34,8 @@ export interface TransitionDeps {
   follow(tx: Queryable, call: CallRow, observation: Observation, finished: boolean): Promise<string[]>;
   /** Told after the commit; must not throw and must not block. */
   perform(call: CallRow, effects: SideEffect[]): void;
+  /** The call is over; told after the commit, once. Whatever was held for it is let go; must not throw or block. */
+  ended?(call: CallRow): void;
   /** The row's next timer, told after the commit, so that a near one is not late by a sweep. */
   deadlineMoved(deadlineAt: Date | null): void;
 }
@@ -128,6 +130,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
     if (done.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(done.deliveryIds);
     if (done.change.effects.length > 0) deps.perform(done.call, done.change.effects);
     deps.deadlineMoved(done.call.deadlineAt);
+    if (done.change.finished) deps.ended?.(done.call);
   }
 }
 

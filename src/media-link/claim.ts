@@ -1,14 +1,14 @@
 /**
  * A carrier's media socket wants its call: who it is, whether the carrier signed, and whether it is the first. One
  * UPDATE burns the token, so of any number of claims one wins; what the winner gets is in
- * `src/lifecycle/claimed-stream.ts`. Asked by media over the link.
+ * `src/lifecycle/claimed-stream.ts`. Asked by media over the link (`media-peer.ts`).
  */
 import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
 import { readOwnCall } from '../calls/call-row.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
-import { type ClaimedStreamDeps, claimedStream, setupOfStream } from '../lifecycle/claimed-stream.ts';
+import { type ClaimedStreamDeps, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
 import type { LineCarriers } from '../lifecycle/line-carriers.ts';
 import { sha256OfToken } from '../lifecycle/stream-token.ts';
 
@@ -24,39 +24,44 @@ const REFUSED = {
   used: { ok: false, httpStatus: 409, why: 'the token was used before, or the call is over' },
 } as const satisfies Record<string, ClaimAnswer>;
 
-/** Rejects when the database is away; then nothing was burned, or the lease runs out unused. */
-export async function claimStream(deps: ClaimDeps, mediaId: string, claim: ClaimRequest): Promise<ClaimAnswer> {
-  const { database, log } = deps;
-  const tokenSha256 = sha256OfToken(claim.token);
-  const rows = await database.query<{ callUuid: string }>(
-    'SELECT call_uuid AS "callUuid" FROM calls WHERE media_token_sha256 = $1',
-    [tokenSha256],
-  );
-  const callUuid = rows[0]?.callUuid;
-  const seen = callUuid === undefined ? undefined : await readOwnCall(database, callUuid);
-  if (seen === undefined || seen.carrier !== claim.carrier) return REFUSED.unknown;
+export type ClaimStream = (mediaId: string, claim: ClaimRequest) => Promise<ClaimAnswer>;
 
-  const carrier = await deps.lineCarriers.of(seen);
-  const signature = carrier.verifyUpgrade({ url: `${deps.publicUrl}${claim.url}`, headers: claim.headers });
-  if (signature === 'bad') {
-    log.warn(
-      { callUuid: seen.callUuid, carrier: claim.carrier },
-      "a media socket without the carrier's signature was refused",
+/** The function that it returns rejects when the database is away: nothing was burned, or the lease runs out unused. */
+export function createClaimStream(deps: ClaimDeps): ClaimStream {
+  const { database, clock, sealer, log } = deps;
+  return async (mediaId, claim) => {
+    const tokenSha256 = sha256OfToken(claim.token);
+    const rows = await database.query<{ callUuid: string }>(
+      'SELECT call_uuid AS "callUuid" FROM calls WHERE media_token_sha256 = $1',
+      [tokenSha256],
     );
-    return REFUSED.unsigned;
-  }
-  const agent = await readAgentDefinition(database, seen);
-  const won = await claimedStream(deps, mediaId, async (tx, nowEpochMs) => {
-    const burned = await tx.query(
-      `UPDATE calls SET media_token_used_at = $3
-        WHERE call_uuid = $1 AND media_token_sha256 = $2 AND media_token_used_at IS NULL AND status = 'in_progress'
-          AND carrier_ended_at IS NULL AND ending IS NULL
-       RETURNING 1 AS one`,
-      [seen.callUuid, tokenSha256, new Date(nowEpochMs)],
-    );
-    return burned.length === 0 ? 'used' : { callUuid: seen.callUuid };
-  });
-  if (won === 'used') return REFUSED.used;
-  const { carrierCallId } = won.call;
-  return { ok: true, setup: setupOfStream(won, agent, { carrierCallId, format: formatAtCarrier(won.call.carrier) }) };
+    const callUuid = rows[0]?.callUuid;
+    const seen = callUuid === undefined ? undefined : await readOwnCall(database, callUuid);
+    if (seen === undefined || seen.carrier !== claim.carrier) return REFUSED.unknown;
+
+    const carrier = await deps.lineCarriers.of(seen);
+    const signature = carrier.verifyUpgrade({ url: `${deps.publicUrl}${claim.url}`, headers: claim.headers });
+    if (signature === 'bad') {
+      log.warn(
+        { callUuid: seen.callUuid, carrier: claim.carrier },
+        "a media socket without the carrier's signature was refused",
+      );
+      return REFUSED.unsigned;
+    }
+    const agent = await readAgentDefinition(database, seen);
+    const nowEpochMs = clock.epochMs();
+    const won = await database.transaction(async (tx) => {
+      const burned = await tx.query(
+        `UPDATE calls SET media_token_used_at = $3
+          WHERE call_uuid = $1 AND media_token_sha256 = $2 AND media_token_used_at IS NULL AND status = 'in_progress'
+            AND carrier_ended_at IS NULL AND ending IS NULL
+         RETURNING 1 AS one`,
+        [seen.callUuid, tokenSha256, new Date(nowEpochMs)],
+      );
+      return burned.length === 0 ? null : takeStream(tx, sealer, { mediaId, callUuid: seen.callUuid, nowEpochMs });
+    });
+    if (won === null) return REFUSED.used;
+    const leg = { carrierCallId: won.call.carrierCallId, format: formatAtCarrier(won.call.carrier) };
+    return { ok: true, setup: await setupOfStream(deps, won, agent, leg) };
+  };
 }

@@ -13,6 +13,8 @@ export interface InboxOptions<Message> {
   /** Messages of one call, in order; more than one only where `mergeable` says so for all of them. */
   handle(messages: readonly Message[]): Promise<void>;
   mergeable(message: Message): boolean;
+  /** Some were written: whatever stood in the way does so no more. */
+  written?(): void;
   /**
    * True: the same messages are tried again. False: they are dropped. Told each time; logs once
    * per outage, or per drop.
@@ -138,6 +140,7 @@ export class Inbox<Message> {
     while (!this.#closed) {
       try {
         await this.#options.gate.pass(() => this.#options.handle(messages));
+        this.#options.written?.();
         break;
       } catch (error) {
         if (!this.#options.shouldRetry(error, messages)) break;

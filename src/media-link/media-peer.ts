@@ -14,6 +14,7 @@ import type {
 } from '../../media/contract/link-messages.ts';
 import type { MetricFamily } from '../../media/contract/metrics.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
+import type { ClaimStream } from './claim.ts';
 import { type Gate, Inbox } from './inbox.ts';
 import { type CallMessage, isEvent, type MediaMessages } from './media-messages.ts';
 import type { MediaMember, MediaPool } from './media-pool.ts';
@@ -26,7 +27,10 @@ export interface MediaPeerDeps {
   gate: Gate;
   pool: MediaPool;
   messages: MediaMessages;
-  claim(mediaId: string, claim: ClaimRequest): Promise<ClaimAnswer>;
+  /** A carrier's socket wants its call. */
+  claimStream: ClaimStream;
+  /** A browser's wants its session. */
+  claimSession: ClaimStream;
   /** Of a recording that an earlier run of the process left unfinished. */
   recordingDisposition(stream: { callUuid: string; epoch: number }): Promise<RecordingDisposition>;
   renewLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
@@ -87,8 +91,8 @@ export class MediaPeer implements MediaMember {
     this.#inbox = new Inbox({
       clock: deps.clock,
       gate: deps.gate,
-      handle: async (messages) => {
-        await deps.messages.handle(messages);
+      handle: deps.messages.handle,
+      written: () => {
         this.#databaseWasAway = false;
       },
       mergeable: isEvent,
@@ -255,8 +259,8 @@ export class MediaPeer implements MediaMember {
   }
 
   #answerClaim(requestId: number, claim: ClaimRequest, number: number): void {
-    this.#deps
-      .claim(this.mediaId, claim)
+    const { claimStream, claimSession } = this.#deps;
+    (claim.carrier === 'web' ? claimSession : claimStream)(this.mediaId, claim)
       .catch((error: unknown): ClaimAnswer => {
         this.#deps.log.error({ err: error, carrier: claim.carrier }, 'a media stream could not be claimed');
         return { ok: false, httpStatus: 503, why: 'control cannot look the call up now' };

@@ -71,11 +71,8 @@ export interface SocketLimits {
   pingsItself: boolean;
 }
 
-export interface SocketRoute<UserData> {
-  /** `/media/`: every path that begins with it. Begins and ends with a slash. */
-  pathPrefix: string;
-  limits: SocketLimits;
-  upgrade(request: UpgradeRequest, decision: UpgradeDecision<UserData>): void;
+/** What becomes of a socket that was let in. */
+export interface SocketEvents<UserData> {
   open(socket: MediaSocket<UserData>): void;
   /** `message` is void when the callback returns: copy what must stay. Text was checked to be UTF-8. */
   message(socket: MediaSocket<UserData>, message: Uint8Array, isBinary: boolean): void;
@@ -83,6 +80,13 @@ export interface SocketRoute<UserData> {
   drained(socket: MediaSocket<UserData>): void;
   /** Once for every socket that opened, whoever ended it; nothing may be sent any more. */
   closed(socket: MediaSocket<UserData>, code: number): void;
+}
+
+export interface SocketRoute<UserData> extends SocketEvents<UserData> {
+  /** `/media/`: every path that begins with it. Begins and ends with a slash. */
+  pathPrefix: string;
+  limits: SocketLimits;
+  upgrade(request: UpgradeRequest, decision: UpgradeDecision<UserData>): void;
 }
 
 export interface SocketServerOptions {

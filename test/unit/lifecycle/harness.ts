@@ -67,6 +67,8 @@ export interface Harness {
   member: MediaMember;
   published: CallEvent[];
   dispatched: string[];
+  /** Calls whose end was told. */
+  ended: CallRow[];
   logged: { level: number; msg: string; callUuid?: string }[];
   newCall(changes?: Partial<NewCall>): NewCall;
   call(callUuid: string): Promise<CallRow>;
@@ -131,6 +133,7 @@ export async function createHarness(): Promise<Harness> {
   const published: CallEvent[] = [];
   const bus = createCallEventBus();
   const dispatched: string[] = [];
+  const ended: CallRow[] = [];
   const webhookDispatcher = { dispatch: (ids: readonly string[]): void => void dispatched.push(...ids) };
   const sealer = createSealer(MASTER_KEY);
   const links = createRecordingLinks(MASTER_KEY, PUBLIC_URL, clock);
@@ -155,6 +158,7 @@ export async function createHarness(): Promise<Harness> {
     webhookDispatcher,
     follow: createLeadFollower({ clock }),
     perform: effects.perform,
+    ended: (call) => void ended.push(call),
     deadlineMoved: () => {},
   });
   const uploader = createRecordingUploader({
@@ -224,6 +228,7 @@ export async function createHarness(): Promise<Harness> {
     member,
     published,
     dispatched,
+    ended,
     logged,
     newCall: (changes = {}) => ({
       workspaceId,

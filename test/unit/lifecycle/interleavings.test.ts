@@ -129,7 +129,7 @@ async function perform(callUuid: string, doing: Act, acceptLate: (id: string) =>
 }
 
 describe('callbacks, media, timers and the API at random, on a real database', () => {
-  test('100 histories: each call is dialled once, its status only rises, and it has one terminal state and one terminal event', async () => {
+  test('100 histories: each call is dialled once, its status only rises, and it has one terminal state and one terminal event, and is let go once', async () => {
     const ends = new Set<string>();
     await fc.assert(
       fc.asyncProperty(
@@ -171,6 +171,9 @@ describe('callbacks, media, timers and the API at random, on a real database', (
           expect(isTerminal(call.status)).toBe(true);
           const terminal = (await h.webhooks(callUuid)).filter((event) => event !== 'recording.ready');
           expect(terminal).toEqual([`call.${call.status}`]);
+          expect(h.ended.filter((over) => over.callUuid === callUuid).map(({ status }) => status)).toEqual([
+            call.status,
+          ]);
           const statuses = (await h.log(callUuid))
             .filter((line) => line.kind === 'status')
             .map((line) => line.data['status'] as CallStatus);

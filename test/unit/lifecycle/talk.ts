@@ -1,7 +1,7 @@
 /** Brings a call of the harness to where a test begins. */
 
 import { sha256OfToken } from '../../../src/lifecycle/stream-token.ts';
-import { claimStream } from '../../../src/media-link/claim.ts';
+import { type ClaimStream, createClaimStream } from '../../../src/media-link/claim.ts';
 import { placeCall } from '../../../src/placement/placement.ts';
 import type { NewCall } from '../../../src/placement/ports.ts';
 import { type Harness, PUBLIC_URL } from './harness.ts';
@@ -30,14 +30,16 @@ export async function answerCall(h: Harness, callUuid: string): Promise<string> 
   return token;
 }
 
+/** `change`: what else control does with a stream that is claimed. */
 export async function claimCall(
   h: Harness,
   token: string,
   mediaId = 'media-1',
-): Promise<Awaited<ReturnType<typeof claimStream>>> {
-  const deps = { ...h, bus: { publish: () => {} }, publicUrl: PUBLIC_URL, log: h.placement.log };
+  change: Partial<Parameters<typeof createClaimStream>[0]> = {},
+): ReturnType<ClaimStream> {
+  const deps = { ...h, bus: { publish: () => {} }, publicUrl: PUBLIC_URL, log: h.placement.log, ...change };
   const url = `/media/plivo/${token}`;
-  return claimStream(deps, mediaId, { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} });
+  return createClaimStream(deps)(mediaId, { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} });
 }
 
 /** Placed, answered, claimed by `media-1` with epoch 1, its stream begun. */

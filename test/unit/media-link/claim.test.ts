@@ -34,6 +34,37 @@ describe('claiming a media stream', () => {
     expect(call.leaseUntil!.getTime()).toBe(h.clock.epochMs() + 30_000);
   });
 
+  test('a claimed call is told of, gives its place back, and takes its agent’s clips and connections along, once', async () => {
+    const callUuid = await placedCall(h);
+    const token = await answerCall(h, callUuid);
+    const done: string[] = [];
+    const clips = { chime: {} } as never;
+    const grants = [{ name: 'house' }] as never;
+    const given: Parameters<typeof claimCall>[3] = {
+      bus: { publish: (event) => void done.push(`${event.kind} ${event.callUuid}`) },
+      carried: (carried) => void done.push(`carried ${carried}`),
+      async clipsOf(agentId, agent) {
+        done.push(`clips of ${agentId} ${agent.name}`);
+        return clips;
+      },
+      async grantsOf(granted, agent) {
+        done.push(`grants of ${granted} ${agent.name}`);
+        return grants;
+      },
+    };
+    const { agent } = h.newCall();
+    const answer = await claimCall(h, token, 'media-1', given);
+    expect(answer).toMatchObject({ ok: true, setup: { callUuid, epoch: 1, clips, grants } });
+    expect(done).toEqual([
+      `media.claimed ${callUuid}`,
+      `carried ${callUuid}`,
+      `clips of ${agent.id} ${agent.definition.name}`,
+      `grants of ${callUuid} ${agent.definition.name}`,
+    ]);
+    expect(await claimCall(h, token, 'media-2', given)).toMatchObject({ ok: false, httpStatus: 409 });
+    expect(done).toHaveLength(4);
+  });
+
   test('placeholders: the name wins over metadata, metadata over the agent, secrets stay out, sys.* is there', async () => {
     const metadata = {
       customer_name: 'Other',

@@ -98,6 +98,26 @@ describe('the inbox of a media process', () => {
     expect(acked).toEqual([1]);
   });
 
+  test('what was written is said, what was not or only skipped is not', async () => {
+    let written = 0;
+    const { inbox, clock, push, finish, settle } = inboxOf({ written: () => written++ });
+    inbox.skip(1);
+    push(2, 'a');
+    await settle();
+    finish[0]!(new Error('away'));
+    await settle();
+    push(3, 'b');
+    await settle();
+    finish[1]!(new Error('never'));
+    await settle();
+    expect(written).toBe(0);
+    clock.advanceMs(500);
+    await settle();
+    finish[2]!();
+    await settle();
+    expect(written).toBe(1);
+  });
+
   test('live messages that pile up are handled together, at most 64, and never across another kind', async () => {
     const { push, begun, finish, settle } = inboxOf();
     push(1, 'a');

@@ -90,7 +90,8 @@ function start(runId = 'control-1'): LinkServer {
       },
       staleCount: () => 0,
     },
-    async claim(mediaId): Promise<ClaimAnswer> {
+    claimSession: () => Promise.reject(new Error('no browser here')),
+    async claimStream(mediaId): Promise<ClaimAnswer> {
       claims.push(mediaId);
       if (databaseAway) throw new Error('away');
       return { ok: false, httpStatus: 409, why: 'used' };

@@ -9,7 +9,6 @@ import { LatenessHistogram } from '../../../media/io/lateness-histogram.ts';
 import type { Readiness } from '../../../src/api/health-routes.ts';
 import { startMetricsServer } from '../../../src/control/metrics-server.ts';
 import { probe } from '../../../src/doctor/http-probe.ts';
-import { observeEnds } from '../../../src/lifecycle/observe-ends.ts';
 import { type ControlMetrics, createControlMetrics } from '../../../src/metrics/control-metrics.ts';
 import { databaseFamilies } from '../../../src/metrics/database-metrics.ts';
 import { metricsText } from '../../../src/metrics/exposition.ts';
@@ -61,16 +60,13 @@ describe('what control counts', () => {
     const clock = new VirtualClock();
     const call = {} as never;
     const limited = { kind: 'limited', code: 'cps_limit', retryAfterSeconds: 1 } as const;
-    await timePlacements(metrics, clock, async () => limited)(call);
+    await timePlacements(metrics, clock, async () => limited).place(call);
     const away = timePlacements(metrics, clock, () => Promise.reject(new Error('away')));
-    await expect(away(call)).rejects.toThrow('away');
-    const applied = { call: { status: 'no_answer', endedReason: 'busy' }, change: { finished: true } };
-    const transitions = observeEnds((call) => metrics?.callEnded(call.status, call.endedReason ?? 'none'), {
-      apply: async () => applied as never,
-    });
-    await transitions.apply('c', { type: 'submission.unknown', why: '' });
-    applied.change.finished = false;
-    await transitions.apply('c', { type: 'submission.unknown', why: '' });
+    const refused = expect(away.place(call)).rejects.toThrow('away');
+    expect(away.underWay()).toBe(1);
+    await refused;
+    expect(away.underWay()).toBe(0);
+    metrics.callEnded('no_answer', 'busy');
 
     const text = await metricsText(new Map([['control', await metrics.families()]]));
     expect(text).toContain(

@@ -1,7 +1,7 @@
 /**
- * `/media/{carrier}/{token}`: asks control whose the token is, and joins the socket with its call. Control burns the
- * token and checks the carrier's signature; this side only refuses what needs no question. The token is a secret: it is
- * in no log line.
+ * `/media/{carrier}/{token}`: asks control whose the token is, and lets the socket in to its call's leg, which hears
+ * from it alone from then on. Control burns the token and checks the carrier's signature; this side only refuses what
+ * needs no question. The token is a secret: it is in no log line.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../../contract/clock.ts';
@@ -12,7 +12,7 @@ import type { MediaCodecFactory } from '../../carriers/media-codec.ts';
 import { type ClaimLegDeps, claimLeg } from '../../claim-leg.ts';
 import { RefusalLog } from '../../refusal-log.ts';
 import type { SocketRoute, UpgradeDecision, UpgradeRequest } from '../../socket-server/media-socket-server.ts';
-import type { CarrierLeg } from './carrier-leg.ts';
+import { type CarrierLeg, LEG_OF_SOCKET } from './carrier-leg.ts';
 
 export const MEDIA_PATH = '/media/';
 const TOKEN = /^[A-Za-z0-9_-]{16,128}$/;
@@ -46,17 +46,7 @@ export function createCarrierEndpoint(options: CarrierEndpointOptions): SocketRo
     pathPrefix: MEDIA_PATH,
     limits: LIMITS,
     upgrade: (request, decision) => new StreamUpgrade(options, refusals, request, decision).run(),
-    open: (socket) => socket.data.attach(socket),
-    message(socket, message, isBinary) {
-      const leg = socket.data;
-      try {
-        leg.message(message, isBinary);
-      } catch (error) {
-        leg.failed(error);
-      }
-    },
-    drained() {},
-    closed: (socket, code) => socket.data.socketClosed(code),
+    ...LEG_OF_SOCKET,
   };
 }
 

@@ -1,8 +1,8 @@
 /**
  * One carrier leg: the socket's messages in, the rings on the other side. It checks that the stream is the one that was
- * claimed, feeds `core/uplink.ts`, is served by the frame clock for `playout.ts`, and ends itself when the stream is
- * not what it should be. `call-registry.ts` makes it when the stream is claimed, `carrier-endpoint.ts` gives it its
- * socket, `call-life.ts` hears what becomes of it. It knows no thread, no link and no other call.
+ * claimed, joins the codec with `core/uplink.ts`, is served by the frame clock for `playout.ts`, and ends itself when
+ * the stream is not what it should be. `call-registry.ts` makes it when the stream is claimed, `carrier-endpoint.ts`
+ * lets its socket in, `call-life.ts` hears what becomes of it. It knows no thread, no link and no other call.
  */
 import { FRAME_MS, type LegFormat } from '../../../contract/audio-format.ts';
 import type { Clock } from '../../../contract/clock.ts';
@@ -10,7 +10,7 @@ import type { CallSetup } from '../../../contract/link-messages.ts';
 import type { CallBlock } from '../../../rings/call-block.ts';
 import type { MediaCodec, MediaCodecFactory, StreamEvents, StreamStart } from '../../carriers/media-codec.ts';
 import type { FrameClock } from '../../frame-clock.ts';
-import type { MediaSocket } from '../../socket-server/media-socket-server.ts';
+import type { MediaSocket, SocketEvents } from '../../socket-server/media-socket-server.ts';
 import type { CallLeg, LegEnd, LegListener } from '../core/call-leg.ts';
 import { CallRings } from '../core/call-rings.ts';
 import { type LegCounters, NO_SOUND, soundCounters } from '../core/leg-counters.ts';
@@ -58,13 +58,9 @@ export class CarrierLeg implements CallLeg, StreamEvents {
   #uplink: Uplink | null = null;
   #playout: Playout | null = null;
   #cancelDeadline: () => void = () => {};
-  #sendsDropped = 0;
   #framesAtRebind = 0;
   #peerCloseCode = 0;
   #isOver = false;
-  readonly #send = (message: Uint8Array): void => {
-    if (this.#socket?.send(message, false) === 'dropped') this.#sendsDropped++;
-  };
 
   constructor(options: CarrierLegOptions) {
     this.#options = options;
@@ -75,7 +71,8 @@ export class CarrierLeg implements CallLeg, StreamEvents {
   get counters(): LegCounters {
     const { badMessages } = this.#rare;
     const sound = this.#rings === null ? NO_SOUND : soundCounters(this.#rings, this.#uplink!, this.#playout!);
-    return { ...sound, badMessages, sendsDropped: this.#sendsDropped, peerCloseCode: this.#peerCloseCode };
+    const sendsDropped = this.#playout?.sendsDropped ?? 0;
+    return { ...sound, badMessages, sendsDropped, peerCloseCode: this.#peerCloseCode };
   }
 
   /** Ms since the stream began; 0 before. */
@@ -110,8 +107,13 @@ export class CarrierLeg implements CallLeg, StreamEvents {
       this.#end('bad_stream', CLOSE_BINARY, 'a binary message on a stream of text messages');
       return;
     }
+    const uplink = this.#uplink;
+    if (uplink !== null) uplink.arrivedMs = this.#clock.nowMs() - this.#startedAtMs;
     const decoded = this.#codec.decode(message, isBinary);
-    if (decoded === 'audio') return;
+    if (decoded === 'audio') {
+      if (uplink !== null) this.#fed(uplink);
+      return;
+    }
     const verdict = this.#rare.judge(decoded, this.#clock.nowMs() - this.#openedAtMs);
     if (verdict === 'fine') return;
     const code = verdict === 'flood' ? CLOSE_FLOOD : CLOSE_BAD_MESSAGE;
@@ -156,12 +158,8 @@ export class CarrierLeg implements CallLeg, StreamEvents {
   /** Control hangs up, and the carrier closes the socket. */
   agentEnded(): void {}
 
-  /** Presses keys towards the far end. False: the carrier's stream has no such message. */
   sendDigits(digits: string): boolean {
-    const message = this.#isOver ? undefined : this.#codec.digitsMessage?.(digits);
-    if (message === undefined) return false;
-    this.#send(message);
-    return true;
+    return !this.#isOver && this.#playout !== null && this.#playout.sendDigits(digits);
   }
 
   rebind(lostAtMs: number): CallBlock | null {
@@ -190,6 +188,11 @@ export class CarrierLeg implements CallLeg, StreamEvents {
 
   // What the codec finds in a message.
 
+  /** The uplink's, once there is one. */
+  audio: StreamEvents['audio'] = () => {
+    this.#rare.badMessages++;
+  };
+
   started(start: StreamStart): void {
     if (this.#rings !== null) {
       this.#rare.badMessages++;
@@ -201,21 +204,6 @@ export class CarrierLeg implements CallLeg, StreamEvents {
     } else if (!isFormat(start.format, setup.format)) {
       this.#end('bad_stream', CLOSE_WRONG_FORMAT, 'the start message names another audio format than was asked for');
     } else this.#begin(start);
-  }
-
-  audio(bytes: Uint8Array, start: number, lengthBytes: number, timestampMs: number): void {
-    const uplink = this.#uplink;
-    if (uplink === null) {
-      this.#rare.badMessages++;
-      return;
-    }
-    const arrivedMs = this.#clock.nowMs() - this.#startedAtMs;
-    uplink.push(bytes, start, lengthBytes, timestampMs, arrivedMs);
-    if (isTooFast(uplink.receivedMs, arrivedMs)) {
-      this.#end('bad_stream', CLOSE_FLOOD, 'audio far faster than real time');
-      return;
-    }
-    this.#options.listener.fed();
   }
 
   digit(digit: string): void {
@@ -245,12 +233,13 @@ export class CarrierLeg implements CallLeg, StreamEvents {
     const { block, record } = rings;
     this.#rings = rings;
     this.#uplink = new Uplink(setup.format, block.uplink, record);
+    this.audio = this.#uplink.audio;
     this.#playout = new Playout(
       {
         format: setup.format,
         framesPerMessage: codecFactory.framesPerMessage,
         codec: this.#codec,
-        send: this.#send,
+        socket: this.#socket!,
         record,
         startedAtMs: this.#startedAtMs,
       },
@@ -263,6 +252,12 @@ export class CarrierLeg implements CallLeg, StreamEvents {
     });
     frameClock.add(this);
     listener.started(start.streamId, start.carrierCallId, block, rings.recordMemory);
+  }
+
+  #fed(uplink: Uplink): void {
+    if (isTooFast(uplink.receivedMs, uplink.arrivedMs)) {
+      this.#end('bad_stream', CLOSE_FLOOD, 'audio far faster than real time');
+    } else this.#options.listener.fed();
   }
 
   /** A carrier sends without end: who has read something new has caught up. */
@@ -284,6 +279,20 @@ export class CarrierLeg implements CallLeg, StreamEvents {
     this.#options.listener.over(why, durationMs, detail);
   }
 }
+
+/** What a socket that was let in to a leg does, the leg hears. */
+export const LEG_OF_SOCKET: SocketEvents<CarrierLeg> = {
+  open: (socket) => socket.data.attach(socket),
+  message({ data: leg }, message, isBinary) {
+    try {
+      leg.message(message, isBinary);
+    } catch (error) {
+      leg.failed(error);
+    }
+  },
+  drained() {},
+  closed: ({ data: leg }, code) => leg.socketClosed(code),
+};
 
 /** A carrier that names no format sends what was asked for. */
 function isFormat(said: StreamStart['format'], asked: LegFormat): boolean {

@@ -10,6 +10,7 @@ import type { CallBlock } from '../../../rings/call-block.ts';
 import type { FrameRing } from '../../../rings/frame-ring.ts';
 import { PLAYED } from '../../../rings/record-ring.ts';
 import type { MediaCodec } from '../../carriers/media-codec.ts';
+import type { MediaSocket } from '../../socket-server/media-socket-server.ts';
 import { FarEnd } from './far-end.ts';
 
 /**
@@ -31,8 +32,7 @@ export interface PlayoutOptions {
   format: LegFormat;
   framesPerMessage: 1 | 3;
   codec: MediaCodec;
-  /** Puts one message on the socket. */
-  send(message: Uint8Array): void;
+  socket: Pick<MediaSocket<unknown>, 'send'>;
   record: FrameRing | null;
   /** Monotonic ms at which the stream began. */
   startedAtMs: number;
@@ -42,12 +42,14 @@ export class Playout {
   /** Frames of older generations that were dropped unsent, or taken back from the far end by a clear. */
   droppedFrames = 0;
   playedFrames = 0;
+  /** Messages that the socket did not take. */
+  sendsDropped = 0;
   /** Ms from the stream's begin to the first frame handed to the carrier; -1 before. */
   firstSentMs = -1;
   // What each frame needs, at hand: the options would be one more object to fetch.
   readonly #framesPerMessage: 1 | 3;
   readonly #codec: MediaCodec;
-  readonly #send: (message: Uint8Array) => void;
+  readonly #socket: Pick<MediaSocket<unknown>, 'send'>;
   readonly #record: FrameRing | null;
   readonly #startedAtMs: number;
   readonly #farEnd: FarEnd;
@@ -63,7 +65,7 @@ export class Playout {
   constructor(options: PlayoutOptions, block: CallBlock) {
     this.#framesPerMessage = options.framesPerMessage;
     this.#codec = options.codec;
-    this.#send = options.send;
+    this.#socket = options.socket;
     this.#record = options.record;
     this.#startedAtMs = options.startedAtMs;
     this.#block = block;
@@ -99,6 +101,14 @@ export class Playout {
     return nowMs + this.#farEnd.leadMs(nowMs) - BATCH_LEAD_MS;
   }
 
+  /** Presses keys towards the far end. False: the carrier's stream has no such message. */
+  sendDigits(digits: string): boolean {
+    const message = this.#codec.digitsMessage?.(digits);
+    if (message === undefined) return false;
+    this.#send(message);
+    return true;
+  }
+
   /** A checkpoint came back. Names of older generations, and foreign ones, change nothing. */
   acknowledged(name: string, nowMs: number): void {
     const dash = name.indexOf('-');
@@ -119,6 +129,10 @@ export class Playout {
   finish(nowMs: number): void {
     this.#settlePlayed(nowMs);
     this.droppedFrames += this.#farEnd.clear(nowMs);
+  }
+
+  #send(message: Uint8Array): void {
+    if (this.#socket.send(message, false) === 'dropped') this.sendsDropped++;
   }
 
   /** What the ring still holds of older generations, `#hasCurrent` drops. */

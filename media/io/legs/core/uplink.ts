@@ -1,8 +1,8 @@
 /**
  * Received audio of one leg: cut into 20 ms frames, whatever the carrier's chunks, and written to the call's uplink
- * ring and to the record ring, each frame at its place in stream time. Called by `carrier-leg.ts` for every audio
- * message; allocates nothing. A frame that is cut short by a gap is filled up with silence. What a full ring refuses,
- * the ring counts.
+ * ring and to the record ring, each frame at its place in stream time. A carrier's codec tells it the sound of every
+ * audio message, a browser's comes by `web-uplink.ts`; allocates nothing. A frame that is cut short by a gap is filled
+ * up with silence. What a full ring refuses, the ring counts.
  */
 import { FRAME_MS, frameBytesOf, type LegFormat, silenceByteOf } from '../../../contract/audio-format.ts';
 import type { FrameRing } from '../../../rings/frame-ring.ts';
@@ -13,6 +13,8 @@ export class Uplink {
   readonly timeline = new StreamTimeline();
   receivedFrames = 0;
   receivedBytes = 0;
+  /** When the message came that a codec is reading, stream ms. */
+  arrivedMs = 0;
   readonly #frameBytes: number;
   readonly #silenceByte: number;
   readonly #record: FrameRing | null;
@@ -28,6 +30,10 @@ export class Uplink {
     this.#record = record;
     this.#partial = new Uint8Array(this.#frameBytes);
   }
+
+  /** For a codec, which has nothing else to do with us: sound of the message that came at `arrivedMs`. */
+  readonly audio = (bytes: Uint8Array, start: number, lengthBytes: number, timestampMs: number): void =>
+    this.push(bytes, start, lengthBytes, timestampMs, this.arrivedMs);
 
   /** The call has moved to another pipeline thread. */
   rebind(ring: FrameRing): void {

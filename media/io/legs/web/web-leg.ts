@@ -315,11 +315,9 @@ export class WebLeg implements CallLeg {
     this.#time.start(nowMs);
     this.#watch.begin(nowMs);
     const { web, record: isRecorded } = setup;
-    const events = {
-      cleared: (utterance: number) => this.#orders.cleared(utterance),
-      send: (bytes: Uint8Array, start: number, lengthBytes: number) => this.#line.sound(bytes, start, lengthBytes),
-    };
-    const sound = new WebSound({ audio, web, isRecorded, bufferMs, outbound: this.#outbound, events }, nowMs);
+    const events = { cleared: (utterance: number) => this.#orders.cleared(utterance) };
+    const ways = { outbound: this.#outbound, line: this.#line, events };
+    const sound = new WebSound({ audio, web, isRecorded, bufferMs, ...ways }, nowMs);
     this.#sound = sound;
     this.#ready(audio);
     listener.negotiated(audio, visitor, this.#tokens.provenNumber);

@@ -15,6 +15,7 @@ import type { CallBlock } from '../../../rings/call-block.ts';
 import type { FrameRing } from '../../../rings/frame-ring.ts';
 import { PLAYED } from '../../../rings/record-ring.ts';
 import { goesOn, isEndMark, turnOfMark } from '../../../rings/utterance-mark.ts';
+import type { WebLine } from './web-line.ts';
 
 export interface WebPlayoutEvents {
   /** Before its first frame. `turn` 0: none. */
@@ -24,14 +25,14 @@ export interface WebPlayoutEvents {
   cleared(utterance: number): void;
   /** The browser has begun to play it, so long after its first frame was sent. */
   heard(turn: number, delayMs: number): void;
-  /** One frame. False: the browser reads too slowly, and this frame is left out. */
-  send(bytes: Uint8Array, start: number, lengthBytes: number): boolean;
 }
 
 export interface WebPlayoutOptions {
   output: LegFormat;
   bufferMs: number;
   record: FrameRing | null;
+  /** Where frames go; what it does not take is left out. */
+  line: Pick<WebLine, 'sound'>;
   events: WebPlayoutEvents;
 }
 
@@ -255,7 +256,7 @@ export class WebPlayout {
       const leadMs = this.leadMs(nowMs);
       if (leadMs > this.#options.bufferMs - FRAME_MS) return;
       if (!this.#isOpen) this.#begin(0, 0);
-      const wasSent = this.#options.events.send(ring.bytes, ring.payloadStart, ring.lengthBytes);
+      const wasSent = this.#options.line.sound(ring.bytes, ring.payloadStart, ring.lengthBytes);
       this.#count(ring, wasSent, leadMs, nowMs);
       ring.release();
       // Too slow: as fast as it would be played, and no faster.

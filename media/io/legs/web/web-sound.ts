@@ -9,6 +9,7 @@ import { CallRings } from '../core/call-rings.ts';
 import { type SoundCounters, soundCounters } from '../core/leg-counters.ts';
 import { Microphone } from './microphone.ts';
 import type { OutboundMessages } from './outbound-messages.ts';
+import type { WebLine } from './web-line.ts';
 import { WebPlayout, type WebPlayoutEvents } from './web-playout.ts';
 import { WebUplink } from './web-uplink.ts';
 
@@ -19,7 +20,8 @@ export interface WebSoundOptions {
   /** How much unplayed sound the browser may hold. */
   bufferMs: number;
   outbound: OutboundMessages;
-  events: Pick<WebPlayoutEvents, 'cleared' | 'send'>;
+  line: WebLine;
+  events: Pick<WebPlayoutEvents, 'cleared'>;
 }
 
 export class WebSound {
@@ -29,7 +31,7 @@ export class WebSound {
   readonly rings: CallRings;
   readonly #uplink: WebUplink;
 
-  constructor({ audio, web, isRecorded, bufferMs, outbound, events }: WebSoundOptions, nowMs: number) {
+  constructor({ audio, web, isRecorded, bufferMs, outbound, line, events }: WebSoundOptions, nowMs: number) {
     const { input, output } = audio;
     this.audio = audio;
     this.rings = new CallRings({ format: input, outputFormat: output, web }, isRecorded);
@@ -42,7 +44,7 @@ export class WebSound {
       heard: (turn, delayMs) => outbound.heard(turn, delayMs),
       ...events,
     };
-    this.playout = new WebPlayout({ output, bufferMs, record, events: told }, block, nowMs);
+    this.playout = new WebPlayout({ output, bufferMs, record, line, events: told }, block, nowMs);
   }
 
   /** Another pipeline thread goes on. */

@@ -21,12 +21,12 @@ function lifeOf(leg: Partial<CallLeg> = {}) {
   const told: ToControl[] = [];
   const life = new CallLife({
     setup: setupOf(sampleAgent()),
-    makeLeg: () => leg as CallLeg,
     clock: new VirtualClock(),
     log: pino({ level: 'silent' }),
     toControl: (message: ToControl) => void told.push(message),
     over: () => {},
   } as unknown as CallLifeOptions);
+  life.joins(leg as CallLeg);
   return { life, told };
 }
 

@@ -30,14 +30,17 @@ function make(framesPerMessage: 1 | 3 = 1) {
       format: MULAW_8K,
       framesPerMessage,
       codec: createPlivoCodecFactory({ framesPerMessage }).create(MULAW_8K, NO_STREAM_EVENTS),
-      send: (bytes) => {
-        const message = JSON.parse(Buffer.from(bytes).toString());
-        const atMs = state.nowMs;
-        if (message.event === 'playAudio') {
-          const audio = Buffer.from(message.media.payload, 'base64');
-          sent.push({ kind: 'audio', frames: audio.length / 160, firstByte: audio[0]!, atMs });
-        } else if (message.event === 'checkpoint') sent.push({ kind: 'checkpoint', name: message.name, atMs });
-        else if (message.event === 'clearAudio') sent.push({ kind: 'clear', atMs });
+      socket: {
+        send(bytes) {
+          const message = JSON.parse(Buffer.from(bytes).toString());
+          const atMs = state.nowMs;
+          if (message.event === 'playAudio') {
+            const audio = Buffer.from(message.media.payload, 'base64');
+            sent.push({ kind: 'audio', frames: audio.length / 160, firstByte: audio[0]!, atMs });
+          } else if (message.event === 'checkpoint') sent.push({ kind: 'checkpoint', name: message.name, atMs });
+          else if (message.event === 'clearAudio') sent.push({ kind: 'clear', atMs });
+          return 'sent';
+        },
       },
       record,
       startedAtMs: 1000,
