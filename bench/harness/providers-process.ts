@@ -13,14 +13,19 @@ export interface ProvidersProcess {
   /** Their authority, for NODE_EXTRA_CA_CERTS. */
   caFile: string;
   key: string;
+  /** Another that counts: of what stands by when the first is revoked. */
+  backupKey: string;
   /** Faults for what comes (or with `now` for what is open): `bench/emulators/providers/README.md`. */
   fault(provider: string, faults: readonly object[], now?: boolean): Promise<void>;
+  /** A key that was revoked counts again. */
+  allow(provider: string, key: string): Promise<void>;
   /** What a provider received and sent, without sound and keys. */
   journal(provider: string): Promise<Record<string, unknown>[]>;
   stop(): Promise<void>;
 }
 
 const KEY = 'emulated-key';
+const BACKUP_KEY = 'emulated-backup-key';
 const STOP_LIMIT_MS = 5_000;
 
 /** `vocabulary`: what callers may say, a phrase each. `scenario`: what the model knows; absent, the restaurant. */
@@ -35,7 +40,7 @@ export async function startProvidersProcess(options: {
     return path;
   };
   const caFile = join(folder, 'ca.pem');
-  const args = ['--key', KEY, '--ca-file', caFile];
+  const args = ['--key', KEY, '--key', BACKUP_KEY, '--ca-file', caFile];
   args.push('--vocabulary', file('vocabulary.txt', options.vocabulary.join('\n')));
   if (options.scenario !== undefined) args.push('--scenario', file('scenario.json', JSON.stringify(options.scenario)));
   const child = fork(builtEntry('bench/emulators/providers/main.js'), args, {
@@ -61,8 +66,12 @@ export async function startProvidersProcess(options: {
     origins,
     caFile,
     key: KEY,
+    backupKey: BACKUP_KEY,
     fault: async (provider, faults, now = false) => {
       await ask(provider, 'POST', `/faults${now ? '?now' : ''}`, faults);
+    },
+    async allow(provider, key) {
+      await ask(provider, 'POST', '/keys', { allow: key });
     },
     async journal(provider) {
       return ((await ask(provider, 'GET', '/journal')) as { entries: Record<string, unknown>[] }).entries;
