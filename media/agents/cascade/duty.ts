@@ -42,6 +42,11 @@ export class Duty {
     if (!speaking) this.callerEndMs = atMs;
   }
 
+  /** How long words have been owed; 0: none are. */
+  owedForMs(atMs: number): number {
+    return Number.isNaN(this.#owedSinceMs) ? 0 : atMs - this.#owedSinceMs;
+  }
+
   get callerSpeaks(): boolean {
     return !Number.isNaN(this.callerSinceMs);
   }
