@@ -21,6 +21,8 @@ export interface ProvidersProcess {
   allow(provider: string, key: string): Promise<void>;
   /** What a provider received and sent, without sound and keys. */
   journal(provider: string): Promise<Record<string, unknown>[]>;
+  /** How late an emulator said what it had to say, at worst: where that is much, silences are its own. */
+  maxLatenessMs(provider: string): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -75,6 +77,9 @@ export async function startProvidersProcess(options: {
     },
     async journal(provider) {
       return ((await ask(provider, 'GET', '/journal')) as { entries: Record<string, unknown>[] }).entries;
+    },
+    async maxLatenessMs(provider) {
+      return ((await ask(provider, 'GET', '/journal')) as { maxLatenessMs: number }).maxLatenessMs;
     },
     async stop() {
       await endChild(child, STOP_LIMIT_MS);

@@ -32,7 +32,7 @@ const longestOf = ({ silences }: StruckCall): number => Math.max(0, ...silences.
 const ms = (value: number): string => `${Math.round(value)}`.padStart(6);
 
 console.log(`seed ${values.seed}`);
-const { calls, struck } = await runStruckCalls({
+const { calls, struck, latenessMs } = await runStruckCalls({
   calls: Number(values.calls),
   atOnce: Number(values['at-once']),
   share: Number(values.share) / 100,
@@ -65,7 +65,8 @@ const ends: Record<string, number> = {};
 for (const { entry } of calls) ends[`${entry.endedReason}`] = (ends[`${entry.endedReason}`] ?? 0) + 1;
 const warnings: Record<string, number> = {};
 for (const { entry } of calls) for (const { code } of entry.warnings ?? []) warnings[code] = (warnings[code] ?? 0) + 1;
-console.log(`\nstruck ${JSON.stringify(struck)}\nends ${JSON.stringify(ends)}\nwarnings ${JSON.stringify(warnings)}`);
+console.log(`\nemulators were late by at most ${JSON.stringify(latenessMs)} ms`);
+console.log(`struck ${JSON.stringify(struck)}\nends ${JSON.stringify(ends)}\nwarnings ${JSON.stringify(warnings)}`);
 for (const call of calls) {
   const bad = [...call.stuck.map((why) => `stuck: ${why}`), ...call.lost.map((why) => `lost: ${why}`)];
   if (longestOf(call) > MOST_SILENT_MS) {

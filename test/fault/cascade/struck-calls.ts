@@ -52,6 +52,8 @@ export interface StruckCallsReport {
   calls: StruckCall[];
   /** Faults that were carried out, by name. */
   struck: Record<string, number>;
+  /** Of each emulated provider, at worst. */
+  latenessMs: Record<string, number>;
 }
 
 const ENDS_WITHIN_MS = (MOST_SECONDS + 60) * 1_000;
@@ -79,7 +81,10 @@ export async function runStruckCalls(options: StruckCallsOptions): Promise<Struc
       childOutput: () => {},
     });
     strikeAsTheySpeak(gateway, plan, providers, tool, struck);
-    return { calls: await takeCalls(gateway, plan, atOnce, say), struck };
+    const done = await takeCalls(gateway, plan, atOnce, say);
+    const latenessMs: Record<string, number> = {};
+    for (const name of Object.keys(providers.origins)) latenessMs[name] = await providers.maxLatenessMs(name);
+    return { calls: done, struck, latenessMs };
   } finally {
     await gateway?.stop();
     await providers.stop();
