@@ -30,6 +30,8 @@ export interface StandbyVoiceOptions {
 
 /** Without sound for so long the next is asked; of what has begun to sound: so long behind its playing. */
 export const HEDGE_AFTER_MS = 700;
+/** Of what nobody waits for yet: sockets are dialled for it. */
+export const HEDGE_AHEAD_AFTER_MS = 2_000;
 /** Who was late, or failed, so often in a row begins no text for a while. */
 const LOSSES = 2;
 const ASKED_LAST_MS = 30_000;
@@ -119,6 +121,7 @@ interface Attempt {
 class Speaking {
   readonly #deps: SpeakingDeps;
   #attempts: Attempt[] = [];
+  readonly #hedgeAfterMs: number;
   #asked = 0;
   /** Who sounds. */
   #speaks: Attempt | null = null;
@@ -131,6 +134,7 @@ class Speaking {
 
   constructor(deps: SpeakingDeps) {
     this.#deps = deps;
+    this.#hedgeAfterMs = deps.request.ahead === true ? HEDGE_AHEAD_AFTER_MS : HEDGE_AFTER_MS;
   }
 
   begin(): void {
@@ -216,7 +220,7 @@ class Speaking {
     this.#speaks = attempt;
     this.#soundsSinceMs = clock.nowMs();
     this.#soundMs = 0;
-    if (this.#soundsSinceMs - attempt.askedAtMs < HEDGE_AFTER_MS) fared(attempt.voice, true);
+    if (this.#soundsSinceMs - attempt.askedAtMs < this.#hedgeAfterMs) fared(attempt.voice, true);
     for (const other of this.#attempts) if (other !== attempt) drop(other);
   }
 
@@ -255,7 +259,9 @@ class Speaking {
     const newest = this.#attempts.findLast(({ isOver }) => !isOver);
     if (newest === undefined) return;
     const dueMs =
-      this.#speaks === null ? newest.askedAtMs + HEDGE_AFTER_MS : this.#soundsSinceMs + this.#soundMs + HEDGE_AFTER_MS;
+      this.#speaks === null
+        ? newest.askedAtMs + this.#hedgeAfterMs
+        : this.#soundsSinceMs + this.#soundMs + this.#hedgeAfterMs;
     this.#cancelWatch = clock.after(Math.max(1, dueMs - clock.nowMs()), () => this.#late(newest));
   }
 
@@ -266,10 +272,10 @@ class Speaking {
     const late = speaks ?? newest;
     this.#deps.fared(late.voice, false);
     if (speaks === null) {
-      this.#tell('late', late, `no sound within ${HEDGE_AFTER_MS} ms`);
+      this.#tell('late', late, `no sound within ${this.#hedgeAfterMs} ms`);
       this.#ask(0);
     } else {
-      this.#tell('failed', late, `it fell ${HEDGE_AFTER_MS} ms behind`);
+      this.#tell('failed', late, `it fell ${this.#hedgeAfterMs} ms behind`);
       drop(speaks);
       this.#goOn(new Error('the voice broke off'));
     }

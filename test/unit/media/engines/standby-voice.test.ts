@@ -1,7 +1,12 @@
 /** Voices that stand by for one another: who is asked when, who is heard, and what of the text is said again. */
 import { describe, expect, test } from 'vitest';
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../../../media/contract/engines.ts';
-import { HEDGE_AFTER_MS, StandbyVoice, type VoiceTrouble } from '../../../../media/engines/standby-voice.ts';
+import {
+  HEDGE_AFTER_MS,
+  HEDGE_AHEAD_AFTER_MS,
+  StandbyVoice,
+  type VoiceTrouble,
+} from '../../../../media/engines/standby-voice.ts';
 import { VoiceError } from '../../../../media/engines/voice-error.ts';
 import { VoiceTroubles } from '../../../../media/engines/voice-troubles.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
@@ -243,4 +248,15 @@ test('what went wrong while the phone rang is told when the call has a stream', 
     { type: 'recovery', what: 'voice_hedge', gapMs: 700, message: 'voice-0: no sound' },
     { type: 'recovery', what: 'voice_fallback', gapMs: 12, message: 'voice-0: reset' },
   ]);
+});
+
+test('a greeting that nobody waits for yet gives the first voice more time', async () => {
+  const [first, second] = [new FakeVoice(), new FakeVoice()];
+  const { clock, voice } = speaking([first, second]);
+  const request = { text: TEXT, voice: 'none', signal: new AbortController().signal, ahead: true };
+  void voice.synthesize(request, () => {});
+  clock.advanceMs(HEDGE_AHEAD_AFTER_MS - 1);
+  expect(second.asked).toHaveLength(0);
+  clock.advanceMs(1);
+  expect(second.asked).toHaveLength(1);
 });
