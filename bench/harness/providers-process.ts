@@ -34,6 +34,9 @@ const STOP_LIMIT_MS = 5_000;
 export async function startProvidersProcess(options: {
   vocabulary: readonly string[];
   scenario?: object;
+  /** Absent: keys that look like what they are. */
+  key?: string;
+  backupKey?: string;
 }): Promise<ProvidersProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-providers-'));
   const file = (name: string, text: string): string => {
@@ -42,7 +45,8 @@ export async function startProvidersProcess(options: {
     return path;
   };
   const caFile = join(folder, 'ca.pem');
-  const args = ['--key', KEY, '--key', BACKUP_KEY, '--ca-file', caFile];
+  const { key = KEY, backupKey = BACKUP_KEY } = options;
+  const args = ['--key', key, '--key', backupKey, '--ca-file', caFile];
   args.push('--vocabulary', file('vocabulary.txt', options.vocabulary.join('\n')));
   if (options.scenario !== undefined) args.push('--scenario', file('scenario.json', JSON.stringify(options.scenario)));
   const child = fork(builtEntry('bench/emulators/providers/main.js'), args, {
@@ -67,13 +71,13 @@ export async function startProvidersProcess(options: {
   return {
     origins,
     caFile,
-    key: KEY,
-    backupKey: BACKUP_KEY,
+    key,
+    backupKey,
     fault: async (provider, faults, now = false) => {
       await ask(provider, 'POST', `/faults${now ? '?now' : ''}`, faults);
     },
-    async allow(provider, key) {
-      await ask(provider, 'POST', '/keys', { allow: key });
+    async allow(provider, revoked) {
+      await ask(provider, 'POST', '/keys', { allow: revoked });
     },
     async journal(provider) {
       return ((await ask(provider, 'GET', '/journal')) as { entries: Record<string, unknown>[] }).entries;

@@ -58,8 +58,9 @@ const SCENARIO = {
   otherwise: { say: 'Very well. What else can I do for you?' },
 };
 
-export function providersOfConversation(): Promise<ProvidersProcess> {
-  return startProvidersProcess({ vocabulary: [...LINES, ...Object.values(STRANGE_LINES)], scenario: SCENARIO });
+export function providersOfConversation(keys: { key?: string; backupKey?: string } = {}): Promise<ProvidersProcess> {
+  const vocabulary = [...LINES, ...Object.values(STRANGE_LINES)];
+  return startProvidersProcess({ vocabulary, scenario: SCENARIO, ...keys });
 }
 
 /** The backups have a key of their own, so that the first can be revoked alone. */

@@ -3,24 +3,14 @@
  * them, strikes, and judges each by what is left of it. Used by `npm run fault -- cascade` and, with few calls, by the
  * test.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { EmulatedCall } from '../../../bench/harness/emulator-process.ts';
-import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
+import type { Gateway } from '../../../bench/harness/gateway.ts';
 import type { ProvidersProcess } from '../../../bench/harness/providers-process.ts';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import type { Call } from '../../../clients/typescript/src/client.ts';
-import {
-  agentOf,
-  calleeOf,
-  connectionsTo,
-  FILLERS,
-  MOST_SECONDS,
-  numberOf,
-  providersOfConversation,
-} from './conversation.ts';
-import { startMoodyTool } from './moody-tool.ts';
+import { FILLERS, MOST_SECONDS, numberOf } from './conversation.ts';
+import { startConversations } from './conversations.ts';
+import type { MoodyTool } from './moody-tool.ts';
 import { type OwedSilence, owedSilences } from './owed-silence.ts';
 import { linesWith, nameOf, planTurnFaults, strike, type TurnFault } from './turn-faults.ts';
 
@@ -62,34 +52,17 @@ const LEFT_WITHIN_MS = 60_000;
 export async function runStruckCalls(options: StruckCallsOptions): Promise<StruckCallsReport> {
   const { calls, atOnce, share, seed, say } = options;
   const plan = options.plan ?? planTurnFaults(calls, share, createRandom(seed));
-  const dataDir = mkdtempSync(join(tmpdir(), 'parley-cascade-faults-'));
-  const tool = await startMoodyTool();
-  const providers = await providersOfConversation();
   const struck: Record<string, number> = {};
-  let gateway: Gateway | null = null;
+  const world = await startConversations({ lines: plan.map(linesWith), atOnce });
+  const { gateway, providers, tool } = world;
   try {
-    gateway = await startGateway({
-      dataDir,
-      agent: agentOf(tool.url),
-      personas: plan.map((faults, call) => calleeOf(call, linesWith(faults))),
-      connections: connectionsTo(providers),
-      environment: { MODEL_ALLOW_CIDRS: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: providers.caFile },
-      concurrentCalls: atOnce + 5,
-      callsPerSecond: 20,
-      volatileDatabase: true,
-      log: () => {},
-      childOutput: () => {},
-    });
     strikeAsTheySpeak(gateway, plan, providers, tool, struck);
     const done = await takeCalls(gateway, plan, atOnce, say);
     const latenessMs: Record<string, number> = {};
     for (const name of Object.keys(providers.origins)) latenessMs[name] = await providers.maxLatenessMs(name);
     return { calls: done, struck, latenessMs };
   } finally {
-    await gateway?.stop();
-    await providers.stop();
-    tool.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    await world.close();
   }
 }
 
@@ -98,7 +71,7 @@ function strikeAsTheySpeak(
   gateway: Gateway,
   plan: readonly (readonly (TurnFault | null)[])[],
   providers: ProvidersProcess,
-  tool: Awaited<ReturnType<typeof startMoodyTool>>,
+  tool: MoodyTool,
   struck: Record<string, number>,
 ): void {
   const callOf = new Map<string, { call: number; turn: number }>();
