@@ -2,6 +2,7 @@
  * Control's end of the link on which media processes claim calls and tell of them. Made by `control.ts`, after all that
  * it hands their words to.
  */
+
 import { claimStream } from '../media-link/claim.ts';
 import { Gate } from '../media-link/inbox.ts';
 import { orphanOthers, releaseLeases, renewLeases } from '../media-link/leases.ts';
@@ -9,6 +10,7 @@ import { createLinkServer } from '../media-link/link-server.ts';
 import { createMediaMessages } from '../media-link/media-messages.ts';
 import type { MediaReports } from '../metrics/media-reports.ts';
 import { dispositionOfRecording } from '../recordings/recording-keys.ts';
+import { withTablePrices } from '../usage/agent-prices.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
@@ -57,7 +59,11 @@ export function createMediaLink(
       room.carried(callUuid);
       const clips = await sound.clips.forCall(agentId, agent);
       const grants = await connections.forCall(callUuid, agent);
-      return { ok: true, setup: { ...answer.setup, ...(clips && { clips }), ...(grants && { grants }) } };
+      const priced = await withTablePrices(database, agent, grants);
+      return {
+        ok: true,
+        setup: { ...answer.setup, agent: priced, ...(clips && { clips }), ...(grants && { grants }) },
+      };
     },
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
     renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
