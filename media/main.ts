@@ -275,7 +275,8 @@ const roomGauge = new CallRoomGauge(clock);
 let room = roomGauge.measure(loadsNow(performance.eventLoopUtilization().utilization, 0), []);
 
 function loadsNow(busyRatio: number, lateMs: number): Parameters<CallRoomGauge['measure']>[0] {
-  return { voice: tts.load(), recogniser: stt.load(), pipeline: pool.load(), sockets: { busyRatio, lateMs } };
+  const sockets = { busyRatio, lateMs };
+  return { voice: tts.load(), recogniser: stt.load(), providers: provider.load(), pipeline: pool.load(), sockets };
 }
 
 function reportRoom(): void {

@@ -11,6 +11,8 @@ await runScenario({
     chaos: 'parts of the service die under calls',
     history: 'webhooks under a nemesis: is anything lost, invented, out of order?',
     placements: 'a carrier that times out, resets and succeeds late: is any phone rung twice?',
+    cascade:
+      'conversations with a language model whose providers and tools fail: is the agent ever silent, stuck or lost?',
     fuzz: 'mutated WebSocket messages at both socket servers',
   },
 });

@@ -13,20 +13,30 @@ export interface ProvidersProcess {
   /** Their authority, for NODE_EXTRA_CA_CERTS. */
   caFile: string;
   key: string;
+  /** Another that counts: of what stands by when the first is revoked. */
+  backupKey: string;
   /** Faults for what comes (or with `now` for what is open): `bench/emulators/providers/README.md`. */
   fault(provider: string, faults: readonly object[], now?: boolean): Promise<void>;
+  /** A key that was revoked counts again. */
+  allow(provider: string, key: string): Promise<void>;
   /** What a provider received and sent, without sound and keys. */
   journal(provider: string): Promise<Record<string, unknown>[]>;
+  /** How late an emulator said what it had to say, at worst: where that is much, silences are its own. */
+  maxLatenessMs(provider: string): Promise<number>;
   stop(): Promise<void>;
 }
 
 const KEY = 'emulated-key';
+const BACKUP_KEY = 'emulated-backup-key';
 const STOP_LIMIT_MS = 5_000;
 
 /** `vocabulary`: what callers may say, a phrase each. `scenario`: what the model knows; absent, the restaurant. */
 export async function startProvidersProcess(options: {
   vocabulary: readonly string[];
   scenario?: object;
+  /** Absent: keys that look like what they are. */
+  key?: string;
+  backupKey?: string;
 }): Promise<ProvidersProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-providers-'));
   const file = (name: string, text: string): string => {
@@ -35,7 +45,8 @@ export async function startProvidersProcess(options: {
     return path;
   };
   const caFile = join(folder, 'ca.pem');
-  const args = ['--key', KEY, '--ca-file', caFile];
+  const { key = KEY, backupKey = BACKUP_KEY } = options;
+  const args = ['--key', key, '--key', backupKey, '--ca-file', caFile];
   args.push('--vocabulary', file('vocabulary.txt', options.vocabulary.join('\n')));
   if (options.scenario !== undefined) args.push('--scenario', file('scenario.json', JSON.stringify(options.scenario)));
   const child = fork(builtEntry('bench/emulators/providers/main.js'), args, {
@@ -60,12 +71,19 @@ export async function startProvidersProcess(options: {
   return {
     origins,
     caFile,
-    key: KEY,
+    key,
+    backupKey,
     fault: async (provider, faults, now = false) => {
       await ask(provider, 'POST', `/faults${now ? '?now' : ''}`, faults);
     },
+    async allow(provider, revoked) {
+      await ask(provider, 'POST', '/keys', { allow: revoked });
+    },
     async journal(provider) {
       return ((await ask(provider, 'GET', '/journal')) as { entries: Record<string, unknown>[] }).entries;
+    },
+    async maxLatenessMs(provider) {
+      return ((await ask(provider, 'GET', '/journal')) as { maxLatenessMs: number }).maxLatenessMs;
     },
     async stop() {
       await endChild(child, STOP_LIMIT_MS);

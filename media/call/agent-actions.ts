@@ -48,6 +48,11 @@ export class AgentActions {
       case 'warning':
         reporter.warning(action.code, action.message, action);
         break;
+      case 'recovery': {
+        const { what, message, afterMs } = action;
+        reporter.conversationEvent({ type: 'recovery', what, gapMs: afterMs, message, atMs: reporter.nowMs });
+        break;
+      }
       case 'listen':
         hearing.listenAnew();
         break;

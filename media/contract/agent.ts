@@ -12,6 +12,7 @@
  */
 import type { AgentDefinition } from './agent-definition.ts';
 import type { EndedReason } from './call-outcome.ts';
+import type { RecoveryKind } from './conversation.ts';
 import type { EarHints, HeardWord } from './ear.ts';
 import type { EngineChoice } from './engine-kinds.ts';
 import type { ModelChunk, ModelRequest } from './model.ts';
@@ -135,6 +136,8 @@ export type AgentAction =
   | { type: 'step'; stepId: string }
   /** `key`: what it is about, met `count` times just now. */
   | { type: 'warning'; code: string; message: string; key?: string; count?: number }
+  /** How the agent goes on after trouble; `afterMs`: how long it waited for what did not come. */
+  | { type: 'recovery'; what: RecoveryKind; message: string; afterMs: number }
   /** At once: say what is to be said before, and wait for `said`. */
   | { type: 'end'; reason: EndedReason; disposition: string | null; error: string | null };
 

@@ -51,6 +51,21 @@ export interface TurnLatency {
   agentMs: number;
 }
 
+/**
+ * How a call went on after something was lost. `pipeline_thread`: another thread took its place. `…_hedge`: nothing came
+ * in time, and the next model or voice was asked too; `…_fallback`: it failed or broke off, and the next was asked.
+ * `apology`: nobody could answer, and the call was ended with an excuse.
+ */
+export const RECOVERY_KINDS = [
+  'pipeline_thread',
+  'model_hedge',
+  'model_fallback',
+  'voice_hedge',
+  'voice_fallback',
+  'apology',
+] as const;
+export type RecoveryKind = (typeof RECOVERY_KINDS)[number];
+
 /** Shown as it happens (server-sent events, the demo); stored with the call. */
 export type ConversationEvent =
   | { type: 'speech'; who: 'user' | 'agent'; phase: 'start' | 'end'; atMs: number; turnId?: string }
@@ -64,7 +79,8 @@ export type ConversationEvent =
   | { type: 'step'; stepId: string; atMs: number }
   | { type: 'tool'; phase: 'start'; toolCallId: string; name: string; atMs: number }
   | ({ type: 'tool'; phase: 'end'; toolCallId: string; name: string; atMs: number } & ToolUseFacts)
-  | { type: 'recovery'; what: string; gapMs: number; atMs: number }
+  /** `gapMs`: what it took, or how long whoever failed was waited for. `message`: for people. */
+  | { type: 'recovery'; what: RecoveryKind; gapMs: number; message?: string; atMs: number }
   /** `key`: what it is about, such as a placeholder, met `count` times just now. */
   | { type: 'warning'; code: string; message: string; key?: string; count?: number; atMs: number };
 

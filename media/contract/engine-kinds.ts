@@ -16,12 +16,17 @@ export interface EngineUse {
   settings?: Readonly<Record<string, unknown>>;
 }
 
+/** `name`: what its engine calls the voice. */
+export type VoiceUse = EngineUse & { name: string };
+
 /** Engines of one agent. Where there are several of a kind, the first that can be had is used, the others stand by. */
 export interface EngineChoice {
   /** Null: nothing is heard. */
   ear: EngineUse | null;
-  /** Null: nothing is said in words. `name`: what its engine calls the voice. */
-  voice: (EngineUse & { name: string }) | null;
+  /** Null: nothing is said in words. */
+  voice: VoiceUse | null;
+  /** Voices that stand by for it, the preferred first: asked where it fails or is late. Absent: none. */
+  standbyVoices?: readonly VoiceUse[];
   /** By their place here an agent asks them. Absent: none. */
   models?: readonly EngineUse[];
   /** What tells the caller's voice from other sounds. `neural`: the gate alone where it cannot be had. */

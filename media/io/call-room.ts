@@ -1,6 +1,6 @@
 /**
- * How many more calls this process can talk to, by what it measures: how busy voice, recogniser, pipeline and sockets
- * are, and how late. Two rules. What is late admits nobody until it has caught up. And a call that was accepted costs
+ * How many more calls this process can talk to, by what it measures: how busy voice, recogniser, the threads that speak
+ * with providers, pipeline and sockets are, and how late. Two rules. What is late admits nobody until it has caught up. And a call that was accepted costs
  * its share before it shows: a recogniser is not asked for anything until the caller answers, so calls that are young
  * are counted as the load that they will be, by what calls have cost so far. Told to control four times a second
  * (`room`), which counts those that still ring. Pure but for the clock.
@@ -14,7 +14,7 @@ export interface WorkLoad {
   lateMs: number;
 }
 
-export const WORKERS = ['voice', 'recogniser', 'pipeline', 'sockets'] as const;
+export const WORKERS = ['voice', 'recogniser', 'providers', 'pipeline', 'sockets'] as const;
 export type Worker = (typeof WORKERS)[number];
 
 interface WorkerTraits {
@@ -33,6 +33,7 @@ interface WorkerTraits {
 const TRAITS: Readonly<Record<Worker, WorkerTraits>> = {
   voice: { mostBusyRatio: 0.7, tooLateMs: 200, firstShareRatio: 0.005, youngMs: 3_000 },
   recogniser: { mostBusyRatio: 0.75, tooLateMs: 400, firstShareRatio: 0.008, youngMs: 20_000 },
+  providers: { mostBusyRatio: 0.75, tooLateMs: 80, firstShareRatio: 0.003, youngMs: 10_000 },
   pipeline: { mostBusyRatio: 0.75, tooLateMs: 80, firstShareRatio: 0.003, youngMs: 3_000 },
   sockets: { mostBusyRatio: 0.75, tooLateMs: 40, firstShareRatio: 0.002, youngMs: 3_000 },
 };
@@ -81,6 +82,7 @@ export class CallRoomGauge {
     this.#states = {
       voice: fresh('voice'),
       recogniser: fresh('recogniser'),
+      providers: fresh('providers'),
       pipeline: fresh('pipeline'),
       sockets: fresh('sockets'),
     };

@@ -21,7 +21,7 @@ import { GreetingCache } from '../call/speaking/greeting-cache.ts';
 import { NothingKept } from '../call/speaking/greeting-files.ts';
 import { createClipSound } from '../clips/clip-sound.ts';
 import { systemClock } from '../contract/clock.ts';
-import type { EngineChoice, EngineUse } from '../contract/engine-kinds.ts';
+import type { CallUse, EngineChoice, EngineUse, VoiceUse } from '../contract/engine-kinds.ts';
 import type { TextToSpeech } from '../contract/engines.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import { safeLogOptions } from '../contract/log-safety.ts';
@@ -30,6 +30,8 @@ import type { FromPipeline, ToPipeline } from '../contract/thread-messages.ts';
 import { loadVoiceActivity } from '../engines/local/voice-activity.ts';
 import { VoiceActivityScoring } from '../engines/local/voice-activity-scoring.ts';
 import { absentModel } from '../engines/provider/absent-model.ts';
+import { type NamedVoice, StandbyVoice } from '../engines/standby-voice.ts';
+import { VoiceTroubles } from '../engines/voice-troubles.ts';
 import { osThreadId } from '../io/threads/os-thread.ts';
 import { Bell } from '../rings/bell.ts';
 import { blockShapeOf, CallBlock } from '../rings/call-block.ts';
@@ -41,6 +43,8 @@ import { callUseOf, ThreadEngines } from './thread-engines.ts';
 interface Voice {
   textToSpeech: TextToSpeech;
   greetings: GreetingCache;
+  /** Of its call's. */
+  troubles: VoiceTroubles;
 }
 
 /** Whose use of connections it is. */
@@ -131,21 +135,46 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
   }
 });
 
-async function voiceOf(choice: EngineChoice['voice'], call: CallRights): Promise<Voice> {
-  const engine = choice?.engine ?? '';
-  const use = choice === null ? null : callUseOf(choice, call);
+async function voiceOf({ voice, standbyVoices = [] }: EngineChoice, call: CallRights): Promise<Voice> {
+  const uses = voice === null ? [] : [voice, ...standbyVoices];
+  const callUses = uses.map((use) => callUseOf(use, call));
   // What one connection speaks is its own workspace's: it is kept for its call, in memory alone.
-  const key = use === null || use.connection === null ? engine : JSON.stringify([engine, use]);
-  const textToSpeech = use === null ? SPEECHLESS : await engines.voice(engine, use);
+  const isShared = uses.length <= 1 && callUses.every(({ connection }) => connection === null);
+  const key = isShared ? (voice?.engine ?? '') : JSON.stringify([uses.map(({ engine }) => engine), callUses]);
   const known = voices.get(key);
   if (known !== undefined) return known;
-  const directory = key === engine ? join(data.dataDir, 'greetings') : new NothingKept();
-  const greetings = new GreetingCache({ directory, clock, logger, textToSpeech, engine });
-  const voice = { textToSpeech, greetings };
-  voices.set(key, voice);
-  if (key !== engine) callVoices.push(key);
+  const troubles = new VoiceTroubles();
+  const textToSpeech = await speakingWith(uses, callUses, troubles);
+  const meanwhile = voices.get(key);
+  if (meanwhile !== undefined) return meanwhile;
+  const directory = isShared ? join(data.dataDir, 'greetings') : new NothingKept();
+  const greetings = new GreetingCache({ directory, clock, logger, textToSpeech, engine: voice?.engine ?? '' });
+  const made = { textToSpeech, greetings, troubles };
+  voices.set(key, made);
+  if (!isShared) callVoices.push(key);
   if (callVoices.length > MOST_CALL_VOICES) voices.delete(callVoices.shift()!);
-  return voice;
+  return made;
+}
+
+/** A voice that cannot be had is no reason not to speak with another, if there is one. */
+async function speakingWith(
+  uses: readonly VoiceUse[],
+  callUses: readonly CallUse[],
+  troubles: VoiceTroubles,
+): Promise<TextToSpeech> {
+  const [first, ...others] = uses;
+  if (first === undefined) return SPEECHLESS;
+  if (others.length === 0) return engines.voice(first.engine, callUses[0]);
+  const all = await Promise.allSettled(uses.map(({ engine }, at) => engines.voice(engine, callUses[at])));
+  const named: NamedVoice[] = [];
+  for (const [at, one] of all.entries()) {
+    const { engine, name, connection } = uses[at]!;
+    const label = connection === undefined ? engine : `${connection} (${engine})`;
+    if (one.status === 'fulfilled') named.push({ textToSpeech: one.value, name, label });
+    else troubles.told({ kind: 'failed', label, message: (one.reason as Error).message, afterMs: 0 });
+  }
+  if (named.length === 0) throw (all[0] as PromiseRejectedResult).reason;
+  return new StandbyVoice({ voices: named, clock, told: (trouble) => troubles.told(trouble) });
 }
 
 async function prepare(message: Extract<ToPipeline, { type: 'prepare' }>): Promise<void> {
@@ -163,7 +192,7 @@ async function prepare(message: Extract<ToPipeline, { type: 'prepare' }>): Promi
     return;
   }
   if (choice.voice === null) return;
-  const { greetings } = await voiceOf(choice.voice, message);
+  const { greetings } = await voiceOf(choice, message);
   const fixed = fixedSentencesOf(kind.fixedTexts(agent));
   greetings.obtain({ text, voice: choice.voice.name, format, ahead: true, fixed });
 }
@@ -197,16 +226,18 @@ function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
 }
 
 async function createSession(setup: CallSetup, memory: SharedArrayBuffer): Promise<Session> {
-  const { agent, format } = setup;
+  const { callUuid, agent, format } = setup;
   const call = CallBlock.attach(memory, blockShapeOf(setup));
   const kind = agentKindOf(agent);
-  const { ear, voice, voiceActivity, models = [] } = kind.engines(agent);
-  const speaking = await voiceOf(voice, setup);
+  const choice = kind.engines(agent);
+  const { ear, voiceActivity, models = [] } = choice;
+  const { troubles, ...speaking } = await voiceOf(choice, setup);
+  troubles.tellTo((event) => send({ type: 'call.event', callUuid, event: { ...event, atMs: call.streamMs } }));
   const frameEncoder = createFrameEncoder(setup.outputFormat ?? format, opusNow);
   return createCallSession(
     {
       clock,
-      logger: logger.child({ callUuid: setup.callUuid }),
+      logger: logger.child({ callUuid }),
       kind,
       // Last: what it makes is the session's to close, and nobody's if there is none.
       listening: ear === null ? null : await listeningTo(setup, call, ear, voiceActivity),

@@ -1,27 +1,30 @@
 /**
  * How a call went on after what carried it was lost: its `recovery` in the call log, and what the filter `hasRecovery`
- * finds. A pipeline thread that died tells of it in the call's events; a media stream that was lost shows in the call's
+ * finds. A pipeline thread that died, a model or a voice that was late or failed, tells of it in the call's events; a media stream that was lost shows in the call's
  * epoch, which counts its streams.
  */
 
+import type { RecoveryKind } from '../../media/contract/conversation.ts';
 import type { CallRecord } from '../calls/call-record.ts';
 import type { Queryable } from '../store/database.ts';
 import { facet } from './call-log-query.ts';
 
 export interface Recovery {
-  what: 'pipeline_thread' | 'media_stream';
+  what: RecoveryKind | 'media_stream';
   /** Null: the events of the call are deleted. */
   at: Date | null;
   /** On the clock of the stream. */
   atMs: number | null;
   gapMs: number | null;
+  /** For people; null: there is nothing to add. */
+  message: string | null;
 }
 
 interface Row {
   callUuid: string;
   kind: 'recovery' | 'media.claimed';
   at: Date;
-  data: { what?: Recovery['what']; atMs?: number; gapMs?: number };
+  data: { what?: RecoveryKind; atMs?: number; gapMs?: number; message?: string };
 }
 
 /** Only of calls that the search knows to have one, so that a page of others reads no events. */
@@ -41,13 +44,14 @@ export async function recoveriesOf(
   if (calls.length === 0) return found;
   const rows = await database.query<Row>(READ, [calls.map(({ callUuid }) => callUuid), facet('hasRecovery', 'true')]);
   for (const { callUuid, kind, at, data } of rows) {
-    const what = kind === 'media.claimed' ? 'media_stream' : 'pipeline_thread';
-    const one: Recovery = { what, at, atMs: data.atMs ?? null, gapMs: data.gapMs ?? null };
+    const what = kind === 'media.claimed' ? 'media_stream' : (data.what ?? 'pipeline_thread');
+    const { atMs = null, gapMs = null, message = null } = data;
+    const one: Recovery = { what, at, atMs, gapMs, message };
     found.set(callUuid, [...(found.get(callUuid) ?? []), one]);
   }
   for (const { callUuid, epoch } of calls) {
     if (epoch <= 1 || found.has(callUuid)) continue;
-    const lost: Recovery = { what: 'media_stream', at: null, atMs: null, gapMs: null };
+    const lost: Recovery = { what: 'media_stream', at: null, atMs: null, gapMs: null, message: null };
     found.set(
       callUuid,
       Array.from({ length: epoch - 1 }, () => lost),

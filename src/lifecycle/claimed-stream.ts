@@ -20,6 +20,7 @@ import { issueRecordingKey } from '../recordings/recording-keys.ts';
 import { firstStreamBegan } from '../recordings/recording-rows.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { withTablePrices } from '../usage/agent-prices.ts';
 
 export interface ClaimedStreamDeps {
   database: Database;
@@ -84,7 +85,7 @@ export async function takeStream(
 
 /** It is committed: who follows the call hears of it, and this is what media is given. `leg`: what only its kind has. */
 export async function setupOfStream(
-  { bus, carried, clipsOf, grantsOf }: Pick<ClaimedStreamDeps, 'bus' | 'carried' | 'clipsOf' | 'grantsOf'>,
+  { database, bus, carried, clipsOf, grantsOf }: Omit<ClaimedStreamDeps, 'clock' | 'sealer'>,
   { call, recordingKeyHex, checkpoint, events, atEpochMs }: ClaimedStream,
   agent: AgentDefinition,
   leg: Pick<CallSetup, 'carrierCallId' | 'format' | 'web'>,
@@ -99,7 +100,7 @@ export async function setupOfStream(
     enterprise: call.enterprise,
     agentId: call.agentId,
     agentVersion: call.agentVersion,
-    agent,
+    agent: await withTablePrices(database, agent, grants),
     placeholders: placeholdersOf(call, agent, atEpochMs),
     carrier: call.carrier,
     answeredAtEpochMs: (call.answeredAt ?? new Date(atEpochMs)).getTime(),

@@ -37,6 +37,8 @@ export const faultSchema = z.strictObject({
   /** Of `status`: 429 or 5xx as a rule. */
   status: z.int().min(400).max(599).default(503),
   retryAfterSeconds: z.int().nonnegative().optional(),
+  /** Of what is open and struck now: one alone, by its place among them (0 the oldest, 1 the newest). Default: all. */
+  pick: z.number().min(0).max(1).optional(),
   /** Of `close`. */
   code: z.int().default(1011),
   reason: z.string().default(''),

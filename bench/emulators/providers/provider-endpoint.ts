@@ -286,7 +286,10 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
     script: (...added) => faults.add(...added),
     strike(input) {
       const fault = faultSchema.parse(input);
-      const struck = [...open.values()].filter(({ path }) => path.includes(fault.on));
+      const all = [...open.values()].filter(({ path }) => path.includes(fault.on));
+      const { pick } = fault;
+      const struck =
+        pick === undefined ? all : all.slice(Math.min(Math.floor(pick * all.length), all.length - 1)).slice(0, 1);
       for (const { outlet } of struck) outlet.strike(fault);
       return struck.length;
     },

@@ -248,13 +248,23 @@ export interface CallWarning {
   count: number;
 }
 export interface Recovery {
-  /** What was lost */ what: 'pipeline_thread' | 'media_stream';
+  /** What was lost, or was late (`_hedge`: the next was asked too; `_fallback`: the next was asked instead) */
+  what:
+    | 'pipeline_thread'
+    | 'model_hedge'
+    | 'model_fallback'
+    | 'voice_hedge'
+    | 'voice_fallback'
+    | 'apology'
+    | 'media_stream';
   /** When it went on; null once the events of the call are deleted */
   at: string | null;
   /** On the clock of the stream */
   atMs: number | null;
-  /** For how long nothing was heard; null: not measured */
+  /** For how long nothing was heard, or whoever was late or failed was waited for; null: not measured */
   gapMs: number | null;
+  /** For people; null: there is nothing to add */
+  message: string | null;
 }
 /** Exactly two keys; the code is in X-Error-Code. */
 export interface ShortError {

@@ -392,7 +392,10 @@ export class Conversant implements Agent, ThinkingListener {
       code: 'llm_lost',
       message: 'No model answers; the call ends with an apology.',
     });
-    this.#endWith(this.#lines.apology, 'llm_error', null, 'No language model of the agent answered.');
+    const message = 'No language model of the agent answered.';
+    const afterMs = Math.round(this.#duty.owedForMs(this.#atMs));
+    this.#context.sink.act({ type: 'recovery', what: 'apology', message, afterMs });
+    this.#endWith(this.#lines.apology, 'llm_error', null, message);
   }
 
   used(model: number, usage: ModelUsage): void {

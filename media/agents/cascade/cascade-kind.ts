@@ -48,19 +48,20 @@ function enginesOf({
   voiceActivity = 'gate',
 }: CascadeAgent): EngineChoice {
   const languages = { language, languages: [language, ...otherLanguages] };
-  const voice = speak[0]!;
+  const [voice, ...standbyVoices] = speak.map(({ engine, voice: name, connection, settings, model }) => ({
+    engine,
+    name,
+    ...(connection === undefined ? {} : { connection }),
+    settings: { ...settings, language, ...named(model) },
+  }));
   return {
     ear: {
       engine: listen.engine,
       ...(listen.connection === undefined ? {} : { connection: listen.connection }),
       settings: { ...listen.settings, ...languages, ...named(listen.model), keyterms: listen.keyterms ?? [] },
     },
-    voice: {
-      engine: voice.engine,
-      name: voice.voice,
-      ...(voice.connection === undefined ? {} : { connection: voice.connection }),
-      settings: { ...voice.settings, language, ...named(voice.model) },
-    },
+    voice: voice!,
+    standbyVoices,
     models: think.map(({ engine = MODEL_ENGINE, connection, model, temperature, settings }) => ({
       engine,
       connection,

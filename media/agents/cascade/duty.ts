@@ -9,6 +9,9 @@
 const NEXT_FILLER_AFTER_MS = 1_300;
 /** The caller makes some sound, and no words: longer than this nobody waits for it. */
 const LONGEST_WAIT_FOR_CALLER_MS = 3_000;
+/** From the end of the caller's sound, as it is told, until their turn is over and its words are known, as a rule. */
+const TURN_TAKES_MS = 600;
+const LONGEST_TURN_TAKES_MS = 2_500;
 /** After a sound of the caller that may become words. */
 const AFTER_CALLER_MS = 400;
 
@@ -42,6 +45,11 @@ export class Duty {
     if (!speaking) this.callerEndMs = atMs;
   }
 
+  /** How long words have been owed; 0: none are. */
+  owedForMs(atMs: number): number {
+    return Number.isNaN(this.#owedSinceMs) ? 0 : atMs - this.#owedSinceMs;
+  }
+
   get callerSpeaks(): boolean {
     return !Number.isNaN(this.callerSinceMs);
   }
@@ -63,10 +71,20 @@ export class Duty {
     if (isSpeaking || !this.mayBegin(atMs)) return false;
     const dueMs =
       this.#fillers === 0
-        ? Math.max(this.#owedSinceMs, this.agentEndMs) + fillerAfterMs
+        ? this.#firstDueMs(fillerAfterMs)
         : Math.max(this.agentEndMs, this.callerEndMs) + NEXT_FILLER_AFTER_MS;
     if (atMs < dueMs) return false;
     this.#fillers++;
     return true;
+  }
+
+  /** So long after words are owed; sooner where it took long until it was known what the caller had said. */
+  #firstDueMs(fillerAfterMs: number): number {
+    const sinceMs = Math.max(this.#owedSinceMs, this.agentEndMs);
+    const waitedMs = sinceMs - this.callerEndMs;
+    // Longer ago, it is not that sound which is answered.
+    const isAnswer = this.callerEndMs > this.agentEndMs && waitedMs <= LONGEST_TURN_TAKES_MS;
+    const lateMs = isAnswer ? Math.max(0, waitedMs - TURN_TAKES_MS) : 0;
+    return sinceMs + Math.max(0, fillerAfterMs - lateMs);
   }
 }

@@ -174,6 +174,7 @@ export class Thinking {
         newest.model,
         `No word within ${this.#deps.hedgeAfterMs} ms; the next model is asked too.`,
       );
+      this.#recover('model_hedge', newest, atMs);
       this.#askNext(thought, atMs);
     }
   }
@@ -200,6 +201,7 @@ export class Thinking {
     if (fault === 'refused' || fault === 'no_connection') this.#barred.add(attempt.model);
     else this.#lost(attempt.model, atMs);
     this.#warn('llm_failed', attempt.model, `${fault}: ${message}`);
+    if (!thought.isHeld) this.#recover('model_fallback', attempt, atMs);
     if (thought.answers === attempt) {
       this.#brokeOff(thought);
       return;
@@ -215,6 +217,7 @@ export class Thinking {
     this.#deps.sink.act({ type: 'unask', ref: attempt.ref });
     this.#lost(attempt.model, atMs);
     this.#warn('llm_failed', attempt.model, `timeout: The answer broke off for ${STALL_MS} ms.`);
+    this.#recover('model_fallback', attempt, atMs);
     this.#brokeOff(thought);
   }
 
@@ -259,6 +262,12 @@ export class Thinking {
     if (++this.#losses[model]! < LOSSES) return;
     this.#losses[model] = 0;
     this.#lastUntilMs[model] = atMs + ASKED_LAST_MS;
+  }
+
+  #recover(what: 'model_hedge' | 'model_fallback', { model, askedAtMs }: Attempt, atMs: number): void {
+    const { connection, model: name } = this.#deps.models[model]!;
+    const message = `${connection} (${name}) ${what === 'model_hedge' ? 'is late' : 'failed'}`;
+    this.#deps.sink.act({ type: 'recovery', what, message, afterMs: Math.round(atMs - askedAtMs) });
   }
 
   #warn(code: string, model: number, message: string): void {

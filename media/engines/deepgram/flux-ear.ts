@@ -39,7 +39,7 @@ const FORCE_END = '{"type":"ForceEndTurn"}';
 /** Where no sound comes, no turn ends: half a second of silence takes its place. */
 const SILENCE_MS = 500;
 /** The call waits 1.5 s for a final. */
-const ANSWER_WITHIN_MS = 1_000;
+const ANSWER_WITHIN_MS = 800;
 /** The end of what is asked for is silence already, at least so much of it. */
 const END_IS_SILENT_MS = 300;
 /** A turn that has ended before the call knew of it is its turn, if the call's begins no later than so long after. */

@@ -20,6 +20,8 @@ interface Turn {
   /** What is asked for is known when sound up to here is settled. */
   coverMs: number;
   told: string;
+  /** Since when its words have been asked for in vain; NaN: they have not. */
+  askedAtMs: number;
   /** Its socket was lost. */
   wasLost: boolean;
   cancelWait: () => void;
@@ -36,8 +38,10 @@ const BEFORE_ONSET_MS = 500;
  */
 const PAUSE_IS_SILENT_MS = 450;
 const END_IS_SILENT_MS = 150;
-/** The call waits 1.5 s for a final. */
-const ANSWER_WITHIN_MS = 1_000;
+/** From the first asking in a pause: the caller waits for more than this answer. The call waits 1.5 s for a final. */
+const ANSWER_WITHIN_MS = 800;
+/** For the final, however long was waited in the pause before. */
+const LEAST_WAIT_MS = 300;
 
 export const openListenEar: OpenProviderEar = (wish, deps, listener) => new ListenEar(wish, deps, listener);
 
@@ -89,7 +93,16 @@ class ListenEar implements ProviderEar {
     this.turnDropped();
     const fromMs = Math.max(onsetMs - BEFORE_ONSET_MS, this.#doneMs);
     this.#heard.forget(fromMs);
-    this.#turn = { number: turn, fromMs, wants: 'words', coverMs: 0, told: '', wasLost: false, cancelWait: () => {} };
+    this.#turn = {
+      number: turn,
+      fromMs,
+      wants: 'words',
+      coverMs: 0,
+      told: '',
+      askedAtMs: Number.NaN,
+      wasLost: false,
+      cancelWait: () => {},
+    };
     this.#socket.expect(true);
     if (this.#isLost) this.#later(() => this.#fail());
     else if (this.#heard.since(fromMs).length > 0) this.#later(() => this.#tell());
@@ -101,7 +114,9 @@ class ListenEar implements ProviderEar {
 
   wentOn(): void {
     const turn = this.#turn;
-    if (turn === null || turn.wants !== 'conclusion') return;
+    if (turn === null) return;
+    turn.askedAtMs = Number.NaN;
+    if (turn.wants !== 'conclusion') return;
     turn.cancelWait();
     turn.wants = 'words';
     this.#socket.expect(true);
@@ -141,7 +156,10 @@ class ListenEar implements ProviderEar {
     if (this.#isSettled(turn)) turn.cancelWait = this.#later(() => this.#answer());
     else {
       this.#socket.say(FINALIZE);
-      turn.cancelWait = this.#deps.clock.after(ANSWER_WITHIN_MS, () => this.#answer());
+      const nowMs = this.#deps.clock.nowMs();
+      if (Number.isNaN(turn.askedAtMs)) turn.askedAtMs = nowMs;
+      const waitMs = Math.max(LEAST_WAIT_MS, turn.askedAtMs + ANSWER_WITHIN_MS - nowMs);
+      turn.cancelWait = this.#deps.clock.after(waitMs, () => this.#answer());
     }
   }
 

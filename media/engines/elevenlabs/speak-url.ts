@@ -5,7 +5,7 @@ import type { ConnectionGrant } from '../../contract/grant.ts';
 export interface ElevenLabsSettings {
   /** Default `eleven_flash_v2_5`. */
   model?: string;
-  /** ISO 639-1, of models that take it. */
+  /** A tag such as `en-US`; told to models that take one, as ISO 639-1. */
   language?: string;
   stability?: number;
   similarityBoost?: number;
@@ -18,6 +18,8 @@ export const DEFAULT_MODEL = 'eleven_flash_v2_5';
 export const PCM_RATE_HZ = 16_000;
 /** The longest that the service takes; ours are kept and closed by us. */
 const INACTIVITY_SECONDS = 180;
+/** The others answer it with an error. */
+const TAKES_LANGUAGE = /_v2_5$/;
 
 export function speakUrl(
   grant: ConnectionGrant,
@@ -33,7 +35,10 @@ export function speakUrl(
     auto_mode: 'true',
     sync_alignment: 'true',
   });
-  if (settings.language !== undefined) query.set('language_code', settings.language);
+  const { model = DEFAULT_MODEL, language } = settings;
+  if (language !== undefined && TAKES_LANGUAGE.test(model)) {
+    query.set('language_code', language.split(/[-_]/)[0]!.toLowerCase());
+  }
   if (grant.settings['enableLogging'] === false) query.set('enable_logging', 'false');
   const base = grant.baseUrl.replace(/^http/i, 'ws').replace(/\/+$/, '');
   return `${base}/v1/text-to-speech/${encodeURIComponent(voice)}/multi-stream-input?${query}`;

@@ -202,8 +202,7 @@ class Asking implements LineHandler {
 
   #fail(fault: ProviderFault, message: string): void {
     if (!this.#finish()) return;
-    this.#line.say({ type: 'failed', fault, message } satisfies ModelChunk);
-    this.#line.end();
+    this.#line.end(fault, message);
   }
 
   #limit(ms: number, message: string): void {

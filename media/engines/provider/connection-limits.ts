@@ -8,6 +8,8 @@ interface Use {
   open: number;
   /** When the uses of the last minute began, the oldest first. */
   beganAtMs: number[];
+  /** Of those who think, in the last minute, the oldest first. */
+  tokens: { atMs: number; count: number }[];
 }
 
 export class ConnectionUse {
@@ -24,11 +26,16 @@ export class ConnectionUse {
   /** Null: it may be used, until `end` is called with the same pool. Else why not. */
   begin(pool: string, { limits }: ConnectionGrant): string | null {
     const nowMs = this.#clock.nowMs();
-    const use = this.#uses.get(pool) ?? { open: 0, beganAtMs: [] };
+    const use = this.#uses.get(pool) ?? { open: 0, beganAtMs: [], tokens: [] };
     while (use.beganAtMs.length > 0 && nowMs - use.beganAtMs[0]! >= MINUTE_MS) use.beganAtMs.shift();
-    const { concurrent, requestsPerMinute } = limits;
+    while (use.tokens.length > 0 && nowMs - use.tokens[0]!.atMs >= MINUTE_MS) use.tokens.shift();
+    const { concurrent, requestsPerMinute, tokensPerMinute } = limits;
     if (concurrent !== undefined && use.open >= this.#share(concurrent))
       return `the connection's limit of ${concurrent} at once is reached`;
+    // What a request will use is not known: the one that goes over the limit is the last.
+    const tokens = use.tokens.reduce((sum, { count }) => sum + count, 0);
+    if (tokensPerMinute !== undefined && tokens >= this.#share(tokensPerMinute))
+      return `the connection's limit of ${tokensPerMinute} tokens a minute is reached`;
     if (requestsPerMinute !== undefined) {
       if (use.beganAtMs.length >= this.#share(requestsPerMinute))
         return `the connection's limit of ${requestsPerMinute} requests a minute is reached`;
@@ -43,7 +50,14 @@ export class ConnectionUse {
     const use = this.#uses.get(pool);
     if (use === undefined) return;
     use.open--;
-    if (use.open === 0 && use.beganAtMs.length === 0) this.#uses.delete(pool);
+    if (use.open === 0 && use.beganAtMs.length === 0 && use.tokens.length === 0) this.#uses.delete(pool);
+  }
+
+  /** A request has used so many; told when the provider says so. */
+  tokens(pool: string, count: number): void {
+    const use = this.#uses.get(pool) ?? { open: 0, beganAtMs: [], tokens: [] };
+    use.tokens.push({ atMs: this.#clock.nowMs(), count });
+    this.#uses.set(pool, use);
   }
 
   #share(limit: number): number {

@@ -9,6 +9,7 @@ import type { ConnectionGrant } from '../../contract/grant.ts';
 import type { ProviderFault } from '../../contract/model.ts';
 import type { FromProviderThread, ToProviderThread } from '../../contract/thread-messages.ts';
 import type { UsageLine } from '../../contract/usage.ts';
+import { ConnectionBreakers, type Fared } from './connection-breakers.ts';
 import { ConnectionUse } from './connection-limits.ts';
 import { GrantBook } from './grant-book.ts';
 import type { FromProvider, ToProvider } from './provider-messages.ts';
@@ -30,6 +31,7 @@ export class ProviderDesk {
   readonly #deps: ProviderDeskDeps;
   readonly #grants: GrantBook;
   readonly #uses: ConnectionUse;
+  readonly #breakers: ConnectionBreakers;
   readonly #services = new Map<string, Promise<ProviderService>>();
   readonly #lines = new Set<DeskLine>();
 
@@ -37,6 +39,7 @@ export class ProviderDesk {
     this.#deps = deps;
     this.#grants = new GrantBook(deps.clock);
     this.#uses = new ConnectionUse(deps.clock, deps.threads);
+    this.#breakers = new ConnectionBreakers(deps.clock);
   }
 
   /** From the I/O thread. */
@@ -56,10 +59,14 @@ export class ProviderDesk {
     port.on('message', (message: ToProvider) => {
       const line = lines.get(message.line);
       if (message.type === 'open') {
-        const opened = new DeskLine(message, port, this.#deps, () => {
-          lines.delete(message.line);
-          this.#lines.delete(opened);
-          if (opened.isCounted) this.#uses.end(opened.pool);
+        const opened = new DeskLine(message, port, this.#deps, {
+          over: (fared) => {
+            lines.delete(message.line);
+            this.#lines.delete(opened);
+            if (opened.isCounted) this.#uses.end(opened.pool);
+            if (opened.isJudged) this.#breakers.settled(opened.pool, fared);
+          },
+          tokens: (count) => this.#uses.tokens(opened.pool, count),
         });
         lines.set(message.line, opened);
         this.#lines.add(opened);
@@ -84,9 +91,12 @@ export class ProviderDesk {
         return line.end('refused', `'${connection}' is a connection to ${grant.provider}, and this wants ${wanted}`);
       }
       line.granted(grant);
+      const refusal = kind.isRequest ? this.#breakers.refusal(line.pool, callUuid) : null;
+      if (refusal !== null) return line.end('failed', refusal);
       const limit = this.#uses.begin(line.pool, grant);
       if (limit !== null) return line.end('throttled', limit);
       line.isCounted = true;
+      line.isJudged = kind.isRequest;
       this.#service(kind).then(
         (open) => line.serve(open, body),
         (error: unknown) => line.failed(error),
@@ -105,6 +115,12 @@ export class ProviderDesk {
   }
 }
 
+interface LineEnd {
+  over(fared: Fared): void;
+  /** That were used just now. */
+  tokens(count: number): void;
+}
+
 class DeskLine implements ServiceLine {
   readonly callUuid: string;
   readonly connection: string;
@@ -112,11 +128,15 @@ class DeskLine implements ServiceLine {
   pool = '';
   /** Against the connection's limits. */
   isCounted = false;
+  /** Its end tells how the connection fares. */
+  isJudged = false;
   forgetQuestion = (): void => {};
   readonly #line: number;
   readonly #port: MessagePort;
   readonly #deps: ProviderDeskDeps;
-  readonly #over: () => void;
+  readonly #told: LineEnd;
+  readonly #beganAtMs: number;
+  #hasSpoken = false;
   #grant: ConnectionGrant | null = null;
   #handler: LineHandler | null = null;
   #kept: unknown[] = [];
@@ -126,7 +146,7 @@ class DeskLine implements ServiceLine {
     { line, callUuid, connection, settings }: Extract<ToProvider, { type: 'open' }>,
     port: MessagePort,
     deps: ProviderDeskDeps,
-    over: () => void,
+    told: LineEnd,
   ) {
     this.#line = line;
     this.callUuid = callUuid;
@@ -134,7 +154,8 @@ class DeskLine implements ServiceLine {
     this.settings = settings;
     this.#port = port;
     this.#deps = deps;
-    this.#over = over;
+    this.#told = told;
+    this.#beganAtMs = deps.clock.nowMs();
   }
 
   get grant(): ConnectionGrant {
@@ -166,8 +187,10 @@ class DeskLine implements ServiceLine {
   /** By the pipeline, which wants no word of it, or by who grants. */
   cut(fault: ProviderFault | null, message: string): void {
     const handler = this.#handler;
-    if (fault === null) this.#finish();
-    else this.end(fault, message);
+    if (fault === null) {
+      const takenBackAfterMs = this.#deps.clock.nowMs() - this.#beganAtMs;
+      this.#finish({ takenBackAfterMs, spoke: this.#hasSpoken });
+    } else this.end(fault, message);
     if (handler !== null) this.#guarded(() => handler.closed(fault !== null));
   }
 
@@ -177,11 +200,12 @@ class DeskLine implements ServiceLine {
   }
 
   say(body: unknown, transfer: readonly Transferable[] = []): void {
+    this.#hasSpoken = true;
     if (!this.#isOver) this.#port.postMessage({ type: 'say', line: this.#line, body } satisfies FromProvider, transfer);
   }
 
   end(fault: ProviderFault | null = null, message = ''): void {
-    if (!this.#finish()) return;
+    if (!this.#finish({ fault })) return;
     this.#port.postMessage({ type: 'over', line: this.#line, fault, message } satisfies FromProvider);
   }
 
@@ -190,15 +214,17 @@ class DeskLine implements ServiceLine {
     const lines = usage
       .filter(({ quantity }) => quantity > 0)
       .map((one) => ({ usageId: randomUUID(), turnId: null, connection, version, provider, model, ...one }));
+    const tokens = lines.filter(({ unit }) => unit.endsWith('_tokens'));
+    if (tokens.length > 0) this.#told.tokens(tokens.reduce((sum, { quantity }) => sum + quantity, 0));
     if (lines.length > 0) this.#deps.tell({ type: 'usage', callUuid: this.callUuid, lines });
   }
 
-  #finish(): boolean {
+  #finish(fared: Fared): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.#handler = null;
     this.forgetQuestion();
-    this.#over();
+    this.#told.over(fared);
     return true;
   }
 

@@ -48,6 +48,8 @@ export type ProviderService = (line: ServiceLine, body: unknown) => LineHandler;
 export interface ServiceKind {
   /** By which engines open lines. */
   readonly name: string;
+  /** A line is one request, whose end says how the connection fares. False: it stays as long as the call. */
+  readonly isRequest: boolean;
   /** To which providers it speaks; of `ConnectionGrant`. */
   readonly providers: readonly string[];
   /** Once a thread, at the first line. */

@@ -5,26 +5,31 @@ import type { ServiceKind } from './provider-service.ts';
 export const SERVICES: readonly ServiceKind[] = [
   {
     name: 'openai-chat',
+    isRequest: true,
     providers: ['openai_compatible'],
     load: async () => (await import('../openai/chat-service.ts')).createChatService,
   },
   {
     name: 'deepgram-listen',
+    isRequest: false,
     providers: ['deepgram'],
     load: async () => createEarService((await import('../deepgram/listen-ear.ts')).openListenEar),
   },
   {
     name: 'deepgram-flux',
+    isRequest: false,
     providers: ['deepgram'],
     load: async () => createEarService((await import('../deepgram/flux-ear.ts')).openFluxEar),
   },
   {
     name: 'elevenlabs-speech',
+    isRequest: true,
     providers: ['elevenlabs'],
     load: async () => (await import('../elevenlabs/speech-service.ts')).createElevenLabsService,
   },
   {
     name: 'openai-speech',
+    isRequest: true,
     providers: ['openai_compatible'],
     load: async () => (await import('../openai/speech-service.ts')).createSpeechService,
   },

@@ -1,6 +1,8 @@
 /** What the routes of calls answer, as zod schemas for the published document (see `openapi/shared-answers.ts`). */
+
 import { z } from 'zod';
 import { CALL_STATUSES, ENDED_REASONS } from '../../../media/contract/call-outcome.ts';
+import { RECOVERY_KINDS } from '../../../media/contract/conversation.ts';
 import { TOOL_FAILURES } from '../../../media/contract/tools.ts';
 import { USAGE_UNIT_NAMES } from '../../../media/contract/usage.ts';
 import { CALL_PARTS } from '../../calls/call-parts.ts';
@@ -86,10 +88,18 @@ const warning = z
 
 const recovery = z
   .strictObject({
-    what: z.enum(['pipeline_thread', 'media_stream']).describe('What was lost'),
+    what: z
+      .enum([...RECOVERY_KINDS, 'media_stream'])
+      .describe(
+        'What was lost, or was late (`_hedge`: the next was asked too; `_fallback`: the next was asked instead)',
+      ),
     at: time.nullable().describe('When it went on; null once the events of the call are deleted'),
     atMs: z.number().nullable().describe('On the clock of the stream'),
-    gapMs: z.number().nullable().describe('For how long nothing was heard; null: not measured'),
+    gapMs: z
+      .number()
+      .nullable()
+      .describe('For how long nothing was heard, or whoever was late or failed was waited for; null: not measured'),
+    message: z.string().nullable().describe('For people; null: there is nothing to add'),
   })
   .meta({ id: 'Recovery' });
 

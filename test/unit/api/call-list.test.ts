@@ -240,8 +240,8 @@ describe('a filter of the call log', () => {
       return Object.fromEntries(data.map((call) => [call.callUuid, call.recovery]));
     };
     const all = {
-      [thread]: [{ what: 'pipeline_thread', at: expect.any(String), atMs: 7_000, gapMs: 420 }],
-      [stream]: [{ what: 'media_stream', at: expect.any(String), atMs: null, gapMs: null }],
+      [thread]: [{ what: 'pipeline_thread', at: expect.any(String), atMs: 7_000, gapMs: 420, message: null }],
+      [stream]: [{ what: 'media_stream', at: expect.any(String), atMs: null, gapMs: null, message: null }],
       [whole]: [],
     };
     expect(await recoveries('')).toEqual(all);
@@ -253,7 +253,7 @@ describe('a filter of the call log', () => {
       const request = { workspaceId: api.acme.workspaceId, callUuid, parts: ['events' as const], by: BY_OPERATOR };
       await deleteCallParts({ ...api, eraser }, { ...request, cause: 'erase' });
     }
-    const left = [{ what: 'media_stream', at: null, atMs: null, gapMs: null }];
+    const left = [{ what: 'media_stream', at: null, atMs: null, gapMs: null, message: null }];
     expect(await recoveries('&hasRecovery=true')).toEqual({ [stream]: left });
     expect(await recoveries('&hasRecovery=false')).toEqual({ [whole]: [], [thread]: [] });
     await api.database.query(`DELETE FROM call_events WHERE call_uuid = ANY ($1)`, [[thread, stream, whole]]);

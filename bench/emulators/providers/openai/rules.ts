@@ -39,7 +39,8 @@ export function answerTo(scenario: Scenario, request: ChatRequest): Answer {
 }
 
 /** What was offered and what was asked for (`tool_choice`) leave this rule open. */
-function mayAnswer(rule: Rule, { tools, toolChoice }: ChatRequest): boolean {
+function mayAnswer(rule: Rule, { model, tools, toolChoice }: ChatRequest): boolean {
+  if (rule.when.model !== undefined && rule.when.model !== model) return false;
   if (rule.call.length === 0) return toolChoice === 'auto' || toolChoice === 'none';
   if (toolChoice === 'none') return false;
   if (typeof toolChoice === 'object' && rule.call.some(({ tool }) => tool !== toolChoice.name)) return false;

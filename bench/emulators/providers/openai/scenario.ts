@@ -18,6 +18,8 @@ const pattern = z.string().check((context) => {
 const inHistorySchema = z.strictObject({ role: z.enum(ROLES), matches: pattern });
 
 const whenSchema = z.strictObject({
+  /** Which of the scenario's models is asked; absent: any. */
+  model: z.string().optional(),
   /** The last message of the user; it need not be the last of the request. */
   user: pattern.optional(),
   history: z.array(inHistorySchema).default([]),

@@ -13,7 +13,10 @@ function rig() {
     let room: CallRoom | null = null;
     for (let at = 0; at < ms; at += 250) {
       clock.advanceMs(250);
-      room = gauge.measure({ voice: IDLE, recogniser: IDLE, pipeline: IDLE, sockets: IDLE, ...load() }, calls);
+      room = gauge.measure(
+        { voice: IDLE, recogniser: IDLE, providers: IDLE, pipeline: IDLE, sockets: IDLE, ...load() },
+        calls,
+      );
     }
     return room!;
   };
@@ -55,6 +58,13 @@ describe('how many more calls there is room for', () => {
     expect(pass(3_000, late)).toMatchObject({ moreCalls: 0, scarce: 'voice' });
     expect(pass(500).moreCalls).toBe(0);
     expect(pass(6_000).moreCalls).toBeGreaterThan(0);
+  });
+
+  test('threads that speak with providers and are late admit nobody', () => {
+    const { add, pass } = rig();
+    add(10);
+    const late = () => ({ providers: { busyRatio: 0.3, lateMs: 1_000 } });
+    expect(pass(3_000, late)).toMatchObject({ moreCalls: 0, scarce: 'providers' });
   });
 
   test('a machine that is late without calls of ours still takes a few', () => {

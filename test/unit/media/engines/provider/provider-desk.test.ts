@@ -10,6 +10,7 @@ let loads = 0;
 /** Says back what it hears, with whose it is. */
 const ECHO: ServiceKind = {
   name: 'echo',
+  isRequest: true,
   providers: ['openai_compatible'],
   load: () => {
     loads++;
@@ -20,6 +21,8 @@ const ECHO: ServiceKind = {
         heard(said) {
           if (said === 'throw') throw new Error('broken');
           if (said === 'end') line.end();
+          else if (said === 'fail') line.end('failed', 'the provider is down');
+          else if (said === 'use') line.used('echo-1', [{ unit: 'output_tokens', quantity: 60, speculative: false }]);
           else line.say(`heard ${said}`);
         },
         closed: () => closed.push(line.callUuid),
@@ -46,6 +49,8 @@ function open(lines: ProviderLines, callUuid = 'call-1', body: unknown = 'hi', c
   });
   return { line, said, over };
 }
+
+const settledLater = (): Promise<undefined> => new Promise((done) => setTimeout(() => done(undefined), 10));
 
 const until = async (isTrue: () => boolean): Promise<void> => {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -142,4 +147,35 @@ test('when the pipeline’s end of the port is gone its lines are let go', async
   await until(() => one.said.length === 1);
   port.close();
   await until(() => closed.length === 1);
+});
+
+test('tokens that a connection’s requests used in a minute are held to its limit', async () => {
+  const lines = echoLines();
+  harness.grant('call-1', grantOf({ limits: { tokensPerMinute: 100 } }));
+  const first = open(lines);
+  for (let i = 0; i < 2; i++) {
+    expect((await Promise.race([open(lines).over, settledLater()]))?.[0]).toBeUndefined();
+    first.line.say('use');
+  }
+  await until(() => harness.told.filter(({ type }) => type === 'usage').length === 2);
+  expect(await open(lines).over).toEqual(['throttled', "the connection's limit of 100 tokens a minute is reached"]);
+});
+
+test('a connection that failed for others four times in a row fails at once, once for each call', async () => {
+  const lines = echoLines();
+  for (const call of ['call-1', 'call-2']) harness.grant(call, grantOf());
+  for (let i = 0; i < 4; i++) {
+    const one = open(lines);
+    await until(() => one.said.length > 0);
+    one.line.say('fail');
+    expect(await one.over).toEqual(['failed', 'the provider is down']);
+  }
+  const [fault, why] = await open(lines, 'call-2').over;
+  expect([fault, why]).toEqual(['failed', expect.stringContaining('left alone')]);
+  const again = open(lines, 'call-2');
+  await until(() => again.said.length > 0);
+  again.line.say('end');
+  await again.over;
+  const next = open(lines);
+  await until(() => next.said.length > 0);
 });

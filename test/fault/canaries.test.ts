@@ -1,0 +1,113 @@
+/**
+ * A conversation with credentials that can be told from everything else, through the whole service, with faults that
+ * make providers and their errors talk: what a pipeline thread is posted, what is logged, stored, shown and sent holds
+ * none of them.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { packageRoot } from '../../src/config/built-entry.ts';
+import { readRuntimeFile } from '../../src/config/operator-settings.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { LINES, numberOf } from './cascade/conversation.ts';
+import { type Conversations, startConversations } from './cascade/conversations.ts';
+import { strike } from './cascade/turn-faults.ts';
+
+const CANARY = 'canary7f3a9d';
+const KEYS = { key: `sk-${CANARY}-primary-0123456789`, backupKey: `sk-${CANARY}-backup-0123456789` };
+const folder = mkdtempSync(join(tmpdir(), 'parley-canaries-'));
+const notes = join(folder, 'notes');
+const before = { ...process.env };
+let world: Conversations;
+let output = '';
+
+beforeAll(async () => {
+  const preload = pathToFileURL(join(packageRoot(), 'test', 'fault', 'nemesis', 'message-watch-preload.mjs'));
+  Object.assign(process.env, { NODE_OPTIONS: `--import ${preload.href}`, WATCHED_TEXT: CANARY, WATCH_NOTES: notes });
+  world = await startConversations({
+    lines: [LINES, LINES],
+    atOnce: 2,
+    settings: { PARLEY_LOG_LEVEL: 'debug' },
+    keys: KEYS,
+    output: (text) => {
+      output += text;
+    },
+  });
+});
+
+afterAll(async () => {
+  for (const name of ['NODE_OPTIONS', 'WATCHED_TEXT', 'WATCH_NOTES']) {
+    if (before[name] === undefined) delete process.env[name];
+    else process.env[name] = before[name];
+  }
+  await world?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('no credential in messages to pipelines, logs, events, the call log, checkpoints, webhooks, metrics', async () => {
+  const { gateway, providers, tool } = world;
+  const { agentId, enterprise, lineId: from, client } = gateway;
+  // Refusals quote what they refuse.
+  let said = 0;
+  gateway.emulator.onEvent((event) => {
+    if (event.event !== 'said') return;
+    said++;
+    if (said === 2) void strike({ part: 'model', kind: 'revoked_key', chance: 0 }, providers, tool);
+    if (said === 3) void strike({ part: 'voice', kind: 'garbage', chance: 0 }, providers, tool);
+    if (said === 5) void strike({ part: 'voice', kind: 'revoked_key', chance: 0 }, providers, tool);
+  });
+  for (const call of [0, 1]) {
+    const { body } = await client.place({ to: numberOf(call), agentId, enterprise, from, name: 'Dana' });
+    const entry = await client.waitFor(body.callUuid!, 'its end', ({ endedAt }) => endedAt !== null);
+    await gateway.receiver.waitFor(({ callUuid }) => callUuid === body.callUuid);
+    expect(entry.turns.length).toBeGreaterThan(2);
+    expect(JSON.stringify(entry)).not.toContain(CANARY);
+  }
+
+  const posted = readFileSync(notes, 'utf8').trim().split('\n');
+  // The watch sees: the I/O thread hands grants to provider threads.
+  expect(posted.some((line) => /^main > provider-/.test(line))).toBe(true);
+  expect(posted.filter((line) => !/^main > provider-/.test(line))).toEqual([]);
+
+  expect(output.length).toBeGreaterThan(1_000);
+  expect(output).not.toContain(CANARY);
+  expect(JSON.stringify(gateway.receiver.received())).not.toContain(CANARY);
+
+  const metrics = await metricsOf(world.dataDir);
+  expect(metrics).toContain('parley_');
+  expect(metrics).not.toContain(CANARY);
+
+  const database = openDatabase({
+    connectionString: gateway.service.databaseUrl,
+    maxConnections: 1,
+    onIdleError: () => {},
+  });
+  try {
+    const tables = await database.query<{ name: string }>(
+      `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = current_schema()`,
+    );
+    expect(tables.length).toBeGreaterThan(20);
+    for (const { name } of tables) {
+      const found = await database.query(`SELECT 1 FROM ${name} row WHERE row::text LIKE '%${CANARY}%' LIMIT 1`);
+      expect([name, found.length]).toEqual([name, 0]);
+    }
+  } finally {
+    await database.close();
+  }
+});
+
+/** As the operator's socket shows them. */
+function metricsOf(dataDir: string): Promise<string> {
+  const { runDir = '' } = readRuntimeFile(join(dataDir, 'runtime.json'));
+  return new Promise((resolve, reject) => {
+    request({ socketPath: join(runDir, 'operator.sock'), path: '/metrics' }, (response) => {
+      text(response).then(resolve, reject);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
