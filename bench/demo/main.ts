@@ -208,7 +208,7 @@ async function main(): Promise<number> {
     ? await startPageServer(gateway, {
         port: pagePort,
         publicKey: gateway.publicKey,
-        calleeNumber: EMULATED_CALLEE_NUMBER,
+        play,
       })
     : null;
   if (page !== null) story.line('page', `open ${page.url} in a browser, once the first call is over`);

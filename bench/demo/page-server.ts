@@ -9,8 +9,10 @@ import { join } from 'node:path';
 import type { CallEvent } from '../../clients/typescript/src/client.ts';
 import type { ConversationEvent } from '../../media/contract/conversation.ts';
 import { loadWidgetFiles } from '../../src/api/widget/widget-files.ts';
+import { EMULATED_CALLEE_NUMBER } from '../../src/carriers/emulated-account.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import type { Gateway } from '../harness/gateway.ts';
+import type { Play } from './play.ts';
 
 export interface PageServer {
   url: string;
@@ -27,13 +29,13 @@ interface Line {
 
 const UUID_PATH = /^\/rings\/([0-9a-f-]{36})$/;
 
-/** `publicKey` null: the page cannot talk, only ring. `calleeNumber` is the simulated phone's. */
+/** `publicKey` null: the page cannot talk, only ring. */
 export async function startPageServer(
   gateway: Gateway,
-  options: { port: number; publicKey: string | null; calleeNumber: string },
+  options: { port: number; publicKey: string | null; play: Play },
 ): Promise<PageServer> {
   const files = {
-    '/': { type: 'text/html; charset=utf-8', body: page(gateway, options.publicKey) },
+    '/': { type: 'text/html; charset=utf-8', body: page(gateway, options.publicKey, options.play.page) },
     '/page.css': { type: 'text/css; charset=utf-8', body: read('page.css') },
     '/page.js': { type: 'text/javascript; charset=utf-8', body: read('page.js') },
   } as Record<string, { type: string; body: string }>;
@@ -42,7 +44,7 @@ export async function startPageServer(
     const path = request.url ?? '/';
     const told = UUID_PATH.exec(path)?.[1];
     const file = files[path];
-    if (request.method === 'POST' && path === '/ring') void ring(gateway, options.calleeNumber, response);
+    if (request.method === 'POST' && path === '/ring') void ring(gateway, options.play, response);
     else if (told !== undefined) void tell(gateway, told, response);
     else if (file !== undefined) response.writeHead(200, { 'content-type': file.type }).end(file.body);
     else response.writeHead(404).end();
@@ -55,23 +57,25 @@ function read(name: string): string {
   return readFileSync(join(packageRoot(), 'bench', 'demo', 'page', name), 'utf8');
 }
 
-function page(gateway: Gateway, publicKey: string | null): string {
+function page(gateway: Gateway, publicKey: string | null, { title, phrases }: Play['page']): string {
   const base = gateway.service.publicUrl;
   const talk = `<button type="button" class="main" data-service-talk>Talk to the agent</button>
 <a href="${base}/talk/${publicKey}/${gateway.agentId}">Open the page with transcript, levels and reply times</a>`;
-  const embed = `<script async src="${base}/embed.js" data-public-key="${publicKey}" data-agent-id="${gateway.agentId}" data-ui="custom" data-panel="overlay" data-title="River Dental"></script>`;
+  const embed = `<script async src="${base}/embed.js" data-public-key="${publicKey}" data-agent-id="${gateway.agentId}" data-ui="custom" data-panel="overlay" data-title="${title}"></script>`;
   const html = read('index.html');
   return (publicKey === null ? html.replace(/<section[^>]*web-title[\s\S]*?<\/section>/, '') : html)
     .replaceAll('{{base}}', base)
+    .replaceAll('{{title}}', title)
+    .replace('{{phrases}}', phrases.map((phrase) => `“${phrase}”`).join(', '))
     .replace('{{stylesheet}}', loadWidgetFiles(packageRoot())?.nameOf('page') ?? '')
     .replace('{{talk}}', publicKey === null ? '' : talk)
     .replace('{{embed}}', publicKey === null ? '' : embed);
 }
 
-async function ring(gateway: Gateway, to: string, response: ServerResponse): Promise<void> {
+async function ring(gateway: Gateway, { metadata }: Play, response: ServerResponse): Promise<void> {
   const { agentId, enterprise, lineId } = gateway;
   const placed = await gateway.client
-    .place({ to, agentId, enterprise, from: lineId, name: 'Dana', metadata: { appointment_day: 'Tuesday' } })
+    .place({ to: EMULATED_CALLEE_NUMBER, agentId, enterprise, from: lineId, name: 'Dana', metadata: { ...metadata } })
     .catch((error: Error) => ({ httpStatus: 502, body: { success: false, message: error.message } }));
   response.writeHead(placed.httpStatus, { 'content-type': 'application/json' }).end(JSON.stringify(placed.body));
 }

@@ -14,6 +14,8 @@ export interface Play {
   /** Of the service. */
   environment: Readonly<Record<string, string>>;
   endpoint: ToolEndpoint;
+  /** Of the website: whose it is, and what a visitor may say to the agent. */
+  page: { title: string; phrases: readonly string[] };
   /** What a reader should know of it first. */
   about: readonly string[];
   faultsOf(evidence: Evidence): string[];

@@ -208,7 +208,7 @@ function settingsText(): string {
   );
 }
 
-const checkOf = (io: CommandIo): AddressCheck => ({
+export const checkOf = (io: CommandIo): AddressCheck => ({
   guard: guardOf(io),
   resolveName: systemResolver,
   clock: systemClock,

@@ -1,5 +1,6 @@
 /**
- * `parley quickstart`: one step from a running service to a `curl` that rings a phone, the emulator's or a real one.
+ * `parley quickstart`: one step from a running service to a `curl` that rings a phone, the emulator's or a real one, or
+ * to a page in the browser at which one talks to an agent that converses.
  */
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -18,54 +19,90 @@ import { judgeDestination } from '../dialling/destination-rule.ts';
 import { readDialPolicy } from '../dialling/dial-policy.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import type { Database } from '../store/database.ts';
+import type { PhoneLine } from '../workspaces/lines.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { readJsonFile } from './agent-commands.ts';
 import { type CredentialOptions, readCredentials, withCredentials } from './carrier-credentials.ts';
 import type { CommandIo } from './command-io.ts';
+import { checkOf } from './connection-commands.ts';
+import { conversingAgent } from './conversing-agent.ts';
 import { type QuickstartDone, type QuickstartWanted, quickstart } from './quickstart.ts';
 
 interface Options extends CredentialOptions {
-  carrier: string;
+  carrier?: string;
   number?: string;
   to?: string;
   agent?: string;
 }
 
 const EMULATOR = 'emulator';
+const NO_CARRIER = 'none';
+const CONVERSING = 'cascade';
 const DEFAULT_AGENT = 'bench/demo/agent.json';
 
 export function addQuickstartCommand(program: Command, io: CommandIo): void {
-  const carriers = [EMULATOR, ...CARRIER_NAMES];
+  const carriers = [EMULATOR, ...CARRIER_NAMES, NO_CARRIER];
   withCredentials(
     program
       .command('quickstart [slug]')
       .description(
-        'workspace (acme), agent, line and key in one step, and the curl of the first call; again: makes nothing twice',
+        'workspace (acme), agent, line and key in one step, and the curl of the first call or a page to talk at; again: makes nothing twice',
       )
-      .addOption(new Option('--carrier <name>', 'who carries the calls').choices(carriers).default(EMULATOR))
+      .addOption(
+        new Option(
+          '--carrier <name>',
+          `who carries the calls (${EMULATOR}; of --agent ${CONVERSING}: ${NO_CARRIER}, one talks in the browser)`,
+        ).choices(carriers),
+      )
       .option('--number <number>', `the line's number at the carrier (the emulator: ${EMULATED_LINE_NUMBER})`)
       .option('--to <number>', `the phone that the curl rings (the emulator: ${EMULATED_CALLEE_NUMBER})`)
-      .option('--agent <file>', 'its definition (default: the dentist of the demo)'),
+      .option(
+        '--agent <file>',
+        `its definition (default: the dentist of the demo), or '${CONVERSING}': one that converses, by the keys DEEPGRAM_API_KEY, OPENAI_API_KEY and ELEVENLABS_API_KEY of the environment`,
+      ),
   ).action(async (slug: string | undefined, options: Options) => {
     const runtime = readRuntimeFile(join(io.settings().dataDir, 'runtime.json'));
-    const line = options.carrier === EMULATOR ? emulatedLine(options, runtime) : await carriersLine(io, options);
+    const converses = options.agent === CONVERSING;
+    const carrier = options.carrier ?? (converses ? NO_CARRIER : EMULATOR);
+    const { definition, connections } = converses
+      ? await conversingAgent(io)
+      : { definition: await definitionIn(options.agent), connections: [] };
+    const line = await lineOf(io, carrier, options, runtime);
     const to = options.to ?? EMULATED_CALLEE_NUMBER;
-    const definition = (await readJsonFile(options.agent ?? join(packageRoot(), DEFAULT_AGENT))) as { name?: unknown };
     const done = await quickstart(io.database(), await io.sealer(), {
       slug: slug ?? 'acme',
       definition,
+      connections,
+      check: checkOf(io),
       line,
+      page: converses || line === null,
       by: io.by(),
     });
     const baseUrl = (io.terminal.environment['PUBLIC_URL'] || runtime.publicUrl || 'http://127.0.0.1:8080').replace(
       /\/+$/,
       '',
     );
-    const { agent, keyText, made } = done;
-    const shown = { slug: done.slug, agentId: agent.id, lineId: done.line.id, key: keyText, made, url: baseUrl, to };
-    const refused = await dialAdvice(io.database(), done, to);
-    io.print(shown, linesOf(done, baseUrl, [...refused, curlOf(done, baseUrl, to)].join('\n')));
+    const { agent, keyText, made, publicKey } = done;
+    const page = publicKey === null ? null : `${baseUrl}/talk/${publicKey}/${agent.id}`;
+    const lineId = done.line?.id ?? null;
+    const shown = { slug: done.slug, agentId: agent.id, lineId, key: keyText, made, url: baseUrl, to, page };
+    const call = done.line === null ? [] : await callLines(io.database(), done, done.line, baseUrl, to);
+    io.print(shown, [...madeLines(done), ...call, ...pageLines(page), '', `Then: npx parley call list ${done.slug}`]);
   });
+}
+
+async function definitionIn(file: string | undefined): Promise<{ name?: unknown }> {
+  return (await readJsonFile(file ?? join(packageRoot(), DEFAULT_AGENT))) as { name?: unknown };
+}
+
+async function lineOf(
+  io: CommandIo,
+  carrier: string,
+  options: Options,
+  runtime: RuntimeFile,
+): Promise<QuickstartWanted['line']> {
+  if (carrier === NO_CARRIER) return null;
+  return carrier === EMULATOR ? emulatedLine(options, runtime) : carriersLine(io, carrier, options);
 }
 
 function emulatedLine(options: Options, { carrierApiBase = {}, port }: RuntimeFile): QuickstartWanted['line'] {
@@ -79,8 +116,8 @@ function emulatedLine(options: Options, { carrierApiBase = {}, port }: RuntimeFi
   return { number, carrier: EMULATED_CARRIER, credentials: { ...EMULATED_ACCOUNT } };
 }
 
-async function carriersLine(io: CommandIo, options: Options): Promise<QuickstartWanted['line']> {
-  const { carrier, number, to } = options;
+async function carriersLine(io: CommandIo, carrier: string, options: Options): Promise<QuickstartWanted['line']> {
+  const { number, to } = options;
   if (number === undefined || to === undefined) {
     throw new OperatorError(
       'invalid',
@@ -91,7 +128,7 @@ async function carriersLine(io: CommandIo, options: Options): Promise<Quickstart
   return { number, carrier, credentials };
 }
 
-function curlOf({ slug, agent, line, keyText }: QuickstartDone, baseUrl: string, to: string): string {
+function curlOf({ slug, agent, keyText }: QuickstartDone, line: PhoneLine, baseUrl: string, to: string): string {
   const body = { to, agentId: agent.id, enterprise: slug, from: line.id, name: 'Asha' };
   return [
     `curl -i -X POST ${baseUrl}/api/outbound-call \\`,
@@ -101,7 +138,7 @@ function curlOf({ slug, agent, line, keyText }: QuickstartDone, baseUrl: string,
 }
 
 /** Where the workspace may not call `to`: how to allow it. */
-async function dialAdvice(database: Database, { slug, line }: QuickstartDone, to: string): Promise<string[]> {
+async function dialAdvice(database: Database, slug: string, line: PhoneLine, to: string): Promise<string[]> {
   const { id: workspaceId } = await findWorkspace(database, slug);
   const policy = await readDialPolicy(database, workspaceId);
   const asked = { workspaceId, phone: to, lineNumber: line.number };
@@ -115,15 +152,32 @@ async function dialAdvice(database: Database, { slug, line }: QuickstartDone, to
   return [`(${to} is not allowed yet; first: npx parley dialling ${slug}${options.join('')})`, ''];
 }
 
-function linesOf({ slug, agent, line, keyText, made }: QuickstartDone, baseUrl: string, curl: string): string[] {
+/** What there is now. */
+function madeLines({ slug, agent, connections, line, made }: QuickstartDone): string[] {
   const state = (what: string): string => (made.includes(what) ? 'made' : 'was there');
+  const lines = [`workspace ${slug} (${state('workspace')}), its API is on`];
+  for (const name of connections)
+    lines.push(
+      `connection ${name} (${state(`connection ${name}`)}); try it: npx parley connection test ${slug} ${name}`,
+    );
+  lines.push(`agent     ${agent.id} '${agent.name}' (${state('agent')})`);
+  if (line === null) return lines;
   const credentials = line.hasCredentials
     ? ''
     : `; it has no credentials yet: npx parley line credentials ${slug} ${line.id} …`;
+  return [...lines, `line      ${line.id} ${line.number} at ${line.carrier} (${state('line')})${credentials}`];
+}
+
+/** The key, and how to call with it. */
+async function callLines(
+  database: Database,
+  done: QuickstartDone,
+  line: PhoneLine,
+  baseUrl: string,
+  to: string,
+): Promise<string[]> {
+  const { slug, keyText } = done;
   return [
-    `workspace ${slug} (${state('workspace')}), its API is on`,
-    `agent     ${agent.id} '${agent.name}' (${state('agent')})`,
-    `line      ${line.id} ${line.number} at ${line.carrier} (${state('line')})${credentials}`,
     ...(keyText === null
       ? [
           'key       (was there) is shown once, when it is made. If it is lost, make another:',
@@ -133,12 +187,15 @@ function linesOf({ slug, agent, line, keyText, made }: QuickstartDone, baseUrl: 
         ]
       : [`key       ${keyText} (made) is shown only now: keep it`, '', 'The call:']),
     '',
-    curl,
+    ...(await dialAdvice(database, slug, line, to)),
+    curlOf(done, line, baseUrl, to),
     '',
     'It as it happens, with the callUuid of the answer:',
     '',
     `curl -N ${baseUrl}/api/developer/calls/<callUuid>/events -H 'Accept: text/event-stream' -H "Authorization: Bearer ${keyText ?? '$PARLEY_KEY'}"`,
-    '',
-    `Then: npx parley call list ${slug}`,
   ];
+}
+
+function pageLines(page: string | null): string[] {
+  return page === null ? [] : ['', 'Talk to it in a browser, which asks for the microphone:', '', page];
 }

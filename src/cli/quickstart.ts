@@ -1,11 +1,15 @@
 /**
- * From an empty database to a workspace that can call: the workspace with its API on, an agent, a line with
- * credentials, a key. What is there is left as it is, so a second run makes nothing twice and one that was cut off is
+ * From an empty database to a workspace that can call or be talked to: the workspace with its API on, an agent and the
+ * connections that it names, a line with credentials and a key, a page in the browser. What is there is left as it is, so a second run makes nothing twice and one that was cut off is
  * finished. Used by `parley quickstart`.
  */
 
+import type { AddressCheck } from '../../media/net/target-check.ts';
 import { type AgentSummary, importAgent, listAgents } from '../agents/stored-agents.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
+import { addConnection, listConnections } from '../connections/stored-connections.ts';
+import type { UsualProviders } from '../connections/usual-keys.ts';
+import { createWidgetKey, listWidgetKeys } from '../embed/widget-keys.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { createApiKey, listApiKeys } from '../workspaces/api-keys.ts';
@@ -16,17 +20,28 @@ export interface QuickstartWanted {
   slug: string;
   /** An agent of the same name is taken for it. */
   definition: { name?: unknown };
-  line: { number: string; carrier: string; credentials: Record<string, string> | undefined };
+  /** Made before the agent that names them. */
+  connections: UsualProviders['connections'];
+  /** Of their addresses. */
+  check: AddressCheck;
+  /** Null: no telephone. */
+  line: { number: string; carrier: string; credentials: Record<string, string> | undefined } | null;
+  /** Whether there is to be a page in the browser to talk at. */
+  page: boolean;
   by: ChangedBy;
 }
 
 export interface QuickstartDone {
   slug: string;
   agent: AgentSummary;
-  line: PhoneLine;
-  /** Null: there is one of an earlier run, and nobody can show it again. */
+  line: PhoneLine | null;
+  /** Names of those that the agent wants. */
+  connections: string[];
+  /** Null: there is no line to call on, or there is a key of an earlier run, and nobody can show it again. */
   keyText: string | null;
-  /** What this run made or changed, of `workspace`, `api`, `agent`, `line`, `credentials`, `key`. */
+  /** Of the page; null: none was wanted. */
+  publicKey: string | null;
+  /** What this run made or changed, of `workspace`, `api`, `agent`, `line`, `credentials`, `key`, `page`, `connection NAME`. */
   made: string[];
 }
 
@@ -35,7 +50,7 @@ const KEY_NAME = 'quickstart';
 export async function quickstart(
   database: Database,
   sealer: Sealer,
-  { slug, definition, line, by }: QuickstartWanted,
+  { slug, definition, connections, check, line, page, by }: QuickstartWanted,
 ): Promise<QuickstartDone> {
   const made: string[] = [];
   const make = async <Value>(what: string, work: Promise<Value>): Promise<Value> => {
@@ -47,9 +62,27 @@ export async function quickstart(
     (await listWorkspaces(database)).find((one) => one.slug === slug) ??
     (await make('workspace', createWorkspace(database, { slug, name: slug, by })));
   if (!workspace.apiEnabled) await make('api', setApiEnabled(database, { slug, enabled: true, by }));
+  const known = (await listConnections(database, { slug })).map(({ name }) => name);
+  for (const one of connections.filter(({ name }) => !known.includes(name)))
+    await make(`connection ${one.name}`, addConnection(database, sealer, { slug, ...one, by, check }));
   const agent =
     (await listAgents(database, { slug })).find(({ name }) => name === definition.name) ??
     (await make('agent', importAgent(database, { slug, definition, by })));
+  const names = connections.map(({ name }) => name);
+  const called =
+    line === null ? { line: null, keyText: null } : await makeCallable(database, sealer, make, { slug, line, by });
+  const publicKey = page ? await makePage(database, make, { slug, by }) : null;
+  return { slug, agent, connections: names, ...called, publicKey, made };
+}
+
+type Make = <Value>(what: string, work: Promise<Value>) => Promise<Value>;
+
+async function makeCallable(
+  database: Database,
+  sealer: Sealer,
+  make: Make,
+  { slug, line, by }: { slug: string; line: NonNullable<QuickstartWanted['line']>; by: ChangedBy },
+): Promise<Pick<QuickstartDone, 'line' | 'keyText'>> {
   let owned =
     (await listLines(database, { slug })).find((one) => one.number === line.number && one.carrier === line.carrier) ??
     (await make('line', addLine(database, sealer, { slug, ...line, by })));
@@ -67,5 +100,18 @@ export async function quickstart(
   const key = hasKey
     ? null
     : await make('key', createApiKey(database, { slug, name: KEY_NAME, scopes: [...scopes], by }));
-  return { slug, agent, line: owned, keyText: key?.text ?? null, made };
+  return { line: owned, keyText: key?.text ?? null };
+}
+
+/** Its origin is the service's own, which every key allows. */
+async function makePage(
+  database: Database,
+  make: Make,
+  { slug, by }: { slug: string; by: ChangedBy },
+): Promise<string> {
+  const isInUse = (key: { name: string; enabled: boolean; revokedAt: Date | null }): boolean =>
+    key.name === KEY_NAME && key.enabled && key.revokedAt === null;
+  const known = (await listWidgetKeys(database, { slug })).find(isInUse);
+  const key = known ?? (await make('page', createWidgetKey(database, { slug, name: KEY_NAME, allow: [], by })));
+  return key.publicKey;
 }

@@ -15,6 +15,7 @@ export async function startBookingPlay(): Promise<Play> {
     connections: [],
     environment: {},
     endpoint,
+    page: { title: 'River Dental', phrases: ['yes please', 'where can I park', 'no thank you'] },
     about: [],
     faultsOf: faultsOfBooking,
     close: async () => endpoint.close(),

@@ -42,6 +42,7 @@ export async function startRestaurantPlay(): Promise<Play> {
     connections,
     environment,
     endpoint,
+    page: { title: 'Tony’s', phrases: Object.values(LINES) },
     about,
     faultsOf: (evidence) => faultsOfRestaurant(evidence, RESERVATION),
     async close() {

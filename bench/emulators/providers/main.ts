@@ -25,6 +25,7 @@ async function main(): Promise<void> {
       key: { type: 'string', multiple: true },
       port: { type: 'string', multiple: true },
       host: { type: 'string', default: '127.0.0.1' },
+      plain: { type: 'boolean', default: false },
       'ca-file': { type: 'string' },
       vocabulary: { type: 'string' },
       scenario: { type: 'string', default: join(packageRoot(), DEFAULT_SCENARIO) },
@@ -34,6 +35,7 @@ async function main(): Promise<void> {
       key: `<key> (repeatable) that counts (default ${DEFAULT_KEY})`,
       port: '<N> (repeatable) one for each provider, in their order; default free ones',
       host: '<address> to listen on',
+      plain: 'no TLS, as servers on a private network speak',
       'ca-file': '<file> where the authority goes that clients must trust; default a temporary one',
       vocabulary: '<file> what callers may say, a phrase a line',
       scenario: '<file> what the model knows',
@@ -52,7 +54,16 @@ async function main(): Promise<void> {
     wanted.map(async (name, i) => {
       const port = Number(values.port?.[i] ?? 0);
       const keys = values.key ?? [DEFAULT_KEY];
-      const options = { keys, port, host: values.host, certificate, vocabulary, scenario, voice };
+      const options = {
+        keys,
+        port,
+        host: values.host,
+        certificate,
+        isPlain: values.plain,
+        vocabulary,
+        scenario,
+        voice,
+      };
       return { name, endpoint: await PROVIDERS[name]!.start(options) };
     }),
   );
@@ -65,7 +76,7 @@ async function main(): Promise<void> {
   }));
   for (const one of started) process.stdout.write(`${JSON.stringify({ event: 'listening', ...one })}\n`);
   // Whoever starts it as a part of something else says what there is to say.
-  if (process.send === undefined)
+  if (process.send === undefined && !values.plain)
     process.stderr.write(`a client trusts them with NODE_EXTRA_CA_CERTS=${caFile} in its environment\n`);
   process.send?.({ type: 'ready', providers: started });
 

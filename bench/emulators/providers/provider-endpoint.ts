@@ -4,7 +4,7 @@
  * and script it by its methods; outside of the process the same is at `/emulator/…` (README.md).
  */
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -25,16 +25,20 @@ export interface EndpointOptions {
   host?: string;
   /** Default: one of its own. Providers of one process share one, so that a client trusts one authority. */
   certificate?: Certificate;
+  /** Without TLS, as servers on a private network speak: no `certificate`. */
+  isPlain?: boolean;
   clock?: Clock;
 }
 
 export interface ProviderEndpoint extends Controlled {
   readonly port: number;
-  /** `https://localhost:PORT`, and the same with `wss`. */
+  /** `https://localhost:PORT`, and the same with `wss`; plain: `http://127.0.0.1:PORT`. */
   readonly origin: string;
   readonly socketOrigin: string;
   /** What a client must trust. */
   readonly caPem: string;
+  /** Faults that have not struck yet are called off. */
+  calm(): void;
   close(): Promise<void>;
 }
 
@@ -51,7 +55,10 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
   const raws = new Map<number, Socket>();
   let exchanges = 0;
 
-  const server = createServer({ cert: certificate.certPem, key: certificate.keyPem });
+  const server =
+    options.isPlain === true
+      ? createPlainServer()
+      : createServer({ cert: certificate.certPem, key: certificate.keyPem });
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -149,6 +156,7 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
         if (!response.headersSent) response.writeHead(pending.status, pending.headers);
         response.end();
       },
+      breakOff: () => message.socket.destroy(),
       answer({ status, headers, body }) {
         const isJson = typeof body === 'object' && !Buffer.isBuffer(body);
         http.head(status, { ...(isJson ? { 'content-type': 'application/json' } : {}), ...headers });
@@ -279,11 +287,12 @@ export async function startProviderEndpoint(provider: Provider, options: Endpoin
   const { port } = server.address() as AddressInfo;
   const endpoint: ProviderEndpoint = {
     port,
-    origin: `https://localhost:${port}`,
-    socketOrigin: `wss://localhost:${port}`,
+    origin: options.isPlain === true ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
+    socketOrigin: options.isPlain === true ? `ws://127.0.0.1:${port}` : `wss://localhost:${port}`,
     caPem: certificate.caPem,
     journal,
     script: (...added) => faults.add(...added),
+    calm: () => faults.clear(),
     strike(input) {
       const fault = faultSchema.parse(input);
       const all = [...open.values()].filter(({ path }) => path.includes(fault.on));

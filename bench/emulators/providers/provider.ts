@@ -42,6 +42,8 @@ export interface HttpExchange extends Exchange {
   /** Before the first `send`; leaves with it. Default: 200 without headers. */
   head(status: number, headers?: Record<string, string>): void;
   end(): void;
+  /** The connection ends, whatever was said. */
+  breakOff(): void;
   /** `head`, `send` and `end` at once. */
   answer(answer: Answer): void;
 }

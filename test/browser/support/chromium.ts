@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { WAV_HEADER_BYTES, writeWavHeader } from '../../../media/audio/wav.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const EXECUTABLE = '/usr/bin/chromium';
 export const hasChromium = existsSync(EXECUTABLE);
@@ -136,6 +137,8 @@ export interface VisitOptions {
   waitForApi?: boolean;
   /** Runs before the page's own scripts. */
   init?: string;
+  /** A page of the service, with its content security policy. */
+  isOurs?: boolean;
   /** False for tests of the widget's own limits: of a lost line above all. */
   isPatient?: boolean;
 }
@@ -181,7 +184,9 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   await page.goto(url);
   const until = async (expression: string): Promise<void> => {
-    await page.waitForFunction(expression, undefined, { polling: LOOK_EVERY_MS });
+    // Our own pages allow no code that is text, and what waits in the page is such.
+    if (options.isOurs === true) await eventually(expression, () => page.evaluate(expression));
+    else await page.waitForFunction(expression, undefined, { polling: LOOK_EVERY_MS });
   };
   if (options.waitForApi !== false) {
     await until('window.ServiceVoice && window.ServiceVoice.version');

@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ChatEmulator, startChatEmulator } from '../../../bench/provider-emulators/chat/chat-emulator.ts';
 import { type Ran, runParley } from '../../support/command-line.ts';
+import { type PlainOpenAi, startPlainOpenAi } from '../../support/providers/plain-openai.ts';
 import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
 
 const KEY = 'sk-canary-of-a-connection';
 const folder = mkdtempSync(join(tmpdir(), 'parley-connections-'));
 const ran: Ran[] = [];
 let api: ApiFixture;
-let emulator: ChatEmulator;
+let emulator: PlainOpenAi;
 beforeAll(async () => {
   api = await createApiFixture();
-  emulator = await startChatEmulator({ apiKey: KEY });
+  emulator = await startPlainOpenAi(KEY);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });

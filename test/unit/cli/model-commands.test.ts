@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ChatEmulator, startChatEmulator } from '../../../bench/provider-emulators/chat/chat-emulator.ts';
 import { type Ran, runParley } from '../../support/command-line.ts';
+import { type PlainOpenAi, startPlainOpenAi } from '../../support/providers/plain-openai.ts';
 import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
 
 const KEY = 'sk-canary-123';
 let api: ApiFixture;
-let emulator: ChatEmulator;
+let emulator: PlainOpenAi;
 beforeAll(async () => {
   api = await createApiFixture();
-  emulator = await startChatEmulator({ apiKey: KEY });
+  emulator = await startPlainOpenAi(KEY);
 });
 afterAll(async () => {
   await emulator.close();

@@ -20,8 +20,13 @@ const runtime = (facts: object): void =>
     join(dataDir, 'runtime.json'),
     JSON.stringify({ databaseUrl: test.connectionString, publicUrl: 'http://127.0.0.1:8123', port: 8123, ...facts }),
   );
-const run = (...words: string[]) =>
-  runParley(['quickstart', ...words], { PARLEY_DATA_DIR: dataDir, PARLEY_MASTER_KEY: 'ab'.repeat(32) });
+const runWith = (environment: Record<string, string>, ...words: string[]) =>
+  runParley(['quickstart', ...words], {
+    PARLEY_DATA_DIR: dataDir,
+    PARLEY_MASTER_KEY: 'ab'.repeat(32),
+    ...environment,
+  });
+const run = (...words: string[]) => runWith({}, ...words);
 
 describe('parley quickstart', () => {
   it('refuses the emulator where the service dials the real carrier, says how to start both, and makes nothing', async () => {
@@ -78,5 +83,72 @@ describe('parley quickstart', () => {
     expect([done.code, done.out.includes('"to":"+14155550188"')]).toEqual([0, true]);
     expect(done.out).not.toContain('canary-token');
     expect(done.out).not.toContain('has no credentials');
+  });
+
+  describe('--agent cascade', () => {
+    /** A server of one's own, so that no name has to be looked up. */
+    const SERVERS = {
+      DEEPGRAM_BASE_URL: 'http://127.0.0.1:1',
+      OPENAI_BASE_URL: 'http://127.0.0.1:2/v1',
+      ELEVENLABS_BASE_URL: 'http://127.0.0.1:3',
+      MODEL_ALLOW_CIDRS: '127.0.0.0/8',
+    };
+
+    it('names the keys that it wants, and makes nothing without them', async () => {
+      runtime({ carrierApiBase: {} });
+      const { code, err } = await runWith({ OPENAI_API_KEY: 'canary-2' }, 'free', '--agent', 'cascade');
+      expect(code).toBe(1);
+      for (const way of ['DEEPGRAM_API_KEY', 'OPENAI_BASE_URL', 'DEEPGRAM_API_KEY_FILE', 'npm run demo'])
+        expect(err).toContain(way);
+      const bare = await runWith({ DEEPGRAM_API_KEY_FILE: join(dataDir, 'none') }, 'free', '--agent', 'cascade');
+      expect(bare.err).toContain('DEEPGRAM_API_KEY_FILE: ');
+      expect((await runParley(['workspace', 'list'], { DATABASE_URL: test.connectionString })).out).not.toContain(
+        'free',
+      );
+    });
+
+    it('makes connections, the agent and a page to talk at, shows no key, and makes nothing twice', async () => {
+      const file = join(dataDir, 'ears.txt');
+      writeFileSync(file, 'canary-1\n');
+      const keys = { DEEPGRAM_API_KEY_FILE: file, OPENAI_API_KEY: 'canary-2', ELEVENLABS_API_KEY: 'canary-3' };
+      const first = await runWith({ ...keys, ...SERVERS }, 'free', '--agent', 'cascade');
+      expect([first.code, first.err]).toEqual([0, '']);
+      expect(first.out).not.toContain('canary');
+      expect(first.out).not.toContain('curl');
+      const [, agentId] = /http:\/\/127\.0\.0\.1:8123\/talk\/pk_\w+\/([0-9a-f-]{36})\n/.exec(first.out)!;
+      const connections = await runParley(['connection', 'list', 'free', '--json'], {
+        DATABASE_URL: test.connectionString,
+      });
+      expect(JSON.parse(connections.out)).toMatchObject([
+        { name: 'brain', provider: 'openai_compatible', baseUrl: 'http://127.0.0.1:2/v1', hasCredentials: true },
+        { name: 'ears', provider: 'deepgram', hasCredentials: true },
+        { name: 'voice', provider: 'elevenlabs', hasCredentials: true },
+      ]);
+      const shown = await runParley(['agent', 'show', 'free', agentId!, '--json'], {
+        DATABASE_URL: test.connectionString,
+      });
+      expect(JSON.parse(shown.out).definition).toMatchObject({
+        kind: 'cascade',
+        think: [{ connection: 'brain' }],
+        speak: [{ connection: 'voice', engine: 'elevenlabs' }],
+      });
+      const second = await runWith({ ...keys, ...SERVERS }, 'free', '--agent', 'cascade');
+      expect(second.code).toBe(0);
+      expect(second.out).not.toContain('made)');
+      expect(second.out).toContain(/\/talk\/.*/.exec(first.out)![0]);
+    });
+
+    it('speaks with the local voice where there is no key for another; a carrier’s line makes it ring too', async () => {
+      runtime({ carrierApiBase: { plivo: 'http://127.0.0.1:4010' } });
+      const keys = { ...SERVERS, DEEPGRAM_API_KEY: 'canary-1' };
+      const done = await runWith(keys, 'own', '--agent', 'cascade', '--carrier', 'emulator');
+      expect([done.code, done.err]).toEqual([0, '']);
+      expect(done.out).toContain('/api/outbound-call');
+      const [, agentId] = /\/talk\/pk_\w+\/([0-9a-f-]{36})\n/.exec(done.out)!;
+      const shown = await runParley(['agent', 'show', 'own', agentId!, '--json'], {
+        DATABASE_URL: test.connectionString,
+      });
+      expect(JSON.parse(shown.out).definition.speak).toEqual([{ engine: 'local', voice: 'slt' }]);
+    });
   });
 });

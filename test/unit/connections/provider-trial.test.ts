@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startChatEmulator } from '../../../bench/provider-emulators/chat/chat-emulator.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
 import type { ConnectionGrant } from '../../../media/contract/grant.ts';
 import { PROVIDER_NAMES, PROVIDERS } from '../../../media/contract/providers.ts';
@@ -7,6 +6,7 @@ import { createAddressGuard } from '../../../media/net/address-guard.ts';
 import { createGuardedClient } from '../../../media/net/guarded-client.ts';
 import type { OutboundHttp, OutboundRequest, OutboundResult } from '../../../media/net/outbound-http.ts';
 import { type ConnectionTrial, tryGrant } from '../../../src/connections/provider-trial.ts';
+import { startPlainOpenAi } from '../../support/providers/plain-openai.ts';
 import { TEST_CERTIFICATE } from '../media/net/test-certificate.ts';
 import { type Answer, startReceiver, type TestReceiver } from '../media/net/test-receiver.ts';
 
@@ -166,11 +166,11 @@ describe('what is wrong is named', () => {
 
 describe('a model', () => {
   it('is asked for one token; one that there is not is named, with some that there are', async () => {
-    const emulator = await startChatEmulator({ apiKey: KEY });
+    const emulator = await startPlainOpenAi(KEY);
     ends.push(() => emulator.close());
     const at = grant('openai_compatible', emulator.baseUrl, { settings: { organization: 'org-1', project: 'p-1' } });
     expect(await tried(at, 'emulated-1')).toMatchObject({ ok: true, models: ['emulated-1'] });
-    expect(JSON.parse(emulator.requests[0]!)).toMatchObject({ model: 'emulated-1', max_tokens: 1 });
+    expect(emulator.endpoint.journal.entries('answered')).toMatchObject([{ model: 'emulated-1', maxTokens: 1 }]);
     const unknown = await tried(at, 'gpt-9');
     expect(unknown).toMatchObject({ fault: 'model_unknown', problem: "it has no model 'gpt-9'; it has: emulated-1" });
     const wrong = await tried({ ...at, credentials: { apiKey: 'wrong' } }, 'emulated-1');

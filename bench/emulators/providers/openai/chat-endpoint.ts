@@ -8,6 +8,7 @@ import type { HttpExchange } from '../provider.ts';
 import { answerHeaders, RequestRefused } from './api-error.ts';
 import { callId, cutAtStop, newProgress, type Step, stepsOf } from './chat-deltas.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
+import { answerOddly, oddityOf } from './odd-models.ts';
 import { type Answer, answerTo } from './rules.ts';
 import type { Scenario } from './scenario.ts';
 import { promptTokens, tokensOf } from './tokens.ts';
@@ -27,7 +28,9 @@ interface Shared {
 /** Throws `RequestRefused`. */
 export async function answerChat(exchange: HttpExchange, scenario: Scenario): Promise<void> {
   const arrivedAtMs = exchange.timetable.nowMs();
-  const request = readChatRequest(await exchange.body(), scenario.dialect.refuses);
+  const request = readChatRequest(await exchange.body(), scenario.dialect.refuses, scenario.dialect.formats);
+  const oddity = oddityOf(request.model);
+  if (oddity !== null) return answerOddly(exchange, request, oddity);
   if (!scenario.models.includes(request.model)) {
     const message = `The model \`${request.model}\` does not exist or you do not have access to it.`;
     throw new RequestRefused(message, null, 'model_not_found', 404);
@@ -42,6 +45,8 @@ export async function answerChat(exchange: HttpExchange, scenario: Scenario): Pr
   const answer = answerTo(scenario, request);
   exchange.note('answered', {
     rule: answer.rule,
+    model: request.model,
+    maxTokens: request.maxTokens,
     promptTokens: prompt,
     text: answer.text,
     calls: answer.calls,

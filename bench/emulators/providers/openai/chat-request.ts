@@ -6,6 +6,7 @@
 import { RequestRefused, unknownParameter, wrongType } from './api-error.ts';
 import { type ChatMessage, readMessages } from './messages.ts';
 import { type OfferedTool, readToolChoice, readTools, type ToolChoice } from './offered-tools.ts';
+import { type ResponseFormat, readResponseFormat } from './response-format.ts';
 
 export type { ChatMessage } from './messages.ts';
 export type { OfferedTool } from './offered-tools.ts';
@@ -18,6 +19,7 @@ export interface ChatRequest {
   tools: OfferedTool[];
   toolChoice: ToolChoice;
   parallelCalls: boolean;
+  responseFormat: ResponseFormat;
   stream: boolean;
   /** A last chunk tells usage. */
   tellsUsage: boolean;
@@ -42,7 +44,6 @@ const WITHOUT_EFFECT = [
   'prompt_cache_key',
   'prompt_cache_retention',
   'reasoning_effort',
-  'response_format',
   'safety_identifier',
   'seed',
   'service_tier',
@@ -62,6 +63,7 @@ const KNOWN = [
   'model',
   'n',
   'parallel_tool_calls',
+  'response_format',
   'stop',
   'stream',
   'stream_options',
@@ -78,8 +80,11 @@ const RANGES: Record<string, readonly [number, number]> = {
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 const MOST_STOPS = 4;
 
-/** Throws `RequestRefused`. `refuses`: parameters that this server does not know though others do. */
-export function readChatRequest(body: Buffer, refuses: readonly string[]): ChatRequest {
+/**
+ * Throws `RequestRefused`. `refuses`: parameters that this server does not know though others do; `formats`: what it
+ * knows of `response_format`.
+ */
+export function readChatRequest(body: Buffer, refuses: readonly string[], formats: readonly string[]): ChatRequest {
   const fields = parsedObject(body);
   for (const name of Object.keys(fields)) {
     if (!KNOWN.includes(name) || refuses.includes(name)) {
@@ -109,6 +114,7 @@ export function readChatRequest(body: Buffer, refuses: readonly string[]): ChatR
     tools,
     toolChoice,
     parallelCalls: parallel !== false,
+    responseFormat: readResponseFormat(fields['response_format'], formats, fields['messages']),
     stream: isStream,
     tellsUsage: options['include_usage'] === true,
     isObfuscated: options['include_obfuscation'] !== false,

@@ -1,6 +1,7 @@
 /** `tools` and `tool_choice` of a chat request, checked as the service checks them. Pure. */
-import { strictFault } from '../../../provider-emulators/chat/strict-schema.ts';
+
 import { RequestRefused, unknownParameter, wrongType } from './api-error.ts';
+import { strictFault } from './strict-schema.ts';
 
 export interface OfferedTool {
   type: 'function';

@@ -2,9 +2,10 @@
  * What the emulated model answers: the first rule of the scenario that fits the request's own messages and tools. Pure;
  * called once a request by the chat endpoint.
  */
-import { valueFor } from '../../../provider-emulators/chat/strict-schema.ts';
 import type { ChatMessage, ChatRequest, OfferedTool } from './chat-request.ts';
+import { readingFor } from './reading.ts';
 import { fillTemplate, type Rule, type Scenario, type ScriptedAnswer } from './scenario.ts';
+import { valueFor } from './strict-schema.ts';
 
 export interface ToolCall {
   name: string;
@@ -29,6 +30,8 @@ export function answerTo(scenario: Scenario, request: ChatRequest): Answer {
     const values = valuesIn(rule.when, request.messages);
     if (values !== null) return filled(rule, values, request, rule.name ?? String(index));
   }
+  const reading = readingFor(request);
+  if (reading !== null) return { text: reading, calls: [], scripted: scenario.otherwise, rule: 'reading' };
   const forced = forcedTool(request);
   if (forced === null) return filled(scenario.otherwise, {}, request, 'otherwise');
   const call = {

@@ -3,6 +3,7 @@
  * between requests; a rule sees the request's own messages and tools (`rules.ts`). Read by `main.ts` and by tests.
  */
 import { z } from 'zod';
+import { RESPONSE_FORMATS } from './response-format.ts';
 
 const ROLES = ['system', 'user', 'assistant', 'tool'] as const;
 
@@ -73,6 +74,8 @@ const ruleSchema = answerSchema.extend({
 const dialectSchema = z.strictObject({
   /** Parameters that this server does not know: 400. */
   refuses: z.array(z.string()).default([]),
+  /** What it knows of `response_format`. */
+  formats: z.array(z.enum(RESPONSE_FORMATS)).default([...RESPONSE_FORMATS]),
   /** A call in one delta, with all of its arguments. */
   wholeCalls: z.boolean().default(false),
   /** Calls without `index`. */
@@ -91,6 +94,7 @@ const scenarioSchema = z.strictObject({
   timing: timingSchema.default({ firstTokenMs: 300, tokenMs: 15 }),
   dialect: dialectSchema.default({
     refuses: [],
+    formats: [...RESPONSE_FORMATS],
     wholeCalls: false,
     callsWithoutIndex: false,
     finishesCallsWithStop: false,

@@ -6,20 +6,8 @@ import { createTextToSpeechClient } from '../../../../../media/engines/local/tex
 import { createTtsScheduler } from '../../../../../media/engines/local/tts-scheduler.ts';
 import { serveTtsClient } from '../../../../../media/engines/local/tts-service.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
-import { describeTextToSpeech } from '../text-to-speech-conformance.ts';
 
 const voice = await loadFliteVoice();
-
-describeTextToSpeech('The local voice behind a port', async () => {
-  const { port1, port2 } = new MessageChannel();
-  serveTtsClient(port1, createTtsScheduler(voice, systemClock, setImmediate), systemClock);
-  return {
-    voice: createTextToSpeechClient(port2),
-    tellsWordTimes: false,
-    givesMulaw: false,
-    close: () => port2.close(),
-  };
-});
 
 it('fails what is pending, and what comes later, with code engine_gone when the other side of the port closes', async () => {
   const { port1, port2 } = new MessageChannel();

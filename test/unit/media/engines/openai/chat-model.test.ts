@@ -1,71 +1,21 @@
-/** The chat endpoint behind the port: the port's suite, and what is the protocol's own. */
-import { afterEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../../../../media/contract/clock.ts';
+/** The chat endpoint behind the port: what is the protocol's own. The port's suite is asked in `conformance.test.ts`. */
+import { afterEach, expect, test } from 'vitest';
 import type { ModelRequest } from '../../../../../media/contract/model.ts';
 import { chatModelOf } from '../../../../../media/engines/openai/chat-model.ts';
-import { ASKED, answerOf, MODEL_CHECKS, type ModelCase, textOf } from '../model-conformance.ts';
-import { CANARY, grantOf, providerHarness } from '../provider-harness.ts';
-import { startFakeChat } from './fake-chat-server.ts';
-
-/** Real time, of which as much as is wanted may pass at once. */
-class SkippingClock {
-  #skippedMs = 0;
-  readonly #timers = new Set<{ atMs: number; run: () => void; cancel: () => void }>();
-  nowMs = () => systemClock.nowMs() + this.#skippedMs;
-  epochMs = () => systemClock.epochMs();
-  after(afterMs: number, run: () => void): () => void {
-    const fire = (): void => {
-      timer.cancel();
-      run();
-    };
-    const cancelReal = systemClock.after(afterMs, fire);
-    const cancel = (): void => {
-      this.#timers.delete(timer);
-      cancelReal();
-    };
-    const timer = { atMs: this.nowMs() + afterMs, run: fire, cancel };
-    this.#timers.add(timer);
-    return cancel;
-  }
-  skip(ms: number): void {
-    this.#skippedMs += ms;
-    for (const timer of [...this.#timers]) if (timer.atMs <= this.nowMs()) timer.run();
-  }
-}
-
-async function chatCase(settings: Record<string, unknown> = { model: 'small' }, change = {}) {
-  const server = await startFakeChat();
-  const clock = new SkippingClock();
-  const harness = providerHarness({ clock });
-  harness.grant('call-1', grantOf({ baseUrl: server.baseUrl, ...change }));
-  const port = harness.connect();
-  const model = chatModelOf(() => port)({ callUuid: 'call-1', connection: 'main', settings });
-  const one: ModelCase = {
-    model,
-    scene: (scene) => server.scene(scene),
-    requests: () => server.seen,
-    async pass(ms) {
-      clock.skip(ms);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    },
-    die: () => port.close(),
-    close() {
-      harness.close();
-      server.close();
-    },
-  };
-  cases.push(one);
-  return { ...one, server, harness, port };
-}
+import { ASKED, answerOf, type ModelCase, textOf } from '../model-conformance.ts';
+import { CANARY, grantOf } from '../provider-harness.ts';
+import { chatCase as newChatCase } from './chat-case.ts';
 
 const cases: ModelCase[] = [];
 afterEach(async () => {
   for (const one of cases.splice(0)) await one.close();
 });
 
-describe('a chat endpoint is a language model:', () => {
-  test.each(Object.entries(MODEL_CHECKS))('%s', async (_name, check) => check(await chatCase()));
-});
+async function chatCase(...made: Parameters<typeof newChatCase>): ReturnType<typeof newChatCase> {
+  const one = await newChatCase(...made);
+  cases.push(one);
+  return one;
+}
 
 test('the request is what the protocol wants, with the key in its header alone', async () => {
   const { model, server } = await chatCase(

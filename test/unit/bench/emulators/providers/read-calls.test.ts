@@ -1,3 +1,4 @@
+/** The emulated OpenAI for those who ask for whole answers, as the analysis of calls does. */
 import OpenAI, {
   APIConnectionTimeoutError,
   AuthenticationError,
@@ -7,23 +8,23 @@ import OpenAI, {
   RateLimitError,
 } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PATIENCE_MS } from '../../../../bench/harness/patience.ts';
-import { CHAT_BEHAVIOURS } from '../../../../bench/provider-emulators/chat/chat-behaviour.ts';
-import { type ChatEmulator, startChatEmulator } from '../../../../bench/provider-emulators/chat/chat-emulator.ts';
-import { systemClock } from '../../../../media/contract/clock.ts';
-import { createAddressGuard } from '../../../../media/net/address-guard.ts';
-import { createGuardedClient } from '../../../../media/net/guarded-client.ts';
-import { askChat, type ChatOutcome } from '../../../../src/analysis/chat-endpoint.ts';
-import { chatRequest } from '../../../../src/analysis/chat-request.ts';
-import { readByHeuristic } from '../../../../src/analysis/heuristic/heuristic.ts';
-import { readAnswer } from '../../../../src/analysis/model-answer.ts';
-import { tryModel } from '../../../../src/analysis/try-model.ts';
-import { CONFIRMED, DEMO_AGENT, story } from '../../analysis/sample-story.ts';
+import { ODDITIES } from '../../../../../bench/emulators/providers/openai/odd-models.ts';
+import { PATIENCE_MS } from '../../../../../bench/harness/patience.ts';
+import { systemClock } from '../../../../../media/contract/clock.ts';
+import { createAddressGuard } from '../../../../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../../../../media/net/guarded-client.ts';
+import { askChat, type ChatOutcome } from '../../../../../src/analysis/chat-endpoint.ts';
+import { chatRequest } from '../../../../../src/analysis/chat-request.ts';
+import { readByHeuristic } from '../../../../../src/analysis/heuristic/heuristic.ts';
+import { readAnswer } from '../../../../../src/analysis/model-answer.ts';
+import { tryModel } from '../../../../../src/analysis/try-model.ts';
+import { type PlainOpenAi, startPlainOpenAi } from '../../../../support/providers/plain-openai.ts';
+import { CONFIRMED, DEMO_AGENT, story } from '../../../analysis/sample-story.ts';
 
 const API_KEY = 'sk-emulated';
-let emulator: ChatEmulator;
+let emulator: PlainOpenAi;
 beforeAll(async () => {
-  emulator = await startChatEmulator({ apiKey: API_KEY });
+  emulator = await startPlainOpenAi(API_KEY);
 });
 afterAll(() => emulator.close());
 
@@ -83,7 +84,7 @@ describe('the official client takes the emulator for the service', () => {
   });
 
   it('tries again after a 429 by itself', async () => {
-    emulator.queue('overloaded');
+    emulator.endpoint.script({ kind: 'status', status: 503 });
     expect(
       (
         await client({ maxRetries: 1 }).chat.completions.create({
@@ -92,16 +93,6 @@ describe('the official client takes the emulator for the service', () => {
         })
       ).choices,
     ).toHaveLength(1);
-  });
-
-  it('limits requests a minute', async () => {
-    const limited = await startChatEmulator({ apiKey: API_KEY, requestsPerMinute: 1 });
-    const one = client({ baseURL: limited.baseUrl });
-    const request = { model: 'emulated-1', messages: [{ role: 'user' as const, content: 'Hello' }] };
-    const { response } = await one.chat.completions.create(request).withResponse();
-    expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('0');
-    await expect(one.chat.completions.create(request)).rejects.toThrow(RateLimitError);
-    await limited.close();
   });
 });
 
@@ -135,14 +126,13 @@ describe('the gateway and the emulator', () => {
       [['text', 'json_object'], 'json_object'],
       [['text'], 'text'],
     ] as const) {
-      const old = await startChatEmulator({ apiKey: API_KEY, formats });
+      const old = await startPlainOpenAi(API_KEY, { formats: [...formats] });
       expect(await ask('emulated-1', PATIENCE_MS, old.baseUrl)).toMatchObject({ kind: 'answered', format });
       await old.close();
     }
   });
 
   const expected: Record<string, string> = {
-    answers: 'answered',
     obeys_caller: 'answered',
     other_form: 'answered',
     nonsense: 'answered',
@@ -160,7 +150,7 @@ describe('the gateway and the emulator', () => {
     huge: 'too_large',
     redirects: 'rejected',
   };
-  it.each(CHAT_BEHAVIOURS)('%s', async (behaviour) => {
+  it.each(ODDITIES)('%s', async (behaviour) => {
     // What must come gets time; what never comes is not waited for.
     const limitMs = behaviour === 'stalls' || behaviour === 'trickles' ? 300 : PATIENCE_MS;
     expect(kindOf(await ask(`emulated-${behaviour.replaceAll('_', '-')}`, limitMs))).toBe(expected[behaviour]);

@@ -1,0 +1,278 @@
+/**
+ * From a question to the last word of its answer: the models are asked with all that is known, their text becomes
+ * speech as it comes, their uses of tools become the call's, and what breaks off is gone on with. Owned by
+ * `cascade-agent.ts`, which says when there is something to ask; `thinking.ts` tells it what models say.
+ */
+import type { AgentEvent } from '../../contract/agent.ts';
+import type { ModelToolUse, ModelUsage } from '../../contract/model.ts';
+import type { ToolResult } from '../../contract/tools.ts';
+import type { Endings } from './endings.ts';
+import { Memory } from './memory.ts';
+import type { Parts } from './parts.ts';
+import { newReply, questionAhead, questionOf } from './question.ts';
+import type { Reply } from './reply.ts';
+import { Speculation } from './speculation.ts';
+import { Thinking, type ThinkingListener } from './thinking.ts';
+import { MOST_ROUNDS } from './tool-round.ts';
+
+const HEDGE_AFTER_MS = 1_200;
+/** More answers that break off than this in a row are a fault like no answer. */
+const MOST_BREAKS = 3;
+
+/** Said to the model where its answer is torn. */
+export const GO_ON = 'Your last answer broke off. Go on from there, without repeating it.';
+const RESULT_HERE = 'The results of your tools are here now. Tell the caller.';
+
+export class Answering implements ThinkingListener {
+  /** An answer broke off: when it was heard, it is gone on with. */
+  mustGoOn = false;
+  reply: Reply | null = null;
+  readonly #parts: Parts;
+  readonly #endings: Endings;
+  readonly #thinking: Thinking;
+  readonly #speculation = new Speculation();
+  readonly #memory: Memory;
+  /** Of the answer that is being written. */
+  #uses: ModelToolUse[] = [];
+  /** How often answers broke off since the caller's last word. */
+  #breaks = 0;
+  /** The caller had a word while tools were at work: their results are told apart. */
+  #spokeMeanwhile = false;
+
+  constructor(parts: Parts, endings: Endings) {
+    const { definition, sink, history, spending } = parts;
+    this.#parts = parts;
+    this.#endings = endings;
+    const { think, hedgeAfterMs = HEDGE_AFTER_MS } = definition;
+    this.#memory = new Memory(history, sink, (usage) => spending.used(0, usage));
+    this.#thinking = new Thinking({ models: think, hedgeAfterMs, sink, listener: this });
+  }
+
+  /** A model is at work on an answer. */
+  get isThinking(): boolean {
+    return this.#thinking.isBusy;
+  }
+
+  /** Words are owed, and not all of them are on their way. */
+  get isOwing(): boolean {
+    const { tools, speech } = this.#parts;
+    return this.#thinking.isBusy || tools.round.isBusy || this.mustGoOn || speech.waits;
+  }
+
+  // ── Questions ─────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The caller has said this, and it is to be answered. `note`: what the history is told before it. */
+  answer(text: string, note: string | null): void {
+    const { history, tools, atMs } = this.#parts;
+    const isThoughtOf = this.#speculation.take(text, history.version);
+    this.anew();
+    tools.round.rounds = 0;
+    this.#breaks = 0;
+    this.#spokeMeanwhile = tools.round.isBusy;
+    if (note !== null) history.note(note);
+    history.user(text);
+    if (isThoughtOf && note === null && this.#thinking.isHeld) {
+      this.reply = this.#newReply();
+      this.#thinking.release(atMs);
+    } else this.ask();
+  }
+
+  /** Anew, with all that is known. */
+  ask(): void {
+    const { spending, sink, lines, atMs } = this.#parts;
+    if (spending.isTooDear) {
+      sink.act({
+        type: 'warning',
+        code: 'llm_limit',
+        message: 'The models of this call have used what `limits` allows; the call ends.',
+      });
+      this.#endings.endWith(lines.limit, 'agent_hangup', 'limit_reached', null);
+      return;
+    }
+    this.#uses = [];
+    this.reply = this.#newReply();
+    this.#thinking.begin(questionOf(this.#parts), atMs);
+  }
+
+  /** What was not said of the last answer is not wanted any more. */
+  anew(): void {
+    const { quiet, duty, speech, atMs } = this.#parts;
+    quiet.beginsAnew(atMs);
+    duty.anew();
+    speech.mouth.dropUnasked();
+    this.mustGoOn = false;
+    this.reply = null;
+    this.#uses = [];
+    if (this.#thinking.isBusy) this.#thinking.drop();
+  }
+
+  drop(): void {
+    this.#thinking.drop();
+  }
+
+  /** When it was heard to where it broke off. */
+  goOn(): void {
+    this.mustGoOn = false;
+    this.#parts.history.note(this.#spokeMeanwhile ? RESULT_HERE : GO_ON);
+    this.#spokeMeanwhile = false;
+    this.ask();
+  }
+
+  #newReply(): Reply {
+    this.#parts.speech.isPrompt = false;
+    return newReply(this.#parts);
+  }
+
+  // ── Questions that may not be asked in the end ────────────────────────────────────────────────────────
+
+  /** Once a pause: what the answer would be, if it were the end. */
+  speculate(text: string): void {
+    const { speech, farewell, spending, history, atMs } = this.#parts;
+    const isFree = !this.isOwing && !speech.mouth.isBusy && farewell.ending === null && !spending.isTooDear;
+    if (!isFree || !this.#speculation.begin(text, history.version)) return;
+    this.#thinking.begin(questionAhead(this.#parts, text), atMs, true);
+  }
+
+  dropSpeculation(): void {
+    if (!this.#speculation.isOpen) return;
+    this.#speculation.drop();
+    if (!this.#thinking.isBusy) this.#thinking.drop();
+  }
+
+  // ── What models say ───────────────────────────────────────────────────────────────────────────────────
+
+  told({ ref, chunk, atMs }: Extract<AgentEvent, { type: 'model' }>): void {
+    if (!this.#memory.told(ref, chunk)) this.#thinking.told(ref, chunk, atMs);
+  }
+
+  text(text: string): void {
+    const reply = this.reply;
+    if (reply === null) return;
+    const stopped = reply.push(text, this.#parts.atMs);
+    this.#remember(reply);
+    if (stopped === null) return;
+    this.#thinking.drop();
+    const message = stopped.why === 'repeats' ? 'The model repeated itself' : 'The model would not end its answer';
+    this.#parts.sink.act({ type: 'warning', code: 'llm_endless', message: `${message}; it was stopped.` });
+    this.#answered();
+  }
+
+  use(use: ModelToolUse): void {
+    if (this.reply !== null) this.#uses.push(this.#parts.tools.round.named(use));
+  }
+
+  done(stop: 'end' | 'tools' | 'length' | 'filtered'): void {
+    this.reply?.finish(stop === 'length');
+    this.#answered();
+  }
+
+  broke(): void {
+    const reply = this.reply;
+    reply?.finish(true);
+    if (reply !== null) this.#remember(reply);
+    this.reply = null;
+    this.#uses = [];
+    if (++this.#breaks > MOST_BREAKS) {
+      this.lost();
+      return;
+    }
+    this.mustGoOn = true;
+    if (!this.#parts.speech.hasWords) this.goOn();
+  }
+
+  lost(): void {
+    const { sink, lines, duty, atMs } = this.#parts;
+    this.reply = null;
+    sink.act({ type: 'warning', code: 'llm_lost', message: 'No model answers; the call ends with an apology.' });
+    const message = 'No language model of the agent answered.';
+    sink.act({ type: 'recovery', what: 'apology', message, afterMs: Math.round(duty.owedForMs(atMs)) });
+    this.#endings.endWith(lines.apology, 'llm_error', null, message);
+  }
+
+  used(model: number, usage: ModelUsage): void {
+    this.#parts.spending.used(model, usage);
+  }
+
+  #remember({ entry }: Reply): void {
+    if (entry.text !== '' || entry.uses.length > 0) this.#parts.history.add(entry);
+  }
+
+  /** An answer is whole. */
+  #answered(): void {
+    const { tools, sink, speech, lines, atMs } = this.#parts;
+    const reply = this.reply;
+    const uses = this.#uses;
+    this.reply = null;
+    this.#uses = [];
+    if (reply === null) return;
+    if (uses.length > 0) {
+      if (!tools.round.isBusy && tools.round.rounds < MOST_ROUNDS) {
+        reply.entry.uses = uses;
+        this.#remember(reply);
+        this.#spokeMeanwhile = false;
+        tools.use(reply, uses, atMs);
+        if (!tools.round.isBusy) this.#afterTools();
+        return;
+      }
+      // It was told to answer in words.
+      sink.act({
+        type: 'warning',
+        code: 'llm_tools',
+        message: `The model used tools where it must not: ${uses[0]!.name}.`,
+      });
+    }
+    this.#remember(reply);
+    if (!reply.hasWords) speech.line(lines.nothing);
+    sink.act({ type: 'keep' });
+  }
+
+  // ── Tools ─────────────────────────────────────────────────────────────────────────────────────────────
+
+  toolDone(ref: string, result: ToolResult): void {
+    const { tools } = this.#parts;
+    if (tools.done(ref, result) && !tools.round.isBusy) this.#afterTools();
+  }
+
+  /** All results are there: the model goes on from them, unless the call is to end. */
+  #afterTools(): void {
+    const { farewell, history } = this.#parts;
+    if (farewell.ending !== null) return;
+    // An answer to what the caller said meanwhile is on its way: the results follow it.
+    if (this.#thinking.isBusy) {
+      this.mustGoOn = true;
+      return;
+    }
+    if (this.#spokeMeanwhile) history.note(RESULT_HERE);
+    this.#spokeMeanwhile = false;
+    this.ask();
+  }
+
+  // ── Time ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** When all was said and nothing is owed, the history is kept short. */
+  tendMemory(): void {
+    if (!this.isOwing) this.#memory.tend(this.#parts.atMs);
+  }
+
+  tick(): void {
+    const { atMs } = this.#parts;
+    this.#thinking.tick(atMs);
+    this.#memory.tick(atMs);
+    if (this.#parts.isOver) return;
+    this.reply?.tick(atMs);
+    this.#closeOrphans();
+    if (this.#parts.tools.tick(atMs)) this.#afterTools();
+  }
+
+  /** What has lost whoever it waits for: words that nobody writes any more, an answer that nobody thinks of. */
+  #closeOrphans(): void {
+    const { mouth } = this.#parts.speech;
+    const isThinking = this.#thinking.isBusy;
+    if (this.reply !== null && !isThinking) {
+      this.reply.finish();
+      this.#answered();
+    }
+    if (this.reply === null) for (const { feed } of mouth.sayings) feed.finish();
+    if (this.mustGoOn && !isThinking && mouth.sayings.length === 0) this.goOn();
+  }
+}

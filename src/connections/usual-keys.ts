@@ -1,0 +1,62 @@
+/**
+ * The connections that the usual variables of an environment name, and what an agent thinks and speaks with through
+ * them. Used by `parley quickstart --agent cascade` and by the demo. Pure.
+ */
+import type { CascadeAgent } from '../../media/contract/agent-definition.ts';
+
+export interface UsualProviders {
+  connections: { name: string; provider: string; baseUrl?: string; credentials: Record<string, string> }[];
+  /** Of the agent. */
+  think: CascadeAgent['think'];
+  speak: CascadeAgent['speak'];
+  /** For people. */
+  about: string;
+}
+
+/** Any of them may be given as a file instead: `DEEPGRAM_API_KEY_FILE`. */
+export const KEY_VARIABLES = ['DEEPGRAM_API_KEY', 'OPENAI_API_KEY', 'ELEVENLABS_API_KEY'] as const;
+
+const OPENAI_MODEL = 'gpt-4.1-mini';
+/** “Rachel”, whom every account of ElevenLabs has. */
+const ELEVENLABS_VOICE = '21m00Tcm4TlvDq8ikWAM';
+const ELEVENLABS_MODEL = 'eleven_flash_v2_5';
+const LOCAL_VOICE = 'slt';
+
+/**
+ * `lookUp` gives the value of a variable. Null where there are no ears or no model: a key of Deepgram, and of OpenAI or
+ * the address of a server that wants none, must be there. Without a key of ElevenLabs the local voice speaks.
+ */
+export function usualProviders(lookUp: (name: string) => string | undefined): UsualProviders | null {
+  const [ears, brain, voice] = KEY_VARIABLES.map((name) => lookUp(name) || undefined);
+  const brainUrl = lookUp('OPENAI_BASE_URL') || undefined;
+  if (ears === undefined || (brain === undefined && brainUrl === undefined)) return null;
+  const model = lookUp('OPENAI_MODEL') || OPENAI_MODEL;
+  const connection = (
+    name: string,
+    provider: string,
+    baseUrl: string | undefined,
+    apiKey: string | undefined,
+  ): UsualProviders['connections'][number] => ({
+    name,
+    provider,
+    ...(baseUrl && { baseUrl }),
+    credentials: apiKey === undefined ? {} : { apiKey },
+  });
+  const connections = [
+    connection('ears', 'deepgram', lookUp('DEEPGRAM_BASE_URL'), ears),
+    connection('brain', 'openai_compatible', brainUrl, brain),
+  ];
+  const think = [{ connection: 'brain', model }];
+  const about = `Deepgram, ${brainUrl ?? 'OpenAI'} with ${model}`;
+  if (voice === undefined) {
+    return { connections, think, speak: [{ engine: 'local', voice: LOCAL_VOICE }], about: `${about}, the local voice` };
+  }
+  connections.push(connection('voice', 'elevenlabs', lookUp('ELEVENLABS_BASE_URL'), voice));
+  const name = lookUp('ELEVENLABS_VOICE_ID') || ELEVENLABS_VOICE;
+  return {
+    connections,
+    think,
+    speak: [{ connection: 'voice', engine: 'elevenlabs', voice: name, model: ELEVENLABS_MODEL }],
+    about: `${about}, ElevenLabs`,
+  };
+}

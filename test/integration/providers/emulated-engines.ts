@@ -1,0 +1,118 @@
+/**
+ * Engines of providers over their emulators: TLS, real sound, the providers' own protocols. A new provider enters here
+ * by a line in each port that it serves, and `conformance.test.ts` judges it.
+ */
+import {
+  type DeepgramEmulator,
+  startDeepgramEmulator,
+} from '../../../bench/emulators/providers/deepgram/deepgram-emulator.ts';
+import { startElevenLabsEmulator } from '../../../bench/emulators/providers/elevenlabs/elevenlabs-emulator.ts';
+import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
+import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
+import { startEmulatedVoice } from '../../../bench/emulators/providers/voice/emulated-voice.ts';
+import { loadFliteVoice } from '../../../media/engines/local/flite-voice.ts';
+import { EARS, engineOf, VOICES } from '../../../media/engines/registry.ts';
+import type { OpenEarOfTest } from '../../unit/media/engines/call-ear-conformance.ts';
+import { grantOf, providerHarness } from '../../unit/media/engines/provider-harness.ts';
+import { overTheLine } from '../../unit/media/engines/speech-fixtures.ts';
+import type { OpenedVoice } from '../../unit/media/engines/text-to-speech-conformance.ts';
+import { emulatedChatCase } from './emulated-chat-case.ts';
+
+export const KEY = 'canary-of-a-provider';
+export const VOCABULARY = ['yes', 'please', 'yes please', 'no', 'no thank you'];
+/** As fast as it is spoken: the emulator's decoder is no faster than a real one. */
+const STEP_MS = 20;
+const QUICK = { firstAudioMs: 5, chunkEveryMs: 1 };
+
+interface Emulated {
+  endpoint: ProviderEndpoint;
+  /** Of the connection. */
+  provider: string;
+  path: string;
+}
+
+/** Started once a file, before its tests. */
+export interface Emulators {
+  deepgram: DeepgramEmulator;
+  elevenlabs: ProviderEndpoint;
+  openai: ProviderEndpoint;
+  close(): Promise<void>;
+}
+
+/** Filled by `startEmulators`: suites are described before any of their tests runs. */
+const started: Partial<Emulators> = {};
+
+export const EAR_ENGINES = ['deepgram', 'deepgram-flux'];
+export const VOICE_ENGINES: Readonly<Record<string, readonly string[]>> = {
+  elevenlabs: ['21m00Tcm4TlvDq8ikWAM', 'emulated-robot'],
+  openai: ['alloy', 'robot'],
+};
+export const MODEL_ENGINES = {
+  openai: () => emulatedChatCase(started.openai!, KEY),
+};
+
+export async function startEmulators(): Promise<Emulators> {
+  const voice = await startEmulatedVoice();
+  const latencies = { interimMs: 20, finalMs: 30, turnEventMs: 20 };
+  const deepgram = await startDeepgramEmulator({ keys: [KEY], vocabulary: VOCABULARY, latencies });
+  const elevenlabs = await startElevenLabsEmulator({ keys: [KEY], voice, latencies: { ...QUICK, closeAfterMs: 20 } });
+  const openai = await startOpenAiEmulator({ keys: [KEY], voice, scenario: { rules: [] } });
+  const emulators: Emulators = {
+    deepgram,
+    elevenlabs,
+    openai,
+    async close() {
+      for (const endpoint of [deepgram, elevenlabs, openai]) await endpoint.close();
+      await voice.close();
+    },
+  };
+  return Object.assign(started, emulators);
+}
+
+function emulatedOf(engine: string): Emulated {
+  if (engine === 'openai') return { endpoint: started.openai!, provider: 'openai_compatible', path: '/v1' };
+  if (engine === 'elevenlabs') return { endpoint: started.elevenlabs!, provider: engine, path: '' };
+  return { endpoint: started.deepgram!, provider: 'deepgram', path: '' };
+}
+
+function connect(engine: string) {
+  const { endpoint, provider, path } = emulatedOf(engine);
+  const harness = providerHarness({ ca: endpoint.caPem });
+  const baseUrl = `${endpoint.origin}${path}`;
+  harness.grant('call-1', grantOf({ provider, baseUrl, credentials: { apiKey: KEY } }));
+  const port = harness.connect();
+  return { port: () => port, close: () => harness.close() };
+}
+
+export function openEar(engine: string): OpenEarOfTest {
+  return async (listener) => {
+    const voice = await loadFliteVoice();
+    const { port, close } = connect(engine);
+    const open = (await engineOf(EARS, 'recogniser', engine).load())(port);
+    const ear = open(8000, { callUuid: 'call-1', connection: 'main', settings: {} }, 'mulaw')(listener);
+    return {
+      ear,
+      speech: (text) => overTheLine(voice, text, { leadMs: 40 }),
+      step: () => new Promise((resolve) => setTimeout(resolve, STEP_MS)),
+      close() {
+        ear.close();
+        close();
+      },
+    };
+  };
+}
+
+export async function openVoice(engine: string): Promise<OpenedVoice> {
+  const { port, close } = connect(engine);
+  const kind = engineOf(VOICES, 'voice engine', engine);
+  const settings = engine === 'openai' ? { model: 'tts-1' } : {};
+  const open = (await kind.load())(port);
+  const { tellsWordTimes, codecs } = kind.traits;
+  return {
+    voice: open({ callUuid: 'call-1', connection: 'main', settings }),
+    tellsWordTimes,
+    givesMulaw: codecs.includes('mulaw'),
+    voicesOfProvider: VOICE_ENGINES[engine]!,
+    close,
+  };
+}

@@ -1,0 +1,20 @@
+/** The suites of the ports, engine × case: each engine of the registry is asked, and one without a case is missed. */
+import { expect, test } from 'vitest';
+import { EARS, MODELS, VOICES } from '../../../../media/engines/registry.ts';
+import { describeCallEar } from './call-ear-conformance.ts';
+import { EAR_CASES, MODEL_CASES, VOICE_CASES } from './fake-engines.ts';
+import { describeLanguageModel } from './model-conformance.ts';
+import { describeTextToSpeech } from './text-to-speech-conformance.ts';
+
+for (const [engine, forms] of Object.entries(EAR_CASES))
+  for (const [form, open] of Object.entries(forms)) describeCallEar(`${engine} in ${form}`, open);
+for (const [engine, open] of Object.entries(VOICE_CASES)) describeTextToSpeech(`The voice ${engine}`, open);
+for (const [engine, open] of Object.entries(MODEL_CASES)) describeLanguageModel(engine, open);
+
+test.each([
+  ['recogniser', EARS, EAR_CASES],
+  ['voice', VOICES, VOICE_CASES],
+  ['model', MODELS, MODEL_CASES],
+] as const)('each %s of the registry has its case in fake-engines.ts', (_port, kinds, cases) => {
+  expect(Object.keys(cases).sort()).toEqual(kinds.map(({ name }) => name).sort());
+});

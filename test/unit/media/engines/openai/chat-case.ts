@@ -1,0 +1,56 @@
+/** A chat endpoint on loopback behind the port, with time that can be skipped, for the port's suite and for its own tests. */
+import { systemClock } from '../../../../../media/contract/clock.ts';
+import { chatModelOf } from '../../../../../media/engines/openai/chat-model.ts';
+import type { ModelCase } from '../model-conformance.ts';
+import { grantOf, providerHarness } from '../provider-harness.ts';
+import { startFakeChat } from './fake-chat-server.ts';
+
+/** Real time, of which as much as is wanted may pass at once. */
+export class SkippingClock {
+  #skippedMs = 0;
+  readonly #timers = new Set<{ atMs: number; run: () => void; cancel: () => void }>();
+  nowMs = () => systemClock.nowMs() + this.#skippedMs;
+  epochMs = () => systemClock.epochMs();
+  after(afterMs: number, run: () => void): () => void {
+    const fire = (): void => {
+      timer.cancel();
+      run();
+    };
+    const cancelReal = systemClock.after(afterMs, fire);
+    const cancel = (): void => {
+      this.#timers.delete(timer);
+      cancelReal();
+    };
+    const timer = { atMs: this.nowMs() + afterMs, run: fire, cancel };
+    this.#timers.add(timer);
+    return cancel;
+  }
+  skip(ms: number): void {
+    this.#skippedMs += ms;
+    for (const timer of [...this.#timers]) if (timer.atMs <= this.nowMs()) timer.run();
+  }
+}
+
+export async function chatCase(settings: Record<string, unknown> = { model: 'small' }, change = {}) {
+  const server = await startFakeChat();
+  const clock = new SkippingClock();
+  const harness = providerHarness({ clock });
+  harness.grant('call-1', grantOf({ baseUrl: server.baseUrl, ...change }));
+  const port = harness.connect();
+  const model = chatModelOf(() => port)({ callUuid: 'call-1', connection: 'main', settings });
+  const one: ModelCase = {
+    model,
+    scene: (scene) => server.scene(scene),
+    requests: () => server.seen,
+    async pass(ms) {
+      clock.skip(ms);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    },
+    die: () => port.close(),
+    close() {
+      harness.close();
+      server.close();
+    },
+  };
+  return { ...one, server, harness, port };
+}
