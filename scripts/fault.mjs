@@ -11,6 +11,7 @@ await runScenario({
     chaos: 'parts of the service die under calls',
     history: 'webhooks under a nemesis: is anything lost, invented, out of order?',
     placements: 'a carrier that times out, resets and succeeds late: is any phone rung twice?',
+    'barge-in': 'callers who talk, murmur and cough into an agent’s words: who stops it?',
     fuzz: 'mutated WebSocket messages at both socket servers',
   },
 });

@@ -16,6 +16,7 @@ import {
 import { loadSoundswallower } from '../../../media/engines/local/soundswallower-module.ts';
 import { createSttScheduler } from '../../../media/engines/local/stt-scheduler.ts';
 import { serveSttClient } from '../../../media/engines/local/stt-service.ts';
+import { withGermanWords } from './german-words.ts';
 import { createLoopedGrammars } from './looped-grammar.ts';
 
 const MAX_DECODERS = 24;
@@ -29,7 +30,7 @@ try {
 } catch {}
 
 const [module, lexicon] = await Promise.all([loadSoundswallower(), loadLexicon()]);
-const compile = createLoopedGrammars(lexicon);
+const compile = createLoopedGrammars(withGermanWords(lexicon));
 const create = async (rateHz: DecoderRateHz): Promise<PhraseDecoder> =>
   withWords(await createPhraseDecoder(module, rateHz));
 const pool = createDecoderPool({
