@@ -27,6 +27,7 @@ async function main(): Promise<void> {
       host: { type: 'string', default: '127.0.0.1' },
       'ca-file': { type: 'string' },
       vocabulary: { type: 'string' },
+      prompt: { type: 'boolean', default: false },
       scenario: { type: 'string', default: join(packageRoot(), DEFAULT_SCENARIO) },
     },
     meanings: {
@@ -36,6 +37,7 @@ async function main(): Promise<void> {
       host: '<address> to listen on',
       'ca-file': '<file> where the authority goes that clients must trust; default a temporary one',
       vocabulary: '<file> what callers may say, a phrase a line',
+      prompt: 'the recogniser does not give way to the rest of the machine: it is on time, and takes from others',
       scenario: '<file> what the model knows',
     },
   });
@@ -52,7 +54,16 @@ async function main(): Promise<void> {
     wanted.map(async (name, i) => {
       const port = Number(values.port?.[i] ?? 0);
       const keys = values.key ?? [DEFAULT_KEY];
-      const options = { keys, port, host: values.host, certificate, vocabulary, scenario, voice };
+      const options = {
+        keys,
+        port,
+        host: values.host,
+        certificate,
+        vocabulary,
+        recogniserYields: !values.prompt,
+        scenario,
+        voice,
+      };
       return { name, endpoint: await PROVIDERS[name]!.start(options) };
     }),
   );

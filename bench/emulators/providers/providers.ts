@@ -13,6 +13,7 @@ import type { EmulatedVoice } from './voice/emulated-voice.ts';
 export interface ProviderOptions extends EndpointOptions {
   /** For recognisers: what callers may say. */
   vocabulary?: readonly string[];
+  recogniserYields?: boolean;
   /** For models: what they know. */
   scenario: ScenarioInput;
   /** For those that speak; null where none does. */

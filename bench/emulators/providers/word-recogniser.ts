@@ -31,9 +31,14 @@ export interface WordRecogniser {
   close(): Promise<void>;
 }
 
-/** Resolves when it is warm. `onDeath`: the thread ended by itself, and nobody is heard any more. */
-export async function startWordRecogniser(onDeath: (error: Error) => void): Promise<WordRecogniser> {
-  const worker = new Worker(builtEntry('bench/emulators/providers/word-recogniser-thread.js'));
+/**
+ * Resolves when it is warm. `onDeath`: the thread ended by itself, and nobody is heard any more. `yields`: it gives way
+ * to all others on the machine, and is late where that is busy.
+ */
+export async function startWordRecogniser(onDeath: (error: Error) => void, yields = true): Promise<WordRecogniser> {
+  const worker = new Worker(builtEntry('bench/emulators/providers/word-recogniser-thread.js'), {
+    workerData: { yields },
+  });
   let isClosing = false;
   const ready = new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve());

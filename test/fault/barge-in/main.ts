@@ -31,7 +31,7 @@ const { values } = readOptions({
     'at-once': '<N> calls at the same time',
     ear: '<name> deepgram, deepgram-flux, or both in turn',
     only: '<kinds> such as word,cough',
-    keep: '<folder> for recordings and events of cases that went wrong',
+    keep: '<folder> for recordings and events of the calls',
   },
 });
 const { set } = values;

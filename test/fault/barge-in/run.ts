@@ -15,7 +15,7 @@ import type { ConversationEvent } from '../../../media/contract/conversation.ts'
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { type CaseClips, writeClips } from './corpus/clips.ts';
-import { SETS, type SetName, vocabulary } from './corpus/phrases.ts';
+import { SETS, type SetName, vocabularyOf } from './corpus/phrases.ts';
 import { loadVoices } from './corpus/voices.ts';
 import type { Case, EarName } from './plan.ts';
 import { judge, type Verdict } from './verdict.ts';
@@ -25,7 +25,7 @@ export interface RunOptions {
   set: SetName;
   cases: readonly Case[];
   atOnce: number;
-  /** Recordings and events of the calls that did not go as they should are kept here. */
+  /** Recordings and events of all calls are kept here. */
   keepIn?: string;
   databaseUrl?: string;
   told(verdict: Verdict): void;
@@ -54,7 +54,8 @@ export async function runBargeIn(options: RunOptions): Promise<RunReport> {
   const clips = new Map<Case, CaseClips>();
   for (const one of cases) clips.set(one, await writeClips(one, set, voices, folder));
   const providers = await startProvidersProcess({
-    vocabulary: vocabulary(),
+    vocabulary: vocabularyOf(set),
+    isPrompt: true,
     scenario: {
       rules: [{ when: { user: `^${opening}$` }, say: agentSays }],
       otherwise: { say: ANSWER },
@@ -215,7 +216,7 @@ async function callAll(
     });
     verdicts.push(verdict);
     options.told(verdict);
-    if (options.keepIn === undefined || verdict.isRight) return;
+    if (options.keepIn === undefined) return;
     mkdirSync(options.keepIn, { recursive: true });
     writeFileSync(join(options.keepIn, `${one.id}.wav`), wav);
     writeFileSync(

@@ -53,10 +53,7 @@ export const SETS: Readonly<Record<SetName, PhraseSet>> = {
     ],
     words: [...en('stop', 'wait', 'no', 'hold on', 'sorry'), ...de('nein', 'moment', 'halt')],
     answers: [...en('yes', 'no not now', 'yes please', 'sure'), ...de('ja', 'nein')],
-    assent: [
-      ...en('uh huh', 'okay', 'right', 'yeah', 'i see', 'mm hm'),
-      ...de('ja', 'genau', 'ja genau', 'gut', 'alles klar'),
-    ],
+    assent: [...en('uh huh', 'okay', 'right', 'yeah', 'i see'), ...de('ja', 'genau', 'ja genau', 'gut', 'alles klar')],
     babble: [
       'the train to the city leaves every hour in the morning',
       'he said that she had never seen the house before',
@@ -70,7 +67,8 @@ export const SETS: Readonly<Record<SetName, PhraseSet>> = {
       ],
       de: [
         { engine: 'espeak', voice: 'de+m3' },
-        { engine: 'espeak', voice: 'de+f2' },
+        { engine: 'flite', voice: 'rms', pitch: 1.05 },
+        { engine: 'flite', voice: 'kal16' },
       ],
     },
   },
@@ -99,7 +97,7 @@ export const SETS: Readonly<Record<SetName, PhraseSet>> = {
     ],
     answers: [...en('yes i do', 'no i do not', 'of course', 'yes', 'yeah'), ...de('ja', 'nein')],
     assent: [
-      ...en('uh huh', 'okay', 'right', 'alright', 'got it', 'mm hm', 'yeah okay'),
+      ...en('uh huh', 'okay', 'right', 'alright', 'got it', 'yeah okay'),
       ...de('ja', 'genau', 'ja ja', 'stimmt', 'verstehe', 'ja gut', 'richtig', 'ach so'),
     ],
     babble: [
@@ -116,19 +114,16 @@ export const SETS: Readonly<Record<SetName, PhraseSet>> = {
         { engine: 'flite', voice: 'slt', pitch: 0.93 },
       ],
       de: [
-        { engine: 'espeak', voice: 'de+m7' },
-        { engine: 'espeak', voice: 'de+f4' },
         { engine: 'espeak', voice: 'de+m1' },
+        { engine: 'flite', voice: 'awb' },
+        { engine: 'flite', voice: 'slt', pitch: 1.08 },
       ],
     },
   },
 };
 
-/** All that callers may say, of both sets: a recogniser knows more words than are said to it. */
-export function vocabulary(): string[] {
-  const said = Object.values(SETS).flatMap(({ opening, sentences, words, answers, assent }) => [
-    opening,
-    ...[...sentences, ...words, ...answers, ...assent].map(({ text }) => text),
-  ]);
-  return [...new Set(said)];
+/** All that callers may say. */
+export function vocabularyOf(set: SetName): string[] {
+  const { opening, sentences, words, answers, assent } = SETS[set];
+  return [...new Set([opening, ...[...sentences, ...words, ...answers, ...assent].map(({ text }) => text)])];
 }
