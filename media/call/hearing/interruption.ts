@@ -57,7 +57,8 @@ export class Interruption {
   /** The turn is over; `isNews`: only now it is known that it stops the agent, if it does. */
   outcome(sense: WordSense, spokenMs: number): { outcome: BargeInOutcome; isNews: boolean } {
     const isNews = this.#bargeIn.active && !this.#bargeIn.committed && this.#agentSpeech.active;
-    const outcome = isNews ? bargeInOutcome(sense, spokenMs, this.#bargeIn.early) : 'commit';
+    const isWordless = this.#bargeIn.hasGoneOn && (sense === 'rejected' || sense === 'other');
+    const outcome = !isNews ? 'commit' : isWordless ? 'resume' : bargeInOutcome(sense, spokenMs, this.#bargeIn.early);
     this.#bargeIn.end();
     return { outcome, isNews };
   }

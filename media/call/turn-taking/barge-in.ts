@@ -37,7 +37,8 @@ export class BargeIn {
   /** The ear knows all words: sound in which it hears none is no speech. */
   readonly #wordsDecide: boolean;
   #isOneWord = false;
-  #goesOn = false;
+  /** For want of words the agent went on: a result that is none does not stop it in the end. */
+  hasGoneOn = false;
   #sense: WordSense = 'nothing';
   #senseSinceMs = 0;
 
@@ -50,7 +51,7 @@ export class BargeIn {
     this.early = early;
     this.paused = false;
     this.committed = false;
-    this.#goesOn = false;
+    this.hasGoneOn = false;
     this.#sense = 'nothing';
   }
 
@@ -76,8 +77,8 @@ export class BargeIn {
       this.committed = true;
       return 'commit';
     }
-    if (this.paused && !this.#goesOn && isWordless && spokenMs >= WORDLESS_MS) {
-      this.#goesOn = true;
+    if (this.paused && !this.hasGoneOn && isWordless && spokenMs >= WORDLESS_MS) {
+      this.hasGoneOn = true;
       return 'go_on';
     }
     if (!this.paused && spokenMs >= PAUSE_AFTER_MS) {

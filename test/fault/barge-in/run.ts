@@ -14,6 +14,7 @@ import type { CascadeAgent } from '../../../media/contract/agent-definition.ts';
 import type { ConversationEvent } from '../../../media/contract/conversation.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { openDatabase } from '../../../src/store/database.ts';
+import { castSpeakers } from './corpus/cast.ts';
 import { type CaseClips, writeClips } from './corpus/clips.ts';
 import { SETS, type SetName, vocabularyOf } from './corpus/phrases.ts';
 import { loadVoices } from './corpus/voices.ts';
@@ -36,6 +37,8 @@ export interface RunReport {
   verdicts: Verdict[];
   faults: string[];
   hasEspeak: boolean;
+  /** Clips that another speaker says, as the recogniser did not understand the first in a quiet room. */
+  recast: number;
   /** How late the emulated carrier ran at worst: where that is great, milliseconds mean nothing. */
   maxLatenessMs: number;
 }
@@ -47,12 +50,15 @@ const AFTERWARDS_MS = 4_500;
 const LONGEST_CALL_MS = 90_000;
 
 export async function runBargeIn(options: RunOptions): Promise<RunReport> {
-  const { set, cases, log } = options;
+  const { set, log } = options;
   const folder = mkdtempSync(join(tmpdir(), 'parley-barge-in-'));
   const { agentSays, asks, opening } = SETS[set];
   const voices = await loadVoices();
+  const { cases } = options;
   const clips = new Map<Case, CaseClips>();
-  for (const one of cases) clips.set(one, await writeClips(one, set, voices, folder));
+  log('speaking the clips, and listening to each in a quiet room');
+  const cast = await castSpeakers(set, cases, voices);
+  for (const one of cast.cases) clips.set(one, await writeClips(one, set, voices, folder));
   const providers = await startProvidersProcess({
     vocabulary: vocabularyOf(set),
     isPrompt: true,
@@ -76,7 +82,7 @@ export async function runBargeIn(options: RunOptions): Promise<RunReport> {
     gateway = await startGateway({
       dataDir: join(folder, 'data'),
       agent: agentOf(set, 'deepgram', false),
-      personas: cases.map((one) => personaOf(one, clips.get(one)!, questionEndMs)),
+      personas: cast.cases.map((one) => personaOf(one, clips.get(one)!, questionEndMs)),
       connections: [
         { name: 'ears', provider: 'deepgram', baseUrl: providers.origins['deepgram']!, credentials },
         { name: 'brain', provider: 'openai_compatible', baseUrl: `${providers.origins['openai']}/v1`, credentials },
@@ -90,7 +96,8 @@ export async function runBargeIn(options: RunOptions): Promise<RunReport> {
       log,
     });
     const agentIds = await importAgents(gateway, set);
-    return { hasEspeak: voices.hasEspeak, ...(await callAll(gateway, options, clips, agentIds, words)) };
+    const { recast } = cast;
+    return { hasEspeak: voices.hasEspeak, recast, ...(await callAll(gateway, options, clips, agentIds, words)) };
   } finally {
     await gateway?.stop();
     await providers.stop();
@@ -161,13 +168,14 @@ async function callAll(
   clips: ReadonlyMap<Case, CaseClips>,
   agentIds: ReadonlyMap<string, string>,
   words: readonly SpokenWord[],
-): Promise<Omit<RunReport, 'hasEspeak'>> {
+): Promise<Omit<RunReport, 'hasEspeak' | 'recast'>> {
   const verdicts: Verdict[] = [];
   const faults: string[] = [];
+  const cases = [...clips.keys()];
   let maxLatenessMs = 0;
   let next = 0;
   const takeCases = async (): Promise<void> => {
-    for (let one = options.cases[next++]; one !== undefined; one = options.cases[next++]) {
+    for (let one = cases[next++]; one !== undefined; one = cases[next++]) {
       try {
         await callOne(one);
       } catch (error) {

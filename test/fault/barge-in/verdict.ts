@@ -36,7 +36,7 @@ export interface Evidence {
   clipMs: number;
   turns: readonly Pick<Turn, 'role' | 'startMs' | 'endMs' | 'text' | 'heardText' | 'interrupted' | 'kind'>[];
   events: readonly ConversationEvent[];
-  emulated: Pick<EmulatedCall, 'said' | 'maxFrameLatenessMs' | 'hungUpAtEpochMs' | 'recordingMs'>;
+  emulated: Pick<EmulatedCall, 'said' | 'clears' | 'streamOpenAtEpochMs' | 'maxFrameLatenessMs'>;
   wav: Buffer;
   words: readonly SpokenWord[];
   /** Of the agent's words that are to be cut, or not. */
@@ -46,6 +46,7 @@ export interface Evidence {
 const FRAME_MS = 20;
 /** On the way to the far end when the decision falls. */
 const ON_THE_WAY_MS = 80;
+const FILLER_ENDS_WITHIN_MS = 300;
 /** Two frames of the carrier's clock. */
 const EDGE_MS = 60;
 
@@ -70,7 +71,8 @@ export function judge(evidence: Evidence): Verdict {
 
   if (committedMs !== null || old === undefined || old.heardText === '') {
     const outcome = committedMs === null ? 'unbegun' : 'stopped';
-    const stopMs = committedMs ?? onsetMs;
+    // Where nothing was cut, what sounds as the caller begins is no answer: a filler, which is not said on.
+    const stopMs = committedMs ?? pausedMs ?? onsetMs + FILLER_ENDS_WITHIN_MS;
     const stopped = lastSoundBefore(agent, Math.min(pausedMs ?? stopMs, stopMs) + ON_THE_WAY_MS);
     const isSpeaking = stopped !== null && stopped > onsetMs;
     const nextStartMs =
@@ -105,21 +107,24 @@ function framesIn(agent: readonly Run[], fromMs: number, toMs: number): number {
 }
 
 /**
- * Sound that was played of the old words, against the end of the last word that counts as heard. Of a text that was
- * resumed before it was cut the waveform has words twice: null.
+ * Sound that was played of the old words, against the words that count as heard: how much of the last of them was not
+ * played, or of the next one was. Of a text that was resumed before it was cut the waveform has words twice: null.
  */
-function heardCut({ words, events }: Evidence, agent: readonly Run[], old: Pick<Turn, 'heardText'>): number | null {
+function heardCut(
+  { words, events, emulated }: Evidence,
+  agent: readonly Run[],
+  old: Pick<Turn, 'heardText'>,
+): number | null {
   if (events.some((event) => event.type === 'barge_in' && event.phase === 'resume')) return null;
-  const committed = events.find((event) => event.type === 'barge_in' && event.phase === 'commit');
-  if (committed?.type !== 'barge_in') return null;
-  const first = agent[0];
-  const last = agent.findLast(({ startMs }) => startMs < committed.atMs + ON_THE_WAY_MS);
-  if (first === undefined || last === undefined) return null;
-  const playedMs = last.endMs - first.startMs;
+  const [clear] = emulated.clears;
+  const [first] = agent;
+  if (clear?.lastAgentSampleAtEpochMs == null || emulated.streamOpenAtEpochMs === null || first === undefined)
+    return null;
+  const playedMs = clear.lastAgentSampleAtEpochMs - emulated.streamOpenAtEpochMs - first.startMs;
   const count = old.heardText.trim() === '' ? 0 : old.heardText.trim().split(/\s+/).length;
-  const until = words[count - 1]?.endMs ?? 0;
-  const next = words[count]?.endMs ?? Number.POSITIVE_INFINITY;
-  // Right: the last word was played to its end, and the next one was not.
-  if (playedMs < until) return until - playedMs;
-  return playedMs > next ? playedMs - next : 0;
+  const last = words[count - 1];
+  const next = words[count];
+  if (last !== undefined && playedMs < last.endMs) return last.endMs - playedMs;
+  // A word that was begun may count or not; one that was played to its end was heard.
+  return next !== undefined && playedMs > next.endMs ? playedMs - next.endMs : 0;
 }

@@ -109,14 +109,14 @@ export const SETS: Readonly<Record<SetName, PhraseSet>> = {
     speakers: {
       en: [
         { engine: 'flite', voice: 'awb' },
-        { engine: 'flite', voice: 'slt', pitch: 1.12 },
-        { engine: 'flite', voice: 'awb', pitch: 0.9 },
-        { engine: 'flite', voice: 'slt', pitch: 0.93 },
+        { engine: 'flite', voice: 'slt' },
+        { engine: 'flite', voice: 'awb', pitch: 0.93 },
+        { engine: 'flite', voice: 'slt', pitch: 0.94 },
       ],
       de: [
         { engine: 'espeak', voice: 'de+m1' },
         { engine: 'flite', voice: 'awb' },
-        { engine: 'flite', voice: 'slt', pitch: 1.08 },
+        { engine: 'flite', voice: 'slt' },
       ],
     },
   },
