@@ -25,12 +25,12 @@ const STOP_LIMIT_MS = 5_000;
 
 /**
  * `vocabulary`: what callers may say, a phrase each. `scenario`: what the model knows; absent, the restaurant.
- * `isPrompt`: the recogniser does not give way to the rest of the machine.
+ * `isExact`: the recogniser tells voices from other sounds, and does not give way to the rest of the machine.
  */
 export async function startProvidersProcess(options: {
   vocabulary: readonly string[];
   scenario?: object;
-  isPrompt?: boolean;
+  isExact?: boolean;
 }): Promise<ProvidersProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-providers-'));
   const file = (name: string, text: string): string => {
@@ -42,7 +42,7 @@ export async function startProvidersProcess(options: {
   const args = ['--key', KEY, '--ca-file', caFile];
   args.push('--vocabulary', file('vocabulary.txt', options.vocabulary.join('\n')));
   if (options.scenario !== undefined) args.push('--scenario', file('scenario.json', JSON.stringify(options.scenario)));
-  if (options.isPrompt === true) args.push('--prompt');
+  if (options.isExact === true) args.push('--exact');
   const child = fork(builtEntry('bench/emulators/providers/main.js'), args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     detached: true,

@@ -27,7 +27,7 @@ async function main(): Promise<void> {
       host: { type: 'string', default: '127.0.0.1' },
       'ca-file': { type: 'string' },
       vocabulary: { type: 'string' },
-      prompt: { type: 'boolean', default: false },
+      exact: { type: 'boolean', default: false },
       scenario: { type: 'string', default: join(packageRoot(), DEFAULT_SCENARIO) },
     },
     meanings: {
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
       host: '<address> to listen on',
       'ca-file': '<file> where the authority goes that clients must trust; default a temporary one',
       vocabulary: '<file> what callers may say, a phrase a line',
-      prompt: 'the recogniser does not give way to the rest of the machine: it is on time, and takes from others',
+      exact: 'the recogniser tells voices from other sounds, and does not give way to the rest of the machine',
       scenario: '<file> what the model knows',
     },
   });
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
         host: values.host,
         certificate,
         vocabulary,
-        recogniserYields: !values.prompt,
+        isExact: values.exact,
         scenario,
         voice,
       };

@@ -71,7 +71,8 @@ export class BargeIn {
     const meant = this.#sense === 'answer' || this.#sense === 'interrupt' || this.#sense === 'hold';
     const isWordless = this.#wordsDecide && (this.#sense === 'nothing' || this.#sense === 'acknowledge');
     const longMs = this.#sense === 'acknowledge' ? LONG_ASSENT_MS : LONG_SPEECH_MS;
-    const isLong = !this.early && !isWordless && spokenMs >= longMs;
+    const mayBeLong = !this.early && !isWordless && !(this.#wordsDecide && meant);
+    const isLong = mayBeLong && spokenMs >= longMs;
     const stableMs = this.#wordsDecide && this.#isOneWord ? STABLE_WORD_MS : STABLE_WORDS_MS;
     if (isLong || (meant && nowMs - this.#senseSinceMs >= stableMs)) {
       this.committed = true;

@@ -40,6 +40,8 @@ export interface Sound {
 }
 
 export const DEFAULT_LISTEN_MODEL = 'nova-3';
+/** Several languages in one sentence. */
+const MIXING_MODELS = new Set([DEFAULT_LISTEN_MODEL, 'nova-3-general']);
 const FLUX_ENGLISH = 'flux-general-en';
 const FLUX_MULTILINGUAL = 'flux-general-multi';
 const DEFAULT_EAGER_THRESHOLD = 0.5;
@@ -57,7 +59,7 @@ export function listenUrl(grant: ConnectionGrant, settings: ListenSettings, hint
   query.set('endpointing', String(ENDPOINTING_MS));
   query.set('punctuate', 'true');
   query.set('no_delay', 'true');
-  const isMixed = isSeveral(settings.languages) && model.startsWith(DEFAULT_LISTEN_MODEL);
+  const isMixed = isSeveral(settings.languages) && MIXING_MODELS.has(model);
   const language = isMixed ? 'multi' : settings.language;
   if (language !== undefined) query.set('language', language);
   if (settings.smartFormat === true) query.set('smart_format', 'true');

@@ -61,7 +61,7 @@ export async function runBargeIn(options: RunOptions): Promise<RunReport> {
   for (const one of cast.cases) clips.set(one, await writeClips(one, set, voices, folder));
   const providers = await startProvidersProcess({
     vocabulary: vocabularyOf(set),
-    isPrompt: true,
+    isExact: true,
     scenario: {
       rules: [{ when: { user: `^${opening}$` }, say: agentSays }],
       otherwise: { say: ANSWER },
