@@ -13,6 +13,7 @@ await runScenario({
     placements: 'a carrier that times out, resets and succeeds late: is any phone rung twice?',
     cascade:
       'conversations with a language model whose providers and tools fail: is the agent ever silent, stuck or lost?',
+    'barge-in': 'callers who talk, murmur and cough into an agent’s words: who stops it?',
     fuzz: 'mutated WebSocket messages at both socket servers',
   },
 });

@@ -108,6 +108,17 @@ const listens = z.strictObject({
 /** Begins while the agent speaks: so long after its words began. */
 const interruptingLine = z.strictObject({ says: z.string().min(1), interruptsAfterMs: z.number().min(0) });
 
+/** A sound, and when it begins. */
+const interjection = z.strictObject({
+  /** 8 kHz mono 16-bit WAV. */
+  path: z.string(),
+  /** What it is, for `said`. */
+  says: z.string().min(1),
+  /** After: the call's first frame, the agent's first sound, or the end of this callee's sound before. */
+  after: z.enum(['start', 'agent', 'own']),
+  atMs,
+});
+
 const personaSchema = z.discriminatedUnion('kind', [
   z.strictObject({ ...base, kind: z.literal('silent') }),
   z.strictObject({ ...base, kind: z.literal('tone'), toneHz: z.number().min(50).max(3_500).default(440) }),
@@ -144,6 +155,14 @@ const personaSchema = z.discriminatedUnion('kind', [
     /** It waits no longer for an agent that says nothing. */
     patienceMs: z.number().positive().default(8_000),
   }),
+  /** Plays sounds at instants that it does not choose by what it hears, over the noise of its room. */
+  z.strictObject({
+    ...base,
+    kind: z.literal('interjecting'),
+    sounds: z.array(interjection).min(1),
+    /** 8 kHz mono 16-bit WAV, from the first frame on and again from its beginning. */
+    room: z.string().optional(),
+  }),
 ]);
 
 export type Persona = z.output<typeof personaSchema>;
@@ -152,6 +171,7 @@ export type PersonaInput = z.input<typeof personaSchema>;
 export type Listening = z.output<typeof listens>;
 export type SpeakingPersona = Extract<Persona, { kind: 'speaking' }>;
 export type RecitingPersona = Extract<Persona, { kind: 'reciting' }>;
+export type InterjectingPersona = Extract<Persona, { kind: 'interjecting' }>;
 export type PlacementFault = z.output<typeof placementFault>;
 export type CallbackFaults = z.output<typeof callbackFaults>;
 export type MediaFault = z.output<typeof mediaFault>;

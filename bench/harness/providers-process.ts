@@ -30,13 +30,17 @@ const KEY = 'emulated-key';
 const BACKUP_KEY = 'emulated-backup-key';
 const STOP_LIMIT_MS = 5_000;
 
-/** `vocabulary`: what callers may say, a phrase each. `scenario`: what the model knows; absent, the restaurant. */
+/**
+ * `vocabulary`: what callers may say, a phrase each. `scenario`: what the model knows; absent, the restaurant.
+ * `isExact`: the recogniser tells voices from other sounds, and does not give way to the rest of the machine.
+ */
 export async function startProvidersProcess(options: {
   vocabulary: readonly string[];
   scenario?: object;
   /** Absent: keys that look like what they are. */
   key?: string;
   backupKey?: string;
+  isExact?: boolean;
 }): Promise<ProvidersProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-providers-'));
   const file = (name: string, text: string): string => {
@@ -49,6 +53,7 @@ export async function startProvidersProcess(options: {
   const args = ['--key', key, '--key', backupKey, '--ca-file', caFile];
   args.push('--vocabulary', file('vocabulary.txt', options.vocabulary.join('\n')));
   if (options.scenario !== undefined) args.push('--scenario', file('scenario.json', JSON.stringify(options.scenario)));
+  if (options.isExact === true) args.push('--exact');
   const child = fork(builtEntry('bench/emulators/providers/main.js'), args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     detached: true,

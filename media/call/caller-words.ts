@@ -27,8 +27,8 @@ export class CallerWords {
     return this.#line.hints(agentSpeaks);
   }
 
-  sense({ text, rejected, done }: CallerTurn): WordSense {
-    return this.#line.sense({ text, rejected, how: 'spoken', isOver: done });
+  sense({ text, rejected, done, into }: CallerTurn): WordSense {
+    return this.#line.sense({ text, rejected, how: 'spoken', isOver: done, into });
   }
 
   senseOfTyped(text: string): WordSense {

@@ -156,6 +156,8 @@ export interface SaidWords {
   rejected: boolean;
   /** The turn is over: no more words come. Absent: not yet. */
   isOver?: boolean;
+  /** Spoken into the agent's words: what of them had been heard then. */
+  into?: string;
   how: 'spoken' | 'typed' | 'keys';
 }
 

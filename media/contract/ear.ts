@@ -25,7 +25,7 @@ export interface EarTraits {
   codec: EarCodec;
   /**
    * `turns`: it is given frames from 500 ms before a turn to its end. `everything`: each frame of the call, silence
-   * too.
+   * too; such an ear knows all words, so that sound in which it hears none does not interrupt.
    */
   hears: 'turns' | 'everything';
   /** It ends turns of its own, by `final` words that nobody asked for, and may begin them. */

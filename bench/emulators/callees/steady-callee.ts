@@ -50,6 +50,14 @@ function toneSecond(toneHz: number): Uint8Array {
 }
 
 function wavAsMulaw(wav: Buffer, path: string): Uint8Array {
+  const samples = wavSamples(wav, path);
+  const mulaw = new Uint8Array(samples.length);
+  encodeMulaw(samples, 0, samples.length, mulaw, 0);
+  return mulaw;
+}
+
+/** Of an 8 kHz mono 16-bit WAV; throws, with its path, for any other. */
+export function wavSamples(wav: Buffer, path: string): Int16Array {
   const format = wav.toString('latin1', 0, 4) === 'RIFF' ? wav.indexOf('fmt ') : -1;
   const data = wav.indexOf('data', 12, 'latin1');
   const fits =
@@ -64,9 +72,7 @@ function wavAsMulaw(wav: Buffer, path: string): Uint8Array {
   const count = Math.min(wav.readUInt32LE(data + 4), wav.length - start) >> 1;
   const samples = new Int16Array(count);
   for (let i = 0; i < count; i++) samples[i] = wav.readInt16LE(start + i * 2);
-  const mulaw = new Uint8Array(count);
-  encodeMulaw(samples, 0, count, mulaw, 0);
-  return mulaw;
+  return samples;
 }
 
 function steadyCallee(load: () => Promise<Uint8Array>, repeats: boolean): Callee {

@@ -16,6 +16,7 @@ import { Agent } from 'undici';
 import { type Clock, systemClock } from '../../../media/contract/clock.ts';
 import { CallTruth } from '../call-truth.ts';
 import type { Callee, CalleeListener } from '../callees/callee.ts';
+import { createInterjectingCallee } from '../callees/interjecting-callee.ts';
 import { createSilentCallee, createToneCallee, createWavCallee } from '../callees/steady-callee.ts';
 import type { EmulatorOptions, RunningEmulator } from '../emulator-command.ts';
 import { FrameClock } from '../frame-clock.ts';
@@ -82,6 +83,8 @@ export async function startPlivoEmulator(options: PlivoEmulatorOptions): Promise
         return createToneCallee(persona.toneHz);
       case 'wav':
         return createWavCallee(persona.path);
+      case 'interjecting':
+        return createInterjectingCallee(persona, listenerOf(call));
       case 'speaking':
       case 'reciting':
         if (options.createSpeakingCallee === undefined) {

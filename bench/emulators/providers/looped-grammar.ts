@@ -18,6 +18,11 @@ import type { Lexicon } from '../../../media/engines/local/lexicon.ts';
  * sounds, at 30 it came back; at 45 so did words that nobody said, out of sentences beside the vocabulary.
  */
 const SOUND_NATS = 30;
+/**
+ * What another phrase costs after one: else each noise behind a word becomes a short one (`yes no`). Real phrases are
+ * worth far more.
+ */
+const AGAIN_NATS = 30;
 const NOTHING: CompiledGrammar = {
   key: 'nothing',
   anywhere: true,
@@ -45,7 +50,9 @@ function looped(phrases: readonly string[], lexicon: Lexicon): CompiledGrammar {
   const known = [...new Set(phrases.flatMap(clausesOf))].filter((phrase) => isKnown(phrase, lexicon));
   if (known.length === 0) return NOTHING;
   const once = compileGrammar(known, true, lexicon);
-  const again = once.arcs.filter(({ from }) => from === START_STATE).map((arc) => ({ ...arc, from: FINAL_STATE }));
+  const again = once.arcs
+    .filter(({ from }) => from === START_STATE)
+    .map((arc) => ({ ...arc, from: FINAL_STATE, nats: AGAIN_NATS }));
   return { ...once, key: `looped|${once.key}`, soundNats: SOUND_NATS, arcs: [...once.arcs, ...again] };
 }
 

@@ -28,6 +28,7 @@ async function main(): Promise<void> {
       plain: { type: 'boolean', default: false },
       'ca-file': { type: 'string' },
       vocabulary: { type: 'string' },
+      exact: { type: 'boolean', default: false },
       scenario: { type: 'string', default: join(packageRoot(), DEFAULT_SCENARIO) },
     },
     meanings: {
@@ -38,6 +39,7 @@ async function main(): Promise<void> {
       plain: 'no TLS, as servers on a private network speak',
       'ca-file': '<file> where the authority goes that clients must trust; default a temporary one',
       vocabulary: '<file> what callers may say, a phrase a line',
+      exact: 'the recogniser tells voices from other sounds, and does not give way to the rest of the machine',
       scenario: '<file> what the model knows',
     },
   });
@@ -61,6 +63,7 @@ async function main(): Promise<void> {
         certificate,
         isPlain: values.plain,
         vocabulary,
+        isExact: values.exact,
         scenario,
         voice,
       };

@@ -13,6 +13,8 @@ import type { EmulatedVoice } from './voice/emulated-voice.ts';
 export interface ProviderOptions extends EndpointOptions {
   /** For recognisers: what callers may say. */
   vocabulary?: readonly string[];
+  /** Of recognisers: no sound is taken for a voice that is none, and they do not give way to others on the machine. */
+  isExact?: boolean;
   /** For models: what they know. */
   scenario: ScenarioInput;
   /** For those that speak; null where none does. */

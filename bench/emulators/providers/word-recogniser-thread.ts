@@ -1,10 +1,10 @@
 /**
  * Worker thread of an emulated recogniser: the local decoder with looped grammars, whose results carry words with
  * times. Speaks the messages of the listen thread. Runs at a lower priority than the rest of the process and of the
- * machine: an emulator must not take from those whom it tests.
+ * machine, unless it is told not to yield: an emulator must not take from those whom it tests.
  */
 import { constants, setPriority } from 'node:os';
-import { type MessagePort, parentPort } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { createDecoderPool } from '../../../media/engines/local/decoder-pool.ts';
 import { loadLexicon } from '../../../media/engines/local/lexicon.ts';
@@ -16,6 +16,7 @@ import {
 import { loadSoundswallower } from '../../../media/engines/local/soundswallower-module.ts';
 import { createSttScheduler } from '../../../media/engines/local/stt-scheduler.ts';
 import { serveSttClient } from '../../../media/engines/local/stt-service.ts';
+import { withGermanWords } from './german-words.ts';
 import { createLoopedGrammars } from './looped-grammar.ts';
 
 const MAX_DECODERS = 24;
@@ -25,11 +26,11 @@ if (parentPort === null) throw new Error('word-recogniser-thread is a worker thr
 const parent = parentPort;
 // On Linux this is the priority of the thread that asks; elsewhere it may be refused, and nothing depends on it.
 try {
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  if ((workerData as { yields: boolean }).yields) setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 } catch {}
 
 const [module, lexicon] = await Promise.all([loadSoundswallower(), loadLexicon()]);
-const compile = createLoopedGrammars(lexicon);
+const compile = createLoopedGrammars(withGermanWords(lexicon));
 const create = async (rateHz: DecoderRateHz): Promise<PhraseDecoder> =>
   withWords(await createPhraseDecoder(module, rateHz));
 const pool = createDecoderPool({

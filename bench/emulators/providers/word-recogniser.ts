@@ -9,6 +9,7 @@ import type { TimedWord } from '../../../media/engines/local/rejection.ts';
 import { createSpeechToTextClients } from '../../../media/engines/local/speech-to-text-client.ts';
 import { loadVoiceActivity } from '../../../media/engines/local/voice-activity.ts';
 import { builtEntry } from '../../../src/config/built-entry.ts';
+import { startNeuralGates } from './voice-scoring.ts';
 
 export type RecogniserRateHz = 8000 | 16000;
 
@@ -28,12 +29,22 @@ export interface WordRecogniser {
     onError: (error: Error) => void,
   ): RecognitionStream;
   createVoiceActivity(rateHz: RecogniserRateHz): VoiceActivity;
+  /** Its voice activity tells voices from other sounds: words in what is none are mistakes. */
+  tellsVoices: boolean;
   close(): Promise<void>;
 }
 
-/** Resolves when it is warm. `onDeath`: the thread ended by itself, and nobody is heard any more. */
-export async function startWordRecogniser(onDeath: (error: Error) => void): Promise<WordRecogniser> {
-  const worker = new Worker(builtEntry('bench/emulators/providers/word-recogniser-thread.js'));
+/**
+ * Resolves when it is warm. `onDeath`: the thread ended by itself, and nobody is heard any more. `yields`: it gives way
+ * to all others on the machine, and is late where that is busy. `tellsVoices`: with the neural voice activity.
+ */
+export async function startWordRecogniser(
+  onDeath: (error: Error) => void,
+  { yields = true, tellsVoices = false } = {},
+): Promise<WordRecogniser> {
+  const worker = new Worker(builtEntry('bench/emulators/providers/word-recogniser-thread.js'), {
+    workerData: { yields },
+  });
   let isClosing = false;
   const ready = new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve());
@@ -47,7 +58,8 @@ export async function startWordRecogniser(onDeath: (error: Error) => void): Prom
       if (!isClosing) onDeath(error);
     });
   });
-  const [createVoiceActivity] = await Promise.all([loadVoiceActivity(), ready]);
+  const [gate] = await Promise.all([loadVoiceActivity(), ready]);
+  const neural = tellsVoices ? startNeuralGates(gate) : null;
   const { port1, port2 } = new MessageChannel();
   worker.postMessage({ port: port2 }, [port2]);
   const clientAt = createSpeechToTextClients(port1);
@@ -57,11 +69,12 @@ export async function startWordRecogniser(onDeath: (error: Error) => void): Prom
         onWords({ words: result.words ?? [], final: result.final, concluded: result.concluded === true });
       return clientAt(rateHz).open({ phrases, anywhere: true }, onResult, onError);
     },
-    createVoiceActivity,
+    createVoiceActivity: (rateHz) => (neural === null ? gate(rateHz) : neural.create(rateHz)),
+    tellsVoices,
     async close() {
       isClosing = true;
       port1.close();
-      await worker.terminate();
+      await Promise.all([worker.terminate(), neural?.close()]);
     },
   };
 }

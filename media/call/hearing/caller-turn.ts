@@ -22,6 +22,8 @@ export class CallerTurn {
   lastSpeechEndMs: number;
   /** The agent was, or began, speaking during it. */
   duringSpeech: boolean;
+  /** Of what the agent was saying, what had been heard when the caller began; empty: nothing. */
+  into = '';
   /** The agent was cut off for it. */
   cutAgent = false;
   /** What was heard so far; the final text once `done`. */

@@ -36,7 +36,7 @@ export interface HearingDeps {
   reporter: CallReporter;
   /** Null: nothing is heard. */
   ear: EarFactory | null;
-  agentSpeech: Pick<AgentSpeech, 'active' | 'interruptible' | 'audible'>;
+  agentSpeech: Pick<AgentSpeech, 'active' | 'interruptible' | 'audible' | 'heardText'>;
   words: CallerWords;
   floor: InterruptionListener;
   listener: HearingListener;
@@ -67,9 +67,9 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   constructor(deps: HearingDeps) {
     this.#deps = deps;
     this.#taker = new TurnTaker(this, deps.words.patience);
-    this.#interruption = new Interruption(deps.agentSpeech, deps.words);
     this.#ear = deps.ear?.(this) ?? null;
     this.#hearsAll = this.#ear?.traits.hears === 'everything';
+    this.#interruption = new Interruption(deps.agentSpeech, deps.words, this.#hearsAll);
     this.#hearsMulaw = this.#hearsAll && this.#ear?.traits.codec === 'mulaw';
     this.bePatient();
   }
@@ -182,6 +182,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     const verdict = this.#interruption.judge(this.#taker.nowMs, this.#taker.spokenMs);
     if (verdict === 'none') return;
     if (verdict === 'pause') this.#deps.floor.mayInterrupt();
+    else if (verdict === 'go_on') this.#deps.floor.letsGoOn();
     else this.#deps.floor.interrupts();
   }
 

@@ -10,13 +10,19 @@ import { BargeIn, type BargeInOutcome, type BargeInVerdict, bargeInOutcome } fro
 import type { CallerTurn } from './caller-turn.ts';
 
 export class Interruption {
-  readonly #agentSpeech: Pick<AgentSpeech, 'active' | 'audible'>;
+  readonly #agentSpeech: Pick<AgentSpeech, 'active' | 'audible' | 'heardText'>;
   readonly #words: CallerWords;
-  readonly #bargeIn = new BargeIn();
+  readonly #bargeIn: BargeIn;
 
-  constructor(agentSpeech: Pick<AgentSpeech, 'active' | 'audible'>, words: CallerWords) {
+  /** `wordsDecide`: the ear knows all words, so that sound in which it hears none is no speech. */
+  constructor(
+    agentSpeech: Pick<AgentSpeech, 'active' | 'audible' | 'heardText'>,
+    words: CallerWords,
+    wordsDecide: boolean,
+  ) {
     this.#agentSpeech = agentSpeech;
     this.#words = words;
+    this.#bargeIn = new BargeIn(wordsDecide);
   }
 
   /** The agent fell silent for what may be one. */
@@ -27,6 +33,7 @@ export class Interruption {
   /** From here on the caller's words decide whether the agent goes on. */
   begin(turn: CallerTurn): void {
     turn.duringSpeech = true;
+    turn.into = this.#agentSpeech.heardText;
     this.#bargeIn.begin(!this.#agentSpeech.audible);
   }
 
@@ -43,14 +50,15 @@ export class Interruption {
   weigh(turn: CallerTurn, nowMs: number): boolean {
     const sense = this.#words.sense(turn);
     const fromLists = sense === 'acknowledge' || sense === 'interrupt' || sense === 'hold';
-    this.#bargeIn.wordsChanged(sense, nowMs);
+    this.#bargeIn.wordsChanged(sense, nowMs, !turn.text.includes(' '));
     return sense === 'answer' || (turn.duringSpeech && fromLists);
   }
 
   /** The turn is over; `isNews`: only now it is known that it stops the agent, if it does. */
   outcome(sense: WordSense, spokenMs: number): { outcome: BargeInOutcome; isNews: boolean } {
     const isNews = this.#bargeIn.active && !this.#bargeIn.committed && this.#agentSpeech.active;
-    const outcome = isNews ? bargeInOutcome(sense, spokenMs, this.#bargeIn.early) : 'commit';
+    const isWordless = this.#bargeIn.hasGoneOn && (sense === 'rejected' || sense === 'other');
+    const outcome = !isNews ? 'commit' : isWordless ? 'resume' : bargeInOutcome(sense, spokenMs, this.#bargeIn.early);
     this.#bargeIn.end();
     return { outcome, isNews };
   }

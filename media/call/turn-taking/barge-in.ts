@@ -6,17 +6,23 @@
  *   250 ms of speech ──► pause (what is queued is dropped, the place is kept)
  *   words that answer or interrupt, unchanged for 120 ms; or 1.2 s of speech that is no assent ──► commit: the agent is
  *   cut at what was heard
+ *   an ear that knows all words: one word alone has to stand for 300 ms; and sound in which it hears none but assent is
+ *   no interruption, however long: after 1.8 s of it ──► go on, and only words stop the agent from there
  *   the turn ends (200 ms after understood words, else 1.2 s of silence) ──► commit or go on, by the final result
  */
 import type { WordSense } from '../../contract/agent.ts';
 
-export type BargeInVerdict = 'none' | 'pause' | 'commit';
+export type BargeInVerdict = 'none' | 'pause' | 'commit' | 'go_on';
 export type BargeInOutcome = 'commit' | 'backchannel' | 'resume';
 
 const PAUSE_AFTER_MS = 250;
 const STABLE_WORDS_MS = 120;
+/** A first guess at a noise, or at the beginning of a longer word, is mostly one. */
+const STABLE_WORD_MS = 300;
 const LONG_SPEECH_MS = 1_200;
 const LONG_ASSENT_MS = 2_400;
+/** A recogniser that hears everything has told its first words long before. */
+const WORDLESS_MS = 1_800;
 
 export class BargeIn {
   /** A caller's turn is being weighed. */
@@ -28,14 +34,24 @@ export class BargeIn {
    * make a new one.
    */
   early = false;
+  /** The ear knows all words: sound in which it hears none is no speech. */
+  readonly #wordsDecide: boolean;
+  #isOneWord = false;
+  /** For want of words the agent went on: a result that is none does not stop it in the end. */
+  hasGoneOn = false;
   #sense: WordSense = 'nothing';
   #senseSinceMs = 0;
+
+  constructor(wordsDecide = false) {
+    this.#wordsDecide = wordsDecide;
+  }
 
   begin(early: boolean): void {
     this.active = true;
     this.early = early;
     this.paused = false;
     this.committed = false;
+    this.hasGoneOn = false;
     this.#sense = 'nothing';
   }
 
@@ -43,7 +59,8 @@ export class BargeIn {
     this.active = false;
   }
 
-  wordsChanged(sense: WordSense, nowMs: number): void {
+  wordsChanged(sense: WordSense, nowMs: number, isOneWord = false): void {
+    this.#isOneWord = isOneWord;
     this.#sense = sense;
     this.#senseSinceMs = nowMs;
   }
@@ -52,11 +69,18 @@ export class BargeIn {
   judge(nowMs: number, spokenMs: number): BargeInVerdict {
     if (!this.active || this.committed) return 'none';
     const meant = this.#sense === 'answer' || this.#sense === 'interrupt' || this.#sense === 'hold';
+    const isWordless = this.#wordsDecide && (this.#sense === 'nothing' || this.#sense === 'acknowledge');
     const longMs = this.#sense === 'acknowledge' ? LONG_ASSENT_MS : LONG_SPEECH_MS;
-    const isLong = !this.early && spokenMs >= longMs;
-    if (isLong || (meant && nowMs - this.#senseSinceMs >= STABLE_WORDS_MS)) {
+    const mayBeLong = !this.early && !isWordless && !(this.#wordsDecide && meant);
+    const isLong = mayBeLong && spokenMs >= longMs;
+    const stableMs = this.#wordsDecide && this.#isOneWord ? STABLE_WORD_MS : STABLE_WORDS_MS;
+    if (isLong || (meant && nowMs - this.#senseSinceMs >= stableMs)) {
       this.committed = true;
       return 'commit';
+    }
+    if (this.paused && !this.hasGoneOn && isWordless && spokenMs >= WORDLESS_MS) {
+      this.hasGoneOn = true;
+      return 'go_on';
     }
     if (!this.paused && spokenMs >= PAUSE_AFTER_MS) {
       this.paused = true;

@@ -14,7 +14,7 @@ import { QUIET_REPLAY_MS, type SoundSocket } from '../provider/sound-socket.ts';
 import { bytesPerMs, DEEPGRAM, deepgramSocket, OwnRequest } from './deepgram-socket.ts';
 import { errorOfFluxCode } from './flux-errors.ts';
 import { confidenceOf, type DeepgramWord, textOf, wordsIn } from './heard-words.ts';
-import { DEFAULT_FLUX_MODEL, type FluxSettings, fluxUrl, keytermsOf } from './listen-url.ts';
+import { type FluxSettings, fluxModelOf, fluxUrl, keytermsOf } from './listen-url.ts';
 
 /** A turn of Flux's, in audio time. */
 interface FluxTurn {
@@ -142,8 +142,7 @@ class FluxEar implements ProviderEar {
     this.#isClosed = true;
     this.#endTurn();
     this.#socket.close();
-    const { model = DEFAULT_FLUX_MODEL } = this.#settings;
-    this.#wish.used(model, this.#socket.sentMs / 1_000);
+    this.#wish.used(fluxModelOf(this.#settings), this.#socket.sentMs / 1_000);
   }
 
   // ── Turns of the call ─────────────────────────────────────────────────────────────────────────────────

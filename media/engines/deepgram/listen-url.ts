@@ -11,6 +11,8 @@ export interface ListenSettings {
   model?: string;
   /** `en`, `en-IN`, `multi`; default: the provider's. */
   language?: string;
+  /** All that callers may speak: where there are several, nova-3 is asked for its `multi`. */
+  languages?: readonly string[];
   keyterms?: readonly string[];
   smartFormat?: boolean;
   numerals?: boolean;
@@ -19,9 +21,9 @@ export interface ListenSettings {
 
 /** Of Flux. */
 export interface FluxSettings {
-  /** `flux-general-en` (default) or `flux-general-multi`. */
+  /** `flux-general-en` or `flux-general-multi`; default: by `languages`. */
   model?: string;
-  /** Of the multilingual model. */
+  /** Hints for the multilingual model. */
   languages?: readonly string[];
   keyterms?: readonly string[];
   /** 0.5 to 1, default 0.7: how sure of a turn's end it must be. */
@@ -38,7 +40,10 @@ export interface Sound {
 }
 
 export const DEFAULT_LISTEN_MODEL = 'nova-3';
-export const DEFAULT_FLUX_MODEL = 'flux-general-en';
+/** Several languages in one sentence. */
+const MIXING_MODELS = new Set([DEFAULT_LISTEN_MODEL, 'nova-3-general']);
+const FLUX_ENGLISH = 'flux-general-en';
+const FLUX_MULTILINGUAL = 'flux-general-multi';
 const DEFAULT_EAGER_THRESHOLD = 0.5;
 /** Its own end of speech costs nothing: the call decides when a turn is over, and says so. */
 const ENDPOINTING_MS = 25;
@@ -54,7 +59,9 @@ export function listenUrl(grant: ConnectionGrant, settings: ListenSettings, hint
   query.set('endpointing', String(ENDPOINTING_MS));
   query.set('punctuate', 'true');
   query.set('no_delay', 'true');
-  if (settings.language !== undefined) query.set('language', settings.language);
+  const isMixed = isSeveral(settings.languages) && MIXING_MODELS.has(model);
+  const language = isMixed ? 'multi' : settings.language;
+  if (language !== undefined) query.set('language', language);
   if (settings.smartFormat === true) query.set('smart_format', 'true');
   if (settings.numerals === true) query.set('numerals', 'true');
   if (settings.profanityFilter === true) query.set('profanity_filter', 'true');
@@ -64,15 +71,30 @@ export function listenUrl(grant: ConnectionGrant, settings: ListenSettings, hint
 }
 
 export function fluxUrl(grant: ConnectionGrant, settings: FluxSettings, hints: EarHints, sound: Sound): string {
-  const query = soundQuery(grant, settings.model ?? DEFAULT_FLUX_MODEL, sound);
+  const model = fluxModelOf(settings);
+  const query = soundQuery(grant, model, sound);
   const { endOfTurnThreshold, eagerEndOfTurnThreshold = DEFAULT_EAGER_THRESHOLD, endOfTurnTimeoutMs } = settings;
   if (endOfTurnThreshold !== undefined) query.set('eot_threshold', String(endOfTurnThreshold));
   if (eagerEndOfTurnThreshold !== null) query.set('eager_eot_threshold', String(eagerEndOfTurnThreshold));
   if (endOfTurnTimeoutMs !== undefined) query.set('eot_timeout_ms', String(endOfTurnTimeoutMs));
-  for (const language of settings.languages ?? []) query.append('language_hint', language);
+  // The others know one language, and refuse hints.
+  if (model === FLUX_MULTILINGUAL)
+    for (const language of baseLanguages(settings.languages)) query.append('language_hint', language);
   for (const term of keytermsOf(settings, hints)) query.append('keyterm', term);
   return `${socketBase(grant)}/v2/listen?${query}`;
 }
+
+/** English alone has a model of its own. */
+export function fluxModelOf({ model, languages }: FluxSettings): string {
+  return model ?? (baseLanguages(languages).every((language) => language === 'en') ? FLUX_ENGLISH : FLUX_MULTILINGUAL);
+}
+
+/** `en-US` and `en-GB` are one. */
+function baseLanguages(tags: readonly string[] = []): string[] {
+  return [...new Set(tags.map((tag) => tag.split('-')[0]!.toLowerCase()))];
+}
+
+const isSeveral = (tags: readonly string[] | undefined): boolean => baseLanguages(tags).length > 1;
 
 /** The agent's, and what is expected now; classes such as `<digits>` are no words. */
 export function keytermsOf({ keyterms = [] }: { keyterms?: readonly string[] }, { phrases }: EarHints): string[] {

@@ -29,6 +29,8 @@ export interface Arc {
   from: number;
   to: number;
   word: string;
+  /** What it costs to go this way, as a natural logarithm; default nothing. */
+  nats?: number;
 }
 
 export interface CompiledGrammar {

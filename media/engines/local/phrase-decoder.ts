@@ -220,7 +220,7 @@ class SoundswallowerDecoder implements PhraseDecoder {
       }
       module._fsg_model_trans_add(graph, from, to, Math.round(-nats / Math.log(LOG_BASE)), id);
     };
-    for (const arc of grammar.arcs) add(arc.from, arc.to, arc.word, 0);
+    for (const arc of grammar.arcs) add(arc.from, arc.to, arc.word, arc.nats ?? 0);
     for (const arc of rejectionArcs(grammar)) add(arc.from, arc.to, arc.word, arc.nats);
     module._fsg_set_states(graph, START_STATE, FINAL_STATE);
     if (module._decoder_set_fsg(decoder, graph) < 0) throw new Error('soundswallower refused the grammar');

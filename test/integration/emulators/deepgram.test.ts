@@ -289,8 +289,13 @@ describe('Flux', () => {
 
   it('resumes a turn that was over too eagerly, and no turn without an eager end', async () => {
     const { socket, heard } = await listenV2({ eager_eot_threshold: 0.3, eot_threshold: 0.9 });
+    const eagerEnds = (): number => eventsOf(heard).filter((event) => event === 'EagerEndOfTurn').length;
+    const rest = (await say('for tomorrow evening please.')).subarray(1600);
+    // Its silence asks for the eager end. While no sound comes no time passes, however late the words are.
     await speak(socket, await say('I would like to book a table'));
-    await speak(socket, (await say('for tomorrow evening please.')).subarray(1600));
+    await eventually('the eager end', () => eagerEnds() === 1);
+    await speak(socket, rest);
+    await eventually('another', () => eagerEnds() === 2);
     await speak(socket, silence(1100));
     await eventually('the end of the turn', () => eventsOf(heard).includes('EndOfTurn'));
     expect(eventsOf(heard)).toEqual(['StartOfTurn', 'EagerEndOfTurn', 'TurnResumed', 'EagerEndOfTurn', 'EndOfTurn']);

@@ -20,6 +20,8 @@ export interface DeepgramOptions extends EndpointOptions {
   latencies?: LatenciesInput;
   /** Default: one of its own, which is closed with the emulator. */
   recogniser?: WordRecogniser;
+  /** Default: its recogniser gives way to all others on the machine, and takes any sound that passes the gate for a voice. */
+  isExact?: boolean;
 }
 
 export interface DeepgramEmulator extends ProviderEndpoint {
@@ -42,7 +44,11 @@ export async function startDeepgramEmulator(options: DeepgramOptions): Promise<D
   let vocabulary = options.vocabulary ?? [];
   let latencies: Latencies = latenciesSchema.parse(options.latencies ?? {});
   const ownRecogniser = options.recogniser === undefined;
-  const recogniser = options.recogniser ?? (await startWordRecogniser((error) => warn(error.message)));
+  const recogniser =
+    options.recogniser ?? (await startWordRecogniser((error) => warn(error.message), {
+      yields: options.isExact !== true,
+      tellsVoices: options.isExact === true,
+    }));
   let warn = (message: string): void => void message;
 
   function upgrade(request: ProviderRequest): Upgrade {

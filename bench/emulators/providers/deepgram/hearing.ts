@@ -42,6 +42,11 @@ const ONSET_FRAMES = 3;
 const ONSET_WINDOW = 0b11111;
 /** Sound before the onset that is decoded too. */
 const PREROLL_FRAMES = 15;
+/** Of a word's frames: with less voice in it than this it is a mistake. */
+const LEAST_VOICE = 0.4;
+/** Verdicts about voices come so many frames late. */
+const VERDICT_FRAMES = 2;
+const MOST_VERDICTS = 3_000;
 /** Speech may last so much longer than the gate hears it. */
 const GATE_LAG_MS = 80;
 
@@ -57,6 +62,8 @@ export class Hearing {
   #oddByte: number | null = null;
   #frames = 0;
   #recentSpeech = 0;
+  /** Of the newest frames, at most `MOST_VERDICTS`, by their number. */
+  readonly #isVoice = new Uint8Array(MOST_VERDICTS);
   #stretch: Stretch | null = null;
   /** Sound before this belongs to a stretch that is over. */
   #endedMs = 0;
@@ -111,7 +118,9 @@ export class Hearing {
     const kept = Math.min(this.#frames - this.#endedMs / FRAME_MS, PREROLL_FRAMES);
     const startMs = this.nowMs - kept * FRAME_MS;
     const inSound = (words: readonly TimedWord[]): TimedWord[] =>
-      words.map((word) => ({ ...word, startMs: word.startMs + startMs, endMs: word.endMs + startMs }));
+      words
+        .map((word) => ({ ...word, startMs: word.startMs + startMs, endMs: word.endMs + startMs }))
+        .filter((word) => !this.#recogniser.tellsVoices || this.#hasVoice(word));
     const stretch = { startMs, whenFinal: (_words: TimedWord[]): void => {} };
     const stream = this.#recogniser.open(
       this.#format.rateHz,
@@ -164,6 +173,7 @@ export class Hearing {
     this.#filledSamples = 0;
     const isSpeech = this.#gate.isSpeech(this.#frame);
     this.#preroll[this.#frames % PREROLL_FRAMES]!.set(this.#frame);
+    this.#isVoice[this.#frames % MOST_VERDICTS] = isSpeech ? 1 : 0;
     this.#frames++;
     this.#recentSpeech = ((this.#recentSpeech << 1) | (isSpeech ? 1 : 0)) & ONSET_WINDOW;
     this.#stretch?.stream.push(this.#frame.slice());
@@ -174,6 +184,14 @@ export class Hearing {
       if (isNew) this.#listener.onset(this.nowMs - ONSET_FRAMES * FRAME_MS);
     }
     this.#listener.frame();
+  }
+
+  #hasVoice({ startMs, endMs }: TimedWord): boolean {
+    const from = Math.floor(startMs / FRAME_MS) + VERDICT_FRAMES;
+    const to = Math.min(this.#frames, Math.ceil(endMs / FRAME_MS) + VERDICT_FRAMES);
+    let voiced = 0;
+    for (let frame = from; frame < to; frame++) voiced += this.#isVoice[frame % MOST_VERDICTS]!;
+    return to <= from || voiced / (to - from) >= LEAST_VOICE;
   }
 
   #samplesOf(bytes: Uint8Array): Int16Array {
