@@ -38,6 +38,41 @@ export interface Turn {
   stepId?: string;
 }
 
+/** An engine of a reply, by its name in the registry. */
+export interface ServedBy {
+  provider: string;
+  /** Of the workspace; null: a local engine, which needs none. */
+  connection: string | null;
+  /** As the agent names it; null: it names none. */
+  model: string | null;
+}
+
+/**
+ * One reply step by step, where it came by: whole ms from the end of the caller's last sound, to the millisecond of the
+ * process and not of the frame. A step that thought ahead may come before the turn was decided. Null: there was no such
+ * step (what is said is a clip, or was kept; the agent asks no model; the words were typed).
+ */
+export interface ReplyStages {
+  /** The end of the caller's last sound: audio time of the transcript. */
+  speechEndAtMs: number;
+  decidedMs: number;
+  finalWordsMs: number;
+  /** The model was asked for the answer that is said. */
+  askedMs: number | null;
+  firstTokenMs: number | null;
+  /** First words handed to the voice. */
+  firstClauseMs: number | null;
+  /** First sound from the voice. */
+  firstAudioMs: number | null;
+  /** First frame in the ring. */
+  ringMs: number;
+  /** First frame given to the leg. */
+  firstFrameMs: number;
+  listen: ServedBy | null;
+  think: ServedBy | null;
+  speak: ServedBy | null;
+}
+
 /** One reply's stages, ms, each counted from the end of the caller's last sound. */
 export interface TurnLatency {
   turnId: string;
@@ -49,6 +84,8 @@ export interface TurnLatency {
   ttsMs: number;
   /** First frame of the reply handed to the carrier. */
   agentMs: number;
+  /** Absent: told by a version that had none. */
+  stages?: ReplyStages;
 }
 
 /** Shown as it happens (server-sent events, the demo); stored with the call. */

@@ -353,6 +353,7 @@ export class Conversant implements Agent, ThinkingListener {
   text(text: string): void {
     const reply = this.#reply;
     if (reply === null) return;
+    reply.ref ??= this.#thinking.answering;
     const stopped = reply.push(text, this.#atMs);
     this.#remember(reply);
     if (stopped === null) return;

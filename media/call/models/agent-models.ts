@@ -5,14 +5,19 @@
  */
 import type { AgentAction } from '../../contract/agent.ts';
 import type { LanguageModel, ModelChunk } from '../../contract/model.ts';
+import type { AskTimes } from '../reply-stages.ts';
 
 export const MOST_ASKS = 10;
 /** Of one answer, arguments of tools among them. No utterance is longer, and none is read by anybody else. */
 const MOST_ANSWER_CHARS = 200_000;
+/** Answers whose times are known still: what is said later than so many questions is no reply to any. */
+const MOST_TIMES = 3 * MOST_ASKS;
 
 export interface AgentModelsDeps {
   /** By their place in `EngineChoice.models`. */
   models: readonly LanguageModel[];
+  /** Ms of stream. */
+  nowMs(): number;
   tell(ref: string, chunk: ModelChunk): void;
   /** The agent, or what it did in answer, failed: the call ends. */
   failed(error: unknown): void;
@@ -21,6 +26,8 @@ export interface AgentModelsDeps {
 export class AgentModels {
   readonly #deps: AgentModelsDeps;
   readonly #asks = new Map<string, { takeBack: () => void }>();
+  /** The oldest first. */
+  readonly #times = new Map<string, AskTimes>();
   #isClosed = false;
 
   constructor(deps: AgentModelsDeps) {
@@ -35,11 +42,14 @@ export class AgentModels {
     if (this.#asks.has(ref)) throw new Error(`the agent asks under '${ref}', which is in use`);
     if (this.#asks.size >= MOST_ASKS) throw new Error(`the agent asks more than ${MOST_ASKS} models at once`);
     const ask = { takeBack: (): void => {} };
+    const times: AskTimes = { model, askedAtMs: this.#deps.nowMs(), firstTokenAtMs: Number.NaN };
+    this.#remember(ref, times);
     let chars = 0;
     // First: an answer that comes from within all the same is one to this.
     this.#asks.set(ref, ask);
     ask.takeBack = asked.ask(request, (chunk) => {
       if (this.#asks.get(ref) !== ask) return;
+      if (Number.isNaN(times.firstTokenAtMs) && chunk.type !== 'failed') times.firstTokenAtMs = this.#deps.nowMs();
       chars += charsOf(chunk);
       if (chars <= MOST_ANSWER_CHARS) this.#tell(ref, chunk);
       else {
@@ -47,6 +57,20 @@ export class AgentModels {
         this.#tell(ref, { type: 'done', stop: 'length', usage: null });
       }
     });
+  }
+
+  /** Null: it was never asked, or so long ago that it is forgotten. */
+  timesOf(ref: string): AskTimes | null {
+    return this.#times.get(ref) ?? null;
+  }
+
+  #remember(ref: string, times: AskTimes): void {
+    this.#times.delete(ref);
+    this.#times.set(ref, times);
+    for (const oldest of this.#times.keys()) {
+      if (this.#times.size <= MOST_TIMES) break;
+      this.#times.delete(oldest);
+    }
   }
 
   /** Nothing happens when it was answered, or never asked. */

@@ -210,6 +210,8 @@ export class CarrierLeg implements CallLeg, StreamEvents {
       return;
     }
     const arrivedMs = this.#clock.nowMs() - this.#startedAtMs;
+    // The pipeline reads it with the frame.
+    this.#rings!.block.streamMs = Math.round(arrivedMs);
     uplink.push(bytes, start, lengthBytes, timestampMs, arrivedMs);
     if (isTooFast(uplink.receivedMs, arrivedMs)) {
       this.#end('bad_stream', CLOSE_FLOOD, 'audio far faster than real time');
