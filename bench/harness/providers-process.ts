@@ -17,7 +17,17 @@ export interface ProvidersProcess {
   fault(provider: string, faults: readonly object[], now?: boolean): Promise<void>;
   /** What a provider received and sent, without sound and keys. */
   journal(provider: string): Promise<Record<string, unknown>[]>;
+  /** The same from when it was cleared last, in wall-clock time, and how late it ran at worst. */
+  timedJournal(provider: string): Promise<{ entries: TimedEntry[]; maxLatenessMs: number; forgotten: number }>;
+  clearJournal(provider: string): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface TimedEntry {
+  atEpochMs: number;
+  exchange: string;
+  type: string;
+  message?: unknown;
 }
 
 const KEY = 'emulated-key';
@@ -48,7 +58,12 @@ export async function startProvidersProcess(options: {
   });
   const origins = Object.fromEntries(started.map(({ provider, origin }) => [provider, origin]));
   const trusting = trustingFetch(readFileSync(caFile, 'utf8'));
-  const ask = async (provider: string, method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> => {
+  const ask = async (
+    provider: string,
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: object,
+  ): Promise<unknown> => {
     const answer = await trusting(`${origins[provider]}/emulator${path}`, {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -66,6 +81,19 @@ export async function startProvidersProcess(options: {
     },
     async journal(provider) {
       return ((await ask(provider, 'GET', '/journal')) as { entries: Record<string, unknown>[] }).entries;
+    },
+    async timedJournal(provider) {
+      const { epochAtZeroMs, maxLatenessMs, forgotten, entries } = (await ask(provider, 'GET', '/journal')) as {
+        epochAtZeroMs: number;
+        maxLatenessMs: number;
+        forgotten: number;
+        entries: (Omit<TimedEntry, 'atEpochMs'> & { atMs: number })[];
+      };
+      const timed = entries.map(({ atMs, ...entry }) => ({ ...entry, atEpochMs: epochAtZeroMs + atMs }));
+      return { entries: timed, maxLatenessMs, forgotten };
+    },
+    async clearJournal(provider) {
+      await ask(provider, 'DELETE', '/journal');
     },
     async stop() {
       await endChild(child, STOP_LIMIT_MS);
