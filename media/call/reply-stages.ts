@@ -3,7 +3,7 @@
  * from what the hearing, the models, the voice and the speaker have noted. Pure; called by the reporter as a reply
  * begins to be heard.
  */
-import type { ReplyStages, ServedBy } from '../contract/conversation.ts';
+import type { ModelRequestFacts, ReplyStages, ServedBy } from '../contract/conversation.ts';
 import type { EngineChoice, EngineUse } from '../contract/engine-kinds.ts';
 
 /** The caller's side of a reply's latency, all in ms of stream. */
@@ -55,6 +55,24 @@ export function replyStages(
     listen: anchor.isTyped === true ? null : servedBy(choice?.ear),
     think: ask === null ? null : servedBy(choice?.models?.[ask.model]),
     speak: isSpoken ? servedBy(choice?.voice) : null,
+  };
+}
+
+/** Of a question that is over. */
+export function requestFacts(
+  { model, askedAtMs, firstTokenAtMs }: AskTimes,
+  endedAtMs: number,
+  end: Pick<ModelRequestFacts, 'outcome' | 'fault' | 'usage'>,
+  choice: EngineChoice,
+): ModelRequestFacts | null {
+  const served = servedBy(choice.models?.[model]);
+  if (served === null) return null;
+  return {
+    served,
+    askedAtMs: Math.round(askedAtMs),
+    firstTokenMs: Number.isNaN(firstTokenAtMs) ? null : Math.round(firstTokenAtMs - askedAtMs),
+    ms: Math.round(endedAtMs - askedAtMs),
+    ...end,
   };
 }
 

@@ -6,12 +6,12 @@
 import { LONGEST_AGENT_STATE } from '../contract/agent.ts';
 import { type AgentState, type Checkpoint, readCheckpoint } from '../contract/checkpoint.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { ConversationEvent, Turn } from '../contract/conversation.ts';
+import type { ConversationEvent, ModelRequestFacts, Turn } from '../contract/conversation.ts';
 import type { EngineChoice } from '../contract/engine-kinds.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { CallBlock } from '../rings/call-block.ts';
-import { type AskTimes, type ReplyAnchor, replyStages, type SpeakTimes } from './reply-stages.ts';
+import { type AskTimes, type ReplyAnchor, replyStages, requestFacts, type SpeakTimes } from './reply-stages.ts';
 
 /** `CallBlock.streamMs` moves once in 20 ms, or at each frame of the caller's: it is no further behind than this. */
 const MOST_STREAM_LAG_MS = 60;
@@ -138,6 +138,13 @@ export class CallReporter {
       stages: replyStages(anchor, ask, spoken, this.#engines),
     };
     this.conversationEvent({ type: 'latency', latency });
+  }
+
+  /** A question to a model is over. */
+  modelAsked(times: AskTimes, end: Pick<ModelRequestFacts, 'outcome' | 'fault' | 'usage'>): void {
+    if (this.#engines === null) return;
+    const request = requestFacts(times, this.exactMs, end, this.#engines);
+    if (request !== null) this.conversationEvent({ type: 'model_request', request, atMs: this.nowMs });
   }
 
   /** The utterance that is being said has more text. */

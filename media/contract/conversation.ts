@@ -3,6 +3,7 @@
  * since the media stream began.
  */
 
+import type { ModelUsage, ProviderFault } from './model.ts';
 import type { ToolFailure } from './tools.ts';
 
 /** What stands in a transcript for words that were not understood. */
@@ -98,12 +99,30 @@ export type ConversationEvent =
   | { type: 'barge_in'; phase: 'pause' | 'commit' | 'resume'; atMs: number; heardText?: string }
   | { type: 'turn'; turn: Turn }
   | { type: 'latency'; latency: TurnLatency }
+  /** A question to a language model is over, whether or not its answer was wanted in the end. */
+  | { type: 'model_request'; request: ModelRequestFacts; atMs: number }
   | { type: 'step'; stepId: string; atMs: number }
   | { type: 'tool'; phase: 'start'; toolCallId: string; name: string; atMs: number }
   | ({ type: 'tool'; phase: 'end'; toolCallId: string; name: string; atMs: number } & ToolUseFacts)
   | { type: 'recovery'; what: string; gapMs: number; atMs: number }
   /** `key`: what it is about, such as a placeholder, met `count` times just now. */
   | { type: 'warning'; code: string; message: string; key?: string; count?: number; atMs: number };
+
+/** One question to a language model. Neither what was asked nor what was answered. */
+export interface ModelRequestFacts {
+  served: ServedBy;
+  /** Ms of the transcript. */
+  askedAtMs: number;
+  /** From there to the first token; null: none came. */
+  firstTokenMs: number | null;
+  /** To its end. */
+  ms: number;
+  /** `taken_back`: another answered first, the caller went on, or the call was over. */
+  outcome: 'ok' | 'failed' | 'taken_back';
+  fault: ProviderFault | null;
+  /** Null: the provider did not say. */
+  usage: ModelUsage | null;
+}
 
 /** How a use of a tool ended. Neither what was asked nor what was answered. */
 export interface ToolUseFacts {

@@ -226,7 +226,8 @@ class StreamSession implements FrameSession {
     const { truth, tell } = this.#options;
     const nowEpochMs = truth.nowEpochMs();
     truth.agentPlayedMs += agentBytes / 8;
-    if (nowEpochMs - (truth.lastAgentSampleAtEpochMs ?? 0) > LONGEST_FRAME_GAP_MS) truth.agentBeganAtEpochMs.push(nowEpochMs);
+    if (nowEpochMs - (truth.lastAgentSampleAtEpochMs ?? 0) > LONGEST_FRAME_GAP_MS)
+      truth.agentBeganAtEpochMs.push(nowEpochMs);
     truth.lastAgentSampleAtEpochMs = nowEpochMs;
     if (truth.firstAgentSampleAtEpochMs === null) {
       truth.firstAgentSampleAtEpochMs = nowEpochMs;

@@ -4,6 +4,7 @@
  * by the conversation.
  */
 import type { AgentAction } from '../../contract/agent.ts';
+import type { ModelRequestFacts } from '../../contract/conversation.ts';
 import type { LanguageModel, ModelChunk } from '../../contract/model.ts';
 import type { AskTimes } from '../reply-stages.ts';
 
@@ -13,11 +14,15 @@ const MOST_ANSWER_CHARS = 200_000;
 /** Answers whose times are known still: what is said later than so many questions is no reply to any. */
 const MOST_TIMES = 3 * MOST_ASKS;
 
+type RequestEnd = Pick<ModelRequestFacts, 'outcome' | 'fault' | 'usage'>;
+
 export interface AgentModelsDeps {
   /** By their place in `EngineChoice.models`. */
   models: readonly LanguageModel[];
   /** Ms of stream. */
   nowMs(): number;
+  /** One is over. */
+  asked(times: AskTimes, end: RequestEnd): void;
   tell(ref: string, chunk: ModelChunk): void;
   /** The agent, or what it did in answer, failed: the call ends. */
   failed(error: unknown): void;
@@ -25,7 +30,7 @@ export interface AgentModelsDeps {
 
 export class AgentModels {
   readonly #deps: AgentModelsDeps;
-  readonly #asks = new Map<string, { takeBack: () => void }>();
+  readonly #asks = new Map<string, { takeBack: () => void; times: AskTimes }>();
   /** The oldest first. */
   readonly #times = new Map<string, AskTimes>();
   #isClosed = false;
@@ -41,8 +46,8 @@ export class AgentModels {
     if (asked === undefined) throw new Error(`the agent asks model ${model}, and it has ${models.length}`);
     if (this.#asks.has(ref)) throw new Error(`the agent asks under '${ref}', which is in use`);
     if (this.#asks.size >= MOST_ASKS) throw new Error(`the agent asks more than ${MOST_ASKS} models at once`);
-    const ask = { takeBack: (): void => {} };
     const times: AskTimes = { model, askedAtMs: this.#deps.nowMs(), firstTokenAtMs: Number.NaN };
+    const ask = { takeBack: (): void => {}, times };
     this.#remember(ref, times);
     let chars = 0;
     // First: an answer that comes from within all the same is one to this.
@@ -77,7 +82,9 @@ export class AgentModels {
   unask(ref: string): void {
     const ask = this.#asks.get(ref);
     this.#asks.delete(ref);
-    ask?.takeBack();
+    if (ask === undefined) return;
+    ask.takeBack();
+    this.#deps.asked(ask.times, { outcome: 'taken_back', fault: null, usage: null });
   }
 
   close(): void {
@@ -88,13 +95,23 @@ export class AgentModels {
   /** Comes between the call's ticks: what goes wrong must not be thrown into whoever brings it. */
   #tell(ref: string, chunk: ModelChunk): void {
     if (this.#isClosed) return;
-    if (chunk.type === 'done' || chunk.type === 'failed') this.#asks.delete(ref);
+    const ask = this.#asks.get(ref);
+    const end = endOf(chunk);
+    if (end !== null && ask !== undefined) {
+      this.#asks.delete(ref);
+      this.#deps.asked(ask.times, end);
+    }
     try {
       this.#deps.tell(ref, chunk);
     } catch (error) {
       this.#deps.failed(error);
     }
   }
+}
+
+function endOf(chunk: ModelChunk): RequestEnd | null {
+  if (chunk.type === 'done') return { outcome: 'ok', fault: null, usage: chunk.usage };
+  return chunk.type === 'failed' ? { outcome: 'failed', fault: chunk.fault, usage: null } : null;
 }
 
 function charsOf(chunk: ModelChunk): number {
