@@ -9,7 +9,7 @@ import { runInNewContext } from 'node:vm';
 import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads';
 
 /** One thread after a full collection. */
-export interface ThreadReading {
+interface ThreadReading {
   threadId: number;
   heapBytes: number;
   externalBytes: number;

@@ -15,7 +15,7 @@ import { percentiles } from '../harness/percentile.ts';
 import { startProvidersProcess } from '../harness/providers-process.ts';
 import { type BargeIn, bargeInsOf, type CallFacts, type Reply, repliesOf } from './call-figures.ts';
 import { MediaGauge, type MediaReading } from './media-gauge.ts';
-import { callerOf, LONG_ANSWER, numberOf, SCENARIO, talkingAgent, VOCABULARY, VOICE } from './talk.ts';
+import { CALLERS_VOICE, callerOf, LONG_ANSWER, numberOf, SCENARIO, talkingAgent, VOCABULARY, VOICE } from './talk.ts';
 import { VoiceBytes } from './voice-bytes.ts';
 
 const LONGEST_CALL_MS = 180_000;
@@ -198,7 +198,11 @@ function printMemory(idle: MediaReading, busy: MediaReading, after: MediaReading
 }
 
 const gauge = new MediaGauge();
-const providers = await startProvidersProcess({ vocabulary: VOCABULARY, scenario: SCENARIO });
+const providers = await startProvidersProcess({
+  vocabulary: VOCABULARY,
+  scenario: SCENARIO,
+  knownVoice: CALLERS_VOICE,
+});
 const credentials = { apiKey: providers.key };
 const origin = (name: string): string => providers.origins[name]!;
 const gateway = await startGateway({

@@ -20,6 +20,8 @@ export const LONG_ANSWER =
 const GREETING = 'Hello, this is the bench. How can I help you?';
 export const VOICE = { id: '21m00Tcm4TlvDq8ikWAM', flite: 'slt' } as const;
 
+export const CALLERS_VOICE = 'rms';
+
 export const VOCABULARY: readonly string[] = Object.values(LINES);
 
 export const SCENARIO = {
@@ -62,7 +64,7 @@ export function callerOf(call: number): PersonaInput {
     kind: 'reciting',
     name: `caller ${call}`,
     number: numberOf(call),
-    voice: 'rms',
+    voice: CALLERS_VOICE,
     ringMs: 1_000,
     afterMs: 700,
     lines: [

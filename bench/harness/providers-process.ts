@@ -37,6 +37,8 @@ const STOP_LIMIT_MS = 5_000;
 export async function startProvidersProcess(options: {
   vocabulary: readonly string[];
   scenario?: object;
+  /** Callers are emulated and all of this voice: they are heard at no cost. */
+  knownVoice?: string;
 }): Promise<ProvidersProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-providers-'));
   const file = (name: string, text: string): string => {
@@ -47,6 +49,7 @@ export async function startProvidersProcess(options: {
   const caFile = join(folder, 'ca.pem');
   const args = ['--key', KEY, '--ca-file', caFile];
   args.push('--vocabulary', file('vocabulary.txt', options.vocabulary.join('\n')));
+  if (options.knownVoice !== undefined) args.push('--known-voice', options.knownVoice);
   if (options.scenario !== undefined) args.push('--scenario', file('scenario.json', JSON.stringify(options.scenario)));
   const child = fork(builtEntry('bench/emulators/providers/main.js'), args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

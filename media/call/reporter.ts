@@ -17,7 +17,7 @@ import { type AskTimes, type ReplyAnchor, replyStages, requestFacts, type SpeakT
 const MOST_STREAM_LAG_MS = 60;
 
 /** What begins to be said. */
-export interface BegunSpeech {
+interface BegunSpeech {
   text: string;
   stepId: string | null;
   /** If it answers the caller. */

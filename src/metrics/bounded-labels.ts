@@ -2,7 +2,7 @@
  * Labels whose values others name, models of providers say, kept to so many: what comes after those is `other`. Used by
  * the metrics of control.
  */
-export const OTHER = 'other';
+const OTHER = 'other';
 
 const LONGEST_LABEL_CHARS = 60;
 

@@ -4,7 +4,7 @@
  */
 import type { ReplyStages, ServedBy } from '../../media/contract/conversation.ts';
 
-export interface ReplyStep {
+interface ReplyStep {
   /** A closed set. */
   stage: 'final_words' | 'first_token' | 'first_audio' | 'reply';
   provider: string;

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../../src/config/built-entry.ts';
 import { readOptions } from '../../harness/options.ts';
 import { createCertificate } from './certificate.ts';
+import { startKnownSoundRecogniser } from './known-sound-recogniser.ts';
 import { PROVIDERS } from './providers.ts';
 import { startEmulatedVoice } from './voice/emulated-voice.ts';
 
@@ -27,6 +28,7 @@ async function main(): Promise<void> {
       host: { type: 'string', default: '127.0.0.1' },
       'ca-file': { type: 'string' },
       vocabulary: { type: 'string' },
+      'known-voice': { type: 'string' },
       scenario: { type: 'string', default: join(packageRoot(), DEFAULT_SCENARIO) },
     },
     meanings: {
@@ -36,6 +38,7 @@ async function main(): Promise<void> {
       host: '<address> to listen on',
       'ca-file': '<file> where the authority goes that clients must trust; default a temporary one',
       vocabulary: '<file> what callers may say, a phrase a line',
+      'known-voice': '<name> callers are emulated and have this voice: they are heard by their very sound, at no cost',
       scenario: '<file> what the model knows',
     },
   });
@@ -48,11 +51,14 @@ async function main(): Promise<void> {
   const vocabulary = values.vocabulary === undefined ? [] : await linesOf(values.vocabulary);
   const scenario = JSON.parse(await readFile(values.scenario, 'utf8'));
   const voice = wanted.some((name) => PROVIDERS[name]!.speaks) ? await startEmulatedVoice() : null;
+  const knownVoice = values['known-voice'];
+  const recogniser =
+    knownVoice === undefined ? undefined : await startKnownSoundRecogniser(knownVoice, vocabulary, fail);
   const endpoints = await Promise.all(
     wanted.map(async (name, i) => {
       const port = Number(values.port?.[i] ?? 0);
       const keys = values.key ?? [DEFAULT_KEY];
-      const options = { keys, port, host: values.host, certificate, vocabulary, scenario, voice };
+      const options = { keys, port, host: values.host, certificate, vocabulary, scenario, voice, recogniser };
       return { name, endpoint: await PROVIDERS[name]!.start(options) };
     }),
   );

@@ -8,11 +8,14 @@ import { startOpenAiEmulator } from './openai/openai-emulator.ts';
 import type { ScenarioInput } from './openai/scenario.ts';
 import type { EndpointOptions, ProviderEndpoint } from './provider-endpoint.ts';
 import type { EmulatedVoice } from './voice/emulated-voice.ts';
+import type { WordRecogniser } from './word-recogniser.ts';
 
 /** What a provider has no use for it leaves. */
 export interface ProviderOptions extends EndpointOptions {
   /** For recognisers: what callers may say. */
   vocabulary?: readonly string[];
+  /** Other ears than their own; who gives them closes them. */
+  recogniser?: WordRecogniser | undefined;
   /** For models: what they know. */
   scenario: ScenarioInput;
   /** For those that speak; null where none does. */

@@ -19,7 +19,7 @@ export interface DeepgramOptions extends EndpointOptions {
   vocabulary?: readonly string[];
   latencies?: LatenciesInput;
   /** Default: one of its own, which is closed with the emulator. */
-  recogniser?: WordRecogniser;
+  recogniser?: WordRecogniser | undefined;
 }
 
 export interface DeepgramEmulator extends ProviderEndpoint {
