@@ -13,7 +13,7 @@ const FLOORS = {
   ground: ['errors', 'store', 'sealing', 'audit', 'carriers', 'config'],
   records: ['calls', 'limits', 'workspaces'],
   services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'key-rotation', 'leads', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'webhooks'],
-  'calls-in-progress': ['embed', 'lifecycle', 'media-link', 'metrics', 'placement'],
+  'calls-in-progress': ['embed', 'lifecycle', 'media-link', 'metrics', 'placement', 'tracing'],
   api: ['api'],
   programs: ['cli', 'control', 'doctor', 'supervisor'],
 };

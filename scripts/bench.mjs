@@ -15,6 +15,7 @@ await runScenario({
     overload: 'more leads than the machine can talk to: who is refused, does an answered call die?',
     siege: 'hostile clients at the public port: do honest ones, probes, callbacks and calls notice?',
     turns: 'how long a caller waits for an answer, and how often it comes into their sentence',
+    cascade: 'free conversations at once against emulated providers: own share of a reply, interruptions, what is left',
     'call-log': 'a page of the call log among a million calls',
     webhooks: 'from the commit of an event to its receiver, with and without 50 that hang',
     'webhooks-beside': 'the same, of two gateways at once: beside 50 that answer, and beside 50 that hang',

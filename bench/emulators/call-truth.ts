@@ -55,6 +55,8 @@ export class CallTruth {
   /** First that a person could hear. */
   firstAgentSoundAtEpochMs: number | null = null;
   lastAgentSampleAtEpochMs: number | null = null;
+  /** Whenever the agent's sound began after a frame or more without. */
+  readonly agentBeganAtEpochMs: number[] = [];
   hungUpAtEpochMs: number | null = null;
   hangup: HangupTruth | null = null;
   readonly clears: ClearTruth[] = [];
@@ -105,6 +107,7 @@ export class CallTruth {
       firstAgentSampleAtEpochMs: this.firstAgentSampleAtEpochMs,
       firstAgentSoundAtEpochMs: this.firstAgentSoundAtEpochMs,
       lastAgentSampleAtEpochMs: this.lastAgentSampleAtEpochMs,
+      agentBeganAtEpochMs: this.agentBeganAtEpochMs,
       hungUpAtEpochMs: this.hungUpAtEpochMs,
       hangup: this.hangup,
       clears: this.clears,

@@ -22,6 +22,7 @@ export interface EmulatedCall {
   firstAgentSampleAtEpochMs: number | null;
   firstAgentSoundAtEpochMs: number | null;
   lastAgentSampleAtEpochMs: number | null;
+  agentBeganAtEpochMs: number[];
   hungUpAtEpochMs: number | null;
   hangup: { code: number; name: string; source: string } | null;
   clears: {

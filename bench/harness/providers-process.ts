@@ -23,7 +23,17 @@ export interface ProvidersProcess {
   journal(provider: string): Promise<Record<string, unknown>[]>;
   /** How late an emulator said what it had to say, at worst: where that is much, silences are its own. */
   maxLatenessMs(provider: string): Promise<number>;
+  /** The same from when it was cleared last, in wall-clock time, and how late it ran at worst. */
+  timedJournal(provider: string): Promise<{ entries: TimedEntry[]; maxLatenessMs: number; forgotten: number }>;
+  clearJournal(provider: string): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface TimedEntry {
+  atEpochMs: number;
+  exchange: string;
+  type: string;
+  message?: unknown;
 }
 
 const KEY = 'emulated-key';
@@ -41,6 +51,8 @@ export async function startProvidersProcess(options: {
   key?: string;
   backupKey?: string;
   isExact?: boolean;
+  /** Callers are emulated and all of this voice: they are heard at no cost. */
+  knownVoice?: string;
 }): Promise<ProvidersProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-providers-'));
   const file = (name: string, text: string): string => {
@@ -52,6 +64,7 @@ export async function startProvidersProcess(options: {
   const { key = KEY, backupKey = BACKUP_KEY } = options;
   const args = ['--key', key, '--key', backupKey, '--ca-file', caFile];
   args.push('--vocabulary', file('vocabulary.txt', options.vocabulary.join('\n')));
+  if (options.knownVoice !== undefined) args.push('--known-voice', options.knownVoice);
   if (options.scenario !== undefined) args.push('--scenario', file('scenario.json', JSON.stringify(options.scenario)));
   if (options.isExact === true) args.push('--exact');
   const child = fork(builtEntry('bench/emulators/providers/main.js'), args, {
@@ -64,7 +77,12 @@ export async function startProvidersProcess(options: {
   });
   const origins = Object.fromEntries(started.map(({ provider, origin }) => [provider, origin]));
   const trusting = trustingFetch(readFileSync(caFile, 'utf8'));
-  const ask = async (provider: string, method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> => {
+  const ask = async (
+    provider: string,
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: object,
+  ): Promise<unknown> => {
     const answer = await trusting(`${origins[provider]}/emulator${path}`, {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -89,6 +107,19 @@ export async function startProvidersProcess(options: {
     },
     async maxLatenessMs(provider) {
       return ((await ask(provider, 'GET', '/journal')) as { maxLatenessMs: number }).maxLatenessMs;
+    },
+    async timedJournal(provider) {
+      const { epochAtZeroMs, maxLatenessMs, forgotten, entries } = (await ask(provider, 'GET', '/journal')) as {
+        epochAtZeroMs: number;
+        maxLatenessMs: number;
+        forgotten: number;
+        entries: (Omit<TimedEntry, 'atEpochMs'> & { atMs: number })[];
+      };
+      const timed = entries.map(({ atMs, ...entry }) => ({ ...entry, atEpochMs: epochAtZeroMs + atMs }));
+      return { entries: timed, maxLatenessMs, forgotten };
+    },
+    async clearJournal(provider) {
+      await ask(provider, 'DELETE', '/journal');
     },
     async stop() {
       await endChild(child, STOP_LIMIT_MS);

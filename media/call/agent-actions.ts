@@ -10,7 +10,8 @@ import type { Floor } from './floor.ts';
 import type { Hearing } from './hearing/hearing.ts';
 import type { AgentModels } from './models/agent-models.ts';
 import type { OperatorDesk } from './operator-desk.ts';
-import type { CallReporter, ReplyAnchor } from './reporter.ts';
+import type { ReplyAnchor } from './reply-stages.ts';
+import type { CallReporter } from './reporter.ts';
 import { Sayings } from './sayings.ts';
 import type { AgentSpeech } from './speaking/agent-speech.ts';
 import type { AgentTools } from './tools/agent-tools.ts';
@@ -102,12 +103,12 @@ export class AgentActions {
     return this.#sayings.drop();
   }
 
-  #say({ speech, stepId, interruptible, isReply }: Extract<AgentAction, { type: 'say' }>): void {
-    const { input, floor } = this.#deps;
+  #say({ speech, stepId, interruptible, isReply, ref }: Extract<AgentAction, { type: 'say' }>): void {
+    const { input, floor, models } = this.#deps;
     const anchor = input.anchor ?? this.#owedAnchor ?? (isReply === true ? input.takeLastAnchor() : null);
     this.#owedAnchor = null;
     floor.endEncouragement();
-    this.#sayings.add({ speech, stepId, interruptible, anchor });
+    this.#sayings.add({ speech, stepId, interruptible, anchor, ask: ref === undefined ? null : models.timesOf(ref) });
     this.sayWaiting();
   }
 }

@@ -61,7 +61,7 @@ export interface CallSessionDeps {
 export function createCallSession(deps: CallSessionDeps, setup: CallSetup, call: CallBlock): Session {
   const { callUuid } = setup;
   const { clock, logger, kind, listening, textToSpeech, greetings, ringIo, send } = deps;
-  const reporter = new CallReporter(setup, call, clock, send);
+  const reporter = new CallReporter(setup, call, clock, send, kind.engines(setup.agent));
   const conversation = new Conversation(
     {
       call,

@@ -10,7 +10,8 @@ import type { Hearing } from './hearing/hearing.ts';
 import { isSpeech, type Meaning, SHORTEST_SPEECH_MS } from './hearing/meaning.ts';
 import { Keypad } from './keypad.ts';
 import type { OperatorDesk } from './operator-desk.ts';
-import type { CallReporter, ReplyAnchor } from './reporter.ts';
+import type { ReplyAnchor } from './reply-stages.ts';
+import type { CallReporter } from './reporter.ts';
 import type { AgentSpeech } from './speaking/agent-speech.ts';
 import type { ToolUses } from './tools/tool-uses.ts';
 
@@ -119,7 +120,7 @@ export class CallerInput {
     turn.done = true;
     turn.decidedAtMs = nowMs;
     reporter.openUserTurn();
-    const anchor = { speechEndMs: nowMs, decidedAtMs: nowMs, recognisedAtMs: nowMs };
+    const anchor = { speechEndMs: nowMs, decidedAtMs: nowMs, recognisedAtMs: nowMs, isTyped: true };
     const meaning = { turn, sense: words.senseOfTyped(text), anchor };
     if (agentSpeech.active) floor.meantAtOnce(meaning);
     else this.mean(meaning);

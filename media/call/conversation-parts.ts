@@ -101,6 +101,8 @@ export function createParts(
   const tools = new AgentTools(uses, line, reporter);
   const models = new AgentModels({
     models: deps.models,
+    nowMs: () => reporter.exactMs,
+    asked: (times, end) => reporter.modelAsked(times, end),
     tell: (ref, chunk) => line.tell({ type: 'model', atMs: reporter.nowMs, ref, chunk }),
     failed: (error) => listener.agentFailed(error),
   });

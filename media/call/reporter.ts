@@ -6,19 +6,27 @@
 import { LONGEST_AGENT_STATE } from '../contract/agent.ts';
 import { type AgentState, type Checkpoint, readCheckpoint } from '../contract/checkpoint.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { ConversationEvent, Turn } from '../contract/conversation.ts';
+import type { ConversationEvent, ModelRequestFacts, Turn } from '../contract/conversation.ts';
+import type { EngineChoice } from '../contract/engine-kinds.ts';
 import type { CallSetup } from '../contract/link-messages.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { CallBlock } from '../rings/call-block.ts';
+import { type AskTimes, type ReplyAnchor, replyStages, requestFacts, type SpeakTimes } from './reply-stages.ts';
 
-/** The caller's side of a reply's latency, all in ms of stream. */
-export interface ReplyAnchor {
-  /** End of the caller's last sound. */
-  speechEndMs: number;
-  /** When it was decided that the turn is over. */
-  decidedAtMs: number;
-  /** When the final recognition result was there. */
-  recognisedAtMs: number;
+/** `CallBlock.streamMs` moves once in 20 ms, or at each frame of the caller's: it is no further behind than this. */
+const MOST_STREAM_LAG_MS = 60;
+
+/** What begins to be said. */
+interface BegunSpeech {
+  text: string;
+  stepId: string | null;
+  /** If it answers the caller. */
+  anchor: ReplyAnchor | null;
+  /** Of whose answer it is. */
+  ask: AskTimes | null;
+  /** When its first audio was there, ms of stream by the frame. */
+  voicedAtMs: number;
+  spoken: SpeakTimes;
 }
 
 export class CallReporter {
@@ -28,6 +36,9 @@ export class CallReporter {
   readonly #clock: Clock;
   readonly #send: (message: FromPipeline) => void;
   readonly #shiftMs: number;
+  /** `Clock.nowMs` at the stream's begin, by what was seen so far. */
+  #streamBeganMs = Number.POSITIVE_INFINITY;
+  readonly #engines: EngineChoice | null;
   #nextTurnNumber: number;
   #agentTurn: { turnId: string; handedOverAtMs: number; text: string; stepId: string | null } | null = null;
   /** Numbers that were told already, of turns that are not over. */
@@ -36,7 +47,15 @@ export class CallReporter {
   #firstAudioTold = false;
   #checkpointDue = false;
 
-  constructor(setup: CallSetup, call: CallBlock, clock: Clock, send: (message: FromPipeline) => void) {
+  /** `engines`: with which the call hears, thinks and speaks. */
+  constructor(
+    setup: CallSetup,
+    call: CallBlock,
+    clock: Clock,
+    send: (message: FromPipeline) => void,
+    engines: EngineChoice | null = null,
+  ) {
+    this.#engines = engines;
     const checkpoint = setup.checkpoint === null ? null : readCheckpoint(setup.checkpoint);
     this.#callUuid = setup.callUuid;
     this.#answeredAtEpochMs = setup.answeredAtEpochMs;
@@ -51,6 +70,22 @@ export class CallReporter {
   /** Now, in ms of stream. */
   get nowMs(): number {
     return this.#call.streamMs + this.#shiftMs;
+  }
+
+  /** Now, in ms of stream, between two frames too. */
+  get exactMs(): number {
+    return this.exactAt(this.#clock.nowMs());
+  }
+
+  /** A recent `Clock.nowMs`, in ms of stream. NaN stays NaN. */
+  exactAt(clockMs: number): number {
+    const nowMs = this.#clock.nowMs();
+    const { streamMs } = this.#call;
+    const beganMs = nowMs - streamMs;
+    // The block says how late it was when it was written last; the earliest begin that it allows is the true one.
+    const isBehind = beganMs - this.#streamBeganMs > MOST_STREAM_LAG_MS;
+    if (beganMs < this.#streamBeganMs || isBehind) this.#streamBeganMs = beganMs;
+    return clockMs - this.#streamBeganMs + this.#shiftMs;
   }
 
   /** Audio time of this stream → the transcript's time. */
@@ -73,11 +108,8 @@ export class CallReporter {
     });
   }
 
-  /**
-   * The far end got the first frame of an utterance. `anchor` if it answers the caller, with `voicedAtMs`, when its
-   * first audio was made.
-   */
-  agentStarted(text: string, stepId: string | null, anchor: ReplyAnchor | null, voicedAtMs: number): void {
+  /** The far end got the first frame of an utterance. */
+  agentStarted({ text, stepId, anchor, ask, voicedAtMs, spoken }: BegunSpeech): void {
     const atMs = this.nowMs;
     const turnId = `t${this.reserveAgentTurn()}`;
     this.#reservedAgentTurn = null;
@@ -103,8 +135,16 @@ export class CallReporter {
       sttMs: since(anchor.recognisedAtMs),
       ttsMs: since(voicedAtMs),
       agentMs: since(atMs),
+      stages: replyStages(anchor, ask, spoken, this.#engines),
     };
     this.conversationEvent({ type: 'latency', latency });
+  }
+
+  /** A question to a model is over. */
+  modelAsked(times: AskTimes, end: Pick<ModelRequestFacts, 'outcome' | 'fault' | 'usage'>): void {
+    if (this.#engines === null) return;
+    const request = requestFacts(times, this.exactMs, end, this.#engines);
+    if (request !== null) this.conversationEvent({ type: 'model_request', request, atMs: this.nowMs });
   }
 
   /** The utterance that is being said has more text. */

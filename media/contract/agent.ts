@@ -109,9 +109,17 @@ export type AgentEvent =
 export type AgentAction =
   /**
    * At once when nothing is being said, else when that is over; 16 wait at most. `isReply`: said later than at once, it
-   * still answers what was heard last, and its latency is told.
+   * still answers what was heard last, and its latency is told. `ref`: of the `ask` whose answer it is, for the stages
+   * of that latency.
    */
-  | { type: 'say'; speech: SpeechSource; stepId: string | null; interruptible: boolean; isReply?: boolean }
+  | {
+      type: 'say';
+      speech: SpeechSource;
+      stepId: string | null;
+      interruptible: boolean;
+      isReply?: boolean;
+      ref?: string;
+    }
   /** What has not been heard is not said any more; no `cut` follows. */
   | { type: 'hush' }
   /**

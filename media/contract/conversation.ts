@@ -3,6 +3,7 @@
  * since the media stream began.
  */
 
+import type { ModelUsage, ProviderFault } from './model.ts';
 import type { ToolFailure } from './tools.ts';
 
 /** What stands in a transcript for words that were not understood. */
@@ -38,6 +39,41 @@ export interface Turn {
   stepId?: string;
 }
 
+/** An engine of a reply, by its name in the registry. */
+export interface ServedBy {
+  provider: string;
+  /** Of the workspace; null: a local engine, which needs none. */
+  connection: string | null;
+  /** As the agent names it; null: it names none. */
+  model: string | null;
+}
+
+/**
+ * One reply step by step, where it came by: whole ms from the end of the caller's last sound, to the millisecond of the
+ * process and not of the frame. A step that thought ahead may come before the turn was decided. Null: there was no such
+ * step (what is said is a clip, or was kept; the agent asks no model; the words were typed).
+ */
+export interface ReplyStages {
+  /** The end of the caller's last sound: audio time of the transcript. */
+  speechEndAtMs: number;
+  decidedMs: number;
+  finalWordsMs: number;
+  /** The model was asked for the answer that is said. */
+  askedMs: number | null;
+  firstTokenMs: number | null;
+  /** First words handed to the voice. */
+  firstClauseMs: number | null;
+  /** First sound from the voice. */
+  firstAudioMs: number | null;
+  /** First frame in the ring. */
+  ringMs: number;
+  /** First frame given to the leg. */
+  firstFrameMs: number;
+  listen: ServedBy | null;
+  think: ServedBy | null;
+  speak: ServedBy | null;
+}
+
 /** One reply's stages, ms, each counted from the end of the caller's last sound. */
 export interface TurnLatency {
   turnId: string;
@@ -49,6 +85,8 @@ export interface TurnLatency {
   ttsMs: number;
   /** First frame of the reply handed to the carrier. */
   agentMs: number;
+  /** Absent: told by a version that had none. */
+  stages?: ReplyStages;
 }
 
 /**
@@ -76,6 +114,8 @@ export type ConversationEvent =
   | { type: 'barge_in'; phase: 'pause' | 'commit' | 'resume'; atMs: number; heardText?: string }
   | { type: 'turn'; turn: Turn }
   | { type: 'latency'; latency: TurnLatency }
+  /** A question to a language model is over, whether or not its answer was wanted in the end. */
+  | { type: 'model_request'; request: ModelRequestFacts; atMs: number }
   | { type: 'step'; stepId: string; atMs: number }
   | { type: 'tool'; phase: 'start'; toolCallId: string; name: string; atMs: number }
   | ({ type: 'tool'; phase: 'end'; toolCallId: string; name: string; atMs: number } & ToolUseFacts)
@@ -83,6 +123,22 @@ export type ConversationEvent =
   | { type: 'recovery'; what: RecoveryKind; gapMs: number; message?: string; atMs: number }
   /** `key`: what it is about, such as a placeholder, met `count` times just now. */
   | { type: 'warning'; code: string; message: string; key?: string; count?: number; atMs: number };
+
+/** One question to a language model. Neither what was asked nor what was answered. */
+export interface ModelRequestFacts {
+  served: ServedBy;
+  /** Ms of the transcript. */
+  askedAtMs: number;
+  /** From there to the first token; null: none came. */
+  firstTokenMs: number | null;
+  /** To its end. */
+  ms: number;
+  /** `taken_back`: another answered first, the caller went on, or the call was over. */
+  outcome: 'ok' | 'failed' | 'taken_back';
+  fault: ProviderFault | null;
+  /** Null: the provider did not say. */
+  usage: ModelUsage | null;
+}
 
 /** How a use of a tool ended. Neither what was asked nor what was answered. */
 export interface ToolUseFacts {

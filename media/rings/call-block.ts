@@ -6,7 +6,7 @@
  * Barge-in is one number: the pipeline raises `generation`; the I/O thread, at its next tick, sends the carrier's
  * clear, drops what is queued of older generations, settles the playhead and stores the number in `appliedGeneration`.
  * No frame of an older generation is ever sent after that.
- * `sentSeq`, `playedSeq`, `streamMs` and `heardChars` are stored plainly, once a frame: whole words, each with one
+ * `sentSeq`, `playedSeq`, `streamMs`, `runSentAtMs` and `heardChars` are stored plainly, once a frame at least: whole words, each with one
  * writer, seen by the other thread at the latest with the ring's next atomic store. What
  * decides (the generations) is atomic.
  */
@@ -26,6 +26,7 @@ const PLAYED_SEQ = 3;
 const STREAM_MS = 4;
 const UNDERRUN_FRAMES = 5;
 const HEARD_CHARS = 6;
+const RUN_SENT_AT_MS = 7;
 
 /** 2 s of a browser's sound: after a stall of its network all that was kept back comes at once. */
 const WEB_UPLINK_FRAMES = 100;
@@ -126,6 +127,15 @@ export class CallBlock {
 
   set streamMs(value: number) {
     this.#words[STREAM_MS] = value;
+  }
+
+  /** Ms of stream at which the far end, which had nothing left to play, was last given a frame; 0 before. */
+  get runSentAtMs(): number {
+    return Atomics.load(this.#words, RUN_SENT_AT_MS);
+  }
+
+  set runSentAtMs(value: number) {
+    this.#words[RUN_SENT_AT_MS] = value;
   }
 
   /**

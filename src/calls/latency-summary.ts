@@ -7,7 +7,7 @@
  *                       └──────────── stagesMs, by the pipeline's clock ─┘
  *                       mouthToEarMs, by the waveform, is the same stretch
  */
-import type { SoundMap, Turn, TurnLatency } from '../../media/contract/conversation.ts';
+import type { ReplyStages, SoundMap, Turn, TurnLatency } from '../../media/contract/conversation.ts';
 import { longestSilenceMs, turnGaps } from './turn-gaps.ts';
 
 export interface Spread {
@@ -36,6 +36,13 @@ export interface ReplyLatency {
   mouthToEarMs: number | null;
   /** The waveform's answer less the sum of the stages. */
   differenceMs: number | null;
+  /** Step by step, each from the end of the caller's last sound; null: it was told by a version that knew none. */
+  steps: ReplySteps | null;
+}
+
+export interface ReplySteps extends ReplyStages {
+  /** The far end began to play it; null when it is not known when that was. */
+  firstPlayedMs: number | null;
 }
 
 const STAGES = ['eouMs', 'sttMs', 'ttsMs', 'transportMs', 'agentMs', 'stagesMs'] as const;
@@ -57,7 +64,7 @@ export function summariseLatencies(
     turns,
     sound,
   );
-  const spread = (name: Exclude<keyof ReplyLatency, 'turnId'>): Spread | null =>
+  const spread = (name: Exclude<keyof ReplyLatency, 'turnId' | 'steps'>): Spread | null =>
     spreadOf(replies.flatMap((reply) => reply[name] ?? []));
   const isMeasured = replies.some((reply) => reply.mouthToEarMs !== null);
   const spreads = Object.fromEntries(STAGES.map((stage) => [stage, spread(stage)]));
@@ -72,7 +79,7 @@ export function summariseLatencies(
 }
 
 /** What media tells counts from the end of the caller's last sound; here each stage by itself. */
-function stagesOf({ turnId, eouMs, sttMs, ttsMs, agentMs }: TurnLatency, turns: readonly Turn[]): ReplyLatency {
+function stagesOf({ turnId, eouMs, sttMs, ttsMs, agentMs, stages }: TurnLatency, turns: readonly Turn[]): ReplyLatency {
   const at = turns.findIndex((turn) => turn.turnId === turnId);
   const caller = turns
     .slice(0, Math.max(0, at))
@@ -89,7 +96,15 @@ function stagesOf({ turnId, eouMs, sttMs, ttsMs, agentMs }: TurnLatency, turns: 
     stagesMs: isPlausible ? playedMs : null,
     mouthToEarMs: null,
     differenceMs: null,
+    steps:
+      stages === undefined
+        ? null
+        : { ...stages, firstPlayedMs: playedAfter(stages, isPlausible ? turns[at] : undefined) },
   };
+}
+
+function playedAfter({ speechEndAtMs }: ReplyStages, turn: Turn | undefined): number | null {
+  return turn === undefined ? null : turn.startMs - speechEndAtMs;
 }
 
 function withWaveform(replies: ReplyLatency[], turns: readonly Turn[], sound: SoundMap | null): ReplyLatency[] {

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { masterKeySetting, readMasterKeys } from './master-key-setting.ts';
 import { faultOfMetrics } from './metrics-setting.ts';
 import { readRecordingSettings, type StoreSettings } from './recording-settings.ts';
+import { readTraceSettings, type TraceSettings } from './trace-settings.ts';
 
 export interface Config {
   databaseUrl: string;
@@ -40,6 +41,8 @@ export interface Config {
   metricsPort: number;
   /** Wanted by the metrics port; null: none. */
   metricsToken: string | null;
+  /** Where traces of calls go; null: nowhere. */
+  traces: TraceSettings | null;
   /** Where recordings are stored. */
   recordings: StoreSettings;
   /** Where programs lie that are looked for by name (FFmpeg). */
@@ -115,6 +118,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
   const parsed = schema.safeParse(given);
   const carriers = readCarrierBases(given);
   const recordings = readRecordingSettings(given);
+  const traces = readTraceSettings(given);
   const masterKey = readMasterKey(given);
   const metricsFault = faultOfMetrics(given);
   const others = [
@@ -122,6 +126,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     ...(metricsFault ? [`  ${metricsFault}`] : []),
     ...carriers.faults,
     ...recordings.faults,
+    ...traces.faults,
   ];
   if (!parsed.success || others.length > 0) {
     const faults = (parsed.error?.issues ?? []).map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
@@ -145,6 +150,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     metricsHost: value.PARLEY_METRICS_HOST,
     metricsPort: value.PARLEY_METRICS_PORT,
     metricsToken: value.PARLEY_METRICS_TOKEN ?? null,
+    traces: traces.settings,
     recordings: Object.freeze(recordings.settings),
     commandPath: environment['PATH'] ?? '',
     logLevel: value.PARLEY_LOG_LEVEL,

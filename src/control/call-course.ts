@@ -48,6 +48,7 @@ export function createCallCourse(
     if (call.analysisStatus === 'pending') analysis.ring(call.callUuid, call.workspaceId);
     embed.callEnded(call);
     tools.callEnded(call.callUuid);
+    ground.traces?.callEnded(call.callUuid);
   };
   const lineCarriers = createLineCarriers({ database, registry, open: sealer.open });
   const effects = createSideEffects({ lineCarriers, media: pool, clock, log });

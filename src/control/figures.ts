@@ -21,12 +21,13 @@ interface Measured {
   reports: MediaReports;
 }
 
-export async function figuresText({ metrics, shared }: Ground, parts: Measured): Promise<string> {
+export async function figuresText({ metrics, shared, traces }: Ground, parts: Measured): Promise<string> {
   const { uploader, purge } = parts.sound;
   const own = [
     ...(await metrics.families()),
     ...(await databaseFamilies(shared)),
     ...linkFamilies(parts),
+    ...(traces?.families() ?? []),
     ...(await recordingFamilies(shared.database, uploader.figures, purge.figures)),
   ];
   return metricsText(new Map([['control', own], ...parts.reports.current()]));

@@ -2,6 +2,8 @@
  * What all parts of control stand on: database, keys, the guarded way out, limits, audit, webhooks, carriers. Opened
  * first and closed last, by `control.ts`.
  */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import { createAddressGuard } from '../../media/net/address-guard.ts';
@@ -10,7 +12,9 @@ import { createChainSigner } from '../audit/chain-signer.ts';
 import { startAuditLinking } from '../audit/start-audit.ts';
 import { createCallEventBus } from '../calls/call-event-bus.ts';
 import { openCarriers } from '../carriers/carriers.ts';
+import { packageRoot } from '../config/built-entry.ts';
 import type { Config } from '../config/load.ts';
+import type { TraceSettings } from '../config/trace-settings.ts';
 import { openLimitStores } from '../limits/open-stores.ts';
 import { watchOverload } from '../limits/overload.ts';
 import { createControlMetrics } from '../metrics/control-metrics.ts';
@@ -18,6 +22,7 @@ import { createRecordingLinks } from '../recordings/recording-links.ts';
 import { createSealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { createServerSessions } from '../store/server-sessions.ts';
+import type { TraceExporter } from '../tracing/trace-exporter.ts';
 import { recordCallEvent } from '../webhooks/outbox.ts';
 import { startWebhooks } from '../webhooks/start.ts';
 import { openMasterKeys, refuseOtherKey } from './open-keys.ts';
@@ -63,6 +68,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     retryScale: config.webhookRetryScale,
     observed: metrics.webhookAttempted,
   });
+  const traces = config.traces === null ? null : await openTraces(config.traces, { database, clock, log });
   const links = createRecordingLinks(masterKeys, publicUrl, clock);
   return {
     config,
@@ -73,6 +79,8 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     limitStores,
     overload,
     metrics,
+    /** Null: the operator has no collector. */
+    traces,
     registry: openCarriers(config.carrierApiBase),
     /** What nearly every part takes. */
     shared: { database, clock, log, publicUrl, sealer, links },
@@ -80,6 +88,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     telling: { bus: createCallEventBus(), webhookDispatcher: webhooks.dispatcher, recordCallEvent },
 
     async close(): Promise<void> {
+      await traces?.close();
       metrics.close();
       await webhooks.close();
       await http.close();
@@ -91,4 +100,16 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
       await database.close();
     },
   };
+}
+
+/** Loaded where it is wanted. */
+async function openTraces(
+  settings: TraceSettings,
+  deps: { database: Database; clock: Clock; log: Logger },
+): Promise<TraceExporter> {
+  const { createTraceExporter } = await import('../tracing/trace-exporter.ts');
+  const { readCallFacts } = await import('../tracing/read-call.ts');
+  const read = (callUuid: string) => readCallFacts(deps.database, callUuid);
+  const { version } = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+  return createTraceExporter({ ...deps, settings, version, read });
 }

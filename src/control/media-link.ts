@@ -21,7 +21,7 @@ const MEDIA_TRANSACTIONS = 6;
 export type MediaLink = ReturnType<typeof createMediaLink>;
 
 export function createMediaLink(
-  { shared, telling }: Ground,
+  { metrics, shared, telling }: Ground,
   parts: {
     sound: Sound;
     places: MediaPlaces;
@@ -40,6 +40,7 @@ export function createMediaLink(
     transitions: course.transitions,
     tools: work.tools,
     recordings: { node: sound.node, nudge: sound.uploader.nudge },
+    replied: metrics.replied,
   });
   const server = createLinkServer({
     clock,

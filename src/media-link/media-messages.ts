@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { ENDED_REASONS, type EndedReason, isEndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { ConversationEvent, RecordingFacts, Turn } from '../../media/contract/conversation.ts';
+import type { ConversationEvent, RecordingFacts, ReplyStages, Turn } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
@@ -47,6 +47,8 @@ export interface MediaMessagesDeps {
   recordings: { node: string; nudge(): void };
   sealer: Sealer;
   links: RecordingLinks;
+  /** A reply's steps were stored. */
+  replied(stages: ReplyStages): void;
 }
 
 export interface MediaMessages {
@@ -97,6 +99,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
 
   async function handleEvents(messages: readonly EventMessage[]): Promise<void> {
     const first = messages[0]!;
+    let replies: ReplyStages[] = [];
     await onOwnedCall(first, async (tx, call) => {
       // Its words were deleted meanwhile, and none comes back.
       if (call.transcriptStatus === 'deleted') return { events: [] };
@@ -106,6 +109,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
         call.callUuid,
         stored.map(({ event, atEpochMs }) => ({ kind: event.type, data: dataOf(event), atEpochMs })),
       );
+      replies = repliesIn(messages);
       const turns = turnsOf(messages);
       await storeTurns(tx, call.callUuid, turns);
       await patchCall(tx, call.callUuid, patchOf(call, messages));
@@ -117,6 +121,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
       const byMessage = new Map(stored.map((message, index) => [message, events[index]!]));
       return { events: messages.map((message) => byMessage.get(message) ?? shownOnly(message)), deliveryIds };
     });
+    for (const stages of replies) deps.replied(stages);
   }
 
   /** The uses of tools that ended, and a webhook for each that failed. */
@@ -282,6 +287,10 @@ function shownOnly(message: EventMessage): CallEvent {
     kind: message.event.type,
     data: dataOf(message.event) as Record<string, unknown>,
   };
+}
+
+function repliesIn(messages: readonly EventMessage[]): ReplyStages[] {
+  return messages.flatMap(({ event }) => (event.type === 'latency' ? (event.latency.stages ?? []) : []));
 }
 
 function turnsOf(messages: readonly EventMessage[]): Turn[] {

@@ -5,7 +5,10 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import type { ReplyStages } from '../../media/contract/conversation.ts';
 import { eventLoopDelayOf, type MetricFamily, processFamilies } from '../../media/contract/metrics.ts';
+import { BoundedLabels } from './bounded-labels.ts';
+import { replySteps } from './reply-steps.ts';
 
 export interface AnsweredRequest {
   method: string;
@@ -36,6 +39,8 @@ export interface ControlMetrics {
   modelAsked(outcome: string, seconds: number): void;
   /** `outcome`: ok, or the failure's code. */
   toolUsed(outcome: string, seconds: number): void;
+  /** A reply of an agent began to be heard. */
+  replied(stages: ReplyStages): void;
   families(): Promise<MetricFamily[]>;
   close(): void;
 }
@@ -43,6 +48,9 @@ export interface ControlMetrics {
 const REQUEST_BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WEBHOOK_BOUNDS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 3, 10, 60, 600, 3_600, 43_200];
 const ANALYSIS_BOUNDS_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 90, 120, 300];
+const REPLY_BOUNDS_SECONDS = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1, 1.25, 1.5, 2, 3, 5];
+/** Of providers and their models; 4 stages and 18 series each. */
+const MOST_MODELS = 40;
 const LOOP_DELAY_RESOLUTION_MS = 10;
 
 export function createControlMetrics(): ControlMetrics {
@@ -132,6 +140,14 @@ export function createControlMetrics(): ControlMetrics {
     buckets: REQUEST_BOUNDS_SECONDS,
     registers,
   });
+  const replySeconds = new Histogram({
+    name: 'parley_reply_stage_duration_seconds',
+    help: 'Final words from the last sound, first token from the question, first audio from the text, the whole reply',
+    labelNames: ['stage', 'provider', 'model'],
+    buckets: REPLY_BOUNDS_SECONDS,
+    registers,
+  });
+  const models = new BoundedLabels(MOST_MODELS);
   const loopDelay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS });
   loopDelay.enable();
 
@@ -161,6 +177,11 @@ export function createControlMetrics(): ControlMetrics {
     toolUsed(outcome, seconds) {
       toolUses.inc({ outcome });
       toolSeconds.observe(seconds);
+    },
+    replied(stages) {
+      for (const { stage, provider, model, seconds } of replySteps(stages)) {
+        replySeconds.observe({ stage, provider, model: models.of(provider, model) }, seconds);
+      }
     },
     async families() {
       const json = (await registers[0]!.getMetricsAsJSON()) as MetricObjectWithValues<MetricValue<string>>[];

@@ -15,6 +15,8 @@ import { Playout } from '../playout.ts';
 import type { CallbackSender } from './callback-sender.ts';
 import { MediaFaults } from './media-faults.ts';
 
+/** Between two frames that play without a gap. */
+const LONGEST_FRAME_GAP_MS = 40;
 const FRAME_BYTES = 160;
 /** Plivo's best-practices page: 40 s; above it the stream reports `buffer_overflow`. */
 const PLAYOUT_CAPACITY_BYTES = 40_000 * 8;
@@ -224,6 +226,8 @@ class StreamSession implements FrameSession {
     const { truth, tell } = this.#options;
     const nowEpochMs = truth.nowEpochMs();
     truth.agentPlayedMs += agentBytes / 8;
+    if (nowEpochMs - (truth.lastAgentSampleAtEpochMs ?? 0) > LONGEST_FRAME_GAP_MS)
+      truth.agentBeganAtEpochMs.push(nowEpochMs);
     truth.lastAgentSampleAtEpochMs = nowEpochMs;
     if (truth.firstAgentSampleAtEpochMs === null) {
       truth.firstAgentSampleAtEpochMs = nowEpochMs;

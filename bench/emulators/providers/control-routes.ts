@@ -40,7 +40,9 @@ export async function answerControl(
     switch (`${message.method} ${url.pathname}`) {
       case 'GET /emulator/journal': {
         const { maxLatenessMs, forgotten } = endpoint.journal;
-        return answer(200, { open: endpoint.open, maxLatenessMs, forgotten, entries: endpoint.journal.entries() });
+        const epochAtZeroMs = endpoint.journal.epochAtZeroMs;
+        const entries = endpoint.journal.entries();
+        return answer(200, { open: endpoint.open, maxLatenessMs, forgotten, epochAtZeroMs, entries });
       }
       case 'DELETE /emulator/journal':
         endpoint.journal.clear();

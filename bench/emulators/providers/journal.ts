@@ -24,8 +24,12 @@ export class Journal {
   /** What was due and left later than it was due: where it is great, milliseconds mean nothing. */
   maxLatenessMs = 0;
 
+  /** Wall clock at which the emulator's own was 0. */
+  readonly epochAtZeroMs: number;
+
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
+    this.epochAtZeroMs = Date.now() - nowMs();
   }
 
   note(exchange: string, type: string, detail: Record<string, unknown> = {}): void {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../../src/config/built-entry.ts';
 import { readOptions } from '../../harness/options.ts';
 import { createCertificate } from './certificate.ts';
+import { startKnownSoundRecogniser } from './known-sound-recogniser.ts';
 import { PROVIDERS } from './providers.ts';
 import { startEmulatedVoice } from './voice/emulated-voice.ts';
 
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
       'ca-file': { type: 'string' },
       vocabulary: { type: 'string' },
       exact: { type: 'boolean', default: false },
+      'known-voice': { type: 'string' },
       scenario: { type: 'string', default: join(packageRoot(), DEFAULT_SCENARIO) },
     },
     meanings: {
@@ -40,6 +42,7 @@ async function main(): Promise<void> {
       'ca-file': '<file> where the authority goes that clients must trust; default a temporary one',
       vocabulary: '<file> what callers may say, a phrase a line',
       exact: 'the recogniser tells voices from other sounds, and does not give way to the rest of the machine',
+      'known-voice': '<name> callers are emulated and have this voice: they are heard by their very sound, at no cost',
       scenario: '<file> what the model knows',
     },
   });
@@ -52,6 +55,9 @@ async function main(): Promise<void> {
   const vocabulary = values.vocabulary === undefined ? [] : await linesOf(values.vocabulary);
   const scenario = JSON.parse(await readFile(values.scenario, 'utf8'));
   const voice = wanted.some((name) => PROVIDERS[name]!.speaks) ? await startEmulatedVoice() : null;
+  const knownVoice = values['known-voice'];
+  const recogniser =
+    knownVoice === undefined ? undefined : await startKnownSoundRecogniser(knownVoice, vocabulary, fail);
   const endpoints = await Promise.all(
     wanted.map(async (name, i) => {
       const port = Number(values.port?.[i] ?? 0);
@@ -66,6 +72,7 @@ async function main(): Promise<void> {
         isExact: values.exact,
         scenario,
         voice,
+        recogniser,
       };
       return { name, endpoint: await PROVIDERS[name]!.start(options) };
     }),

@@ -8,6 +8,7 @@ import { startOpenAiEmulator } from './openai/openai-emulator.ts';
 import type { ScenarioInput } from './openai/scenario.ts';
 import type { EndpointOptions, ProviderEndpoint } from './provider-endpoint.ts';
 import type { EmulatedVoice } from './voice/emulated-voice.ts';
+import type { WordRecogniser } from './word-recogniser.ts';
 
 /** What a provider has no use for it leaves. */
 export interface ProviderOptions extends EndpointOptions {
@@ -15,6 +16,8 @@ export interface ProviderOptions extends EndpointOptions {
   vocabulary?: readonly string[];
   /** Of recognisers: no sound is taken for a voice that is none, and they do not give way to others on the machine. */
   isExact?: boolean;
+  /** Other ears than their own; who gives them closes them. */
+  recogniser?: WordRecogniser | undefined;
   /** For models: what they know. */
   scenario: ScenarioInput;
   /** For those that speak; null where none does. */

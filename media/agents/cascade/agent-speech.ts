@@ -82,6 +82,7 @@ export class AgentSpeech {
   #say(saying: Saying, speech: Extract<SpeechSource, { text: string } | { feed: unknown }>): void {
     saying.isAsked = true;
     const isReply = 'feed' in speech ? { isReply: true } : {};
-    this.#sink.act({ type: 'say', speech, stepId: null, interruptible: true, ...isReply });
+    const ofAsk = saying.ref === undefined ? {} : { ref: saying.ref };
+    this.#sink.act({ type: 'say', speech, stepId: null, interruptible: true, ...isReply, ...ofAsk });
   }
 }

@@ -148,6 +148,7 @@ export class Answering implements ThinkingListener {
   text(text: string): void {
     const reply = this.reply;
     if (reply === null) return;
+    reply.ref ??= this.#thinking.answering;
     const stopped = reply.push(text, this.#parts.atMs);
     this.#remember(reply);
     if (stopped === null) return;

@@ -19,6 +19,8 @@ export interface ReplyOptions {
 
 export class Reply {
   readonly entry: AssistantEntry;
+  /** Of the `ask` whose answer it is, as soon as that is known. */
+  ref: string | undefined;
   readonly #options: ReplyOptions;
   readonly #cutter = new ClauseCutter();
   #saying: Saying | null = null;
@@ -84,6 +86,7 @@ export class Reply {
     if (this.#saying !== null) return this.#saying;
     const { entry, mouth, language } = this.#options;
     this.#saying = new Saying(entry, language);
+    this.#saying.ref = this.ref;
     mouth.sayings.push(this.#saying);
     return this.#saying;
   }

@@ -13,6 +13,8 @@ export class Saying {
   readonly entry: AssistantEntry | null;
   readonly feed = new TextFeed();
   readonly parts: SpokenPart[] = [];
+  /** Of the `ask` whose answer it is. */
+  ref: string | undefined;
   /** The call was asked to say it. */
   isAsked = false;
   readonly #language: string;

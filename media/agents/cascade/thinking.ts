@@ -80,6 +80,11 @@ export class Thinking {
     return this.#thought !== null && !this.#thought.isHeld;
   }
 
+  /** The `ask` that is being answered. */
+  get answering(): string | undefined {
+    return this.#thought?.answers?.ref;
+  }
+
   /** An answer is on its way, or there already, and nobody wants it yet. */
   get isHeld(): boolean {
     return this.#thought?.isHeld === true;

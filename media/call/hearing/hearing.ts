@@ -311,7 +311,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     const anchor = {
       speechEndMs: reporter.at(turn.lastSpeechEndMs),
       decidedAtMs: turn.decidedAtMs,
-      recognisedAtMs: reporter.nowMs,
+      recognisedAtMs: Math.max(turn.decidedAtMs, reporter.exactMs),
     };
     floor.meant({ turn, sense, anchor });
   }

@@ -1,6 +1,6 @@
 /** What the hearing tells of the caller, and to whom: what follows from it is the floor's and the conversation's. */
 import type { WordSense } from '../../contract/agent.ts';
-import type { ReplyAnchor } from '../reporter.ts';
+import type { ReplyAnchor } from '../reply-stages.ts';
 import type { CallerTurn } from './caller-turn.ts';
 
 /** A caller's turn whose words are final. */

@@ -4,15 +4,25 @@
  * by the conversation.
  */
 import type { AgentAction } from '../../contract/agent.ts';
+import type { ModelRequestFacts } from '../../contract/conversation.ts';
 import type { LanguageModel, ModelChunk } from '../../contract/model.ts';
+import type { AskTimes } from '../reply-stages.ts';
 
 export const MOST_ASKS = 10;
 /** Of one answer, arguments of tools among them. No utterance is longer, and none is read by anybody else. */
 const MOST_ANSWER_CHARS = 200_000;
+/** Answers whose times are known still: what is said later than so many questions is no reply to any. */
+const MOST_TIMES = 3 * MOST_ASKS;
+
+type RequestEnd = Pick<ModelRequestFacts, 'outcome' | 'fault' | 'usage'>;
 
 export interface AgentModelsDeps {
   /** By their place in `EngineChoice.models`. */
   models: readonly LanguageModel[];
+  /** Ms of stream. */
+  nowMs(): number;
+  /** One is over. */
+  asked(times: AskTimes, end: RequestEnd): void;
   tell(ref: string, chunk: ModelChunk): void;
   /** The agent, or what it did in answer, failed: the call ends. */
   failed(error: unknown): void;
@@ -20,7 +30,9 @@ export interface AgentModelsDeps {
 
 export class AgentModels {
   readonly #deps: AgentModelsDeps;
-  readonly #asks = new Map<string, { takeBack: () => void }>();
+  readonly #asks = new Map<string, { takeBack: () => void; times: AskTimes }>();
+  /** The oldest first. */
+  readonly #times = new Map<string, AskTimes>();
   #isClosed = false;
 
   constructor(deps: AgentModelsDeps) {
@@ -34,12 +46,15 @@ export class AgentModels {
     if (asked === undefined) throw new Error(`the agent asks model ${model}, and it has ${models.length}`);
     if (this.#asks.has(ref)) throw new Error(`the agent asks under '${ref}', which is in use`);
     if (this.#asks.size >= MOST_ASKS) throw new Error(`the agent asks more than ${MOST_ASKS} models at once`);
-    const ask = { takeBack: (): void => {} };
+    const times: AskTimes = { model, askedAtMs: this.#deps.nowMs(), firstTokenAtMs: Number.NaN };
+    const ask = { takeBack: (): void => {}, times };
+    this.#remember(ref, times);
     let chars = 0;
     // First: an answer that comes from within all the same is one to this.
     this.#asks.set(ref, ask);
     ask.takeBack = asked.ask(request, (chunk) => {
       if (this.#asks.get(ref) !== ask) return;
+      if (Number.isNaN(times.firstTokenAtMs) && chunk.type !== 'failed') times.firstTokenAtMs = this.#deps.nowMs();
       chars += charsOf(chunk);
       if (chars <= MOST_ANSWER_CHARS) this.#tell(ref, chunk);
       else {
@@ -49,11 +64,27 @@ export class AgentModels {
     });
   }
 
+  /** Null: it was never asked, or so long ago that it is forgotten. */
+  timesOf(ref: string): AskTimes | null {
+    return this.#times.get(ref) ?? null;
+  }
+
+  #remember(ref: string, times: AskTimes): void {
+    this.#times.delete(ref);
+    this.#times.set(ref, times);
+    for (const oldest of this.#times.keys()) {
+      if (this.#times.size <= MOST_TIMES) break;
+      this.#times.delete(oldest);
+    }
+  }
+
   /** Nothing happens when it was answered, or never asked. */
   unask(ref: string): void {
     const ask = this.#asks.get(ref);
     this.#asks.delete(ref);
-    ask?.takeBack();
+    if (ask === undefined) return;
+    ask.takeBack();
+    this.#deps.asked(ask.times, { outcome: 'taken_back', fault: null, usage: null });
   }
 
   close(): void {
@@ -64,13 +95,23 @@ export class AgentModels {
   /** Comes between the call's ticks: what goes wrong must not be thrown into whoever brings it. */
   #tell(ref: string, chunk: ModelChunk): void {
     if (this.#isClosed) return;
-    if (chunk.type === 'done' || chunk.type === 'failed') this.#asks.delete(ref);
+    const ask = this.#asks.get(ref);
+    const end = endOf(chunk);
+    if (end !== null && ask !== undefined) {
+      this.#asks.delete(ref);
+      this.#deps.asked(ask.times, end);
+    }
     try {
       this.#deps.tell(ref, chunk);
     } catch (error) {
       this.#deps.failed(error);
     }
   }
+}
+
+function endOf(chunk: ModelChunk): RequestEnd | null {
+  if (chunk.type === 'done') return { outcome: 'ok', fault: null, usage: chunk.usage };
+  return chunk.type === 'failed' ? { outcome: 'failed', fault: chunk.fault, usage: null } : null;
 }
 
 function charsOf(chunk: ModelChunk): number {

@@ -6,7 +6,8 @@
 import type { Logger } from 'pino';
 import type { SpeechSource } from '../../contract/speech-source.ts';
 import type { CallBlock } from '../../rings/call-block.ts';
-import type { CallReporter, ReplyAnchor } from '../reporter.ts';
+import type { AskTimes, ReplyAnchor, SpeakTimes } from '../reply-stages.ts';
+import type { CallReporter } from '../reporter.ts';
 import type { FrameEncoder } from './frame-encoder.ts';
 import type { RenderedSpeech } from './rendered-speech.ts';
 import { Speaker, type SpeakerListener } from './speaker.ts';
@@ -36,6 +37,8 @@ export interface Utterance {
   interruptible: boolean;
   /** The caller's turn that it answers. */
   anchor: ReplyAnchor | null;
+  /** The question to a model whose answer it is. */
+  ask?: AskTimes | null;
 }
 
 type SaidText = Extract<SpeechSource, { text: string }>;
@@ -50,6 +53,8 @@ export class AgentSpeech implements SpeakerListener {
   #utterance: Utterance | null = null;
   /** Stream time of the utterance's first audio; NaN before. */
   #voicedAtMs = Number.NaN;
+  /** `Clock.nowMs` at which it was begun. */
+  #begunAtMs = Number.NaN;
   #forget: (() => void) | null = null;
   #failures = 0;
   readonly #tellsWords: boolean;
@@ -96,8 +101,9 @@ export class AgentSpeech implements SpeakerListener {
   }
 
   say(utterance: Utterance): void {
+    const beganAtMs = this.#deps.clock.nowMs();
     const speech = this.#maker.speechOf(utterance.speech);
-    if (speech !== null) this.#play(utterance, speech);
+    if (speech !== null) this.#play(utterance, speech, beganAtMs);
     else if ('text' in utterance.speech) this.#sayInstead(utterance, utterance.speech, 'it is not to be had');
   }
 
@@ -157,7 +163,24 @@ export class AgentSpeech implements SpeakerListener {
     const utterance = this.#utterance;
     if (utterance === null || speech === null) return;
     const voicedAtMs = this.#isSound ? Number.NaN : this.#voicedAtMs;
-    this.#deps.reporter.agentStarted(speech.text, utterance.stepId, utterance.anchor, voicedAtMs);
+    const { stepId, anchor, ask = null } = utterance;
+    const spoken = this.#spokenTimes(speech);
+    this.#deps.reporter.agentStarted({ text: speech.text, stepId, anchor, ask, voicedAtMs, spoken });
+  }
+
+  /** What was made before it was wanted took no time of this reply's. */
+  #spokenTimes({ askedAtMs, voicedAtMs }: RenderedSpeech): SpeakTimes {
+    const { call, reporter } = this.#deps;
+    const ringAtMs = reporter.exactAt(this.#speaker.ringAtMs);
+    const isOwn = askedAtMs >= this.#begunAtMs;
+    const sentAtMs = reporter.at(call.runSentAtMs);
+    return {
+      clauseAtMs: isOwn ? reporter.exactAt(askedAtMs) : Number.NaN,
+      audioAtMs: isOwn ? reporter.exactAt(voicedAtMs) : Number.NaN,
+      ringAtMs,
+      // Of an utterance that follows another without a gap only the look at it is known.
+      frameAtMs: sentAtMs >= Math.floor(ringAtMs) - 1 ? Math.max(sentAtMs, ringAtMs) : reporter.exactMs,
+    };
   }
 
   speechFinished(): void {
@@ -222,10 +245,11 @@ export class AgentSpeech implements SpeakerListener {
     this.say({ ...utterance, speech: { ...words, isOpening: false } });
   }
 
-  #play(utterance: Utterance, speech: RenderedSpeech): void {
+  #play(utterance: Utterance, speech: RenderedSpeech, beganAtMs: number): void {
     this.#forget?.();
     this.#utterance = utterance;
     this.#toldChars = 0;
+    this.#begunAtMs = beganAtMs;
     this.#voicedAtMs = speech.frames > 0 ? this.#deps.reporter.nowMs : Number.NaN;
     const forget = speech.onChange(() => {
       if (this.#speaker.speech !== speech) return;

@@ -132,6 +132,8 @@ export class GreetingCache {
     made.want?.(Number.POSITIVE_INFINITY);
     return new Promise((resolve) => {
       const copy = () => {
+        speech.askedAtMs = made.askedAtMs;
+        speech.voicedAtMs = made.voicedAtMs;
         for (let i = speech.words.length; i < made.words.length; i++) speech.words.push(made.words[i]!);
         appendFrames(speech, made.bytes, speech.frames, made.frames);
         if (!made.complete) return;

@@ -24,6 +24,9 @@ export class RenderedSpeech {
   complete = false;
   /** Why no more will come, if that is not what was wanted. */
   error: Error | null = null;
+  /** `Clock.nowMs` at which its first words were handed to a voice, and its first sound came; NaN before, or never. */
+  askedAtMs = Number.NaN;
+  voicedAtMs = Number.NaN;
   /** The player asks for audio up to so many ms; set by whoever makes it piece by piece. */
   want: ((throughMs: number) => void) | null = null;
   /** The player will not need the rest. Not set where others may still play it. */

@@ -44,6 +44,8 @@ export class Speaker {
   speech: RenderedSpeech | null = null;
   /** Stream ms at which the far end began to play the utterance; NaN before. */
   startedAtStreamMs = Number.NaN;
+  /** `Clock.nowMs` at which the utterance's first frame was in the ring; NaN before. */
+  ringAtMs = Number.NaN;
   /** Stream ms at which the far end fell silent by the last pause. */
   pausedAtStreamMs = 0;
   readonly #call: CallBlock;
@@ -121,6 +123,7 @@ export class Speaker {
     this.speech = speech;
     this.#state = 'speaking';
     this.startedAtStreamMs = Number.NaN;
+    this.ringAtMs = Number.NaN;
     this.#handedOver = false;
     this.#nextFrame = 0;
     this.#beginRun(0);
@@ -183,7 +186,9 @@ export class Speaker {
       this.#endMarked = true;
       if (this.#nextSeq > this.#runFirstSeq) this.#mark(endMark());
     }
-    if (wrote && isFirst) this.#ringIo();
+    if (!wrote || !isFirst) return;
+    if (Number.isNaN(this.ringAtMs)) this.ringAtMs = this.#clock.nowMs();
+    this.#ringIo();
   }
 
   #writeFrame(speech: RenderedSpeech, from: number, atMs: number): boolean {

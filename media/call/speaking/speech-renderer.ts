@@ -166,6 +166,7 @@ class SpeechRenderer {
 
   async #synthesize(piece: Piece): Promise<void> {
     const signal = this.#abort.signal;
+    if (Number.isNaN(this.#speech.askedAtMs)) this.#speech.askedAtMs = this.#clock.nowMs();
     let overdue: (error: Error) => void = () => {};
     const silent = new Promise<never>((_resolve, reject) => {
       overdue = reject;
@@ -209,6 +210,7 @@ class SpeechRenderer {
 
   #add(chunk: SpeechChunk, piece: Piece): void {
     const { mulawBytes } = chunk;
+    if (Number.isNaN(this.#speech.voicedAtMs)) this.#speech.voicedAtMs = this.#clock.nowMs();
     this.#givesMulaw = mulawBytes !== undefined;
     const rateHz = this.#givesMulaw ? MULAW_8K.rateHz : this.#textToSpeech.outputRateHz;
     const { start, end } = voicedSpan(chunk.samples, rateHz);

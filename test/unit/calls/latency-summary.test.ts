@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SoundMap } from '../../../media/contract/conversation.ts';
+import type { ReplyStages, SoundMap, TurnLatency } from '../../../media/contract/conversation.ts';
 import { summariseLatencies } from '../../../src/calls/latency-summary.ts';
 import { turn } from './sample-turn.ts';
 
@@ -29,7 +29,31 @@ const SOUND: SoundMap = {
   ],
 };
 
+const STAGES: ReplyStages = {
+  speechEndAtMs: 1_990,
+  decidedMs: 300,
+  finalWordsMs: 350,
+  askedMs: 210,
+  firstTokenMs: 330,
+  firstClauseMs: 352,
+  firstAudioMs: 500,
+  ringMs: 502,
+  firstFrameMs: 504,
+  listen: { provider: 'deepgram', connection: 'ears', model: 'nova-3' },
+  think: { provider: 'openai', connection: 'brain', model: 'mini' },
+  speak: null,
+};
+
 describe('the latency of a call', () => {
+  it('keeps each reply step by step, with when the far end played it, by the transcript', () => {
+    const [first, second] = LATENCIES as [TurnLatency, TurnLatency];
+    const summary = summariseLatencies([{ ...first, stages: STAGES }, second], TURNS);
+    expect(summary?.['turns']).toMatchObject([{ steps: { ...STAGES, firstPlayedMs: 710 } }, { steps: null }]);
+    expect(summariseLatencies([{ ...first, stages: STAGES }], [])?.['turns']).toMatchObject([
+      { steps: { firstPlayedMs: null } },
+    ]);
+  });
+
   it('has stages that add up to when the far end played the reply, by the pipeline while there is no recording', () => {
     expect(summariseLatencies(LATENCIES, TURNS)).toMatchObject({
       method: 'pipeline',

@@ -1,10 +1,12 @@
 /** The life of calls on a real database, with a scripted carrier, a virtual clock and media that only takes notes. */
+
 import { mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
+import type { ReplyStages } from '../../../media/contract/conversation.ts';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
 import { joinSound } from '../../../media/recorder/join-sound.ts';
 import { type CallEvent, createCallEventBus } from '../../../src/calls/call-event-bus.ts';
@@ -69,6 +71,8 @@ export interface Harness {
   dispatched: string[];
   /** Calls whose end was told. */
   ended: CallRow[];
+  /** Steps of replies, as the metrics are told them. */
+  replied: ReplyStages[];
   logged: { level: number; msg: string; callUuid?: string }[];
   newCall(changes?: Partial<NewCall>): NewCall;
   call(callUuid: string): Promise<CallRow>;
@@ -134,6 +138,7 @@ export async function createHarness(): Promise<Harness> {
   const bus = createCallEventBus();
   const dispatched: string[] = [];
   const ended: CallRow[] = [];
+  const replied: ReplyStages[] = [];
   const webhookDispatcher = { dispatch: (ids: readonly string[]): void => void dispatched.push(...ids) };
   const sealer = createSealer(MASTER_KEY);
   const links = createRecordingLinks(MASTER_KEY, PUBLIC_URL, clock);
@@ -204,7 +209,9 @@ export async function createHarness(): Promise<Harness> {
       recordCallEvent,
       recordings: { node: 'node-1', nudge() {} },
       tools: { claim: async () => () => {} },
+      replied: (stages) => void replied.push(stages),
     }),
+    replied,
     sealer,
     recordings,
     uploader,

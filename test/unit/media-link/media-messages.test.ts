@@ -275,6 +275,28 @@ describe('what media says of a call', () => {
       turns: [{ turnId: 't3', stagesMs: 700, mouthToEarMs: 760 }],
     };
 
+    test('leaves the pipeline’s steps beside the waveform’s answer, and the two are one stretch', async () => {
+      const callUuid = await talkingCall(h);
+      const stages = {
+        ...{ speechEndAtMs: 1_990, decidedMs: 300, finalWordsMs: 350, askedMs: 352, firstTokenMs: 450 },
+        ...{ firstClauseMs: 455, firstAudioMs: 500, ringMs: 502, firstFrameMs: 504 },
+        listen: { provider: 'deepgram', connection: 'ears', model: 'nova-3' },
+        think: { provider: 'openai', connection: 'brain', model: 'mini' },
+        speak: { provider: 'elevenlabs', connection: 'voice', model: null },
+      };
+      const told = talk(callUuid);
+      told[1] = eventMessage(callUuid, { type: 'latency', latency: { ...latency, stages } });
+      await h.messages.handle(told);
+      expect(h.replied).toEqual([stages]);
+      await h.messages.handle([over(callUuid)]);
+      await h.messages.handle([await withSound(callUuid)]);
+      const { turns } = (await h.call(callUuid)).latency as { turns: Record<string, never>[] };
+      expect(turns).toMatchObject([{ mouthToEarMs: 760, steps: { ...stages, firstPlayedMs: 710 } }]);
+      // The same end by both: the caller's words end within 50 ms, the agent's begin within 50 ms.
+      const { steps, mouthToEarMs } = turns[0] as unknown as { steps: { firstPlayedMs: number }; mouthToEarMs: number };
+      expect(Math.abs(mouthToEarMs - steps.firstPlayedMs)).toBeLessThanOrEqual(50);
+    });
+
     test('turns the pipeline’s latency into the waveform’s, and is not kept itself', async () => {
       const callUuid = await talkingCall(h);
       await h.messages.handle(talk(callUuid));

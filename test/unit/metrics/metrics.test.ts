@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../bench/harness/free-port.ts';
+import type { ReplyStages } from '../../../media/contract/conversation.ts';
 import { counter, counters, eventLoopDelayOf, gauge, histogram } from '../../../media/contract/metrics.ts';
 import { LatenessHistogram } from '../../../media/io/lateness-histogram.ts';
 import type { Readiness } from '../../../src/api/health-routes.ts';
@@ -78,6 +79,32 @@ describe('what control counts', () => {
     expect(text).toContain('parley_webhook_attempts_total{outcome="retry",process="control"} 1');
     expect(text).toContain('parley_webhook_delivery_latency_seconds_count{process="control"} 1');
     expect(text).toMatch(/parley_process_resident_memory_bytes\{process="control"\} \d{7,}/);
+  });
+
+  it('counts the steps of replies by who served, and no more models than it has room for', async () => {
+    metrics = createControlMetrics();
+    const served = (provider: string, model: string | null) => ({ provider, connection: 'mine', model });
+    const stages: ReplyStages = {
+      ...{ speechEndAtMs: 5_000, decidedMs: 300, finalWordsMs: 350, askedMs: 250, firstTokenMs: 500 },
+      ...{ firstClauseMs: 505, firstAudioMs: 605, ringMs: 606, firstFrameMs: 607 },
+      listen: served('deepgram', 'nova-3'),
+      think: served('openai', 'mini'),
+      speak: served('elevenlabs', null),
+    };
+    metrics.replied(stages);
+    const clip = { askedMs: null, firstTokenMs: null, firstClauseMs: null, firstAudioMs: null, think: null };
+    metrics.replied({ ...stages, ...clip, listen: null, speak: null });
+    for (let i = 0; i < 60; i++) metrics.replied({ ...stages, think: served('openai', `made-up-${i}`) });
+
+    const text = await metricsText(new Map([['control', await metrics.families()]]));
+    const sum = 'parley_reply_stage_duration_seconds_sum';
+    const count = 'parley_reply_stage_duration_seconds_count';
+    expect(text).toContain(`${sum}{stage="first_token",provider="openai",model="mini",process="control"} 0.25`);
+    expect(text).toContain(`${count}{stage="first_audio",provider="elevenlabs",model="none",process="control"} 61`);
+    expect(text).toContain(`${count}{stage="final_words",provider="deepgram",model="nova-3",process="control"} 61`);
+    expect(text).toContain(`${sum}{stage="reply",provider="none",model="none",process="control"} 0.607`);
+    expect(text).toMatch(/stage="reply",provider="openai",model="other"/);
+    expect(text.match(/_count\{stage="reply"/g)?.length).toBeLessThanOrEqual(42);
   });
 
   it('takes the interval of the loop monitor off its delays, and has 0 s before the first sample', () => {

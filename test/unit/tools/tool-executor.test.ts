@@ -84,6 +84,7 @@ function startControl(): void {
     recordings: { node: 'test', nudge: () => {} },
     sealer,
     links,
+    replied: () => {},
   });
 }
 

@@ -19,9 +19,9 @@ export interface DeepgramOptions extends EndpointOptions {
   vocabulary?: readonly string[];
   latencies?: LatenciesInput;
   /** Default: one of its own, which is closed with the emulator. */
-  recogniser?: WordRecogniser;
   /** Default: its recogniser gives way to all others on the machine, and takes any sound that passes the gate for a voice. */
   isExact?: boolean;
+  recogniser?: WordRecogniser | undefined;
 }
 
 export interface DeepgramEmulator extends ProviderEndpoint {
@@ -45,7 +45,8 @@ export async function startDeepgramEmulator(options: DeepgramOptions): Promise<D
   let latencies: Latencies = latenciesSchema.parse(options.latencies ?? {});
   const ownRecogniser = options.recogniser === undefined;
   const recogniser =
-    options.recogniser ?? (await startWordRecogniser((error) => warn(error.message), {
+    options.recogniser ??
+    (await startWordRecogniser((error) => warn(error.message), {
       yields: options.isExact !== true,
       tellsVoices: options.isExact === true,
     }));

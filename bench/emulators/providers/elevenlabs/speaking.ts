@@ -61,6 +61,8 @@ export class Speaking {
   readonly #onError: (error: Error) => void;
   readonly #generations = new Set<Generation>();
   #last: Promise<void> = Promise.resolve();
+  /** When the next chunk may leave, after those that have. */
+  #freeAtMs = 0;
 
   constructor(
     timetable: Timetable,
@@ -126,9 +128,12 @@ export class Speaking {
     const normalized = normalizedText(speech);
     const count = Math.max(1, Math.ceil(speech.bytes.length / step));
     if (speech.bytes.length === 0) return Promise.resolve();
+    // A piece behind another is due when that has left, not late.
+    const firstAtMs = Math.max(dueAtMs, this.#freeAtMs);
+    this.#freeAtMs = firstAtMs + count * latencies.chunkEveryMs;
     return new Promise((resolve) => {
       const next = (index: number): void => {
-        this.#timetable.at(dueAtMs + index * latencies.chunkEveryMs, () => {
+        this.#timetable.at(firstAtMs + index * latencies.chunkEveryMs, () => {
           if (generation.isCancelled) return resolve();
           const isLast = index === count - 1;
           const fromMs = (index * step) / perMs;

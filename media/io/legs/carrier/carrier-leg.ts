@@ -108,7 +108,7 @@ export class CarrierLeg implements CallLeg, StreamEvents {
       return;
     }
     const uplink = this.#uplink;
-    if (uplink !== null) uplink.arrivedMs = this.#clock.nowMs() - this.#startedAtMs;
+    if (uplink !== null) this.#arrived(uplink);
     const decoded = this.#codec.decode(message, isBinary);
     if (decoded === 'audio') {
       if (uplink !== null) this.#fed(uplink);
@@ -252,6 +252,12 @@ export class CarrierLeg implements CallLeg, StreamEvents {
     });
     frameClock.add(this);
     listener.started(start.streamId, start.carrierCallId, block, rings.recordMemory);
+  }
+
+  #arrived(uplink: Uplink): void {
+    uplink.arrivedMs = this.#clock.nowMs() - this.#startedAtMs;
+    // The pipeline reads it with the frame.
+    this.#rings!.block.streamMs = Math.round(uplink.arrivedMs);
   }
 
   #fed(uplink: Uplink): void {

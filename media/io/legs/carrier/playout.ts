@@ -226,6 +226,8 @@ export class Playout {
     if (this.#sentSinceClear > 0 && dryMs > 0 && dryMs < LONGEST_UNDERRUN_MS) {
       for (let missedMs = 0; missedMs < dryMs; missedMs += FRAME_MS) this.#block.addUnderrun();
     }
+    // Before `sentSeq`, by which the pipeline knows that there is something to read.
+    if (dryMs > 0 || this.firstSentMs < 0) this.#block.runSentAtMs = Math.round(nowMs - this.#startedAtMs);
     if (this.firstSentMs < 0) this.firstSentMs = nowMs - this.#startedAtMs;
     this.#block.sentSeq = seq;
     this.#sentSinceClear++;

@@ -105,7 +105,14 @@ describe('a conversation', () => {
       type: 'latency',
       // 200 ms of patience after a whole yes; 80 ms of voice engine, less the wake it began in; 20 ms to the I/O
       // thread's next tick.
-      latency: { turnId: 't4', eouMs: 200, sttMs: 200, ttsMs: 260, agentMs: 280 },
+      latency: {
+        turnId: 't4',
+        eouMs: 200,
+        sttMs: 200,
+        ttsMs: 260,
+        agentMs: 280,
+        stages: expect.objectContaining({ decidedMs: 200, finalWordsMs: 200, firstFrameMs: 280 }),
+      },
     });
   });
 });

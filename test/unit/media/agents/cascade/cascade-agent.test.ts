@@ -145,6 +145,10 @@ describe('models that are late or fail', () => {
     expect(bench.said.at(-1)).toBe('Fast.');
     expect(bench.said).not.toContain('Slow.');
     expect(bench.warnings).toEqual(['llm_slow']);
+    // What is said names whose answer it is, for the latency; a filler is nobody's.
+    const sayings = bench.actions.filter((action) => action.type === 'say');
+    expect(sayings.at(-1)).toMatchObject({ ref: bench.asks[1]!.ref });
+    expect(sayings.slice(0, -1).every(({ ref }) => ref === undefined)).toBe(true);
   });
 
   test('a fault leads to the backup at once', () => {
