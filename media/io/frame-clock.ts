@@ -20,7 +20,7 @@ export interface FrameClockClient {
 
 export interface FrameClockOptions {
   clock: Clock;
-  /** After the slots of one wake-up have run: bells are rung here, once for all calls. `clients`: how many there are. */
+  /** After the slots of one wake-up have run, of so many clients: bells are rung here, once for all calls. */
   afterTick(nowMs: number, clients: number): void;
 }
 

@@ -83,7 +83,7 @@ export async function takeStream(
   return { call, ownerBefore: before.ownerMediaId, recordingKeyHex, checkpoint, events, atEpochMs: nowEpochMs };
 }
 
-/** It is committed: who follows the call hears of it, and this is what media is given. `leg`: what only its kind has. */
+/** When that is committed: who follows the call hears of it, and this is what media is given. `leg`: its kind's own. */
 export async function setupOfStream(
   { database, bus, carried, clipsOf, grantsOf }: Omit<ClaimedStreamDeps, 'clock' | 'sealer'>,
   { call, recordingKeyHex, checkpoint, events, atEpochMs }: ClaimedStream,
