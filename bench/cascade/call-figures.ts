@@ -21,6 +21,12 @@ export interface BargeIn {
   cutErrorMs: number | null;
 }
 
+export interface Voiced {
+  turnId: string;
+  text: string;
+  askedAtEpochMs: number;
+}
+
 interface LoggedTurn {
   turnId: string;
   role: string;
@@ -38,7 +44,6 @@ export interface CallFacts {
   /** `barge_in` of the phase `pause`, ms of stream. */
   decisionsAtMs: readonly number[];
   emulated: EmulatedCall;
-  soundOf(text: string, askedAtEpochMs: number): number | null;
   /** When each character of a text has sounded, ms from its first sound; null: of another text. */
   endsOf(text: string): readonly number[] | null;
 }
@@ -47,16 +52,29 @@ export interface CallFacts {
 const LONGEST_WAY_MS = 500;
 const FRAME_MS = 20;
 
-export function repliesOf({ streamAtEpochMs, turns, latency, emulated, soundOf }: CallFacts): Reply[] {
+/** What its replies asked the voice for, and when. */
+export function voicedBy({ streamAtEpochMs, turns, latency }: CallFacts): Voiced[] {
+  return (latency?.turns ?? []).flatMap(({ turnId, steps }) => {
+    const text = turns.find((turn) => turn.turnId === turnId)?.text;
+    if (steps === null || text === undefined || steps.firstClauseMs === null) return [];
+    return [{ turnId, text, askedAtEpochMs: streamAtEpochMs + steps.speechEndAtMs + steps.firstClauseMs }];
+  });
+}
+
+/** `soundAt`: by the turn, when the voice's first byte left. */
+export function repliesOf(
+  { streamAtEpochMs, turns, latency, emulated }: CallFacts,
+  soundAt: ReadonlyMap<string, number>,
+): Reply[] {
   return (latency?.turns ?? []).flatMap(({ turnId, differenceMs, steps }) => {
     const text = turns.find((turn) => turn.turnId === turnId)?.text;
     if (steps === null || text === undefined) return [];
     const at = (ms: number): number => streamAtEpochMs + steps.speechEndAtMs + ms;
-    const byteAtEpochMs = steps.firstClauseMs === null ? null : soundOf(text, at(steps.firstClauseMs));
+    const byteAtEpochMs = soundAt.get(turnId) ?? null;
     const ringAtEpochMs = at(steps.ringMs);
-    const heardAtEpochMs = emulated.agentBeganAtEpochMs.find(
-      (beganAtMs) => beganAtMs >= ringAtEpochMs - FRAME_MS && beganAtMs <= ringAtEpochMs + LONGEST_WAY_MS,
-    );
+    const heardAtEpochMs = emulated.agentBegan.find(
+      ({ atEpochMs }) => atEpochMs >= ringAtEpochMs - FRAME_MS && atEpochMs <= ringAtEpochMs + LONGEST_WAY_MS,
+    )?.atEpochMs;
     const since = (epochMs: number | undefined): number | null =>
       byteAtEpochMs === null || epochMs === undefined ? null : epochMs - byteAtEpochMs;
     return [
@@ -72,21 +90,23 @@ export function repliesOf({ streamAtEpochMs, turns, latency, emulated, soundOf }
 }
 
 export function bargeInsOf({ streamAtEpochMs, turns, decisionsAtMs, emulated, endsOf }: CallFacts): BargeIn[] {
-  return emulated.clears.flatMap(({ lastAgentSampleAtEpochMs, calleeSpeechStartAtEpochMs }) => {
+  return emulated.clears.flatMap(({ lastAgentSampleAtEpochMs, calleeSpeechStartAtEpochMs, agentPlayedMs }) => {
     const isOne = emulated.said.some(
       ({ interrupting, startAtEpochMs }) => interrupting && startAtEpochMs === calleeSpeechStartAtEpochMs,
     );
     if (!isOne || lastAgentSampleAtEpochMs === null) return [];
     const silentAtEpochMs = lastAgentSampleAtEpochMs + FRAME_MS;
     const decidedAtMs = decisionsAtMs.findLast((ms) => streamAtEpochMs + ms <= silentAtEpochMs);
-    const began = emulated.agentBeganAtEpochMs.findLast((ms) => ms <= lastAgentSampleAtEpochMs);
+    // The answer that it interrupts is all that the agent has said since the callee's line before.
+    const asked = emulated.said.findLast(({ startAtEpochMs }) => startAtEpochMs < calleeSpeechStartAtEpochMs!);
+    const began = emulated.agentBegan.find(({ atEpochMs }) => atEpochMs > (asked?.endAtEpochMs ?? 0));
     const turn = turns.find(({ role, interrupted }) => role === 'agent' && interrupted);
     const ends = turn === undefined ? null : endsOf(turn.text);
     return [
       {
         decisionToSilenceMs: decidedAtMs === undefined ? null : silentAtEpochMs - streamAtEpochMs - decidedAtMs,
         onsetToSilenceMs: silentAtEpochMs - calleeSpeechStartAtEpochMs!,
-        cutErrorMs: ends === null || began === undefined ? null : cutError(turn!, ends, silentAtEpochMs - began),
+        cutErrorMs: ends === null || began === undefined ? null : cutError(turn!, ends, agentPlayedMs - began.playedMs),
       },
     ];
   });

@@ -13,7 +13,7 @@ import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { readOptions } from '../harness/options.ts';
 import { percentiles } from '../harness/percentile.ts';
 import { startProvidersProcess } from '../harness/providers-process.ts';
-import { type BargeIn, bargeInsOf, type CallFacts, type Reply, repliesOf } from './call-figures.ts';
+import { type BargeIn, bargeInsOf, type CallFacts, type Reply, repliesOf, voicedBy } from './call-figures.ts';
 import { MediaGauge, type MediaReading } from './media-gauge.ts';
 import { CALLERS_VOICE, callerOf, LONG_ANSWER, numberOf, SCENARIO, talkingAgent, VOCABULARY, VOICE } from './talk.ts';
 import { VoiceBytes } from './voice-bytes.ts';
@@ -61,13 +61,11 @@ async function callOnce(gateway: Gateway, call: number): Promise<string> {
   const { enterprise, lineId: from, agentId } = gateway;
   const { body } = await gateway.client.place({ to: numberOf(call), agentId, enterprise, from, name: 'Dana' });
   if (!body.callUuid) throw new Error(`the placement failed: ${body.message}`);
-  await gateway.client.waitFor(
-    body.callUuid,
-    'its end and its recording',
-    ({ endedAt, recording }) => endedAt !== null && ['ready', 'failed'].includes(recording?.status ?? 'ready'),
-    LONGEST_CALL_MS,
-  );
-  return body.callUuid;
+  const { callUuid } = body;
+  // Told, not asked for again and again: that would be load.
+  await gateway.receiver.waitFor((webhook) => webhook.callUuid === callUuid, LONGEST_CALL_MS);
+  await gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null);
+  return callUuid;
 }
 
 async function inBatches(gateway: Gateway, calls: number, faults: string[]): Promise<void> {
@@ -84,10 +82,13 @@ async function factsOf(
   gateway: Gateway,
   callUuid: string,
   call: number,
-  bytes: VoiceBytes,
   ends: readonly number[],
 ): Promise<CallFacts | null> {
-  const entry = await gateway.client.entry(callUuid);
+  const entry = await gateway.client.waitFor(
+    callUuid,
+    'its recording',
+    ({ recording }) => recording === null || ['ready', 'failed'].includes(recording.status),
+  );
   const emulated = (await gateway.emulator.calls()).findLast(({ to }) => numberOf(call).endsWith(to.replace('+', '')));
   const { databaseUrl } = gateway.service;
   const database = openDatabase({ connectionString: databaseUrl, maxConnections: 1, onIdleError: () => {} });
@@ -108,7 +109,6 @@ async function factsOf(
       latency: entry.latency as CallFacts['latency'],
       decisionsAtMs: events.map(({ atMs }) => atMs),
       emulated,
-      soundOf: (text, atEpochMs) => bytes.take(text, atEpochMs),
       endsOf: (text) => (text.trim() === LONG_ANSWER ? ends : null),
     };
   } finally {
@@ -241,13 +241,20 @@ try {
   for (const [call, one] of ended.entries()) {
     if (one.status === 'rejected') faults.push(`call ${call}: ${(one.reason as Error).message}`);
     else {
-      const known = await factsOf(gateway, one.value, call, bytes, ends);
+      const known = await factsOf(gateway, one.value, call, ends);
       if (known === null) faults.push(`call ${call}: its stream is not known`);
       else facts.push(known);
     }
   }
   lateness['carrier'] = Math.max(0, ...facts.map(({ emulated }) => emulated.maxFrameLatenessMs));
-  const replies = facts.flatMap(repliesOf);
+  // In the order of time: calls say the same.
+  const sounds = facts.map(() => new Map<string, number>());
+  const voiced = facts.flatMap((call, index) => voicedBy(call).map((one) => ({ ...one, index })));
+  for (const { index, turnId, text, askedAtEpochMs } of voiced.sort((a, b) => a.askedAtEpochMs - b.askedAtEpochMs)) {
+    const atEpochMs = bytes.take(text, askedAtEpochMs);
+    if (atEpochMs !== null) sounds[index]!.set(turnId, atEpochMs);
+  }
+  const replies = facts.flatMap((call, index) => repliesOf(call, sounds[index]!));
   const bargeIns = facts.flatMap(bargeInsOf);
   // A round of its own: who collects garbage delays replies.
   await new Promise((done) => setTimeout(done, QUIET_MS));

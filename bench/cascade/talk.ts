@@ -54,6 +54,7 @@ export function talkingAgent(): CascadeAgent {
     listen: { engine: 'deepgram', connection: 'ears', model: 'nova-3' },
     speak: [{ connection: 'voice', engine: 'elevenlabs', voice: VOICE.id, model: 'eleven_flash_v2_5' }],
     builtInTools: ['end_call'],
+    filler: { say: [] },
     maxDurationSeconds: 120,
   };
 }

@@ -16,6 +16,8 @@ export interface ClearTruth {
   /** Agent audio that was queued and never played. */
   droppedMs: number;
   droppedCheckpoints: number;
+  /** Of the whole call, until then. */
+  agentPlayedMs: number;
   /** When the callee's speech that was going on (or had last been) began. */
   calleeSpeechStartAtEpochMs: number | null;
 }
@@ -55,8 +57,8 @@ export class CallTruth {
   /** First that a person could hear. */
   firstAgentSoundAtEpochMs: number | null = null;
   lastAgentSampleAtEpochMs: number | null = null;
-  /** Whenever the agent's sound began after a frame or more without. */
-  readonly agentBeganAtEpochMs: number[] = [];
+  /** Whenever the agent's sound began after a frame or more without, and how much of it was played before. */
+  readonly agentBegan: { atEpochMs: number; playedMs: number }[] = [];
   hungUpAtEpochMs: number | null = null;
   hangup: HangupTruth | null = null;
   readonly clears: ClearTruth[] = [];
@@ -107,7 +109,7 @@ export class CallTruth {
       firstAgentSampleAtEpochMs: this.firstAgentSampleAtEpochMs,
       firstAgentSoundAtEpochMs: this.firstAgentSoundAtEpochMs,
       lastAgentSampleAtEpochMs: this.lastAgentSampleAtEpochMs,
-      agentBeganAtEpochMs: this.agentBeganAtEpochMs,
+      agentBegan: this.agentBegan,
       hungUpAtEpochMs: this.hungUpAtEpochMs,
       hangup: this.hangup,
       clears: this.clears,

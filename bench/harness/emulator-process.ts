@@ -22,13 +22,14 @@ export interface EmulatedCall {
   firstAgentSampleAtEpochMs: number | null;
   firstAgentSoundAtEpochMs: number | null;
   lastAgentSampleAtEpochMs: number | null;
-  agentBeganAtEpochMs: number[];
+  agentBegan: { atEpochMs: number; playedMs: number }[];
   hungUpAtEpochMs: number | null;
   hangup: { code: number; name: string; source: string } | null;
   clears: {
     receivedAtEpochMs: number;
     lastAgentSampleAtEpochMs: number | null;
     droppedMs: number;
+    agentPlayedMs: number;
     calleeSpeechStartAtEpochMs: number | null;
   }[];
   said: { text: string; interrupting: boolean; startAtEpochMs: number; endAtEpochMs: number | null; startMs: number }[];

@@ -225,9 +225,10 @@ class StreamSession implements FrameSession {
   #notePlayed(agentBytes: number): void {
     const { truth, tell } = this.#options;
     const nowEpochMs = truth.nowEpochMs();
+    if (nowEpochMs - (truth.lastAgentSampleAtEpochMs ?? 0) > LONGEST_FRAME_GAP_MS) {
+      truth.agentBegan.push({ atEpochMs: nowEpochMs, playedMs: truth.agentPlayedMs });
+    }
     truth.agentPlayedMs += agentBytes / 8;
-    if (nowEpochMs - (truth.lastAgentSampleAtEpochMs ?? 0) > LONGEST_FRAME_GAP_MS)
-      truth.agentBeganAtEpochMs.push(nowEpochMs);
     truth.lastAgentSampleAtEpochMs = nowEpochMs;
     if (truth.firstAgentSampleAtEpochMs === null) {
       truth.firstAgentSampleAtEpochMs = nowEpochMs;
@@ -292,6 +293,7 @@ class StreamSession implements FrameSession {
       lastAgentSampleAtEpochMs: truth.lastAgentSampleAtEpochMs,
       droppedMs,
       droppedCheckpoints,
+      agentPlayedMs: truth.agentPlayedMs,
       calleeSpeechStartAtEpochMs,
     });
     this.#send({ event: 'clearedAudio', sequenceNumber: 0, streamId });
