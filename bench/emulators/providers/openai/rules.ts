@@ -1,6 +1,6 @@
 /**
- * What the emulated model answers: the first rule of the scenario that fits the request's own messages and tools, or what
- * `reading.ts` says where JSON is wanted. Pure; called once a request by the chat endpoint.
+ * What the emulated model answers: what `reading.ts` says where JSON is wanted, else the first rule of the scenario
+ * that fits the request's own messages and tools. Pure; called once a request by the chat endpoint.
  */
 import type { ChatMessage, ChatRequest, OfferedTool } from './chat-request.ts';
 import { readingFor } from './reading.ts';
