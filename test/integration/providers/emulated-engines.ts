@@ -26,9 +26,10 @@ export const VOCABULARY = ['yes', 'please', 'yes please', 'no', 'no thank you'];
 const STEP_MS = 20;
 /** An ear gives up words that are so late; the decoder of a busy machine may be later. */
 const GIVES_UP_MS = 1_000;
+const PATIENT_MS = 15_000;
 const PATIENT: Clock = {
   ...systemClock,
-  after: (ms, run) => systemClock.after(ms === GIVES_UP_MS ? PATIENCE_MS / 2 : ms, run),
+  after: (ms, run) => systemClock.after(ms === GIVES_UP_MS ? PATIENT_MS : ms, run),
 };
 const QUICK = { firstAudioMs: 5, chunkEveryMs: 1 };
 
