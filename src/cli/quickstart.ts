@@ -1,9 +1,8 @@
 /**
  * From an empty database to a workspace that can call or be talked to: the workspace with its API on, an agent and the
- * connections that it names, a line with credentials and a key, a page in the browser. What is there is left as it is, so a second run makes nothing twice and one that was cut off is
- * finished. Used by `parley quickstart`.
+ * connections that it names, a line with credentials and a key, a page in the browser. What is there is left as it is,
+ * so a second run makes nothing twice and one that was cut off is finished. Used by `parley quickstart`.
  */
-
 import type { AddressCheck } from '../../media/net/target-check.ts';
 import { type AgentSummary, importAgent, listAgents } from '../agents/stored-agents.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
@@ -41,7 +40,10 @@ export interface QuickstartDone {
   keyText: string | null;
   /** Of the page; null: none was wanted. */
   publicKey: string | null;
-  /** What this run made or changed, of `workspace`, `api`, `agent`, `line`, `credentials`, `key`, `page`, `connection NAME`. */
+  /**
+   * What this run made or changed, of `workspace`, `api`, `agent`, `line`, `credentials`, `key`, `page`, `connection
+   * NAME`.
+   */
   made: string[];
 }
 

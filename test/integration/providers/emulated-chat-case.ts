@@ -1,4 +1,4 @@
-/** The chat engine over the emulated OpenAI: scenes become scenarios and faults, and what came is read off its journal. */
+/** The chat engine over the emulated OpenAI: scenes become scenarios and faults; what came is read off its journal. */
 import type { ScenarioInput } from '../../../bench/emulators/providers/openai/scenario.ts';
 import { tokensOf } from '../../../bench/emulators/providers/openai/tokens.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';

@@ -10,6 +10,8 @@ import { startElevenLabsEmulator } from '../../../bench/emulators/providers/elev
 import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 import { startEmulatedVoice } from '../../../bench/emulators/providers/voice/emulated-voice.ts';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { type Clock, systemClock } from '../../../media/contract/clock.ts';
 import { loadFliteVoice } from '../../../media/engines/local/flite-voice.ts';
 import { EARS, engineOf, VOICES } from '../../../media/engines/registry.ts';
 import type { OpenEarOfTest } from '../../unit/media/engines/call-ear-conformance.ts';
@@ -22,6 +24,13 @@ export const KEY = 'canary-of-a-provider';
 export const VOCABULARY = ['yes', 'please', 'yes please', 'no', 'no thank you'];
 /** As fast as it is spoken: the emulator's decoder is no faster than a real one. */
 const STEP_MS = 20;
+/** An ear gives up words that are so late; the decoder of a busy machine may be later. */
+const GIVES_UP_MS = 1_000;
+const PATIENT_MS = 15_000;
+const PATIENT: Clock = {
+  ...systemClock,
+  after: (ms, run) => systemClock.after(ms === GIVES_UP_MS ? PATIENT_MS : ms, run),
+};
 const QUICK = { firstAudioMs: 5, chunkEveryMs: 1 };
 
 interface Emulated {
@@ -77,7 +86,7 @@ function emulatedOf(engine: string): Emulated {
 
 function connect(engine: string) {
   const { endpoint, provider, path } = emulatedOf(engine);
-  const harness = providerHarness({ ca: endpoint.caPem });
+  const harness = providerHarness({ ca: endpoint.caPem, clock: PATIENT });
   const baseUrl = `${endpoint.origin}${path}`;
   harness.grant('call-1', grantOf({ provider, baseUrl, credentials: { apiKey: KEY } }));
   const port = harness.connect();
@@ -94,6 +103,7 @@ export function openEar(engine: string): OpenEarOfTest {
       ear,
       speech: (text) => overTheLine(voice, text, { leadMs: 40 }),
       step: () => new Promise((resolve) => setTimeout(resolve, STEP_MS)),
+      patienceSteps: PATIENCE_MS / STEP_MS,
       close() {
         ear.close();
         close();

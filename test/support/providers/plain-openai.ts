@@ -20,8 +20,8 @@ export async function startPlainOpenAi(key: string, dialect?: ScenarioInput['dia
       models: ['emulated-1'],
       timing: { firstTokenMs: 0, tokenMs: 0 },
       ...(dialect === undefined ? {} : { dialect }),
-      rules: [],
-      otherwise: { say: 'Hello! How can I help you today?' },
+      // Whatever is said: it is not what somebody hears who asks for JSON.
+      rules: [{ when: { user: '.' }, say: 'Hello! How can I help you today?' }],
     },
   });
   return { endpoint, baseUrl: `${endpoint.origin}/v1`, close: () => endpoint.close() };

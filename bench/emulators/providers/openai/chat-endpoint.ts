@@ -11,11 +11,23 @@ import { type ChatRequest, readChatRequest } from './chat-request.ts';
 import { answerOddly, oddityOf } from './odd-models.ts';
 import { type Answer, answerTo } from './rules.ts';
 import type { Scenario } from './scenario.ts';
-import { promptTokens, tokensOf } from './tokens.ts';
+import { promptTokens as countPromptTokens, tokensOf } from './tokens.ts';
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
 /** Chunks are filled up to a multiple of so many characters. */
 const OBFUSCATION_STEP = 64;
+
+/** One answer, before it is sent. */
+interface Thought {
+  exchange: HttpExchange;
+  scenario: Scenario;
+  request: ChatRequest;
+  answer: Answer;
+  shared: Shared;
+  /** Of the request. */
+  promptTokens: number;
+  arrivedAtMs: number;
+}
 
 interface Shared {
   id: string;
@@ -35,7 +47,7 @@ export async function answerChat(exchange: HttpExchange, scenario: Scenario): Pr
     const message = `The model \`${request.model}\` does not exist or you do not have access to it.`;
     throw new RequestRefused(message, null, 'model_not_found', 404);
   }
-  const prompt = promptTokens(request.rawMessages, request.tools);
+  const prompt = countPromptTokens(request.rawMessages, request.tools);
   if (prompt > scenario.contextTokens) {
     const message =
       `This model's maximum context length is ${scenario.contextTokens} tokens. However, your messages resulted in ` +
@@ -59,8 +71,9 @@ export async function answerChat(exchange: HttpExchange, scenario: Scenario): Pr
     service_tier: 'default',
     system_fingerprint: 'fp_emulated',
   };
-  if (request.stream) new ChatStream(exchange, scenario, request, answer, shared, prompt, arrivedAtMs).begin();
-  else answerWhole(exchange, scenario, request, answer, shared, prompt, arrivedAtMs);
+  const thought: Thought = { exchange, scenario, request, answer, shared, promptTokens: prompt, arrivedAtMs };
+  if (request.stream) new ChatStream(thought).begin();
+  else answerWhole(thought);
 }
 
 function usageOf(prompt: number, completion: number, reasoning: number): object {
@@ -78,15 +91,7 @@ function usageOf(prompt: number, completion: number, reasoning: number): object 
   };
 }
 
-function answerWhole(
-  exchange: HttpExchange,
-  scenario: Scenario,
-  request: ChatRequest,
-  answer: Answer,
-  shared: Shared,
-  prompt: number,
-  arrivedAtMs: number,
-): void {
+function answerWhole({ exchange, scenario, request, answer, shared, promptTokens, arrivedAtMs }: Thought): void {
   if (answer.scripted.streamsNothing) return;
   const tokens = answer.text === null ? [] : tokensOf(cutAtStop(answer.text, request.stop));
   const argumentTokens = answer.calls.reduce((sum, call) => sum + 1 + tokensOf(call.arguments).length, 0);
@@ -103,79 +108,62 @@ function answerWhole(
   const reason = isCut ? 'length' : calls.length === 0 ? 'stop' : 'tool_calls';
   const choices = [{ index: 0, message, logprobs: null, finish_reason: answer.scripted.finishReason ?? reason }];
   const { firstTokenMs, tokenMs } = answer.scripted.timing ?? scenario.timing;
-  const body = { ...shared, object: 'chat.completion', choices, usage: usageOf(prompt, completion, 0) };
+  const body = { ...shared, object: 'chat.completion', choices, usage: usageOf(promptTokens, completion, 0) };
   exchange.timetable.at(arrivedAtMs + firstTokenMs + completion * tokenMs, () =>
     exchange.answer({ status: 200, headers: answerHeaders(), body }),
   );
 }
 
 class ChatStream {
-  readonly #exchange: HttpExchange;
-  readonly #scenario: Scenario;
-  readonly #request: ChatRequest;
-  readonly #answer: Answer;
-  readonly #shared: Shared;
-  readonly #promptTokens: number;
+  readonly #thought: Thought;
   readonly #firstAtMs: number;
   readonly #tokenMs: number;
   readonly #progress = newProgress();
   readonly #steps: Generator<Step>;
   #sentSteps = 0;
 
-  constructor(
-    exchange: HttpExchange,
-    scenario: Scenario,
-    request: ChatRequest,
-    answer: Answer,
-    shared: Shared,
-    prompt: number,
-    arrivedAtMs: number,
-  ) {
+  constructor(thought: Thought) {
+    const { scenario, request, answer, arrivedAtMs } = thought;
     const { firstTokenMs, tokenMs } = answer.scripted.timing ?? scenario.timing;
-    this.#exchange = exchange;
-    this.#scenario = scenario;
-    this.#request = request;
-    this.#answer = answer;
-    this.#shared = shared;
-    this.#promptTokens = prompt;
+    this.#thought = thought;
     this.#firstAtMs = arrivedAtMs + firstTokenMs;
     this.#tokenMs = tokenMs;
     this.#steps = stepsOf(answer, scenario.dialect, request, this.#progress);
   }
 
   begin(): void {
-    this.#exchange.head(200, { ...STREAM_HEADERS, ...answerHeaders() });
+    this.#thought.exchange.head(200, { ...STREAM_HEADERS, ...answerHeaders() });
     // The client went, and nobody thinks on for it.
-    this.#exchange.signal.addEventListener('abort', () => {
+    this.#thought.exchange.signal.addEventListener('abort', () => {
       const { completionTokens, finishReason } = this.#progress;
-      this.#exchange.note('thought', { completionTokens, finishReason });
+      this.#thought.exchange.note('thought', { completionTokens, finishReason });
     });
-    const { keepAliveMs } = this.#scenario.dialect;
+    const { keepAliveMs } = this.#thought.scenario.dialect;
     if (keepAliveMs !== undefined) this.#keepAlive(this.#firstAtMs - this.#answerDelayMs() + keepAliveMs, keepAliveMs);
-    else if (!this.#answer.scripted.streamsNothing) this.#next();
+    else if (!this.#thought.answer.scripted.streamsNothing) this.#next();
   }
 
   #answerDelayMs(): number {
-    return (this.#answer.scripted.timing ?? this.#scenario.timing).firstTokenMs;
+    return (this.#thought.answer.scripted.timing ?? this.#thought.scenario.timing).firstTokenMs;
   }
 
   /** Comments until the first token is due. */
   #keepAlive(atMs: number, everyMs: number): void {
-    const { streamsNothing } = this.#answer.scripted;
+    const { streamsNothing } = this.#thought.answer.scripted;
     if (!streamsNothing && atMs >= this.#firstAtMs) {
       this.#next();
       return;
     }
-    this.#exchange.timetable.at(atMs, () => {
-      this.#exchange.send(': keep-alive\n\n');
+    this.#thought.exchange.timetable.at(atMs, () => {
+      this.#thought.exchange.send(': keep-alive\n\n');
       this.#keepAlive(atMs + everyMs, everyMs);
     });
   }
 
   #next(): void {
     const atMs = this.#firstAtMs + this.#sentSteps * this.#tokenMs;
-    this.#exchange.timetable.at(atMs, () => {
-      const { cut } = this.#answer.scripted;
+    this.#thought.exchange.timetable.at(atMs, () => {
+      const { cut } = this.#thought.answer.scripted;
       if (cut !== undefined && this.#sentSteps >= cut.afterTokens) return this.#cut(cut.by);
       const step = this.#steps.next();
       if (step.done === true) return this.#finish();
@@ -188,9 +176,10 @@ class ChatStream {
   #finish(): void {
     const { completionTokens, reasoningTokens, finishReason } = this.#progress;
     this.#send([this.#choice({}, finishReason)]);
-    if (this.#request.tellsUsage) this.#send([], usageOf(this.#promptTokens, completionTokens, reasoningTokens));
-    this.#exchange.send('data: [DONE]\n\n');
-    this.#exchange.end();
+    if (this.#thought.request.tellsUsage)
+      this.#send([], usageOf(this.#thought.promptTokens, completionTokens, reasoningTokens));
+    this.#thought.exchange.send('data: [DONE]\n\n');
+    this.#thought.exchange.end();
   }
 
   #cut(by: 'end' | 'error'): void {
@@ -201,9 +190,9 @@ class ChatStream {
         param: null,
         code: null,
       };
-      this.#exchange.send(`data: ${JSON.stringify({ error })}\n\n`);
+      this.#thought.exchange.send(`data: ${JSON.stringify({ error })}\n\n`);
     }
-    this.#exchange.end();
+    this.#thought.exchange.end();
   }
 
   #choice(delta: object, finishReason: string | null): object {
@@ -212,14 +201,14 @@ class ChatStream {
 
   #send(choices: object[], usage: object | null = null): void {
     const chunk = {
-      ...this.#shared,
+      ...this.#thought.shared,
       object: 'chat.completion.chunk',
       choices,
-      ...(this.#request.tellsUsage ? { usage } : {}),
+      ...(this.#thought.request.tellsUsage ? { usage } : {}),
     };
     const bare = JSON.stringify(chunk).length;
-    const padding = this.#request.isObfuscated ? { obfuscation: padOf(bare) } : {};
-    this.#exchange.send(`data: ${JSON.stringify({ ...chunk, ...padding })}\n\n`);
+    const padding = this.#thought.request.isObfuscated ? { obfuscation: padOf(bare) } : {};
+    this.#thought.exchange.send(`data: ${JSON.stringify({ ...chunk, ...padding })}\n\n`);
   }
 }
 

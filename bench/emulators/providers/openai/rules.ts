@@ -1,6 +1,6 @@
 /**
- * What the emulated model answers: the first rule of the scenario that fits the request's own messages and tools. Pure;
- * called once a request by the chat endpoint.
+ * What the emulated model answers: what `reading.ts` says where JSON is wanted, else the first rule of the scenario
+ * that fits the request's own messages and tools. Pure; called once a request by the chat endpoint.
  */
 import type { ChatMessage, ChatRequest, OfferedTool } from './chat-request.ts';
 import { readingFor } from './reading.ts';
@@ -25,13 +25,13 @@ export interface Answer {
 type Values = Record<string, unknown>;
 
 export function answerTo(scenario: Scenario, request: ChatRequest): Answer {
+  const reading = readingFor(request);
+  if (reading !== null) return { text: reading, calls: [], scripted: scenario.otherwise, rule: 'reading' };
   for (const [index, rule] of scenario.rules.entries()) {
     if (!mayAnswer(rule, request)) continue;
     const values = valuesIn(rule.when, request.messages);
     if (values !== null) return filled(rule, values, request, rule.name ?? String(index));
   }
-  const reading = readingFor(request);
-  if (reading !== null) return { text: reading, calls: [], scripted: scenario.otherwise, rule: 'reading' };
   const forced = forcedTool(request);
   if (forced === null) return filled(scenario.otherwise, {}, request, 'otherwise');
   const call = {

@@ -12,6 +12,8 @@ export interface OpenedEar {
   speech(text: string): Int16Array | Promise<Int16Array>;
   /** What happens in the 20 ms after a frame. */
   step(): Promise<void>;
+  /** Steps in which what must come does; default 500. */
+  patienceSteps?: number;
   close(): void | Promise<void>;
 }
 
@@ -89,7 +91,8 @@ export class EarBench {
   }
 
   async until<Value>(what: string, find: () => Value | undefined | false): Promise<Value> {
-    for (let steps = 0; steps < PATIENCE_STEPS; steps++) {
+    const { patienceSteps = PATIENCE_STEPS } = this.opened;
+    for (let steps = 0; steps < patienceSteps; steps++) {
       const found = find();
       if (found !== undefined && found !== false) return found;
       await this.opened.step();

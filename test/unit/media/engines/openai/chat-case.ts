@@ -1,4 +1,4 @@
-/** A chat endpoint on loopback behind the port, with time that can be skipped, for the port's suite and for its own tests. */
+/** A chat endpoint on loopback behind the port, with time that can be skipped; for the port's suite and others. */
 import { systemClock } from '../../../../../media/contract/clock.ts';
 import { chatModelOf } from '../../../../../media/engines/openai/chat-model.ts';
 import type { ModelCase } from '../model-conformance.ts';

@@ -1,4 +1,4 @@
-/** The chat endpoint behind the port: what is the protocol's own. The port's suite is asked in `conformance.test.ts`. */
+/** The chat endpoint behind the port: what is the protocol's own. `conformance.test.ts` asks the port's suite. */
 import { afterEach, expect, test } from 'vitest';
 import type { ModelRequest } from '../../../../../media/contract/model.ts';
 import { chatModelOf } from '../../../../../media/engines/openai/chat-model.ts';
