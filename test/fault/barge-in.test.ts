@@ -1,7 +1,7 @@
 /**
  * Callers talk, murmur and cough into the words of a conversing agent, over emulated providers and in real time: a few
- * fixed cases of each kind, both ears. Counts what stopped, not how soon. `npm run fault -- barge-in` is the same with a
- * hundred and more, on clips that no rule was set by.
+ * fixed cases of each kind, both ears. Counts what stopped, not how soon. `npm run fault -- barge-in` is the same with
+ * a hundred and more, on clips that no rule was set by.
  */
 import { beforeAll, expect, test } from 'vitest';
 import { type CaseKind, planCases } from './barge-in/plan.ts';

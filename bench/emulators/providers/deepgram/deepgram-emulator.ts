@@ -20,7 +20,7 @@ export interface DeepgramOptions extends EndpointOptions {
   latencies?: LatenciesInput;
   /** Default: one of its own, which is closed with the emulator. */
   recogniser?: WordRecogniser;
-  /** Default: its recogniser gives way to all others on the machine, and takes any sound that passes the gate for a voice. */
+  /** Default: its recogniser gives way to all others on the machine, and takes what passes the gate for a voice. */
   isExact?: boolean;
 }
 
@@ -45,7 +45,8 @@ export async function startDeepgramEmulator(options: DeepgramOptions): Promise<D
   let latencies: Latencies = latenciesSchema.parse(options.latencies ?? {});
   const ownRecogniser = options.recogniser === undefined;
   const recogniser =
-    options.recogniser ?? (await startWordRecogniser((error) => warn(error.message), {
+    options.recogniser ??
+    (await startWordRecogniser((error) => warn(error.message), {
       yields: options.isExact !== true,
       tellsVoices: options.isExact === true,
     }));

@@ -18,7 +18,12 @@ export async function castSpeakers(
   cases: readonly Case[],
   voices: Voices,
 ): Promise<{ cases: Case[]; recast: number }> {
-  const recogniser = await startWordRecogniser((error) => Promise.reject(error), { yields: false });
+  const recogniser = await startWordRecogniser(
+    (error) => {
+      throw error;
+    },
+    { yields: false },
+  );
   const known = new Map<string, Promise<boolean>>();
   const understands = (phrase: Phrase, speaker: Speaker): Promise<boolean> => {
     const key = JSON.stringify([phrase, speaker]);
