@@ -18,7 +18,7 @@ const GERMAN: Readonly<Record<string, readonly string[]>> = {
   einen: ['AY N AH N', 'AY N EH N'],
   falsch: ['F AA L SH'],
   frage: ['F R AA G AH', 'F R AA G EH'],
-  genau: ['G AH N AW', 'G EH N AW'],
+  genau: ['G AH N AW', 'G EH N AW', 'G AH N OW'],
   gut: ['G UW T'],
   habe: ['HH AA B AH', 'HH AA B EH'],
   halt: ['HH AA L T'],

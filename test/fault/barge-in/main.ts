@@ -1,8 +1,8 @@
 /**
  * `npm run fault -- barge-in [--set held-out] [--cases 120] [--seed 1]`: interruptions, assent in two languages and
  * noises, talked and made into the words of an agent that converses, over emulated providers in real time. Ends with
- * code 1 when fewer than 95 % of the interruptions stop it, more than 5 % of the rest do, or old words are heard after a
- * stop.
+ * code 1 when fewer than 95 % of the interruptions stop it, more than 5 % of the rest do, or old words are heard after
+ * a stop.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { readOptions } from '../../../bench/harness/options.ts';

@@ -3,8 +3,7 @@
  * two sets. Pure; `run.ts` calls one telephone a case.
  */
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
-import { type Language, type Phrase, SETS, type SetName } from './corpus/phrases.ts';
-import type { Speaker } from './corpus/voices.ts';
+import { type Language, type Phrase, SETS, type SetName, type Speaker } from './corpus/phrases.ts';
 
 /** `before`, `overlap`: at both sides of the first word of an answer that the caller has asked for. */
 export const INTERRUPTIONS = ['sentence', 'word', 'answer', 'before', 'overlap'] as const;

@@ -19,9 +19,9 @@ export interface DeepgramOptions extends EndpointOptions {
   vocabulary?: readonly string[];
   latencies?: LatenciesInput;
   /** Default: one of its own, which is closed with the emulator. */
-  /** Default: its recogniser gives way to all others on the machine, and takes any sound that passes the gate for a voice. */
-  isExact?: boolean;
   recogniser?: WordRecogniser | undefined;
+  /** Default: its recogniser gives way to all others on the machine, and takes what passes the gate for a voice. */
+  isExact?: boolean;
 }
 
 export interface DeepgramEmulator extends ProviderEndpoint {

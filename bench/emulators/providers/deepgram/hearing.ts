@@ -43,7 +43,7 @@ const ONSET_WINDOW = 0b11111;
 /** Sound before the onset that is decoded too. */
 const PREROLL_FRAMES = 15;
 /** Of a word's frames: with less voice in it than this it is a mistake. */
-const LEAST_VOICE = 0.4;
+const LEAST_VOICE = 0.3;
 /** Verdicts about voices come so many frames late. */
 const VERDICT_FRAMES = 2;
 const MOST_VERDICTS = 3_000;

@@ -7,8 +7,8 @@
 import { startWordRecogniser, type WordRecogniser } from '../../../../bench/emulators/providers/word-recogniser.ts';
 import { createRandom } from '../../../../bench/harness/seeded-random.ts';
 import type { Case } from '../plan.ts';
-import { type Phrase, SETS, type SetName, vocabularyOf } from './phrases.ts';
-import { CORPUS_RATE_HZ, type Speaker, type Voices } from './voices.ts';
+import { type Phrase, SETS, type SetName, type Speaker, vocabularyOf } from './phrases.ts';
+import { CORPUS_RATE_HZ, type Voices } from './voices.ts';
 
 const QUIET_MS = 300;
 const SPOKEN_KINDS = ['sentence', 'word', 'answer', 'before', 'overlap', 'assent', 'assent-de'];
@@ -18,7 +18,12 @@ export async function castSpeakers(
   cases: readonly Case[],
   voices: Voices,
 ): Promise<{ cases: Case[]; recast: number }> {
-  const recogniser = await startWordRecogniser((error) => Promise.reject(error), { yields: false });
+  const recogniser = await startWordRecogniser(
+    (error) => {
+      throw error;
+    },
+    { yields: false },
+  );
   const known = new Map<string, Promise<boolean>>();
   const understands = (phrase: Phrase, speaker: Speaker): Promise<boolean> => {
     const key = JSON.stringify([phrase, speaker]);

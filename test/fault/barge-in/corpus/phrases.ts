@@ -3,14 +3,19 @@
  * agent says: one to set rules by, one to judge them by. Assent has few words; the sets share the commonest. Spoken by
  * `voices.ts`, told to the emulated recogniser as its vocabulary.
  */
-import type { Speaker } from './voices.ts';
-
 export type SetName = 'tuning' | 'held-out';
 export type Language = 'en' | 'de';
 
 export interface Phrase {
   text: string;
   language: Language;
+}
+
+export interface Speaker {
+  engine: 'flite' | 'espeak';
+  voice: string;
+  /** Of Flite: 1.1 is a tenth higher and faster. */
+  pitch?: number;
 }
 
 export interface PhraseSet {

@@ -5,14 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { createResampler } from '../../../../media/audio/resampler.ts';
 import { FLITE_RATE_HZ, type FliteVoice, loadFliteVoice } from '../../../../media/engines/local/flite-voice.ts';
-import type { Phrase } from './phrases.ts';
-
-export interface Speaker {
-  engine: 'flite' | 'espeak';
-  voice: string;
-  /** Of Flite: 1.1 is a tenth higher and faster. */
-  pitch?: number;
-}
+import type { Phrase, Speaker } from './phrases.ts';
 
 export interface Voices {
   hasEspeak: boolean;
