@@ -175,6 +175,9 @@ export class Conversant implements Agent, ThinkingListener {
       case 'cut':
         this.#cut(event.heardText);
         break;
+      case 'deaf':
+        this.#apologise('stt_error', event.error, 'The recogniser is lost.');
+        break;
       case 'unclear':
         this.#unclear();
         break;
@@ -393,9 +396,13 @@ export class Conversant implements Agent, ThinkingListener {
       message: 'No model answers; the call ends with an apology.',
     });
     const message = 'No language model of the agent answered.';
+    this.#apologise('llm_error', message, message);
+  }
+
+  #apologise(reason: Ending['reason'], error: string, message: string): void {
     const afterMs = Math.round(this.#duty.owedForMs(this.#atMs));
     this.#context.sink.act({ type: 'recovery', what: 'apology', message, afterMs });
-    this.#endWith(this.#lines.apology, 'llm_error', null, message);
+    this.#endWith(this.#lines.apology, reason, null, error);
   }
 
   used(model: number, usage: ModelUsage): void {
