@@ -194,7 +194,6 @@ class Speaking {
       return;
     }
     if (this.#speaks === null) this.#sounds(attempt);
-    if (this.#speaks !== attempt) return;
     const isMulaw = chunk.mulawBytes !== undefined;
     this.#soundMs += (chunk.samples.length / (isMulaw ? 8_000 : this.#rateOf(attempt))) * 1_000;
     const last = chunk.words?.at(-1);

@@ -69,7 +69,13 @@ test('the few calls that a late machine always takes are there for a visitor and
   const { clock, told, room } = rig();
   const gauge = new CallRoomGauge(clock);
   const idle = { busyRatio: 0, lateMs: 0 };
-  const late = { voice: idle, recogniser: idle, providers: idle, pipeline: idle, sockets: { busyRatio: 0.3, lateMs: 45 } };
+  const late = {
+    voice: idle,
+    recogniser: idle,
+    providers: idle,
+    pipeline: idle,
+    sockets: { busyRatio: 0.3, lateMs: 45 },
+  };
   const talking: string[] = [];
   const pass = (ms: number): void => {
     for (let at = 0; at < ms; at += 250) {
