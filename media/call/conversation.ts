@@ -5,7 +5,7 @@
  *
  *   hearing ──► floor ──► caller's input ──► agent ──► say · use a tool · listen · end
  */
-import type { AgentAction } from '../contract/agent.ts';
+import { type AgentAction, DEAF_ENDS_WITHIN_MS } from '../contract/agent.ts';
 import type { CallCommand } from '../contract/call-command.ts';
 import type { EndedReason } from '../contract/call-outcome.ts';
 import { readCheckpoint } from '../contract/checkpoint.ts';
@@ -29,6 +29,8 @@ export class Conversation implements PartsListener {
   #ended = false;
   /** The words of a pause that the agent was told, and not what became of it. */
   #pauseTold: string | null = null;
+  /** The recogniser is lost, and the agent says goodbye. */
+  #deaf: { untilMs: number; error: string } | null = null;
 
   constructor(deps: ConversationDeps, setup: CallSetup) {
     this.#deps = deps;
@@ -99,6 +101,7 @@ export class Conversation implements PartsListener {
       this.#tickEvent.atMs = reporter.nowMs;
       line.tell(this.#tickEvent);
     }
+    if (this.#deaf !== null && reporter.nowMs >= this.#deaf.untilMs) this.finish('stt_error', null, this.#deaf.error);
     if (reporter.nowMs >= this.#latestEndMs) this.finish('max_duration_reached', null, null);
     this.checkpoint();
   }
@@ -184,7 +187,14 @@ export class Conversation implements PartsListener {
   }
 
   recogniserLost(error: Error): void {
-    this.finish('stt_error', null, error.message);
+    if (this.#deaf !== null) return;
+    const { reporter, kind } = this.#deps;
+    if (kind.traits.saysGoodbyeDeaf !== true) {
+      this.finish('stt_error', null, error.message);
+      return;
+    }
+    this.#deaf = { untilMs: reporter.nowMs + DEAF_ENDS_WITHIN_MS, error: error.message };
+    this.#parts.line.tell({ type: 'deaf', atMs: reporter.nowMs, error: error.message });
   }
 
   // ── What is played ────────────────────────────────────────────────────────────────────────────────────

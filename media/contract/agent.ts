@@ -75,6 +75,11 @@ export type AgentEvent =
       /** 0 to 1. */
       confidence?: number;
     }
+  /**
+   * The recogniser is lost for good: nothing will be heard any more. Told to kinds that want it
+   * (`AgentTraits.saysGoodbyeDeaf`), who say so and end the call within `DEAF_ENDS_WITHIN_MS`.
+   */
+  | { type: 'deaf'; atMs: number; error: string }
   /** The caller spoke, but nothing that can be understood. */
   | { type: 'unclear'; atMs: number }
   /**
@@ -199,9 +204,14 @@ export interface AgentContext<Definition = AgentDefinition> {
   sink: AgentSink;
 }
 
+/** From the loss of its recogniser to the end of the call, whether the agent has ended it or not. */
+export const DEAF_ENDS_WITHIN_MS = 15_000;
+
 export interface AgentTraits {
   /** False: operators cannot make it say anything or silence it. */
   isSteerable: boolean;
+  /** A call whose recogniser is lost is ended by the agent, with words. Absent: it ends at once. */
+  saysGoodbyeDeaf?: true;
 }
 
 /** A kind of agent: one entry of `media/threads/agent-kinds.ts`. */

@@ -90,9 +90,9 @@ export interface TurnLatency {
 }
 
 /**
- * How a call went on after something was lost. `pipeline_thread`: another thread took its place. `…_hedge`: nothing came
- * in time, and the next model or voice was asked too; `…_fallback`: it failed or broke off, and the next was asked.
- * `apology`: nobody could answer, and the call was ended with an excuse.
+ * How a call went on after something was lost. `pipeline_thread`: another thread took its place. `…_hedge`: nothing
+ * came in time, and the next model or voice was asked too; `…_fallback`: it failed or broke off, and the next was
+ * asked. `apology`: nobody could answer, or hear, and the call was ended with an excuse.
  */
 export const RECOVERY_KINDS = [
   'pipeline_thread',

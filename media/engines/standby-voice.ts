@@ -1,10 +1,11 @@
 /**
- * Several voices as one: the first speaks, the others stand by. A voice that fails, or whose sound is not there in time,
- * is hedged by the next, and whoever sounds first goes on; one that breaks off is gone on for from the word that it had
- * not said. Behind the same port as each of them, so that whoever speaks knows nothing of it. Made by a pipeline thread
- * for a call whose agent names more than one.
+ * Several voices as one: the first speaks, the others stand by. A voice that fails, or whose sound is not there in
+ * time, is hedged by the next, and whoever sounds first goes on; one that breaks off is gone on for from the word
+ * that it had not said. Behind the same port as each of them, so that whoever speaks knows nothing of it. Made by a
+ * pipeline thread for a call whose agent names more than one.
  *
- *   first ──0.7 s of nothing──► the next too, the faster speaks        speaks ──fault, 0.7 s behind──► the next, the rest
+ *   first ──0.7 s of nothing──► the next too, the faster speaks
+ *   speaks ──fault, 0.7 s behind──► the next, the rest
  */
 import { createResampler } from '../audio/resampler.ts';
 import type { Clock } from '../contract/clock.ts';
@@ -194,7 +195,6 @@ class Speaking {
       return;
     }
     if (this.#speaks === null) this.#sounds(attempt);
-    if (this.#speaks !== attempt) return;
     const isMulaw = chunk.mulawBytes !== undefined;
     this.#soundMs += (chunk.samples.length / (isMulaw ? 8_000 : this.#rateOf(attempt))) * 1_000;
     const last = chunk.words?.at(-1);

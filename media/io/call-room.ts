@@ -1,9 +1,10 @@
 /**
- * How many more calls this process can talk to, by what it measures: how busy voice, recogniser, the threads that speak
- * with providers, pipeline and sockets are, and how late. Two rules. What is late admits nobody until it has caught up. And a call that was accepted costs
- * its share before it shows: a recogniser is not asked for anything until the caller answers, so calls that are young
- * are counted as the load that they will be, by what calls have cost so far. Told to control four times a second
- * (`room`), which counts those that still ring. Pure but for the clock.
+ * How many more calls this process can talk to, by what it measures: how busy voice, recogniser, the threads that
+ * speak with providers, pipeline and sockets are, and how late. Two rules. What is late admits nobody until it has
+ * caught up. And a call that was accepted costs its share before it shows: a recogniser is not asked for anything
+ * until the caller answers, so calls that are young are counted as the load that they will be, by what calls have
+ * cost so far. Told to control four times a second (`room`), which counts those that still ring. Pure but for the
+ * clock.
  */
 import type { Clock } from '../contract/clock.ts';
 import { ALWAYS_CALLS } from '../contract/link-messages.ts';

@@ -1,7 +1,7 @@
 /**
- * How a call went on after what carried it was lost: its `recovery` in the call log, and what the filter `hasRecovery`
- * finds. A pipeline thread that died, a model or a voice that was late or failed, tells of it in the call's events; a media stream that was lost shows in the call's
- * epoch, which counts its streams.
+ * How a call went on after what carried it was lost: its `recovery` in the call log, and what the filter
+ * `hasRecovery` finds. A pipeline thread that died, a model or a voice that was late or failed, tells of it in the
+ * call's events; a media stream that was lost shows in the call's epoch, which counts its streams.
  */
 
 import type { RecoveryKind } from '../../media/contract/conversation.ts';

@@ -182,12 +182,11 @@ export class Answering implements ThinkingListener {
   }
 
   lost(): void {
-    const { sink, lines, duty, atMs } = this.#parts;
+    const { sink } = this.#parts;
     this.reply = null;
     sink.act({ type: 'warning', code: 'llm_lost', message: 'No model answers; the call ends with an apology.' });
     const message = 'No language model of the agent answered.';
-    sink.act({ type: 'recovery', what: 'apology', message, afterMs: Math.round(duty.owedForMs(atMs)) });
-    this.#endings.endWith(lines.apology, 'llm_error', null, message);
+    this.#endings.apologise('llm_error', message, message);
   }
 
   used(model: number, usage: ModelUsage): void {

@@ -110,6 +110,9 @@ export class Conversant implements Agent {
       case 'cut':
         this.#cut(event.heardText);
         break;
+      case 'deaf':
+        this.#endings.apologise('stt_error', event.error, 'The recogniser is lost.');
+        break;
       case 'unclear':
         this.#unclear();
         break;

@@ -15,7 +15,7 @@ const MODEL_ENGINE = 'openai';
 
 export const cascadeKind: AgentKind<CascadeAgent> = {
   kind: 'cascade',
-  traits: { isSteerable: true },
+  traits: { isSteerable: true, saysGoodbyeDeaf: true },
   stateVersion: 1,
   readsVersions: [1],
   create: (context) => new Conversant(context),

@@ -28,6 +28,13 @@ export class Endings {
     this.#parts.speech.line(line);
   }
 
+  /** No answer can come any more. `message` is for the call log. */
+  apologise(reason: Ending['reason'], error: string, message: string): void {
+    const { sink, duty, lines, atMs } = this.#parts;
+    sink.act({ type: 'recovery', what: 'apology', message, afterMs: Math.round(duty.owedForMs(atMs)) });
+    this.endWith(lines.apology, reason, null, error);
+  }
+
   end({ reason, disposition, error }: Ending): void {
     this.#parts.isOver = true;
     this.#answers().drop();

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { AgentEvent } from '../../../../media/contract/agent.ts';
 import { MULAW_8K } from '../../../../media/contract/audio-format.ts';
 import { type FakeCall, type FakeCallOptions, fakeCall } from '../../../support/fakes/fake-call.ts';
 import { FAKE_WORD_MS } from '../../../support/fakes/scripted-engines.ts';
 import { sampleAgent } from '../../../support/sample-agent.ts';
+import { Echo, echoKind } from '../agents/echo-agent.ts';
 
 let call: FakeCall;
 afterEach(() => call.close());
@@ -606,6 +608,29 @@ describe('engines that fail', () => {
     await call.agentFinishes('Could you say that again?');
     expect(call.ends).toEqual([]);
     await call.say(400);
+    await call.runUntil('the end', () => call.ends.length > 0);
+    expect(call.ends[0]).toMatchObject({ reason: 'stt_error', error: 'deaf' });
+  });
+
+  test('a kind that wants to say goodbye is told that its recogniser is lost, once, and has 15 s to end the call', async () => {
+    const told: string[] = [];
+    class Deaf extends Echo {
+      override handle(event: AgentEvent): void {
+        if (event.type === 'deaf') told.push(event.error);
+        super.handle(event);
+      }
+    }
+    const traits = { isSteerable: true, saysGoodbyeDeaf: true } as const;
+    await started({ kind: { ...echoKind, traits, create: (context) => new Deaf(context) } });
+    const broken = { final: { error: new Error('deaf') } };
+    call.ear.turns = Array.from({ length: 5 }, () => broken);
+    await call.agentFinishes('This is an echo, say something that I can say back.');
+    for (let turn = 0; turn < 4; turn++) {
+      await call.say(400);
+      await call.run(3_000);
+    }
+    expect(told).toEqual(['deaf']);
+    expect(call.ends).toEqual([]);
     await call.runUntil('the end', () => call.ends.length > 0);
     expect(call.ends[0]).toMatchObject({ reason: 'stt_error', error: 'deaf' });
   });

@@ -209,6 +209,16 @@ describe('a socket', () => {
     await eventually('its end', () => seen.closed === 1006);
   });
 
+  it('is one of those that are open, by its place among them', async () => {
+    const all = [dial('/v1/picked'), dial('/v1/picked'), dial('/v1/picked')];
+    for (const { socket } of all) if (socket.readyState !== socket.OPEN) await once(socket, 'open');
+    expect(endpoint.strike({ kind: 'reset', on: '/v1/picked', pick: 1 })).toBe(1);
+    await eventually('its end', () => all.some(({ seen }) => seen.closed === 1006));
+    expect(endpoint.strike({ kind: 'reset', on: '/v1/picked' })).toBe(2);
+    expect(endpoint.strike({ kind: 'reset', on: '/v1/none', pick: 0 })).toBe(0);
+    await eventually('their ends', () => all.every(({ seen }) => seen.closed === 1006));
+  });
+
   it('belongs to another after an answer for another request', async () => {
     endpoint.script({ kind: 'foreign_answer', afterMessages: 1 });
     const { socket, heard } = dial();

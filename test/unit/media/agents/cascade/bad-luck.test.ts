@@ -138,6 +138,18 @@ describe('a recogniser', () => {
   });
 });
 
+test('a recogniser that is lost for good: what is being said is left, an apology, and the end', () => {
+  const bench = opened(() => says('Here is a long answer that goes on for a while.', 600));
+  bench.hears('one');
+  bench.run(100);
+  bench.tell({ type: 'deaf', atMs: bench.nowMs, error: 'the key was revoked' });
+  bench.runUntil('the end', () => bench.ends.length > 0);
+  expect(bench.openAsks).toBe(0);
+  expect(bench.said.at(-1)).toMatch(/technical problem/);
+  expect(bench.ends).toEqual([{ type: 'end', reason: 'stt_error', disposition: null, error: 'the key was revoked' }]);
+  expect(recoveries(bench).map((one) => one.split(' ')[0])).toEqual(['apology']);
+});
+
 describe('a model', () => {
   test('that streams nothing: fillers until the other answers, and both are told as recoveries', () => {
     const bench = opened((_request, model) => (model === 0 ? [] : says('Here I am.', 900)));

@@ -278,6 +278,23 @@ describe('answers that are none', () => {
     const final = await b.until('the final', () => b.finals[0]);
     expect(final.text.startsWith('yes')).toBe(true);
   });
+
+  test('words that were asked for in the pause, in vain, are waited for that much less at its end', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('yes please no');
+    fake.last.isStalled = true;
+    await b.silence(600);
+    b.order((ear) => ear.mayBeOver());
+    await b.silence(500);
+    b.order((ear) => ear.turnOver());
+    // 800 ms from the first asking, 300 of them from now.
+    await b.silence(240);
+    expect(b.finals).toEqual([]);
+    await b.silence(120);
+    expect(b.finals).toHaveLength(1);
+  });
 });
 
 test('a line that is dead for a minute leaves no more than ten seconds to be sent', async () => {

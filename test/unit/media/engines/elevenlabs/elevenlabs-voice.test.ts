@@ -84,6 +84,17 @@ test('a text is a context that is opened, given whole, flushed and closed for mo
   expect(one.told.error).toBeUndefined();
 });
 
+test.each([
+  ['eleven_flash_v2_5', 'en-US', 'en'],
+  ['eleven_turbo_v2_5', 'pt_BR', 'pt'],
+  ['eleven_multilingual_v2', 'en-US', null],
+])('%s is told the language %s as %s', async (model, language, told) => {
+  const s = await started({ model, language });
+  const one = say(s.voice, 'Hello there.');
+  await until(s, 'the end', () => one.told.isDone);
+  expect(s.fake.last.url.searchParams.get('language_code')).toBe(told);
+});
+
 test('calls of a connection share a socket, three texts at a time; another workspace has its own', async () => {
   const s = await started();
   const all = [CALL, 'call-2', CALL, 'call-2', CALL].map((call) => say(s.voiceOf(call), 'A text that goes on.'));
