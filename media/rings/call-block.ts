@@ -6,9 +6,9 @@
  * Barge-in is one number: the pipeline raises `generation`; the I/O thread, at its next tick, sends the carrier's
  * clear, drops what is queued of older generations, settles the playhead and stores the number in `appliedGeneration`.
  * No frame of an older generation is ever sent after that.
- * `sentSeq`, `playedSeq`, `streamMs`, `runSentAtMs` and `heardChars` are stored plainly, once a frame at least: whole words, each with one
- * writer, seen by the other thread at the latest with the ring's next atomic store. What
- * decides (the generations) is atomic.
+ * `sentSeq`, `playedSeq`, `streamMs`, `runSentAtMs` and `heardChars` are stored plainly, once a frame at least: whole
+ * words, each with one writer, seen by the other thread at the latest with the ring's next atomic store. What decides
+ * (the generations) is atomic.
  */
 import { frameBytesOf, type LegFormat } from '../contract/audio-format.ts';
 import type { CallSetup } from '../contract/link-messages.ts';

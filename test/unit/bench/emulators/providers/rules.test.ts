@@ -16,6 +16,7 @@ test('a rule for one model does not answer for another', () => {
       messages: [{ role: 'user', text: 'hello' }],
       tools: [],
       toolChoice: 'auto',
+      responseFormat: { type: 'text' },
     } as unknown as ChatRequest);
   expect(asked('first')).toMatchObject({ rule: '0', scripted: { streamsNothing: true } });
   expect(asked('second')).toMatchObject({ rule: 'otherwise', text: 'Fine.' });
