@@ -7,7 +7,9 @@ import { valueFor } from './strict-schema.ts';
 
 /** Null where it was asked to converse. `obeysCaller`: it does what the transcript asks it to do. */
 export function readingFor({ messages, responseFormat }: ChatRequest, obeysCaller = false): string | null {
-  const told = objectIn(messages.at(-1)?.text ?? '');
+  const last = messages.at(-1);
+  // What a tool answered is JSON too.
+  const told = last?.role === 'user' ? objectIn(last.text) : null;
   if (responseFormat.type === 'text' && told === null) return null;
   const turns = (Array.isArray(told?.['turns']) ? told['turns'] : []) as {
     turnId: string;
