@@ -26,12 +26,16 @@ const STORMS = ['fault/random-deaths', 'alone/siege', 'fault/webhook-history'].m
 
 /** Of those that take a minute, the longest first: one that began last would be waited for alone. */
 const LONGEST = [
+  'fault/cascade-faults',
+  'browser/free-conversation',
   'alone/ordinary-calls',
+  'fault/canaries',
   'fault/process-death',
   'alone/free-conversation',
   'alone/live-session',
   'fault/thread-death',
   'fault/webhook-history',
+  'integration/providers/conformance',
   'integration/placements',
   'integration/emulators/deepgram',
   'integration/engines',
