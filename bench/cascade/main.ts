@@ -236,8 +236,8 @@ try {
   const ended = await running;
   loads.push(loadavg()[0]!);
   const lateness: Record<string, number> = {};
-  for (const provider of PROVIDERS) lateness[provider] = (await providers.timedJournal(provider)).maxLatenessMs;
-  const bytes = new VoiceBytes((await providers.timedJournal('elevenlabs')).entries);
+  for (const provider of PROVIDERS) lateness[provider] = (await providers.journal(provider)).maxLatenessMs;
+  const bytes = new VoiceBytes((await providers.journal('elevenlabs')).entries);
   for (const [call, one] of ended.entries()) {
     if (one.status === 'rejected') faults.push(`call ${call}: ${(one.reason as Error).message}`);
     else {

@@ -3,7 +3,7 @@
  * of these texts. Calls share sockets and say the same, so texts are given out in the order in which they were asked
  * for. Pure.
  */
-import type { TimedEntry } from '../harness/providers-process.ts';
+import type { JournalEntry } from '../harness/providers-process.ts';
 
 interface Spoken {
   text: string;
@@ -17,7 +17,7 @@ const SLACK_MS = 10;
 export class VoiceBytes {
   readonly #open: Spoken[];
 
-  constructor(entries: readonly TimedEntry[]) {
+  constructor(entries: readonly JournalEntry[]) {
     this.#open = spokenIn(entries);
   }
 
@@ -30,7 +30,7 @@ export class VoiceBytes {
   }
 }
 
-function spokenIn(entries: readonly TimedEntry[]): Spoken[] {
+function spokenIn(entries: readonly JournalEntry[]): Spoken[] {
   const texts = new Map<string, Spoken>();
   const spoken: Spoken[] = [];
   for (const { type, exchange, message, atEpochMs } of entries) {

@@ -19,21 +19,26 @@ export interface ProvidersProcess {
   fault(provider: string, faults: readonly object[], now?: boolean): Promise<void>;
   /** A key that was revoked counts again. */
   allow(provider: string, key: string): Promise<void>;
-  /** What a provider received and sent, without sound and keys. */
-  journal(provider: string): Promise<Record<string, unknown>[]>;
-  /** How late an emulator said what it had to say, at worst: where that is much, silences are its own. */
-  maxLatenessMs(provider: string): Promise<number>;
-  /** The same from when it was cleared last, in wall-clock time, and how late it ran at worst. */
-  timedJournal(provider: string): Promise<{ entries: TimedEntry[]; maxLatenessMs: number; forgotten: number }>;
+  /** Since it was cleared last. */
+  journal(provider: string): Promise<ProviderJournal>;
   clearJournal(provider: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface TimedEntry {
+/** What a provider received and sent, without sound and keys. */
+export interface ProviderJournal {
+  entries: JournalEntry[];
+  /** How late it said what it had to say, at worst: where that is much, silences are its own. */
+  maxLatenessMs: number;
+}
+
+export interface JournalEntry {
   atEpochMs: number;
   exchange: string;
   type: string;
   message?: unknown;
+  /** Of a model: what it was asked with. */
+  messages?: unknown;
 }
 
 const KEY = 'emulated-key';
@@ -103,20 +108,13 @@ export async function startProvidersProcess(options: {
       await ask(provider, 'POST', '/keys', { allow: revoked });
     },
     async journal(provider) {
-      return ((await ask(provider, 'GET', '/journal')) as { entries: Record<string, unknown>[] }).entries;
-    },
-    async maxLatenessMs(provider) {
-      return ((await ask(provider, 'GET', '/journal')) as { maxLatenessMs: number }).maxLatenessMs;
-    },
-    async timedJournal(provider) {
-      const { epochAtZeroMs, maxLatenessMs, forgotten, entries } = (await ask(provider, 'GET', '/journal')) as {
+      const { epochAtZeroMs, maxLatenessMs, entries } = (await ask(provider, 'GET', '/journal')) as {
         epochAtZeroMs: number;
         maxLatenessMs: number;
-        forgotten: number;
-        entries: (Omit<TimedEntry, 'atEpochMs'> & { atMs: number })[];
+        entries: (Omit<JournalEntry, 'atEpochMs'> & { atMs: number })[];
       };
       const timed = entries.map(({ atMs, ...entry }) => ({ ...entry, atEpochMs: epochAtZeroMs + atMs }));
-      return { entries: timed, maxLatenessMs, forgotten };
+      return { entries: timed, maxLatenessMs };
     },
     async clearJournal(provider) {
       await ask(provider, 'DELETE', '/journal');

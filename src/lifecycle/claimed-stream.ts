@@ -100,7 +100,7 @@ export async function setupOfStream(
     enterprise: call.enterprise,
     agentId: call.agentId,
     agentVersion: call.agentVersion,
-    agent: await withTablePrices(database, agent, grants),
+    agent: await withTablePrices(database, agent, grants, atEpochMs),
     placeholders: placeholdersOf(call, agent, atEpochMs),
     carrier: call.carrier,
     answeredAtEpochMs: (call.answeredAt ?? new Date(atEpochMs)).getTime(),

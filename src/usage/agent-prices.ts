@@ -12,16 +12,16 @@ import { listPrices, type Price } from './prices.ts';
 /** The limit of an agent is in it. */
 const LIMIT_CURRENCY = 'USD';
 
-/** The agent with the table's prices in `think`. */
+/** The agent with the prices in `think` that the table has at that time. */
 export async function withTablePrices(
   database: Queryable,
   agent: AgentDefinition,
   grants: readonly Pick<ConnectionGrant, 'name' | 'provider'>[] | undefined,
+  atEpochMs: number,
 ): Promise<AgentDefinition> {
   if (agent.kind !== 'cascade' || agent.limits?.costUsd === undefined || grants === undefined) return agent;
-  const nowMs = Date.now();
   const prices = (await listPrices(database, { history: true })).filter(
-    ({ currency, effectiveAt }) => currency === LIMIT_CURRENCY && effectiveAt.getTime() <= nowMs,
+    ({ currency, effectiveAt }) => currency === LIMIT_CURRENCY && effectiveAt.getTime() <= atEpochMs,
   );
   const think = agent.think.map((entry) => {
     const provider = grants.find(({ name }) => name === entry.connection)?.provider;

@@ -53,7 +53,7 @@ export async function runDeath(
   const entries = await Promise.all(
     callUuids.map((callUuid) => client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null, ENDS_WITHIN_MS)),
   );
-  const told = (await providers.journal('openai')).flatMap(({ type, messages }) =>
+  const told = (await providers.journal('openai')).entries.flatMap(({ type, messages }) =>
     type === 'answered' ? [JSON.stringify(messages).toLowerCase()] : [],
   );
   const last = told.slice(-3 * calls);

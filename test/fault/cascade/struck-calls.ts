@@ -59,7 +59,7 @@ export async function runStruckCalls(options: StruckCallsOptions): Promise<Struc
     strikeAsTheySpeak(gateway, plan, providers, tool, struck);
     const done = await takeCalls(gateway, plan, atOnce, say);
     const latenessMs: Record<string, number> = {};
-    for (const name of Object.keys(providers.origins)) latenessMs[name] = await providers.maxLatenessMs(name);
+    for (const name of Object.keys(providers.origins)) latenessMs[name] = (await providers.journal(name)).maxLatenessMs;
     return { calls: done, struck, latenessMs };
   } finally {
     await world.close();

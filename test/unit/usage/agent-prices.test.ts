@@ -33,7 +33,7 @@ const price = (model: string, unit: string, priceMicros: number, currency = 'USD
     effectiveAt: new Date(Date.now() + inMs),
   });
 const pricesOf = async (of: CascadeAgent) =>
-  ((await withTablePrices(kit.database, of, GRANTS)) as CascadeAgent).think.map((entry) => entry.price);
+  ((await withTablePrices(kit.database, of, GRANTS, Date.now())) as CascadeAgent).think.map((entry) => entry.price);
 
 it('the table outranks the agent, per million tokens; a model’s own price outranks that of all', async () => {
   await price('*', 'input_tokens', 500);
@@ -69,5 +69,5 @@ it('an agent without such a limit is left as it is', async () => {
   await price('*', 'input_tokens', 500);
   await price('*', 'output_tokens', 500);
   const whole = agent();
-  expect(await withTablePrices(kit.database, whole, GRANTS)).toBe(whole);
+  expect(await withTablePrices(kit.database, whole, GRANTS, Date.now())).toBe(whole);
 });
