@@ -5,6 +5,7 @@
  */
 import { createHash, createHmac } from 'node:crypto';
 import { type GivenKeys, hkdfKeys } from '../sealing/master-keys.ts';
+import type { Queryable } from '../store/database.ts';
 
 export interface StreamTokens {
   /**
@@ -26,4 +27,30 @@ export function createStreamTokens(masterKeys: GivenKeys): StreamTokens {
 /** What the database keeps of a token. */
 export function sha256OfToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
+}
+
+/**
+ * The token to tell the carrier. While the master key is rotated a doubled callback may come after the turn: the
+ * address that was given stays the one.
+ */
+export async function givenToken(
+  database: Queryable,
+  call: { callUuid: string; epoch: number },
+  tokens: StreamTokens,
+): Promise<string> {
+  const [newest = '', ...former] = tokens.tokensOf(call);
+  if (former.length === 0) return newest;
+  const [row] = await database.query<{ sha256: Buffer | null }>(
+    'SELECT media_token_sha256 AS sha256 FROM calls WHERE call_uuid = $1',
+    [call.callUuid],
+  );
+  return former.find((token) => row?.sha256?.equals(sha256OfToken(token)) === true) ?? newest;
+}
+
+/** From now on the stream is claimed with this token, once. */
+export async function patchMediaToken(tx: Queryable, callUuid: string, token: string): Promise<void> {
+  await tx.query('UPDATE calls SET media_token_sha256 = $2, media_token_used_at = NULL WHERE call_uuid = $1', [
+    callUuid,
+    sha256OfToken(token),
+  ]);
 }

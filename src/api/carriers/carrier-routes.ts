@@ -6,7 +6,6 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { EndedReason } from '../../../media/contract/call-outcome.ts';
 import { formatAtCarrier } from '../../../media/contract/carriers.ts';
 import { type Clock, pause } from '../../../media/contract/clock.ts';
 import { VOUCHED_HEADER, type Vouched } from '../../../media/contract/vouched.ts';
@@ -15,11 +14,11 @@ import { type CallRow, lockCall, readOwnCall } from '../../calls/call-row.ts';
 import { ActedOnBefore, noteActedOn, wasActedOn } from '../../carriers/acted-on.ts';
 import type { CallbackRequest, Carrier, CarrierEvent } from '../../carriers/carrier.ts';
 import type { CarrierRegistry } from '../../carriers/registry.ts';
+import { CarrierReport, mayTalk, type WantedStream } from '../../lifecycle/carrier-report.ts';
 import type { LineCarriers } from '../../lifecycle/line-carriers.ts';
-import type { Observation } from '../../lifecycle/observe.ts';
-import { type StreamTokens, sha256OfToken } from '../../lifecycle/stream-token.ts';
+import { givenToken, type StreamTokens } from '../../lifecycle/stream-token.ts';
 import type { Transitions } from '../../lifecycle/transition.ts';
-import type { Database, Queryable } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 
 export interface CarrierRoutesDeps {
   database: Database;
@@ -59,8 +58,6 @@ interface Verified {
   signature: string;
 }
 
-/** A call whose streams are lost so often within a minute is ended: what loses them would lose the next one too. */
-const MOST_REOPENED_A_MINUTE = 3;
 /** The last turn of a lost stream gets so long to be written, so that the next one goes on after it. */
 const LAST_WORD_LIMIT_MS = 2_000;
 const LAST_WORD_POLL_MS = 50;
@@ -68,7 +65,6 @@ const LAST_WORD_POLL_MS = 50;
 const LONE_PROCESS_PAUSE_SECONDS = 3;
 
 const BODY_LIMIT_BYTES = 64 * 1024;
-const STREAM_REOPENED = 'stream.reopened';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** One log line a call for forged callbacks; more calls than this are not remembered. */
 const MAX_REMEMBERED_FORGERIES = 1_000;
@@ -133,14 +129,14 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
   async function openStream(callUuid: string, carrier: Carrier): Promise<Document | null> {
     const call = await readOwnCall(deps.database, callUuid);
     if (call === undefined || !mayTalk(call) || call.mediaTokenUsedAt !== null) return null;
-    const token = await givenToken(deps.database, callUuid, deps.streamTokens.tokensOf(call));
+    const token = await givenToken(deps.database, call, deps.streamTokens);
     return streamDocument(callUuid, carrier, token);
   }
 
   /** Resolves with the document that the carrier must follow, or null when it needs none. */
   async function observed(callback: Verified, event: CarrierEvent): Promise<Document | null> {
     const { callUuid } = callback.call;
-    const alongside = (tx: Queryable): Promise<void> => noteActedOn(tx, callUuid, callback.signature);
+    const { apply } = deps.transitions;
     switch (event.type) {
       case 'answered':
         return answered(callback, event.carrierCallId);
@@ -148,13 +144,13 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
         return streamOver(callback, event.carrierCallId);
       case 'ringing': {
         const { carrierCallId } = event;
-        await deps.transitions.apply(callUuid, { type: 'carrier.ringing', carrierCallId }, { alongside });
+        await apply(callUuid, { type: 'carrier.ringing', carrierCallId }, reportOf(callback, 'none'));
         return null;
       }
       case 'ended': {
         // Where media still talks, the end waits for its last word; the carrier does not wait for ours.
         const { carrierCallId, end } = event;
-        await deps.transitions.apply(callUuid, { type: 'carrier.ended', carrierCallId, end }, { alongside });
+        await apply(callUuid, { type: 'carrier.ended', carrierCallId, end }, reportOf(callback, 'none'));
         return null;
       }
       case 'stream':
@@ -169,53 +165,32 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     }
   }
 
-  async function answered(
-    { call: { callUuid }, carrier, signature }: Verified,
-    carrierCallId: string,
-  ): Promise<Document> {
-    const observation: Observation = { type: 'carrier.answered', carrierCallId };
-    let token: string | null = null;
-    const applied = await deps.transitions.apply(callUuid, observation, {
-      async alongside(tx: Queryable, call: CallRow) {
-        await noteActedOn(tx, callUuid, signature);
-        // A stream that runs is not opened a second time.
-        if (!mayTalk(call) || call.mediaTokenUsedAt !== null) return;
-        token = await givenToken(tx, callUuid, deps.streamTokens.tokensOf(call));
-        await patchMediaToken(tx, callUuid, token);
-      },
-    });
-    if (typeof applied === 'string' || token === null) return carrier.hangupDocument();
-    return streamDocument(callUuid, carrier, token);
+  function reportOf({ signature }: Verified, wanted: WantedStream): CarrierReport {
+    return new CarrierReport(deps, signature, wanted);
+  }
+
+  async function answered(callback: Verified, carrierCallId: string): Promise<Document> {
+    const { callUuid } = callback.call;
+    const report = reportOf(callback, 'once');
+    await deps.transitions.apply(callUuid, { type: 'carrier.answered', carrierCallId }, report);
+    return documentFor(callback, report);
   }
 
   /** Nobody has ended the call, but its stream is gone: it goes on in whatever process takes the next one. */
-  async function streamOver({ call, carrier, signature }: Verified, carrierCallId: string): Promise<Document> {
-    const { callUuid } = call;
-    if (await wasActedOn(deps.database, callUuid, signature)) throw new ActedOnBefore();
+  async function streamOver(callback: Verified, carrierCallId: string): Promise<Document> {
+    const { callUuid } = callback.call;
+    if (await wasActedOn(deps.database, callUuid, callback.signature)) throw new ActedOnBefore();
     await lastWord(callUuid);
-    let token: string | null = null;
-    let lostTooOften: EndedReason | null = null;
-    const observation: Observation = { type: 'carrier.stream_over', carrierCallId };
-    const applied = await deps.transitions.apply(callUuid, observation, {
-      async alongside(tx: Queryable, call: CallRow) {
-        await noteActedOn(tx, callUuid, signature);
-        if (!mayTalk(call)) return;
-        const atEpochMs = deps.clock.epochMs();
-        if ((await timesReopened(tx, callUuid, atEpochMs - 60_000)) >= MOST_REOPENED_A_MINUTE) {
-          lostTooOften = call.epoch > 0 ? 'node_lost' : 'no_media';
-          return;
-        }
-        token = await givenToken(tx, callUuid, deps.streamTokens.tokensOf(call));
-        await patchMediaToken(tx, callUuid, token);
-        const data = { lostEpoch: call.epoch, lostMediaId: call.ownerMediaId };
-        await appendCallLog(tx, callUuid, [{ kind: STREAM_REOPENED, data, atEpochMs }]);
-      },
-    });
-    if (lostTooOften !== null) {
-      await deps.transitions.apply(callUuid, { type: 'end.asked', reason: lostTooOften, hangupBy: 'platform' });
+    const report = reportOf(callback, 'again');
+    await deps.transitions.apply(callUuid, { type: 'carrier.stream_over', carrierCallId }, report);
+    if (report.lostTooOften !== null) {
+      await deps.transitions.apply(callUuid, { type: 'end.asked', reason: report.lostTooOften, hangupBy: 'platform' });
     }
-    if (typeof applied === 'string' || token === null) return carrier.hangupDocument();
-    return streamDocument(callUuid, carrier, token);
+    return documentFor(callback, report);
+  }
+
+  function documentFor({ call, carrier }: Verified, { token }: CarrierReport): Document {
+    return token === null ? carrier.hangupDocument() : streamDocument(call.callUuid, carrier, token);
   }
 
   function lastWord(callUuid: string): Promise<void> {
@@ -252,40 +227,6 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
       await appendCallLog(tx, call.callUuid, [{ ...line, atEpochMs: deps.clock.epochMs() }]);
     });
   }
-}
-
-/** Nobody and nothing has ended it. */
-function mayTalk(call: CallRow): boolean {
-  return call.status === 'in_progress' && call.carrierEndedAt === null && call.ending === null;
-}
-
-/**
- * While the master key is rotated a doubled callback may come after the turn: the address that was given stays the one.
- */
-async function givenToken(database: Queryable, callUuid: string, tokens: readonly string[]): Promise<string> {
-  const [newest = '', ...former] = tokens;
-  if (former.length === 0) return newest;
-  const [row] = await database.query<{ sha256: Buffer | null }>(
-    'SELECT media_token_sha256 AS sha256 FROM calls WHERE call_uuid = $1',
-    [callUuid],
-  );
-  return former.find((token) => row?.sha256?.equals(sha256OfToken(token)) === true) ?? newest;
-}
-
-async function patchMediaToken(tx: Queryable, callUuid: string, token: string): Promise<void> {
-  await tx.query('UPDATE calls SET media_token_sha256 = $2, media_token_used_at = NULL WHERE call_uuid = $1', [
-    callUuid,
-    sha256OfToken(token),
-  ]);
-}
-
-async function timesReopened(tx: Queryable, callUuid: string, sinceEpochMs: number): Promise<number> {
-  const rows = await tx.query('SELECT 1 AS one FROM call_events WHERE call_uuid = $1 AND kind = $2 AND at > $3', [
-    callUuid,
-    STREAM_REOPENED,
-    new Date(sinceEpochMs),
-  ]);
-  return rows.length;
 }
 
 function sendDocument(reply: FastifyReply, document: Document): FastifyReply {

@@ -14,7 +14,7 @@ import type { Principal } from '../authentication.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { PLACED_HEADERS, PLACING_CODES, PLACING_HEADERS } from '../outbound-call/answers.ts';
-import { answerOrRefuseOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
+import { beginExchange, idempotencyKeyOf, orRefused } from '../outbound-call/idempotent-exchange.ts';
 import { type AskedCall, type PlacingDeps, placeAndAnswer } from '../outbound-call/place-and-answer.ts';
 import { outboundCallBody } from '../outbound-call/request-body.ts';
 import { prefersRepresentation, sendStored } from '../outbound-call/stored-answer.ts';
@@ -86,9 +86,11 @@ export function registerLeadCall(app: FastifyInstance, guard: Guard, deps: Placi
       const read = readLeadCall(body, principal.slug);
       if (!read.ok) throw new Refusal(read.code);
       const scope = key === null ? null : { workspaceId: principal.workspaceId, methodPath, key };
-      const answer = await answerOrRefuseOnce(deps, scope, body, async () =>
+      const exchange = await beginExchange(deps, scope, body);
+      if (exchange.answer !== null) return sendStored(reply, exchange.answer);
+      const placed = leadCall(deps, principal, leadId, read.call).then((call) =>
         placeAndAnswer(deps, {
-          ...(await leadCall(deps, principal, leadId, read.call)),
+          ...call,
           idempotencyKey: key,
           idempotencyPath: methodPath,
           requestId: request.id,
@@ -96,7 +98,7 @@ export function registerLeadCall(app: FastifyInstance, guard: Guard, deps: Placi
           fullAnswer: prefersRepresentation(request.headers['prefer']),
         }),
       );
-      return sendStored(reply, answer);
+      return sendStored(reply, await exchange.settle(orRefused(placed)));
     },
   });
 }

@@ -12,7 +12,7 @@ import { finishIdempotent, type IdempotencyScope } from '../../store/idempotency
 import type { Principal } from '../authentication.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
-import { answerOrRefuseOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
+import { beginExchange, idempotencyKeyOf, orRefused } from '../outbound-call/idempotent-exchange.ts';
 import { type Answer, sendStored } from '../outbound-call/stored-answer.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
@@ -52,10 +52,10 @@ export function registerCreateLead(app: FastifyInstance, guard: Guard, deps: Lea
       if (!read.ok) throw refusalOf(read.fault);
       if (given['enterprise'] !== principal.slug) throw new Refusal('unauthorized');
       const scope = key === null ? null : { workspaceId: principal.workspaceId, methodPath: `POST ${LEADS_PATH}`, key };
-      const answer = await answerOrRefuseOnce(deps, scope, body, () =>
-        createLead(deps, principal, read.value, scope, changedBy(request)),
-      );
-      return sendStored(reply, answer);
+      const exchange = await beginExchange(deps, scope, body);
+      if (exchange.answer !== null) return sendStored(reply, exchange.answer);
+      const created = createLead(deps, principal, read.value, scope, changedBy(request));
+      return sendStored(reply, await exchange.settle(orRefused(created)));
     },
   });
 }

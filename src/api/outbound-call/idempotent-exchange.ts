@@ -1,7 +1,7 @@
 /**
- * Answers a request once per `Idempotency-Key` (contract §2). Without the header it only runs the work. The first
- * request with a key runs; a repeat gets the stored answer, or is told why there is none. Routes come here with a body
- * that they have understood.
+ * Answers a request once per `Idempotency-Key` (contract §2); without the header nothing is kept. The first request
+ * with a key runs; a repeat gets the stored answer, or is told why there is none. Routes come here with a body that
+ * they have understood, do the work themselves, and settle with its answer.
  *
  *   2xx, and what judged the call itself (steps 10, 11 and 14)   → stored
  *   all else: not understood after all, 429, 5xx                 → key released, for the mended or repeated request
@@ -51,29 +51,26 @@ export function idempotencyKeyOf(header: string | string[] | undefined): string 
   return key;
 }
 
-/** As `answerOnce`; a refusal of the work becomes an answer, so that a final one can be stored under the key. */
-export function answerOrRefuseOnce(...[deps, scope, body, work]: Parameters<typeof answerOnce>): Promise<StoredAnswer> {
-  return answerOnce(deps, scope, body, async () => {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof Refusal) return refusedAnswer(error, null);
-      throw error;
-    }
-  });
-}
+/** The answer that is stored under the key, or the one that is about to be made. */
+export type Exchange =
+  | { answer: StoredAnswer }
+  | {
+      answer: null;
+      /** Stores what `work` resolves with and resolves with it; rejects as it does. */
+      settle(work: Promise<Answer>): Promise<StoredAnswer>;
+    };
 
-export async function answerOnce(
+/** Begins a request's only exchange under its key; the caller then answers with `answer`, or does the work. */
+export async function beginExchange(
   deps: { database: Queryable; log: Logger },
   scope: IdempotencyScope | null,
   body: unknown,
-  work: () => Promise<Answer>,
-): Promise<StoredAnswer> {
-  if (scope === null) return work();
+): Promise<Exchange> {
+  if (scope === null) return { answer: null, settle: (work) => work };
   const start = await beginIdempotent(deps.database, scope, bodySha256(body));
   switch (start.kind) {
     case 'replay':
-      return { ...start.answer, headers: { ...start.answer.headers, 'idempotent-replayed': 'true' } };
+      return { answer: { ...start.answer, headers: { ...start.answer.headers, 'idempotent-replayed': 'true' } } };
     case 'running':
       throw new Refusal('request_in_progress', { retryAfterSeconds: RETRY_RUNNING_SECONDS });
     case 'unknown':
@@ -81,11 +78,18 @@ export async function answerOnce(
     case 'mismatch':
       throw new Refusal('idempotency_key_reused');
     case 'started':
-      break;
+      return { answer: null, settle: (work) => settle(deps, scope, work) };
   }
+}
+
+async function settle(
+  deps: { database: Queryable; log: Logger },
+  scope: IdempotencyScope,
+  work: Promise<Answer>,
+): Promise<StoredAnswer> {
   let answer: Answer;
   try {
-    answer = await work();
+    answer = await work;
   } catch (error) {
     // A throw says nothing of the carrier: only a key under which no call was begun may be used again.
     await settleQuietly(deps.log, scope, async () => {
@@ -100,6 +104,16 @@ export async function answerOnce(
       : releaseIdempotent(deps.database, scope);
   });
   return answer;
+}
+
+/** A refusal as an answer, so that a final one can be stored under the key. */
+export async function orRefused(work: Promise<Answer>): Promise<Answer> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Refusal) return refusedAnswer(error, null);
+    throw error;
+  }
 }
 
 function isFinal({ status, headers }: StoredAnswer): boolean {

@@ -9,7 +9,7 @@ import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { PLACED_HEADERS, PLACING_CODES, PLACING_HEADERS, placedAnswer } from './answers.ts';
-import { answerOrRefuseOnce, idempotencyKeyOf } from './idempotent-exchange.ts';
+import { beginExchange, idempotencyKeyOf, orRefused } from './idempotent-exchange.ts';
 import { type PlacingDeps, placeAndAnswer } from './place-and-answer.ts';
 import { outboundCallBody, readOutboundCall } from './request-body.ts';
 import { prefersRepresentation, sendStored } from './stored-answer.ts';
@@ -56,19 +56,19 @@ export function registerOutboundCall(app: FastifyInstance, guard: Guard, deps: P
         idempotencyKey === null
           ? null
           : { workspaceId: principal.workspaceId, methodPath: METHOD_PATH, key: idempotencyKey };
-      const answer = await answerOrRefuseOnce(deps, scope, body, () =>
-        placeAndAnswer(deps, {
-          ...call,
-          principal,
-          lead: null,
-          idempotencyKey,
-          idempotencyPath: METHOD_PATH,
-          requestId: request.id,
-          by: changedBy(request),
-          fullAnswer: prefersRepresentation(request.headers['prefer']),
-        }),
-      );
-      return sendStored(reply, answer);
+      const exchange = await beginExchange(deps, scope, body);
+      if (exchange.answer !== null) return sendStored(reply, exchange.answer);
+      const placed = placeAndAnswer(deps, {
+        ...call,
+        principal,
+        lead: null,
+        idempotencyKey,
+        idempotencyPath: METHOD_PATH,
+        requestId: request.id,
+        by: changedBy(request),
+        fullAnswer: prefersRepresentation(request.headers['prefer']),
+      });
+      return sendStored(reply, await exchange.settle(orRefused(placed)));
     },
   });
 }

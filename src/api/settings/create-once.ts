@@ -10,7 +10,7 @@ import { sealedPlace } from '../../sealing/sealed-places.ts';
 import type { Sealer } from '../../sealing/sealer.ts';
 import type { Database } from '../../store/database.ts';
 import { finishIdempotent, type IdempotencyScope } from '../../store/idempotency-keys.ts';
-import { answerOnce, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
+import { beginExchange, idempotencyKeyOf } from '../outbound-call/idempotent-exchange.ts';
 import { type Answer, sendStored } from '../outbound-call/stored-answer.ts';
 import { Refusal } from '../refusal.ts';
 
@@ -45,7 +45,8 @@ export async function createOnce<Made>(
     return { status, body: text, headers, callUuid: null, outcomeUnknown: false };
   };
   const database = scope === null ? deps.database : finishing(deps.database, scope, sealed);
-  const stored = await answerOnce(deps, scope, body, async () => sealed(await args.run(database)));
+  const exchange = await beginExchange(deps, scope, body);
+  const stored = exchange.answer ?? (await exchange.settle(args.run(database).then(sealed)));
   return sendStored(reply, { ...stored, body: deps.sealer.open(Buffer.from(stored.body, 'base64'), place) });
 }
 
