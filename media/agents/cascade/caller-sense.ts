@@ -6,9 +6,9 @@ import type { SaidWords, WordSense } from '../../contract/agent.ts';
 
 /** Or nothing yet: who hesitates is waited for, and has not said anything. */
 const ASSENT =
-  /^(?:(?:uh huh|mm+ ?hm+|mhm+|h?m+|okay|ok|right|exactly|i see|yeah|yep|yes|sure|alright|all right|got it|understood|of course|go on|great|good|fine|ja|jo|genau|aha|ah|ach so|achso|ach ja|alles klar|klar|na klar|gut|stimmt|richtig|verstehe|verstanden|sicher|natürlich|prima|super|passt|in ordnung|u+h+|u+m+|e+r+m*|äh+m*|oui|d'accord|sí|si|vale|claro) ?)+$/;
+  /^(?:(?:uh huh|mm+ ?hm+|mhm+|h?m+|huh|okay|ok|right|exactly|i see|yeah|yep|yes|sure|alright|all right|got it|understood|of course|go on|great|good|fine|ja|jo|genau|aha|ah|ach so|achso|ach ja|alles klar|klar|na klar|gut|stimmt|richtig|verstehe|verstanden|sicher|natürlich|prima|super|passt|in ordnung|u+h+|u+m+|e+r+m*|äh+m*|oui|d'accord|sí|si|vale|claro) ?)+$/;
 /** Sounds that a cough makes too: they answer nothing. */
-const MURMUR = /^(?:(?:uh huh|mm+ ?hm+|mhm+|h?m+|aha|ah|u+h+|u+m+|e+r+m*|äh+m*) ?)+$/;
+const MURMUR = /^(?:(?:uh huh|mm+ ?hm+|mhm+|h?m+|huh|aha|ah|u+h+|u+m+|e+r+m*|äh+m*) ?)+$/;
 const HOLD =
   /^(?:(?:please|just|oh|um|uh) )*(?:wait|hold on|hang on|one moment|one second|one sec|just a moment|just a second|wait a moment|wait a second|give me a (?:moment|second|minute)|moment|moment bitte|einen moment(?: bitte)?|un momento|un instant|attendez|(?:einen )?(?:moment|augenblick|sekunde)(?: mal)?(?: bitte)?|(?:warte|warten sie)(?: mal)?(?: bitte)?)(?: please)?$/;
 const GOODBYE =

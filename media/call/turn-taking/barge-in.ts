@@ -6,7 +6,8 @@
  *   250 ms of speech ──► pause (what is queued is dropped, the place is kept)
  *   words that answer or interrupt, unchanged for 120 ms; or 1.2 s of speech that is no assent ──► commit: the agent is
  *   cut at what was heard
- *   an ear that knows all words: one word alone has to stand for 300 ms; and sound in which it hears none but assent is
+ *   an ear that knows all words: one word alone has to stand for 700 ms (a result that
+ *   is more than a guess mostly comes sooner, and ends the turn); and sound in which it hears none but assent is
  *   no interruption, however long: after 1.8 s of it ──► go on, and only words stop the agent from there
  *   the turn ends (200 ms after understood words, else 1.2 s of silence) ──► commit or go on, by the final result
  */
@@ -17,8 +18,11 @@ export type BargeInOutcome = 'commit' | 'backchannel' | 'resume';
 
 const PAUSE_AFTER_MS = 250;
 const STABLE_WORDS_MS = 120;
-/** A first guess at a noise, or at the beginning of a longer word, is mostly one. */
-const STABLE_WORD_MS = 300;
+/**
+ * A first guess at a noise, or at the beginning of a longer word, is mostly one (“aber” of “alright”). The agent is
+ * silent by then, so that nobody hears the wait.
+ */
+const STABLE_WORD_MS = 700;
 const LONG_SPEECH_MS = 1_200;
 const LONG_ASSENT_MS = 2_400;
 /** A recogniser that hears everything has told its first words long before. */

@@ -37,8 +37,10 @@ export interface RunReport {
   verdicts: Verdict[];
   faults: string[];
   hasEspeak: boolean;
-  /** Clips that another speaker says, as the recogniser did not understand the first in a quiet room. */
+  /** Clips that another speaker says, as the recogniser did not understand the first by itself. */
   recast: number;
+  /** Cases whose words it takes for others, whoever says them; ids. */
+  misheard: string[];
   /** How late the emulated carrier ran at worst: where that is great, milliseconds mean nothing. */
   maxLatenessMs: number;
 }
@@ -56,7 +58,7 @@ export async function runBargeIn(options: RunOptions): Promise<RunReport> {
   const voices = await loadVoices();
   const { cases } = options;
   const clips = new Map<Case, CaseClips>();
-  log('speaking the clips, and listening to each in a quiet room');
+  log('speaking the clips, and listening to each by itself');
   const cast = await castSpeakers(set, cases, voices);
   for (const one of cast.cases) clips.set(one, await writeClips(one, set, voices, folder));
   const providers = await startProvidersProcess({
@@ -96,8 +98,13 @@ export async function runBargeIn(options: RunOptions): Promise<RunReport> {
       log,
     });
     const agentIds = await importAgents(gateway, set);
-    const { recast } = cast;
-    return { hasEspeak: voices.hasEspeak, recast, ...(await callAll(gateway, options, clips, agentIds, words)) };
+    const { recast, misheard } = cast;
+    return {
+      hasEspeak: voices.hasEspeak,
+      recast,
+      misheard: [...misheard],
+      ...(await callAll(gateway, options, clips, agentIds, words)),
+    };
   } finally {
     await gateway?.stop();
     await providers.stop();
@@ -168,7 +175,7 @@ async function callAll(
   clips: ReadonlyMap<Case, CaseClips>,
   agentIds: ReadonlyMap<string, string>,
   words: readonly SpokenWord[],
-): Promise<Omit<RunReport, 'hasEspeak' | 'recast'>> {
+): Promise<Pick<RunReport, 'verdicts' | 'faults' | 'maxLatenessMs'>> {
   const verdicts: Verdict[] = [];
   const faults: string[] = [];
   const cases = [...clips.keys()];

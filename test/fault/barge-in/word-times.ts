@@ -17,6 +17,10 @@ interface Timed {
   };
 }
 
+/** What a call leaves between sentences, whatever silence the voice has there (`speech-renderer.ts`). */
+const SENTENCE_PAUSE_MS = 300;
+
+/** Sentence by sentence, as the agent has them said. */
 export async function spokenWords(of: {
   fetch: (url: string, init: RequestInit) => Promise<Response>;
   origin: string;
@@ -24,19 +28,33 @@ export async function spokenWords(of: {
   text: string;
   key: string;
 }): Promise<SpokenWord[]> {
+  const words: SpokenWord[] = [];
+  let beginsAtMs = 0;
+  for (const sentence of of.text.matchAll(/[^.?!]+[.?!]+\s*/g)) {
+    const { alignment } = await spoken({ ...of, text: sentence[0].trim() });
+    const startsMs = alignment.character_start_times_seconds.map((seconds) => 1_000 * seconds);
+    const endsMs = alignment.character_end_times_seconds.map((seconds) => 1_000 * seconds);
+    const shiftMs = beginsAtMs - startsMs[0]!;
+    for (const word of alignment.characters.join('').matchAll(/\S+/g)) {
+      const endChar = word.index + word[0].length;
+      words.push({
+        text: word[0],
+        endChar: sentence.index + endChar,
+        startMs: startsMs[word.index]! + shiftMs,
+        endMs: endsMs[endChar - 1]! + shiftMs,
+      });
+    }
+    beginsAtMs = words.at(-1)!.endMs + SENTENCE_PAUSE_MS;
+  }
+  return words;
+}
+
+async function spoken(of: Parameters<typeof spokenWords>[0]): Promise<Timed> {
   const answer = await of.fetch(`${of.origin}/v1/text-to-speech/${of.voice}/with-timestamps?output_format=ulaw_8000`, {
     method: 'POST',
     headers: { 'xi-api-key': of.key, 'content-type': 'application/json' },
     body: JSON.stringify({ text: of.text, model_id: 'eleven_flash_v2_5' }),
   });
   if (!answer.ok) throw new Error(`the emulated voice gave no times: ${answer.status} ${await answer.text()}`);
-  const { alignment } = (await answer.json()) as Timed;
-  const text = alignment.characters.join('');
-  const firstMs = 1_000 * (alignment.character_start_times_seconds[0] ?? 0);
-  return [...text.matchAll(/\S+/g)].map((match) => ({
-    text: match[0],
-    endChar: match.index + match[0].length,
-    startMs: 1_000 * alignment.character_start_times_seconds[match.index]! - firstMs,
-    endMs: 1_000 * alignment.character_end_times_seconds[match.index + match[0].length - 1]! - firstMs,
-  }));
+  return (await answer.json()) as Timed;
 }

@@ -1,84 +1,85 @@
 /**
- * Gives each spoken clip a speaker whom the emulated recogniser understands in a quiet room: what it cannot hear at its
- * best says nothing about the agent. How it is said in the call (level, noise, place) is not looked at. Called by
- * `run.ts` before the clips are written.
+ * Gives each spoken clip a speaker whom the emulated recogniser understands in the clip's own room, at its own level, by
+ * itself: what it cannot hear when nothing else is going on says nothing about the agent. Where it understands none, the
+ * case says so. Called by `run.ts` before the clips are written.
  */
 
-import { startWordRecogniser, type WordRecogniser } from '../../../../bench/emulators/providers/word-recogniser.ts';
-import { createRandom } from '../../../../bench/harness/seeded-random.ts';
+import { startWordRecogniser } from '../../../../bench/emulators/providers/word-recogniser.ts';
 import type { Case } from '../plan.ts';
-import { type Phrase, SETS, type SetName, type Speaker, vocabularyOf } from './phrases.ts';
+import { soundOfCase } from './clips.ts';
+import { SETS, type SetName, vocabularyOf } from './phrases.ts';
 import { CORPUS_RATE_HZ, type Voices } from './voices.ts';
 
 const QUIET_MS = 300;
 const SPOKEN_KINDS = ['sentence', 'word', 'answer', 'before', 'overlap', 'assent', 'assent-de'];
 
-export async function castSpeakers(
-  set: SetName,
-  cases: readonly Case[],
-  voices: Voices,
-): Promise<{ cases: Case[]; recast: number }> {
+export interface Cast {
+  cases: Case[];
+  /** Cases that were given another speaker. */
+  recast: number;
+  /** Cases whose words the recogniser takes for others, whoever says them; ids. */
+  misheard: ReadonlySet<string>;
+}
+
+export async function castSpeakers(set: SetName, cases: readonly Case[], voices: Voices): Promise<Cast> {
   const recogniser = await startWordRecogniser(
     (error) => {
       throw error;
     },
     { yields: false },
   );
-  const known = new Map<string, Promise<boolean>>();
-  const understands = (phrase: Phrase, speaker: Speaker): Promise<boolean> => {
-    const key = JSON.stringify([phrase, speaker]);
-    const understood = known.get(key) ?? isUnderstood(recogniser, set, voices, phrase, speaker);
-    known.set(key, understood);
-    return understood;
-  };
-  const castFor = async (phrase: Phrase, first: Speaker): Promise<Speaker> => {
-    const { speakers } = SETS[set];
-    for (const speaker of [first, ...speakers[phrase.language], ...speakers.en])
-      if (await understands(phrase, speaker)) return speaker;
-    return first;
-  };
+  const { speakers } = SETS[set];
+  const out: Case[] = [];
+  const misheard = new Set<string>();
   let recast = 0;
   try {
-    const out: Case[] = [];
     for (const one of cases) {
-      const isSpoken = SPOKEN_KINDS.includes(one.kind);
-      const speaker = isSpoken ? await castFor({ text: one.says, language: one.language }, one.speaker) : one.speaker;
-      const openingSpeaker =
-        one.opens === null
-          ? one.openingSpeaker
-          : await castFor({ text: one.opens, language: 'en' }, one.openingSpeaker);
-      if (speaker !== one.speaker) recast++;
-      out.push({ ...one, speaker, openingSpeaker });
+      const first = await openedClearly(one);
+      const given = SPOKEN_KINDS.includes(one.kind) ? await understoodForm(first) : first;
+      if (given === null) misheard.add(one.id);
+      else if (given.speaker !== one.speaker) recast++;
+      out.push(given ?? first);
     }
-    return { cases: out, recast };
+    return { cases: out, recast, misheard };
   } finally {
     await recogniser.close();
   }
-}
 
-async function isUnderstood(
-  recogniser: WordRecogniser,
-  set: SetName,
-  voices: Voices,
-  phrase: Phrase,
-  speaker: Speaker,
-): Promise<boolean> {
-  const random = createRandom(1);
-  const spoken = await voices.speak(phrase, speaker, random);
-  const quiet = (QUIET_MS * CORPUS_RATE_HZ) / 1000;
-  // The noise of a line: a decoder that hears nothing at all before a word is not at its best.
-  const sound = Int16Array.from({ length: spoken.length + 2 * quiet }, (_one, i) =>
-    Math.round((spoken[i - quiet] ?? 0) / 2 + 40 * (random() - 0.5)),
-  );
-  const text = await new Promise<string>((done, failed) => {
-    const stream = recogniser.open(
-      CORPUS_RATE_HZ,
-      vocabularyOf(set),
-      ({ words, final }) => final && done(words.map(({ word }) => word).join(' ')),
-      failed,
-    );
-    for (let at = 0; at < sound.length; at += 160) stream.push(sound.slice(at, at + 160));
-    stream.finish();
-  });
-  return text === phrase.text;
+  /** Null: none of the speakers is understood. */
+  async function understoodForm(one: Case): Promise<Case | null> {
+    for (const speaker of new Set([one.speaker, ...speakers[one.language], ...speakers.en])) {
+      const form = { ...one, speaker };
+      const { sound, room } = await soundOfCase(form, set, voices);
+      if ((await heardOf(sound, room)) === one.says) return form;
+    }
+    return null;
+  }
+
+  async function openedClearly(one: Case): Promise<Case> {
+    if (one.opens === null) return one;
+    for (const openingSpeaker of new Set([one.openingSpeaker, ...speakers.en])) {
+      const form = { ...one, openingSpeaker };
+      const { opening, room } = await soundOfCase(form, set, voices);
+      if ((await heardOf(opening!, room)) === one.opens) return form;
+    }
+    return one;
+  }
+
+  function heardOf(sound: Float64Array, room: Float64Array): Promise<string> {
+    const quiet = (QUIET_MS * CORPUS_RATE_HZ) / 1000;
+    const mixed = Int16Array.from({ length: sound.length + 2 * quiet }, (_one, i) => {
+      const sample = (sound[i - quiet] ?? 0) + room[i % room.length]!;
+      return Math.max(-32_768, Math.min(32_767, Math.round(sample)));
+    });
+    return new Promise((done, failed) => {
+      const stream = recogniser.open(
+        CORPUS_RATE_HZ,
+        vocabularyOf(set),
+        ({ words, final }) => final && done(words.map(({ word }) => word).join(' ')),
+        failed,
+      );
+      for (let at = 0; at < mixed.length; at += 160) stream.push(mixed.slice(at, at + 160));
+      stream.finish();
+    });
+  }
 }

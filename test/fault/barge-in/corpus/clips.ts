@@ -1,6 +1,6 @@
 /**
- * The clips of a plan, as files: what each case's caller says or does, at its level, and the noise of its room so many
- * decibels below. Called by `run.ts` before the first call.
+ * The clips of a plan: what each case's caller says or does, at its level, and the noise of its room so many decibels
+ * below. Listened to by `cast.ts`, written to files by `run.ts` before the first call.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { createRandom } from '../../../../bench/harness/seeded-random.ts';
 import { WAV_HEADER_BYTES, writeWavHeader } from '../../../../media/audio/wav.ts';
 import type { Case } from '../plan.ts';
 import { babble, breath, cough, doorSlam, keyboard, music, room } from './noises.ts';
-import { SETS, type SetName } from './phrases.ts';
+import { type Language, SETS, type SetName, type Speaker } from './phrases.ts';
 import { CORPUS_RATE_HZ, type Voices } from './voices.ts';
 
 export interface CaseClips {
@@ -24,32 +24,23 @@ export interface CaseClips {
 /** Mean power of speech on a telephone, dBFS. */
 const SPEECH_DBFS = -24;
 
-export async function writeClips(one: Case, set: SetName, voices: Voices, folder: string): Promise<CaseClips> {
+/** Samples of 16 bits that may be louder than such a one can be. */
+export interface CaseSound {
+  sound: Float64Array;
+  opening: Float64Array | null;
+  room: Float64Array;
+}
+
+/** The same case has the same sound. */
+export async function soundOfCase(one: Case, set: SetName, voices: Voices): Promise<CaseSound> {
   const random = createRandom(one.seed);
   const phrases = SETS[set];
   const speechDbfs = SPEECH_DBFS + one.louderDb;
-  const spoken = async (text: string): Promise<Float64Array> =>
-    atPower(Float64Array.from(await voices.speak({ text, language: one.language }, one.speaker, random)), speechDbfs);
-  const write = (name: string, samples: Float64Array): string => {
-    const path = join(folder, `${one.id}-${name}.wav`);
-    writeFileSync(path, wavOf(samples));
-    return path;
-  };
+  const spoken = async (text: string, language: Language, speaker: Speaker): Promise<Float64Array> =>
+    atPower(Float64Array.from(await voices.speak({ text, language }, speaker, random)), speechDbfs);
   const sound = await soundOf();
-  const opening =
-    one.opens === null
-      ? null
-      : atPower(
-          Float64Array.from(await voices.speak({ text: one.opens, language: 'en' }, one.openingSpeaker, random)),
-          speechDbfs,
-        );
-  return {
-    path: write('sound', sound),
-    ms: msOf(sound),
-    openingPath: opening === null ? null : write('opening', opening),
-    openingMs: opening === null ? 0 : msOf(opening),
-    roomPath: write('room', atPower(room(random), speechDbfs - one.snrDb)),
-  };
+  const opening = one.opens === null ? null : await spoken(one.opens, 'en', one.openingSpeaker);
+  return { sound, opening, room: atPower(room(random), speechDbfs - one.snrDb) };
 
   async function soundOf(): Promise<Float64Array> {
     switch (one.kind) {
@@ -71,9 +62,25 @@ export async function writeClips(one: Case, set: SetName, voices: Voices, folder
         return atPower(babble(said, random), speechDbfs - 10);
       }
       default:
-        return spoken(one.says);
+        return spoken(one.says, one.language, one.speaker);
     }
   }
+}
+
+export async function writeClips(one: Case, set: SetName, voices: Voices, folder: string): Promise<CaseClips> {
+  const write = (name: string, samples: Float64Array): string => {
+    const path = join(folder, `${one.id}-${name}.wav`);
+    writeFileSync(path, wavOf(samples));
+    return path;
+  };
+  const { sound, opening, room } = await soundOfCase(one, set, voices);
+  return {
+    path: write('sound', sound),
+    ms: msOf(sound),
+    openingPath: opening === null ? null : write('opening', opening),
+    openingMs: opening === null ? 0 : msOf(opening),
+    roomPath: write('room', room),
+  };
 }
 
 const msOf = (samples: Float64Array): number => (samples.length * 1000) / CORPUS_RATE_HZ;

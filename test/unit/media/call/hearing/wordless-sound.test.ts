@@ -39,11 +39,11 @@ describe('an ear that knows all words', () => {
     expect(verdicts(late, 2_020, 3_000)).toEqual(['2120 commit']);
   });
 
-  test('one word has to stand for 300 ms, several for 120', () => {
+  test('one word has to stand for 700 ms, several for 120', () => {
     const one = new BargeIn(true);
     one.begin(false);
     one.wordsChanged('answer', 400, true);
-    expect(verdicts(one, 420, 1_000)).toEqual(['420 pause', '700 commit']);
+    expect(verdicts(one, 420, 1_200)).toEqual(['420 pause', '1100 commit']);
     const several = new BargeIn(true);
     several.begin(false);
     several.wordsChanged('answer', 400, false);
@@ -70,7 +70,7 @@ describe('assent into the agent’s words', () => {
     expect(sense(text, 'Hello, this is Mia.')).toBe('acknowledge');
   });
 
-  test.each(['uh huh', 'mm hm', 'um', 'aha'])('%s does not', (text) =>
+  test.each(['uh huh', 'huh', 'mm hm', 'um', 'aha'])('%s does not', (text) =>
     expect(sense(text, 'Is this a good time?')).toBe('acknowledge'),
   );
 
