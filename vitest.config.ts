@@ -93,8 +93,8 @@ export default defineConfig({
           exclude: STORMS,
           pool: 'forks',
           // Voices and recognisers of several conversations each: with more of them callers wait too long for one
-          // another.
-          maxWorkers: 2,
+          // another. Each waits for its callers' speech for half of its time.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
