@@ -1,16 +1,18 @@
 /**
  * Gives each spoken clip a speaker whom the emulated recogniser understands in the clip's own room, at its own level, by
- * itself: what it cannot hear when nothing else is going on says nothing about the agent. Where it understands none, the
- * case says so. Called by `run.ts` before the clips are written.
+ * itself, wherever its frames begin: what it cannot hear when nothing else is going on says nothing about the agent.
+ * Where it understands none, the case says so. Called by `run.ts` before the clips are written.
  */
 
 import { startWordRecogniser } from '../../../../bench/emulators/providers/word-recogniser.ts';
+import { decodeMulaw, encodeMulaw } from '../../../../media/audio/g711.ts';
 import type { Case } from '../plan.ts';
 import { soundOfCase } from './clips.ts';
 import { SETS, type SetName, vocabularyOf } from './phrases.ts';
 import { CORPUS_RATE_HZ, type Voices } from './voices.ts';
 
-const QUIET_MS = 300;
+/** Before the clip. A doubtful word is another one a few milliseconds later. */
+const QUIET_MS = [300, 307, 433] as const;
 const SPOKEN_KINDS = ['sentence', 'word', 'answer', 'before', 'overlap', 'assent', 'assent-de'];
 
 export interface Cast {
@@ -45,12 +47,12 @@ export async function castSpeakers(set: SetName, cases: readonly Case[], voices:
     await recogniser.close();
   }
 
-  /** Null: none of the speakers is understood. */
+  /** Null: there is none. */
   async function understoodForm(one: Case): Promise<Case | null> {
     for (const speaker of new Set([one.speaker, ...speakers[one.language], ...speakers.en])) {
       const form = { ...one, speaker };
       const { sound, room } = await soundOfCase(form, set, voices);
-      if ((await heardOf(sound, room)) === one.says) return form;
+      if (await isHeardAs(one.says, sound, room)) return form;
     }
     return null;
   }
@@ -60,17 +62,25 @@ export async function castSpeakers(set: SetName, cases: readonly Case[], voices:
     for (const openingSpeaker of new Set([one.openingSpeaker, ...speakers.en])) {
       const form = { ...one, openingSpeaker };
       const { opening, room } = await soundOfCase(form, set, voices);
-      if ((await heardOf(opening!, room)) === one.opens) return form;
+      if (await isHeardAs(one.opens, opening!, room)) return form;
     }
     return one;
   }
 
-  function heardOf(sound: Float64Array, room: Float64Array): Promise<string> {
-    const quiet = (QUIET_MS * CORPUS_RATE_HZ) / 1000;
+  async function isHeardAs(text: string, sound: Float64Array, room: Float64Array): Promise<boolean> {
+    for (const quietMs of QUIET_MS) if ((await heardOf(sound, room, quietMs)) !== text) return false;
+    return true;
+  }
+
+  function heardOf(sound: Float64Array, room: Float64Array, quietMs: number): Promise<string> {
+    const quiet = (quietMs * CORPUS_RATE_HZ) / 1000;
     const mixed = Int16Array.from({ length: sound.length + 2 * quiet }, (_one, i) => {
       const sample = (sound[i - quiet] ?? 0) + room[i % room.length]!;
       return Math.max(-32_768, Math.min(32_767, Math.round(sample)));
     });
+    const mulaw = new Uint8Array(mixed.length);
+    encodeMulaw(mixed, 0, mixed.length, mulaw, 0);
+    decodeMulaw(mulaw, 0, mulaw.length, mixed, 0);
     return new Promise((done, failed) => {
       const stream = recogniser.open(
         CORPUS_RATE_HZ,
