@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects naive,uws,uws60,ws] [--knee]
+ * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects naive,floor,uws,uws60,ws] [--knee]
  * [--record]`: what a call costs in our gateway and in the one that published examples show, side by side in one run;
  * and how many calls fit on this machine before lateness breaks (`--knee`). `--record` measures what recording costs
  * beside it: the same media process with and without it, in turn. Prints a table and writes `data/bench/calls.json`.
@@ -8,11 +8,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { readOptions } from '../harness/options.ts';
 import { findKnee, type Knee } from './knee.ts';
 import { measure, type RunResult } from './measure.ts';
-import { type Subject, startMediaProcess, startNaiveGateway } from './subjects.ts';
+import { type Subject, startMediaProcess, startNaiveGateway, startUwsFloor } from './subjects.ts';
 import { printKnees, printSummary } from './table.ts';
 
 const STARTERS: Record<string, () => Promise<Subject>> = {
   naive: startNaiveGateway,
+  floor: startUwsFloor,
   uws: () => startMediaProcess('uws', 1),
   uws60: () => startMediaProcess('uws', 3),
   ws: () => startMediaProcess('ws', 1),
@@ -38,12 +39,12 @@ const { values } = readOptions({
     calls: '<N> calls at once',
     seconds: '<N> how long each run is measured',
     repeat: '<N> repetitions',
-    subjects: '<list> of naive, uws, uws60, ws, recorded',
+    subjects: '<list> of naive, floor (uWebSockets.js alone), uws, uws60, ws, recorded',
     knee: 'find how many calls each subject carries',
     record: 'what recording costs: uws beside the same with the recorder at work',
   },
 });
-const names = (values.subjects ?? (values.record ? 'uws,recorded' : 'naive,uws,uws60,ws')).split(',');
+const names = (values.subjects ?? (values.record ? 'uws,recorded' : 'naive,floor,uws,uws60,ws')).split(',');
 for (const name of names) {
   if (!STARTERS[name]) throw new Error(`--subjects knows ${Object.keys(STARTERS).join(', ')}, not ${name}`);
 }

@@ -1,6 +1,6 @@
 /**
- * What is measured: our media process with either socket server, and the naive gateway. Each
- * runs as a process of its own.
+ * What is measured: our media process with either socket server, the naive gateway, and the floor of both. Each runs as
+ * a process of its own.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -52,23 +52,30 @@ function gaugeOf(child: ChildProcess): Pick<Subject, 'gauge' | 'countCollections
   };
 }
 
-export async function startNaiveGateway(): Promise<Subject> {
-  const child = fork(builtEntry('bench/calls/naive-gateway.js'), [], {
-    ...GAUGED,
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc', 'pipe'],
-  });
-  const line = await new Promise<string>((done) => child.stdout?.once('data', (data: Buffer) => done(data.toString())));
-  const { url } = JSON.parse(line) as { url: string };
-  return {
-    name: 'naive ws',
-    urlPrefix: `${url}/media/plivo/`,
-    pid: child.pid ?? 0,
-    hasPipelineThread: false,
-    sends: () => null,
-    ...gaugeOf(child),
-    stop: () => endChild(child, STOP_LIMIT_MS),
+/** All on one thread, and nothing but sockets. */
+function startOther(name: string, entry: string): () => Promise<Subject> {
+  return async () => {
+    const child = fork(builtEntry(entry), [], { ...GAUGED, stdio: ['ignore', 'pipe', 'inherit', 'ipc', 'pipe'] });
+    const line = await new Promise<string>((done) =>
+      child.stdout?.once('data', (data: Buffer) => done(data.toString())),
+    );
+    const { url } = JSON.parse(line) as { url: string };
+    return {
+      name,
+      urlPrefix: `${url}/media/plivo/`,
+      pid: child.pid ?? 0,
+      hasPipelineThread: false,
+      sends: () => null,
+      ...gaugeOf(child),
+      stop: () => endChild(child, STOP_LIMIT_MS),
+    };
   };
 }
+
+export const NAIVE = 'naive ws';
+export const FLOOR = 'uWS alone';
+export const startNaiveGateway = startOther(NAIVE, 'bench/calls/naive-gateway.js');
+export const startUwsFloor = startOther(FLOOR, 'bench/calls/uws-floor.js');
 
 export async function startMediaProcess(
   socketServer: 'uws' | 'ws',

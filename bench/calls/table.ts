@@ -4,6 +4,7 @@
 import { percentiles } from '../harness/percentile.ts';
 import type { Knee } from './knee.ts';
 import type { RunResult } from './measure.ts';
+import { FLOOR, NAIVE } from './subjects.ts';
 
 function medianOf(values: number[]): { median: number; min: number; max: number } {
   const [min, median, max] = percentiles(values.length === 0 ? [0] : values, [0, 0.5, 1]);
@@ -62,10 +63,15 @@ export function printSummary(results: RunResult[]): void {
     console.log(`${row.name.padEnd(28)}${cells.join('')}`);
   }
   const cpuOf = (subject: string): number => medianOf(valid(subject).map(framePathMs)).median;
-  const naive = cpuOf('naive ws');
+  const beside = [
+    { name: NAIVE, words: "of the naive gateway's CPU" },
+    { name: FLOOR, words: "of uWebSockets.js alone's" },
+  ].filter(({ name }) => subjects.includes(name) && cpuOf(name) > 0);
   for (const subject of subjects) {
-    if (subject === 'naive ws' || naive === 0) continue;
-    console.log(`${subject}: ${(cpuOf(subject) / naive).toFixed(2)} of the naive gateway's CPU`);
+    const shares = beside
+      .filter(({ name }) => name !== subject)
+      .map(({ name, words }) => `${(cpuOf(subject) / cpuOf(name)).toFixed(2)} ${words}`);
+    if (subject !== NAIVE && shares.length > 0) console.log(`${subject}: ${shares.join(', ')}`);
   }
 }
 

@@ -88,15 +88,23 @@ interface Upgrades {
   addresses: Pick<ClientAddresses, 'of'>;
 }
 
+/** `why` says, for the log, what stands in the way and what to do about it. */
+export function loadUws(
+  ...where: Parameters<typeof loadUwsBinary>
+): { ok: true; create: SocketServerFactory } | { ok: false; why: string } {
+  const loaded = loadUwsBinary(...where);
+  if (!loaded.ok) return loaded;
+  return { ok: true, create: (options) => createUwsServer(loaded.uws, options) };
+}
+
 /**
  * Loads the binary after checking its bytes, by its path: no script of the package runs, whatever its `package.json`
- * names as the entry. `why` says, for the log, what stands in the way and what to do about it. Looked for as `from`
- * would import it.
+ * names as the entry. Looked for as `from` would import it. The bench measures it alone.
  */
-export function loadUws(
+export function loadUwsBinary(
   checksums: Readonly<Record<string, string>> = UWS_BINARY_SHA256,
   from: string | URL = import.meta.url,
-): { ok: true; create: SocketServerFactory } | { ok: false; why: string } {
+): { ok: true; uws: Uws } | { ok: false; why: string } {
   const require = createRequire(from);
   const key = `${process.platform}_${process.arch}_${process.versions.modules}`;
   const expected = checksums[key];
@@ -109,8 +117,7 @@ export function loadUws(
     if (actual !== expected) {
       return { ok: false, why: `${file} has SHA-256 ${actual}, not the pinned ${expected}: reinstall the packages` };
     }
-    const uws = require(file) as Uws;
-    return { ok: true, create: (options) => createUwsServer(uws, options) };
+    return { ok: true, uws: require(file) as Uws };
   } catch (error) {
     return { ok: false, why: `uWebSockets.js does not load: ${firstLine(error)}` };
   }
