@@ -9,6 +9,8 @@ import { faultOfError } from './chat-fault.ts';
 const MOST_TEXT_CHARS = 100_000;
 const MOST_TOOL_USES = 32;
 const MOST_ARGUMENTS_CHARS = 64 * 1024;
+/** More than any model reads. */
+const MOST_TOKENS = 100_000_000;
 
 interface Use {
   id: string;
@@ -184,8 +186,9 @@ function isJson(text: string): boolean {
   }
 }
 
+/** Of tokens; what no request can have is not counted: it would use up what the call, or the connection, may. */
 function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MOST_TOKENS;
 }
 
 export function memberOf(value: unknown, key: string): unknown {
