@@ -94,7 +94,7 @@ export class Conversant implements Agent {
     } else if (!this.#hasBegun) return;
     switch (event.type) {
       case 'heard':
-        this.#heard(event.how === 'keys' ? `[on the keypad] ${event.text}` : withoutRemarks(event.text));
+        this.#heard(heardText(event));
         break;
       case 'pause':
         this.#answering.speculate(withoutRemarks(event.text));
@@ -246,4 +246,10 @@ export class Conversant implements Agent {
     const { isOver, duty, speech, atMs } = this.#parts;
     if (!isOver && duty.mayBegin(atMs)) speech.open();
   }
+}
+
+/** What an operator has it hear stands as it is. */
+function heardText({ how, text }: Extract<AgentEvent, { type: 'heard' }>): string {
+  if (how === 'injected') return text;
+  return how === 'keys' ? `[on the keypad] ${text}` : withoutRemarks(text);
 }
