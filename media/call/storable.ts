@@ -4,11 +4,19 @@
  * called by the reporter.
  */
 
-/** As `JSON.stringify` writes them; whole pairs are not escaped. */
-const MAY_BE_UNSTORABLE = /\\u(?:0000|[dD][89a-fA-F])/;
+/** Whole pairs too: they are looked at closely then. */
+const SUSPECT = /[\u0000\ud800-\udfff]/;
 
 export function storable<Value>(value: Value): Value {
-  return MAY_BE_UNSTORABLE.test(JSON.stringify(value)) ? (cleaned(value) as Value) : value;
+  return isSuspect(value) ? (cleaned(value) as Value) : value;
+}
+
+/** Asked of all that a call tells, so it makes nothing. */
+function isSuspect(value: unknown): boolean {
+  if (typeof value === 'string') return SUSPECT.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  for (const key in value) if (SUSPECT.test(key) || isSuspect((value as Record<string, unknown>)[key])) return true;
+  return false;
 }
 
 function cleaned(value: unknown): unknown {
