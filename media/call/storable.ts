@@ -4,8 +4,9 @@
  * called by the reporter.
  */
 
+const NUL = String.fromCharCode(0);
 /** Whole pairs too: they are looked at closely then. */
-const SUSPECT = /[\u0000\ud800-\udfff]/;
+const SURROGATE = /[\ud800-\udfff]/;
 
 export function storable<Value>(value: Value): Value {
   return isSuspect(value) ? (cleaned(value) as Value) : value;
@@ -13,15 +14,15 @@ export function storable<Value>(value: Value): Value {
 
 /** Asked of all that a call tells, so it makes nothing. */
 function isSuspect(value: unknown): boolean {
-  if (typeof value === 'string') return SUSPECT.test(value);
+  if (typeof value === 'string') return value.includes(NUL) || SURROGATE.test(value);
   if (typeof value !== 'object' || value === null) return false;
-  for (const key in value) if (SUSPECT.test(key) || isSuspect((value as Record<string, unknown>)[key])) return true;
+  for (const key in value) if (isSuspect(key) || isSuspect((value as Record<string, unknown>)[key])) return true;
   return false;
 }
 
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') {
-    return value.replaceAll(String.fromCharCode(0), '').replace(/\p{Surrogate}/gu, '\ufffd');
+    return value.replaceAll(NUL, '').replace(/\p{Surrogate}/gu, '\ufffd');
   }
   if (Array.isArray(value)) return value.map(cleaned);
   if (typeof value !== 'object' || value === null) return value;
