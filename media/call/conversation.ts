@@ -138,6 +138,7 @@ export class Conversation implements PartsListener {
   close(): void {
     const { agentSpeech, hearing, words } = this.#parts;
     agentSpeech.silence(false);
+    this.#writeWaiting();
     this.#pauseTold = null;
     const turn = hearing.dropTurn();
     if (turn !== null) {
@@ -273,10 +274,19 @@ export class Conversation implements PartsListener {
     const { agentSpeech, hearing } = this.#parts;
     if (this.#ended) return;
     agentSpeech.silence(false);
+    this.#writeWaiting();
     this.#pauseTold = null;
     hearing.dropTurn();
     this.#over();
     this.#deps.end(reason, disposition, error);
+  }
+
+  /** Words that the agent will not be told any more stand in the transcript all the same. */
+  #writeWaiting(): void {
+    const { floor, words, input } = this.#parts;
+    const waiting = floor.close();
+    if (waiting !== null && isSpeech(waiting.turn, waiting.sense)) words.record(waiting.turn, 'speech');
+    input.writeTyped();
   }
 
   #over(): void {

@@ -19,6 +19,7 @@ import { Endings } from './endings.ts';
 import { expectationAfter } from './expectation.ts';
 import { heardOf } from './history.ts';
 import { Parts } from './parts.ts';
+import { withoutRemarks } from './prompt.ts';
 import type { CascadeState } from './resumption.ts';
 
 const FILLER_AFTER_MS = 700;
@@ -93,10 +94,10 @@ export class Conversant implements Agent {
     } else if (!this.#hasBegun) return;
     switch (event.type) {
       case 'heard':
-        this.#heard(event.how === 'keys' ? `[on the keypad] ${event.text}` : event.text);
+        this.#heard(heardText(event));
         break;
       case 'pause':
-        this.#answering.speculate(event.text);
+        this.#answering.speculate(withoutRemarks(event.text));
         break;
       case 'went_on':
         this.#answering.dropSpeculation();
@@ -245,4 +246,10 @@ export class Conversant implements Agent {
     const { isOver, duty, speech, atMs } = this.#parts;
     if (!isOver && duty.mayBegin(atMs)) speech.open();
   }
+}
+
+/** What an operator has it hear stands as it is. */
+function heardText({ how, text }: Extract<AgentEvent, { type: 'heard' }>): string {
+  if (how === 'injected') return text;
+  return how === 'keys' ? `[on the keypad] ${text}` : withoutRemarks(text);
 }

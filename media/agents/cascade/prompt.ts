@@ -43,11 +43,20 @@ export function systemText(definition: CascadeAgent, values: Values): string {
   return parts.join('\n\n');
 }
 
+/** Brackets are remarks of ours (`RULES`): what a caller types, or somebody filled in, must not look like one. */
+export function withoutRemarks(text: string): string {
+  return text.replace(/[[⟦]/g, '(').replace(/[\]⟧]/g, ')');
+}
+
 /** Null: it says nothing first. Spoken: its values are not quoted. */
 export function firstMessageOf(definition: CascadeAgent, values: Values): string | null {
   const { firstMessage } = definition;
   if (firstMessage === undefined) return null;
-  const text = fillPlaceholders(firstMessage, (key) => valueFor(definition, values, key)).text.trim();
+  const spoken = (key: string): string | undefined => {
+    const value = valueFor(definition, values, key);
+    return value === undefined ? undefined : withoutRemarks(onOneLine(value));
+  };
+  const text = fillPlaceholders(firstMessage, spoken).text.trim();
   return text === '' ? null : text;
 }
 
@@ -69,9 +78,10 @@ function valueFor({ defaults = {} }: CascadeAgent, values: Values, key: string):
 /** On one line, and nothing in it can end the quotation. */
 function quoted(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  const plain = value
-    .replaceAll(OPEN, '[')
-    .replaceAll(CLOSE, ']')
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  const plain = onOneLine(value.replaceAll(OPEN, '[').replaceAll(CLOSE, ']'));
   return `${OPEN}${plain.trim().slice(0, LONGEST_VALUE)}${CLOSE}`;
+}
+
+function onOneLine(value: string): string {
+  return value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }

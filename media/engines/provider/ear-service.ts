@@ -4,6 +4,7 @@
  */
 import type { EarListener } from '../../contract/ear.ts';
 import type { EarOpening, EarOrder, EarReport, OpenProviderEar, ProviderEar } from './provider-ear.ts';
+import { withoutSecrets } from './provider-error.ts';
 import type { LineHandler, ProviderService, ServiceDeps, ServiceLine } from './provider-service.ts';
 
 /** A pipeline thread's successor is there before. */
@@ -104,7 +105,8 @@ class KeptEar implements EarListener {
   }
 
   failed(turn: number, error: Error): void {
-    this.#line?.report({ type: 'failed', turn, message: error.message });
+    const line = this.#line;
+    line?.report({ type: 'failed', turn, message: withoutSecrets(error.message, line.line.grant) });
   }
 }
 
