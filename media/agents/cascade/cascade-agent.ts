@@ -20,6 +20,7 @@ import { expectationAfter } from './expectation.ts';
 import { heardOf } from './history.ts';
 import { Parts } from './parts.ts';
 import type { CascadeState } from './resumption.ts';
+import { spokenText } from './speakable.ts';
 
 const FILLER_AFTER_MS = 700;
 /** After an open question; `expectation.ts` tells what was asked. */
@@ -52,6 +53,11 @@ export class Conversant implements Agent {
 
   sense(words: SaidWords): WordSense {
     return senseOf(words, this.#parts.speech.mouth.isBusy);
+  }
+
+  wordForWait(): string {
+    const { speech, lines, definition } = this.#parts;
+    return spokenText(speech.next(lines.fillers), definition.language);
   }
 
   intentOf(): null {
@@ -124,6 +130,9 @@ export class Conversant implements Agent {
         quiet.caller(event.speaking, event.atMs);
         duty.caller(event.speaking, event.atMs);
         break;
+      case 'filled':
+        this.#agentFellSilent();
+        break;
       case 'tool':
         this.#answering.toolDone(event.ref, event.result);
         break;
@@ -171,7 +180,7 @@ export class Conversant implements Agent {
   // ── What was said ─────────────────────────────────────────────────────────────────────────────────────
 
   #said(): void {
-    const { speech, quiet, farewell, atMs } = this.#parts;
+    const { speech, quiet, farewell, lines, atMs } = this.#parts;
     const answering = this.#answering;
     const isOfHistory = speech.mouth.sayings.some(({ isAsked, entry }) => isAsked && entry !== null);
     speech.mouth.said();
@@ -179,6 +188,7 @@ export class Conversant implements Agent {
     if (!speech.isPrompt) quiet.silentSinceMs = atMs;
     quiet.playedUntilMs = atMs;
     if (isOfHistory) this.#askedFor();
+    if (farewell.ending === null) speech.ready(lines.fillers);
     if (farewell.ending !== null) farewell.said(atMs);
     else if (answering.mustGoOn && !answering.isThinking && !speech.mouth.isBusy) answering.goOn();
     else answering.tendMemory();

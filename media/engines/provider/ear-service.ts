@@ -58,6 +58,7 @@ class KeptEar implements EarListener {
   readonly #gone: () => void;
   #line: EarLine | null = null;
   #cancelWait: () => void = () => {};
+  #deaf: Error | null = null;
   #isClosed = false;
 
   constructor(line: ServiceLine, opening: EarOpening, open: OpenProviderEar, deps: ServiceDeps, gone: () => void) {
@@ -80,6 +81,8 @@ class KeptEar implements EarListener {
     const before = this.#line;
     this.#line = line;
     before?.line.end();
+    // Known before anybody listened, or before a successor did.
+    if (this.#deaf !== null) line.report({ type: 'deaf', message: this.#deaf.message });
   }
 
   left(): void {
@@ -105,6 +108,11 @@ class KeptEar implements EarListener {
 
   failed(turn: number, error: Error): void {
     this.#line?.report({ type: 'failed', turn, message: error.message });
+  }
+
+  deaf(error: Error): void {
+    this.#deaf = error;
+    this.#line?.report({ type: 'deaf', message: error.message });
   }
 }
 
