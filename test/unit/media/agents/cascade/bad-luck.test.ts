@@ -136,7 +136,7 @@ describe('a recogniser', () => {
     bench.tell({ type: 'filled', atMs: bench.nowMs });
     const filledMs = bench.nowMs;
     bench.runUntil('a filler', () => bench.isSpeaking);
-    expect(bench.nowMs - filledMs).toBe(700);
+    expect(bench.nowMs - filledMs).toBe(720);
     expect(bench.said.at(-1)).not.toBe(first);
   });
 
@@ -165,7 +165,7 @@ test('a recogniser that is lost for good: what is being said is left, an apology
   expect(recoveries(bench).map((one) => one.split(' ')[0])).toEqual(['apology']);
 });
 
-describe('a tool', () => {
+describe('a tool with a time of its own to speak after', () => {
   const slow = [
     { name: 'look', description: 'Looks.', url: 'https://shop.example.com/look', speakAfterMs: 1_500 },
   ] as const;
