@@ -191,7 +191,7 @@ export interface Agent {
   sense(words: SaidWords): WordSense;
   /**
    * Said by the call to a caller who has finished and whose words the recogniser owes; empty: nothing is. Absent: words
-   * of the call's own. Once each time that it is said.
+   * of the call's own. `filled` says that it was heard.
    */
   wordForWait?(): string;
   /** A label for the transcript, of words that are about to be told as `heard`; null: none. */

@@ -54,15 +54,22 @@ export class AgentSpeech {
 
   /** The next of these is likely to be said soon. */
   ready(lines: readonly string[]): void {
-    const line = lines[this.turns % lines.length];
-    if (line === undefined || line === this.#readied) return;
+    const line = this.coming(lines);
+    if (line === '' || line === this.#readied) return;
     this.#readied = line;
     this.#sink.act({ type: 'ready', text: spokenText(line, this.#language) });
   }
 
   /** The next of a list, in turn; empty: it has none. */
   next(lines: readonly string[]): string {
-    return lines.length === 0 ? '' : lines[this.turns++ % lines.length]!;
+    const line = this.coming(lines);
+    if (line !== '') this.turns++;
+    return line;
+  }
+
+  /** What `next` would give. */
+  coming(lines: readonly string[]): string {
+    return lines[this.turns % lines.length] ?? '';
   }
 
   /** What may be begun is. */

@@ -57,7 +57,7 @@ export class Conversant implements Agent {
 
   wordForWait(): string {
     const { speech, lines, definition } = this.#parts;
-    return spokenText(speech.next(lines.fillers), definition.language);
+    return spokenText(speech.coming(lines.fillers), definition.language);
   }
 
   intentOf(): null {
@@ -132,6 +132,8 @@ export class Conversant implements Agent {
         break;
       case 'filled':
         this.#agentFellSilent();
+        this.#parts.speech.next(this.#parts.lines.fillers);
+        this.#parts.speech.ready(this.#parts.lines.fillers);
         break;
       case 'tool':
         this.#answering.toolDone(event.ref, event.result);

@@ -8,12 +8,13 @@ import type { OpenProviderEar, ProviderEarWish } from '../provider/provider-ear.
 import type { ServiceDeps } from '../provider/provider-service.ts';
 import { QUIET_REPLAY_MS } from '../provider/sound-socket.ts';
 import { ANOTHER_WITHIN_MS, ANSWER_WITHIN_MS, DeepgramEar, type EarTurn } from './deepgram-ear.ts';
-import { HeardWords, textOf, wordsIn } from './heard-words.ts';
+import { type DeepgramWord, HeardWords, textOf, wordsIn } from './heard-words.ts';
 import { DEFAULT_LISTEN_MODEL, type ListenSettings, listenUrl } from './listen-url.ts';
 
 interface ListenTurn extends EarTurn {
-  /** Words before it are another turn's. */
+  /** Words before it are another turn's, and so many behind it. */
   fromMs: number;
+  skipped: number;
   wants: 'words' | 'conclusion' | 'final';
   /** What is asked for is known when sound up to here is settled. */
   coverMs: number;
@@ -23,11 +24,12 @@ interface ListenTurn extends EarTurn {
 
 /** Sound of a turn that is over, whose words had not come. */
 interface Late {
-  /** Words before it were told. */
   fromMs: number;
   toMs: number;
-  /** So many were told to be there. */
+  /** So many of its words were told with it: what they are settled as, and when, may differ. */
   told: number;
+  /** So many were there when the call was told of them. */
+  announced: number;
 }
 
 const FINALIZE = '{"type":"Finalize"}';
@@ -76,7 +78,8 @@ class ListenEar extends DeepgramEar<ListenTurn> {
     this.#late = null;
     const fromMs = late?.fromMs ?? Math.max(onsetMs - BEFORE_ONSET_MS, this.doneMs);
     this.#heard.forget(fromMs);
-    this.turn = { ...this.newTurn(turn), fromMs, wants: 'words', coverMs: 0, askedAtMs: Number.NaN };
+    const skipped = late?.told ?? 0;
+    this.turn = { ...this.newTurn(turn), fromMs, skipped, wants: 'words', coverMs: 0, askedAtMs: Number.NaN };
     if (late !== null && onsetMs < late.toMs) {
       this.turn.wants = 'final';
       this.turn.coverMs = late.toMs;
@@ -85,7 +88,7 @@ class ListenEar extends DeepgramEar<ListenTurn> {
     }
     this.socket.expect(true);
     if (this.isLost) this.later(() => this.fail());
-    else if (this.#heard.since(fromMs).length > 0) this.later(() => this.#tell());
+    else if (this.#wordsOf(this.turn).length > 0) this.later(() => this.#tell());
   }
 
   mayBeOver(): void {
@@ -146,12 +149,16 @@ class ListenEar extends DeepgramEar<ListenTurn> {
     return !this.#heard.hasInterim && this.#heard.settledMs >= coverMs;
   }
 
+  #wordsOf({ fromMs, skipped }: ListenTurn): DeepgramWord[] {
+    return this.#heard.since(fromMs).slice(skipped);
+  }
+
   #answer(): void {
     const { turn } = this;
     if (turn === null || turn.wants === 'words') return;
     const isFinal = turn.wants === 'final';
     const isSettled = this.#isSettled(turn);
-    const words = this.#heard.since(turn.fromMs);
+    const words = this.#wordsOf(turn);
     if (isFinal && !isSettled && words.length === 0) {
       // Nothing was heard because nobody could hear it.
       if (turn.wasLost || !this.socket.isOpen) {
@@ -171,8 +178,8 @@ class ListenEar extends DeepgramEar<ListenTurn> {
     }
     this.tellWords(words, isSettled ? { final: true } : { final: true, isLate: true });
     this.turnDropped();
-    const fromMs = words.at(-1)?.endMs ?? turn.fromMs;
-    this.#late = isSettled ? null : { fromMs, toMs: this.socket.pushedMs, told: 0 };
+    const told = turn.skipped + words.length;
+    this.#late = isSettled ? null : { fromMs: turn.fromMs, toMs: this.socket.pushedMs, told, announced: told };
   }
 
   #tell(): void {
@@ -182,7 +189,7 @@ class ListenEar extends DeepgramEar<ListenTurn> {
       if (this.#isSettled(turn)) this.#answer();
       return;
     }
-    const words = this.#heard.since(turn.fromMs);
+    const words = this.#wordsOf(turn);
     if (textOf(words) !== turn.told) this.tellWords(words, { final: false });
   }
 
@@ -190,10 +197,10 @@ class ListenEar extends DeepgramEar<ListenTurn> {
   #tellLate(late: Late): void {
     const words = this.#heard.settled(late.fromMs, late.toMs);
     if (this.socket.pushedMs - late.toMs > LATE_WITHIN_MS) this.#late = null;
-    else if (words.length > late.told) {
-      late.told = words.length;
-      this.listener.speechBegan?.(words[0]!.startMs);
-    } else if (words.length === 0 && this.#heard.settledMs >= late.toMs - END_IS_SILENT_MS) this.#late = null;
+    else if (words.length > late.announced) {
+      late.announced = words.length;
+      this.listener.speechBegan?.(words[late.told]!.startMs);
+    } else if (words.length <= late.told && this.#heard.settledMs >= late.toMs - END_IS_SILENT_MS) this.#late = null;
   }
 
   // ── What Deepgram says ────────────────────────────────────────────────────────────────────────────────

@@ -179,7 +179,7 @@ describe('a tool with a time of its own to speak after', () => {
       const bench = opened((request) => (lastText(request) === 'look' ? uses(['look', {}]) : says('I cannot.')), {
         tools: [...tools],
       });
-      bench.tool = () => ({ afterMs: 30_000, answer: { ok: false, code: 'timeout', message: 'none' } });
+      bench.tool = () => ({ afterMs: 30_000, answer: { ok: false, code: 'timeout', message: 'none', status: null } });
       bench.tell({ type: 'caller', atMs: bench.nowMs, speaking: true });
       bench.run(1_000);
       bench.tell({ type: 'caller', atMs: bench.nowMs, speaking: false });

@@ -301,6 +301,29 @@ describe('words that come late', () => {
     expect(second.text).not.toBe('');
   });
 
+  test('are none that were told before they were settled, at other times', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('yes please');
+    await b.silence(200);
+    fake.last.isStalled = true;
+    b.order((ear) => ear.turnOver());
+    const final = await b.until('the final', () => b.finals[0]);
+    expect(final).toMatchObject({ isLate: true });
+    const told = final.text.split(' ').length;
+    // What was a guess is settled as the same words, half a second later.
+    const at = final.words!.at(-1)!.endMs / 1_000;
+    const words = ['yes', 'please'].slice(0, told).map((word, n) => ({
+      ...{ word, start: at + 0.2 + n * 0.2, end: at + 0.4 + n * 0.2, confidence: 0.9 },
+    }));
+    const metadata = { request_id: fake.last.id };
+    const channel = { alternatives: [{ words }] };
+    fake.last.raw(JSON.stringify({ type: 'Results', start: 0, duration: at + 2, is_final: true, metadata, channel }));
+    await b.silence(400);
+    expect(b.began).toEqual([]);
+  });
+
   test('belong to the turn that the caller has begun meanwhile', async () => {
     const { b, fake } = await started();
     await b.silence(400);
