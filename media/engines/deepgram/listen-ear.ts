@@ -74,7 +74,7 @@ class ListenEar extends DeepgramEar<ListenTurn> {
   /** Words that were late belong to it: to them alone, where they are what it was begun for. */
   turnBegan(turn: number, onsetMs: number): void {
     this.turnDropped();
-    const late = this.#late;
+    const late = this.#isTooLate ? null : this.#late;
     this.#late = null;
     const fromMs = late?.fromMs ?? Math.max(onsetMs - BEFORE_ONSET_MS, this.doneMs);
     this.#heard.forget(fromMs);
@@ -193,10 +193,14 @@ class ListenEar extends DeepgramEar<ListenTurn> {
     if (textOf(words) !== turn.told) this.tellWords(words, { final: false });
   }
 
+  get #isTooLate(): boolean {
+    return this.#late !== null && this.socket.pushedMs - this.#late.toMs > LATE_WITHIN_MS;
+  }
+
   /** Words of a turn that is over, now that they have come: the call begins another for them, or has no use for them. */
   #tellLate(late: Late): void {
     const words = this.#heard.settled(late.fromMs, late.toMs);
-    if (this.socket.pushedMs - late.toMs > LATE_WITHIN_MS) this.#late = null;
+    if (this.#isTooLate) this.#late = null;
     else if (words.length > late.announced) {
       late.announced = words.length;
       this.listener.speechBegan?.(words[late.told]!.startMs);

@@ -338,6 +338,21 @@ describe('words that come late', () => {
     expect(b.began).toEqual([]);
   });
 
+  test('later than 6 s after it are nobody’s, and no other turn’s either', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    fake.latencyMs = 9_000;
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('no');
+    await b.silence(400);
+    b.order((ear) => ear.turnOver());
+    await b.until('the final', () => b.finals[0]);
+    await b.silence(10_000);
+    expect(b.began).toEqual([]);
+    fake.latencyMs = 100;
+    expect((await b.turn(2, 'yes')).text).toBe('yes');
+  });
+
   test('of a noise are none: nothing is told of it', async () => {
     const { b, fake } = await started();
     await b.silence(400);
