@@ -5,8 +5,8 @@
  *
  *   owed and silent ──afterMs──► filler ──1.3 s of silence──► filler …        words without a thinker ──► closed
  *
- * The first comes after 1.4 s of silence in any case, whatever an agent or its tool is set to. Before the caller's words
- * are known the call itself says it, with a line of the agent's (`wordForWait`), at the same time.
+ * The first comes after 1.4 s of silence in any case, whatever an agent or its tool is set to. Before the caller's
+ * words are known the call itself says it, with a line of the agent's (`wordForWait`), at the same time.
  */
 
 const NEXT_FILLER_AFTER_MS = 1_300;
