@@ -197,7 +197,7 @@ class ListenEar extends DeepgramEar<ListenTurn> {
     return this.#late !== null && this.socket.pushedMs - this.#late.toMs > LATE_WITHIN_MS;
   }
 
-  /** Words of a turn that is over, now that they have come: the call begins another for them, or has no use for them. */
+  /** Words of a turn that is over, now that they have come: the call begins another for them, or has no use for it. */
   #tellLate(late: Late): void {
     const words = this.#heard.settled(late.fromMs, late.toMs);
     if (this.#isTooLate) this.#late = null;

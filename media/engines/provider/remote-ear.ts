@@ -1,7 +1,7 @@
 /**
  * The ear of a call whose engine works in a provider thread, over a line: sound goes over in batches, in the form in
  * which it came; orders behind the sound before them. When the line is over the turn that is under way fails, and the
- * next turn is heard over another, by the thread's successor; a line that is refused is told as deafness. Pipeline side.
+ * next turn is heard over another, by the thread's successor; one that is refused is told as deafness. Pipeline side.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { CallEar, EarCodec, EarHints, EarListener, EarTraits } from '../../contract/ear.ts';

@@ -202,8 +202,10 @@ test('a turn of which nothing was heard in time is a miss, unless the agent spea
   ear.listener.speechBegan?.(call.leg.nowMs);
   ear.tell({ text: 'good morning', final: true });
   await call.run(600);
-  ear.listener.speechBegan?.(call.leg.nowMs - 2_000);
+  call.leg.callerSpeaks = true;
+  await call.run(1_500);
   ear.tell({ text: '', final: true, isLate: true });
+  call.leg.callerSpeaks = false;
   await call.agentFinishes('You said good morning. Is that right?');
   expect(call.turns.slice(turns).map(({ text }) => text)).toEqual([
     'good morning',
