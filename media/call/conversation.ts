@@ -201,10 +201,11 @@ export class Conversation implements PartsListener {
   // ── What is played ────────────────────────────────────────────────────────────────────────────────────
 
   utteranceSaid(): void {
-    const { floor, encouragement, hearing, desk, actions, operator, input } = this.#parts;
+    const { floor, encouragement, hearing, desk, actions, operator, input, line } = this.#parts;
     if (floor.goOnAfterBridge()) return;
     if (encouragement.speaks) {
       encouragement.over(hearing.nowMs);
+      line.tell({ type: 'filled', atMs: this.#deps.reporter.nowMs });
       return;
     }
     hearing.endInterruption();
@@ -232,12 +233,12 @@ export class Conversation implements PartsListener {
 
   /** Into a pause that may be long: a word that leaves the caller's turn open. */
   #encourage(): void {
-    const { hearing, agentSpeech, desk, tools, encouragement } = this.#parts;
+    const { hearing, agentSpeech, desk, tools, encouragement, line } = this.#parts;
     const { pause } = hearing;
     if (pause === null || agentSpeech.active || desk.muted || tools.uses.waiting) return;
-    const text = encouragement.wordFor(pause, hearing.nowMs);
+    const text = encouragement.wordFor(pause, hearing.nowMs, () => line.wordForWait());
     if (text === null) return;
-    agentSpeech.say({ speech: { text }, stepId: this.stepId, interruptible: true, anchor: null });
+    agentSpeech.say({ speech: { text, isFixed: true }, stepId: this.stepId, interruptible: true, anchor: null });
   }
 
   // ── The agent ─────────────────────────────────────────────────────────────────────────────────────────

@@ -91,9 +91,10 @@ export class Floor implements InterruptionListener {
   }
 
   meant(meaning: Meaning): void {
-    this.endEncouragement();
+    this.answerEncouragement();
+    const { agentSpeech, encouragement } = this.#deps;
     if (this.#onceSettled === 'commit') this.#wait(meaning);
-    else if (!this.#deps.agentSpeech.active) this.#deps.listener.mean(meaning);
+    else if (!agentSpeech.active || encouragement.speaks) this.#deps.listener.mean(meaning);
   }
 
   /** It interrupts, whatever it is. */
@@ -188,6 +189,12 @@ export class Floor implements InterruptionListener {
     if (!encouragement.speaks) return;
     encouragement.over(this.#nowMs);
     agentSpeech.silence(true);
+  }
+
+  /** There is an answer: what was said to who waits for it is heard to its end, if it has begun to be heard. */
+  answerEncouragement(): void {
+    const { encouragement, agentSpeech } = this.#deps;
+    if (!encouragement.isOfWait || !agentSpeech.audible) this.endEncouragement();
   }
 
   get #nowMs(): number {

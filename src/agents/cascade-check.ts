@@ -1,7 +1,7 @@
 /**
  * The meaning of an agent that converses and whose shape is right: placeholders, engines and their connections, tools,
- * times, prices. Called by `check-agent.ts`; adds each fault and goes on. Whether the connections are there only the
- * database knows.
+ * times. Called by `check-agent.ts`; adds each fault and goes on. Whether the connections are there, and what models
+ * cost, only the database knows.
  */
 import { BUILT_IN_TOOLS, type CascadeAgent } from '../../media/contract/agent-definition.ts';
 import { type AgentFault, pathText, type Report } from '../errors/agent-faults.ts';
@@ -20,13 +20,6 @@ export function checkCascade(agent: CascadeAgent): AgentFault[] {
   checkEngines(agent, report);
   checkTools(agent, report);
   checkTimes(agent, report);
-  if (agent.limits?.costUsd !== undefined) {
-    agent.think.forEach(({ price }, index) => {
-      if (price === undefined) {
-        report(['think', index, 'price'], 'is missing, and limits.costUsd needs it; write US dollars a million tokens');
-      }
-    });
-  }
   return faults;
 }
 

@@ -15,6 +15,7 @@ import type { Database, Queryable } from '../store/database.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { checkAgent } from './check-agent.ts';
 import { type Lexicon, loadLexicon } from './lexicon.ts';
+import { priceFaultsOf } from './price-check.ts';
 
 export interface AgentSummary {
   id: string;
@@ -212,7 +213,8 @@ async function checked(tx: Queryable, workspaceId: string, definition: unknown):
   const check = checkAgent(definition, lexicon);
   const clips = await holdClipsOf(tx, workspaceId, definition);
   const connections = await connectionFaultsOf(tx, workspaceId, definition);
-  const faults = [...(check.ok ? [] : check.faults), ...clips.faults, ...connections];
+  const prices = check.ok ? await priceFaultsOf(tx, workspaceId, check.definition) : [];
+  const faults = [...(check.ok ? [] : check.faults), ...clips.faults, ...connections, ...prices];
   if (!check.ok || faults.length > 0) throw new AgentFaultsError(faults);
   return clips.filled(check.definition);
 }

@@ -21,6 +21,7 @@ import { heardOf } from './history.ts';
 import { Parts } from './parts.ts';
 import { withoutRemarks } from './prompt.ts';
 import type { CascadeState } from './resumption.ts';
+import { spokenText } from './speakable.ts';
 
 const FILLER_AFTER_MS = 700;
 /** After an open question; `expectation.ts` tells what was asked. */
@@ -53,6 +54,11 @@ export class Conversant implements Agent {
 
   sense(words: SaidWords): WordSense {
     return senseOf(words, this.#parts.speech.mouth.isBusy);
+  }
+
+  wordForWait(): string {
+    const { speech, lines, definition } = this.#parts;
+    return spokenText(speech.coming(lines.fillers), definition.language);
   }
 
   intentOf(): null {
@@ -125,6 +131,11 @@ export class Conversant implements Agent {
         quiet.caller(event.speaking, event.atMs);
         duty.caller(event.speaking, event.atMs);
         break;
+      case 'filled':
+        this.#agentFellSilent();
+        this.#parts.speech.next(this.#parts.lines.fillers);
+        this.#parts.speech.ready(this.#parts.lines.fillers);
+        break;
       case 'tool':
         this.#answering.toolDone(event.ref, event.result);
         break;
@@ -172,7 +183,7 @@ export class Conversant implements Agent {
   // ── What was said ─────────────────────────────────────────────────────────────────────────────────────
 
   #said(): void {
-    const { speech, quiet, farewell, atMs } = this.#parts;
+    const { speech, quiet, farewell, lines, atMs } = this.#parts;
     const answering = this.#answering;
     const isOfHistory = speech.mouth.sayings.some(({ isAsked, entry }) => isAsked && entry !== null);
     speech.mouth.said();
@@ -180,6 +191,7 @@ export class Conversant implements Agent {
     if (!speech.isPrompt) quiet.silentSinceMs = atMs;
     quiet.playedUntilMs = atMs;
     if (isOfHistory) this.#askedFor();
+    if (farewell.ending === null) speech.ready(lines.fillers);
     if (farewell.ending !== null) farewell.said(atMs);
     else if (answering.mustGoOn && !answering.isThinking && !speech.mouth.isBusy) answering.goOn();
     else answering.tendMemory();

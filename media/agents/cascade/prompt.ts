@@ -25,7 +25,7 @@ const RULES = `You are on a live telephone call. Everything that you write is sp
 
 export function systemText(definition: CascadeAgent, values: Values): string {
   const { language, otherLanguages = [], script, end, builtInTools = DEFAULT_BUILT_INS } = definition;
-  const task = fillPlaceholders(script, (key) => quoted(valueFor(definition, values, key))).text;
+  const task = fillPlaceholders(script, (key) => valueFor(definition, values, key), quoted).text;
   const others =
     otherLanguages.length === 0
       ? ''
@@ -76,8 +76,7 @@ function valueFor({ defaults = {} }: CascadeAgent, values: Values, key: string):
 }
 
 /** On one line, and nothing in it can end the quotation. */
-function quoted(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
+function quoted(value: string): string {
   const plain = onOneLine(value.replaceAll(OPEN, '[').replaceAll(CLOSE, ']'));
   return `${OPEN}${plain.trim().slice(0, LONGEST_VALUE)}${CLOSE}`;
 }

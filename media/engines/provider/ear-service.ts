@@ -59,6 +59,7 @@ class KeptEar implements EarListener {
   readonly #gone: () => void;
   #line: EarLine | null = null;
   #cancelWait: () => void = () => {};
+  #deaf: Error | null = null;
   #isClosed = false;
 
   constructor(line: ServiceLine, opening: EarOpening, open: OpenProviderEar, deps: ServiceDeps, gone: () => void) {
@@ -81,6 +82,8 @@ class KeptEar implements EarListener {
     const before = this.#line;
     this.#line = line;
     before?.line.end();
+    // Known before anybody listened, or before a successor did.
+    if (this.#deaf !== null) line.report({ type: 'deaf', message: this.#deaf.message });
   }
 
   left(): void {
@@ -107,6 +110,11 @@ class KeptEar implements EarListener {
   failed(turn: number, error: Error): void {
     const line = this.#line;
     line?.report({ type: 'failed', turn, message: withoutSecrets(error.message, line.line.grant) });
+  }
+
+  deaf(error: Error): void {
+    this.#deaf = error;
+    this.#line?.report({ type: 'deaf', message: error.message });
   }
 }
 
