@@ -1,8 +1,9 @@
 /**
  * Several voices as one: the first speaks, the others stand by. A voice that fails, or whose sound is not there in
  * time, is hedged by the next, and whoever sounds first goes on; one that breaks off is gone on for from the word
- * that it had not said, as it tells it or, where it tells no words, as its pace has it (`blind-pace.ts`). Behind the same port as each of them, so that whoever speaks knows nothing of it. Made by a
- * pipeline thread for a call whose agent names more than one.
+ * that it had not said, as it tells it or, where it tells no words, as its pace has it (`blind-pace.ts`). Behind the
+ * same port as each of them, so that whoever speaks knows nothing of it. Made by a pipeline thread for a call whose
+ * agent names more than one.
  *
  *   first ──0.7 s of nothing──► the next too, the faster speaks
  *   speaks ──fault, 0.7 s behind──► the next, the rest

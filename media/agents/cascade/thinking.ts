@@ -272,7 +272,7 @@ export class Thinking {
     }
   }
 
-  /** What nobody says is estimated: the limits of a call hold for servers that do not count, and for what was dropped. */
+  /** What nobody says is estimated: a call's limits hold for servers that do not count, and for what was dropped. */
   #used({ question }: Thought, { model, chars }: Attempt, usage: ModelUsage | null): void {
     if (usage === null && Number.isNaN(chars)) return;
     this.#deps.listener.used(

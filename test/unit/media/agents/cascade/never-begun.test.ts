@@ -1,4 +1,4 @@
-/** Words that a model wrote and nobody began to say, for the caller made a sound: the model must not think them said. */
+/** Words of a model that nobody began to say, for the caller made a sound: the model must not think them said. */
 import { describe, expect, test } from 'vitest';
 import { CUT_MARK } from '../../../../../media/agents/cascade/history.ts';
 import type { ModelChunk } from '../../../../../media/contract/model.ts';
