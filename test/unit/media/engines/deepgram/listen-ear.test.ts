@@ -394,7 +394,11 @@ describe('words that come late', () => {
     await b.say('thank you');
     await b.silence(1_000);
     b.order((ear) => ear.turnOver());
-    expect(await b.until('the final', () => b.finals[1])).toMatchObject({ turn: 2, text: 'no thank you' });
+    // The first of it in time, and the rest, which is still being sent, as words that come late.
+    expect(await b.until('the final', () => b.finals[1])).toMatchObject({ turn: 2, text: 'no', isLate: true });
+    const onsetMs = await b.until('the rest', () => b.began[0]);
+    b.order((ear) => ear.turnBegan(3, onsetMs));
+    expect(await b.until('its final', () => b.finals[2])).toMatchObject({ turn: 3, text: 'thank you' });
     expect(fake.sockets).toHaveLength(2);
   });
 });
