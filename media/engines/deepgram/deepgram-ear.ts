@@ -41,6 +41,8 @@ export abstract class DeepgramEar<Turn extends EarTurn> implements ProviderEar {
   protected isLost = false;
   /** Why there is no socket. */
   #error: ProviderError | null = null;
+  /** Clock time of the first turn in a row of which the socket said nothing; NaN: it has said something since. */
+  #unheardSinceMs = Number.NaN;
   #isClosed = false;
 
   constructor(
@@ -96,6 +98,22 @@ export abstract class DeepgramEar<Turn extends EarTurn> implements ProviderEar {
     this.endTurn();
     this.socket.close();
     this.wish.used(this.model, this.socket.sentMs / 1_000);
+  }
+
+  /** The socket has answered this call. */
+  protected answered(): void {
+    this.#unheardSinceMs = Number.NaN;
+    this.socket.heardFrom();
+  }
+
+  /**
+   * Nothing came of the turn in time. True: nor of the one before, the socket is dead, and another is dialled. Who is
+   * late with one turn is slow: the words come yet, and would be lost with the socket.
+   */
+  protected isDead({ beganAtMs }: EarTurn): boolean {
+    if (!Number.isNaN(this.#unheardSinceMs)) return this.socket.isDeadSince(this.#unheardSinceMs);
+    this.#unheardSinceMs = beganAtMs;
+    return false;
   }
 
   protected newTurn(number: number): EarTurn {

@@ -126,7 +126,7 @@ class FluxEar extends DeepgramEar<CallTurn> {
     const words = this.#flux?.words ?? [];
     const isHeard = !this.#isFluxOpen && this.#heardMs >= turn.coverMs;
     if (words.length === 0 && (turn.wasLost || !this.socket.isOpen)) this.fail();
-    else if (words.length === 0 && !isHeard && this.socket.isDeadSince(turn.beganAtMs))
+    else if (words.length === 0 && !isHeard && this.isDead(turn))
       turn.cancelWait = this.deps.clock.after(ANOTHER_WITHIN_MS, () => this.#answer());
     else if (isHeard) this.#final(words, this.socket.pushedMs);
     else this.#final(words, words.at(-1)?.endMs ?? this.doneMs, true);
@@ -170,7 +170,7 @@ class FluxEar extends DeepgramEar<CallTurn> {
   }
 
   #turnInfo({ event, words: said, audio_window_start: fromS, audio_window_end: toS }: Record<string, unknown>): void {
-    this.socket.heardFrom();
+    this.answered();
     const audioMs = (seconds: unknown): number =>
       this.socket.audioMs((typeof seconds === 'number' ? seconds : 0) * 1_000);
     const words = wordsIn(said, (streamMs) => this.socket.audioMs(streamMs)).filter(

@@ -136,7 +136,7 @@ class ListenEar extends DeepgramEar<ListenTurn> {
   }
 
   protected settledMs(): number {
-    const fromMs = this.#late?.fromMs ?? Math.max(this.doneMs, this.turn?.fromMs ?? this.#quietMs);
+    const fromMs = this.#late?.fromMs ?? this.turn?.fromMs ?? Math.max(this.doneMs, this.#quietMs);
     return Math.max(this.#heard.settledMs, fromMs);
   }
 
@@ -165,7 +165,7 @@ class ListenEar extends DeepgramEar<ListenTurn> {
         this.fail();
         return;
       }
-      if (this.socket.isDeadSince(turn.beganAtMs)) {
+      if (this.isDead(turn)) {
         turn.cancelWait = this.deps.clock.after(ANOTHER_WITHIN_MS, () => this.#answer());
         return;
       }
@@ -222,7 +222,7 @@ class ListenEar extends DeepgramEar<ListenTurn> {
       this.socket.distrust(fault);
       return;
     }
-    this.socket.heardFrom();
+    this.answered();
     const [best] = (channel as { alternatives?: { words?: unknown }[] } | undefined)?.alternatives ?? [];
     const words = wordsIn(best?.words, (streamMs) => this.socket.audioMs(streamMs));
     this.#heard.take(words, isFinal === true, this.socket.audioMs((start + duration) * 1_000));

@@ -367,7 +367,20 @@ describe('words that come late', () => {
     expect(b.began).toEqual([]);
   });
 
-  test('because the socket was dead since the turn began: another hears it in time', async () => {
+  test('because the socket is slow are waited for, and no other is dialled', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    fake.latencyMs = 3_000;
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('no');
+    await b.silence(1_400);
+    b.order((ear) => ear.turnOver());
+    expect(await b.until('the final', () => b.finals[0])).toMatchObject({ turn: 1, text: '', isLate: true });
+    await b.until('the late words', () => b.began[0]);
+    expect(fake.sockets).toHaveLength(1);
+  });
+
+  test('never, for the socket is dead: of the second turn in a row another is sent all', async () => {
     const { b, fake } = await started();
     await b.silence(400);
     fake.last.isStalled = true;
@@ -375,7 +388,17 @@ describe('words that come late', () => {
     await b.say('no');
     await b.silence(1_400);
     b.order((ear) => ear.turnOver());
-    expect(await b.until('the final', () => b.finals[0])).toMatchObject({ turn: 1, text: 'no' });
+    expect(await b.until('the final', () => b.finals[0])).toMatchObject({ turn: 1, text: '', isLate: true });
+    expect(fake.sockets).toHaveLength(1);
+    b.order((ear) => ear.turnBegan(2, b.atMs));
+    await b.say('thank you');
+    await b.silence(1_000);
+    b.order((ear) => ear.turnOver());
+    // The first of it in time, and the rest, which is still being sent, as words that come late.
+    expect(await b.until('the final', () => b.finals[1])).toMatchObject({ turn: 2, text: 'no', isLate: true });
+    const onsetMs = await b.until('the rest', () => b.began[0]);
+    b.order((ear) => ear.turnBegan(3, onsetMs));
+    expect(await b.until('its final', () => b.finals[2])).toMatchObject({ turn: 3, text: 'thank you' });
     expect(fake.sockets).toHaveLength(2);
   });
 });
