@@ -220,15 +220,16 @@ export class Conversation implements PartsListener {
     this.finish('tts_error', null, error.message);
   }
 
-  cut(heardText: string): void {
+  cut(heardText: string, saidBefore: number): void {
     const { actions, line } = this.#parts;
     actions.drop();
-    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText });
+    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText, saidBefore });
   }
 
   cutWaiting(): void {
-    const { actions, line } = this.#parts;
-    if (actions.drop()) line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '' });
+    const { actions, line, desk } = this.#parts;
+    if (!actions.drop()) return;
+    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '', saidBefore: desk.wordsCut() });
   }
 
   /** Into a pause that may be long: a word that leaves the caller's turn open. */

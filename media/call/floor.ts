@@ -16,7 +16,7 @@ import type { Encouragement } from './turn-taking/encouragement.ts';
 
 export interface FloorListener {
   /** The agent was cut off. */
-  cut(heardText: string): void;
+  cut(heardText: string, saidBefore: number): void;
   /** So was what it has wanted to say while it was not to. */
   cutWaiting(): void;
   /** Nothing is being said any more: what the caller meant has its effect. */
@@ -228,9 +228,9 @@ export class Floor implements InterruptionListener {
     this.#afterBridge = null;
     encouragement.over(this.#nowMs);
     agentSpeech.silence(true);
-    operator.wordsCut();
+    const saidBefore = operator.wordsCut();
     this.#hearing?.endInterruption();
-    listener.cut(heardText);
+    listener.cut(heardText, saidBefore);
   }
 
   /** The line is back: a short word, and then what was cut. */

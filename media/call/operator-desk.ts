@@ -12,8 +12,8 @@ export class OperatorDesk {
   /** What is being said is none of the agent's own words. */
   speaks = false;
   readonly #texts: string[] = [];
-  /** The agent's own last words were heard to their end, and it was not told. */
-  #saidOwed = false;
+  /** So many of the agent's own utterances were heard to their end, and it was not told. */
+  #saidOwed = 0;
 
   get hasTexts(): boolean {
     return this.#texts.length > 0;
@@ -32,22 +32,24 @@ export class OperatorDesk {
 
   /** An utterance was said to its end. */
   wordsSaid(): void {
-    if (!this.speaks) this.#saidOwed = true;
+    if (!this.speaks) this.#saidOwed++;
     this.speaks = false;
   }
 
-  /** The agent was cut: nothing is owed for what it was saying. */
-  wordsCut(): void {
+  /** The agent was cut, and is told so: how many of its utterances were heard to their end before. */
+  wordsCut(): number {
+    const saidBefore = this.#saidOwed;
     this.speaks = false;
-    this.#saidOwed = false;
+    this.#saidOwed = 0;
+    return saidBefore;
   }
 
   /**
    * What the agent hears when all texts are said: that its own words were, or that the caller may take their time anew.
    */
   takeOwed(): 'said' | 'wait' {
-    const type = this.#saidOwed ? 'said' : 'wait';
-    this.#saidOwed = false;
+    const type = this.#saidOwed > 0 ? 'said' : 'wait';
+    this.#saidOwed = 0;
     return type;
   }
 }

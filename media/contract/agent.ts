@@ -62,8 +62,11 @@ export type AgentEvent =
     }
   /** All that was to be said has been played to its end. */
   | { type: 'said'; atMs: number }
-  /** The agent was cut off: what was not yet played never will be, and what waited to be said is gone too. */
-  | { type: 'cut'; atMs: number; heardText: string }
+  /**
+   * The agent was cut off: what was not yet played never will be, and what waited to be said is gone too. Of all that
+   * it asked to be said since it was last told `said`, so many were played to their end before the one that was cut.
+   */
+  | { type: 'cut'; atMs: number; heardText: string; saidBefore?: number }
   | {
       type: 'heard';
       atMs: number;

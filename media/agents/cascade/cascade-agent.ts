@@ -115,7 +115,7 @@ export class Conversant implements Agent {
         this.#said();
         break;
       case 'cut':
-        this.#cut(event.heardText);
+        this.#cut(event.heardText, event.saidBefore);
         break;
       case 'deaf':
         this.#endings.apologise('stt_error', event.error, 'The recogniser is lost.');
@@ -207,9 +207,9 @@ export class Conversant implements Agent {
     sink.act({ type: 'listen' });
   }
 
-  #cut(heardText: string): void {
+  #cut(heardText: string, saidBefore = 0): void {
     const { speech, farewell, atMs } = this.#parts;
-    speech.mouth.cut(heardText);
+    speech.mouth.cut(heardText, saidBefore);
     this.#agentFellSilent();
     this.#answering.anew();
     this.#answering.dropSpeculation();

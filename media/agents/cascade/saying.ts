@@ -77,11 +77,11 @@ export class Mouth {
   /**
    * One of them was cut; those before it were heard, those behind it never will be. `heardText` is a beginning of what
    * was spoken, or of the rest of it after a bridge; if it is neither, somebody else's words were cut, after all of
-   * ours.
+   * ours. `saidBefore`: it is none of the first so many.
    */
-  cut(heardText: string): void {
+  cut(heardText: string, saidBefore = 0): void {
     const asked = this.sayings.filter(({ isAsked }) => isAsked);
-    const at = asked.findIndex(({ spoken }) => isCutIn(spoken, heardText));
+    const at = asked.findIndex(({ spoken }, index) => index >= saidBefore && isCutIn(spoken, heardText));
     asked.forEach((saying, index) => {
       if (at < 0 || index < at) saying.heard(saying.spoken.length);
       else {

@@ -70,3 +70,23 @@ describe('an answer that was never begun', () => {
     expect(bench.lastMessages[3]).toEqual({ role: 'assistant', text: `It comes tomorrow. ${CUT_MARK}` });
   });
 });
+
+test('the second of two sayings is cut before its first word: the first counts as heard', () => {
+  const bench = new AgentBench((request) =>
+    lastText(request) === 'go'
+      ? [
+          { afterMs: 100, chunk: { type: 'text', text: `${'very '.repeat(40)}long. ` } },
+          { afterMs: 1_300, chunk: { type: 'text', text: 'And more of it. ' } },
+          { afterMs: 1_310, chunk: done() },
+        ]
+      : says('Fine.'),
+  );
+  bench.settle();
+  bench.hears('go');
+  bench.runUntil('the second', () => bench.heardTexts.length === 2);
+  expect(bench.isSpeaking).toBe(true);
+  bench.interrupts('stop');
+  bench.settle();
+  expect(JSON.stringify(bench.lastMessages)).toContain('very long.');
+  expect(JSON.stringify(bench.lastMessages)).not.toContain('And more');
+});
