@@ -15,6 +15,7 @@ import { type ConversationDeps, createParts, type Parts, type PartsListener } fr
 import type { FrameIntake } from './hearing/frame-intake.ts';
 import type { Hearing } from './hearing/hearing.ts';
 import { isSpeech, type Meaning } from './hearing/meaning.ts';
+import type { SaidBefore } from './operator-desk.ts';
 
 /** An agent that has not ended the call so long after its longest time never will. */
 const LAST_WORDS_MS = 8_000;
@@ -200,7 +201,7 @@ export class Conversation implements PartsListener {
 
   // ── What is played ────────────────────────────────────────────────────────────────────────────────────
 
-  utteranceSaid(): void {
+  utteranceSaid(heardText: string | null): void {
     const { floor, encouragement, hearing, desk, actions, operator, input, line } = this.#parts;
     if (floor.goOnAfterBridge()) return;
     if (encouragement.speaks) {
@@ -210,7 +211,7 @@ export class Conversation implements PartsListener {
     }
     hearing.endInterruption();
     hearing.bePatient();
-    desk.wordsSaid();
+    desk.wordsSaid(heardText);
     if (!actions.sayWaiting() && !desk.hasTexts) operator.goOn();
     if (!this.#ended && input.takeTyped()) return;
     hearing.agentFinished();
@@ -220,16 +221,16 @@ export class Conversation implements PartsListener {
     this.finish('tts_error', null, error.message);
   }
 
-  cut(heardText: string, saidBefore: number): void {
+  cut(heardText: string, before: SaidBefore): void {
     const { actions, line } = this.#parts;
     actions.drop();
-    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText, saidBefore });
+    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText, ...before });
   }
 
   cutWaiting(): void {
     const { actions, line, desk } = this.#parts;
     if (!actions.drop()) return;
-    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '', saidBefore: desk.wordsCut() });
+    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '', ...desk.wordsCut() });
   }
 
   /** Into a pause that may be long: a word that leaves the caller's turn open. */

@@ -8,7 +8,7 @@
 import { BRIDGE } from '../contract/agent.ts';
 import type { Hearing } from './hearing/hearing.ts';
 import { type InterruptionListener, type Meaning, together } from './hearing/meaning.ts';
-import type { OperatorDesk } from './operator-desk.ts';
+import type { OperatorDesk, SaidBefore } from './operator-desk.ts';
 import type { CallReporter } from './reporter.ts';
 import type { AgentSpeech, Utterance } from './speaking/agent-speech.ts';
 import { restOfFeed } from './speaking/feed-pieces.ts';
@@ -16,7 +16,7 @@ import type { Encouragement } from './turn-taking/encouragement.ts';
 
 export interface FloorListener {
   /** The agent was cut off. */
-  cut(heardText: string, saidBefore: number): void;
+  cut(heardText: string, before: SaidBefore): void;
   /** So was what it has wanted to say while it was not to. */
   cutWaiting(): void;
   /** Nothing is being said any more: what the caller meant has its effect. */
@@ -228,9 +228,9 @@ export class Floor implements InterruptionListener {
     this.#afterBridge = null;
     encouragement.over(this.#nowMs);
     agentSpeech.silence(true);
-    const saidBefore = operator.wordsCut();
+    const before = operator.wordsCut();
     this.#hearing?.endInterruption();
-    listener.cut(heardText, saidBefore);
+    listener.cut(heardText, before);
   }
 
   /** The line is back: a short word, and then what was cut. */

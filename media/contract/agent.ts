@@ -40,6 +40,12 @@ export const BRIDGE = 'Sorry, I lost you for a moment.';
 
 /** A script goes through a hundred silent steps at most, with two actions each. */
 export const MOST_ACTIONS_A_SECOND = 1_000;
+/** An utterance that ended before its end, for its voice failed: the how-manieth since the last `said`, from 0. */
+export interface BrokenOff {
+  index: number;
+  heardText: string;
+}
+
 /**
  * Characters of JSON, of `state` and `variables` together: they travel with every checkpoint, so keep them far below. A
  * script with many tools whose answers are long has some hundred thousand.
@@ -61,12 +67,12 @@ export type AgentEvent =
       cut?: { text: string; heardText: string };
     }
   /** All that was to be said has been played to its end. */
-  | { type: 'said'; atMs: number }
+  | { type: 'said'; atMs: number; brokeOff?: readonly BrokenOff[] }
   /**
    * The agent was cut off: what was not yet played never will be, and what waited to be said is gone too. Of all that
    * it asked to be said since it was last told `said`, so many were played to their end before the one that was cut.
    */
-  | { type: 'cut'; atMs: number; heardText: string; saidBefore?: number }
+  | { type: 'cut'; atMs: number; heardText: string; saidBefore?: number; brokeOff?: readonly BrokenOff[] }
   | {
       type: 'heard';
       atMs: number;

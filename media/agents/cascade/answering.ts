@@ -152,6 +152,12 @@ export class Answering implements WritingListener {
     if (!this.#parts.speech.hasWords) this.goOn();
   }
 
+  /** In the middle of words that are the model's: what was not heard is said anew. */
+  voiceBroke(): void {
+    this.anew();
+    if (++this.#breaks <= MOST_BREAKS && !this.#parts.tools.round.isBusy) this.goOn();
+  }
+
   unanswered(): void {
     const { sink } = this.#parts;
     sink.act({ type: 'warning', code: 'llm_lost', message: 'No model answers; the call ends with an apology.' });

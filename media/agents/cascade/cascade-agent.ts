@@ -7,7 +7,7 @@
  *      ▲                     └────use──► tool round ──► tool ──result──► history ──► thinking …
  *      └── duty: fillers into silence · endings: the farewell, when it was heard; a caller who says nothing
  */
-import type { Agent, AgentContext, AgentEvent, Patience, SaidWords, WordSense } from '../../contract/agent.ts';
+import type { Agent, AgentContext, AgentEvent, BrokenOff, Patience, SaidWords, WordSense } from '../../contract/agent.ts';
 import type { CascadeAgent, Expectation } from '../../contract/agent-definition.ts';
 import type { EarHints } from '../../contract/ear.ts';
 import { TOOL_DEFAULTS, type ToolDefinition } from '../../contract/tools.ts';
@@ -112,10 +112,10 @@ export class Conversant implements Agent {
         this.#answering.told(event);
         break;
       case 'said':
-        this.#said();
+        this.#said(event.brokeOff);
         break;
       case 'cut':
-        this.#cut(event.heardText, event.saidBefore);
+        this.#cut(event);
         break;
       case 'deaf':
         this.#endings.apologise('stt_error', event.error, 'The recogniser is lost.');
@@ -182,17 +182,18 @@ export class Conversant implements Agent {
 
   // ── What was said ─────────────────────────────────────────────────────────────────────────────────────
 
-  #said(): void {
+  #said(brokeOff?: readonly BrokenOff[]): void {
     const { speech, quiet, farewell, lines, atMs } = this.#parts;
     const answering = this.#answering;
     const isOfHistory = speech.mouth.sayings.some(({ isAsked, entry }) => isAsked && entry !== null);
-    speech.mouth.said();
+    const isBroken = speech.mouth.said(brokeOff);
     this.#agentFellSilent();
     if (!speech.isPrompt) quiet.silentSinceMs = atMs;
     quiet.playedUntilMs = atMs;
     if (isOfHistory) this.#askedFor();
     if (farewell.ending === null) speech.ready(lines.fillers);
     if (farewell.ending !== null) farewell.said(atMs);
+    else if (isBroken) answering.voiceBroke();
     else if (answering.mustGoOn && !answering.isThinking && !speech.mouth.isBusy) answering.goOn();
     else answering.tendMemory();
   }
@@ -207,9 +208,9 @@ export class Conversant implements Agent {
     sink.act({ type: 'listen' });
   }
 
-  #cut(heardText: string, saidBefore = 0): void {
+  #cut({ heardText, saidBefore, brokeOff }: Extract<AgentEvent, { type: 'cut' }>): void {
     const { speech, farewell, atMs } = this.#parts;
-    speech.mouth.cut(heardText, saidBefore);
+    speech.mouth.cut(heardText, saidBefore, brokeOff);
     this.#agentFellSilent();
     this.#answering.anew();
     this.#answering.dropSpeculation();

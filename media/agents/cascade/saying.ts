@@ -3,7 +3,7 @@
  * to what the model wrote. The call tells of the end of all of them at once (`said`), or of a cut in one of them; here
  * it is found out which. Pure.
  */
-import { BRIDGE } from '../../contract/agent.ts';
+import { BRIDGE, type BrokenOff } from '../../contract/agent.ts';
 import { TextFeed } from '../../contract/speech-source.ts';
 import type { AssistantEntry } from './history.ts';
 import { type SpokenPart, speakable, writtenOf } from './speakable.ts';
@@ -52,6 +52,12 @@ export class Saying {
     this.entry.heard = joined(this.entry.heard ?? '', writtenOf(this.parts, chars));
   }
 
+  /** It was said to its end, or to where it broke off. */
+  over(brokeOff: BrokenOff | undefined): void {
+    this.heard(brokeOff === undefined ? this.spoken.length : heardCharsOf(this.spoken, brokeOff.heardText));
+    if (brokeOff !== undefined && this.entry !== null) this.entry.isCut = true;
+  }
+
   /** It will never be begun. */
   dropped(): void {
     this.feed.finish();
@@ -68,10 +74,12 @@ export class Mouth {
     return this.sayings.some(({ isAsked }) => isAsked);
   }
 
-  /** All that was asked for has been heard. */
-  said(): void {
-    for (const saying of this.sayings.filter(({ isAsked }) => isAsked)) saying.heard(saying.spoken.length);
+  /** All that was asked for has been heard, but for what broke off. True: the model's last words did. */
+  said(brokeOff: readonly BrokenOff[] = []): boolean {
+    const asked = this.sayings.filter(({ isAsked }) => isAsked);
+    for (const [index, saying] of asked.entries()) saying.over(brokeOff.find((one) => one.index === index));
     this.#keepUnasked();
+    return asked.findLast(({ entry }) => entry !== null)?.entry?.isCut === true;
   }
 
   /**
@@ -79,11 +87,11 @@ export class Mouth {
    * was spoken, or of the rest of it after a bridge; if it is neither, somebody else's words were cut, after all of
    * ours. `saidBefore`: it is none of the first so many.
    */
-  cut(heardText: string, saidBefore = 0): void {
+  cut(heardText: string, saidBefore = 0, brokeOff: readonly BrokenOff[] = []): void {
     const asked = this.sayings.filter(({ isAsked }) => isAsked);
     const at = asked.findIndex(({ spoken }, index) => index >= saidBefore && isCutIn(spoken, heardText));
     asked.forEach((saying, index) => {
-      if (at < 0 || index < at) saying.heard(saying.spoken.length);
+      if (at < 0 || index < at) saying.over(brokeOff.find((one) => one.index === index));
       else {
         saying.heard(index === at ? heardCharsOf(saying.spoken, heardText) : 0);
         if (saying.entry !== null) saying.entry.isCut = true;

@@ -25,8 +25,8 @@ export interface AgentSpeechDeps extends SpeechMakerDeps {
 }
 
 export interface AgentSpeechListener {
-  /** The caller has heard all of it. */
-  utteranceSaid(): void;
+  /** The caller has heard all of it, or only this much: it broke off. */
+  utteranceSaid(heardText: string | null): void;
   /** The voice engine failed twice in a row. */
   voiceLost(error: Error): void;
 }
@@ -203,7 +203,7 @@ export class AgentSpeech implements SpeakerListener {
     const { call, reporter } = this.#deps;
     const heardText = isWhole ? speech.text : speech.heardText(speech.durationMs);
     reporter.agentEnded(this.#speaker.startedAtStreamMs, call.streamMs, heardText, !isWhole);
-    this.#listener.utteranceSaid();
+    this.#listener.utteranceSaid(isWhole ? null : heardText);
   }
 
   #brokeOff(speech: RenderedSpeech, error: Error, utterance: Utterance): void {

@@ -195,6 +195,14 @@ export class AgentBench {
     if (text !== null) this.tell({ type: 'heard', atMs: this.nowMs, text, how: 'spoken' });
   }
 
+  /** Its voice breaks off; nothing waits behind it. */
+  breaksOff(): string {
+    const index = this.#saidOwed;
+    const heardText = this.cutNow() ?? '';
+    this.tell({ type: 'said', atMs: this.nowMs, brokeOff: [{ index, heardText }] });
+    return heardText;
+  }
+
   cutNow(): string | null {
     const voice = this.#voices[0];
     if (voice === undefined) return null;

@@ -71,6 +71,19 @@ describe('an answer that was never begun', () => {
   });
 });
 
+test('a voice that breaks off is gone on for: the model is told what was heard, and asked for the rest', () => {
+  const bench = asked(says('It comes tomorrow at noon, by the blue van. Anything else?', 100));
+  bench.runUntil('its words', () => bench.isSpeaking);
+  bench.run(400);
+  const heard = bench.breaksOff();
+  bench.settle();
+  expect(heard).not.toBe('');
+  const [answer, note] = bench.lastMessages.slice(-2);
+  expect(answer).toEqual({ role: 'assistant', text: `${heard} ${CUT_MARK}` });
+  expect(note!.role).toBe('user');
+  expect(bench.said.at(-1)).toBe('Fine.');
+});
+
 test('the second of two sayings is cut before its first word: the first counts as heard', () => {
   const bench = new AgentBench((request) =>
     lastText(request) === 'go'
