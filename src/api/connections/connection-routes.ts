@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { PROVIDER_NAMES, providerDeclaration } from '../../../media/contract/providers.ts';
+import { type EngineDeclaration, engineDeclaration, engineNames } from '../../../media/contract/engine-list.ts';
+import { PROVIDER_NAMES, type ProviderAbility, providerDeclaration } from '../../../media/contract/providers.ts';
 import type { AddressCheck } from '../../../media/net/target-check.ts';
 import type { Connection } from '../../connections/connection-rows.ts';
 import { type TrialDeps, tryConnection } from '../../connections/provider-trial.ts';
@@ -114,7 +115,8 @@ export function registerConnections(app: FastifyInstance, guard: Guard, deps: Co
     id: 'listProviders',
     tag: 'Settings',
     summary: 'The providers that connections can be made to',
-    description: 'With what each can do, and the credentials, settings and limits that it knows.',
+    description:
+      'With what each can do, the credentials, settings and limits that it knows, and the engines by which agents use it.',
     scope: 'settings:read',
     answers: { 200: json('All of them.', providersAnswer) },
     handler: () => ({ data: PROVIDER_NAMES.map(providerView), nextCursor: null }),
@@ -293,5 +295,22 @@ function providerView(provider: (typeof PROVIDER_NAMES)[number]): object {
     credentials: credentials.map(({ name, about, required }) => ({ name, about, required })),
     settings,
     limits,
+    engines: can.flatMap((ability) => enginesOf(provider, ability)),
   };
+}
+
+function enginesOf(provider: (typeof PROVIDER_NAMES)[number], ability: ProviderAbility): object[] {
+  return engineNames(ability).flatMap((name) => {
+    const declared = engineDeclaration(ability, name);
+    return declared?.provider === provider ? [{ name, can: ability, settings: settingsOf(declared) }] : [];
+  });
+}
+
+function settingsOf({ settings }: EngineDeclaration): object[] {
+  return Object.entries(settings).map(([name, setting]) => ({
+    name,
+    type: setting.type,
+    about: setting.about,
+    ...(setting.type === 'number' ? { least: setting.least, most: setting.most } : {}),
+  }));
 }

@@ -103,7 +103,7 @@ describe('an agent with faults of every kind', () => {
 
 describe('the check of an agent', () => {
   it('lets a sound script, a tone agent and the demo agent through', () => {
-    expect(checkAgent(soundAgent(), lexicon)).toEqual({ ok: true, definition: soundAgent() });
+    expect(checkAgent(soundAgent(), lexicon)).toEqual({ ok: true, definition: soundAgent(), warnings: [] });
     expect(checkAgent({ kind: 'tone', name: 'T', direction: 'any', toneHz: 440 }, lexicon).ok).toBe(true);
     const demo = JSON.parse(readFileSync(new URL('../../../bench/demo/agent.json', import.meta.url), 'utf8'));
     const check = checkAgent(demo, lexicon);

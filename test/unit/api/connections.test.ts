@@ -170,6 +170,14 @@ describe('connections', () => {
     const { data } = (await ask('GET', '/providers')).json();
     expect(data.map(({ provider }: { provider: string }) => provider)).toEqual(PROVIDER_NAMES);
     expect(data[0]).toMatchObject({ can: ['listen'], credentials: [{ name: 'apiKey', required: true }] });
+    const engines = data.flatMap((one: { engines: { name: string; can: string }[] }) => one.engines);
+    expect(engines.map(({ name, can }: { name: string; can: string }) => `${can} ${name}`)).toEqual([
+      'listen deepgram',
+      'listen deepgram-flux',
+      'think openai',
+      'speak openai',
+      'speak elevenlabs',
+    ]);
   });
 
   it('want a key that may set them: one that reads cannot even try one', async () => {
