@@ -87,3 +87,25 @@ test('with a word that was there before the turn was decided', async () => {
   expect(askedMs).toBeLessThan(decidedMs);
   expect(firstClauseMs).toBeGreaterThanOrEqual(decidedMs);
 });
+
+test('once a turn of the caller: what is said later, of its own accord, answers nobody', async () => {
+  class Asks extends Echo {
+    #askAtMs = Number.POSITIVE_INFINITY;
+
+    override handle(event: AgentEvent): void {
+      super.handle(event);
+      if (event.type === 'heard') this.#askAtMs = event.atMs + 6_000;
+      if (event.type !== 'tick' || event.atMs < this.#askAtMs) return;
+      this.#askAtMs = Number.POSITIVE_INFINITY;
+      this.answer('Are you still there?');
+    }
+  }
+  call = await fakeCall({ kind: { ...echoKind, create: (context) => new Asks(context) }, prepared: false });
+  call.start();
+  await call.agentFinishes(OPENING);
+  call.ear.turns = [{ partials: [{ afterMs: 400, text: 'yes' }], final: { text: 'yes' } }];
+  await call.say(600);
+  await call.agentFinishes('You said yes. Is that right?');
+  await call.agentFinishes('Are you still there?');
+  expect(call.conversationEvents.filter(({ type }) => type === 'latency')).toHaveLength(1);
+});
