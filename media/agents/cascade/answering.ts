@@ -181,12 +181,12 @@ export class Answering implements ThinkingListener {
     if (!this.#parts.speech.hasWords) this.goOn();
   }
 
-  lost(): void {
+  lost(why = ''): void {
     const { sink } = this.#parts;
     this.reply = null;
     sink.act({ type: 'warning', code: 'llm_lost', message: 'No model answers; the call ends with an apology.' });
     const message = 'No language model of the agent answered.';
-    this.#endings.apologise('llm_error', message, message);
+    this.#endings.apologise('llm_error', why === '' ? message : `${message.slice(0, -1)}: ${why}`, message);
   }
 
   used(model: number, usage: ModelUsage): void {
