@@ -4,6 +4,7 @@ import type { AgentContext, AgentEvent, AgentKind } from '../../../../../media/c
 import type { ScriptedAgent } from '../../../../../media/contract/agent-definition.ts';
 import type { ReplyStages } from '../../../../../media/contract/conversation.ts';
 import { TextFeed } from '../../../../../media/contract/speech-source.ts';
+import { replyStages } from '../../../../../media/call/reply-stages.ts';
 import { type FakeCall, fakeCall } from '../../../../support/fakes/fake-call.ts';
 import { FakeModel } from '../../../../support/fakes/fake-model.ts';
 import { Echo, echoKind } from '../../agents/echo-agent.ts';
@@ -108,4 +109,17 @@ test('once a turn of the caller: what is said later, of its own accord, answers 
   await call.agentFinishes('You said yes. Is that right?');
   await call.agentFinishes('Are you still there?');
   expect(call.conversationEvents.filter(({ type }) => type === 'latency')).toHaveLength(1);
+});
+
+test('a voice that stood in is named, not the one that it stood in for', () => {
+  const anchor = { speechEndMs: 0, decidedAtMs: 1, recognisedAtMs: 1 };
+  const times = { clauseAtMs: 2, audioAtMs: 3, ringAtMs: 4, frameAtMs: 5 };
+  const choice = {
+    ear: null,
+    voice: { engine: 'elevenlabs', connection: 'voice', name: 'v' },
+    standbyVoices: [{ engine: 'local', name: 'slt' }],
+    voiceActivity: 'gate',
+  } as const;
+  const speaks = (voice: number) => replyStages(anchor, null, { ...times, voice }, choice).speak?.provider;
+  expect([speaks(0), speaks(1)]).toEqual(['elevenlabs', 'local']);
 });
