@@ -91,6 +91,7 @@ class Speech implements LineHandler, Speaker {
   #oddByte: number | null = null;
   #takeBack: () => void = () => {};
   #tries = 0;
+  #isGiven = false;
   #isOver = false;
 
   constructor(line: ServiceLine, order: SpeechOrder, group: SocketGroup) {
@@ -103,6 +104,10 @@ class Speech implements LineHandler, Speaker {
 
   get rest(): string {
     return this.#order.text.slice(this.#words.unsaidFrom);
+  }
+
+  given(): void {
+    this.#isGiven = true;
   }
 
   over(takeBack: () => void): void {
@@ -188,6 +193,7 @@ class Speech implements LineHandler, Speaker {
   #finish(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
+    if (!this.#isGiven) return true;
     const { model = DEFAULT_MODEL } = this.#line.settings as ElevenLabsSettings;
     // The provider counts what it was given, said or not.
     this.#line.used(model, [{ unit: 'characters', quantity: this.#order.text.length, speculative: false }]);

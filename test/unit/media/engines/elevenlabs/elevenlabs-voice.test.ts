@@ -269,3 +269,12 @@ test('characters are counted, of what was cut too', async () => {
     ['characters', 8, 'eleven_flash_v2_5'],
   ]);
 });
+
+test('characters of a text that never reached the provider are not counted', async () => {
+  const s = await started();
+  s.fake.refusals.push(401);
+  const one = say(s.voice, 'Hello.');
+  await until(s, 'the end', () => one.told.isDone);
+  expect(one.told.error).toMatchObject({ code: 'refused' });
+  expect(s.bench.told.filter(({ type }) => type === 'usage')).toEqual([]);
+});
