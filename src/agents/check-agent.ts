@@ -83,5 +83,8 @@ function shapeFaults(issue: ShapeIssue): AgentFault[] {
       problem: 'is no field of an agent; take it out, or correct its spelling',
     }));
   }
-  return [{ path: pathText(issue.path), problem: issue.message.replace(/^Invalid input: /, '') }];
+  const problem = / received undefined$/.test(issue.message)
+    ? 'is missing'
+    : issue.message.replace(/^Invalid input: /, '');
+  return [{ path: pathText(issue.path), problem }];
 }

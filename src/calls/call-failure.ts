@@ -75,6 +75,7 @@ export function failureOf(
   const code = call.endedReason as FailedReason;
   const { message } = FACTS[code];
   const retryable = FACTS[code].retryable && call.ringingAt === null && call.answeredAt === null;
-  const provider = ENDED_REASONS[code].fault === 'carrier' ? call.carrier : (call.error?.provider ?? LOCAL[code] ?? null);
+  const provider =
+    ENDED_REASONS[code].fault === 'carrier' ? call.carrier : (call.error?.provider ?? LOCAL[code] ?? null);
   return { code, message: call.error?.message ?? message, provider, retryable };
 }

@@ -235,6 +235,8 @@ export interface CallCost {
     quantity: number;
     /** Of `quantity`, what was thrown away because the caller went on; it costs too */
     speculative: number;
+    /** Some of it is estimated: of a request that was taken back no provider says what it counted */
+    isEstimate: boolean;
     /** Null: it has no price */
     amount: number | null;
   }[];

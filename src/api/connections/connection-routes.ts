@@ -76,17 +76,30 @@ const parts = {
 
 const nameText = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 small letters, digits, - and _');
 export const connectionParams = z.object({ connectionName: z.string().min(1).max(63) });
+/** Undefined: the usual words. */
+const wayToCredentials = ({ code, keys = [] }: { code?: string; keys?: readonly string[] }): string | undefined => {
+  const names = new Set(known.flatMap(({ credentials }) => credentials));
+  const misplaced = keys.filter((key) => names.has(key));
+  if (code !== 'unrecognized_keys' || misplaced.length === 0) return undefined;
+  const right = misplaced.map((key) => `credentials.${key}`).join(', ');
+  return `holds what is unknown here: ${keys.join(', ')}; a credential stands in \`credentials\`: ${right}`;
+};
 export const newConnectionBody = z
-  .strictObject({
-    name: nameText.meta({ description: 'By which agents name it' }),
-    provider: z.enum(PROVIDER_NAMES),
-    ...parts,
-  })
+  .strictObject(
+    {
+      name: nameText.meta({ description: 'By which agents name it' }),
+      provider: z.enum(PROVIDER_NAMES),
+      ...parts,
+    },
+    { error: (issue) => wayToCredentials(issue as { code?: string; keys?: string[] }) },
+  )
   .meta({ id: 'NewConnection' });
-export const connectionChangeBody = z.strictObject(parts).meta({
-  id: 'ConnectionChange',
-  description: 'What is absent stays. Another host wants its credentials anew: what is stored is not sent to it.',
-});
+export const connectionChangeBody = z
+  .strictObject(parts, { error: (issue) => wayToCredentials(issue as { code?: string; keys?: string[] }) })
+  .meta({
+    id: 'ConnectionChange',
+    description: 'What is absent stays. Another host wants its credentials anew: what is stored is not sent to it.',
+  });
 export const connectionTestBody = z
   .strictObject({
     model: z

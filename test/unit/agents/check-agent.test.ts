@@ -114,7 +114,7 @@ describe('the check of an agent', () => {
   const rows: [string, (agent: any) => void, RegExp][] = [
     ['a kind that is unknown', (a) => (a.kind = 'robot'), /^kind: must be "scripted", "cascade" or "tone"$/],
     ['a misspelt field', (a) => (a.steps[1].gotoo = 'bye'), /^steps\[1\]\.gotoo: is no field of an agent/],
-    ['a missing field', (a) => delete a.fallback.goto, /^fallback\.goto: expected string/],
+    ['a missing field', (a) => delete a.fallback.goto, /^fallback\.goto: is missing/],
     [
       'a wrong type',
       (a) => (a.steps[0].replies[1].phrases = 'x'),

@@ -34,7 +34,10 @@ test('and of an agent that converses by that of its provider', () => {
     kind: 'cascade',
     listen: { engine: 'deepgram' },
     think: [{ connection: 'brain', model: 'm' }],
-    speak: [{ engine: 'elevenlabs', voice: 'v' }, { engine: 'local', voice: 'slt' }],
+    speak: [
+      { engine: 'elevenlabs', voice: 'v' },
+      { engine: 'local', voice: 'slt' },
+    ],
   } as unknown as AgentDefinition;
   const reasons = ['stt_error', 'llm_error', 'tts_error', 'internal_error'] as const;
   expect(reasons.map((reason) => engineAtFault(reason, agent))).toEqual(['deepgram', 'openai', 'elevenlabs', null]);

@@ -1,10 +1,10 @@
 /** A reply is told step by step: what the hearing, the model, the voice and the leg took of it, and who served. */
 import { afterEach, expect, test } from 'vitest';
+import { replyStages } from '../../../../../media/call/reply-stages.ts';
 import type { AgentContext, AgentEvent, AgentKind } from '../../../../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../../../../media/contract/agent-definition.ts';
 import type { ReplyStages } from '../../../../../media/contract/conversation.ts';
 import { TextFeed } from '../../../../../media/contract/speech-source.ts';
-import { replyStages } from '../../../../../media/call/reply-stages.ts';
 import { type FakeCall, fakeCall } from '../../../../support/fakes/fake-call.ts';
 import { FakeModel } from '../../../../support/fakes/fake-model.ts';
 import { Echo, echoKind } from '../../agents/echo-agent.ts';
