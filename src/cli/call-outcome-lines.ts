@@ -1,4 +1,6 @@
-/** How a call went, in lines for people: its error, warnings, recoveries, latency and cost. Used by `parley call show`. */
+/**
+ * How a call went, in lines for people: its error, warnings, recoveries, latency and cost. Used by `parley call show`.
+ */
 import type { Recovery } from '../call-log/call-recovery.ts';
 import type { CallFailure } from '../calls/call-failure.ts';
 import type { ShownWarning } from '../calls/call-warnings.ts';

@@ -21,7 +21,12 @@ it('names what is not there, or does not serve, with the agents that want it', a
   const named = { kind: 'cascade', name: 'Desk', think: [{ connection: 'brain' }], listen: { connection: 'ears' } };
   await kit.giveDefinition(named);
   const baseUrl = 'http://127.0.0.1:1/v1';
-  await addConnection(kit.database, kit.sealer, { slug: 'acme', name: 'brain', provider: 'openai_compatible', baseUrl });
+  await addConnection(kit.database, kit.sealer, {
+    slug: 'acme',
+    name: 'brain',
+    provider: 'openai_compatible',
+    baseUrl,
+  });
   const results = await check();
   expect(results.map(({ level }) => level)).toEqual(['warn', 'warn']);
   expect(results[0]?.detail).toMatch(/^'ears' of workspace 'acme' is not there, and ".*" cannot do without$/);
