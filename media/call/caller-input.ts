@@ -122,10 +122,7 @@ export class CallerInput {
       this.#typed = this.#typed === null ? text : `${this.#typed} ${text}`;
       return;
     }
-    const turn = new CallerTurn(0, this.#deps.streamMs(), agentSpeech.active, hearing);
-    turn.text = text;
-    turn.done = true;
-    turn.decidedAtMs = nowMs;
+    const turn = this.#turnOf(text);
     reporter.openUserTurn();
     const anchor = { speechEndMs: nowMs, decidedAtMs: nowMs, recognisedAtMs: nowMs, isTyped: true };
     const meaning = { turn, sense: words.senseOfTyped(text), anchor };
@@ -140,5 +137,20 @@ export class CallerInput {
     this.#typed = null;
     this.typed(typed, false);
     return true;
+  }
+
+  /** The call is over: what was typed meanwhile is heard by nobody, and stands in the transcript. */
+  writeTyped(): void {
+    if (this.#typed !== null) this.#deps.words.record(this.#turnOf(this.#typed), 'speech');
+    this.#typed = null;
+  }
+
+  #turnOf(typed: string): CallerTurn {
+    const { streamMs, agentSpeech, hearing, reporter } = this.#deps;
+    const turn = new CallerTurn(0, streamMs(), agentSpeech.active, hearing);
+    turn.text = typed;
+    turn.done = true;
+    turn.decidedAtMs = reporter.nowMs;
+    return turn;
   }
 }

@@ -138,6 +138,7 @@ export class Conversation implements PartsListener {
   close(): void {
     const { agentSpeech, hearing, words } = this.#parts;
     agentSpeech.silence(false);
+    this.#writeWaiting();
     this.#pauseTold = null;
     const turn = hearing.dropTurn();
     if (turn !== null) {
@@ -200,10 +201,11 @@ export class Conversation implements PartsListener {
   // ── What is played ────────────────────────────────────────────────────────────────────────────────────
 
   utteranceSaid(): void {
-    const { floor, encouragement, hearing, desk, actions, operator, input } = this.#parts;
+    const { floor, encouragement, hearing, desk, actions, operator, input, line } = this.#parts;
     if (floor.goOnAfterBridge()) return;
     if (encouragement.speaks) {
       encouragement.over(hearing.nowMs);
+      line.tell({ type: 'filled', atMs: this.#deps.reporter.nowMs });
       return;
     }
     hearing.endInterruption();
@@ -231,12 +233,12 @@ export class Conversation implements PartsListener {
 
   /** Into a pause that may be long: a word that leaves the caller's turn open. */
   #encourage(): void {
-    const { hearing, agentSpeech, desk, tools, encouragement } = this.#parts;
+    const { hearing, agentSpeech, desk, tools, encouragement, line } = this.#parts;
     const { pause } = hearing;
     if (pause === null || agentSpeech.active || desk.muted || tools.uses.waiting) return;
-    const text = encouragement.wordFor(pause, hearing.nowMs);
+    const text = encouragement.wordFor(pause, hearing.nowMs, () => line.wordForWait());
     if (text === null) return;
-    agentSpeech.say({ speech: { text }, stepId: this.stepId, interruptible: true, anchor: null });
+    agentSpeech.say({ speech: { text, isFixed: true }, stepId: this.stepId, interruptible: true, anchor: null });
   }
 
   // ── The agent ─────────────────────────────────────────────────────────────────────────────────────────
@@ -273,10 +275,19 @@ export class Conversation implements PartsListener {
     const { agentSpeech, hearing } = this.#parts;
     if (this.#ended) return;
     agentSpeech.silence(false);
+    this.#writeWaiting();
     this.#pauseTold = null;
     hearing.dropTurn();
     this.#over();
     this.#deps.end(reason, disposition, error);
+  }
+
+  /** Words that the agent will not be told any more stand in the transcript all the same. */
+  #writeWaiting(): void {
+    const { floor, words, input } = this.#parts;
+    const waiting = floor.close();
+    if (waiting !== null && isSpeech(waiting.turn, waiting.sense)) words.record(waiting.turn, 'speech');
+    input.writeTyped();
   }
 
   #over(): void {

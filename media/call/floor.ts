@@ -7,7 +7,7 @@
  */
 import { BRIDGE } from '../contract/agent.ts';
 import type { Hearing } from './hearing/hearing.ts';
-import type { InterruptionListener, Meaning } from './hearing/meaning.ts';
+import { type InterruptionListener, type Meaning, together } from './hearing/meaning.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import type { CallReporter } from './reporter.ts';
 import type { AgentSpeech, Utterance } from './speaking/agent-speech.ts';
@@ -91,15 +91,29 @@ export class Floor implements InterruptionListener {
   }
 
   meant(meaning: Meaning): void {
-    this.endEncouragement();
-    if (this.#onceSettled === 'commit') this.#waiting = meaning;
-    else if (!this.#deps.agentSpeech.active) this.#deps.listener.mean(meaning);
+    this.answerEncouragement();
+    const { agentSpeech, encouragement } = this.#deps;
+    if (this.#onceSettled === 'commit') this.#wait(meaning);
+    else if (!agentSpeech.active || encouragement.speaks) this.#deps.listener.mean(meaning);
   }
 
   /** It interrupts, whatever it is. */
   meantAtOnce(meaning: Meaning): void {
-    this.#waiting = meaning;
+    this.#wait(meaning);
     this.interrupts();
+  }
+
+  /** Until the far end has stopped playing; what waits already is not lost. */
+  #wait(meaning: Meaning): void {
+    this.#waiting = this.#waiting === null ? meaning : together(this.#waiting, meaning);
+  }
+
+  /** The call is over: nothing will be meant. What waited to be, for whoever writes it down. */
+  close(): Meaning | null {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    this.#onceSettled = 'nothing';
+    return waiting;
   }
 
   /** An operator wants the word. */
@@ -175,6 +189,12 @@ export class Floor implements InterruptionListener {
     if (!encouragement.speaks) return;
     encouragement.over(this.#nowMs);
     agentSpeech.silence(true);
+  }
+
+  /** There is an answer: what was said to who waits for it is heard to its end, if it has begun to be heard. */
+  answerEncouragement(): void {
+    const { encouragement, agentSpeech } = this.#deps;
+    if (!encouragement.isOfWait || !agentSpeech.audible) this.endEncouragement();
   }
 
   get #nowMs(): number {

@@ -12,6 +12,7 @@ import type { CallSetup } from '../contract/link-messages.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { CallBlock } from '../rings/call-block.ts';
 import { type AskTimes, type ReplyAnchor, replyStages, requestFacts, type SpeakTimes } from './reply-stages.ts';
+import { storable } from './storable.ts';
 
 /** `CallBlock.streamMs` moves once in 20 ms, or at each frame of the caller's: it is no further behind than this. */
 const MOST_STREAM_LAG_MS = 60;
@@ -61,7 +62,7 @@ export class CallReporter {
     this.#answeredAtEpochMs = setup.answeredAtEpochMs;
     this.#call = call;
     this.#clock = clock;
-    this.#send = send;
+    this.#send = (message) => send(storable(message));
     this.#shiftMs = checkpoint !== null && call.streamMs < checkpoint.atMs ? checkpoint.atMs : 0;
     this.#nextTurnNumber = checkpoint?.nextTurnNumber ?? 1;
     this.#firstAudioTold = checkpoint !== null;

@@ -102,6 +102,8 @@ export type AgentEvent =
   | { type: 'key'; atMs: number; key: string }
   /** The result of `ref`, once, told when nothing is being said and the caller has finished. */
   | { type: 'tool'; atMs: number; ref: string; result: ToolResult }
+  /** The call has said a word of its own, or of `wordForWait`, into the caller's pause, and it has been heard. */
+  | { type: 'filled'; atMs: number }
   /** An operator silences the agent: what it wants to say meanwhile waits. */
   | { type: 'muted'; atMs: number; isMuted: boolean }
   /** The line is dead, or back: what is to be said waits, and what was cut is said again by the call itself. */
@@ -139,6 +141,8 @@ export type AgentAction =
   | { type: 'ask'; ref: string; model: number; request: ModelRequest }
   /** Nobody wants that answer any more. */
   | { type: 'unask'; ref: string }
+  /** Will be said soon, in these words and `isFixed`: its sound is to be there by then. */
+  | { type: 'ready'; text: string }
   /** `hints` or `patience` have changed: they hold from now on, in the caller's open turn too. */
   | { type: 'listen' }
   /** Until it is ended: the caller is not listened to. */
@@ -185,6 +189,11 @@ export interface Agent {
   hints(agentSpeaks: boolean): EarHints;
   /** What the caller's words mean, so far or in the end. Called for each partial: quick, and without effect. */
   sense(words: SaidWords): WordSense;
+  /**
+   * Said by the call to a caller who has finished and whose words the recogniser owes; empty: nothing is. Absent: words
+   * of the call's own. `filled` says that it was heard.
+   */
+  wordForWait?(): string;
   /** A label for the transcript, of words that are about to be told as `heard`; null: none. */
   intentOf(text: string): string | null;
   /** What a successor needs: JSON, opaque to everybody else. */

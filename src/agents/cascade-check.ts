@@ -1,6 +1,6 @@
 /**
- * The meaning of an agent that converses and whose shape is right: placeholders, engines, tools, times,
- * prices. Called by `check-agent.ts`; adds each fault and goes on. Whether the connections are there only the
+ * The meaning of an agent that converses and whose shape is right: placeholders, engines, tools, times. Called by
+ * `check-agent.ts`; adds each fault and goes on. Whether the connections are there, and what models cost, only the
  * database knows.
  */
 import { BUILT_IN_TOOLS, type CascadeAgent } from '../../media/contract/agent-definition.ts';
@@ -20,13 +20,6 @@ export function checkCascade(agent: CascadeAgent): { faults: AgentFault[]; warni
   checkEngines(agent, report, warn);
   checkTools(agent, report);
   checkTimes(agent, report);
-  if (agent.limits?.costUsd !== undefined) {
-    agent.think.forEach(({ price }, index) => {
-      if (price === undefined) {
-        report(['think', index, 'price'], 'is missing, and limits.costUsd needs it; write US dollars a million tokens');
-      }
-    });
-  }
   return { faults, warnings };
 }
 

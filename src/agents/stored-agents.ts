@@ -16,6 +16,7 @@ import { findWorkspace } from '../workspaces/workspaces.ts';
 import { missingSecrets } from './agent-warnings.ts';
 import { checkAgent } from './check-agent.ts';
 import { type Lexicon, loadLexicon } from './lexicon.ts';
+import { priceFaultsOf } from './price-check.ts';
 
 export interface AgentSummary {
   id: string;
@@ -228,7 +229,8 @@ async function checked(
   const check = checkAgent(definition, lexicon);
   const clips = await holdClipsOf(tx, workspaceId, definition);
   const connections = await connectionFaultsOf(tx, workspaceId, definition);
-  const faults = [...(check.ok ? [] : check.faults), ...clips.faults, ...connections];
+  const prices = check.ok ? await priceFaultsOf(tx, workspaceId, check.definition) : [];
+  const faults = [...(check.ok ? [] : check.faults), ...clips.faults, ...connections, ...prices];
   if (!check.ok || faults.length > 0) throw new AgentFaultsError(faults);
   const tools = check.definition.kind === 'tone' ? [] : check.definition.tools;
   const secrets = await missingSecrets(tx, workspaceId, tools);

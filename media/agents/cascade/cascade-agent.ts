@@ -19,7 +19,9 @@ import { Endings } from './endings.ts';
 import { expectationAfter } from './expectation.ts';
 import { heardOf } from './history.ts';
 import { Parts } from './parts.ts';
+import { withoutRemarks } from './prompt.ts';
 import type { CascadeState } from './resumption.ts';
+import { spokenText } from './speakable.ts';
 
 const FILLER_AFTER_MS = 700;
 /** After an open question; `expectation.ts` tells what was asked. */
@@ -52,6 +54,11 @@ export class Conversant implements Agent {
 
   sense(words: SaidWords): WordSense {
     return senseOf(words, this.#parts.speech.mouth.isBusy);
+  }
+
+  wordForWait(): string {
+    const { speech, lines, definition } = this.#parts;
+    return spokenText(speech.coming(lines.fillers), definition.language);
   }
 
   intentOf(): null {
@@ -93,10 +100,10 @@ export class Conversant implements Agent {
     } else if (!this.#hasBegun) return;
     switch (event.type) {
       case 'heard':
-        this.#heard(event.how === 'keys' ? `[on the keypad] ${event.text}` : event.text);
+        this.#heard(heardText(event));
         break;
       case 'pause':
-        this.#answering.speculate(event.text);
+        this.#answering.speculate(withoutRemarks(event.text));
         break;
       case 'went_on':
         this.#answering.dropSpeculation();
@@ -123,6 +130,11 @@ export class Conversant implements Agent {
       case 'caller':
         quiet.caller(event.speaking, event.atMs);
         duty.caller(event.speaking, event.atMs);
+        break;
+      case 'filled':
+        this.#agentFellSilent();
+        this.#parts.speech.next(this.#parts.lines.fillers);
+        this.#parts.speech.ready(this.#parts.lines.fillers);
         break;
       case 'tool':
         this.#answering.toolDone(event.ref, event.result);
@@ -171,7 +183,7 @@ export class Conversant implements Agent {
   // ── What was said ─────────────────────────────────────────────────────────────────────────────────────
 
   #said(): void {
-    const { speech, quiet, farewell, atMs } = this.#parts;
+    const { speech, quiet, farewell, lines, atMs } = this.#parts;
     const answering = this.#answering;
     const isOfHistory = speech.mouth.sayings.some(({ isAsked, entry }) => isAsked && entry !== null);
     speech.mouth.said();
@@ -179,6 +191,7 @@ export class Conversant implements Agent {
     if (!speech.isPrompt) quiet.silentSinceMs = atMs;
     quiet.playedUntilMs = atMs;
     if (isOfHistory) this.#askedFor();
+    if (farewell.ending === null) speech.ready(lines.fillers);
     if (farewell.ending !== null) farewell.said(atMs);
     else if (answering.mustGoOn && !answering.isThinking && !speech.mouth.isBusy) answering.goOn();
     else answering.tendMemory();
@@ -245,4 +258,10 @@ export class Conversant implements Agent {
     const { isOver, duty, speech, atMs } = this.#parts;
     if (!isOver && duty.mayBegin(atMs)) speech.open();
   }
+}
+
+/** What an operator has it hear stands as it is. */
+function heardText({ how, text }: Extract<AgentEvent, { type: 'heard' }>): string {
+  if (how === 'injected') return text;
+  return how === 'keys' ? `[on the keypad] ${text}` : withoutRemarks(text);
 }

@@ -54,6 +54,13 @@ export class Saying {
     if (this.entry === null) return;
     this.entry.heard = joined(this.entry.heard ?? '', writtenOf(this.parts, chars));
   }
+
+  /** It will never be begun. */
+  dropped(): void {
+    this.feed.finish();
+    this.heard(0);
+    if (this.entry !== null && this.hasWords) this.entry.isCut = true;
+  }
 }
 
 export class Mouth {
@@ -85,13 +92,14 @@ export class Mouth {
         if (saying.entry !== null) saying.entry.isCut = true;
       }
     });
+    this.dropUnasked();
     for (const saying of this.sayings) saying.feed.finish();
     this.sayings.length = 0;
   }
 
-  /** Nobody is to hear what has not been asked for. */
+  /** Nobody is to hear what has not been asked for: the model is not told that it said it. */
   dropUnasked(): void {
-    for (const saying of this.sayings) if (!saying.isAsked) saying.feed.finish();
+    for (const saying of this.sayings) if (!saying.isAsked) saying.dropped();
     const asked = this.sayings.filter(({ isAsked }) => isAsked);
     this.sayings.splice(0, this.sayings.length, ...asked);
   }

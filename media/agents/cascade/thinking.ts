@@ -39,12 +39,16 @@ const RETRY_AFTER_MS = 500;
 /** Who was too slow, or failed, twice in a row is asked last for a while. */
 const LOSSES = 2;
 const ASKED_LAST_MS = 60_000;
+/** Of English. */
+const CHARS_A_TOKEN = 4;
 
 interface Attempt {
   ref: string;
   model: number;
   askedAtMs: number;
   isOver: boolean;
+  /** Of its answer so far; NaN: nothing came. */
+  chars: number;
 }
 
 interface Thought {
@@ -145,10 +149,12 @@ export class Thinking {
     const thought = this.#thought;
     const attempt = thought?.attempts.find((one) => one.ref === ref && !one.isOver);
     if (thought === null || attempt === undefined) return;
-    if (chunk.type === 'done' && chunk.usage !== null) this.#deps.listener.used(attempt.model, chunk.usage);
+    if (chunk.type !== 'failed') attempt.chars = (attempt.chars || 0) + charsOf(chunk);
+    if (chunk.type === 'done') this.#used(thought, attempt, chunk.usage);
     if (this.#thought !== thought) return;
     if (chunk.type === 'failed') this.#failed(thought, attempt, chunk.fault, chunk.message, atMs);
     else if (chunk.type === 'done' && thought.answers === null && chunk.stop !== 'filtered') {
+      attempt.isOver = true;
       this.#failed(thought, attempt, 'failed', 'It answered without a word.', atMs);
     } else if (chunk.type !== 'text' || chunk.text !== '') {
       if (thought.answers === null) this.#answers(thought, attempt, atMs);
@@ -207,6 +213,7 @@ export class Thinking {
   }
 
   #failed(thought: Thought, attempt: Attempt, fault: ProviderFault, message: string, atMs: number): void {
+    if (!attempt.isOver) this.#used(thought, attempt, null);
     attempt.isOver = true;
     thought.lastAtMs = atMs;
     if (fault === 'refused' || fault === 'no_connection') this.#barred.add(attempt.model);
@@ -230,6 +237,7 @@ export class Thinking {
   }
 
   #stalled(thought: Thought, attempt: Attempt, atMs: number): void {
+    this.#used(thought, attempt, null);
     attempt.isOver = true;
     this.#deps.sink.act({ type: 'unask', ref: attempt.ref });
     this.#lost(attempt.model, atMs);
@@ -268,7 +276,7 @@ export class Thinking {
     thought.tried.add(model);
     if (!thought.isHeld) this.#wentOn(model);
     const ref = `ask${++this.#asked}`;
-    thought.attempts.push({ ref, model, askedAtMs: atMs, isOver: false });
+    thought.attempts.push({ ref, model, askedAtMs: atMs, isOver: false, chars: Number.NaN });
     const maxTokens = this.#deps.models[model]!.maxTokens ?? DEFAULT_MAX_TOKENS;
     this.#deps.sink.act({ type: 'ask', ref, model, request: { ...thought.question, maxTokens } });
     return true;
@@ -284,9 +292,23 @@ export class Thinking {
   #takeBack(thought: Thought, but: Attempt | null): void {
     for (const attempt of thought.attempts) {
       if (attempt === but || attempt.isOver) continue;
+      this.#used(thought, attempt, null);
       attempt.isOver = true;
       this.#deps.sink.act({ type: 'unask', ref: attempt.ref });
     }
+  }
+
+  /** What nobody says is estimated: a call's limits hold for servers that do not count, and for what was dropped. */
+  #used({ question }: Thought, { model, chars }: Attempt, usage: ModelUsage | null): void {
+    if (usage === null && Number.isNaN(chars)) return;
+    this.#deps.listener.used(
+      model,
+      usage ?? {
+        inputTokens: Math.ceil(JSON.stringify(question.messages).length / CHARS_A_TOKEN),
+        cachedInputTokens: 0,
+        outputTokens: Math.ceil(chars / CHARS_A_TOKEN),
+      },
+    );
   }
 
   #lost(model: number, atMs: number): void {
@@ -309,4 +331,9 @@ export class Thinking {
     const { connection, model: name } = this.#deps.models[model]!;
     return `${connection} (${name})`;
   }
+}
+
+function charsOf(chunk: ModelChunk): number {
+  if (chunk.type === 'text') return chunk.text.length;
+  return chunk.type === 'use' ? chunk.use.argumentsText.length : 0;
 }

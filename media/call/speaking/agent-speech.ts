@@ -114,6 +114,11 @@ export class AgentSpeech implements SpeakerListener {
     return speech === null || utterance === null ? null : { utterance, restText: speech.restText(playheadMs) };
   }
 
+  /** It will be wanted soon. */
+  makeReady(text: string): void {
+    this.#maker.makeReady(text);
+  }
+
   pump(): void {
     this.#speaker.pump();
     if (!this.#speaker.audible) return;

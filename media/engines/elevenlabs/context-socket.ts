@@ -11,7 +11,7 @@ import { errorOfMessage } from './api-error.ts';
 export interface Speaker {
   /** What is to be said, from here on. */
   readonly rest: string;
-  /** The provider has the text, and counts it. */
+  /** The service was given the text: it is paid for. */
   given(): void;
   sound(sound: Buffer, alignment: unknown): void;
   finished(): void;

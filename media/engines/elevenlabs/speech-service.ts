@@ -91,7 +91,8 @@ class Speech implements LineHandler, Speaker {
   #oddByte: number | null = null;
   #takeBack: () => void = () => {};
   #tries = 0;
-  #isGiven = false;
+  /** In all tries. */
+  #givenChars = 0;
   #isOver = false;
 
   constructor(line: ServiceLine, order: SpeechOrder, group: SocketGroup) {
@@ -107,7 +108,7 @@ class Speech implements LineHandler, Speaker {
   }
 
   given(): void {
-    this.#isGiven = true;
+    this.#givenChars += this.rest.length;
   }
 
   over(takeBack: () => void): void {
@@ -193,10 +194,9 @@ class Speech implements LineHandler, Speaker {
   #finish(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
-    if (!this.#isGiven) return true;
     const { model = DEFAULT_MODEL } = this.#line.settings as ElevenLabsSettings;
     // The provider counts what it was given, said or not.
-    this.#line.used(model, [{ unit: 'characters', quantity: this.#order.text.length, speculative: false }]);
+    this.#line.used(model, [{ unit: 'characters', quantity: this.#givenChars, speculative: false }]);
     return true;
   }
 }

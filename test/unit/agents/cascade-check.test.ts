@@ -32,7 +32,6 @@ describe('a fault is named by its path', () => {
     [(agent) => (agent.think = []), 'think: must hold at least one model'],
     [(agent) => delete agent.think[0].connection, 'think[0].connection: is missing'],
     [(agent) => (agent.think[1] = { ...agent.think[0] }), "think[1]: asks 'gpt-5-mini' of 'openai' a second time"],
-    [(agent) => delete agent.think[1].price, 'think[1].price: is missing, and limits.costUsd needs it'],
     [(agent) => (agent.think[0].temperature = 3), 'think[0].temperature: must be at most 2'],
     [(agent) => delete agent.listen.connection, "listen.connection: is missing; 'deepgram' is used by a connection"],
     [(agent) => (agent.speak[1].connection = 'x'), 'speak[1].connection: means nothing to the local engine'],

@@ -157,6 +157,30 @@ describe('voices that stand by', () => {
     expect(words()).toEqual(['One', 'two', 'three', 'four.']);
   });
 
+  test('one that tells no words and breaks off is gone on for from the word in which it did, by its pace', async () => {
+    const [first, second] = [new FakeVoice(), new FakeVoice()];
+    const { say } = speaking([first, second]);
+    const blind = (voice: FakeVoice, ms: number): void =>
+      voice.asked.at(-1)!.onChunk({ samples: new Int16Array((voice.outputRateHz * ms) / 1_000).fill(9_000), text: '' });
+    // 19 characters in 1.9 s: it is a slow one, and from here on that is known.
+    for (let at = 0; at < 6; at++) {
+      const { over } = say();
+      blind(first, 1_900);
+      first.asked.at(-1)!.end();
+      await over;
+    }
+    const { over } = say();
+    // Silence before the first sound is no word.
+    first.asked.at(-1)!.onChunk({ samples: new Int16Array(16_000), text: '' });
+    blind(first, 1_000);
+    first.asked.at(-1)!.end(new Error('broke'));
+    await settled();
+    expect(second.asked.map(({ request }) => request.text)).toEqual(['three four.']);
+    blind(second, 500);
+    second.asked[0]!.end();
+    expect(await over).toBe('said');
+  });
+
   test('one that falls behind its own playing is gone on for', async () => {
     const [first, second] = [new FakeVoice(), new FakeVoice()];
     const { clock, say, troubles } = speaking([first, second]);

@@ -104,12 +104,13 @@ export class AgentBench {
     change: Partial<CascadeAgent> = {},
     state: unknown = undefined,
     cut?: { text: string; heardText: string },
+    customerName = 'Asha',
   ) {
     this.model = model;
     const sink = { act: (action: AgentAction) => void this.#queue.push(action), after: () => () => {} };
     this.agent = cascadeKind.create({
       definition: conversingAgent(change),
-      placeholders: { customer_name: 'Asha' },
+      placeholders: { customer_name: customerName },
       maxDurationMs: 600_000,
       legRateHz: 8_000,
       sink,

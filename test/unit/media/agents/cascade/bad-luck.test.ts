@@ -125,6 +125,21 @@ describe('a recogniser', () => {
     expect(bench.nowMs - endMs).toBeLessThanOrEqual(1_500);
   });
 
+  test('for which the call said a word leaves the next one its time', () => {
+    const bench = opened(() => says('Here I am.', 3_000));
+    const first = bench.agent.wordForWait!();
+    bench.tell({ type: 'caller', atMs: bench.nowMs, speaking: true });
+    bench.run(500);
+    bench.tell({ type: 'caller', atMs: bench.nowMs, speaking: false });
+    bench.run(1_900);
+    bench.tell({ type: 'heard', atMs: bench.nowMs, text: 'where is it', how: 'spoken' });
+    bench.tell({ type: 'filled', atMs: bench.nowMs });
+    const filledMs = bench.nowMs;
+    bench.runUntil('a filler', () => bench.isSpeaking);
+    expect(bench.nowMs - filledMs).toBe(720);
+    expect(bench.said.at(-1)).not.toBe(first);
+  });
+
   test('that never gives a final costs a question, not the conversation', () => {
     const bench = opened(() => says('Fine.'));
     for (let turn = 0; turn < 3; turn++) {
@@ -148,6 +163,45 @@ test('a recogniser that is lost for good: what is being said is left, an apology
   expect(bench.said.at(-1)).toMatch(/technical problem/);
   expect(bench.ends).toEqual([{ type: 'end', reason: 'stt_error', disposition: null, error: 'the key was revoked' }]);
   expect(recoveries(bench).map((one) => one.split(' ')[0])).toEqual(['apology']);
+});
+
+describe('a tool with a time of its own to speak after', () => {
+  const slow = [
+    { name: 'look', description: 'Looks.', url: 'https://shop.example.com/look', speakAfterMs: 1_500 },
+  ] as const;
+
+  test.each([
+    ['its own', slow],
+    ['no', slow.map(({ speakAfterMs: _, ...tool }) => tool)],
+  ])(
+    'that never answers, with %s time to speak after: nobody waits in silence for longer than 1.4 s',
+    (_what, tools) => {
+      const bench = opened((request) => (lastText(request) === 'look' ? uses(['look', {}]) : says('I cannot.')), {
+        tools: [...tools],
+      });
+      bench.tool = () => ({ afterMs: 30_000, answer: { ok: false, code: 'timeout', message: 'none', status: null } });
+      bench.tell({ type: 'caller', atMs: bench.nowMs, speaking: true });
+      bench.run(1_000);
+      bench.tell({ type: 'caller', atMs: bench.nowMs, speaking: false });
+      // As it is told: 200 ms after the caller's last sound.
+      const lastSoundMs = bench.nowMs - 200;
+      bench.run(600);
+      bench.tell({ type: 'heard', atMs: bench.nowMs, text: 'look', how: 'spoken' });
+      bench.runUntil('a word', () => bench.isSpeaking);
+      expect(bench.nowMs - lastSoundMs).toBeLessThanOrEqual(1_420);
+      expect(silenceIn(bench, 10_000)).toBeLessThanOrEqual(1_400);
+    },
+  );
+});
+
+test('the sound of the next filler is made before it is wanted', () => {
+  const bench = opened(() => says('Here I am.', 3_000));
+  const ready = () => bench.actions.flatMap((action) => (action.type === 'ready' ? [action.text] : []));
+  expect(ready()).toHaveLength(1);
+  bench.hears('hello');
+  bench.settle();
+  expect(bench.said[1]).toBe(ready()[0]);
+  expect(new Set(ready()).size).toBe(ready().length);
 });
 
 describe('a model', () => {

@@ -270,11 +270,18 @@ test('characters are counted, of what was cut too', async () => {
   ]);
 });
 
-test('characters of a text that never reached the provider are not counted', async () => {
+test('what never reached the service is not counted, and what is said again counts again', async () => {
   const s = await started();
+  const counted = (): number[] =>
+    s.bench.told.flatMap((message) => (message.type === 'usage' ? message.lines.map(({ quantity }) => quantity) : []));
   s.fake.refusals.push(401);
   const one = say(s.voice, 'Hello.');
   await until(s, 'the end', () => one.told.isDone);
-  expect(one.told.error).toMatchObject({ code: 'refused' });
-  expect(s.bench.told.filter(({ type }) => type === 'usage')).toEqual([]);
+  expect(counted()).toEqual([]);
+  s.fake.isStalled = true;
+  const two = say(s.voice, 'Hello there.');
+  await until(s, 'its socket', () => s.fake.texts.length === 1);
+  s.fake.isStalled = false;
+  await until(s, 'the end', () => two.told.isDone);
+  expect(counted()).toEqual([24]);
 });
