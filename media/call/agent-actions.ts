@@ -74,7 +74,7 @@ export class AgentActions {
         this.#say(action);
         break;
       case 'tool':
-        this.#owedAnchor = input.anchor;
+        this.#owedAnchor = input.takeAnchor();
         tools.use(action, checkpoint);
         break;
       case 'ask':
@@ -108,7 +108,7 @@ export class AgentActions {
 
   #say({ speech, stepId, interruptible, isReply, ref }: Extract<AgentAction, { type: 'say' }>): void {
     const { input, floor, models } = this.#deps;
-    const anchor = input.anchor ?? this.#owedAnchor ?? (isReply === true ? input.takeLastAnchor() : null);
+    const anchor = input.takeAnchor() ?? this.#owedAnchor ?? (isReply === true ? input.takeLastAnchor() : null);
     this.#owedAnchor = null;
     floor.answerEncouragement();
     this.#sayings.add({ speech, stepId, interruptible, anchor, ask: ref === undefined ? null : models.timesOf(ref) });

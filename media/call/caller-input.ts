@@ -29,10 +29,10 @@ export interface CallerInputDeps {
 }
 
 export class CallerInput {
-  /** The turn that the agent is being told. */
-  anchor: ReplyAnchor | null = null;
   readonly #deps: CallerInputDeps;
-  /** The last one that it was told. */
+  /** Of the turn that the agent is being told, until something is said to it. */
+  #anchor: ReplyAnchor | null = null;
+  /** Of the last one that it was told and has said nothing to. */
   #lastAnchor: ReplyAnchor | null = null;
   readonly #keypad = new Keypad();
   /** Typed while the agent spoke and was not to be interrupted. */
@@ -50,8 +50,7 @@ export class CallerInput {
       if (isSpeech(turn, sense)) words.record(turn, sense === 'answer' ? 'speech' : 'unclear');
       return false;
     }
-    this.anchor = anchor;
-    this.#lastAnchor = anchor;
+    this.#anchor = anchor;
     let isTold = true;
     if (sense === 'answer' || sense === 'other' || sense === 'interrupt') {
       words.record(turn, sense === 'answer' ? 'speech' : 'unclear');
@@ -76,8 +75,16 @@ export class CallerInput {
       words.record(turn, 'unclear');
       line.tell({ type: 'unclear', atMs });
     } else isTold = false;
-    this.anchor = null;
+    if (isTold) this.#lastAnchor = this.#anchor;
+    this.#anchor = null;
     return isTold;
+  }
+
+  /** Of the turn that the agent is being told; once: what it says next is no answer to it. */
+  takeAnchor(): ReplyAnchor | null {
+    const anchor = this.#anchor;
+    this.#anchor = null;
+    return anchor;
   }
 
   /** Of the turn that an agent answers later than at once; once. */

@@ -98,8 +98,12 @@ export class CallReporter {
     this.#send({ type: 'call.event', callUuid: this.#callUuid, event });
   }
 
-  /** `key`: what it is about, met `count` times. */
-  warning(code: string, message: string, { key, count = 1 }: { key?: string; count?: number } = {}): void {
+  /** `key`: what it is about, met `count` times. Of ear and voice it is by what they are reached. */
+  warning(
+    code: string,
+    message: string,
+    { key = this.#atFault(code), count = 1 }: { key?: string | undefined; count?: number } = {},
+  ): void {
     this.conversationEvent({
       type: 'warning',
       code,
@@ -107,6 +111,11 @@ export class CallReporter {
       ...(key === undefined ? {} : { key, count }),
       atMs: this.nowMs,
     });
+  }
+
+  #atFault(code: string): string | undefined {
+    const use = code === 'stt_error' ? this.#engines?.ear : code === 'tts_error' ? this.#engines?.voice : undefined;
+    return use?.connection ?? use?.engine;
   }
 
   /** The far end got the first frame of an utterance. */

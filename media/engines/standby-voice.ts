@@ -219,7 +219,7 @@ class Speaking {
       charEnd: word.charEnd + attempt.from,
     }));
     const samples = isMulaw || attempt.convert === null ? chunk.samples : attempt.convert(chunk.samples);
-    this.#deps.onChunk({ ...chunk, samples, ...(words === undefined ? {} : { words }) });
+    this.#deps.onChunk({ ...chunk, samples, voice: attempt.voice, ...(words === undefined ? {} : { words }) });
     this.#watch();
   }
 

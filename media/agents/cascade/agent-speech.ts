@@ -37,7 +37,7 @@ export class AgentSpeech {
 
   /** Words that no model wrote, in the history like all others. `lead`: before them, and not in the history. */
   line(written: string, { isOpening = false, isPrompt = false, lead = '' } = {}): void {
-    const saying = new Saying(this.#history.assistant(written), this.#language);
+    const saying = new Saying(this.#history.assistant(written), this.#language, isPrompt);
     if (lead !== '') saying.lead(lead);
     this.#add(saying, written);
     this.isPrompt = isPrompt;
@@ -98,7 +98,7 @@ export class AgentSpeech {
 
   #say(saying: Saying, speech: Extract<SpeechSource, { text: string } | { feed: unknown }>): void {
     saying.isAsked = true;
-    const isReply = 'feed' in speech ? { isReply: true } : {};
+    const isReply = 'feed' in speech && !saying.isPrompt ? { isReply: true } : {};
     const ofAsk = saying.ref === undefined ? {} : { ref: saying.ref };
     this.#sink.act({ type: 'say', speech, stepId: null, interruptible: true, ...isReply, ...ofAsk });
   }

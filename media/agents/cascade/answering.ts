@@ -145,7 +145,7 @@ export class Answering implements WritingListener {
 
   brokeOff(): void {
     if (++this.#breaks > MOST_BREAKS) {
-      this.unanswered();
+      this.unanswered('an answer broke off too often');
       return;
     }
     this.mustGoOn = true;
@@ -158,11 +158,12 @@ export class Answering implements WritingListener {
     if (++this.#breaks <= MOST_BREAKS && !this.#parts.tools.round.isBusy) this.goOn();
   }
 
-  unanswered(): void {
+  /** `why`: what the models said, for people. */
+  unanswered(why: string): void {
     const { sink } = this.#parts;
     sink.act({ type: 'warning', code: 'llm_lost', message: 'No model answers; the call ends with an apology.' });
     const message = 'No language model of the agent answered.';
-    this.#endings.apologise('llm_error', message, message);
+    this.#endings.apologise('llm_error', why === '' ? message : `${message.slice(0, -1)}: ${why}`, message);
   }
 
   answered(reply: Reply, uses: readonly ModelToolUse[]): void {

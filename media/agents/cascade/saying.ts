@@ -11,6 +11,8 @@ import { type SpokenPart, speakable, writtenOf } from './speakable.ts';
 export class Saying {
   /** Null: a filler, which the history does not know. */
   readonly entry: AssistantEntry | null;
+  /** An idle prompt: it answers nothing. */
+  readonly isPrompt: boolean;
   readonly feed = new TextFeed();
   readonly parts: SpokenPart[] = [];
   /** Of the `ask` whose answer it is. */
@@ -19,8 +21,9 @@ export class Saying {
   isAsked = false;
   readonly #language: string;
 
-  constructor(entry: AssistantEntry | null, language: string) {
+  constructor(entry: AssistantEntry | null, language: string, isPrompt = false) {
     this.entry = entry;
+    this.isPrompt = isPrompt;
     this.#language = language;
   }
 

@@ -14,7 +14,7 @@ export interface WritingListener {
   /** After words or uses: no more of it comes. */
   brokeOff(): void;
   /** Nobody answers. */
-  unanswered(): void;
+  unanswered(why: string): void;
 }
 
 export class Writing implements ThinkingListener {
@@ -82,9 +82,9 @@ export class Writing implements ThinkingListener {
     this.#listener.brokeOff();
   }
 
-  lost(): void {
+  lost(why: string): void {
     this.reply = null;
-    this.#listener.unanswered();
+    this.#listener.unanswered(why);
   }
 
   used(model: number, usage: ModelUsage): void {

@@ -174,12 +174,13 @@ export class AgentSpeech implements SpeakerListener {
   }
 
   /** What was made before it was wanted took no time of this reply's. */
-  #spokenTimes({ askedAtMs, voicedAtMs }: RenderedSpeech): SpeakTimes {
+  #spokenTimes({ askedAtMs, voicedAtMs, voice }: RenderedSpeech): SpeakTimes {
     const { call, reporter } = this.#deps;
     const ringAtMs = reporter.exactAt(this.#speaker.ringAtMs);
     const isOwn = askedAtMs >= this.#begunAtMs;
     const sentAtMs = reporter.at(call.runSentAtMs);
     return {
+      voice,
       clauseAtMs: isOwn ? reporter.exactAt(askedAtMs) : Number.NaN,
       audioAtMs: isOwn ? reporter.exactAt(voicedAtMs) : Number.NaN,
       ringAtMs,

@@ -210,7 +210,10 @@ class SpeechRenderer {
 
   #add(chunk: SpeechChunk, piece: Piece): void {
     const { mulawBytes } = chunk;
-    if (Number.isNaN(this.#speech.voicedAtMs)) this.#speech.voicedAtMs = this.#clock.nowMs();
+    if (Number.isNaN(this.#speech.voicedAtMs)) {
+      this.#speech.voicedAtMs = this.#clock.nowMs();
+      this.#speech.voice = chunk.voice ?? 0;
+    }
     this.#givesMulaw = mulawBytes !== undefined;
     const rateHz = this.#givesMulaw ? MULAW_8K.rateHz : this.#textToSpeech.outputRateHz;
     const { start, end } = voicedSpan(chunk.samples, rateHz);

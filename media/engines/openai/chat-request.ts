@@ -2,16 +2,14 @@
  * What a chat endpoint is asked (`POST {base}/chat/completions`): body and headers of one request, and how servers of
  * the protocol differ. Pure.
  */
+import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
 import type { ModelMessage, ModelRequest } from '../../contract/model.ts';
 
 /** Of `EngineUse.settings`; checked where the agent was imported. Absent: as the provider has it. */
-export interface ChatSettings {
+export interface ChatSettings extends EngineSettings<'think', 'openai'> {
   model: string;
   temperature?: number;
-  topP?: number;
-  reasoningEffort?: string;
-  serviceTier?: string;
 }
 
 /** Found out by asking: what a server says it does not know is left out, or called otherwise, from then on. */

@@ -77,7 +77,7 @@ class Asking implements LineHandler {
     if (!this.#isTaken) return;
     const { chars, usage } = this.#answer;
     const used = usage ?? {
-      inputTokens: Math.ceil(JSON.stringify(this.#request.messages).length / CHARS_A_TOKEN),
+      inputTokens: Math.ceil(promptChars(this.#request, this.#settings, this.#form) / CHARS_A_TOKEN),
       cachedInputTokens: 0,
       outputTokens: Math.ceil(chars / CHARS_A_TOKEN),
     };
@@ -229,4 +229,10 @@ class Asking implements LineHandler {
     if (callsOff) this.#callOff();
     return true;
   }
+}
+
+/** Of all that the model reads: what was said, and the tools. */
+function promptChars(request: ModelRequest, settings: ChatSettings, form: ChatForm): number {
+  const { messages, tools = [] } = chatBody(request, settings, form);
+  return JSON.stringify(messages).length + JSON.stringify(tools).length;
 }

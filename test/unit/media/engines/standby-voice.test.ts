@@ -61,6 +61,7 @@ function speaking(voices: FakeVoice[]) {
     return {
       chunks,
       over,
+      speaks: () => [...new Set(chunks.map(({ voice: place }) => place))],
       words: () => chunks.flatMap(({ words = [] }) => words.map((w) => TEXT.slice(w.charStart, w.charEnd))),
     };
   };
@@ -88,7 +89,7 @@ describe('voices that stand by', () => {
   test('without sound in time the next is asked too, and whoever sounds first is heard alone', async () => {
     const [first, second] = [new FakeVoice(), new FakeVoice()];
     const { clock, say, troubles } = speaking([first, second]);
-    const { over, words } = say();
+    const { over, words, speaks } = say();
     clock.advanceMs(HEDGE_AFTER_MS);
     expect(second.asked[0]!.request).toMatchObject({ text: TEXT, voice: 'name-1' });
     second.says('One');
@@ -98,6 +99,7 @@ describe('voices that stand by', () => {
     second.asked[0]!.end();
     expect(await over).toBe('said');
     expect(words()).toEqual(['One', 'two']);
+    expect(speaks()).toEqual([1]);
     expect(troubles).toEqual([
       { kind: 'late', label: 'voice-0', message: expect.any(String), afterMs: HEDGE_AFTER_MS },
     ]);

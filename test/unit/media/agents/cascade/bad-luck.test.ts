@@ -222,9 +222,29 @@ describe('a model', () => {
       'model_fallback',
       'model_fallback',
       'model_fallback',
-      'model_fallback',
       'apology',
     ]);
+    expect(bench.ends[0]!.error).toBe(
+      'No language model of the agent answered: primary (big): failed: it broke; backup (small): failed: it broke',
+    );
+  });
+
+  test('that failed in what nobody wanted yet is a fallback once the other gave the answer that was', () => {
+    const bench = opened((_request, model) => (model === 0 ? fails(20, 'refused') : says('Fine.')));
+    bench.tell({ type: 'pause', atMs: bench.nowMs, text: 'hello' });
+    bench.run(200);
+    expect(recoveries(bench)).toEqual([]);
+    bench.hears('hello');
+    bench.settle();
+    expect(bench.said.at(-1)).toBe('Fine.');
+    expect(recoveries(bench)).toEqual(['model_fallback 20']);
+  });
+
+  test('that refuses as the last of them is no fallback: nothing followed', () => {
+    const bench = opened(() => fails(20, 'refused'));
+    bench.hears('hello');
+    bench.runUntil('the end', () => bench.ends.length > 0);
+    expect(recoveries(bench).map((one) => one.split(' ')[0])).toEqual(['model_fallback', 'apology']);
   });
 
   test('that failed in what nobody wanted yet is no recovery', () => {

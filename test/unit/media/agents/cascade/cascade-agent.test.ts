@@ -396,6 +396,8 @@ describe('the end', () => {
       'Goodbye.',
     ]);
     expect(bench.ends).toMatchObject([{ reason: 'inactivity' }]);
+    const prompts = bench.actions.filter((action) => action.type === 'say').slice(1, 4);
+    expect(prompts.map((action) => action.isReply)).toEqual([undefined, undefined, undefined]);
   });
 
   test('a call that costs too much ends with words', () => {
