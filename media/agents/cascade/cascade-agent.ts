@@ -7,7 +7,15 @@
  *      ▲                     └────use──► tool round ──► tool ──result──► history ──► thinking …
  *      └── duty: fillers into silence · endings: the farewell, when it was heard; a caller who says nothing
  */
-import type { Agent, AgentContext, AgentEvent, BrokenOff, Patience, SaidWords, WordSense } from '../../contract/agent.ts';
+import type {
+  Agent,
+  AgentContext,
+  AgentEvent,
+  BrokenOff,
+  Patience,
+  SaidWords,
+  WordSense,
+} from '../../contract/agent.ts';
 import type { CascadeAgent, Expectation } from '../../contract/agent-definition.ts';
 import type { EarHints } from '../../contract/ear.ts';
 import { TOOL_DEFAULTS, type ToolDefinition } from '../../contract/tools.ts';
