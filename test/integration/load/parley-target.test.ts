@@ -104,7 +104,8 @@ describe('a deployment by address', () => {
     const browser = { ...PHONE, name: 'browser', by: 'browser', lengthSeconds: 5, resumeShare: 1 };
     const { result } = await bench([...deployment, '--workload', workload('browsers', [browser], 0)]);
     expect(result?.calls).toMatchObject({ planned: 4, talked: 4, failed: 0, lost: 0 });
-    expect(result?.measures.resumeMs.count).toBe(4);
+    // On a busy machine more sockets are lost than were dropped; each comes back.
+    expect(result?.measures.resumeMs.count).toBeGreaterThanOrEqual(4);
   });
 
   test('stops at Ctrl-C: every call is hung up, and what there is so far is written', async () => {
