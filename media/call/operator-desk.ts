@@ -1,8 +1,8 @@
 /**
  * What an operator has asked of the agent beside its own conversation: texts to be said, and silence. It only
- * remembers; `operator.ts` says the texts when nobody else speaks, and asks here what the agent is owed after them.
+ * remembers; `operator.ts` says the texts when nobody else speaks, and asks here what the agent is owed after them:
+ * which of its own utterances were over meanwhile, and where one broke off.
  */
-
 import type { BrokenOff } from '../contract/agent.ts';
 
 /** What the agent is told of its utterances that were over before a cut. */

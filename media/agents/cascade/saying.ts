@@ -82,7 +82,8 @@ export class Mouth {
     const asked = this.sayings.filter(({ isAsked }) => isAsked);
     for (const [index, saying] of asked.entries()) saying.over(brokeOff.find((one) => one.index === index));
     this.#keepUnasked();
-    return asked.findLast(({ entry }) => entry !== null)?.entry?.isCut === true;
+    const last = asked.findLastIndex(({ entry }) => entry !== null);
+    return brokeOff.some(({ index }) => index === last);
   }
 
   /**
