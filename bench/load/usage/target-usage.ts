@@ -4,6 +4,7 @@
  */
 import type { RunResult } from '../contract/run-result.ts';
 import { type DatabaseCounts, DatabaseUsage } from './database-usage.ts';
+import type { GarbageCount } from './garbage-count.ts';
 import { processesOf, type ScrapedProcess, scrape } from './metrics-scrape.ts';
 import { ProcessUsage, type WatchedProcess } from './process-usage.ts';
 
@@ -15,6 +16,7 @@ export interface UsageOptions {
   metricsUrl: string | null;
   metricsToken: string | null;
   databaseUrl: string | null;
+  garbage: GarbageCount | null;
 }
 
 export interface UsageSecond {
@@ -31,6 +33,8 @@ interface Sum {
   maxBytes: number | null;
 }
 
+/** One received and one sent. */
+const FRAME_PAIRS_PER_SECOND = 50;
 /** Reports of media processes come that often; more often there is nothing new. */
 const SCRAPE_EVERY_SECONDS = 5;
 
@@ -40,6 +44,7 @@ export class TargetUsage {
   readonly #database: DatabaseUsage | null;
   readonly #sums = new Map<string, Sum>();
   #databaseBefore: DatabaseCounts | null = null;
+  #garbageBefore: number | null = null;
   #scraped: Map<string, ScrapedProcess> | null = null;
   #scrapedBefore: { atMs: number; processes: Map<string, ScrapedProcess> } | null = null;
   #seconds = 0;
@@ -50,10 +55,13 @@ export class TargetUsage {
     this.#database = options.databaseUrl === null ? null : new DatabaseUsage(options.databaseUrl);
   }
 
-  async begin(): Promise<void> {
+  /** False: `/metrics` was to be read, and did not answer with figures. */
+  async begin(): Promise<boolean> {
     this.#databaseBefore = (await this.#database?.read()) ?? null;
+    this.#garbageBefore = this.#options.garbage?.read() ?? null;
     this.#processes.take(performance.now());
     await this.#scrape(performance.now());
+    return this.#options.metricsUrl === null || this.#scraped !== null;
   }
 
   /** Since it was asked last, a second ago. */
@@ -91,10 +99,18 @@ export class TargetUsage {
       })),
       cpuMsPerCallSecond: isKnown && callSeconds > 0 ? cpuMs / callSeconds : null,
       residentBytesPerCall: isKnown && mostAtOnce > 0 ? grownBytes / mostAtOnce : null,
-      garbageBytesPerFramePair: null,
+      garbageBytesPerFramePair: this.#garbagePerFramePair(callSeconds),
       commitsPerCall: perCall(({ commits }) => commits),
       walBytesPerCall: perCall(({ walBytes }) => walBytes),
     };
+  }
+
+  #garbagePerFramePair(callSeconds: number): number | null {
+    const after = this.#options.garbage?.read() ?? null;
+    const before = this.#garbageBefore;
+    return after === null || before === null || callSeconds === 0
+      ? null
+      : (after - before) / (callSeconds * FRAME_PAIRS_PER_SECOND);
   }
 
   /** By thread of the target's processes, for a person: `media-0: main 12.1 s, …`. */

@@ -4,6 +4,7 @@
  */
 import { freePort } from '../../../harness/free-port.ts';
 import { type CarrierOfGateway, makeWorkspace, startServiceFor } from '../../../harness/gateway.ts';
+import { GarbageCount } from '../../usage/garbage-count.ts';
 import type { Deployment } from '../target-plan.ts';
 import { type AgentKind, startOwnAgent } from './own-agents.ts';
 
@@ -26,6 +27,7 @@ export interface OwnService {
   deployment: Deployment;
   metricsUrl: string;
   databaseUrl: string;
+  garbage: GarbageCount;
   /** By name: `control`, `media-0`, `postgres`; as they are now. */
   pids(): Map<string, number>;
   stop(): Promise<void>;
@@ -37,12 +39,17 @@ const DRAIN_LIMIT_MS = 5_000;
 
 export async function startOwnService(options: OwnServiceOptions): Promise<OwnService> {
   const { agent, connections, environment, stop: stopAgent } = await startOwnAgent(options.agentKind);
+  const garbage = new GarbageCount();
+  const stopBeside = async (): Promise<void> => {
+    garbage.close();
+    await stopAgent();
+  };
   const metricsPort = await freePort();
   const wanted = {
     dataDir: options.dataDir,
     agent,
     connections,
-    environment,
+    environment: { ...environment, ...garbage.environment },
     concurrentCalls: options.concurrentCalls,
     callsPerSecond: CALLS_PER_SECOND,
     webOrigins: [ORIGIN],
@@ -75,6 +82,7 @@ export async function startOwnService(options: OwnServiceOptions): Promise<OwnSe
         },
         metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
         databaseUrl: service.databaseUrl,
+        garbage,
         pids() {
           const pids = new Map<string, number>();
           const add = (name: string, pid: number | undefined): void => void (pid !== undefined && pids.set(name, pid));
@@ -85,7 +93,7 @@ export async function startOwnService(options: OwnServiceOptions): Promise<OwnSe
         },
         async stop() {
           await service.stop(DRAIN_LIMIT_MS);
-          await stopAgent();
+          await stopBeside();
         },
       };
     } catch (error) {
@@ -93,7 +101,7 @@ export async function startOwnService(options: OwnServiceOptions): Promise<OwnSe
       throw error;
     }
   } catch (error) {
-    await stopAgent();
+    await stopBeside();
     throw error;
   }
 }
