@@ -123,6 +123,7 @@ async function run(flags: RunFlags, stops: (() => unknown)[], signal: AbortSigna
     processes: target.processes(),
     tool: [
       { name: 'tool', pid: () => process.pid, withChildren: false },
+      ...target.beside,
       ...pool.pids.map((pid, at) => ({ name: `tool: far end ${at + 1}`, pid: () => pid, withChildren: false })),
     ],
     metricsUrl: target.metricsUrl,
@@ -177,10 +178,10 @@ async function run(flags: RunFlags, stops: (() => unknown)[], signal: AbortSigna
     tookMs,
     usage: used,
     knee,
+    series: usage.series(),
     warnings: [...noiseWarnings(machine), ...done.warnings],
   });
   const judged = conditions.map((condition) => judgeCondition(condition, result));
-  for (const line of usage.threads()) say(`processor time since its start by thread, ${line}`);
   return tell(result, judged, out, signal.aborted, chosen);
 }
 

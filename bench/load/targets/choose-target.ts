@@ -46,6 +46,8 @@ export interface PreparedTarget {
   /** What to set there, for a person; null: nothing. */
   advice: string | null;
   processes(): WatchedProcess[];
+  /** What runs for its sake and is no part of it, such as emulated providers. */
+  beside: WatchedProcess[];
   metricsUrl: string | null;
   databaseUrl: string | null;
   webhooks: WebhookListener | null;
@@ -93,6 +95,7 @@ function chooseDeployment(options: ChoiceOptions, given: string): ChosenTarget {
         deployment,
         advice: phones ? settingsOf({ deployment, carrierBase: carrierBases[0] ?? '', authId: flags.carrierId }) : null,
         processes: () => processesHere(flags, url),
+        beside: [],
         metricsUrl: flags.metrics ?? null,
         databaseUrl: null,
         webhooks,
@@ -140,6 +143,7 @@ function chooseOwn(options: ChoiceOptions): ChosenTarget {
         advice: null,
         processes: () =>
           names.map((name) => ({ name, pid: () => service.pids().get(name), withChildren: name === 'postgres' })),
+        beside: besideOf(service.providersPid),
         metricsUrl: service.metricsUrl,
         databaseUrl: service.databaseUrl,
         webhooks,
@@ -165,6 +169,7 @@ function chooseStream(options: ChoiceOptions, plan: StreamPlan): ChosenTarget {
       deployment: null,
       advice: null,
       processes: () => processesHere(flags, address),
+      beside: [],
       metricsUrl: flags.metrics ?? null,
       databaseUrl: null,
       webhooks: null,
@@ -278,6 +283,12 @@ function listenerOf(given: string, option: string): { host: string; port: number
   const port = Number(digits);
   if (digits !== undefined && port < 65_536) return { host: host || '127.0.0.1', port };
   throw new TargetFault(`${option} ${given}: write host:port, as in 127.0.0.1:4010`);
+}
+
+function besideOf(providersPid: number | null): WatchedProcess[] {
+  return providersPid === null
+    ? []
+    : [{ name: 'tool: emulated providers', pid: () => providersPid, withChildren: false }];
 }
 
 function processesHere({ pid }: RunFlags, url: string): WatchedProcess[] {
