@@ -6,6 +6,7 @@ await runScenario({
   folder: 'bench',
   scenarios: {
     load: 'load any deployment, browser sessions or a voice bot of yours, and look at what their callers heard',
+    density: 'calls a core and memory a call for each kind of agent and codec, and what limits each: docs/density.md',
     calls: 'what a call costs, against a naive gateway',
     codecs: 'base64 and G.711 beside Buffer and other ways',
     voices: 'what telling voices from noise costs, with and without the neural model',

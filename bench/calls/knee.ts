@@ -26,26 +26,36 @@ interface KneeStep {
 const FIRST_CALLS = 200;
 const MOST_CALLS = 1_600;
 const RESOLUTION_CALLS = 50;
-const MAX_ARRIVAL_P99_MS = 10;
-const MIN_SAMPLE_RATIO = 0.995;
 
-function breakage(result: RunResult): string | null {
+/** What a subject must keep to hold. */
+export interface KneeLimits {
+  maxArrivalP99Ms: number;
+  minSampleRatio: number;
+}
+
+const LIMITS: KneeLimits = { maxArrivalP99Ms: 10, minSampleRatio: 0.995 };
+
+function breakage(result: RunResult, limits: KneeLimits): string | null {
   if (result.voidBecause !== null) return result.voidBecause;
   if (result.report.closedEarly > 0) return `${result.report.closedEarly} sockets closed`;
-  if (result.report.sampleRatio.mean < MIN_SAMPLE_RATIO)
-    return `${(result.report.sampleRatio.mean * 100).toFixed(1)} % of real time`;
-  if (result.report.arrivalLateness.p99Ms > MAX_ARRIVAL_P99_MS)
+  if (result.report.sampleRatio.mean < limits.minSampleRatio)
+    return `${(result.report.sampleRatio.mean * 100).toFixed(2)} % of real time`;
+  if (result.report.arrivalLateness.p99Ms > limits.maxArrivalP99Ms)
     return `p99 ${result.report.arrivalLateness.p99Ms.toFixed(1)} ms late`;
   return null;
 }
 
-export async function findKnee(subject: string, run: (calls: number) => Promise<RunResult>): Promise<Knee> {
+export async function findKnee(
+  subject: string,
+  run: (calls: number) => Promise<RunResult>,
+  limits = LIMITS,
+): Promise<Knee> {
   const knee: Knee = { subject, calls: 0, brokeBy: `nothing up to ${MOST_CALLS} calls`, bytesPerCall: 0, steps: [] };
   let broken = MOST_CALLS + RESOLUTION_CALLS;
   let calls = FIRST_CALLS;
   while (calls > knee.calls && calls < broken) {
     const result = await run(calls);
-    const why = breakage(result);
+    const why = breakage(result, limits);
     knee.subject = result.subject;
     knee.steps.push({
       calls,

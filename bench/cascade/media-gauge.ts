@@ -25,12 +25,15 @@ export class MediaGauge {
     return { PARLEY_BENCH_GAUGE: this.#folder, NODE_OPTIONS: `--import ${preload}` };
   }
 
+  /** Of the media process; null: it has not begun. */
+  get pid(): number | null {
+    const file = readdirSync(this.#folder).find((name) => name.endsWith('.pid'));
+    return file === undefined ? null : Number(file.replace('.pid', ''));
+  }
+
   async read(): Promise<MediaReading> {
-    const pid = Number(
-      readdirSync(this.#folder)
-        .find((name) => name.endsWith('.pid'))
-        ?.replace('.pid', ''),
-    );
+    const { pid } = this;
+    if (pid === null) throw new Error('there is no media process to ask what it holds');
     const file = join(this.#folder, `${pid}.json`);
     rmSync(file, { force: true });
     process.kill(pid, 'SIGUSR2');

@@ -40,6 +40,8 @@ export interface GatewayOptions {
   connections?: readonly WantedConnection[];
   /** Websites whose visitors may talk to the agent. */
   webOrigins?: readonly string[];
+  /** Of those at once; absent: what a new workspace has. */
+  webSessions?: number;
   /** Variables of all processes of the service. */
   environment?: Readonly<Record<string, string>>;
   /** More variables for control, such as REDIS_URL. */
@@ -187,12 +189,16 @@ export async function makeWorkspace(
   const slug = `demo-${Date.now().toString(36)}`;
   const concurrentCalls = options.concurrentCalls ?? 10;
   const callsPerSecond = options.callsPerSecond ?? 5;
+  const { webSessions } = options;
   try {
     await createWorkspace(database, { slug, name: 'River Dental' });
     await setApiEnabled(database, { slug, enabled: true });
     await setWorkspaceLimits(database, {
       slug,
-      limits: { concurrentCalls, callsPerSecond, apiRequestsPerSecond: 500, apiBurst: 1000 },
+      limits: {
+        ...{ concurrentCalls, callsPerSecond, apiRequestsPerSecond: 500, apiBurst: 1000 },
+        ...(webSessions === undefined ? {} : { webSessions }),
+      },
     });
     for (const connection of options.connections ?? []) await addConnection(database, sealer, { slug, ...connection });
     const agent = await importAgent(database, { slug, definition: options.agent });

@@ -8,6 +8,7 @@ import { endChild } from './end-child.ts';
 import { trustingFetch } from './trusting-fetch.ts';
 
 export interface ProvidersProcess {
+  pid: number;
   /** By the emulator's name of the provider: `https://localhost:PORT`. */
   origins: Readonly<Record<string, string>>;
   /** Their authority, for NODE_EXTRA_CA_CERTS. */
@@ -97,6 +98,7 @@ export async function startProvidersProcess(options: {
     return said;
   };
   return {
+    pid: child.pid ?? 0,
     origins,
     caFile,
     key,

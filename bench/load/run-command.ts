@@ -138,6 +138,7 @@ async function run(flags: RunFlags, running: Running): Promise<number> {
     processes: target.processes(),
     tool: [
       { name: 'tool', pid: () => process.pid, withChildren: false },
+      ...target.beside,
       ...pool.pids.map((pid, at) => ({ name: `tool: far end ${at + 1}`, pid: () => pid, withChildren: false })),
     ],
     metricsUrl: target.metricsUrl,
@@ -201,10 +202,10 @@ async function run(flags: RunFlags, running: Running): Promise<number> {
     tookMs,
     usage: used,
     knee,
+    series: usage.series(),
     warnings: [...noiseWarnings(machine), ...done.warnings],
   });
   const judged = conditions.map((condition) => judgeCondition(condition, result));
-  for (const line of usage.threads()) say(`processor time since its start by thread, ${line}`);
   return tell(result, judged, out, signal.aborted, chosen);
 }
 

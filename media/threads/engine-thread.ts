@@ -6,6 +6,7 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { systemClock } from '../contract/clock.ts';
 import { type Metered, reportLoad } from '../engines/local/work-meter.ts';
+import { nameThisThread } from '../io/threads/os-thread.ts';
 
 /** Call it before anything is awaited, so that no client is missed. A `load` that rejects ends the thread. */
 export async function runEngineThread<Scheduler extends Metered>(
@@ -15,6 +16,7 @@ export async function runEngineThread<Scheduler extends Metered>(
 ): Promise<void> {
   if (parentPort === null) throw new Error(`${name} is a worker thread: start it with new Worker(…)`);
   const parent = parentPort;
+  nameThisThread(name);
   const early: MessagePort[] = [];
   let accept = (port: MessagePort): void => {
     early.push(port);

@@ -32,7 +32,7 @@ import { VoiceActivityScoring } from '../engines/local/voice-activity-scoring.ts
 import { absentModel } from '../engines/provider/absent-model.ts';
 import { type NamedVoice, StandbyVoice } from '../engines/standby-voice.ts';
 import { VoiceTroubles } from '../engines/voice-troubles.ts';
-import { osThreadId } from '../io/threads/os-thread.ts';
+import { nameThisThread, osThreadId } from '../io/threads/os-thread.ts';
 import { Bell } from '../rings/bell.ts';
 import { blockShapeOf, CallBlock } from '../rings/call-block.ts';
 import { Suspect } from '../rings/suspect.ts';
@@ -71,6 +71,7 @@ const NEURAL_RATE_HZ = 8000;
 if (parentPort === null) throw new Error('pipeline-thread is a worker thread: start it with new Worker(…)');
 const parent = parentPort;
 const data = workerData as PipelineThreadData;
+nameThisThread(`pipeline-${data.threadIndex}`);
 const clock = systemClock;
 const logger = pino(
   { level: data.logLevel ?? 'info', base: { thread: `pipeline-${data.threadIndex}` }, ...safeLogOptions() },

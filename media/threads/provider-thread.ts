@@ -12,7 +12,7 @@ import { safeLogOptions } from '../contract/log-safety.ts';
 import type { FromProviderThread, ToProviderThread } from '../contract/thread-messages.ts';
 import { ProviderDesk } from '../engines/provider/provider-desk.ts';
 import { SERVICES } from '../engines/provider/services.ts';
-import { osThreadId } from '../io/threads/os-thread.ts';
+import { nameThisThread, osThreadId } from '../io/threads/os-thread.ts';
 import { createAddressGuard } from '../net/address-guard.ts';
 import { openGuardedSocket } from '../net/guarded-socket.ts';
 import { createGuardedStreams } from '../net/guarded-stream.ts';
@@ -29,6 +29,7 @@ const BEAT_MS = 100;
 if (parentPort === null) throw new Error('provider-thread is a worker thread: start it with new Worker(…)');
 const parent = parentPort;
 const data = workerData as ProviderThreadData;
+nameThisThread(`provider-${data.threadIndex}`);
 const clock = systemClock;
 const tell = (message: FromProviderThread): void => parent.postMessage(message);
 const log = pino(

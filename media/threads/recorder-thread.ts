@@ -12,9 +12,11 @@ import { loadOpusCodec } from '../audio/opus-codec.ts';
 import { systemClock } from '../contract/clock.ts';
 import { safeLogOptions } from '../contract/log-safety.ts';
 import type { FromRecorder, ToRecorder } from '../contract/thread-messages.ts';
+import { nameThisThread } from '../io/threads/os-thread.ts';
 import { createRecorder, type RecorderThreadData } from '../recorder/recorder.ts';
 
 if (parentPort === null) throw new Error('recorder-thread is a worker thread: start it with new Worker(…)');
+nameThisThread('recorder');
 const parent = parentPort;
 const { dataDir, mediaId, runId, logLevel } = workerData as RecorderThreadData;
 const log = pino({ level: logLevel, base: { mediaId, thread: 'recorder' }, ...safeLogOptions() });

@@ -7,10 +7,12 @@ import { writeSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadOpusCodec } from '../audio/opus-codec.ts';
+import { nameThisThread } from '../io/threads/os-thread.ts';
 import { type JoinOrder, joinSound } from '../recorder/join-sound.ts';
 import { type RenderOrder, renderSound } from '../recorder/render-sound.ts';
 
 if (parentPort === null) throw new Error('render-thread is a worker thread: start it with new Worker(…)');
+nameThisThread('render');
 // On Linux this is the calling thread alone.
 if (process.platform === 'linux') setPriority(0, 10);
 try {

@@ -9,6 +9,7 @@ import { parentPort } from 'node:worker_threads';
 import { loadSilero } from '../engines/local/silero-model.ts';
 import { VoiceActivityWindows, type WindowShape } from '../engines/local/voice-activity-windows.ts';
 import { type WindowModel, WindowScorer } from '../engines/local/window-scorer.ts';
+import { nameThisThread } from '../io/threads/os-thread.ts';
 
 const POLL_MS = 8;
 const IDLE_POLL_MS = 100;
@@ -20,6 +21,7 @@ type ToScoring =
   | { type: 'stop' };
 
 if (parentPort === null) throw new Error('voice-activity-thread is a worker thread: start it with new Worker(…)');
+nameThisThread('voice-activity');
 const models = new Map<number, Promise<WindowModel>>();
 const attached = new Map<number, { windows: VoiceActivityWindows; scorer: WindowScorer }>();
 let isStopping = false;

@@ -60,6 +60,20 @@ const second = z.strictObject({
   eventLoopDelayP99Ms: z.number().nullable(),
 });
 
+const trend = z.strictObject({
+  /** `memory media-0`, `open files control`, `frame lateness p99`, `reply`. */
+  name: z.string(),
+  kind: z.enum(['bytes', 'count', 'time']),
+  /** At the beginning of the even part, on the line. */
+  from: z.number(),
+  perHour: z.number(),
+  /** Between these the slope lies with 95 % confidence. */
+  low: z.number(),
+  high: z.number(),
+  /** So long it was watched. */
+  overMs: z.number().min(0),
+});
+
 const kneeStep = z.strictObject({
   /** Calls at once, or new ones a second. */
   load: z.number(),
@@ -155,6 +169,17 @@ export const runResultSchema = z.strictObject({
   timeline: z.array(second),
   usage: z.strictObject({
     processes: z.array(process),
+    /** Of the target's processes on this machine, most first. Runs of earlier tools have none. */
+    threads: z
+      .array(
+        z.strictObject({
+          process: z.string(),
+          /** `main`, the thread's name, or `node` and its number. */
+          thread: z.string(),
+          cpuMs: z.number(),
+        }),
+      )
+      .default([]),
     /** CPU of the whole target for one second of one call. */
     cpuMsPerCallSecond: z.number().nullable(),
     residentBytesPerCall: z.number().nullable(),
@@ -174,6 +199,11 @@ export const runResultSchema = z.strictObject({
       high: z.number().nullable(),
     })
     .nullable(),
+  /**
+   * What grows while the load is even, by the hour. Empty where no part of the run was even for two minutes, and of
+   * runs of earlier tools.
+   */
+  trends: z.array(trend).default([]),
   worst: z.array(worstCall),
   /** For a person: a noisy machine, file descriptors near their limit, messages that no protocol knows. */
   warnings: z.array(z.string()),

@@ -23,6 +23,8 @@ import { type GeneratorFigures, judgeGenerator } from './judge-generator.ts';
 import { createTally } from './tally.ts';
 import { createTimeline, type SecondFigures } from './timeline.ts';
 import { createTimes, type Times } from './times.ts';
+import { Series } from './trend.ts';
+import { type NamedSeries, trendsOf } from './trends.ts';
 import { createWorstCalls } from './worst-calls.ts';
 
 export interface GathererOptions {
@@ -41,6 +43,8 @@ export interface RunEnd extends Pick<RunResult, 'complete' | 'incompleteBecause'
   usage: RunResult['usage'];
   knee: RunResult['knee'];
   generator: GeneratorFigures;
+  /** Of the target's processes over time. */
+  series?: NamedSeries[];
   warnings?: string[];
 }
 
@@ -72,6 +76,8 @@ export function createGatherer(options: GathererOptions): Gatherer {
     resumeMs: createTimes(),
   };
   const callLateness = createTimes();
+  const latenessOverTime = new Series();
+  const repliesOverTime = new Series();
   let warmingUp = 0;
 
   function add(call: MeasuredCall): void {
@@ -98,11 +104,35 @@ export function createGatherer(options: GathererOptions): Gatherer {
     if (isTaken) times.dialledMs.add(known(call.dialledMs));
     times.firstWordMs.add(known(call.firstWordMs));
     times.webhookDelayMs.add(known(call.webhookMs));
-    for (const { replyMs } of replies) times.replyMs.add(replyMs);
+    for (const { atMs, replyMs } of replies) {
+      times.replyMs.add(replyMs);
+      repliesOverTime.add(atMs, replyMs);
+    }
+    addLateness(call);
     for (const { stoppedAfterMs } of bargeIns) times.bargeInStopMs.add(known(stoppedAfterMs));
     for (const { resumedAfterMs } of resumes) times.resumeMs.add(known(resumedAfterMs));
     for (const { gapMs } of sound?.gaps ?? []) times.gapMs.add(gapMs);
     for (const [lateMs, frames] of sound?.lateMs.entries() ?? []) times.frameLatenessMs.add(lateMs, frames);
+  }
+
+  /** Of the frames of one call, at its middle. */
+  function addLateness({ sound, answeredAtMs, endedAtMs }: MeasuredCall): void {
+    if (sound === null || answeredAtMs === null || endedAtMs === null) return;
+    const frames = sound.lateMs.reduce((sum, count) => sum + count, 0);
+    if (frames === 0) return;
+    let left = frames * 0.99;
+    const p99Ms = sound.lateMs.findIndex((count) => {
+      left -= count;
+      return left <= 0;
+    });
+    latenessOverTime.add((answeredAtMs + endedAtMs) / 2, p99Ms);
+  }
+
+  function ownSeries(): NamedSeries[] {
+    return [
+      { name: 'frame lateness p99', kind: 'time', series: latenessOverTime },
+      { name: 'reply', kind: 'time', series: repliesOverTime },
+    ];
   }
 
   function finish(end: RunEnd): RunResult {
@@ -137,6 +167,7 @@ export function createGatherer(options: GathererOptions): Gatherer {
       timeline: timeline.seconds(),
       usage: end.usage,
       knee: end.knee,
+      trends: trendsOf(workload, [...(end.series ?? []), ...ownSeries()]),
       worst: worst
         .list(options.worst ?? WORST_CALLS)
         .map(({ call, listenAtMs }) => describeCall(call, listenAtMs, usual)),

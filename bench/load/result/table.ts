@@ -6,6 +6,7 @@ import type { RunResult } from '../contract/run-result.ts';
 import type { JudgedCondition } from './fail-if.ts';
 import { formatAt, formatFigure, NO_FIGURE } from './format-figure.ts';
 import { TIME_MEASURES, TOOL_TIMES } from './measures.ts';
+import { headOfTrends, sayTrend } from './trends.ts';
 import { askedOf, cameOf, verdictsOf } from './words.ts';
 
 const COLUMNS = 100;
@@ -13,6 +14,8 @@ const NAME_COLUMNS = 20;
 const FIGURE_COLUMNS = 11;
 const MOST_CODES = 8;
 const MOST_WORST = 5;
+const MOST_THREADS = 6;
+const LEAST_THREAD_MS = 100;
 
 /** Ends with a line break. */
 export function tableOf(result: RunResult, conditions: readonly JudgedCondition[] = []): string {
@@ -22,6 +25,7 @@ export function tableOf(result: RunResult, conditions: readonly JudgedCondition[
     delaysOf(result),
     soundOf(result),
     usageOf(result),
+    trendsOf(result),
     kneeOf(result),
     worstOf(result),
     result.warnings.flatMap((warning) => wrapped(`warning: ${warning}`)),
@@ -129,7 +133,27 @@ function usageOf({ usage }: RunResult): string[] {
     ]),
   );
   if (processes.length > 0) processes.unshift(row('processes', ['mean cores', 'most cores', 'memory']));
-  return [...shown, ...processes];
+  return [...shown, ...processes, ...threadsOf(usage)];
+}
+
+/** `  threads of media-0    main 12.1 s, pipeline-0 8.0 s` */
+function threadsOf({ threads }: RunResult['usage']): string[] {
+  const names = [...new Set(threads.map(({ process }) => process))];
+  return names.flatMap((name) => {
+    const own = threads.filter(({ process, cpuMs }) => process === name && cpuMs >= LEAST_THREAD_MS);
+    if (own.length < 2) return [];
+    const told = own.slice(0, MOST_THREADS).map(({ thread, cpuMs }) => `${thread} ${(cpuMs / 1_000).toFixed(1)} s`);
+    return wrapped(`${`threads of ${name}`.padEnd(NAME_COLUMNS)} ${told.join(', ')}`, '  ');
+  });
+}
+
+function trendsOf({ trends }: RunResult): string[] {
+  if (trends.length === 0) return [];
+  const rows = trends.map((trend) => {
+    const { slope, verdict } = sayTrend(trend);
+    return `  ${trend.name.padEnd(NAME_COLUMNS + 4)}${slope}: ${verdict}`;
+  });
+  return [headOfTrends(trends), ...rows];
 }
 
 function kneeOf({ knee }: RunResult): string[] {

@@ -81,6 +81,7 @@ const STEP_FACTS = {
   incompleteBecause: null,
   usage: {
     processes: [],
+    threads: [],
     cpuMsPerCallSecond: null,
     residentBytesPerCall: null,
     garbageBytesPerFramePair: null,

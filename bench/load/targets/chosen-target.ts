@@ -40,6 +40,8 @@ export interface PreparedTarget {
   /** What to set there, for a person; null: nothing. */
   advice: string | null;
   processes(): WatchedProcess[];
+  /** What runs for its sake and is no part of it, such as emulated providers. */
+  beside: WatchedProcess[];
   metricsUrl: string | null;
   databaseUrl: string | null;
   garbage: GarbageCount | null;

@@ -11,6 +11,13 @@ export interface ProcessSecond {
   residentBytes: number;
 }
 
+export interface ThreadUse {
+  process: string;
+  /** `main`, the name of a thread, or `node` and its number. */
+  thread: string;
+  cpuMs: number;
+}
+
 export interface WatchedProcess {
   name: string;
   /** As it is now; undefined: there is none. */
@@ -52,19 +59,44 @@ export class ProcessUsage {
     return seconds;
   }
 
-  /** Processor milliseconds of each thread of a process so far, by its number and name, most first. */
-  threadsOf(name: string): { thread: string; cpuMs: number }[] {
+  /** Processor milliseconds of each thread of a process so far, by its number. */
+  threadsOf(name: string): Map<number, ThreadUse> {
     const pid = this.#watched.find((one) => one.name === name)?.pid();
-    if (pid === undefined) return [];
+    if (pid === undefined) return new Map();
     try {
-      return readThreadCpu(pid)
-        .map(({ tid, name: thread, cpuMs }) => ({ thread: tid === pid ? 'main' : `${thread} ${tid}`, cpuMs }))
-        .sort((a, b) => b.cpuMs - a.cpuMs);
+      return new Map(
+        readThreadCpu(pid).map(({ tid, name: thread, cpuMs }) => [
+          tid,
+          { process: name, thread: tid === pid ? 'main' : isNameless(thread) ? `${thread} ${tid}` : thread, cpuMs },
+        ]),
+      );
     } catch {
-      return [];
+      return new Map();
     }
   }
+
+  /** Open files and sockets of each that lives, by name; left out where the system does not tell. */
+  openFiles(): Map<string, number> {
+    const open = new Map<string, number>();
+    for (const { name, pid: pidOf, withChildren } of this.#watched) {
+      const pid = pidOf();
+      if (pid === undefined) continue;
+      try {
+        const family = withChildren ? [pid, ...childrenOf(pid)] : [pid];
+        open.set(
+          name,
+          family.reduce((sum, one) => sum + readdirSync(`/proc/${one}/fd`).length, 0),
+        );
+      } catch {
+        // It has just ended, or runs as another user.
+      }
+    }
+    return open;
+  }
 }
+
+/** What threads are called that nobody named: as the program is. */
+const isNameless = (thread: string): boolean => thread === 'node';
 
 /** Of all its threads, those that have ended too. */
 function processCpuMs(pid: number): number {

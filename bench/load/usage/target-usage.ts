@@ -3,15 +3,17 @@
  * machine, its `/metrics`, its database. Made by `main.ts`, asked by `run-workload.ts`.
  */
 import type { RunResult } from '../contract/run-result.ts';
+import { Series } from '../result/trend.ts';
+import type { NamedSeries } from '../result/trends.ts';
 import { type DatabaseCounts, DatabaseUsage } from './database-usage.ts';
 import type { GarbageCount } from './garbage-count.ts';
 import { processesOf, type ScrapedProcess, scrape } from './metrics-scrape.ts';
-import { ProcessUsage, type WatchedProcess } from './process-usage.ts';
+import { ProcessUsage, type ThreadUse, type WatchedProcess } from './process-usage.ts';
 
 export interface UsageOptions {
   /** Empty: not on this machine, or not found. */
   processes: readonly WatchedProcess[];
-  /** Of these processes only the tool's own: they are shown, and are no part of the target. */
+  /** The tool's own, and emulated providers: they are shown, and are no part of the target. */
   tool: readonly WatchedProcess[];
   metricsUrl: string | null;
   metricsToken: string | null;
@@ -37,12 +39,25 @@ interface Sum {
 const FRAME_PAIRS_PER_SECOND = 50;
 /** Reports of media processes come that often; more often there is nothing new. */
 const SCRAPE_EVERY_SECONDS = 5;
+/** A thread that did less did nothing. */
+const LEAST_THREAD_MS = 10;
+
+function seriesOf(all: Map<string, Series>, name: string): Series {
+  const known = all.get(name) ?? new Series();
+  all.set(name, known);
+  return known;
+}
 
 export class TargetUsage {
   readonly #options: UsageOptions;
   readonly #processes: ProcessUsage;
   readonly #database: DatabaseUsage | null;
   readonly #sums = new Map<string, Sum>();
+  readonly #memory = new Map<string, Series>();
+  readonly #files = new Map<string, Series>();
+  #threadsBefore = new Map<number, ThreadUse>();
+  #beganAtMs = 0;
+  #readAtMs = 0;
   #databaseBefore: DatabaseCounts | null = null;
   #garbageBefore: number | null = null;
   #scraped: Map<string, ScrapedProcess> | null = null;
@@ -59,27 +74,41 @@ export class TargetUsage {
   async begin(): Promise<boolean> {
     this.#databaseBefore = (await this.#database?.read()) ?? null;
     this.#garbageBefore = this.#options.garbage?.read() ?? null;
-    this.#processes.take(performance.now());
-    await this.#scrape(performance.now());
+    this.#beganAtMs = performance.now();
+    this.#readAtMs = this.#beganAtMs;
+    for (const [name, { residentBytes }] of this.#processes.take(this.#beganAtMs)) {
+      this.#add(name, this.#isTool(name), 0, residentBytes, 0);
+    }
+    this.#threadsBefore = this.#threadsNow();
+    await this.#scrape(this.#beganAtMs);
     return this.#options.metricsUrl === null || this.#scraped !== null;
   }
 
-  /** Since it was asked last, a second ago. */
+  /** Since it was asked last, a second ago or so. */
   async second(): Promise<UsageSecond> {
     const nowMs = performance.now();
-    const tool = new Set(this.#options.tool.map(({ name }) => name));
+    const passedSeconds = (nowMs - this.#readAtMs) / 1000;
+    this.#readAtMs = nowMs;
     const cpuCores: Record<string, number> = {};
     for (const [name, { cpuCores: cores, residentBytes }] of this.#processes.take(nowMs)) {
       cpuCores[name] = cores;
-      this.#add(name, tool.has(name), cores, residentBytes);
+      this.#add(name, this.#isTool(name), cores, residentBytes, passedSeconds);
+      if (!this.#isTool(name)) seriesOf(this.#memory, name).add(nowMs - this.#beganAtMs, residentBytes);
     }
-    if (++this.#seconds % SCRAPE_EVERY_SECONDS === 0) await this.#scrape(nowMs);
+    if (++this.#seconds % SCRAPE_EVERY_SECONDS === 0) {
+      for (const [name, files] of this.#processes.openFiles()) {
+        if (!this.#isTool(name)) seriesOf(this.#files, name).add(nowMs - this.#beganAtMs, files);
+      }
+      await this.#scrape(nowMs);
+    }
     const delays = [...(this.#scraped?.values() ?? [])].flatMap(({ eventLoopDelayP99Ms: ms }) => ms ?? []);
     return { cpuCores, eventLoopDelayP99Ms: delays.length === 0 ? null : Math.max(...delays) };
   }
 
   /** `callSeconds`: of all calls that talked, together; `calls`: so many; `mostAtOnce` of them at a time. */
   async finish(callSeconds: number, calls: number, mostAtOnce: number): Promise<RunResult['usage']> {
+    // What was spent since the last whole second, on the ends of calls above all.
+    await this.second();
     const after = (await this.#database?.read()) ?? null;
     const before = this.#databaseBefore;
     await this.#database?.close();
@@ -99,6 +128,7 @@ export class TargetUsage {
       })),
       cpuMsPerCallSecond: isKnown && callSeconds > 0 ? cpuMs / callSeconds : null,
       residentBytesPerCall: isKnown && mostAtOnce > 0 ? grownBytes / mostAtOnce : null,
+      threads: this.#threads(),
       garbageBytesPerFramePair: this.#garbagePerFramePair(callSeconds),
       commitsPerCall: perCall(({ commits }) => commits),
       walBytesPerCall: perCall(({ walBytes }) => walBytes),
@@ -113,14 +143,31 @@ export class TargetUsage {
       : (after - before) / (callSeconds * FRAME_PAIRS_PER_SECOND);
   }
 
-  /** By thread of the target's processes, for a person: `media-0: main 12.1 s, …`. */
-  threads(): string[] {
-    return this.#options.processes.flatMap(({ name }) => {
-      const threads = this.#processes.threadsOf(name).filter(({ cpuMs }) => cpuMs >= 100);
-      if (threads.length < 2) return [];
-      const told = threads.slice(0, 6).map(({ thread, cpuMs }) => `${thread} ${(cpuMs / 1000).toFixed(1)} s`);
-      return [`${name}: ${told.join(', ')}`];
-    });
+  /** Memory and open files of the target's processes over the run, from its beginning. */
+  series(): NamedSeries[] {
+    return [
+      ...[...this.#memory].map(([name, series]) => ({ kind: 'bytes' as const, name: `memory ${name}`, series })),
+      ...[...this.#files].map(([name, series]) => ({ kind: 'count' as const, name: `open files ${name}`, series })),
+    ];
+  }
+
+  #isTool(name: string): boolean {
+    return this.#options.tool.some((one) => one.name === name);
+  }
+
+  #threadsNow(): Map<number, ThreadUse> {
+    return new Map(this.#options.processes.flatMap(({ name }) => [...this.#processes.threadsOf(name)]));
+  }
+
+  /** Since the beginning, of each that did something; those of one name together, as one that died has a successor. */
+  #threads(): ThreadUse[] {
+    const used = new Map<string, ThreadUse>();
+    for (const [tid, { process, thread, cpuMs }] of this.#threadsNow()) {
+      const key = `${process} ${thread}`;
+      const sinceMs = cpuMs - (this.#threadsBefore.get(tid)?.cpuMs ?? 0);
+      used.set(key, { process, thread, cpuMs: (used.get(key)?.cpuMs ?? 0) + sinceMs });
+    }
+    return [...used.values()].filter(({ cpuMs }) => cpuMs >= LEAST_THREAD_MS).sort((a, b) => b.cpuMs - a.cpuMs);
   }
 
   /** Of a target that is not on this machine, its own word for processor and memory. */
@@ -143,7 +190,7 @@ export class TargetUsage {
     }
   }
 
-  #add(name: string, isTool: boolean, cores: number, residentBytes: number | null, seconds = 1): void {
+  #add(name: string, isTool: boolean, cores: number, residentBytes: number | null, seconds: number): void {
     const sum = this.#sums.get(name) ?? {
       isTool,
       seconds: 0,

@@ -77,7 +77,9 @@ const tally = tallyOf(report.verdicts);
 const ofUnderstood = tallyOf(report.verdicts.filter(({ one }) => !report.misheard.includes(one.id)));
 console.log(`${set} set, seed ${values.seed}: ${report.verdicts.length} cases, ${values['at-once']} at once`);
 if (!report.hasEspeak) console.log('espeak-ng is not there: German was read by an English voice');
-console.log(`${report.recast} clips were given another speaker, whom the recogniser understands by itself`);
+console.log(
+  `${report.recast} clips were given another speaker, ${report.moved} a quieter room: by itself the recogniser understands each`,
+);
 console.log(`the emulated carrier ran at most ${Math.round(report.maxLatenessMs)} ms late\n`);
 for (const line of tableOf(report.verdicts)) console.log(line);
 console.log('');
@@ -91,7 +93,7 @@ const isGood =
   tally.stuck === 0;
 console.log(
   `${shares(tally)}; ${tally.staleFrames} stale frames\n` +
-    `${report.misheard.length} clips the recogniser takes for other words by itself; without them: ${shares(ofUnderstood)}`,
+    `in ${report.misheard.length} clips the recogniser hears other words by itself; without them: ${shares(ofUnderstood)}`,
 );
 mkdirSync('data/bench', { recursive: true });
 writeFileSync(

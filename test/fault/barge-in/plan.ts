@@ -53,7 +53,7 @@ const SHARES: Readonly<Record<CaseKind, number>> = {
   music: 4,
   babble: 3,
 };
-const SNRS_DB = [40, 30, 22, 16] as const;
+export const SNRS_DB = [40, 30, 22, 16] as const;
 
 export function planCases(set: SetName, count: number, seed: number, ears: readonly EarName[] = EARS): Case[] {
   const random = createRandom(seed * 2 + (set === 'tuning' ? 0 : 1));

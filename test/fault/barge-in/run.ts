@@ -39,7 +39,9 @@ export interface RunReport {
   hasEspeak: boolean;
   /** Clips that another speaker says, as the recogniser did not understand the first by itself. */
   recast: number;
-  /** Cases whose words it takes for others, whoever says them; ids. */
+  /** Clips whose room was made quieter for that. */
+  moved: number;
+  /** Cases in which it hears other words than were said, or words in a noise, by itself; ids. */
   misheard: string[];
   /** How late the emulated carrier ran at worst: where that is great, milliseconds mean nothing. */
   maxLatenessMs: number;
@@ -98,10 +100,11 @@ export async function runBargeIn(options: RunOptions): Promise<RunReport> {
       log,
     });
     const agentIds = await importAgents(gateway, set);
-    const { recast, misheard } = cast;
+    const { recast, moved, misheard } = cast;
     return {
       hasEspeak: voices.hasEspeak,
       recast,
+      moved,
       misheard: [...misheard],
       ...(await callAll(gateway, options, clips, agentIds, words)),
     };

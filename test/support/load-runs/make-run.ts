@@ -181,6 +181,7 @@ export function endOf(changes: Partial<RunEnd> = {}): RunEnd {
         { name: 'postgres', cpuMeanCores: 0.08, cpuMaxCores: 0.2, residentMaxBytes: 220e6 },
         { name: 'tool: far end 1', cpuMeanCores: 0.31, cpuMaxCores: 0.44, residentMaxBytes: 150e6 },
       ],
+      threads: [],
       ...{ cpuMsPerCallSecond: 1.34, residentBytesPerCall: 640e3, garbageBytesPerFramePair: 410 },
       ...{ commitsPerCall: 11.2, walBytesPerCall: 21e3 },
     },

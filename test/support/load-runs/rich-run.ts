@@ -94,7 +94,7 @@ export function emptyRun(): RunResult {
     endOf({
       ...{ complete: false, incompleteBecause: 'Ctrl-C after 1 s', tookMs: 1_000, knee: null },
       usage: {
-        ...{ processes: [], cpuMsPerCallSecond: null, residentBytesPerCall: null },
+        ...{ processes: [], threads: [], cpuMsPerCallSecond: null, residentBytesPerCall: null },
         ...{ garbageBytesPerFramePair: null, commitsPerCall: null, walBytesPerCall: null },
       },
     }),

@@ -5,13 +5,14 @@
 import type { RunResult } from '../../contract/run-result.ts';
 import { formatBytes, formatFigure, formatMs, formatSpan, NO_FIGURE } from '../../result/format-figure.ts';
 import { TIME_MEASURES } from '../../result/measures.ts';
+import { headOfTrends, sayTrend } from '../../result/trends.ts';
 import { tableHtml } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 import type { Section } from '../section.ts';
 
 type Row = [string, string | null];
 
-export function usageSection({ usage }: RunResult): Section | null {
+export function usageSection({ usage, trends }: RunResult): Section | null {
   const figures: Row[] = [
     ['CPU for a second of a call', withUnit(formatFigure('rate', usage.cpuMsPerCallSecond), 'ms')],
     ['memory of a further call', formatFigure('bytes', usage.residentBytesPerCall)],
@@ -20,7 +21,7 @@ export function usageSection({ usage }: RunResult): Section | null {
     ['write-ahead log a call', formatFigure('bytes', usage.walBytesPerCall)],
   ];
   const known = figures.filter(([, text]) => text !== NO_FIGURE);
-  if (known.length === 0 && usage.processes.length === 0) return null;
+  if (known.length === 0 && usage.processes.length === 0 && trends.length === 0) return null;
   const rows = usage.processes.map(({ name, cpuMeanCores, cpuMaxCores, residentMaxBytes }) => [
     name,
     formatFigure('rate', cpuMeanCores),
@@ -28,8 +29,18 @@ export function usageSection({ usage }: RunResult): Section | null {
     formatFigure('bytes', residentMaxBytes),
   ]);
   const processes = html`<div class="scroll" role="region" tabindex="0" aria-label="Processes">${tableHtml(['process', 'cores, mean', 'cores, most', 'memory, most'], rows)}</div>`;
-  const body = html`<div class="card">${factsOf(known)}${rows.length > 0 && processes}</div>`;
+  const body = html`<div class="card">${factsOf(known)}${rows.length > 0 && processes}${trendsTable(trends)}</div>`;
   return { id: 'usage', title: 'What it used', short: 'Usage', body, charts: [] };
+}
+
+function trendsTable(trends: RunResult['trends']): Html | false {
+  if (trends.length === 0) return false;
+  const rows = trends.map((trend) => {
+    const { slope, verdict } = sayTrend(trend);
+    return [trend.name, formatFigure(trend.kind === 'count' ? 'rate' : trend.kind, trend.from), slope, verdict];
+  });
+  const head = headOfTrends(trends);
+  return html`<h3>What grows: ${head}</h3><div class="scroll" role="region" tabindex="0" aria-label="What grows">${tableHtml(['of', 'at the beginning', 'slope', 'verdict'], rows)}</div>`;
 }
 
 const withUnit = (figure: string, unit: string): string => (figure === NO_FIGURE ? figure : `${figure} ${unit}`);

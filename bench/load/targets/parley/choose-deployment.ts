@@ -28,6 +28,7 @@ export function chooseDeployment(options: ChoiceOptions, given: string): ChosenT
         deployment,
         advice: phones ? settingsOf({ deployment, carrierBase: carrierBases[0] ?? '', authId: flags.carrierId }) : null,
         processes: () => processesHere(flags, url),
+        beside: [],
         metricsUrl: flags.metrics ?? null,
         databaseUrl: null,
         garbage: null,

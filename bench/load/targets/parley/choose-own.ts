@@ -3,6 +3,7 @@ import { EMULATED_CARRIER } from '../../../../src/carriers/emulated-account.ts';
 import { TargetFault } from '../../contract/target.ts';
 import { toolFacts } from '../../run/tool-facts.ts';
 import { listenForWebhooks } from '../../run/webhook-listener.ts';
+import type { WatchedProcess } from '../../usage/process-usage.ts';
 import type { ChoiceOptions, ChosenTarget } from '../chosen-target.ts';
 import { factsOf } from '../target-facts.ts';
 import { AGENT_KINDS } from './own-agents.ts';
@@ -55,6 +56,7 @@ export function chooseOwn(options: ChoiceOptions): ChosenTarget {
         advice: null,
         processes: () =>
           names.map((name) => ({ name, pid: () => service.pids().get(name), withChildren: name === 'postgres' })),
+        beside: besideOf(service.providersPid),
         metricsUrl: service.metricsUrl,
         databaseUrl: service.databaseUrl,
         garbage: service.garbage,
@@ -66,4 +68,10 @@ export function chooseOwn(options: ChoiceOptions): ChosenTarget {
       };
     },
   };
+}
+
+function besideOf(providersPid: number | null): WatchedProcess[] {
+  return providersPid === null
+    ? []
+    : [{ name: 'tool: emulated providers', pid: () => providersPid, withChildren: false }];
 }

@@ -21,7 +21,8 @@ export interface OwnAgent {
   connections: WantedConnection[];
   /** Of all processes of the service. */
   environment: Record<string, string>;
-  /** What is not the target, although it runs beside it. */
+  /** Of the emulated providers: not the target, although they run beside it. Null: there are none. */
+  providersPid: number | null;
   stop(): Promise<void>;
 }
 
@@ -39,7 +40,7 @@ const ANSWERS: Record<string, string> = {
 export async function startOwnAgent(kind: AgentKind): Promise<OwnAgent> {
   if (kind === 'cascade') return startCascade();
   const agent = kind === 'tone' ? TONE : scripted();
-  return { agent, connections: [], environment: {}, stop: async () => {} };
+  return { agent, connections: [], environment: {}, providersPid: null, stop: async () => {} };
 }
 
 const TONE: ToneAgent = { kind: 'tone', name: 'Tone', direction: 'any', toneHz: 440, maxDurationSeconds: MAX_SECONDS };
@@ -108,6 +109,7 @@ async function startCascade(): Promise<OwnAgent> {
     agent,
     connections: connectionsOf(providers),
     environment: { MODEL_ALLOW_CIDRS: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: providers.caFile },
+    providersPid: providers.pid,
     stop: () => providers.stop(),
   };
 }

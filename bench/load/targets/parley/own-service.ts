@@ -30,6 +30,8 @@ export interface OwnService {
   garbage: GarbageCount;
   /** By name: `control`, `media-0`, `postgres`; as they are now. */
   pids(): Map<string, number>;
+  /** What the service talks to on this machine and is no part of it. */
+  providersPid: number | null;
   stop(): Promise<void>;
 }
 
@@ -38,7 +40,8 @@ const CALLS_PER_SECOND = 1_000;
 const DRAIN_LIMIT_MS = 5_000;
 
 export async function startOwnService(options: OwnServiceOptions): Promise<OwnService> {
-  const { agent, connections, environment, stop: stopAgent } = await startOwnAgent(options.agentKind);
+  const own = await startOwnAgent(options.agentKind);
+  const { agent, connections, environment, stop: stopAgent } = own;
   const garbage = new GarbageCount();
   const stopBeside = async (): Promise<void> => {
     garbage.close();
@@ -53,6 +56,7 @@ export async function startOwnService(options: OwnServiceOptions): Promise<OwnSe
     concurrentCalls: options.concurrentCalls,
     callsPerSecond: CALLS_PER_SECOND,
     webOrigins: [ORIGIN],
+    webSessions: options.concurrentCalls,
     settings: {
       PARLEY_METRICS_PORT: String(metricsPort),
       PARLEY_LOG_LEVEL: 'warn',
@@ -83,6 +87,7 @@ export async function startOwnService(options: OwnServiceOptions): Promise<OwnSe
         metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
         databaseUrl: service.databaseUrl,
         garbage,
+        providersPid: own.providersPid,
         pids() {
           const pids = new Map<string, number>();
           const add = (name: string, pid: number | undefined): void => void (pid !== undefined && pids.set(name, pid));

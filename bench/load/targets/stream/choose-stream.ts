@@ -29,6 +29,7 @@ export function chooseStream(options: ChoiceOptions): ChosenTarget {
       deployment: null,
       advice: null,
       processes: () => processesHere(flags, address),
+      beside: [],
       metricsUrl: flags.metrics ?? null,
       databaseUrl: null,
       garbage: null,

@@ -1,15 +1,14 @@
 /**
  * Gives each spoken clip a speaker whom the emulated recogniser understands in the clip's own room, at its own level,
- * by itself, wherever its frames begin: what it cannot hear when nothing else is going on says nothing about the agent.
- * Where it understands none, the case says so. Called by `run.ts` before the clips are written.
+ * by itself, wherever its frames begin; where it understands none there, a quieter room. What it cannot hear when
+ * nothing else is going on says nothing about the agent. Where nothing helps, the case says so, as does a noise in
+ * which it hears words. Called by `run.ts` before the clips are written.
  */
-
-import { startWordRecogniser } from '../../../../bench/emulators/providers/word-recogniser.ts';
-import { decodeMulaw, encodeMulaw } from '../../../../media/audio/g711.ts';
-import type { Case } from '../plan.ts';
+import { type Case, SNRS_DB } from '../plan.ts';
 import { soundOfCase } from './clips.ts';
+import { startLoneListener } from './listen-alone.ts';
 import { SETS, type SetName, vocabularyOf } from './phrases.ts';
-import { CORPUS_RATE_HZ, type Voices } from './voices.ts';
+import type { Voices } from './voices.ts';
 
 /** Before the clip. A doubtful word is another one a few milliseconds later. */
 const QUIET_MS = [300, 307, 433] as const;
@@ -19,77 +18,63 @@ export interface Cast {
   cases: Case[];
   /** Cases that were given another speaker. */
   recast: number;
-  /** Cases whose words the recogniser takes for others, whoever says them; ids. */
+  /** Cases that were given a quieter room. */
+  moved: number;
+  /** Cases in which the recogniser hears other words than were said, whoever says them and wherever; ids. */
   misheard: ReadonlySet<string>;
 }
 
 export async function castSpeakers(set: SetName, cases: readonly Case[], voices: Voices): Promise<Cast> {
-  const recogniser = await startWordRecogniser(
-    (error) => {
-      throw error;
-    },
-    { yields: false },
-  );
+  const listener = await startLoneListener(vocabularyOf(set));
   const { speakers } = SETS[set];
   const out: Case[] = [];
   const misheard = new Set<string>();
   let recast = 0;
+  let moved = 0;
   try {
     for (const one of cases) {
-      const first = await openedClearly(one);
-      const given = SPOKEN_KINDS.includes(one.kind) ? await understoodForm(first) : first;
+      const given = await understoodForm(one);
       if (given === null) misheard.add(one.id);
       else if (given.speaker !== one.speaker) recast++;
-      out.push(given ?? first);
+      if (given !== null && given.snrDb !== one.snrDb) moved++;
+      out.push(given ?? one);
     }
-    return { cases: out, recast, misheard };
+    return { cases: out, recast, moved, misheard };
   } finally {
-    await recogniser.close();
+    await listener.close();
   }
 
   /** Null: there is none. */
   async function understoodForm(one: Case): Promise<Case | null> {
-    for (const speaker of new Set([one.speaker, ...speakers[one.language], ...speakers.en])) {
-      const form = { ...one, speaker };
-      const { sound, room } = await soundOfCase(form, set, voices);
-      if (await isHeardAs(one.says, sound, room)) return form;
+    if (!SPOKEN_KINDS.includes(one.kind)) return (await isUnderstood(one)) ? one : null;
+    const quieter = SNRS_DB.filter((snrDb) => snrDb > one.snrDb).toSorted((a, b) => a - b);
+    for (const snrDb of [one.snrDb, ...quieter]) {
+      for (const speaker of new Set([one.speaker, ...speakers[one.language], ...speakers.en])) {
+        const opened = await openedClearly({ ...one, speaker, snrDb });
+        if (opened !== null && (await isUnderstood(opened))) return opened;
+      }
     }
     return null;
   }
 
-  async function openedClearly(one: Case): Promise<Case> {
+  async function isUnderstood(one: Case): Promise<boolean> {
+    const clip = await soundOfCase(one, set, voices);
+    return isHeardAs(SPOKEN_KINDS.includes(one.kind) ? one.says : '', clip);
+  }
+
+  /** With somebody whose opening is understood, where the caller opens; null: there is nobody. */
+  async function openedClearly(one: Case): Promise<Case | null> {
     if (one.opens === null) return one;
     for (const openingSpeaker of new Set([one.openingSpeaker, ...speakers.en])) {
       const form = { ...one, openingSpeaker };
       const { opening, room } = await soundOfCase(form, set, voices);
-      if (await isHeardAs(one.opens, opening!, room)) return form;
+      if (await isHeardAs(one.opens, { sound: opening!, room })) return form;
     }
-    return one;
+    return null;
   }
 
-  async function isHeardAs(text: string, sound: Float64Array, room: Float64Array): Promise<boolean> {
-    for (const quietMs of QUIET_MS) if ((await heardOf(sound, room, quietMs)) !== text) return false;
+  async function isHeardAs(text: string, clip: { sound: Float64Array; room: Float64Array }): Promise<boolean> {
+    for (const quietMs of QUIET_MS) if ((await listener.heardIn(clip, quietMs)) !== text) return false;
     return true;
-  }
-
-  function heardOf(sound: Float64Array, room: Float64Array, quietMs: number): Promise<string> {
-    const quiet = (quietMs * CORPUS_RATE_HZ) / 1000;
-    const mixed = Int16Array.from({ length: sound.length + 2 * quiet }, (_one, i) => {
-      const sample = (sound[i - quiet] ?? 0) + room[i % room.length]!;
-      return Math.max(-32_768, Math.min(32_767, Math.round(sample)));
-    });
-    const mulaw = new Uint8Array(mixed.length);
-    encodeMulaw(mixed, 0, mixed.length, mulaw, 0);
-    decodeMulaw(mulaw, 0, mulaw.length, mixed, 0);
-    return new Promise((done, failed) => {
-      const stream = recogniser.open(
-        CORPUS_RATE_HZ,
-        vocabularyOf(set),
-        ({ words, final }) => final && done(words.map(({ word }) => word).join(' ')),
-        failed,
-      );
-      for (let at = 0; at < mixed.length; at += 160) stream.push(mixed.slice(at, at + 160));
-      stream.finish();
-    });
   }
 }
