@@ -18,7 +18,7 @@ const run = program.commands.find((command) => command.name() === 'load')!;
 
 /** Words that begin with two dashes, but those of other programs than the load tester. */
 function namedIn(page: string): Set<string> {
-  const own = page.replace(/`npx parley (?!bench)[^`]*`/g, '');
+  const own = page.replace(/`npx parley (?!bench)[^`]*`|^.*npm run bench -- (?!load).*$/gm, '');
   return new Set([...own.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([option]) => option));
 }
 
