@@ -2,16 +2,13 @@
  * A run from its options to its exit code: reads the workload, starts the far ends, finds or starts the target, checks
  * it, runs, tells. The default command of `main.ts`. Whatever was started is stopped, however far it came.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { assertCanRun, readAskedRun } from './asked-run.ts';
 import type { RunResult } from './contract/run-result.ts';
 import { TargetFault } from './contract/target.ts';
-import type { Workload } from './contract/workload.ts';
-import { ConditionFault, type JudgedCondition, judgeCondition, parseCondition } from './result/fail-if.ts';
+import { ConditionFault, type JudgedCondition, judgeCondition } from './result/fail-if.ts';
 import { tableOf } from './result/table.ts';
-import { descriptorFault } from './run/descriptor-limit.ts';
 import { EXIT, exitCodeOf } from './run/exit-code.ts';
 import { FarEndPool } from './run/far-end-pool.ts';
 import { OwnLoad } from './run/own-load.ts';
@@ -20,26 +17,42 @@ import { createRunClock, machineNowMs } from './run/run-clock.ts';
 import { type RunParts, runWorkload } from './run/run-workload.ts';
 import { searchKnee } from './run/search-knee.ts';
 import { toolFacts } from './run/tool-facts.ts';
-import { prepareOutput, writeResults } from './run/write-results.ts';
+import { makeSoundFolder, prepareOutput, writeResults } from './run/write-results.ts';
 import type { RunFlags } from './run-flags.ts';
-import { type ChosenTarget, chooseTarget } from './targets/choose-target.ts';
+import { chooseTarget } from './targets/choose-target.ts';
+import type { ChosenTarget } from './targets/chosen-target.ts';
 import { noiseWarnings, readMachine } from './usage/machine-facts.ts';
 import { TargetUsage } from './usage/target-usage.ts';
-import type { ReplayLogs } from './workload/arrivals.ts';
-import { dryRunOf, figuresOf } from './workload/dry-run.ts';
-import { readWorkload, scenarioPath, WorkloadFault } from './workload/read-workload.ts';
-import { readReplayLog } from './workload/replay-log.ts';
-import { phasesLastMs, planCalls, stepOfKnee } from './workload/schedule.ts';
+import { dryRunOf } from './workload/dry-run.ts';
+import { WorkloadFault } from './workload/read-workload.ts';
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** The first call may be planned for the very beginning, and no process shall be late for it. */
 const LEAD_MS = 200;
 
+/** Ctrl-C comes twice below npm: from the terminal, and passed on. */
+const SAME_SIGNAL_MS = 300;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** What there is of a run that is stopped, or ends: also in the middle of its start. */
+interface Running {
+  /** Ctrl-C. */
+  signal: AbortSignal;
+  /** The newest is stopped first. */
+  stops: (() => unknown)[];
+  /** There is something to report. */
+  hasBegun: boolean;
+}
+
 export async function runCommand(flags: RunFlags): Promise<number> {
-  const stops: (() => unknown)[] = [];
   const interrupted = new AbortController();
+  const running: Running = { signal: interrupted.signal, stops: [], hasBegun: false };
+  let interruptedAtMs = Number.NEGATIVE_INFINITY;
   const interrupt = (): void => {
+    const nowMs = performance.now();
+    if (nowMs - interruptedAtMs < SAME_SIGNAL_MS) return;
+    interruptedAtMs = nowMs;
     if (interrupted.signal.aborted) {
       say('stopped at once; calls may ring on until their carrier ends them');
       process.exit(EXIT.interrupted);
@@ -47,48 +60,49 @@ export async function runCommand(flags: RunFlags): Promise<number> {
     say('\nstopping: every call is hung up (once more: at once)');
     interrupted.abort();
   };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  for (const name of SIGNALS) process.on(name, interrupt);
+  // A terminal that is gone must not keep calls from being hung up.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   try {
-    return await run(flags, stops, interrupted.signal);
+    return await run(flags, running);
   } catch (error) {
-    if (interrupted.signal.aborted) return EXIT.interrupted;
+    if (interrupted.signal.aborted && !running.hasBegun) {
+      say('stopped before a call began: there is nothing to report');
+      return EXIT.interrupted;
+    }
     const isUse = error instanceof TargetFault || error instanceof WorkloadFault || error instanceof ConditionFault;
     say(isUse ? error.message : `the tool failed: ${error instanceof Error ? error.stack : String(error)}`);
     return isUse ? EXIT.wrongUse : EXIT.failed;
   } finally {
-    // The newest first.
-    for (const stop of stops.reverse()) await Promise.resolve(stop()).catch((error: unknown) => say(String(error)));
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+    for (const stop of running.stops.reverse()) {
+      await Promise.resolve(stop()).catch((error: unknown) => say(String(error)));
+    }
+    for (const name of SIGNALS) process.off(name, interrupt);
   }
 }
 
-async function run(flags: RunFlags, stops: (() => unknown)[], signal: AbortSignal): Promise<number> {
-  const conditions = flags.failIf.map(parseCondition);
-  const workload = withFlags(readWorkload(flags.workload ?? scenarioPath(flags.scenario)), flags);
-  for (const condition of workload.knee?.unless ?? []) parseCondition(condition);
-  const logs: ReplayLogs = new Map(
-    workload.phases.flatMap((phase) => (phase.arrivals === 'replay' ? [[phase.path, readReplayLog(phase.path)]] : [])),
-  );
-  const first = workload.knee === undefined ? workload : stepOfKnee(workload, workload.knee.from, workload.seed);
-  const figures = figuresOf(planCalls(first, logs), phasesLastMs(first, logs));
+/** Rejects when the run is stopped first. */
+function unlessStopped<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  return new Promise((done, failed) => {
+    work.then(done, failed);
+    signal.addEventListener('abort', () => failed(signal.reason as Error), { once: true });
+    signal.throwIfAborted();
+  });
+}
+
+async function run(flags: RunFlags, running: Running): Promise<number> {
+  const { signal, stops } = running;
+  const asked = readAskedRun(flags);
+  const { workload, logs, conditions, mostAtOnce, processes, limitMs, gapBufferMs } = asked;
   if (flags.dryRun) {
-    process.stdout.write(dryRunOf(workload, figures));
+    process.stdout.write(dryRunOf(workload, asked.figures));
     return EXIT.well;
   }
-  const mostAtOnce = Math.min(workload.mostAtOnce, mostOf(workload, figures.mostAtOnce));
-  const processes = Math.max(1, Math.round(Number(flags.processes)) || 1);
-  const fault = descriptorFault(mostAtOnce, processes);
-  if (fault !== null) throw new TargetFault(fault);
-  if (workload.restartsAtSeconds.length > 0 && flags.restartCommand === undefined) {
-    throw new TargetFault(
-      `${workload.name} restarts the target at ${workload.restartsAtSeconds.join(', ')} s: say how with --restart-command "<command>"`,
-    );
-  }
+  assertCanRun(asked, flags);
   const out = prepareOutput(flags.out);
-  const soundFolder = flags.sound ? mkdtempSync(join(tmpdir(), 'parley-load-')) : null;
-  if (soundFolder !== null) stops.push(() => rmSync(soundFolder, { recursive: true, force: true }));
+  const soundFolder = flags.sound ? makeSoundFolder() : null;
+  // However it ends.
+  if (soundFolder !== null) process.once('exit', () => rmSync(soundFolder, { recursive: true, force: true }));
 
   const openedAtMs = machineNowMs();
   const clock = createRunClock(openedAtMs);
@@ -100,6 +114,7 @@ async function run(flags: RunFlags, stops: (() => unknown)[], signal: AbortSigna
     soundFolder,
     processes,
     mostAtOnce,
+    gapBufferMs,
     nowMs: clock.nowMs,
     say,
     onStop: (stop) => void stops.push(stop),
@@ -115,9 +130,9 @@ async function run(flags: RunFlags, stops: (() => unknown)[], signal: AbortSigna
   stops.push(() => target.stop());
   if (target.deployment !== null) await pool.point(target.deployment);
   if (target.advice !== null) say(target.advice);
-  await pool.check();
-  const machine = await readMachine();
-  if (signal.aborted) return EXIT.interrupted;
+  say('looking at the target and at this machine');
+  const found = await unlessStopped(signal, pool.check());
+  const machine = await unlessStopped(signal, readMachine());
 
   const usage = new TargetUsage({
     processes: target.processes(),
@@ -129,8 +144,12 @@ async function run(flags: RunFlags, stops: (() => unknown)[], signal: AbortSigna
     metricsUrl: target.metricsUrl,
     metricsToken: flags.metricsToken ?? null,
     databaseUrl: target.databaseUrl,
+    garbage: target.garbage,
   });
-  await usage.begin();
+  const isMeasured = await usage.begin();
+  if (flags.metrics !== undefined && !isMeasured) {
+    throw new TargetFault(`--metrics ${flags.metrics}: no figures were had there; is it right, and --metrics-token?`);
+  }
   const ownLoad = new OwnLoad();
   const parts: RunParts = {
     pool,
@@ -149,14 +168,19 @@ async function run(flags: RunFlags, stops: (() => unknown)[], signal: AbortSigna
     restartCommand: flags.restartCommand ?? null,
     signal,
   };
-  const limitMs = Number(flags.limitMs);
-  const facts = { limitMs, tool: toolFacts(), machine, target: target.facts };
+  const facts = {
+    limitMs,
+    tool: toolFacts(),
+    machine,
+    target: { ...target.facts, version: target.facts.version ?? found.version },
+  };
   const forget = (path: string): void => void unlink(path).catch(() => {});
   const recorder = new Recorder(workload, forget);
   recorders.push(recorder);
   const beganAtMs = machineNowMs() + LEAD_MS;
   await pool.begin(beganAtMs);
   clock.begin(beganAtMs);
+  running.hasBegun = true;
   const startedAt = new Date().toISOString();
   let knee: RunResult['knee'] = null;
   let done: { incompleteBecause: string | null; warnings: string[] };
@@ -194,35 +218,10 @@ function tell(
 ): number {
   process.stdout.write(`\n${tableOf(result, conditions)}\n`);
   const stamp = result.startedAt.replace(/[:.]/g, '-').slice(0, 19);
-  const { paths, faults } = writeResults(result, conditions, out, `load-${result.workload.name}-${kind}-${stamp}`);
+  const name = `load-${result.workload.name}-${kind}-${stamp}`;
+  const { paths, faults } = writeResults(result, conditions, { folder: out, name });
   for (const path of paths) process.stdout.write(`written: ${path}\n`);
   for (const fault of faults) say(fault);
   const code = exitCodeOf({ result, conditions, isInterrupted });
   return code === EXIT.well && faults.length > 0 ? EXIT.failed : code;
-}
-
-/** What options say stands over what the file says. */
-function withFlags(workload: Workload, { seed, codec, publicKey, apiKey, stream, answerUrl }: RunFlags): Workload {
-  const codecs = ['pcm16', 'mulaw', 'opus'] as const;
-  const wanted = codecs.find((name) => name === codec);
-  if (codec !== undefined && wanted === undefined) {
-    throw new TargetFault(`--codec ${codec}: take one of ${codecs.join(', ')}`);
-  }
-  if (seed !== undefined && !/^\d{1,10}$/.test(seed)) throw new TargetFault(`--seed ${seed}: write a whole number`);
-  const isForBrowsers = publicKey !== undefined && apiKey === undefined && !process.env['PARLEY_LOAD_API_KEY'];
-  const isForStreams = stream !== undefined || answerUrl !== undefined;
-  return {
-    ...workload,
-    seed: seed === undefined ? workload.seed : Number(seed),
-    callers: workload.callers.map((caller) => ({
-      ...caller,
-      by: isForBrowsers ? 'browser' : isForStreams ? 'phone' : caller.by,
-      codec: wanted ?? caller.codec,
-    })),
-  };
-}
-
-/** Of a search the greatest step, should it come to that. */
-function mostOf({ knee }: Workload, planned: number): number {
-  return knee?.of === 'calls' ? knee.to : planned;
 }

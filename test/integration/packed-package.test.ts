@@ -4,76 +4,30 @@
  * It holds the demo's call.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../bench/harness/free-port.ts';
+import { installPacked } from '../support/packed-package.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'parley-packed-'));
 const app = join(folder, 'app');
 const dataDir = join(folder, 'data');
-const installed = join(app, 'node_modules', 'parley');
 const UID = 10_001;
+let installed: string;
 let files: string[];
 
-/** `npm pack` as it is, without its build: the test command has built. */
 beforeAll(() => {
-  const listing = execFileSync('npm', ['pack', '--json', '--dry-run', '--ignore-scripts'], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const [packed] = JSON.parse(listing) as [{ files: { path: string }[] }];
-  files = packed.files.map(({ path }) => path);
-  for (const path of files) {
-    mkdirSync(join(installed, dirname(path)), { recursive: true });
-    cpSync(join(root, path), join(installed, path));
-  }
-  const packages = runtimePackages();
-  for (const parent of new Set(packages.map((path) => dirname(path)))) {
-    copyQuickly(
-      packages.filter((path) => dirname(path) === parent),
-      join(app, parent),
-    );
-  }
+  ({ installed, files } = installPacked(app));
   mkdirSync(dataDir);
   execFileSync('chmod', ['-R', 'a+rX', folder]);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/**
- * `node_modules/…` of each package that `npm install --omit=dev` would bring and that is installed here; what is nested
- * comes with its parent.
- */
-function runtimePackages(): string[] {
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean }>;
-  };
-  return Object.entries(lock.packages)
-    .filter(
-      ([path, { dev }]) => path.lastIndexOf('node_modules/') === 0 && dev !== true && existsSync(join(root, path)),
-    )
-    .map(([path]) => path);
-}
-
-/** `paths` of the root, into the folder `to`. Links where the file system can: run-time packages are 200 MB. */
-function copyQuickly(paths: readonly string[], to: string): void {
-  mkdirSync(to, { recursive: true });
-  try {
-    execFileSync('cp', ['-al', '-t', to, ...paths.map((path) => join(root, path))], { stdio: 'ignore' });
-  } catch {
-    for (const path of paths) {
-      const copy = join(to, basename(path));
-      rmSync(copy, { recursive: true, force: true });
-      cpSync(join(root, path), copy, { recursive: true });
-    }
-  }
-}
 
 function canIsolate(): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
@@ -130,7 +84,6 @@ describe('the packed package', () => {
       'bench/load/report/page/plots.mjs',
       'bench/load/report/page/report.css',
       'bench/emulators/personas/demo.json',
-      'bench/load/report/page/report.css',
       'bench/load/workload/scenarios/quick.json',
       'src/store/migrations/0001_first_call.sql',
       'dist/media/self-check.js',

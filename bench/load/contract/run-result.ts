@@ -113,7 +113,7 @@ export const runResultSchema = z.strictObject({
     address: z.string(),
     protocol: z.string().nullable(),
     onThisMachine: z.boolean(),
-    /** As it says of itself, where it does. */
+    /** `API 1` of a Parley by address, that of the package of the tool's own; null: it does not say. */
     version: z.string().nullable(),
   }),
   workload: workloadSchema,
@@ -183,6 +183,7 @@ export const runResultSchema = z.strictObject({
     /** CPU of the whole target for one second of one call. */
     cpuMsPerCallSecond: z.number().nullable(),
     residentBytesPerCall: z.number().nullable(),
+    /** Allocated by the heaps of media, for a frame received and one sent; of the tool's own service alone. */
     garbageBytesPerFramePair: z.number().nullable(),
     commitsPerCall: z.number().nullable(),
     walBytesPerCall: z.number().nullable(),

@@ -4,15 +4,13 @@
  */
 import type { MeasuredCall } from './measured-call.ts';
 import type { PlannedCall } from './planned-call.ts';
-import type { RunResult } from './run-result.ts';
 
 export interface Target {
-  describe(): RunResult['target'];
   /**
    * Looks whether a run can begin at all: address, key, agent, line, protocol. Rejects with a `TargetFault` that says
    * what to set.
    */
-  check(): Promise<void>;
+  check(): Promise<FoundTarget>;
   /**
    * One call, from its instant to its end; resolves when it is over, never rejects. `nowMs` is the run's clock.
    */
@@ -20,6 +18,12 @@ export interface Target {
   /** Hangs up whatever goes on; resolves when nothing rings any more, within `limitMs`. */
   hangUpAll(limitMs: number): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What the check found. */
+export interface FoundTarget {
+  /** As the target says of itself; null: it does not. */
+  version: string | null;
 }
 
 /** The run cannot begin: wrong use, exit code 2. The message names the option and the way out. */

@@ -67,7 +67,9 @@ function reasonsOf(call: KeptCall, usual: Usual): string[] {
       call.firstWordMs > (usual.firstWordMs.p95 ?? 0) &&
       `Its first word came after ${ms(call.firstWordMs)} (half of all: ${ms(usual.firstWordMs.p50)}).`,
   ];
-  return why.filter((reason) => reason !== false);
+  const reasons = why.filter((reason) => reason !== false);
+  // Of few calls that all went well the slowest is shown too.
+  return reasons.length > 0 ? reasons : ['Nothing is wrong with it.'];
 }
 
 /** By the run's own instants. */

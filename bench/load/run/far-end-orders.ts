@@ -18,7 +18,7 @@ export type FromFarEnd =
   | { said: 'ready' }
   | { said: 'opened'; carrierBase: string | null; fault: string | null }
   | { said: 'pointed' }
-  | { said: 'checked'; fault: string | null; isFaultOfUse: boolean }
+  | { said: 'checked'; fault: string | null; version: string | null }
   | { said: 'measured'; call: MeasuredCall; callId: string | null }
   | { said: 'begun' }
   | { said: 'hung-up' }

@@ -7,7 +7,7 @@ import { builtEntry } from '../../../src/config/built-entry.ts';
 import { endChild } from '../../harness/end-child.ts';
 import type { MeasuredCall } from '../contract/measured-call.ts';
 import type { PlannedCall } from '../contract/planned-call.ts';
-import { TargetFault } from '../contract/target.ts';
+import { type FoundTarget, TargetFault } from '../contract/target.ts';
 import type { Deployment, TargetPlan } from '../targets/target-plan.ts';
 import type { FarEndOrder, FromFarEnd, OwnSecond } from './far-end-orders.ts';
 import { notBegun } from './not-begun.ts';
@@ -56,12 +56,15 @@ export class FarEndPool {
     await Promise.all(this.#children.map((child) => child.ask({ order: 'point', deployment }, 'pointed')));
   }
 
-  /** Rejects with a `TargetFault` that says what to set. */
-  async check(): Promise<void> {
+  /** What the target says of itself. Rejects with a `TargetFault` that says what to set. */
+  async check(): Promise<FoundTarget> {
+    let found: FoundTarget = { version: null };
     for (const child of this.#children) {
-      const { fault } = await child.ask({ order: 'check' }, 'checked');
+      const { fault, version } = await child.ask({ order: 'check' }, 'checked');
       if (fault !== null) throw new TargetFault(fault);
+      found = { version };
     }
+    return found;
   }
 
   /** Instants count from then. */
@@ -92,7 +95,7 @@ class FarEndChild {
   readonly #calls = new Map<number, { planned: PlannedCall; done(call: MeasuredCall): void }>();
   readonly #waiting = new Map<FromFarEnd['said'], { done(message: FromFarEnd): void; failed(error: Error): void }>();
   carrierBase: string | null = null;
-  #hasEnded = false;
+  #endedBecause: string | null = null;
 
   constructor(at: number, listener: PoolListener) {
     this.#at = at;
@@ -118,6 +121,7 @@ class FarEndChild {
   }
 
   ask<Said extends FromFarEnd['said']>(order: FarEndOrder, answer: Said): Promise<Saying<Said>> {
+    if (this.#endedBecause !== null) return Promise.reject(new Error(this.#endedBecause));
     const answered = this.#wait(answer);
     this.#send(order);
     return answered;
@@ -125,7 +129,7 @@ class FarEndChild {
 
   call(planned: PlannedCall): Promise<MeasuredCall> {
     return new Promise((done) => {
-      if (this.#hasEnded) return done(notBegun(planned, 'failed', 'tool', 'the far-end process of the tool has ended'));
+      if (this.#endedBecause !== null) return done(notBegun(planned, 'failed', 'tool', this.#endedBecause));
       this.#calls.set(planned.index, { planned, done });
       this.#send({ order: 'call', planned });
     });
@@ -169,7 +173,7 @@ class FarEndChild {
   }
 
   #ended(why: string): void {
-    this.#hasEnded = true;
+    this.#endedBecause = why;
     for (const { failed } of this.#waiting.values()) failed(new Error(why));
     this.#waiting.clear();
     for (const { planned, done } of this.#calls.values()) done(notBegun(planned, 'failed', 'tool', why));

@@ -4,7 +4,6 @@
  */
 import type { MeasuredCall } from '../contract/measured-call.ts';
 import type { PlannedCall } from '../contract/planned-call.ts';
-import { TargetFault } from '../contract/target.ts';
 import type { DrivenTarget } from '../targets/driven-target.ts';
 import { openTarget } from '../targets/make-target.ts';
 import type { FarEndOrder, FromFarEnd } from './far-end-orders.ts';
@@ -71,10 +70,10 @@ async function open({ plan, clockBeganAtMs }: Extract<FarEndOrder, { order: 'ope
 
 async function check(): Promise<void> {
   try {
-    await target!.check();
-    say({ said: 'checked', fault: null, isFaultOfUse: false });
+    const { version } = await target!.check();
+    say({ said: 'checked', fault: null, version });
   } catch (error) {
-    say({ said: 'checked', fault: messageOf(error), isFaultOfUse: error instanceof TargetFault });
+    say({ said: 'checked', fault: messageOf(error), version: null });
   }
 }
 
@@ -87,7 +86,6 @@ process.on('message', (order: FarEndOrder) => {
   });
 });
 // Ctrl-C in a terminal goes to the whole group; it is the main process that hangs up.
-process.on('SIGINT', () => {});
-process.on('SIGTERM', () => {});
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => {});
 process.once('disconnect', () => process.exit(0));
 say({ said: 'ready' });

@@ -15,6 +15,7 @@ import { Dispatcher } from './dispatcher.ts';
 import type { FarEndPool } from './far-end-pool.ts';
 import { Progress } from './progress.ts';
 import type { Recorder } from './recorder.ts';
+import { Silence } from './silence.ts';
 import type { WebhookListener } from './webhook-listener.ts';
 
 export interface RunParts {
@@ -54,10 +55,6 @@ const SECOND_MS = 1_000;
 const LEAD_MS = 100;
 const HANG_UP_LIMIT_MS = 8_000;
 const WEBHOOK_LIMIT_MS = 10_000;
-/** Nobody answers any more: so many calls in a row, over so long. */
-const DEAD_CALLS = 20;
-const DEAD_MS = 20_000;
-const NO_ANSWER = /^(E[A-Z_]+|UND_ERR_\w+|tool)$/;
 
 export async function runWorkload(asked: RunAsked, parts: RunParts): Promise<RunDone> {
   const { workload, logs, recorders, fromMs, fromIndex, step } = asked;
@@ -65,9 +62,8 @@ export async function runWorkload(asked: RunAsked, parts: RunParts): Promise<Run
   const stop = new AbortController();
   const warnings: string[] = [];
   const waitingForWebhooks = new Set<Promise<void>>();
+  const silence = new Silence(workload.restartsAtSeconds.length > 0);
   let stoppedBecause: string | null = null;
-  let unansweredSinceMs: number | null = null;
-  let unanswered = 0;
 
   const end = (why: string): void => {
     if (stoppedBecause !== null) return;
@@ -80,17 +76,17 @@ export async function runWorkload(asked: RunAsked, parts: RunParts): Promise<Run
   if (parts.signal.aborted) stopped();
 
   function measured(call: MeasuredCall): void {
-    const isDead = call.fate === 'failed' && NO_ANSWER.test(call.code ?? '');
-    unanswered = isDead ? unanswered + 1 : 0;
-    unansweredSinceMs = isDead ? (unansweredSinceMs ?? clock.nowMs()) : null;
-    const isGone = unansweredSinceMs !== null && clock.nowMs() - unansweredSinceMs >= DEAD_MS;
-    if (unanswered >= DEAD_CALLS && isGone) end(`the target has stopped answering: ${call.why ?? call.code}`);
+    if (silence.measured(call, clock.nowMs())) {
+      const who = call.code === 'tool' ? 'the tool itself failed' : 'the target has stopped answering';
+      end(`${who}: ${call.why ?? call.code}`);
+    }
     const callId = parts.callIdOf(call.index);
     if (webhooks === null || callId === null || call.endedAtMs === null) {
       record(call);
       return;
     }
-    const waiting = webhooks.delayOf(callId, call.endedAtMs, WEBHOOK_LIMIT_MS).then((webhookMs) => {
+    const wait = { limitMs: WEBHOOK_LIMIT_MS, signal: stop.signal };
+    const waiting = webhooks.delayOf(callId, call.endedAtMs, wait).then((webhookMs) => {
       waitingForWebhooks.delete(waiting);
       record({ ...call, webhookMs });
     });
@@ -129,7 +125,7 @@ export async function runWorkload(asked: RunAsked, parts: RunParts): Promise<Run
   const cancelRestarts = planRestarts(workload, parts, fromMs, warnings);
   try {
     await dispatcher.run();
-    if (!parts.signal.aborted) await Promise.all(waitingForWebhooks);
+    await Promise.all(waitingForWebhooks);
   } finally {
     clearInterval(seconds);
     progress.end();

@@ -42,7 +42,8 @@ export async function searchKnee({ workload, logs, recorders, parts, facts }: Kn
     // Recordings belong to the whole run.
     const own = new Recorder({ ...asked, warmUpSeconds: 0 }, () => {});
     recorders.push(own);
-    const fromMs = parts.clock.nowMs();
+    // The first begins with the run, whose beginning lies a moment ahead.
+    const fromMs = Math.max(0, parts.clock.nowMs());
     const done = await runWorkload(
       { workload: asked, logs, recorders, fromMs, fromIndex: at++ * INDEXES_A_STEP, step: name },
       parts,

@@ -14,8 +14,11 @@ const ENDS = ['call.completed', 'call.failed'];
 
 export interface WebhookListener {
   url: string;
-  /** From `endedAtMs`, of the run, until the webhook of the call's end; null: it did not come within `limitMs`. */
-  delayOf(callId: string, endedAtMs: number, limitMs: number): Promise<number | null>;
+  /**
+   * From `endedAtMs`, of the run, until the webhook of the call's end; null: it did not come within `limitMs`, or
+   * before `signal`.
+   */
+  delayOf(callId: string, endedAtMs: number, wait: { limitMs: number; signal: AbortSignal }): Promise<number | null>;
   close(): void;
 }
 
@@ -44,17 +47,21 @@ export async function listenForWebhooks(host: string, port: number, nowMs: () =>
   const { port: taken } = server.address() as AddressInfo;
   return {
     url: `http://${host}:${taken}/webhook`,
-    delayOf: (callId, endedAtMs, limitMs) =>
+    delayOf: (callId, endedAtMs, { limitMs, signal }) =>
       new Promise((done) => {
         const known = arrivedAtMs.get(callId);
         if (known !== undefined) return done(known - endedAtMs);
-        const limit = setTimeout(() => end(null), limitMs);
         const end = (atMs: number | null): void => {
           clearTimeout(limit);
+          signal.removeEventListener('abort', giveUp);
           waiting.delete(callId);
           done(atMs === null ? null : atMs - endedAtMs);
         };
+        const giveUp = (): void => end(null);
+        const limit = setTimeout(giveUp, limitMs);
+        signal.addEventListener('abort', giveUp, { once: true });
         waiting.set(callId, end);
+        if (signal.aborted) giveUp();
       }),
     close() {
       server.close();

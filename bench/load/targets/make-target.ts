@@ -32,10 +32,10 @@ function mixed(phone: DrivenTarget, browser: DrivenTarget): DrivenTarget {
       phone.point?.(deployment);
       browser.point?.(deployment);
     },
-    describe: () => phone.describe(),
     async check() {
-      await phone.check();
+      const found = await phone.check();
       await browser.check();
+      return found;
     },
     call: (planned) => (planned.by === 'browser' ? browser : phone).call(planned),
     callIdOf: (index) => phone.callIdOf(index) ?? browser.callIdOf(index),

@@ -2,7 +2,7 @@
  * Which processes on this machine are the target: those that the operator names, or whoever listens at its port (Linux
  * /proc). Called by `main.ts` where the target is not the tool's own.
  */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { WatchedProcess } from './process-usage.ts';
 
 const LISTENING = '0A';
@@ -14,6 +14,9 @@ export function processesOf(options: readonly string[]): WatchedProcess[] {
     const pid = Number(digits);
     if (digits === undefined)
       throw new Error(`--pid ${option}: write a process id, or a name and one: --pid media=1234`);
+    if (existsSync('/proc/self') && !existsSync(`/proc/${pid}`)) {
+      throw new Error(`--pid ${option}: there is no such process on this machine`);
+    }
     return { name: name ?? `pid ${pid}`, pid: () => pid, withChildren: true };
   });
 }

@@ -6,6 +6,7 @@ import type { RunResult } from '../contract/run-result.ts';
 import { Series } from '../result/trend.ts';
 import type { NamedSeries } from '../result/trends.ts';
 import { type DatabaseCounts, DatabaseUsage } from './database-usage.ts';
+import type { GarbageCount } from './garbage-count.ts';
 import { processesOf, type ScrapedProcess, scrape } from './metrics-scrape.ts';
 import { ProcessUsage, type ThreadUse, type WatchedProcess } from './process-usage.ts';
 
@@ -17,6 +18,7 @@ export interface UsageOptions {
   metricsUrl: string | null;
   metricsToken: string | null;
   databaseUrl: string | null;
+  garbage: GarbageCount | null;
 }
 
 export interface UsageSecond {
@@ -33,6 +35,8 @@ interface Sum {
   maxBytes: number | null;
 }
 
+/** One received and one sent. */
+const FRAME_PAIRS_PER_SECOND = 50;
 /** Reports of media processes come that often; more often there is nothing new. */
 const SCRAPE_EVERY_SECONDS = 5;
 /** A thread that did less did nothing. */
@@ -55,6 +59,7 @@ export class TargetUsage {
   #beganAtMs = 0;
   #readAtMs = 0;
   #databaseBefore: DatabaseCounts | null = null;
+  #garbageBefore: number | null = null;
   #scraped: Map<string, ScrapedProcess> | null = null;
   #scrapedBefore: { atMs: number; processes: Map<string, ScrapedProcess> } | null = null;
   #seconds = 0;
@@ -65,8 +70,10 @@ export class TargetUsage {
     this.#database = options.databaseUrl === null ? null : new DatabaseUsage(options.databaseUrl);
   }
 
-  async begin(): Promise<void> {
+  /** False: `/metrics` was to be read, and did not answer with figures. */
+  async begin(): Promise<boolean> {
     this.#databaseBefore = (await this.#database?.read()) ?? null;
+    this.#garbageBefore = this.#options.garbage?.read() ?? null;
     this.#beganAtMs = performance.now();
     this.#readAtMs = this.#beganAtMs;
     for (const [name, { residentBytes }] of this.#processes.take(this.#beganAtMs)) {
@@ -74,6 +81,7 @@ export class TargetUsage {
     }
     this.#threadsBefore = this.#threadsNow();
     await this.#scrape(this.#beganAtMs);
+    return this.#options.metricsUrl === null || this.#scraped !== null;
   }
 
   /** Since it was asked last, a second ago or so. */
@@ -121,10 +129,18 @@ export class TargetUsage {
       cpuMsPerCallSecond: isKnown && callSeconds > 0 ? cpuMs / callSeconds : null,
       residentBytesPerCall: isKnown && mostAtOnce > 0 ? grownBytes / mostAtOnce : null,
       threads: this.#threads(),
-      garbageBytesPerFramePair: null,
+      garbageBytesPerFramePair: this.#garbagePerFramePair(callSeconds),
       commitsPerCall: perCall(({ commits }) => commits),
       walBytesPerCall: perCall(({ walBytes }) => walBytes),
     };
+  }
+
+  #garbagePerFramePair(callSeconds: number): number | null {
+    const after = this.#options.garbage?.read() ?? null;
+    const before = this.#garbageBefore;
+    return after === null || before === null || callSeconds === 0
+      ? null
+      : (after - before) / (callSeconds * FRAME_PAIRS_PER_SECOND);
   }
 
   /** Memory and open files of the target's processes over the run, from its beginning. */

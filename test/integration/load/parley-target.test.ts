@@ -2,23 +2,23 @@
  * The load tester as a program of its own against a service that was started elsewhere, by address and keys alone: a
  * small workload of phones and browsers, what is said of wrong options, and a stop in the middle.
  */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWebhookReceiver } from '../../../bench/demo/webhook-receiver.ts';
 import { freePort } from '../../../bench/harness/free-port.ts';
 import { makeWorkspace, startServiceFor } from '../../../bench/harness/gateway.ts';
-import type { RunResult } from '../../../bench/load/contract/run-result.ts';
+import { createParleyClient, type ParleyClient } from '../../../clients/typescript/src/client.ts';
 import { EMULATED_ACCOUNT } from '../../../src/carriers/emulated-account.ts';
-import { builtEntry } from '../../../src/config/built-entry.ts';
+import { type BenchEnd, runBench, writeBurst } from '../../support/load-tester.ts';
+import { type Mood, startMoodyProxy } from '../../support/moody-proxy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-load-test-'));
 const ORIGIN = 'http://localhost:3000';
 let carrierPort: number;
 let deployment: string[];
+let client: ParleyClient;
 let stop: () => Promise<void>;
 
 beforeAll(async () => {
@@ -40,6 +40,7 @@ beforeAll(async () => {
     receiver.close();
   };
   const made = await makeWorkspace(service, carrier, receiver, wanted);
+  client = createParleyClient({ baseUrl: service.publicUrl, apiKey: made.apiKey });
   deployment = [
     ...['--url', service.publicUrl, '--enterprise', made.enterprise, '--agent', made.agentId, '--from', made.lineId],
     ...['--api-key', made.apiKey, '--public-key', made.publicKey ?? '', '--origin', ORIGIN],
@@ -52,32 +53,23 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function workload(name: string, callers: object[], forSeconds: number): string {
-  const path = join(folder, `${name}.json`);
-  const phases = [{ arrivals: 'burst', calls: 4, overSeconds: 2, restSeconds: forSeconds }];
-  writeFileSync(path, JSON.stringify({ version: 1, name, phases, callers }));
-  return path;
-}
-
+/** How late the tool is on a busy machine is not what these are about. */
+const UNHURRIED = ['--limit-ms', '10000'];
 const PHONE = { name: 'phone', ringSeconds: 0.1, lengthSeconds: 3, talk: { kind: 'on-off' } };
 
-async function bench(args: readonly string[], interruptAt?: RegExp) {
-  const out = mkdtempSync(join(folder, 'out-'));
-  const child = spawn(process.execPath, [builtEntry('bench/load/main.js'), ...args, '--out', out], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  child.stderr.on('data', (data: Buffer) => {
-    const before = said;
-    said += data.toString();
-    if (interruptAt !== undefined && !interruptAt.test(before) && interruptAt.test(said)) child.kill('SIGINT');
-  });
-  const ended = new Promise<number | null>((done) => child.once('close', done));
-  const [shown, code] = await Promise.all([text(child.stdout), ended]);
-  const json = readdirSync(out).find((file) => file.endsWith('.json'));
-  const html = readdirSync(out).find((file) => file.endsWith('.html'));
-  const result = json === undefined ? null : (JSON.parse(readFileSync(join(out, json), 'utf8')) as RunResult);
-  return { code, said, shown, result, html };
+const workload = (name: string, callers: object[], restSeconds: number): string =>
+  writeBurst(folder, name, { calls: 4, overSeconds: 2, restSeconds, callers });
+const bench = (args: readonly string[], interruptAt?: RegExp) =>
+  runBench(folder, args, interruptAt === undefined ? {} : { interruptAt });
+
+/** With another value of an option. */
+const replaced = (option: string, value: string): string[] =>
+  deployment.map((word, at) => (deployment[at - 1] === option ? value : word));
+
+/** Calls that go on in the target's own log: none may, once the tool has ended. */
+async function goingOn(): Promise<string[]> {
+  const { data } = await client.listCalls({ status: 'queued,dialing,ringing,in_progress' });
+  return data.data.map(({ callUuid, status }) => `${callUuid} ${status}`);
 }
 
 describe('a deployment by address', () => {
@@ -91,7 +83,13 @@ describe('a deployment by address', () => {
     // 3 where this machine was too busy for the tool to judge: the calls are what this is about.
     expect([0, 3]).toContain(code);
     expect(result?.calls).toMatchObject({ planned: 4, talked: 4, failed: 0, refused: 0, lost: 0 });
-    expect(result?.target).toMatchObject({ kind: 'parley', protocol: 'plivo', onThisMachine: true });
+    expect(result?.target).toMatchObject({
+      kind: 'parley',
+      protocol: 'plivo',
+      onThisMachine: true,
+      version: 'API 1',
+    });
+    expect(await goingOn()).toEqual([]);
     expect(result?.measures.firstWordMs.count).toBe(4);
     expect(result?.measures.placementMs.count).toBe(4);
     // A tone comes all the time: 50 frames a second, or the same in fewer messages.
@@ -104,31 +102,143 @@ describe('a deployment by address', () => {
     const browser = { ...PHONE, name: 'browser', by: 'browser', lengthSeconds: 5, resumeShare: 1 };
     const { result } = await bench([...deployment, '--workload', workload('browsers', [browser], 0)]);
     expect(result?.calls).toMatchObject({ planned: 4, talked: 4, failed: 0, lost: 0 });
-    // On a busy machine more sockets are lost than were dropped; each comes back.
-    expect(result?.measures.resumeMs.count).toBeGreaterThanOrEqual(4);
+    expect(result?.measures.resumeMs.count).toBe(4);
+    expect(result?.target).toMatchObject({ kind: 'browser', version: 'API 1' });
   });
 
-  test('stops at Ctrl-C: every call is hung up, and what there is so far is written', async () => {
-    const long = { ...PHONE, lengthSeconds: 600 };
-    const { code, result } = await bench([...deployment, '--workload', workload('long', [long], 600)], / 4 begun/);
-    expect(code).toBe(130);
-    expect(result).toMatchObject({ complete: false, incompleteBecause: 'it was stopped (Ctrl-C)' });
-    expect(result?.calls).toMatchObject({ planned: 4, cut: 4 });
+  test.each([
+    ['talk', { ...PHONE, lengthSeconds: 600 }],
+    ['ring', { ...PHONE, ringSeconds: 50 }],
+  ])(
+    'stops at Ctrl-C while phones %s: every call is hung up, here and there, and what there is is written',
+    async (name, phone) => {
+      const { code, shown, result } = await bench(
+        [...deployment, '--workload', workload(name, [phone], 600)],
+        / 4 begun/,
+      );
+      expect(code).toBe(130);
+      expect(result).toMatchObject({ complete: false, incompleteBecause: 'it was stopped (Ctrl-C)' });
+      expect(result?.calls).toMatchObject({ planned: 4, cut: 4 });
+      expect(shown).toContain('Incomplete: it was stopped (Ctrl-C)');
+      expect(await goingOn()).toEqual([]);
+    },
+  );
+});
+
+describe('a deployment that breaks in the middle of a run', () => {
+  const LATE = 4;
+  const answers =
+    (status: number, headers: Record<string, string>, body: string): Mood =>
+    (nth, response) => {
+      if (nth < LATE) return false;
+      response.writeHead(status, headers).end(body);
+      return true;
+    };
+  const HTML = { 'content-type': 'text/html' };
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  // The check is one placement, and two calls come through.
+  test.each<[string, Mood, object]>([
+    ['answers garbage', answers(200, HTML, '<html>It works!</html>'), { failed: 2, failedBy: { garbage: 2 } }],
+    [
+      'throttles',
+      answers(429, { ...JSON_TYPE, 'x-error-code': 'api_rate_limit' }, '{"success":false,"message":"Too many."}'),
+      { refused: 2, refusedBy: { api_rate_limit: 2 } },
+    ],
+    ['is overloaded behind a proxy', answers(503, HTML, '<html>busy</html>'), { failed: 2, failedBy: { garbage: 2 } }],
+    [
+      'is being stopped',
+      answers(503, { ...JSON_TYPE, 'x-error-code': 'draining' }, '{"success":false,"message":"Not now."}'),
+      { refused: 2, refusedBy: { draining: 2 } },
+    ],
+    [
+      'hangs up on its clients',
+      (nth, response) => {
+        if (nth >= LATE) response.destroy();
+        return nth >= LATE;
+      },
+      { failed: 2, failedBy: { UND_ERR_SOCKET: 2 } },
+    ],
+  ])('%s', async (name, mood, counts) => {
+    const proxy = await startMoodyProxy(deployment[1]!, mood);
+    try {
+      const path = workload(name.replaceAll(' ', '-'), [PHONE], 0);
+      const { code, result, html } = await bench([...replaced('--url', proxy.url), ...UNHURRIED, '--workload', path]);
+      expect(result?.calls).toMatchObject({ planned: 4, talked: 2, ...counts });
+      expect(result?.complete).toBe(true);
+      expect(html).toBeDefined();
+      expect(code).toBe(1);
+      expect(proxy.placements).toBe(5);
+      expect(await goingOn()).toEqual([]);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  describe('answers nobody any more', () => {
+    const stopped = async (...interruptAt: RegExp[]): Promise<BenchEnd> => {
+      const proxy = await startMoodyProxy(deployment[1]!, (nth) => nth >= LATE);
+      const path = workload('mute', [{ ...PHONE, lengthSeconds: 600 }], 600);
+      const args = [...replaced('--url', proxy.url), '--workload', path];
+      return runBench(folder, args, { interruptAt }).finally(() => proxy.close());
+    };
+
+    test('Ctrl-C ends the run all the same', async () => {
+      const { code, result } = await stopped(/ 4 begun/);
+      expect(code).toBe(130);
+      expect(result?.calls).toMatchObject({ planned: 4, cut: 4 });
+      expect(await goingOn()).toEqual([]);
+    });
+
+    test('Ctrl-C twice ends it at once, without a report', async () => {
+      const { code, said, result } = await stopped(/ 4 begun/, /stopping: every call is hung up/);
+      expect([code, result]).toEqual([130, null]);
+      expect(said).toContain('stopped at once; calls may ring on until their carrier ends them');
+    });
   });
 });
 
 describe('what is wrong is said before a call', () => {
-  const replaced = (option: string, value: string): string[] =>
-    deployment.map((word, at) => (deployment[at - 1] === option ? value : word));
-
   test.each([
     ['--url', 'http://127.0.0.1:9', /--url http:\/\/127.0.0.1:9: nothing listens/],
     ['--url', 'https://voice.example.com', /--i-may-load-this-target/],
     ['--api-key', 'wrong', /--api-key or --enterprise: the deployment does not know that key/],
+    ['--enterprise', 'nobody', /--enterprise/],
     ['--agent', '00000000-0000-4000-8000-000000000000', /--agent: the workspace has no such agent/],
     ['--from', '00000000-0000-4000-8000-000000000000', /--from: that is no line/],
   ])('%s %s', async (option, value, expected) => {
     const { code, said, result } = await bench([...replaced(option, value), '--workload', workload('one', [PHONE], 0)]);
+    expect(said).toMatch(expected);
+    expect(code).toBe(2);
+    expect(result).toBeNull();
+  });
+
+  test('an address at which something else answers', async () => {
+    const proxy = await startMoodyProxy(deployment[1]!, (_nth, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>It works!</html>');
+      return true;
+    });
+    try {
+      const { code, said } = await bench([...replaced('--url', proxy.url), '--workload', workload('one', [PHONE], 0)]);
+      expect(said).toMatch(/the first call was not taken: .* 200 with what is no answer of Parley: <html>/);
+      expect(code).toBe(2);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  test.each([
+    [['--limit-ms', 'little'], /--limit-ms little: write a number/],
+    [['--processes', '0'], /--processes 0: write a number from 1/],
+    [['--gap-buffer-ms', '-1'], /--gap-buffer-ms -1: write a number from 0/],
+    [['--metrics', 'http://127.0.0.1:9/metrics'], /--metrics http:\/\/127.0.0.1:9\/metrics: no figures were had there/],
+    [['--pid', '4194304'], /--pid 4194304: there is no such process/],
+    [['--stream', 'ws://127.0.0.1:9'], /--url and --stream: a run has one target/],
+    [['--fail-if', 'replies>2'], /replies/],
+    [['--carrier-listen', 'here'], /--carrier-listen here: write host:port/],
+    [['--to', '1415*'], /--to 1415\*/],
+    [['--loudly'], /unknown option '--loudly'/],
+  ])('%s', async (options, expected) => {
+    const { code, said, result } = await bench([...deployment, ...options, '--workload', workload('one', [PHONE], 0)]);
     expect(said).toMatch(expected);
     expect(code).toBe(2);
     expect(result).toBeNull();

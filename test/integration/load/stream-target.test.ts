@@ -55,8 +55,9 @@ function runClock(): Clock {
 
 function targetOf(plan: Partial<StreamPlan> & Pick<StreamPlan, 'protocol' | 'address'>): StreamTarget {
   const rest = { headers: {}, parameters: {}, authToken: null, gapBufferMs: 60, expectSignal: false };
+  const mayLeadElsewhere = false;
   const target = new StreamTarget(
-    { kind: 'stream', soundFolder: null, ...rest, ...plan },
+    { kind: 'stream', soundFolder: null, mayLeadElsewhere, ...rest, ...plan },
     { clock: runClock(), frameSent: () => {}, clipsOf: async () => [CLIP] },
   );
   ends.push(() => target.close());

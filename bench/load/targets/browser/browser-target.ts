@@ -6,8 +6,7 @@ import { Pool } from 'undici';
 import { FrameClock } from '../../../emulators/frame-clock.ts';
 import type { MeasuredCall } from '../../contract/measured-call.ts';
 import type { PlannedCall } from '../../contract/planned-call.ts';
-import type { RunResult } from '../../contract/run-result.ts';
-import { TargetFault } from '../../contract/target.ts';
+import { type FoundTarget, TargetFault } from '../../contract/target.ts';
 import type { DrivenTarget, TargetDeps } from '../driven-target.ts';
 import { sentenceOf } from '../parley/placing.ts';
 import type { BrowserPlan, Deployment } from '../target-plan.ts';
@@ -44,14 +43,9 @@ export class BrowserTarget implements DrivenTarget {
     this.#pool = new Pool(deployment.url, { connections: 64, headersTimeout: 30_000, bodyTimeout: 30_000 });
   }
 
-  describe(): RunResult['target'] {
-    const address = this.#deployment?.url ?? '';
-    return { kind: 'browser', address, protocol: '/ws/live', onThisMachine: false, version: null };
-  }
-
-  async check(): Promise<void> {
+  async check(): Promise<FoundTarget> {
     const answer = await this.#token(0);
-    if (answer.token !== null) return;
+    if (answer.token !== null) return { version: answer.version };
     const { code, why } = answer;
     if (Object.hasOwn(CODES, code)) throw new TargetFault(`${CODES[code]} (${why})`);
     const hint = answer.httpStatus === 0 ? sentenceOf(code, this.#deployment!.url) : why;
@@ -66,7 +60,7 @@ export class BrowserTarget implements DrivenTarget {
       gapBufferMs: this.#plan.gapBufferMs,
       soundFolder: this.#plan.soundFolder,
       headers: this.#headersOf(planned.index),
-      token: () => this.#token(planned.index),
+      token: (signal) => this.#token(planned.index, signal),
     });
     this.#live.add(session);
     const call = await session.run();
@@ -92,8 +86,8 @@ export class BrowserTarget implements DrivenTarget {
     await this.#pool?.destroy();
   }
 
-  #token(index: number): Promise<TokenAnswer> {
-    return askForToken(this.#pool!, this.#deployment!, this.#headersOf(index));
+  #token(index: number, signal?: AbortSignal): Promise<TokenAnswer> {
+    return askForToken(this.#pool!, this.#deployment!, { headers: this.#headersOf(index), signal });
   }
 
   /**

@@ -2,10 +2,11 @@
  * Asks for a session's token as a page does: `POST /api/embed/session`. Never rejects. Called by the browser target.
  */
 import type { Pool } from 'undici';
+import { serviceVersionOf } from '../parley/service-version.ts';
 import type { Deployment } from '../target-plan.ts';
 
 export type TokenAnswer =
-  | { token: string }
+  | { token: string; version: string | null }
   | {
       token: null;
       /** `X-Error-Code`, the HTTP status, or the system's code. */
@@ -18,18 +19,19 @@ export type TokenAnswer =
 export async function askForToken(
   pool: Pool,
   { publicKey, agentId, origin }: Deployment,
-  headers: Readonly<Record<string, string>>,
+  { headers, signal }: { headers: Readonly<Record<string, string>>; signal: AbortSignal | undefined },
 ): Promise<TokenAnswer> {
   try {
     const answer = await pool.request({
       method: 'POST',
       path: '/api/embed/session',
       headers: { ...headers, 'content-type': 'application/json', origin },
+      signal: signal ?? null,
       body: JSON.stringify({ publicKey, agentId, parentOrigin: origin }),
     });
     const text = await answer.body.text();
     const token = tokenIn(text);
-    if (answer.statusCode === 200 && token !== null) return { token };
+    if (answer.statusCode === 200 && token !== null) return { token, version: serviceVersionOf(answer.headers) };
     const header = answer.headers['x-error-code'];
     const code = typeof header === 'string' ? header : answer.statusCode === 200 ? 'garbage' : `${answer.statusCode}`;
     const why = `the token was answered with ${answer.statusCode}: ${text.slice(0, 120)}`;

@@ -9,9 +9,10 @@ import { apiBaseVariable } from '../../../../src/carriers/setting-names.ts';
 import type { GuestCall } from '../../../emulators/emulator-command.ts';
 import type { MeasuredCall } from '../../contract/measured-call.ts';
 import type { PlannedCall } from '../../contract/planned-call.ts';
-import { TargetFault } from '../../contract/target.ts';
+import { type FoundTarget, TargetFault } from '../../contract/target.ts';
 import type { Deployment } from '../target-plan.ts';
 import { type Placed, sentenceOf } from './placing.ts';
+import { serviceVersionOf } from './service-version.ts';
 
 export interface DeploymentCheck {
   deployment: Deployment;
@@ -43,27 +44,30 @@ const CODES: Record<string, string> = {
   draining: 'the deployment is being stopped, or has no media process',
 };
 
-export async function checkDeployment(check: DeploymentCheck): Promise<void> {
-  await checkAlive(check.deployment.url);
+export async function checkDeployment(check: DeploymentCheck): Promise<FoundTarget> {
+  const found = await checkAlive(check.deployment.url);
   const planned = busyCall();
   const { call, placed, guest } = await check.callOnce(planned, ARRIVAL_LIMIT_MS);
   if (guest === null) throw new TargetFault(faultOf(call, placed, check));
   await checkCallbacks(guest, check);
+  return found;
 }
 
-async function checkAlive(url: string): Promise<void> {
+async function checkAlive(url: string): Promise<FoundTarget> {
   let status: number;
+  let version: string | null;
   try {
     const signal = AbortSignal.timeout(ALIVE_LIMIT_MS);
     const answer = await request(`${url}/livez`, { signal });
     status = answer.statusCode;
+    version = serviceVersionOf(answer.headers);
     await answer.body.dump();
   } catch (error) {
     const { name, code } = error as { name?: string; code?: string };
     const why = sentenceOf(name === 'TimeoutError' ? 'UND_ERR_TIMEOUT' : (code ?? 'unknown'), url);
     throw new TargetFault(`--url ${url}: ${why}`);
   }
-  if (status === 200) return;
+  if (status === 200) return { version };
   throw new TargetFault(
     `--url ${url}: GET /livez was answered ${status}, which is no Parley; give the address under which its API is reached, without a path`,
   );

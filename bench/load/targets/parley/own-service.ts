@@ -4,6 +4,7 @@
  */
 import { freePort } from '../../../harness/free-port.ts';
 import { type CarrierOfGateway, makeWorkspace, startServiceFor } from '../../../harness/gateway.ts';
+import { GarbageCount } from '../../usage/garbage-count.ts';
 import type { Deployment } from '../target-plan.ts';
 import { type AgentKind, startOwnAgent } from './own-agents.ts';
 
@@ -26,6 +27,7 @@ export interface OwnService {
   deployment: Deployment;
   metricsUrl: string;
   databaseUrl: string;
+  garbage: GarbageCount;
   /** By name: `control`, `media-0`, `postgres`; as they are now. */
   pids(): Map<string, number>;
   /** What the service talks to on this machine and is no part of it. */
@@ -40,12 +42,17 @@ const DRAIN_LIMIT_MS = 5_000;
 export async function startOwnService(options: OwnServiceOptions): Promise<OwnService> {
   const own = await startOwnAgent(options.agentKind);
   const { agent, connections, environment, stop: stopAgent } = own;
+  const garbage = new GarbageCount();
+  const stopBeside = async (): Promise<void> => {
+    garbage.close();
+    await stopAgent();
+  };
   const metricsPort = await freePort();
   const wanted = {
     dataDir: options.dataDir,
     agent,
     connections,
-    environment,
+    environment: { ...environment, ...garbage.environment },
     concurrentCalls: options.concurrentCalls,
     callsPerSecond: CALLS_PER_SECOND,
     webOrigins: [ORIGIN],
@@ -79,6 +86,7 @@ export async function startOwnService(options: OwnServiceOptions): Promise<OwnSe
         },
         metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
         databaseUrl: service.databaseUrl,
+        garbage,
         providersPid: own.providersPid,
         pids() {
           const pids = new Map<string, number>();
@@ -90,7 +98,7 @@ export async function startOwnService(options: OwnServiceOptions): Promise<OwnSe
         },
         async stop() {
           await service.stop(DRAIN_LIMIT_MS);
-          await stopAgent();
+          await stopBeside();
         },
       };
     } catch (error) {
@@ -98,7 +106,7 @@ export async function startOwnService(options: OwnServiceOptions): Promise<OwnSe
       throw error;
     }
   } catch (error) {
-    await stopAgent();
+    await stopBeside();
     throw error;
   }
 }

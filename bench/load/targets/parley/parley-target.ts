@@ -5,14 +5,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EMULATED_CARRIER } from '../../../../src/carriers/emulated-account.ts';
+import type { CallTruth } from '../../../emulators/call-truth.ts';
 import type { GuestCall, RunningEmulator } from '../../../emulators/emulator-command.ts';
 import type { EmulatorEvent } from '../../../emulators/emulator-event.ts';
 import { EMULATORS } from '../../../emulators/emulators.ts';
 import type { Persona } from '../../../emulators/persona.ts';
 import type { MeasuredCall } from '../../contract/measured-call.ts';
 import type { PlannedCall } from '../../contract/planned-call.ts';
-import type { RunResult } from '../../contract/run-result.ts';
-import { TargetFault } from '../../contract/target.ts';
+import { type FoundTarget, TargetFault } from '../../contract/target.ts';
 import { notBegun } from '../../run/not-begun.ts';
 import type { DrivenTarget, TargetDeps } from '../driven-target.ts';
 import type { Deployment, ParleyPlan } from '../target-plan.ts';
@@ -24,6 +24,8 @@ import { type Placed, Placing } from './placing.ts';
 /** A call that was taken and is not dialled within that is none; a line may let calls wait for their turn. */
 const DIAL_LIMIT_MS = 60_000;
 const POLL_MS = 20;
+/** How long the target may take to hear of the last ends. */
+const TOLD_LIMIT_MS = 2_000;
 /** Of the calls that go on, the sound of so many is kept: 16 kB a second each. */
 const MOST_RECORDED = 200;
 
@@ -49,6 +51,8 @@ class ParleyTarget implements DrivenTarget {
   readonly #byCarrierId = new Map<string, LivePhone>();
   /** The deployment's ids of calls that were measured just now. */
   readonly #callIds = new Map<number, string>();
+  /** Calls that are over, of which the target has not heard yet: the carrier tells it by a callback. */
+  readonly #untold = new Set<CallTruth>();
   #carrier: RunningEmulator | null = null;
   #deployment: Deployment | null = null;
   #placing: Placing | null = null;
@@ -96,18 +100,8 @@ class ParleyTarget implements DrivenTarget {
     this.#placing = new Placing(deployment);
   }
 
-  describe(): RunResult['target'] {
-    return {
-      kind: 'parley',
-      address: this.#deployment?.url ?? '',
-      protocol: EMULATED_CARRIER,
-      onThisMachine: false,
-      version: null,
-    };
-  }
-
-  async check(): Promise<void> {
-    await checkDeployment({
+  async check(): Promise<FoundTarget> {
+    return checkDeployment({
       deployment: this.#deployment!,
       carrierBase: this.carrierBase ?? '',
       authId: this.#plan.authId,
@@ -137,10 +131,17 @@ class ParleyTarget implements DrivenTarget {
       await new Promise((done) => setTimeout(done, POLL_MS));
     }
     for (const live of this.#byNumber.values()) live.over(live.guest);
+    // A placement that has not been answered by now is not waited for.
+    await this.#placing?.close();
   }
 
   async close(): Promise<void> {
     await this.#placing?.close();
+    // A carrier that went at once would leave them in the target's log as calls that go on.
+    const untilMs = this.#deps.clock.nowMs() + TOLD_LIMIT_MS;
+    while (this.#forgetTold() > 0 && this.#deps.clock.nowMs() < untilMs) {
+      await new Promise((done) => setTimeout(done, POLL_MS));
+    }
     await this.#carrier?.close();
   }
 
@@ -200,9 +201,9 @@ class ParleyTarget implements DrivenTarget {
     );
   }
 
-  #undialled({ fate, code, why }: Placed): [MeasuredCall['fate'], string | null, string | null] {
+  #undialled({ fate, code, why, httpStatus }: Placed): [MeasuredCall['fate'], string | null, string | null] {
+    if (this.#isHangingUp && (fate === null || httpStatus === 0)) return ['cut', null, 'the run was stopped under it'];
     if (fate !== null) return [fate, code, why];
-    if (this.#isHangingUp) return ['cut', null, 'the run was stopped under it'];
     return ['failed', 'not_dialled', `it was taken and not dialled within ${DIAL_LIMIT_MS / 1000} s`];
   }
 
@@ -221,6 +222,17 @@ class ParleyTarget implements DrivenTarget {
   #over(guest: GuestCall): void {
     const live = this.#byCarrierId.get(guest.callUuid);
     this.#byCarrierId.delete(guest.callUuid);
+    this.#forgetTold();
+    this.#untold.add(guest.truth);
     live?.over(guest);
+  }
+
+  /** How many are left. */
+  #forgetTold(): number {
+    for (const truth of this.#untold) {
+      const last = truth.callbacks.find(({ kind }) => kind === 'hangup');
+      if (last !== undefined && (last.httpStatus !== null || last.error !== null)) this.#untold.delete(truth);
+    }
+    return this.#untold.size;
   }
 }

@@ -17,9 +17,12 @@ export class CallFault extends Error {
 
 /** Of an error that a connection to `address` ended with. */
 export function connectionFault(error: unknown, address: string): CallFault {
-  const { code, name, cause } = error as { code?: unknown; name?: unknown; cause?: { code?: unknown } };
-  const known = String(code ?? cause?.code ?? name ?? 'unknown');
-  return new CallFault('failed', known, sentenceOf(known, address, error));
+  const { code, name, cause, message } = error as Error & { code?: unknown; cause?: { code?: unknown } };
+  // An error of ours that ended a wait has a number for a code; `ws` says in words alone that nobody answered it.
+  const known = [code, cause?.code, /timed out|due to timeout/.test(message) ? 'ETIMEDOUT' : name].find(
+    (one) => typeof one === 'string',
+  );
+  return new CallFault('failed', String(known ?? 'unknown'), sentenceOf(String(known), address, error));
 }
 
 function sentenceOf(code: string, address: string, error: unknown): string {

@@ -28,8 +28,7 @@ export function dialStream(url: string, plan: StreamPlan, signal: AbortSignal): 
     const abort = (): void => socket.terminate();
     signal.addEventListener('abort', abort, { once: true });
     socket.on('unexpected-response', (_request, response) => {
-      const status = String(response.statusCode);
-      reject(new CallFault('refused', status, `${withoutQuery(url)} refused the stream with ${status}`));
+      reject(withoutSocket(withoutQuery(url), response.statusCode ?? 0));
       response.destroy();
       socket.terminate();
     });
@@ -42,6 +41,13 @@ export function dialStream(url: string, plan: StreamPlan, signal: AbortSignal): 
     socket.on('error', (error) => reject(connectionFault(error, withoutQuery(url))));
     if (signal.aborted) abort();
   });
+}
+
+/** An answer that is no refusal comes from something that knows no such streams. */
+function withoutSocket(address: string, status: number): CallFault {
+  const code = String(status);
+  if (status >= 400) return new CallFault('refused', code, `${address} refused the stream with ${code}`);
+  return new CallFault('failed', code, `${address} answered the upgrade with ${code}: there is no WebSocket`);
 }
 
 /** What may stand in a report. */

@@ -5,6 +5,7 @@
 import { type Dispatcher, request } from 'undici';
 import { type Clock, pause } from '../../../../media/contract/clock.ts';
 import { InvalidDocumentError } from '../../../emulators/xml-document.ts';
+import { isLoopback } from '../../run/may-load.ts';
 import { CallFault, connectionFault } from './call-fault.ts';
 import { PROTOCOLS } from './protocols.ts';
 import type { StreamPlan } from './stream-plan.ts';
@@ -41,13 +42,16 @@ export async function findStream(plan: StreamPlan, callId: string, deps: FindDep
     documentAtMs ??= deps.clock.nowMs();
     let redirect: typeof next | null = null;
     for (const step of stepsOf(xml, protocol, next.url)) {
-      if (step.step === 'stream') return { ...step, parameters: { ...parameters, ...step.parameters }, documentAtMs };
+      if (step.step === 'stream') {
+        followed(step.url, next.url, plan);
+        return { ...step, parameters: { ...parameters, ...step.parameters }, documentAtMs };
+      }
       if (step.step === 'hang-up') {
         throw new CallFault('refused', 'hangup', `the document of ${next.url} hangs up before it streams`);
       }
       if (step.step === 'wait') await pause(deps.clock, step.seconds * 1_000, deps.signal);
       else {
-        redirect = { url: new URL(step.url, next.url).href, method: step.method };
+        redirect = { url: followed(step.url, next.url, plan), method: step.method };
         break;
       }
     }
@@ -57,6 +61,23 @@ export async function findStream(plan: StreamPlan, callId: string, deps: FindDep
     next = redirect;
   }
   throw new CallFault('failed', 'redirects', `${MOST_DOCUMENTS} documents redirected to one another`);
+}
+
+/**
+ * The address that the document of `from` leads to. One of this machine may name another's stream, which is loaded no
+ * less for that.
+ */
+function followed(to: string, from: string, { mayLeadElsewhere }: StreamPlan): string {
+  if (!URL.canParse(to, from)) {
+    throw new CallFault('failed', 'document', `the document of ${from} leads to "${to.slice(0, 80)}", no address`);
+  }
+  const { href, host } = new URL(to, from);
+  if (mayLeadElsewhere || isLoopback(href)) return href;
+  throw new CallFault(
+    'failed',
+    'elsewhere',
+    `the document of ${from} leads to ${host}, which is not this machine: if that is yours to load, say --i-may-load-this-target`,
+  );
 }
 
 function stepsOf(xml: string, protocol: CarrierProtocol, url: string): ReturnType<CarrierProtocol['readDocument']> {

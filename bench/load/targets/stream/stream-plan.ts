@@ -6,6 +6,8 @@ export interface StreamPlan {
   protocol: ProtocolName;
   /** `--stream`: the socket that is dialled straight (ws or wss); `--answer-url`: where the carrier asks what to do. */
   address: { streamUrl: string } | { answerUrl: string; answerMethod: 'GET' | 'POST' };
+  /** The document may name streams of other machines than this one: the operator says that they may be loaded. */
+  mayLeadElsewhere: boolean;
   /** Sent with the upgrade (and the request for the document) beside the carrier's own. */
   headers: Readonly<Record<string, string>>;
   /** Custom parameters of the stream's start (Plivo: extra headers); those of a document come on top. */

@@ -8,17 +8,15 @@ import type { Clock } from '../../../../media/contract/clock.ts';
 import { FrameClock } from '../../../emulators/frame-clock.ts';
 import type { MeasuredCall } from '../../contract/measured-call.ts';
 import type { PlannedCall } from '../../contract/planned-call.ts';
-import type { RunResult } from '../../contract/run-result.ts';
-import { type Target, TargetFault } from '../../contract/target.ts';
+import { type FoundTarget, type Target, TargetFault } from '../../contract/target.ts';
 import type { Talk } from '../../contract/workload.ts';
 import { type Clip, clipOf } from '../../far-end/said-sound.ts';
-import { isLoopback } from '../../run/may-load.ts';
 import { CallFault } from './call-fault.ts';
 import { dialStream } from './dial-stream.ts';
 import { findStream } from './find-stream.ts';
 import { PROTOCOLS } from './protocols.ts';
 import { StreamCall, type StreamCallDeps } from './stream-call.ts';
-import { addressOf, type StreamPlan } from './stream-plan.ts';
+import type { StreamPlan } from './stream-plan.ts';
 
 export interface StreamTargetDeps {
   clock: Clock;
@@ -51,19 +49,8 @@ export class StreamTarget implements Target {
     };
   }
 
-  describe(): RunResult['target'] {
-    const address = addressOf(this.#plan);
-    return {
-      kind: 'streamUrl' in this.#plan.address ? 'stream' : 'answer-url',
-      address,
-      protocol: this.#plan.protocol,
-      onThisMachine: isLoopback(address),
-      version: null,
-    };
-  }
-
   /** Asks for the document and opens a stream once, and closes it before a call begins on it. */
-  async check(): Promise<void> {
+  async check(): Promise<FoundTarget> {
     const never = new AbortController().signal;
     const { clock } = this.#deps;
     try {
@@ -73,6 +60,7 @@ export class StreamTarget implements Target {
       const socket = await dialStream(url, this.#plan, never);
       socket.resume();
       socket.close(1000);
+      return { version: null };
     } catch (error) {
       if (error instanceof CallFault) throw new TargetFault(`${error.message}${this.#wayOut(error)}`);
       throw error;

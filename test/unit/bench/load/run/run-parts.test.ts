@@ -1,4 +1,7 @@
 /** Small parts of a run: exit codes, the knee's search, limits that are told before it, the progress line. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunResult } from '../../../../../bench/load/contract/run-result.ts';
 import { TargetFault } from '../../../../../bench/load/contract/target.ts';
@@ -7,8 +10,11 @@ import { exitCodeOf } from '../../../../../bench/load/run/exit-code.ts';
 import { edgeOf, findKnee, type KneeStep } from '../../../../../bench/load/run/find-knee.ts';
 import { assertMayLoad } from '../../../../../bench/load/run/may-load.ts';
 import { lineOf } from '../../../../../bench/load/run/progress.ts';
+import { writeResults } from '../../../../../bench/load/run/write-results.ts';
 import { PhoneNumbers } from '../../../../../bench/load/targets/parley/phone-numbers.ts';
+import { noiseWarnings } from '../../../../../bench/load/usage/machine-facts.ts';
 import { processesOf, samplesOf } from '../../../../../bench/load/usage/metrics-scrape.ts';
+import { emptyRun } from '../../../../support/load-runs/rich-run.ts';
 
 describe('the exit code', () => {
   const result = (calls: object = {}, more: object = {}): RunResult =>
@@ -92,10 +98,17 @@ describe('the search for the knee', () => {
 
 describe('before a run', () => {
   test('too few file descriptors are told with the way out', () => {
-    expect(descriptorFault(300, 1, 1_024)).toBeNull();
-    expect(descriptorFault(1_000, 1, 1_024)).toMatch(/need 2400 file descriptors.*allows 1024.*ulimit -n 2400/);
-    expect(descriptorFault(1_000, 4, 1_024)).toBeNull();
-    expect(descriptorFault(1_000_000, 1, null)).toBeNull();
+    const fault = (mostAtOnce: number, processes: number, limit: number | null, mayShare = true): string | null =>
+      descriptorFault({ mostAtOnce, processes, mayShare }, limit);
+    expect(fault(300, 1, 1_024)).toBeNull();
+    expect(fault(1_000, 1, 1_024)).toMatch(
+      /^1000 calls at once need 2400 file descriptors .*allows 1024: .*`ulimit -n 2400`, or .*--processes 4, or plan at most 312 /,
+    );
+    expect(fault(1_000, 4, 1_024)).toBeNull();
+    // A Parley's carrier is one process; and where there is not even room for that, fewer calls are no way out.
+    expect(fault(1_000, 1, 1_024, false)).toMatch(/`ulimit -n 2400`, or plan at most 312 /);
+    expect(fault(4, 1, 64)).toMatch(/allows 64: raise the limit with `ulimit -n 408`$/);
+    expect(fault(1_000_000, 1, null)).toBeNull();
   });
 
   test.each(['http://127.0.0.1:8080', 'http://localhost', 'ws://[::1]:9/x', 'http://127.8.9.1'])(
@@ -119,6 +132,41 @@ describe('before a run', () => {
     const [one, two] = [0, 1].map((process) => new PhoneNumbers('+1415555*', process, 2));
     expect([one!.next(() => false), two!.next(() => false)]).toEqual(['+14155550198', '+14155550199']);
     expect(() => new PhoneNumbers('1415*')).toThrow(/--to 1415\*/);
+  });
+});
+
+describe('a machine that is too noisy for milliseconds is told', () => {
+  const quiet = { cpu: 'x', cores: 2, memoryBytes: 1, system: 'x', loadBefore: 0.5, noiseP99Ms: 0.3, stealShare: 0.01 };
+  test.each([
+    [{}, []],
+    [{ noiseP99Ms: 7.25 }, [/noisy: a thread that does nothing is woken 7.3 ms late at p99/]],
+    [{ stealShare: 0.12 }, [/12 % of the processor were taken by other guests/]],
+    [{ loadBefore: 3.4 }, [/busy before the run: load average 3.4 on 2 cores/]],
+    [{ noiseP99Ms: null, stealShare: null }, []],
+  ])('%o', (more, expected) => {
+    const warnings = noiseWarnings({ ...quiet, ...more });
+    expect(warnings.length).toBe(expected.length);
+    for (const [at, words] of expected.entries()) expect(warnings[at]).toMatch(words);
+  });
+});
+
+describe('results that cannot be written where they should be', () => {
+  test('are written elsewhere, and it is said', () => {
+    const spare = mkdtempSync(join(tmpdir(), 'parley-spare-'));
+    try {
+      const written = writeResults(emptyRun(), [], { folder: join(spare, 'gone'), name: 'run', spare });
+      expect(written.paths).toEqual([join(spare, 'run.json'), join(spare, 'run.html')]);
+      expect(written.faults).toEqual([expect.stringMatching(/run\.json .*ENOENT.*: it is in /), expect.anything()]);
+      expect(readdirSync(spare).sort()).toEqual(['run.html', 'run.json']);
+    } finally {
+      rmSync(spare, { recursive: true });
+    }
+  });
+
+  test('nor elsewhere: nothing is left of them', () => {
+    const written = writeResults(emptyRun(), [], { folder: '/proc/none', name: 'run', spare: '/proc/none' });
+    expect(written.paths).toEqual([]);
+    expect(written.faults[0]).toMatch(/could not be written \(.*\): nor in \/proc\/none \(/);
   });
 });
 
