@@ -20,6 +20,7 @@ import { type ConnectionRouteDeps, registerConnections } from './connections/con
 import { registerDialPolicy } from './dial-policy/dial-policy-routes.ts';
 import { registerEmbedSession } from './embed/session-route.ts';
 import { registerErrorCodes } from './error-codes-route.ts';
+import { registerConsoleFiles } from './console/console-files.ts';
 import type { Guard } from './guard.ts';
 import { type HealthDeps, registerHealth } from './health-routes.ts';
 import { registerKeys } from './keys/key-routes.ts';
@@ -110,4 +111,5 @@ export function registerRoutes(app: FastifyInstance, guard: Guard, deps: RouteDe
   registerHealth(app, deps);
   registerOpenApi(app, deps);
   registerDocs(app);
+  registerConsoleFiles(app, deps);
 }
