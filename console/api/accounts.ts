@@ -17,17 +17,17 @@ export interface Colleague {
   name: string;
   role: Role;
   hears: boolean;
-  lastSeenAt?: string | null;
-  /** Has a password yet. */
-  isActive?: boolean;
+  /** False: the invitation was not taken yet. */
+  isActive: boolean;
+  lastSeenAt: string | null;
 }
 
 export interface OwnSession {
   id: string;
   createdAt: string;
   lastSeenAt: string;
-  ip: string | null;
-  userAgent: string | null;
+  ip: string;
+  userAgent: string;
   isThis: boolean;
 }
 
@@ -67,8 +67,7 @@ export async function takeLink(
 
 export const me = {
   change: (given: { name: string }) => ask('me', { method: 'PATCH', body: given }),
-  setPassword: (given: { current: string; password: string }) =>
-    ask('me/password', { method: 'POST', body: given }),
+  setPassword: (given: { current: string; password: string }) => ask('me/password', { method: 'POST', body: given }),
   beginTotp: () => ask<{ uri: string; secret: string }>('me/totp', { method: 'POST', body: {} }),
   confirmTotp: (code: string) => ask('me/totp/confirm', { method: 'POST', body: { code } }),
   endTotp: (password: string) => ask('me/totp', { method: 'DELETE', body: { password } }),

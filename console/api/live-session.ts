@@ -66,7 +66,8 @@ export async function openTextSession(
       replyMs = performance.now() - sentAtMs;
       sentAtMs = null;
     }
-    const text = typeof message['text'] === 'string' ? message['text'] : (known?.text ?? '') + String(message['delta'] ?? '');
+    const text =
+      typeof message['text'] === 'string' ? message['text'] : (known?.text ?? '') + String(message['delta'] ?? '');
     put({ turnId, role, text, isFinal: message['final'] === true, isCut: message['interrupted'] === true, replyMs });
   };
   socket.onopen = () => send({ type: 'session.start', protocol: '1' });

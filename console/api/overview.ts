@@ -16,12 +16,22 @@ export interface Overview {
   webhooks: { waiting: number; failingSince: string | null; url: string | null; enabled: boolean } | null;
   disk: { freeBytes: number; totalBytes: number } | null;
   notSetUp: { what: string; why: string; wayOut: string }[];
-  notDialled: { reason: string; count: number; since: string | null; wayOut: string }[];
+  notDialled: { reason: string; count: number | null; since: string | null; wayOut: string }[];
 }
 
 /** `day`: `2026-11-23` in `zone`. */
 export const readOverview = (enterprise: string, day: string, zone: string, signal: AbortSignal): Promise<Overview> =>
   ask(ofWorkspace(enterprise, `overview?${new URLSearchParams({ day, zone })}`), { signal });
+
+export interface SoundPeaks {
+  durationSeconds: number;
+  /** 0 to 255, one a stretch of the sound. */
+  caller: number[];
+  agent: number[];
+}
+
+export const readPeaks = (enterprise: string, callUuid: string, signal: AbortSignal): Promise<SoundPeaks> =>
+  ask(ofWorkspace(enterprise, `calls/${callUuid}/peaks`), { signal });
 
 export interface LiveCall {
   callUuid: string;
@@ -31,14 +41,14 @@ export interface LiveCall {
   agentName: string | null;
   name: string;
   to: string;
-  fromNumber?: string;
+  from: string;
   direction: string;
   channel: string;
   startedAt: string;
   answeredAt: string | null;
-  lastWords: { role: 'agent' | 'user'; text: string } | null;
+  lastWords: { role: 'agent' | 'user'; text: string; at: string } | null;
   replyMs: number | null;
-  mutedAgent?: boolean;
+  mutedAgent: boolean;
 }
 
 export interface LiveBoard {

@@ -73,5 +73,4 @@ export async function ask<Data>(path: string, { method = 'GET', body, signal }: 
 }
 
 /** `w/acme/…` of the console's own operations. */
-export const ofWorkspace = (enterprise: string, path: string): string =>
-  `w/${encodeURIComponent(enterprise)}/${path}`;
+export const ofWorkspace = (enterprise: string, path: string): string => `w/${encodeURIComponent(enterprise)}/${path}`;

@@ -1,6 +1,5 @@
 /** Which page an address shows; each is fetched when it is first shown. */
-import type { ComponentType } from 'preact';
-import { lazy } from '../ui/lazy.tsx';
+import { lazy, type Part } from '../ui/lazy.tsx';
 
 /** `rest`: what stands behind the page's own word in the address. */
 export interface PageProps {
@@ -15,7 +14,7 @@ export const Link = lazy(async () => (await import('../pages/link/link-page.tsx'
 export const Operator = lazy(async () => (await import('../pages/operator/operator-page.tsx')).OperatorPage);
 
 /** Of a workspace: `#/w/acme/calls`. */
-export const PAGES: Readonly<Record<string, ComponentType<PageProps>>> = {
+export const PAGES: Readonly<Record<string, Part<PageProps>>> = {
   home: lazy(async () => (await import('../pages/home/home-page.tsx')).HomePage),
   live: lazy(async () => (await import('../pages/live/live-page.tsx')).LivePage),
   calls: lazy(async () => (await import('../pages/calls/calls-page.tsx')).CallsPage),

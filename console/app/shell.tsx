@@ -31,22 +31,15 @@ export function Shell({ session }: { session: Session }) {
     if (first !== undefined) location.replace(to(['w', first.enterprise, 'home']));
     else if (session.user.isOperator) go(to(['operator']));
   }, [here, kind, isOperators, session]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: closed wherever one goes
+  // Closed wherever one goes.
   useEffect(() => setOpen(false), [address.value]);
 
   const Page = here === null ? undefined : PAGES[page];
   return (
     <div class="shell">
-      <a
-        class="skip"
-        href="#page"
-        onClick={(event) => {
-          event.preventDefault();
-          document.querySelector<HTMLElement>('.main h1')?.focus();
-        }}
-      >
+      <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('.main h1')?.focus()}>
         {words.skip}
-      </a>
+      </button>
       <div class="top">
         <button
           type="button"
@@ -60,9 +53,7 @@ export function Shell({ session }: { session: Session }) {
         <span>{here?.name ?? words.product}</span>
       </div>
       <Side session={session} here={here} page={isOperators ? 'operator' : page} isOpen={isOpen} />
-      {isOpen ? (
-        <button type="button" class="shade" aria-label={common.close} onClick={() => setOpen(false)} />
-      ) : null}
+      {isOpen ? <button type="button" class="shade" aria-label={common.close} onClick={() => setOpen(false)} /> : null}
       <main class="main">
         {isReachable.value ? null : (
           <div class="offline" role="status">

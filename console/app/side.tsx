@@ -68,7 +68,10 @@ export function Side(props: { session: Session; here: WorkspaceOfUser | null; pa
               <Icon name="down" size={14} />
             </>
           }
-          items={workspaces.map((one) => ({ label: one.name || one.enterprise, href: to(['w', one.enterprise, 'home']) }))}
+          items={workspaces.map((one) => ({
+            label: one.name || one.enterprise,
+            href: to(['w', one.enterprise, 'home']),
+          }))}
         />
       ) : (
         <div class="brand">

@@ -48,7 +48,7 @@ export function HangUp({ run, isQuiet = false }: { run(): Promise<unknown>; isQu
           title={words.hangUp}
           action={words.hangUp}
           isDangerous
-          async run() {
+          run={async () => {
             await run();
             toast(words.hungUp);
           }}

@@ -53,7 +53,8 @@ export function useCursorList<Row>(
           return { of, rows: [...kept, ...page.data], cursor: page.nextCursor, isLoading: false, error: undefined };
         });
       } catch (error) {
-        if (latest.current.of === of && !signal.aborted) setState((before) => ({ ...before, of, isLoading: false, error }));
+        if (latest.current.of === of && !signal.aborted)
+          setState((before) => ({ ...before, of, isLoading: false, error }));
       } finally {
         isAsking.current = false;
       }
@@ -61,7 +62,7 @@ export function useCursorList<Row>(
     [of],
   );
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read anew by `reload`
+  // Read anew by `reload`.
   useEffect(() => {
     const gone = new AbortController();
     setState((before) => (before.of === of ? { ...before, isLoading: true, error: undefined } : empty));

@@ -52,7 +52,9 @@ function middle(a: string[], b: string[]): Line[] {
 
 /** Long stretches of the same become one line. */
 function folded(lines: Line[]): Line[] {
-  const near = lines.map((_, at) => lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ kind }) => kind !== 'same'));
+  const near = lines.map((_, at) =>
+    lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ kind }) => kind !== 'same'),
+  );
   const shown: Line[] = [];
   for (const [at, line] of lines.entries()) {
     if (near[at] === true) shown.push(line);
@@ -70,7 +72,6 @@ export function Difference({ before, after, label }: { before: string; after: st
     // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll sideways by keyboard
     <div class="difference" role="group" aria-label={label} tabIndex={0}>
       {lines.map(({ kind, text }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity
         <div key={at} class={kind}>
           <span>{SIGNS[kind]}</span>
           <span>{text === '' ? ' ' : text}</span>

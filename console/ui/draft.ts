@@ -24,7 +24,10 @@ export function writeDraft(key: string, value: string | null): void {
 }
 
 /** As `useState` of a text; what is the same as `start` is no draft. */
-export function useDraft(key: string, start: string): [value: string, set: (value: string) => void, forget: () => void] {
+export function useDraft(
+  key: string,
+  start: string,
+): [value: string, set: (value: string) => void, forget: () => void] {
   const [value, setValue] = useState(() => readDraft(key) ?? start);
   useEffect(() => setValue(readDraft(key) ?? start), [key, start]);
   const set = (next: string): void => {

@@ -51,7 +51,8 @@ export function Text(props: TextProps) {
         <input
           id={id}
           class={props.isMono === true ? 'mono' : undefined}
-          type={props.type ?? 'text'}
+          // One of the plain kinds, whose attributes are the same.
+          type={(props.type ?? 'text') as 'text'}
           value={props.value}
           placeholder={props.placeholder}
           autocomplete={props.autocomplete ?? 'off'}
@@ -61,7 +62,6 @@ export function Text(props: TextProps) {
           max={props.max}
           step={props.step}
           inputMode={props.inputMode}
-          // biome-ignore lint/a11y/noAutofocus: the one field of a dialog or of a page that has nothing else
           autofocus={props.autofocus}
           spellcheck={false}
           aria-describedby={describedBy}

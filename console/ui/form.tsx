@@ -59,7 +59,12 @@ export function Form(props: FormProps) {
       ) : null}
       <div class="actions">
         {onCancel === undefined ? null : <Button onPress={onCancel}>{common.cancel}</Button>}
-        <Button type="submit" kind={isDangerous ? 'danger' : 'main'} isBusy={isBusy} isDisabled={props.isDisabled === true}>
+        <Button
+          type="submit"
+          kind={isDangerous ? 'danger' : 'main'}
+          isBusy={isBusy}
+          isDisabled={props.isDisabled === true}
+        >
           {action}
         </Button>
       </div>

@@ -1,15 +1,17 @@
 /** Parts that are fetched when they are first shown. */
-import type { ComponentType } from 'preact';
+import { type ComponentChildren, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Failure, Loading } from './states.tsx';
 
+export type Part<Props> = (props: Props) => ComponentChildren;
+
 /** `fetch` is an `import()` of the part; one that failed is asked for again by a click. */
-export function lazy<Props extends object>(fetch: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let known: ComponentType<Props> | undefined;
+export function lazy<Props extends object>(fetch: () => Promise<Part<Props>>): Part<Props> {
+  let known: Part<Props> | undefined;
   return function Lazy(props: Props) {
     const [, setRound] = useState(0);
     const [error, setError] = useState<unknown>();
-    // biome-ignore lint/correctness/useExhaustiveDependencies: tried anew when the error is cleared
+    // Tried anew when the error is cleared.
     useEffect(() => {
       if (known !== undefined || error !== undefined) return;
       fetch().then((part) => {
@@ -17,8 +19,7 @@ export function lazy<Props extends object>(fetch: () => Promise<ComponentType<Pr
         setRound((before) => before + 1);
       }, setError);
     }, [error]);
-    const Part = known;
-    if (Part !== undefined) return <Part {...props} />;
+    if (known !== undefined) return h(known, props);
     // Of another build: the page that is open knows names that are there no more.
     if (error !== undefined) return <Failure error={error} onRetry={() => location.reload()} />;
     return <Loading lines={6} />;

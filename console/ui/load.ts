@@ -14,10 +14,7 @@ export interface Loaded<Data> {
 }
 
 /** Asks when it is first shown and whenever one of `inputs` is another. */
-export function useLoad<Data>(
-  load: (signal: AbortSignal) => Promise<Data>,
-  inputs: readonly unknown[],
-): Loaded<Data> {
+export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, inputs: readonly unknown[]): Loaded<Data> {
   const [state, setState] = useState<{ data?: Data; error?: unknown; isLoading: boolean; of: unknown }>({
     isLoading: true,
     of: null,
@@ -26,7 +23,7 @@ export function useLoad<Data>(
   const key = JSON.stringify(inputs);
   const latest = useRef(load);
   latest.current = load;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked again for other inputs, and by `reload`
+  // Asked again for other inputs, and by `reload`.
   useEffect(() => {
     const gone = new AbortController();
     // What belongs to other inputs goes at once; what is only asked again stays.

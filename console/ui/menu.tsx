@@ -60,10 +60,12 @@ export function Menu(props: {
         ref={list}
         id={id}
         popover="auto"
+        role="group"
+        aria-label={props.label}
         class="menu"
         onKeyDown={move}
         onToggle={(event) => {
-          if ((event as ToggleEvent).newState !== 'open') return;
+          if (event.newState !== 'open') return;
           place();
           list.current?.querySelector<HTMLElement>('a, button')?.focus();
         }}

@@ -13,7 +13,12 @@ export interface PageProps {
   children?: ComponentChildren;
 }
 
-export function PageHead({ title, heading, about, actions }: Pick<PageProps, 'title' | 'heading' | 'about' | 'actions'>) {
+export function PageHead({
+  title,
+  heading,
+  about,
+  actions,
+}: Pick<PageProps, 'title' | 'heading' | 'about' | 'actions'>) {
   const top = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Parley`;
@@ -71,7 +76,13 @@ export function Section(props: {
 }
 
 /** Places within a page, as links: the one that is shown is marked. */
-export function Tabs({ label, tabs }: { label: string; tabs: readonly { label: ComponentChildren; href: string; isHere: boolean }[] }) {
+export function Tabs({
+  label,
+  tabs,
+}: {
+  label: string;
+  tabs: readonly { label: ComponentChildren; href: string; isHere: boolean }[];
+}) {
   return (
     <nav class="tabs" aria-label={label}>
       {tabs.map((one) => (

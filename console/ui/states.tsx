@@ -12,7 +12,6 @@ export function Loading({ lines = 4 }: { lines?: number }) {
     <div class="loading" role="status">
       <span class="hidden">{common.loading}</span>
       {Array.from({ length: lines }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines without an identity
         <div key={index} class="bone" />
       ))}
     </div>
@@ -71,11 +70,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
 }
 
 /** Of what was asked for: the state, or what `children` makes of the answer. */
-export function Shown<Data>(props: {
-  of: Loaded<Data>;
-  lines?: number;
-  children: (data: Data) => ComponentChildren;
-}) {
+export function Shown<Data>(props: { of: Loaded<Data>; lines?: number; children: (data: Data) => ComponentChildren }) {
   const { data, error, isLoading, reload } = props.of;
   if (data !== undefined) return <>{props.children(data)}</>;
   if (error !== undefined && !isLoading) return <Failure error={error} onRetry={reload} />;

@@ -1,8 +1,8 @@
 /** Short news at the edge of the window: what was done, with a way back where there is one; what went wrong. */
 import { signal } from '@preact/signals';
 import { common } from '../texts/en/common.ts';
-import { Icon } from './icons.tsx';
 import { wordsOf } from './error-words.ts';
+import { Icon } from './icons.tsx';
 
 interface Toast {
   id: number;

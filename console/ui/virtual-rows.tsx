@@ -63,7 +63,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
   const first = Math.max(0, Math.floor(seen.topPx / rowPx) - MARGIN_ROWS);
   const last = Math.min(rows.length, Math.ceil((seen.topPx + seen.heightPx) / rowPx) + MARGIN_ROWS);
   const isNear = hasMore && last > rows.length - NEAR_ROWS;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each number of rows
+  // Asked once for each number of rows.
   useEffect(() => {
     if (isNear) onNearEnd();
   }, [isNear, rows.length]);
@@ -81,9 +81,14 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     if (row === null || rows.length === 0) return;
     const at = Number(row.dataset['row']);
     const page = Math.max(1, Math.floor(seen.heightPx / rowPx) - 1);
-    const target = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1, PageDown: at + page, PageUp: at - page }[
-      event.key
-    ];
+    const target = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: rows.length - 1,
+      PageDown: at + page,
+      PageUp: at - page,
+    }[event.key];
     if (target === undefined) return;
     event.preventDefault();
     const next = Math.min(rows.length - 1, Math.max(0, target));

@@ -45,7 +45,8 @@ export function AgentView(props: { enterprise: string; agentId: string; tab: str
       about={
         agent === undefined ? undefined : (
           <span>
-            {words.versionOf(agent.version, agent.latestVersion)} · {words.directions[agent.direction]} · <code>{agentId}</code>
+            {words.versionOf(agent.version, agent.latestVersion)} · {words.directions[agent.direction]} ·{' '}
+            <code>{agentId}</code>
           </span>
         )
       }
@@ -92,7 +93,7 @@ export function AgentView(props: { enterprise: string; agentId: string; tab: str
           title={words.deleteAction}
           action={words.deleteAction}
           isDangerous
-          async run() {
+          run={async () => {
             await clientOf(enterprise).deleteAgent({ agentId });
             toast(words.deleted);
             go(to(['w', enterprise, 'agents']));

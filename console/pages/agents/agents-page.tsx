@@ -20,7 +20,10 @@ export function AgentsPage({ enterprise, rest }: { enterprise: string; rest: rea
 }
 
 function AgentList({ enterprise }: { enterprise: string }) {
-  const agents = useLoad(async (signal) => (await clientOf(enterprise).listAgents({}, { signal })).data.data, [enterprise]);
+  const agents = useLoad(
+    async (signal) => (await clientOf(enterprise).listAgents({}, { signal })).data.data,
+    [enterprise],
+  );
   const create = may('settings:write') ? (
     <a class="button main" href={to(['w', enterprise, 'agents', 'new'])}>
       {words.create}

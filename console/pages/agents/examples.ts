@@ -38,7 +38,8 @@ export const EXAMPLES = {
     name: 'Order desk',
     direction: 'any',
     language: 'en-US',
-    script: 'You are Mia of a pizza shop. Tell {{customer_name}} where their order is, and answer questions about the menu.',
+    script:
+      'You are Mia of a pizza shop. Tell {{customer_name}} where their order is, and answer questions about the menu.',
     firstMessage: 'Hello {{customer_name | there}}, this is Mia. How can I help you?',
     think: [{ connection: 'openai', model: 'gpt-5-mini', price: { input: 0.25, output: 2 } }],
     listen: { connection: 'deepgram', engine: 'deepgram', model: 'nova-3' },

@@ -2,7 +2,10 @@
 
 /** Start and end of the value, or of the nearest one above it that is there. Null: the text is no JSON. */
 export function placeOf(text: string, path: string): [start: number, end: number] | null {
-  const wanted = path.replaceAll(/\[(\d+)\]/g, '.$1').split('.').filter(Boolean);
+  const wanted = path
+    .replaceAll(/\[(\d+)\]/g, '.$1')
+    .split('.')
+    .filter(Boolean);
   let found: { depth: number; place: [number, number] } | null = null;
   let at = 0;
   const blank = (): void => {

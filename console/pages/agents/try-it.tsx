@@ -20,10 +20,13 @@ export function TryIt({ enterprise, agent }: { enterprise: string; agent: AgentD
   const client = clientOf(enterprise);
   const [chosen, setChosen] = useState<string | null>(null);
   const [way, setWay] = useState<'text' | 'voice'>('text');
-  const keys = useLoad(async (signal) => {
-    const { data } = await client.listWidgetKeys({}, { signal });
-    return data.data.filter(({ enabled, revokedAt }) => enabled && revokedAt === null);
-  }, [enterprise]);
+  const keys = useLoad(
+    async (signal) => {
+      const { data } = await client.listWidgetKeys({}, { signal });
+      return data.data.filter(({ enabled, revokedAt }) => enabled && revokedAt === null);
+    },
+    [enterprise],
+  );
   if (agent.direction !== 'web' && agent.direction !== 'any') {
     return <Empty title={words.tryNotWeb}>{words.tryNotWebHint}</Empty>;
   }
@@ -97,7 +100,7 @@ function Typed({ enterprise, publicKey, agentId }: { enterprise: string; publicK
   const [problem, setProblem] = useState<string | null>(null);
   const [text, setText] = useState('');
   useEffect(() => () => session.current?.end(), []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: down with each new word
+  // Down with each new word.
   useEffect(() => {
     if (list.current !== null) list.current.scrollTop = list.current.scrollHeight;
   }, [said]);
@@ -154,7 +157,6 @@ function Typed({ enterprise, publicKey, agentId }: { enterprise: string; publicK
           }}
         >
           <input
-            // biome-ignore lint/a11y/noAutofocus: whoever has pressed "Begin" types next
             autofocus
             aria-label={words.tryType}
             placeholder={words.tryType}

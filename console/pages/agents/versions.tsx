@@ -40,7 +40,10 @@ export function Versions(props: { enterprise: string; known: KnownAgent; onChang
             columns={[
               { name: names.version, cell: ({ version }) => version },
               { name: names.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
-              { name: names.state, cell: ({ isCurrent }) => (isCurrent ? <Badge tone="good">{words.active}</Badge> : null) },
+              {
+                name: names.state,
+                cell: ({ isCurrent }) => (isCurrent ? <Badge tone="good">{words.active}</Badge> : null),
+              },
               {
                 name: names.actions,
                 isHidden: true,
@@ -74,7 +77,8 @@ export function Versions(props: { enterprise: string; known: KnownAgent; onChang
 function Compared({ enterprise, known, version }: { enterprise: string; known: KnownAgent; version: number }) {
   const { id, definition } = known.agent;
   const other = useLoad(
-    async (signal) => (await clientOf(enterprise).readAgentVersion({ agentId: id, version }, { signal })).data.definition,
+    async (signal) =>
+      (await clientOf(enterprise).readAgentVersion({ agentId: id, version }, { signal })).data.definition,
     [enterprise, id, version],
   );
   return (

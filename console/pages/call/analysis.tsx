@@ -24,7 +24,13 @@ export function Analysis({ call, onShow }: { call: Call; onShow(turnId: string):
           [words.intent, <Words key="intent">{call.intent ?? '–'}</Words>],
           [
             words.sentiment,
-            call.sentiment === null ? '–' : <Badge key="mood" tone={MOODS[call.sentiment]}>{call.sentiment}</Badge>,
+            call.sentiment === null ? (
+              '–'
+            ) : (
+              <Badge key="mood" tone={MOODS[call.sentiment]}>
+                {call.sentiment}
+              </Badge>
+            ),
           ],
           [
             words.successful,
@@ -36,7 +42,9 @@ export function Analysis({ call, onShow }: { call: Call; onShow(turnId: string):
               </Badge>
             ),
           ],
-          ...(call.disposition === null ? [] : [[words.disposition, <Words key="d">{call.disposition}</Words>] as const]),
+          ...(call.disposition === null
+            ? []
+            : [[words.disposition, <Words key="d">{call.disposition}</Words>] as const]),
         ]}
       />
       {call.evidence.length === 0 ? null : (

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useState } from 'preact/hooks';
 import type { Call } from '../../../clients/typescript/src/client.ts';
+import { readPeaks } from '../../api/overview.ts';
 import { clientOf, consolePath } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { call as words } from '../../texts/en/call.ts';
@@ -53,7 +54,7 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
     recording.status === 'ready' && mayHear
       ? consolePath(enterprise, `/api/developer/calls/${callUuid}/recording`)
       : null;
-  const sound = useSound(address, recording.durationSeconds ?? 0);
+  const sound = useSound(address, recording.durationSeconds ?? 0, (signal) => readPeaks(enterprise, callUuid, signal));
   const [marked, setMarked] = useState<string | null>(null);
   const agents = useLoad(
     async (signal) => (may('agents:read') ? (await clientOf(enterprise).listAgents({}, { signal })).data.data : []),
@@ -87,7 +88,9 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
         about={<Facts call={call} agentName={agentName} />}
         actions={
           <>
-            {isLive && mayControl ? <HangUp run={() => clientOf(enterprise).hangUp({ callUuid }).then(onChange)} /> : null}
+            {isLive && mayControl ? (
+              <HangUp run={() => clientOf(enterprise).hangUp({ callUuid }).then(onChange)} />
+            ) : null}
             <MoreMenu enterprise={enterprise} call={call} isOver={!isLive} onDeleted={onChange} />
           </>
         }

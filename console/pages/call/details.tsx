@@ -1,7 +1,7 @@
 /** Who called whom, when, by what, at what cost; what went wrong; the request that made the call. */
 import type { Call } from '../../../clients/typescript/src/client.ts';
-import { answeredWords, faultWords } from '../../texts/en/calls.ts';
 import { call as words } from '../../texts/en/call.ts';
+import { answeredWords, faultWords } from '../../texts/en/calls.ts';
 import { to } from '../../ui/address.ts';
 import { endedAs } from '../../ui/call-words.tsx';
 import { Copy } from '../../ui/copy.tsx';
@@ -61,7 +61,12 @@ export function Details({ enterprise, call, agentName }: { enterprise: string; c
               ]),
           ...(call.compliance === null
             ? []
-            : [[words.compliance, `${call.compliance.permitId}${call.compliance.window === null ? '' : `, ${call.compliance.window}`}`] as const]),
+            : [
+                [
+                  words.compliance,
+                  `${call.compliance.permitId}${call.compliance.window === null ? '' : `, ${call.compliance.window}`}`,
+                ] as const,
+              ]),
           ...(cost === null
             ? []
             : [

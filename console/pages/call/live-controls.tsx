@@ -37,7 +37,13 @@ export function LiveControls({ enterprise, callUuid }: { enterprise: string; cal
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <div class="line">
-        <Button kind="main" icon="say" title={words.sayHint} isDisabled={text.trim() === ''} onPress={() => speak('say')}>
+        <Button
+          kind="main"
+          icon="say"
+          title={words.sayHint}
+          isDisabled={text.trim() === ''}
+          onPress={() => speak('say')}
+        >
           {words.say}
         </Button>
         <Button title={words.injectHint} isDisabled={text.trim() === ''} onPress={() => speak('inject')}>

@@ -33,7 +33,10 @@ export function MoreMenu(props: { enterprise: string; call: Call; isOver: boolea
         browser: navigator.userAgent,
         call: {
           ...call,
-          recording: { ...recording, parts: parts.map(({ startSeconds, durationSeconds }) => ({ startSeconds, durationSeconds })) },
+          recording: {
+            ...recording,
+            parts: parts.map(({ startSeconds, durationSeconds }) => ({ startSeconds, durationSeconds })),
+          },
         },
         events: events.data.data,
         deliveries: deliveries.data.data,

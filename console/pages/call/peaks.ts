@@ -1,4 +1,5 @@
-/** How loud each side is along a recording, for drawing it and for finding where nobody speaks. */
+/** How loud each side is along a recording, for drawing it and for finding where nobody speaks. Pure. */
+import type { SoundPeaks } from '../../api/overview.ts';
 
 export interface Peaks {
   /** 0 to 1, one a bin. */
@@ -8,29 +9,22 @@ export interface Peaks {
 }
 
 const BINS = 900;
-const RATE_HZ = 8_000;
 /** Below this nobody speaks. */
 const QUIET = 0.02;
 const LEAST_SILENCE_SECONDS = 1.2;
 /** Left of a silence that is skipped, at each end. */
 const BREATH_SECONDS = 0.25;
 
-/** Of the sound file's bytes. Rejects where the browser cannot decode it. */
-export async function peaksOf(bytes: ArrayBuffer): Promise<Peaks> {
-  const sound = await new OfflineAudioContext(2, 1, RATE_HZ).decodeAudioData(bytes);
-  const caller = binned(sound.getChannelData(0));
-  const agent = sound.numberOfChannels > 1 ? binned(sound.getChannelData(1)) : new Float32Array(BINS);
-  return { caller, agent, durationSeconds: sound.duration };
+/** What the service made of the sound, in as many bins as are drawn. */
+export function peaksOf({ durationSeconds, caller, agent }: SoundPeaks): Peaks {
+  return { caller: binned(caller), agent: binned(agent), durationSeconds };
 }
 
-function binned(samples: Float32Array): Float32Array {
-  const bins = new Float32Array(BINS);
-  const width = samples.length / BINS;
-  for (let bin = 0; bin < BINS; bin++) {
-    let most = 0;
-    const end = Math.min(samples.length, Math.floor((bin + 1) * width));
-    for (let at = Math.floor(bin * width); at < end; at++) most = Math.max(most, Math.abs(samples[at]!));
-    bins[bin] = most;
+function binned(levels: readonly number[]): Float32Array {
+  const bins = new Float32Array(Math.max(2, Math.min(BINS, levels.length)));
+  for (const [at, level] of levels.entries()) {
+    const bin = Math.min(bins.length - 1, Math.floor((at * bins.length) / levels.length));
+    bins[bin] = Math.max(bins[bin]!, level / 255);
   }
   return bins;
 }

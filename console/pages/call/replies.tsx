@@ -68,7 +68,11 @@ export function Replies(props: { latency: Latency | null; turns: readonly Turn[]
                 </button>
                 <strong class="number">{msWords(total)}</strong>
               </div>
-              <div class="bar" role="img" aria-label={STAGES.map((stage) => `${words.stages[stage]} ${msWords(reply[stage])}`).join(', ')}>
+              <div
+                class="bar"
+                role="img"
+                aria-label={STAGES.map((stage) => `${words.stages[stage]} ${msWords(reply[stage])}`).join(', ')}
+              >
                 {STAGES.map((stage, index) => (
                   <span
                     key={stage}

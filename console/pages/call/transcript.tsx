@@ -22,7 +22,10 @@ export interface TranscriptProps {
 
 /** The turn in which that moment lies, or the last that had begun. */
 export function turnAt(turns: readonly Turn[], atMs: number): Turn | undefined {
-  return turns.findLast(({ startMs, endMs }) => startMs <= atMs && atMs <= endMs) ?? turns.findLast(({ startMs }) => startMs <= atMs);
+  return (
+    turns.findLast(({ startMs, endMs }) => startMs <= atMs && atMs <= endMs) ??
+    turns.findLast(({ startMs }) => startMs <= atMs)
+  );
 }
 
 export function Transcript({ turns, atMs, isLive, emptyWords, marked, onPlay }: TranscriptProps) {
@@ -70,15 +73,16 @@ export function Transcript({ turns, atMs, isLive, emptyWords, marked, onPlay }: 
 
 const keyOf = (turn: Turn): string => `${turn.turnId}-${turn.role}-${turn.startMs}`;
 
-function TurnItem(props: {
-  turn: Turn;
-  isNow: boolean;
-  isMarked: boolean;
-  onPlay: ((atMs: number) => void) | null;
-}) {
+function TurnItem(props: { turn: Turn; isNow: boolean; isMarked: boolean; onPlay: ((atMs: number) => void) | null }) {
   const { turn, isNow, isMarked, onPlay } = props;
   const clock = clockWords(turn.startMs / 1_000);
-  const look = ['turn', turn.role, isNow ? 'now' : '', isMarked ? 'marked' : '', turn.kind === 'backchannel' ? 'murmur' : ''];
+  const look = [
+    'turn',
+    turn.role,
+    isNow ? 'now' : '',
+    isMarked ? 'marked' : '',
+    turn.kind === 'backchannel' ? 'murmur' : '',
+  ];
   return (
     <li class={look.join(' ')}>
       <div class="who">
@@ -86,7 +90,12 @@ function TurnItem(props: {
         {onPlay === null ? (
           <span class="clock soft">{clock}</span>
         ) : (
-          <button type="button" class="inline clock" aria-label={words.playFrom(clock)} onClick={() => onPlay(turn.startMs)}>
+          <button
+            type="button"
+            class="inline clock"
+            aria-label={words.playFrom(clock)}
+            onClick={() => onPlay(turn.startMs)}
+          >
             {clock}
           </button>
         )}
@@ -103,8 +112,7 @@ function Said({ turn }: { turn: Turn }) {
     const guess = turn.unclear?.guess;
     return (
       <span class="soft">
-        <Badge tone="warn">{words.unclear}</Badge>{' '}
-        {guess == null ? null : <bdi>{words.unclearGuess(guess)}</bdi>}
+        <Badge tone="warn">{words.unclear}</Badge> {guess == null ? null : <bdi>{words.unclearGuess(guess)}</bdi>}
       </span>
     );
   }

@@ -41,7 +41,19 @@ export function useCall(enterprise: string, callUuid: string): Loaded<Call> {
       ) as unknown as number;
     };
     // Events have their kind as their name: whatever comes means that the call is another.
-    const kinds = ['message', 'end', 'ringing', 'answered', 'turn', 'transcript', 'latency', 'status', 'tool', 'recovery'];
+    const kinds = [
+      'message',
+      'end',
+      'ringing',
+      'answered',
+      'turn',
+      'latency',
+      'speech',
+      'control',
+      'status',
+      'tool',
+      'recovery',
+    ];
     for (const kind of kinds) source.addEventListener(kind, soon);
     source.addEventListener('end', () => source.close());
     const poll = setInterval(soon, 2 * LEAST_MS);

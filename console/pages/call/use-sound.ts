@@ -3,6 +3,7 @@
  * step with the ear.
  */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { SoundPeaks } from '../../api/overview.ts';
 import { consoleFetch } from '../../api/request.ts';
 import { wordsOf } from '../../ui/error-words.ts';
 import { type Peaks, peaksOf, silencesOf } from './peaks.ts';
@@ -25,7 +26,11 @@ export interface Sound {
 }
 
 /** `address`: of the recording, null while there is none. */
-export function useSound(address: string | null, toldSeconds: number): Sound | null {
+export function useSound(
+  address: string | null,
+  toldSeconds: number,
+  readPeaks: (signal: AbortSignal) => Promise<SoundPeaks>,
+): Sound | null {
   const audio = useMemo(() => (address === null ? null : new Audio()), [address]);
   const [peaks, setPeaks] = useState<Peaks | null>(null);
   const [atSeconds, setAt] = useState(0);
@@ -37,6 +42,8 @@ export function useSound(address: string | null, toldSeconds: number): Sound | n
   const skipped = useRef<[number, number][]>([]);
   skipped.current = skipsSilence ? silences : [];
 
+  const latest = useRef(readPeaks);
+  latest.current = readPeaks;
   useEffect(() => {
     if (audio === null || address === null) return;
     const gone = new AbortController();
@@ -50,8 +57,12 @@ export function useSound(address: string | null, toldSeconds: number): Sound | n
       url = URL.createObjectURL(new Blob([bytes], { type: response.headers.get('content-type') ?? 'audio/ogg' }));
       if (gone.signal.aborted) return URL.revokeObjectURL(url);
       audio.src = url;
-      setPeaks(await peaksOf(bytes));
     };
+    // A player without its outline plays all the same.
+    latest.current(gone.signal).then(
+      (found) => !gone.signal.aborted && setPeaks(peaksOf(found)),
+      () => {},
+    );
     fetched().catch((error: unknown) => !gone.signal.aborted && setFault(wordsOf(error).title));
     const follow = (): void => {
       const now = audio.currentTime;

@@ -27,7 +27,7 @@ const REFRESH_MS = 5_000;
 
 export function CallsPage({ enterprise, query }: { enterprise: string; query: URLSearchParams }) {
   const key = query.toString();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same words are the same filters
+  // The same words are the same filters.
   const filters = useMemo(() => askedOf(query), [key]);
   const list = useCursorList<Call>(
     [enterprise, filters],
@@ -38,7 +38,10 @@ export function CallsPage({ enterprise, query }: { enterprise: string; query: UR
     ({ callUuid }) => callUuid,
     REFRESH_MS,
   );
-  const agents = useLoad(async (signal) => (await clientOf(enterprise).listAgents({}, { signal })).data.data, [enterprise]);
+  const agents = useLoad(
+    async (signal) => (await clientOf(enterprise).listAgents({}, { signal })).data.data,
+    [enterprise],
+  );
   const named = useMemo(() => new Map(agents.data?.map(({ id, name }) => [id, name])), [agents.data]);
   const [progress, setProgress] = useState<string | null>(null);
   const isFiltered = Object.keys(filters).length > 0;
@@ -76,11 +79,7 @@ export function CallsPage({ enterprise, query }: { enterprise: string; query: UR
             hasMore={list.hasMore}
             keyOf={({ callUuid }) => callUuid}
             onNearEnd={list.more}
-            end={
-              <p class="rows-end">
-                {list.hasMore ? words.countOrMore(calls.length) : words.count(calls.length)}
-              </p>
-            }
+            end={<p class="rows-end">{list.hasMore ? words.countOrMore(calls.length) : words.count(calls.length)}</p>}
           >
             {(call) => <CallCells enterprise={enterprise} call={call} agent={named.get(call.agentId)} />}
           </VirtualRows>

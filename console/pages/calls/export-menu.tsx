@@ -3,9 +3,9 @@ import { useRef, useState } from 'preact/hooks';
 import { clientOf } from '../../api/request.ts';
 import { calls as words } from '../../texts/en/calls.ts';
 import { Button } from '../../ui/button.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Menu } from '../../ui/menu.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { toast } from '../../ui/toast.tsx';
 import { csvHeader, csvLine } from './csv.ts';
 

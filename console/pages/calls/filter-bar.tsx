@@ -69,7 +69,11 @@ export function FilterBar(props: { enterprise: string; query: URLSearchParams; a
         const reads = readsAs(name, value, agents);
         return (
           <span key={name} class="chip">
-            <button type="button" aria-label={`${words.change(reads.name)}: ${reads.value}`} onClick={() => setEditing(name)}>
+            <button
+              type="button"
+              aria-label={`${words.change(reads.name)}: ${reads.value}`}
+              onClick={() => setEditing(name)}
+            >
               <span class="soft">{reads.name}</span>
               <strong>
                 <bdi>{reads.value}</bdi>

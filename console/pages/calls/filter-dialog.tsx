@@ -1,7 +1,7 @@
 /** One filter: what to look at, and what it should be. */
 import { useState } from 'preact/hooks';
 import type { Agent } from '../../../clients/typescript/src/client.ts';
-import { calls as words, filterWords } from '../../texts/en/calls.ts';
+import { filterWords, calls as words } from '../../texts/en/calls.ts';
 import { common } from '../../texts/en/common.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Choices, Select, Text } from '../../ui/field.tsx';
@@ -36,7 +36,8 @@ export function FilterDialog({ agents, name: known, value: given, onApply, onClo
       : Object.entries(filter.options ?? {}).map(([one, label]) => ({ value: one, label }));
 
   async function apply(): Promise<void> {
-    const final = filter.kind === 'time' ? new Date(value).toISOString() : filter.kind === 'yesNo' ? value || 'true' : value;
+    const final =
+      filter.kind === 'time' ? new Date(value).toISOString() : filter.kind === 'yesNo' ? value || 'true' : value;
     onApply(filter.kind === 'metadata' ? `metadata.${key}` : name, final);
   }
   return (

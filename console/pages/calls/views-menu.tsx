@@ -42,9 +42,7 @@ export function ViewsMenu({ enterprise, query }: { enterprise: string; query: st
             href: to(['w', enterprise, 'calls'], new URLSearchParams(one.query)),
           })),
           { label: words.allDays, icon: 'calls', href: to(['w', enterprise, 'calls']) },
-          query === '' || here !== undefined
-            ? null
-            : { label: words.keepView, icon: 'plus', run: () => setName('') },
+          query === '' || here !== undefined ? null : { label: words.keepView, icon: 'plus', run: () => setName('') },
           { label: words.share, icon: 'link', run: () => copyText(location.href) },
           here === undefined
             ? null

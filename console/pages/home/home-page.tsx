@@ -47,7 +47,13 @@ export function HomePage({ enterprise, query }: { enterprise: string; query: URL
             max={today()}
             onChange={(event) => event.currentTarget.value !== '' && goTo(event.currentTarget.value)}
           />
-          <Button kind="quiet" icon="right" label={words.nextDay} isDisabled={isToday} onPress={() => goTo(shifted(day, 1))} />
+          <Button
+            kind="quiet"
+            icon="right"
+            label={words.nextDay}
+            isDisabled={isToday}
+            onPress={() => goTo(shifted(day, 1))}
+          />
           {isToday ? null : <Button onPress={() => goTo(today())}>{words.today}</Button>}
         </>
       }
@@ -79,12 +85,20 @@ function Day({ enterprise, overview, day, isToday }: DayProps) {
   return (
     <>
       <div class="tiles">
-        {isToday ? <Tile label={words.live} href={to(['w', enterprise, 'live'])} value={live} isAccent={live > 0} /> : null}
+        {isToday ? (
+          <Tile label={words.live} href={to(['w', enterprise, 'live'])} value={live} isAccent={live > 0} />
+        ) : null}
         <Tile label={words.placed} href={list()} value={placed} />
         <Tile label={words.answered} href={list({ minDuration: '0' })} value={answered} about={share(answered)} />
         <Tile label={words.completed} href={list({ status: 'completed' })} value={completed} about={share(completed)} />
         <Tile label={words.noAnswer} href={list({ status: 'no_answer' })} value={noAnswer} about={share(noAnswer)} />
-        <Tile label={words.failed} href={list({ status: 'failed' })} value={failed} about={share(failed)} isBad={failed > 0} />
+        <Tile
+          label={words.failed}
+          href={list({ status: 'failed' })}
+          value={failed}
+          about={share(failed)}
+          isBad={failed > 0}
+        />
         <Tile
           label={words.reply}
           href={list({ mouthToEarP95Gte: '0' })}
@@ -123,7 +137,8 @@ function Day({ enterprise, overview, day, isToday }: DayProps) {
               <li key={reason}>
                 <Icon name="warn" />
                 <div class="grow">
-                  <strong>{endedWords[reason] ?? reason}</strong> <span class="soft number">× {count}</span>
+                  <strong>{endedWords[reason] ?? reason}</strong>{' '}
+                  {count === null ? null : <span class="soft number">× {count}</span>}
                   {since === null ? null : (
                     <span class="soft">
                       {' '}

@@ -6,12 +6,12 @@ import { useState } from 'preact/hooks';
 import { type Link, readLink, takeLink } from '../../api/accounts.ts';
 import { linkWords as words } from '../../texts/en/shell.ts';
 import { go, to } from '../../ui/address.ts';
+import { wordsOf } from '../../ui/error-words.ts';
 import { Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Gate } from '../../ui/gate.tsx';
 import { useLoad } from '../../ui/load.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
-import { wordsOf } from '../../ui/error-words.ts';
 
 export function LinkPage({ token }: { token: string }) {
   const link = useLoad(() => readLink(token), [token]);

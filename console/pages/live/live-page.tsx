@@ -34,7 +34,9 @@ export function LivePage({ enterprise }: { enterprise: string }) {
   const wanted = typed.trim().toLowerCase();
   const shown = calls
     .filter((one) =>
-      [one.name, one.to, one.agentName ?? '', one.lastWords?.text ?? ''].some((text) => text.toLowerCase().includes(wanted)),
+      [one.name, one.to, one.agentName ?? '', one.lastWords?.text ?? ''].some((text) =>
+        text.toLowerCase().includes(wanted),
+      ),
     )
     .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
   return (
@@ -95,13 +97,13 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
           <CallStatus status={call.status} />
         ) : (
           <Badge tone={call.state === 'speaking' ? 'accent' : call.state === 'thinking' ? 'warn' : 'busy'}>
-            {words.states[call.state] ?? call.state}
+            {call.mutedAgent ? words.muted : (words.states[call.state] ?? call.state)}
           </Badge>
         )}
       </div>
       <div role="cell">
         <a class="over" href={to(['w', enterprise, 'call', call.callUuid])}>
-          <Words>{whoOf({ ...call, fromNumber: call.fromNumber ?? '' })}</Words>
+          <Words>{whoOf({ ...call, fromNumber: call.from })}</Words>
         </a>
       </div>
       <div role="cell" class="soft">
@@ -122,9 +124,7 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
         {replyMs === null ? <span class="soft">–</span> : msWords(replyMs)}
       </div>
       <div role="cell" class="above">
-        {mayStop ? (
-          <HangUp run={() => clientOf(enterprise).hangUp({ callUuid: call.callUuid })} isQuiet />
-        ) : null}
+        {mayStop ? <HangUp run={() => clientOf(enterprise).hangUp({ callUuid: call.callUuid })} isQuiet /> : null}
       </div>
     </>
   );

@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks';
 import { ParleyError } from '../../../clients/typescript/src/parley-error.ts';
 import { signIn } from '../../api/accounts.ts';
 import { isFirstUserMissing } from '../../api/session.ts';
-import { signInWords as words } from '../../texts/en/shell.ts';
-import { CopyBox } from '../../ui/copy.tsx';
 import { common } from '../../texts/en/common.ts';
+import { signInWords as words } from '../../texts/en/shell.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyBox } from '../../ui/copy.tsx';
 import { wordsOf } from '../../ui/error-words.ts';
 import { Text } from '../../ui/field.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Gate } from '../../ui/gate.tsx';
 import { Notice } from '../../ui/notice.tsx';
 

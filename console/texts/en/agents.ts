@@ -17,7 +17,10 @@ export const agents = {
   deleteAction: 'Take out of use',
   deleteAsk: 'It gets no new calls. Calls that run go on, and the call log keeps its name.',
   deleted: 'The agent is out of use',
-  directions: { outbound: 'Calling out', inbound: 'Being called', web: 'The web', any: 'Everything' } as Record<string, string>,
+  directions: { outbound: 'Calling out', inbound: 'Being called', web: 'The web', any: 'Everything' } as Record<
+    string,
+    string
+  >,
   draft: 'What you changed is kept in this window until you save it.',
   discard: 'Discard my changes',
   editor: 'Definition',
@@ -68,8 +71,10 @@ export const agents = {
   tryTalk: 'Talk',
   tryText: 'Type',
   tryType: 'Type what a caller would say',
-  tryWrongOrigin: (origin: string) => `The key does not allow this page. Add ${origin} to its origins in Settings, Web Embed.`,
+  tryWrongOrigin: (origin: string) =>
+    `The key does not allow this page. Add ${origin} to its origins in Settings, Web Embed.`,
   versionColumns: { version: 'Version', made: 'Stored', state: 'State', actions: 'Actions' },
-  versionOf: (version: number, latest: number) => (version === latest ? `Version ${version}` : `Version ${version} of ${latest}`),
+  versionOf: (version: number, latest: number) =>
+    version === latest ? `Version ${version}` : `Version ${version} of ${latest}`,
   warnings: 'Stored, and likely not what was meant',
 };

@@ -88,7 +88,8 @@ export const calls = {
   count: (shown: number) => `${shown} ${shown === 1 ? 'call' : 'calls'}`,
   countOrMore: (shown: number) => `${shown} calls so far; more come as you scroll`,
   empty: 'No calls yet',
-  emptyHint: 'Calls appear here from the moment they are placed. POST /api/outbound-call places one, and so does “Call now” at a lead.',
+  emptyHint:
+    'Calls appear here from the moment they are placed. POST /api/outbound-call places one, and so does “Call now” at a lead.',
   export: 'Export',
   exportCsv: 'As CSV, for spreadsheets',
   exportNdjson: 'As NDJSON, for programs',

@@ -29,7 +29,12 @@ export const home = {
   webhooksWaiting: (count: number) => `${count} waiting`,
   yesterday: 'Day before',
   nextDay: 'Day after',
-  where: { agent: 'agents', line: 'settings/lines', webhook: 'settings/webhooks', key: 'settings/keys' } as Record<string, string>,
+  where: {
+    agent: 'agents',
+    line: 'settings/lines',
+    webhook: 'settings/webhooks',
+    key: 'settings/keys',
+  } as Record<string, string>,
   goThere: 'Set it up',
 };
 
@@ -47,6 +52,7 @@ export const live = {
   empty: 'No call is in progress',
   emptyHint: 'Calls appear here as soon as they are placed, and their words as they are said.',
   list: 'Calls in progress',
+  muted: 'Muted',
   lost: 'The line to the service is lost. What you see may be old; it catches up by itself.',
   open: 'Up to date',
   search: 'Search calls in progress',

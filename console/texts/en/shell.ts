@@ -40,7 +40,8 @@ export const signInWords = {
   noUserHint:
     'The first person comes by a one-time link. npm start prints it where the service runs; this makes another one:',
   command: 'npx parley user link',
-  forgot: 'Forgot it? An owner of your workspace, or npx parley user reset where the service runs, makes a link for a new one.',
+  forgot:
+    'Forgot it? An owner of your workspace, or npx parley user reset where the service runs, makes a link for a new one.',
 };
 
 export const linkWords = {
