@@ -109,7 +109,7 @@ interface Cell {
 }
 
 function cells(): Cell[] {
-  return OPERATIONS.filter(({ scope }) => scope !== null && scope !== 'operator').flatMap((operation) => {
+  return OPERATIONS.filter(({ scope }) => scope !== null && scope !== 'operator' && scope !== 'person').flatMap((operation) => {
     const fields: [Where, string][] = [
       ...Object.keys(operation.params?.shape ?? {}).map((name): [Where, string] => ['path', name]),
       ...Object.keys(operation.query?.shape ?? {}).map((name): [Where, string] => ['query', name]),
