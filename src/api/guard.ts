@@ -57,7 +57,8 @@ export function createGuard(deps: {
   operator: onRequestAsyncHookHandler;
 }): Guard {
   return (need) => {
-    if (need === 'person') throw new Error('A key is no person: such a route is registered with the guard of the console.');
+    if (need === 'person')
+      throw new Error('A key is no person: such a route is registered with the guard of the console.');
     return need === 'operator' ? deps.operator : createKeyGuard(deps, need);
   };
 }

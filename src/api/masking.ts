@@ -24,9 +24,7 @@ export function maskedText(text: string, { hears }: Masking): string {
   // Nothing in a signed address is a number, and a changed one leads nowhere.
   const parts = text.split(RECORDING);
   const addresses = text.match(RECORDING) ?? [];
-  return parts
-    .map((part, index) => withoutNumbers(part) + (hears ? (addresses[index] ?? '') : ''))
-    .join('');
+  return parts.map((part, index) => withoutNumbers(part) + (hears ? (addresses[index] ?? '') : '')).join('');
 }
 
 const withoutNumbers = (text: string): string =>
@@ -51,7 +49,8 @@ export function maskedValue(value: unknown, masking: Masking): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, maskedValue(inner, masking)]));
 }
 
-export const maskedJson = (text: string, masking: Masking): string => JSON.stringify(maskedValue(JSON.parse(text), masking));
+export const maskedJson = (text: string, masking: Masking): string =>
+  JSON.stringify(maskedValue(JSON.parse(text), masking));
 
 /** Server-sent events, whole: each `data` line is JSON. */
 export function maskedStream(text: string, masking: Masking): string {
@@ -61,6 +60,8 @@ export function maskedStream(text: string, masking: Masking): string {
 /** Names of the filters that look for a number. */
 export function numberFilters(query: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(query)
-    .filter(([name, value]) => NUMBER_FILTER.test(name) && String(value).replace(/\D/g, '').length > MOST_DIGITS_LOOKED_FOR)
+    .filter(
+      ([name, value]) => NUMBER_FILTER.test(name) && String(value).replace(/\D/g, '').length > MOST_DIGITS_LOOKED_FOR,
+    )
     .map(([name]) => name);
 }

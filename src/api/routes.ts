@@ -89,11 +89,7 @@ export function registerRoutes(app: FastifyInstance, guards: { keys: Guard; peop
 }
 
 /** Those that take a key, or a person who may the same. */
-function registerOperations(
-  app: FastifyInstance,
-  guard: Guard,
-  deps: RouteDeps & { uploadRoom: UploadRoom },
-): void {
+function registerOperations(app: FastifyInstance, guard: Guard, deps: RouteDeps & { uploadRoom: UploadRoom }): void {
   registerOutboundCall(app, guard, deps);
   registerCallList(app, guard, deps);
   registerCalls(app, guard, deps);

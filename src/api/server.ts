@@ -12,6 +12,7 @@ import type { LimitStore } from '../limits/limit-store.ts';
 import { purgeLimits } from '../limits/postgres-store.ts';
 import type { AnsweredRequest } from '../metrics/control-metrics.ts';
 import { purgeCallRefusals } from '../overview/call-refusals.ts';
+import type { Database } from '../store/database.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
 import { createSweeper } from '../store/sweeper.ts';
 import { purgeUserSessions } from '../users/sessions.ts';
@@ -120,7 +121,7 @@ function purgeHourly(
   { clock, database, log }: Pick<ApiDeps, 'clock' | 'database' | 'log'>,
 ): void {
   let closed = false;
-  const purges = {
+  const purges: Record<string, (database: Database, isOver: () => boolean) => Promise<unknown>> = {
     purgeIdempotencyKeys,
     purgeLimits,
     purgePastCredentials,

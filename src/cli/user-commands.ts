@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { readRuntimeFile } from '../config/operator-settings.ts';
 import { OperatorError } from '../errors/operator-error.ts';
-import { addMember, changeMember, LastOwner, listMembers, type Member, removeMember, roleOf } from '../users/memberships.ts';
+import {
+  addMember,
+  changeMember,
+  LastOwner,
+  listMembers,
+  type Member,
+  removeMember,
+  roleOf,
+} from '../users/memberships.ts';
 import { linkAddress, makeFirstUserLink, makeLink, type NewLink } from '../users/one-time-links.ts';
 import { removeOneTimePassword } from '../users/one-time-password.ts';
 import { listPeople, personMustExist, removePerson, setOperator } from '../users/people.ts';
@@ -12,7 +20,9 @@ import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, dateText, table } from './command-io.ts';
 
 export function addUserCommands(program: Command, io: CommandIo): void {
-  const user = program.command('user').description('people of the console: their roles, and links by which they come in');
+  const user = program
+    .command('user')
+    .description('people of the console: their roles, and links by which they come in');
 
   user
     .command('link')
@@ -51,7 +61,12 @@ export function addUserCommands(program: Command, io: CommandIo): void {
         return io.print(members, table(['E-MAIL', 'NAME', 'ROLE', 'STATE', 'SEEN'], rows, 'There is nobody.'));
       }
       const people = await listPeople(io.database());
-      const rows = people.map((one) => [one.email, one.name, one.isOperator ? 'operator' : '-', dateText(one.createdAt)]);
+      const rows = people.map((one) => [
+        one.email,
+        one.name,
+        one.isOperator ? 'operator' : '-',
+        dateText(one.createdAt),
+      ]);
       io.print(people, table(['E-MAIL', 'NAME', 'OPERATOR', 'SINCE'], rows, 'There is nobody; see: parley user link'));
     });
 
@@ -114,7 +129,8 @@ export function addUserCommands(program: Command, io: CommandIo): void {
     });
 }
 
-const workspaceOf = async (io: CommandIo, slug: string): Promise<string> => (await findWorkspace(io.database(), slug)).id;
+const workspaceOf = async (io: CommandIo, slug: string): Promise<string> =>
+  (await findWorkspace(io.database(), slug)).id;
 
 function printLink(io: CommandIo, { token, expiresAt }: NewLink, head: string): void {
   const { PUBLIC_URL } = io.terminal.environment;

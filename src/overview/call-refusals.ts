@@ -70,7 +70,8 @@ export function createCallRefusals(deps: {
       const quarterMs = Math.floor(nowMs / QUARTER_MS) * QUARTER_MS;
       const name = `${workspaceId} ${quarterMs} ${code}`;
       const known = counted.get(name);
-      if (known === undefined) counted.set(name, { workspaceId, quarterMs, code, count: 1, firstMs: nowMs, lastMs: nowMs });
+      if (known === undefined)
+        counted.set(name, { workspaceId, quarterMs, code, count: 1, firstMs: nowMs, lastMs: nowMs });
       else Object.assign(known, { count: known.count + 1, lastMs: nowMs });
     },
     start: () => sweeper.start(STORE_EVERY_MS),

@@ -154,7 +154,9 @@ export function createLiveBoard(deps: {
   return {
     hasRoom(workspaceId, holder) {
       const streams = [...(watched.get(workspaceId)?.streams ?? [])];
-      return streams.length < MOST_OF_A_WORKSPACE && streams.filter((one) => one.holder === holder).length < MOST_OF_A_HOLDER;
+      return (
+        streams.length < MOST_OF_A_WORKSPACE && streams.filter((one) => one.holder === holder).length < MOST_OF_A_HOLDER
+      );
     },
     open(options) {
       const stream: Looking = {

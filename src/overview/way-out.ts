@@ -11,7 +11,8 @@ const BY_FAULT: Readonly<Record<string, string>> = {
 
 /** `code`: an error code, or the reason with which a call ended. */
 export function wayOutOf(code: string): string {
-  if (CARRIER_REFUSAL_CODES.includes(code as EndedReason)) return BY_FAULT[ENDED_REASONS[code as EndedReason].fault] ?? '';
+  if (CARRIER_REFUSAL_CODES.includes(code as EndedReason))
+    return BY_FAULT[ENDED_REASONS[code as EndedReason].fault] ?? '';
   return ERROR_CODES.includes(code as ErrorCode) ? meaningOf(code as ErrorCode) : '';
 }
 

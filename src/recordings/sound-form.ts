@@ -12,7 +12,7 @@ export interface SoundForm {
   format: (typeof FORMATS)[number] | 'peaks';
 }
 
-export const STORED_FORM: SoundForm = { variant: 'stereo', format: 'ogg' };
+export const STORED_FORM = { variant: 'stereo', format: 'ogg' } as const satisfies SoundForm;
 
 export function isStored({ variant, format }: SoundForm): boolean {
   return variant === STORED_FORM.variant && format === STORED_FORM.format;

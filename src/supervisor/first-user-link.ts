@@ -3,8 +3,8 @@
  * The link goes to a terminal alone, as a log would keep it; elsewhere the command is named that makes one.
  */
 import { openDatabase } from '../store/database.ts';
-import { hasAnybody } from '../users/people.ts';
 import { linkAddress, makeFirstUserLink } from '../users/one-time-links.ts';
+import { hasAnybody } from '../users/people.ts';
 
 export async function sayConsole(of: {
   databaseUrl: string;

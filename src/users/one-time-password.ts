@@ -20,7 +20,14 @@ export interface OneTimePasswordDeps {
 }
 
 const totpOf = (secret: string, label = ''): TOTP =>
-  new TOTP({ issuer: 'Parley', label, algorithm: 'SHA1', digits: 6, period: STEP_SECONDS, secret: Secret.fromBase32(secret) });
+  new TOTP({
+    issuer: 'Parley',
+    label,
+    algorithm: 'SHA1',
+    digits: 6,
+    period: STEP_SECONDS,
+    secret: Secret.fromBase32(secret),
+  });
 
 /** A new secret, which holds once `confirmOneTimePassword` has seen a code of it. Null: a confirmed one is there. */
 export async function beginOneTimePassword(

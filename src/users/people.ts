@@ -91,7 +91,9 @@ export async function setOperator(
     const person = await personMustExist(tx, args.email);
     if (person.isOperator === args.isOperator) return person;
     await tx.query('UPDATE users SET is_operator = $2 WHERE id = $1', [person.id, args.isOperator]);
-    await tx.query('UPDATE user_sessions SET revoked_at = now() WHERE user_id = $1 AND revoked_at IS NULL', [person.id]);
+    await tx.query('UPDATE user_sessions SET revoked_at = now() WHERE user_id = $1 AND revoked_at IS NULL', [
+      person.id,
+    ]);
     await recordAudit(tx, {
       workspaceId: null,
       by: args.by,

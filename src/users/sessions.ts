@@ -89,9 +89,7 @@ export async function readSession(
   enterprise: string | null,
 ): Promise<SignedIn | null> {
   if (!isToken(token)) return null;
-  const [row] = await database.query<
-    Person & MembershipRow & { sessionId: string; expiresAt: Date; isNoted: boolean }
-  >(
+  const [row] = await database.query<Person & MembershipRow & { sessionId: string; expiresAt: Date; isNoted: boolean }>(
     `SELECT ${PERSON_COLUMNS}, s.id AS "sessionId", s.expires_at AS "expiresAt",
             s.seen_at > now() - interval '1 minute' AS "isNoted", ${MEMBERSHIP}
      FROM user_sessions s JOIN users u ON u.id = s.user_id AND u.removed_at IS NULL

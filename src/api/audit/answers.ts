@@ -13,7 +13,9 @@ export const auditAnswer = z
           at: time,
           actor: z
             .string()
-            .describe('`key:` and its public id, `user:` and the id of a person, `cli:` and a name, or `system:` and a part'),
+            .describe(
+              '`key:` and its public id, `user:` and the id of a person, `cli:` and a name, or `system:` and a part',
+            ),
           actorName: z.string().nullable().describe('What a person is called'),
           action: z.string(),
           target: z.string(),

@@ -3,9 +3,9 @@
  * `routes.ts`, in a scope of its own.
  */
 import type { FastifyInstance } from 'fastify';
+import type { CallRefusals } from '../../overview/call-refusals.ts';
 import type { Guard } from '../guard.ts';
 import type { RecordingRouteDeps } from '../recordings/recording-routes.ts';
-import type { CallRefusals } from '../../overview/call-refusals.ts';
 import { registerMe } from './me-routes.ts';
 import { countRefusals, type OverviewRouteDeps, registerLive, registerOverview } from './overview-routes.ts';
 import { registerPeaks } from './peaks-route.ts';

@@ -73,7 +73,10 @@ export function registerMe(app: FastifyInstance, guard: Guard, deps: SessionRout
     async handler(request, reply) {
       const { id } = personAt(request);
       const { current, password: wanted } = request.body;
-      await refusing('user_not_found', Promise.resolve().then(() => checkPassword(wanted)));
+      await refusing(
+        'user_not_found',
+        Promise.resolve().then(() => checkPassword(wanted)),
+      );
       await mustKnow(request, current);
       const hash = await unlessBusy(deps.hashing.hash(wanted));
       await database.transaction(async (tx) => {

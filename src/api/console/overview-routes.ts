@@ -55,7 +55,8 @@ export function registerOverview(app: FastifyInstance, guard: Guard, deps: Overv
     id: 'readOverview',
     tag: 'Console',
     summary: 'What happens now, how a day went, and why nothing is dialled',
-    description: 'Rates are of calls that are over. `notDialled` counts requests that made no call, and calls that the carrier refused.',
+    description:
+      'Rates are of calls that are over. `notDialled` counts requests that made no call, and calls that the carrier refused.',
     scope: 'person',
     right: 'calls:read',
     params: workspaceParams,
@@ -70,7 +71,9 @@ export function registerOverview(app: FastifyInstance, guard: Guard, deps: Overv
       const refusals = await readCallRefusals(database, of);
       const admission = deps.admission.state();
       const notDialled = [
-        ...(admission === 'open' ? [] : [{ reason: admission, count: null, since: null, wayOut: wayOutOf(NOT_OPEN[admission]) }]),
+        ...(admission === 'open'
+          ? []
+          : [{ reason: admission, count: null, since: null, wayOut: wayOutOf(NOT_OPEN[admission]) }]),
         ...refusals.map(({ code, count, since }) => ({ reason: code, count, since, wayOut: wayOutOf(code) })),
         ...reasons
           .filter(({ reason }) => isOurs(reason))
@@ -117,7 +120,8 @@ export function registerLive(app: FastifyInstance, guard: Guard, deps: OverviewR
         throw new Refusal('event_stream_limit', { retryAfterSeconds: RETRY_SECONDS });
       }
       beginEventStream(reply);
-      const shown = (data: object): unknown => (masking === null ? data : maskedValue(JSON.parse(JSON.stringify(data)), masking));
+      const shown = (data: object): unknown =>
+        masking === null ? data : maskedValue(JSON.parse(JSON.stringify(data)), masking);
       const end = board.open({
         ...{ workspaceId, holder, address: request.ip ?? 'local' },
         write: (event, data) => writeText(reply.raw, `event: ${event}\ndata: ${JSON.stringify(shown(data))}\n\n`),

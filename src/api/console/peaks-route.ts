@@ -46,10 +46,7 @@ export function registerPeaks(app: FastifyInstance, guard: Guard, deps: Omit<Rec
       if (made === null) throw new Refusal('recording_not_ready');
       try {
         const pieces = await toldAsRefusal(() => wholeOf(made));
-        return reply
-          .type('application/json; charset=utf-8')
-          .serializer(String)
-          .send(Buffer.concat(pieces).toString());
+        return reply.type('application/json; charset=utf-8').serializer(String).send(Buffer.concat(pieces).toString());
       } finally {
         await made.close();
       }

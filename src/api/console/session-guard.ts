@@ -4,7 +4,7 @@
  * the route names. A workspace that the person is not in is as one that is not there. Nothing is kept between requests:
  * what is revoked or taken away holds at once.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { VOUCHED_HEADER, vouchedByKey } from '../../../media/contract/vouched.ts';
 import { rateNames } from '../../limits/limit-names.ts';
 import type { LimitStore } from '../../limits/limit-store.ts';
@@ -39,7 +39,8 @@ export function createSessionGuard(deps: { database: Database; limitStore: Limit
     await countRequest(deps.limitStore, { rate: { name: rateNames.person(person.id), ...RATE } }, reply);
     request.signedIn = signedIn;
     if (need === 'operator') {
-      if (!person.isOperator) throw new Refusal('operator_only', { message: 'Only operators of the service may do this' });
+      if (!person.isOperator)
+        throw new Refusal('operator_only', { message: 'Only operators of the service may do this' });
       request.operator = `user:${person.id}`;
     }
     if (enterprise === null) return;

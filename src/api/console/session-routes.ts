@@ -33,7 +33,11 @@ const password = z.string().min(1).max(1024);
 const token = z.string().max(200).meta({ description: 'What stands behind `#/link/`' });
 
 export const signInBody = z
-  .strictObject({ email, password, code: z.string().max(20).optional().meta({ description: 'Of the authenticator app' }) })
+  .strictObject({
+    email,
+    password,
+    code: z.string().max(20).optional().meta({ description: 'Of the authenticator app' }),
+  })
   .meta({ id: 'SignIn' });
 export const linkBody = z.strictObject({ token }).meta({ id: 'LinkToken' });
 export const takeLinkBody = z
@@ -84,14 +88,15 @@ export function registerSession(app: FastifyInstance, guard: Guard, deps: Sessio
     id: 'signIn',
     tag: 'Console',
     summary: 'Sign in',
-    description: 'The session is a cookie that scripts cannot read, and that nothing but paths below `/api/console/` takes.',
+    description:
+      'The session is a cookie that scripts cannot read, and that nothing but paths below `/api/console/` takes.',
     scope: null,
     body: signInBody,
     onRequest: fromHere(deps),
     answers: { 204: nothing('Signed in.', SET_COOKIE) },
     errors: [
-      ...['cross_site_request', 'insecure_address', 'wrong_credentials', 'second_factor_needed'] as const,
-      ...['sign_in_limit', 'sign_in_busy', 'invalid_request'] as const,
+      ...(['cross_site_request', 'insecure_address', 'wrong_credentials', 'second_factor_needed'] as const),
+      ...(['sign_in_limit', 'sign_in_busy', 'invalid_request'] as const),
     ],
     async handler(request, reply) {
       const answer = await unlessBusy(signIn(deps, { ...request.body, ...cameFrom(request) }));
@@ -156,8 +161,8 @@ export function registerSession(app: FastifyInstance, guard: Guard, deps: Sessio
     onRequest: fromHere(deps),
     answers: { 204: nothing('The password is set.', SET_COOKIE) },
     errors: [
-      ...['cross_site_request', 'insecure_address', 'link_not_found', 'already_exists', 'sign_in_busy'] as const,
-      ...['invalid_request', 'setting_refused'] as const,
+      ...(['cross_site_request', 'insecure_address', 'link_not_found', 'already_exists', 'sign_in_busy'] as const),
+      ...(['invalid_request', 'setting_refused'] as const),
     ],
     async handler(request, reply) {
       const from = cameFrom(request);
@@ -194,7 +199,9 @@ export async function unlessBusy<Result>(work: Promise<Result>): Promise<Result>
   try {
     return await work;
   } catch (error) {
-    throw error instanceof PasswordsBusy ? new Refusal('sign_in_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS }) : error;
+    throw error instanceof PasswordsBusy
+      ? new Refusal('sign_in_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
+      : error;
   }
 }
 

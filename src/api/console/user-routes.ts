@@ -44,7 +44,9 @@ export const newUserBody = z
     hears: hears.default(false),
   })
   .meta({ id: 'NewUser' });
-export const userChangeBody = z.strictObject({ role: role.optional(), hears: hears.optional() }).meta({ id: 'UserChange' });
+export const userChangeBody = z
+  .strictObject({ role: role.optional(), hears: hears.optional() })
+  .meta({ id: 'UserChange' });
 
 export function registerUsers(
   app: FastifyInstance,

@@ -16,7 +16,8 @@ export const TAGS = {
   Settings: 'The settings of the application: agents, lines, keys, web pages, limits.',
   Operator: "Workspaces and their API access, with an operator's key.",
   Web: 'Voice on web pages.',
-  Console: 'For the console, by people who are signed in. The other operations are theirs too, below `/api/console/w/{enterprise}/` and `/api/console/operator/`.',
+  Console:
+    'For the console, by people who are signed in. The other operations are theirs too, below `/api/console/w/{enterprise}/` and `/api/console/operator/`.',
   Service: 'For probes and people.',
 } as const;
 

@@ -66,6 +66,7 @@ export const CONSOLE_CODES = {
   wrong_code: {
     status: 400,
     message: 'The code is wrong',
-    meaning: 'It is none of the authenticator app, or was used; look at the clock of the device, and take the next one.',
+    meaning:
+      'It is none of the authenticator app, or was used; look at the clock of the device, and take the next one.',
   },
 } as const satisfies Record<string, CodeFacts>;

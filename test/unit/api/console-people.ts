@@ -35,7 +35,11 @@ export async function signedIn(
     await database.query('UPDATE memberships SET role = $2, hears = $3 WHERE user_id = $1', [person.id, role, hears]);
   }
   if (isOperator) await database.query('UPDATE users SET is_operator = true WHERE id = $1', [person.id]);
-  const { token, sessionId } = await createSession(database, { userId: person.id, address: '127.0.0.1', agent: 'test' });
+  const { token, sessionId } = await createSession(database, {
+    userId: person.id,
+    address: '127.0.0.1',
+    agent: 'test',
+  });
   const cookie = `parley-local=${token}`;
   return { person, sessionId, cookie, ask: (method, path, options) => askAs(api, cookie, method, path, options) };
 }

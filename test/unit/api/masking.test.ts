@@ -45,7 +45,8 @@ describe('numbers', () => {
 });
 
 describe('addresses of recordings', () => {
-  const url = 'https://voice.example.com/api/developer/recordings/01993c4e-1234-7567-8901-234567890123?expires=1764000000&signature=a-b_c';
+  const url =
+    'https://voice.example.com/api/developer/recordings/01993c4e-1234-7567-8901-234567890123?expires=1764000000&signature=a-b_c';
 
   it('are whole for those who hear, and gone for others', () => {
     expect(maskedText(url, { hears: true })).toBe(url);
@@ -55,7 +56,14 @@ describe('addresses of recordings', () => {
 
 describe('filters', () => {
   it('that look for digits are named, others not', () => {
-    const query = { to: '+1415', q: 'refund 12', from: 'a', agentId: '01993c4e-1234-7567-8901-234567890123', 'metadata.order': '1234', createdAfter: '2026-11-23' };
+    const query = {
+      to: '+1415',
+      q: 'refund 12',
+      from: 'a',
+      agentId: '01993c4e-1234-7567-8901-234567890123',
+      'metadata.order': '1234',
+      createdAfter: '2026-11-23',
+    };
     expect(numberFilters(query)).toEqual(['to', 'metadata.order']);
   });
 });

@@ -15,14 +15,14 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 async function parley(...parameters: string[]): Promise<{ code: number; said: string }> {
-  let said = '';
+  const heard: string[] = [];
   const code = await runCli(parameters, {
     environment: { DATABASE_URL: test.connectionString, USER: 'op', PUBLIC_URL: 'https://voice.example.com/' },
-    write: (text) => void (said += text),
-    writeError: (text) => void (said += text),
+    write: (text) => void heard.push(text),
+    writeError: (text) => void heard.push(text),
     readInput: async () => '',
   });
-  return { code, said };
+  return { code, said: heard.join('') };
 }
 
 const tokenIn = (text: string): string => /\/console\/#\/link\/([\w-]{43})/.exec(text)?.[1] ?? '';
@@ -30,7 +30,12 @@ const tokenIn = (text: string): string => /\/console\/#\/link\/([\w-]{43})/.exec
 async function said(isTerminal: boolean): Promise<string[]> {
   const lines: string[] = [];
   const { connectionString: databaseUrl } = test;
-  await sayConsole({ databaseUrl, publicUrl: 'http://127.0.0.1:8080', isTerminal, log: (line) => void lines.push(line) });
+  await sayConsole({
+    databaseUrl,
+    publicUrl: 'http://127.0.0.1:8080',
+    isTerminal,
+    log: (line) => void lines.push(line),
+  });
   return lines;
 }
 
@@ -56,10 +61,25 @@ describe('parley user', () => {
     expect(await said(true)).toEqual([]);
     expect(await parley('user', 'link')).toMatchObject({ code: 1 });
 
-    const made = await parley('user', 'create', 'acme', '--email', 'jo@example.com', '--name', 'Jo', '--role', 'supervisor');
+    const made = await parley(
+      'user',
+      'create',
+      'acme',
+      '--email',
+      'jo@example.com',
+      '--name',
+      'Jo',
+      '--role',
+      'supervisor',
+    );
     expect(made.code, made.said).toBe(0);
-    expect(await readLink(test.database, tokenIn(made.said))).toMatchObject({ purpose: 'invitation', email: 'jo@example.com' });
-    expect((await parley('user', 'create', 'acme', '--email', 'x@example.com', '--name', 'X', '--role', 'king')).said).toContain('owner, admin');
+    expect(await readLink(test.database, tokenIn(made.said))).toMatchObject({
+      purpose: 'invitation',
+      email: 'jo@example.com',
+    });
+    expect(
+      (await parley('user', 'create', 'acme', '--email', 'x@example.com', '--name', 'X', '--role', 'king')).said,
+    ).toContain('owner, admin');
     expect((await parley('user', 'list', 'acme')).said).toMatch(/jo@example\.com +Jo +supervisor +invited/);
     expect((await parley('user', 'list')).said).toMatch(/ann@example\.com +Ann +operator/);
     expect((await parley('user', 'role', 'acme', 'jo@example.com', 'admin')).said).toContain('admin');
@@ -71,7 +91,9 @@ describe('parley user', () => {
     expect((await parley('user', 'remove', 'jo@example.com')).code).toBe(0);
     expect(await findPerson(test.database, 'jo@example.com')).toBeNull();
     expect((await parley('user', 'remove', 'jo@example.com')).said).toContain('There is no user');
-    const rows = await test.database.query<{ actor: string }>(`SELECT actor FROM audit_log WHERE action LIKE 'user.%' AND actor NOT LIKE 'user:%'`);
+    const rows = await test.database.query<{ actor: string }>(
+      `SELECT actor FROM audit_log WHERE action LIKE 'user.%' AND actor NOT LIKE 'user:%'`,
+    );
     expect(new Set(rows.map(({ actor }) => actor))).toEqual(new Set(['cli:op']));
   });
 });

@@ -56,7 +56,7 @@ function watch(board: LiveBoard, holder = 'one', slow?: Promise<void>) {
 /** The next look is asked for once the last one is over. */
 async function look(clock: VirtualClock): Promise<void> {
   while (clock.pendingTimers === 0) await turn();
-  await clock.advance(250);
+  clock.advanceMs(250);
   while (clock.pendingTimers === 0) await turn();
 }
 
@@ -86,7 +86,9 @@ describe('the live board', () => {
     expect(watcher.sent[0]!.data.calls).toHaveLength(1);
 
     const second = await api.insertCall(api.acme);
-    await api.database.query(`UPDATE calls SET status = 'in_progress', answered_at = now() WHERE call_uuid = $1`, [first]);
+    await api.database.query(`UPDATE calls SET status = 'in_progress', answered_at = now() WHERE call_uuid = $1`, [
+      first,
+    ]);
     await happens(first, 'speech', { who: 'agent', phase: 'start' });
     await happens(first, 'turn', { turn: { role: 'agent', heardText: 'Hello <b>there</b>' } });
     await happens(first, 'latency', { latency: { agentMs: 640 } });
@@ -158,7 +160,7 @@ describe('the live board', () => {
     rights.holds = false;
     for (let looks = 0; looks < 4 && !watcher.hasEnded(); looks++) {
       while (clock.pendingTimers === 0 && !watcher.hasEnded()) await turn();
-      await clock.advance(250);
+      clock.advanceMs(250);
     }
     while (clock.pendingTimers === 0 && !watcher.hasEnded()) await turn();
     expect(watcher.hasEnded()).toBe(true);

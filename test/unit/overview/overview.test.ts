@@ -28,8 +28,20 @@ describe('the overview of a day', () => {
     // As ids are made: of the time of the call.
     const uuid = (index: number) => `019d3a00-0000-7000-8000-00000000000${index}`;
     const rows = [
-      { ...ended, answered_at: at('10:00:01'), ended_at: at('10:01:00'), created_at: at('10:00:00'), latency: latency(700) },
-      { ...ended, answered_at: at('11:00:01'), ended_at: at('11:01:00'), created_at: at('11:00:00'), latency: latency(900) },
+      {
+        ...ended,
+        answered_at: at('10:00:01'),
+        ended_at: at('10:01:00'),
+        created_at: at('10:00:00'),
+        latency: latency(700),
+      },
+      {
+        ...ended,
+        answered_at: at('11:00:01'),
+        ended_at: at('11:01:00'),
+        created_at: at('11:00:00'),
+        latency: latency(900),
+      },
       { status: 'no_answer', ended_reason: 'busy', ended_at: at('12:00:10'), created_at: at('12:00:00') },
       { status: 'failed', ended_reason: 'carrier_auth', ended_at: at('13:00:10'), created_at: at('13:00:00') },
       // 23:30 in Berlin on the 29th, whose day has 23 hours; and after it.
@@ -56,7 +68,9 @@ describe('the overview of a day', () => {
     const { notSetUp, webhooks, disk } = await overview('');
     expect(notSetUp.map(({ what }: { what: string }) => what)).toEqual(['webhook']);
     expect([webhooks, disk]).toEqual([null, { freeBytes: 1, totalBytes: 2 }]);
-    await api.database.query('UPDATE phone_lines SET credentials_sealed = NULL WHERE workspace_id = $1', [api.acme.workspaceId]);
+    await api.database.query('UPDATE phone_lines SET credentials_sealed = NULL WHERE workspace_id = $1', [
+      api.acme.workspaceId,
+    ]);
     const whats = (await overview('')).notSetUp.map(({ what }: { what: string }) => what);
     expect(whats).toEqual(['line', 'webhook']);
   });
@@ -80,8 +94,12 @@ describe('the overview of a day', () => {
     api.admission = 'draining';
     const told = await overview('');
     api.admission = 'open';
-    expect(told.refusals).toMatchObject([{ code: 'blocked_suppressed', count: 4, message: 'Call blocked by compliance policy' }]);
-    expect(told.notDialled.map(({ reason, count }: { reason: string; count: number | null }) => [reason, count])).toEqual([
+    expect(told.refusals).toMatchObject([
+      { code: 'blocked_suppressed', count: 4, message: 'Call blocked by compliance policy' },
+    ]);
+    expect(
+      told.notDialled.map(({ reason, count }: { reason: string; count: number | null }) => [reason, count]),
+    ).toEqual([
       ['draining', null],
       ['blocked_suppressed', 4],
     ]);
@@ -94,8 +112,9 @@ describe('the overview of a day', () => {
 });
 
 describe('a way out', () => {
-  it('is there for what is ours, and what is the callee\'s is no reason', () => {
-    for (const code of ['carrier_auth', 'llm_error', 'no_media', 'concurrency_limit', 'overloaded']) expect(wayOutOf(code)).toMatch(/\.$/);
+  it("is there for what is ours, and what is the callee's is no reason", () => {
+    for (const code of ['carrier_auth', 'llm_error', 'no_media', 'concurrency_limit', 'overloaded'])
+      expect(wayOutOf(code)).toMatch(/\.$/);
     expect([isOurs('busy'), isOurs('carrier_auth'), isOurs('nonsense')]).toEqual([false, true, false]);
   });
 });

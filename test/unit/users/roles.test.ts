@@ -21,6 +21,12 @@ describe('roles', () => {
 
   it('a key that a person makes can have scopes that the person has, and no finer right', () => {
     expect(scopesAmong(rightsOf('owner', true))).toEqual(SCOPES);
-    expect(scopesAmong(rightsOf('supervisor', true))).toEqual(['calls:write', 'calls:read', 'leads:write', 'leads:read', 'agents:read']);
+    expect(scopesAmong(rightsOf('supervisor', true))).toEqual([
+      'calls:write',
+      'calls:read',
+      'leads:write',
+      'leads:read',
+      'agents:read',
+    ]);
   });
 });
