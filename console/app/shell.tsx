@@ -37,7 +37,7 @@ export function Shell({ session }: { session: Session }) {
   const Page = here === null ? undefined : PAGES[page];
   return (
     <div class="shell">
-      <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('.main h1')?.focus()}>
+      <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('.stage h1')?.focus()}>
         {words.skip}
       </button>
       <div class="top">
@@ -54,7 +54,7 @@ export function Shell({ session }: { session: Session }) {
       </div>
       <Side session={session} here={here} page={isOperators ? 'operator' : page} isOpen={isOpen} />
       {isOpen ? <button type="button" class="shade" aria-label={common.close} onClick={() => setOpen(false)} /> : null}
-      <main class="main">
+      <main class="stage">
         {isReachable.value ? null : (
           <div class="offline" role="status">
             <Icon name="warn" /> {common.offline}

@@ -27,8 +27,9 @@ export const endedAs = (reason: string | null): string => (reason === null ? 'â€
 
 /** Who was spoken to: the name where there is one, else the number or the page. */
 export function whoOf(call: { name: string; to: string; fromNumber: string; direction: string }): string {
-  const number = call.direction === 'inbound' ? call.fromNumber : call.to;
-  return call.name === '' || call.name === 'Customer' ? number.replace(/^web:/, '') : call.name;
+  if (call.name !== '' && call.name !== 'Customer') return call.name;
+  const numbers = call.direction === 'inbound' ? [call.fromNumber, call.to] : [call.to, call.fromNumber];
+  return (numbers.find((number) => number !== '') ?? call.name).replace(/^web:/, '');
 }
 
 /** Ends a call, after a question. `run` asks the service. */

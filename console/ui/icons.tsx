@@ -18,7 +18,7 @@ const PATHS = {
   down: 'm6 9 6 6 6-6',
   right: 'm9 6 6 6-6 6',
   left: 'm15 6-6 6 6 6',
-  more: 'M5 12h.01M12 12h.01M19 12h.01',
+  more: 'M5 11v2M4 12h2M12 11v2M11 12h2M19 11v2M18 12h2',
   play: 'M7 4.5v15l12-7.5-12-7.5Z',
   pause: 'M7 5v14M17 5v14',
   hangUp:

@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Difference } from '../../ui/difference.tsx';
 import type { KnownAgent } from './agent-view.tsx';
+import { asText } from './definition-text.ts';
 
 export function Conflict(props: {
   theirs: KnownAgent;
@@ -18,7 +19,7 @@ export function Conflict(props: {
     <Dialog title={words.conflict} isWide onClose={onClose}>
       <div class="stack">
         <p class="soft">{words.conflictHint(latestVersion)}</p>
-        <Difference before={JSON.stringify(definition, null, 2)} after={mine} label={words.conflict} />
+        <Difference before={asText(definition)} after={mine} label={words.conflict} />
         <div class="actions">
           <Button onPress={onTakeTheirs}>{words.takeTheirs}</Button>
           <Button kind="main" onPress={onKeepMine}>

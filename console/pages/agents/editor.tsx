@@ -15,9 +15,10 @@ import { toast } from '../../ui/toast.tsx';
 import type { KnownAgent } from './agent-view.tsx';
 import { Conflict } from './conflict.tsx';
 import { DefinitionForm } from './definition-form.tsx';
+import { asText } from './definition-text.ts';
 import { placeOf } from './json-place.ts';
 
-export const asText = (value: unknown): string => JSON.stringify(value, null, 2);
+
 
 export function parsed(text: string): Record<string, unknown> | null {
   try {
@@ -112,7 +113,7 @@ export function Editor(props: { enterprise: string; known: KnownAgent; onSaved()
       {conflict === null ? null : (
         <Conflict
           theirs={conflict}
-          mine={text}
+          mine={definition === null ? text : asText(definition)}
           onKeepMine={() => save(conflict.etag)}
           onTakeTheirs={() => {
             forget();

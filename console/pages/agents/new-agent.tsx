@@ -11,7 +11,8 @@ import { Icon } from '../../ui/icons.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { asText, DefinitionEditor, type Fault, faultsIn, parsed } from './editor.tsx';
+import { asText } from './definition-text.ts';
+import { DefinitionEditor, type Fault, faultsIn, parsed } from './editor.tsx';
 import { EXAMPLES } from './examples.ts';
 
 export function NewAgent({ enterprise }: { enterprise: string }) {

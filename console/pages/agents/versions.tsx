@@ -13,6 +13,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import type { KnownAgent } from './agent-view.tsx';
+import { asText } from './definition-text.ts';
 
 export function Versions(props: { enterprise: string; known: KnownAgent; onChange(): void }) {
   const { enterprise, known, onChange } = props;
@@ -85,8 +86,8 @@ function Compared({ enterprise, known, version }: { enterprise: string; known: K
     <Shown of={other}>
       {(before) => (
         <Difference
-          before={JSON.stringify(before, null, 2)}
-          after={JSON.stringify(definition, null, 2)}
+          before={asText(before)}
+          after={asText(definition)}
           label={words.compareWith(version)}
         />
       )}
