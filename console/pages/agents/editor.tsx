@@ -18,8 +18,6 @@ import { DefinitionForm } from './definition-form.tsx';
 import { asText } from './definition-text.ts';
 import { placeOf } from './json-place.ts';
 
-
-
 export function parsed(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -84,13 +84,7 @@ function Compared({ enterprise, known, version }: { enterprise: string; known: K
   );
   return (
     <Shown of={other}>
-      {(before) => (
-        <Difference
-          before={asText(before)}
-          after={asText(definition)}
-          label={words.compareWith(version)}
-        />
-      )}
+      {(before) => <Difference before={asText(before)} after={asText(definition)} label={words.compareWith(version)} />}
     </Shown>
   );
 }
