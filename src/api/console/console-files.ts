@@ -46,10 +46,9 @@ export function consolePolicy(publicUrl: string): string {
   ].join('; ');
 }
 
-export function registerConsoleFiles(app: FastifyInstance, { publicUrl }: { publicUrl: string }): void {
+export function registerConsoleFiles(app: FastifyInstance, deps: { publicUrl: string }): void {
   const route = routesOn(app, null);
   const folder = join(packageRoot(), 'dist', 'console');
-  const policy = consolePolicy(publicUrl);
   const parts = new Map<string, Promise<Buffer>>();
 
   const toConsole = async (_request: unknown, reply: FastifyReply) =>
@@ -86,7 +85,7 @@ export function registerConsoleFiles(app: FastifyInstance, { publicUrl }: { publ
       return reply
         .headers({
           ...SAFE,
-          'content-security-policy': policy,
+          'content-security-policy': consolePolicy(deps.publicUrl),
           'cross-origin-opener-policy': 'same-origin',
           'permissions-policy': 'microphone=(self), autoplay=(self), camera=(), geolocation=()',
           'cache-control': 'no-store',
