@@ -82,7 +82,8 @@ export async function signIn(deps: SignInDeps, asked: SignInAsked): Promise<Sign
       return { kind: 'wrong' };
     }
   }
-  for (const [name, rate] of [...bounds, [rateNames.signInPerson(named), OF_PERSON] as const]) {
+  const taken = isCalm ? [...bounds, [rateNames.signInPerson(named), OF_PERSON] as const] : bounds;
+  for (const [name, rate] of taken) {
     limitStore.giveBack(rateAsk(name, rate)).catch(() => {});
   }
   return { kind: 'in', token: await enter(database, person.id, asked) };

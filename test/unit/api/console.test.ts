@@ -395,8 +395,7 @@ describe('an analyst', () => {
     const analyst = await signedIn(api, 'analyst');
     const callUuid = await api.insertCall(api.acme, {
       name: 'Call +49 30 1234567',
-      metadata: { phone: '4155550199', order: 'A-1234567' },
-      transcript: 'agent: I call (415) 555-0177.',
+      metadata: { phone: '4155550199', order: 'A-1234567', note: 'I call (415) 555-0177.' },
       status: 'completed',
       ended_reason: 'user_hangup',
       ended_at: new Date().toISOString(),

@@ -68,11 +68,20 @@ describe('the overview of a day', () => {
     const { notSetUp, webhooks, disk } = await overview('');
     expect(notSetUp.map(({ what }: { what: string }) => what)).toEqual(['webhook']);
     expect([webhooks, disk]).toEqual([null, { freeBytes: 1, totalBytes: 2 }]);
-    await api.database.query('UPDATE phone_lines SET credentials_sealed = NULL WHERE workspace_id = $1', [
-      api.acme.workspaceId,
-    ]);
+    const line = `FROM phone_lines WHERE workspace_id = $1`;
+    const [{ sealed } = { sealed: null }] = await api.database.query<{ sealed: Buffer | null }>(
+      `SELECT credentials_sealed AS sealed ${line}`,
+      [api.acme.workspaceId],
+    );
+    const put = (credentials: Buffer | null) =>
+      api.database.query('UPDATE phone_lines SET credentials_sealed = $2 WHERE workspace_id = $1', [
+        api.acme.workspaceId,
+        credentials,
+      ]);
+    await put(null);
     const whats = (await overview('')).notSetUp.map(({ what }: { what: string }) => what);
     expect(whats).toEqual(['line', 'webhook']);
+    await put(sealed);
   });
 
   it('says why nothing is dialled: now, and of requests that made no call', async () => {
