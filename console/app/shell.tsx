@@ -40,7 +40,7 @@ export function Shell({ session }: { session: Session }) {
       <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('.stage h1')?.focus()}>
         {words.skip}
       </button>
-      <div class="top">
+      <header class="top">
         <button
           type="button"
           class="button quiet bare"
@@ -51,7 +51,7 @@ export function Shell({ session }: { session: Session }) {
           <Icon name="menu" size={20} />
         </button>
         <span>{here?.name ?? words.product}</span>
-      </div>
+      </header>
       <Side session={session} here={here} page={isOperators ? 'operator' : page} isOpen={isOpen} />
       {isOpen ? <button type="button" class="shade" aria-label={common.close} onClick={() => setOpen(false)} /> : null}
       <main class="stage">

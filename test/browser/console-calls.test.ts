@@ -48,9 +48,9 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     const { acme, database } = rig.api;
     await database.query(
       `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, to_number, from_number, name, request_id,
-                          status, carrier, created_at)
-       SELECT gen_random_uuid(), $1, $2, 1, $3, '+14155550123', '+14155550100', 'Caller ' || n, 'r', 'completed', 'plivo',
-              now() - interval '1 day' - n * interval '1 second' FROM generate_series(1, ${MANY}) AS n`,
+                          status, ended_reason, carrier, created_at, ended_at)
+       SELECT gen_random_uuid(), $1, $2, 1, $3, '+14155550123', '+14155550100', 'Caller ' || n, 'r', 'failed', 'busy', 'plivo',
+              now() - interval '1 day' - n * interval '1 second', now() FROM generate_series(1, ${MANY}) AS n`,
       [acme.workspaceId, acme.agentId, acme.lineId],
     );
     const visit = await rig.visit('owner', '#/w/acme/calls');
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     const { page } = visit;
     const shown = page.locator('.rows.live').getByText('Told live');
     await eventually('the call on the board', async () => {
-      await api.clock.advance(250);
+      api.clock.advanceMs(250);
       return (await shown.count()) === 1;
     });
     await api.database.query(`INSERT INTO call_events (call_uuid, kind, data) VALUES ($1, 'turn', $2)`, [
@@ -155,13 +155,13 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
       },
     ]);
     await eventually('the words on the board', async () => {
-      await api.clock.advance(250);
+      api.clock.advanceMs(250);
       return (await page.getByText('Is anybody there?').count()) === 1;
     });
     await page.context().setOffline(true);
     await api.database.query('DELETE FROM user_sessions WHERE user_id = $1', [visit.person.id]);
     await eventually('the board to say that it is old', async () => {
-      await api.clock.advance(1_000);
+      api.clock.advanceMs(1_000);
       return (await page.getByText('The line to the service is lost').count()) === 1;
     });
     await visit.close();

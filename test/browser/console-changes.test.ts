@@ -65,8 +65,6 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     await page.getByLabel('Column Mobile').selectOption('phone');
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
     await page.getByText('0 / 2').waitFor();
-    const [stored] = await rig.api.database.query<{ file: Buffer }>('SELECT * FROM lead_imports');
-    expect(stored).toBeDefined();
     await visit.close();
   });
 

@@ -49,7 +49,7 @@ export function Analysis({ call, onShow }: { call: Call; onShow(turnId: string):
       />
       {call.evidence.length === 0 ? null : (
         <section class="stack tight">
-          <h3>{words.evidence}</h3>
+          <h2>{words.evidence}</h2>
           <ul class="items">
             {call.evidence.map(({ turnId, quote }) => (
               <li key={`${turnId}-${quote}`}>
@@ -63,7 +63,7 @@ export function Analysis({ call, onShow }: { call: Call; onShow(turnId: string):
       )}
       {Object.keys(call.data).length === 0 ? null : (
         <section class="stack tight">
-          <h3>{words.data}</h3>
+          <h2>{words.data}</h2>
           <Json value={call.data} />
         </section>
       )}

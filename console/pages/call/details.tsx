@@ -79,7 +79,7 @@ export function Details({ enterprise, call, agentName }: { enterprise: string; c
       />
       {call.recovery.length === 0 ? null : (
         <section class="stack tight">
-          <h3>{words.recovery}</h3>
+          <h2>{words.recovery}</h2>
           <ul class="items">
             {call.recovery.map((one) => (
               <li key={`${one.what}-${one.atMs}`}>
@@ -94,7 +94,7 @@ export function Details({ enterprise, call, agentName }: { enterprise: string; c
       )}
       {call.warnings.length === 0 ? null : (
         <section class="stack tight">
-          <h3>{words.warnings}</h3>
+          <h2>{words.warnings}</h2>
           <ul class="items">
             {call.warnings.map((one) => (
               <li key={`${one.code}-${one.key}`}>
@@ -106,7 +106,7 @@ export function Details({ enterprise, call, agentName }: { enterprise: string; c
       )}
       {given ? (
         <section class="stack tight">
-          <h3>{words.metadata}</h3>
+          <h2>{words.metadata}</h2>
           <Json value={call.metadata} />
         </section>
       ) : null}

@@ -52,6 +52,7 @@ export function useConsole(): ConsoleRig {
     const context = await newContext(await sharedBrowser(), { reducedMotion: 'reduce', ...options });
     const [name, value] = person.cookie.split('=') as [string, string];
     if (role !== null || isOperator) await context.addCookies([{ name, value, url: rig.origin }]);
+    if (process.env['CONSOLE_DEBUG']) context.setDefaultTimeout(9000);
     const page = await context.newPage();
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
@@ -59,6 +60,8 @@ export function useConsole(): ConsoleRig {
       if (message.type() === 'error' && !OF_AN_ANSWER.test(message.text())) errors.push(message.text());
     });
     const go = async (to: string): Promise<void> => {
+      // What a person may ask in a second fills up again.
+      rig.api.clock.advanceMs(1_000);
       await page.goto(`${rig.origin}/console/${to}`);
       await page.locator('h1').first().waitFor();
     };
