@@ -14,16 +14,16 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await rig.finishedCall({ name: '=HYPERLINK("http://evil")' });
     await rig.api.insertCall(rig.api.acme, {
       name: 'Bo',
-      status: 'failed',
+      status: 'no_answer',
       ended_reason: 'busy',
       ended_at: new Date(),
     });
     const visit = await rig.visit('owner', '#/w/acme/calls');
     const { page } = visit;
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
-    await page.getByLabel('Failed', { exact: true }).check();
+    await page.getByLabel('No answer', { exact: true }).check();
     await page.getByRole('button', { name: 'Apply' }).click();
-    await eventually('the address to hold it', () => page.url().includes('#/w/acme/calls?status=failed'));
+    await eventually('the address to hold it', () => page.url().includes('#/w/acme/calls?status=no_answer'));
     await page.getByText('1 call', { exact: true }).waitFor();
     expect(await page.locator('.rows a').allTextContents()).toEqual(['Bo']);
     await page.goBack();
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await database.query(
       `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, to_number, from_number, name, request_id,
                           status, ended_reason, carrier, created_at, ended_at)
-       SELECT gen_random_uuid(), $1, $2, 1, $3, '+14155550123', '+14155550100', 'Caller ' || n, 'r', 'failed', 'busy', 'plivo',
+       SELECT gen_random_uuid(), $1, $2, 1, $3, '+14155550123', '+14155550100', 'Caller ' || n, 'r', 'no_answer', 'busy', 'plivo',
               now() - interval '1 day' - n * interval '1 second', now() FROM generate_series(1, ${MANY}) AS n`,
       [acme.workspaceId, acme.agentId, acme.lineId],
     );
@@ -111,6 +111,7 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
   it('are stopped while they run, after a question', async () => {
     const callUuid = await rig.api.insertCall(rig.api.acme, {
       status: 'in_progress',
+      owner_media_id: 'm1',
       answered_at: new Date(),
       name: 'Live one',
     });

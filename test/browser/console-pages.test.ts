@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium)('a page of the console', () => {
         [`call/${callUuid}/details`, 'Ended because'],
         ['agents', 'Tone'],
         ['agents/new', 'A scripted agent'],
-        [`agents/${acme.agentId}`, 'Longest call'],
+        [`agents/${acme.agentId}`, 'The most used, as a form'],
         [`agents/${acme.agentId}/versions`, 'In use'],
         ['leads', 'No lead yet'],
         ['leads/suppressions', 'The list is empty'],

@@ -16,7 +16,7 @@ describe.skipIf(!hasChromium)('people of the console', () => {
     const visit = await rig.visit(null);
     const { page } = visit;
     await database.query('DELETE FROM users');
-    await visit.go('#/');
+    await page.reload();
     await page.getByText('npx parley user link').waitFor();
     expect(await axeFaults(page)).toEqual([]);
 

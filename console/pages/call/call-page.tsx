@@ -109,7 +109,7 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
             turns={call.turns}
             atMs={sound === null || (!sound.isPlaying && sound.atSeconds === 0) ? null : sound.atSeconds * 1_000}
             isLive={isLive}
-            emptyWords={call.answeredAt === null && !isLive ? words.notReached : words.noWords}
+            emptyWords={isLive ? words.wordsToCome : call.answeredAt === null ? words.notReached : words.noWords}
             marked={marked}
             onPlay={sound === null ? null : play}
           />

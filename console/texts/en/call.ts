@@ -10,7 +10,6 @@ export const call = {
   attempts: (count: number) => `${count} ${count === 1 ? 'attempt' : 'attempts'}`,
   back: 'Calls',
   bundle: 'File for a bug report',
-  bundleHint: 'Call, events and deliveries, without signed addresses',
   caller: 'Caller',
   channel: 'Channel',
   compliance: 'Permit',
@@ -41,7 +40,6 @@ export const call = {
   eventsNone: 'No events are kept of this call',
   evidence: 'From the transcript',
   fault: 'Fault of',
-  follow: 'Follow',
   from: 'Line',
   hangUp: 'Hang up',
   hangUpAsk: 'The call ends at once, in the middle of a word if need be.',
@@ -91,7 +89,6 @@ export const call = {
   sayPlaceholder: 'What should the agent say?',
   sent: 'The agent has it',
   sentiment: 'Sentiment',
-  showRecording: 'Load the sound',
   silence: 'Skip silence',
   speed: 'Speed',
   stages: {
@@ -123,6 +120,6 @@ export const call = {
   unmute: 'Let the agent speak',
   unmuted: 'The agent goes on',
   warnings: 'Warnings',
-  waveform: 'Sound of both sides: the caller above, the agent below',
+  wordsToCome: 'Words stand here as they are said',
   webhooks: 'Webhooks',
 };

@@ -1,6 +1,5 @@
 /** Words of the first page and of the live board. */
 export const home = {
-  allWell: 'Everything is set up, and nothing waits.',
   answered: 'Answered',
   calm: 'Nothing keeps calls from being dialled',
   codes: 'Refused requests',
@@ -12,7 +11,6 @@ export const home = {
   failingSince: 'Failing since',
   live: 'Live now',
   noAnswer: 'No answer',
-  noCalls: 'No calls on this day',
   noReceiver: 'No receiver is set',
   noRefusals: 'Nothing was refused on this day',
   notDialled: 'Why calls are not dialled',
