@@ -4,7 +4,8 @@
  *
  * Called by `build.mjs`; run by itself it only counts, for `npm run check`.
  *
- *   dist/console/index.html   dist/console/assets/<part>-<hash>.js|css   the same with .br, .gz   dist/console/manifest.json
+ *   dist/console/index.html   dist/console/manifest.json
+ *   dist/console/assets/<part>-<hash>.js|css, and the same with .br and .gz
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

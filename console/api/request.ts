@@ -1,7 +1,7 @@
 /**
  * How the console asks: the generated client for the documented operations, by the door for people
- * (`/api/console/w/{enterprise}/…`), and `ask` for the console's own. Errors are `ParleyError`, with the service's words,
- * or `TypeError` where the service could not be reached.
+ * (`/api/console/w/{enterprise}/…`), and `ask` for the console's own. Errors are `ParleyError`, with the service's
+ * words, or `TypeError` where the service could not be reached.
  */
 import { signal } from '@preact/signals';
 import { createParleyClient, type ParleyClient, ParleyError } from '../../clients/typescript/src/client.ts';

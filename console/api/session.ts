@@ -1,7 +1,7 @@
 /**
  * Who is signed in, and what they may, as the service says. Read by the shell and by pages; changed by signing in and
- * out. An answer 401 to anything else means that the session is over: `isLost` then asks for the password over the page,
- * so that nothing typed is lost.
+ * out. An answer 401 to anything else means that the session is over: `isLost` then asks for the password over the
+ * page, so that nothing typed is lost.
  */
 import { computed, signal } from '@preact/signals';
 

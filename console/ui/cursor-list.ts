@@ -25,8 +25,8 @@ interface State<Row> {
 }
 
 /**
- * `inputs`: of what the list is; another list begins anew. `refreshMs`: how often the newest page is read again, so that
- * rows that changed are seen and new ones stand above; rows keep their place.
+ * `inputs`: of what the list is; another list begins anew. `refreshMs`: how often the newest page is read again, so
+ * that rows that changed are seen and new ones stand above; rows keep their place.
  */
 export function useCursorList<Row>(
   inputs: readonly unknown[],

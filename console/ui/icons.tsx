@@ -1,4 +1,6 @@
-/** Line icons of one weight, drawn in the colour of the text. They say nothing to screen readers: words stand beside. */
+/**
+ * Line icons of one weight, drawn in the colour of the text. They say nothing to screen readers: words stand beside.
+ */
 
 const PATHS = {
   home: 'M3 10.5 12 3l9 7.5M5.5 9v11h13V9M10 20v-6h4v6',

@@ -1,4 +1,7 @@
-/** A plain table for lists that are read whole. On a phone each row becomes a card, with the column's name at its cell. */
+/**
+ * A plain table for lists that are read whole. On a phone each row becomes a card, with the column's name at its
+ * cell.
+ */
 import type { ComponentChildren } from 'preact';
 
 export interface Column<Row> {

@@ -1,4 +1,7 @@
-/** Words of strangers: always text, never markup; isolated, so that marks of direction reach no further; cut when long. */
+/**
+ * Words of strangers: always text, never markup; isolated, so that marks of direction reach no further; cut when
+ * long.
+ */
 import { useState } from 'preact/hooks';
 import { common } from '../texts/en/common.ts';
 

@@ -1,4 +1,4 @@
-/** Finding calls and looking at one: filters in the address, very many rows, words of strangers, sound and words in step. */
+/** Finding calls and looking at one: filters in the address, very many rows, strangers' words, sound in step. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';

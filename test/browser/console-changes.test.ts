@@ -1,4 +1,4 @@
-/** Changing things in the console: faults at their fields, two people at one agent, leads from a file, a new colleague. */
+/** Changing things in the console: faults at their fields, two people at one agent, leads from a file, colleagues. */
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { axeFaults, useConsole } from './support/console-rig.ts';

@@ -1,6 +1,5 @@
 /** One agent: its definition, its versions and what is different between them, its tools, and trying it. */
 import { useState } from 'preact/hooks';
-import type { AgentDetail } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { agents as words } from '../../texts/en/agents.ts';
@@ -16,15 +15,11 @@ import { Words } from '../../ui/text.tsx';
 import { msWords, Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Editor } from './editor.tsx';
+import type { KnownAgent } from './known-agent.ts';
 import { TryIt } from './try-it.tsx';
 import { Versions } from './versions.tsx';
 
 type Tab = keyof typeof words.tabs;
-
-export interface KnownAgent {
-  agent: AgentDetail;
-  etag: string | null;
-}
 
 export function AgentView(props: { enterprise: string; agentId: string; tab: string | undefined }) {
   const { enterprise, agentId } = props;

@@ -3,8 +3,8 @@ import { agents as words } from '../../texts/en/agents.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Difference } from '../../ui/difference.tsx';
-import type { KnownAgent } from './agent-view.tsx';
 import { asText } from './definition-text.ts';
+import type { KnownAgent } from './known-agent.ts';
 
 export function Conflict(props: {
   theirs: KnownAgent;

@@ -1,7 +1,7 @@
 /** The most used fields of a definition. What a kind of agent does not have is not shown; what is emptied goes away. */
 import { agents as words } from '../../texts/en/agents.ts';
 import { Area, Select, Text } from '../../ui/field.tsx';
-import type { Fault } from './editor.tsx';
+import type { Fault } from './known-agent.ts';
 
 type Definition = Record<string, unknown>;
 type Field = keyof typeof words.fields;

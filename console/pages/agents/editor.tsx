@@ -12,11 +12,11 @@ import { useDraft } from '../../ui/draft.ts';
 import { wordsOf } from '../../ui/error-words.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { toast } from '../../ui/toast.tsx';
-import type { KnownAgent } from './agent-view.tsx';
 import { Conflict } from './conflict.tsx';
 import { DefinitionForm } from './definition-form.tsx';
 import { asText } from './definition-text.ts';
 import { placeOf } from './json-place.ts';
+import { type Fault, faultsIn, type KnownAgent } from './known-agent.ts';
 
 export function parsed(text: string): Record<string, unknown> | null {
   try {
@@ -27,16 +27,6 @@ export function parsed(text: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
-}
-
-export interface Fault {
-  path: string;
-  problem: string;
-}
-
-/** The service names them from `definition` on. */
-export function faultsIn(error: ParleyError): Fault[] {
-  return error.details.map(({ field, issue }) => ({ path: field.replace(/^definition\.?/, ''), problem: issue }));
 }
 
 export function Editor(props: { enterprise: string; known: KnownAgent; onSaved(): void }) {

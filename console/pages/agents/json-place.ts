@@ -1,4 +1,7 @@
-/** Where in a text of JSON a path's value stands: `steps[0].replies[1].goto`. For putting the cursor at a fault. Pure. */
+/**
+ * Where in a text of JSON a path's value stands: `steps[0].replies[1].goto`. For putting the cursor at a fault.
+ * Pure.
+ */
 
 /** Start and end of the value, or of the nearest one above it that is there. Null: the text is no JSON. */
 export function placeOf(text: string, path: string): [start: number, end: number] | null {

@@ -12,8 +12,9 @@ import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { asText } from './definition-text.ts';
-import { DefinitionEditor, type Fault, faultsIn, parsed } from './editor.tsx';
+import { DefinitionEditor, parsed } from './editor.tsx';
 import { EXAMPLES } from './examples.ts';
+import { type Fault, faultsIn } from './known-agent.ts';
 
 export function NewAgent({ enterprise }: { enterprise: string }) {
   const [text, setText, forget] = useDraft(`agent.${enterprise}.new`, asText(EXAMPLES.scripted));

@@ -12,8 +12,8 @@ import { Shown } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import type { KnownAgent } from './agent-view.tsx';
 import { asText } from './definition-text.ts';
+import type { KnownAgent } from './known-agent.ts';
 
 export function Versions(props: { enterprise: string; known: KnownAgent; onChange(): void }) {
   const { enterprise, known, onChange } = props;

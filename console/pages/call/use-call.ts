@@ -1,6 +1,6 @@
 /**
- * One call, kept up to date while it runs: the service's stream of its events says that something happened, and the call
- * is read anew, at most once a second. Where the stream is lost the browser opens it again.
+ * One call, kept up to date while it runs: the service's stream of its events says that something happened, and the
+ * call is read anew, at most once a second. Where the stream is lost the browser opens it again.
  */
 import { useEffect } from 'preact/hooks';
 import type { Call } from '../../../clients/typescript/src/client.ts';

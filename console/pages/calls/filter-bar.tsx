@@ -1,4 +1,7 @@
-/** The sentence above the calls: words to search for, a time, and each filter with a way to change it and take it away. */
+/**
+ * The sentence above the calls: words to search for, a time, and each filter with a way to change it and take it
+ * away.
+ */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Agent } from '../../../clients/typescript/src/client.ts';
 import { calls as words } from '../../texts/en/calls.ts';

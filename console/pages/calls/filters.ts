@@ -1,4 +1,7 @@
-/** The filters of the call log: which there are, what each takes, and how each reads. The address holds them as the API does. */
+/**
+ * The filters of the call log: which there are, what each takes, and how each reads. The address holds them as the
+ * API does.
+ */
 import type { Agent } from '../../../clients/typescript/src/client.ts';
 import { answeredWords, endedWords, faultWords, filterWords, statusWords } from '../../texts/en/calls.ts';
 import { common } from '../../texts/en/common.ts';

@@ -1,4 +1,7 @@
-/** A file of leads: what its columns mean is guessed, shown with its first rows, and can be changed before it is sent. */
+/**
+ * A file of leads: what its columns mean is guessed, shown with its first rows, and can be changed before it is
+ * sent.
+ */
 import { useState } from 'preact/hooks';
 import { clientOf } from '../../api/request.ts';
 import { leads as words } from '../../texts/en/leads.ts';

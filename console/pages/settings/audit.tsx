@@ -1,4 +1,7 @@
-/** What was done by whom. That the rows which are shown follow from one another is checked here, in the reader's browser. */
+/**
+ * What was done by whom. That the rows which are shown follow from one another is checked here, in the reader's
+ * browser.
+ */
 import { useState } from 'preact/hooks';
 import type { AuditRow } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';

@@ -1,4 +1,7 @@
-/** Signing in, on a page of its own or over the page on which a session ended. Asks for a code only where one is needed. */
+/**
+ * Signing in, on a page of its own or over the page on which a session ended. Asks for a code only where one is
+ * needed.
+ */
 import { useState } from 'preact/hooks';
 import { ParleyError } from '../../../clients/typescript/src/parley-error.ts';
 import { signIn } from '../../api/accounts.ts';

@@ -22,8 +22,9 @@ const PART = /^[A-Za-z][\w-]*-[A-Z0-9]{8}\.(js|css)$/;
 const SAFE = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
 
 /**
- * Scripts, styles and requests of this origin and no other; no code that is text. The frame is `/talk`, in which an agent
- * is tried by voice. `publicUrl`: its sockets are named too, because not every browser counts them to `'self'`.
+ * Scripts, styles and requests of this origin and no other; no code that is text. The frame is `/talk`, in which an
+ * agent is tried by voice. `publicUrl`: its sockets are named too, because not every browser counts them to
+ * `'self'`.
  */
 export function consolePolicy(publicUrl: string): string {
   const socket = new URL(publicUrl.replace(/^http/, 'ws')).origin;
