@@ -1,8 +1,8 @@
 /**
- * Signing in: an unknown person and a wrong password get the same answer for the same work. Whoever guesses is slowed by
- * address, and by person and address together; guesses at one person from everywhere only make new addresses wait a
- * little, so that nobody can lock a person out. Each sign-in that failed, each that did not, and each sign-out is in the
- * audit of the person's workspaces.
+ * Signing in: an unknown person and a wrong password get the same answer for the same work. Whoever guesses is slowed
+ * by address, and by person and address together; guesses at one person from everywhere only make new addresses wait
+ * a little, so that nobody can lock a person out. Each sign-in that failed, each that did not, and each sign-out is
+ * in the audit of the person's workspaces.
  */
 import { createHash } from 'node:crypto';
 import { type Clock, pause } from '../../media/contract/clock.ts';
