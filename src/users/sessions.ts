@@ -168,6 +168,14 @@ export async function revokeSession(tx: Queryable, of: { userId: string; session
   return rows.length > 0;
 }
 
+/** What the browser had before, whoever's it was: a sign-in begins anew. */
+export async function revokeToken(tx: Queryable, token: string): Promise<void> {
+  if (!isToken(token)) return;
+  await tx.query('UPDATE user_sessions SET revoked_at = now() WHERE token_sha256 = $1 AND revoked_at IS NULL', [
+    tokenHash(token),
+  ]);
+}
+
 /** All of the person's but `exceptId`. */
 export async function revokeSessions(tx: Queryable, userId: string, exceptId: string | null = null): Promise<void> {
   await tx.query(
