@@ -1,7 +1,7 @@
 /**
- * Makes another form of a finished recording: one channel, a mix of both, WAV, or the outline of its waveform. Called by the render thread, once a
- * form; encrypted bytes in, an encrypted file out, so that nothing audible touches a disk. The whole source lies in
- * memory (0.24 MB a minute); the result does not.
+ * Makes another form of a finished recording: one channel, a mix of both, WAV, or the outline of its waveform. Called
+ * by the render thread, once a form; encrypted bytes in, an encrypted file out, so that nothing audible touches a
+ * disk. The whole source lies in memory (0.24 MB a minute); the result does not.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type { OggOpusFacts } from '../audio/ogg-opus-reader.ts';

@@ -1,7 +1,7 @@
 /**
- * Refuses query parameters that an operation below `/api/developer` or `/api/console` does not have, naming those that it has: a filter
- * with a slip in its name would answer with everything. What there is, the route's schema says. The specification's own
- * operations are left as they are.
+ * Refuses query parameters that an operation below `/api/developer` or `/api/console` does not have, naming those
+ * that it has: a filter with a slip in its name would answer with everything. What there is, the route's schema says.
+ * The specification's own operations are left as they are.
  */
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import type { z } from 'zod';

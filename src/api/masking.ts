@@ -14,6 +14,7 @@ const SHOWN_DIGITS = 4;
 /** Not by a person who may not see numbers. */
 const NUMBER_FILTER = /^(to|from|q|phone|name|externalId|metadata\..*)$/;
 const MOST_DIGITS_LOOKED_FOR = 2;
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 export interface Masking {
   /** Signed addresses of recordings stay. */
@@ -61,7 +62,8 @@ export function maskedStream(text: string, masking: Masking): string {
 export function numberFilters(query: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(query)
     .filter(
-      ([name, value]) => NUMBER_FILTER.test(name) && String(value).replace(/\D/g, '').length > MOST_DIGITS_LOOKED_FOR,
+      ([name, value]) =>
+        NUMBER_FILTER.test(name) && String(value).replace(UUID, '').replace(/\D/g, '').length > MOST_DIGITS_LOOKED_FOR,
     )
     .map(([name]) => name);
 }

@@ -1,7 +1,7 @@
 /**
- * One-time passwords of an authenticator app (RFC 6238: SHA-1, six digits, 30 s), as the second factor of a sign-in. The
- * secret is sealed; a code is used once, over all nodes. Set in two steps, so that nobody locks himself out with an app
- * that did not take the secret.
+ * One-time passwords of an authenticator app (RFC 6238: SHA-1, six digits, 30 s), as the second factor of a sign-in.
+ * The secret is sealed; a code is used once, over all nodes. Set in two steps, so that nobody locks himself out with
+ * an app that did not take the secret.
  */
 import { Secret, TOTP } from 'otpauth';
 import type { Clock } from '../../media/contract/clock.ts';

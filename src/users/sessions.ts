@@ -1,7 +1,7 @@
 /**
- * Sessions of people: 256 random bits that the browser keeps, of which only the SHA-256 is stored. One ends 12 h after
- * its last request, 7 days after its sign-in, and when it is revoked. It holds no rights: those are read with it at each
- * request, so a role that is taken away holds at once.
+ * Sessions of people: 256 random bits that the browser keeps, of which only the SHA-256 is stored. One ends 12 h
+ * after its last request, 7 days after its sign-in, and when it is revoked. It holds no rights: those are read with
+ * it at each request, so a role that is taken away holds at once.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
@@ -166,6 +166,14 @@ export async function revokeSession(tx: Queryable, of: { userId: string; session
     [of.userId, of.sessionId],
   );
   return rows.length > 0;
+}
+
+/** What the browser had before, whoever's it was: a sign-in begins anew. */
+export async function revokeToken(tx: Queryable, token: string): Promise<void> {
+  if (!isToken(token)) return;
+  await tx.query('UPDATE user_sessions SET revoked_at = now() WHERE token_sha256 = $1 AND revoked_at IS NULL', [
+    tokenHash(token),
+  ]);
 }
 
 /** All of the person's but `exceptId`. */

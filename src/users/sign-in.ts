@@ -1,10 +1,11 @@
 /**
- * Signing in: an unknown person and a wrong password get the same answer for the same work. Whoever guesses is slowed by
- * address, and by person and address together; guesses at one person from everywhere only make new addresses wait a
- * little, so that nobody can lock a person out. Each sign-in that failed, each that did not, and each sign-out is in the
- * audit of the person's workspaces.
+ * Signing in: an unknown person and a wrong password get the same answer for the same work. Whoever guesses is slowed
+ * by address, and by person and address together; guesses at one person from everywhere only make new addresses wait
+ * a little, so that nobody can lock a person out. Each sign-in that failed, each that did not, and each sign-out is
+ * in the audit of the person's workspaces.
  */
 import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { AuditActor, ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -25,6 +26,7 @@ export interface SignInDeps {
   limitStore: LimitStore;
   sealer: Sealer;
   hashing: Hashing;
+  log: Logger;
 }
 
 export interface SignInAsked {
@@ -51,6 +53,7 @@ const OF_PERSON_THERE = { perSecond: 1 / 30, burst: 10 };
 /** Tries at one person from everywhere; beyond it they wait, and are looked at all the same. */
 const OF_PERSON = { perSecond: 1 / 60, burst: 60 };
 const SLOWED_MS = 2_000;
+const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export async function signIn(deps: SignInDeps, asked: SignInAsked): Promise<SignInAnswer> {
   const { database, limitStore, hashing } = deps;
@@ -65,20 +68,22 @@ export async function signIn(deps: SignInDeps, asked: SignInAsked): Promise<Sign
     if (!taken.ok) return { kind: 'too_many', retryAfterSeconds: taken.retryAfterSeconds };
   }
   const person = await findPerson(database, asked.email);
-  const isKnownThere = person !== null && (await hasComeFrom(database, person.id, address));
+  // Who is nobody is looked for as somebody is.
+  const userId = person?.id ?? NOBODY;
+  const isKnownThere = await hasComeFrom(database, userId, address);
   const isCalm = (await takeFromRate(limitStore, rateNames.signInPerson(named), OF_PERSON)).ok;
   if (!isCalm && !isKnownThere) await pause(deps.clock, SLOWED_MS);
 
-  const hash = person === null ? null : await passwordHash(database, person.id);
+  const hash = await passwordHash(database, userId);
   const isRight = await hashing.matches(hash, asked.password.slice(0, 4 * PASSWORD_CHARACTERS.most));
   if (person === null || !isRight) {
-    if (person !== null) await failed(deps, person.id, asked, 'wrong_password');
+    if (person !== null) noteFailure(deps, person.id, asked, 'wrong_password');
     return { kind: 'wrong' };
   }
   if (person.totp) {
     if (asked.code === undefined || asked.code === '') return { kind: 'second_factor' };
     if (!(await takeCode(database, deps, { userId: person.id, code: asked.code }))) {
-      await failed(deps, person.id, asked, 'wrong_code');
+      noteFailure(deps, person.id, asked, 'wrong_code');
       return { kind: 'wrong' };
     }
   }
@@ -123,10 +128,13 @@ export async function passwordOnceMore(
   return { kind: isRight ? 'right' : 'wrong' };
 }
 
-function failed(deps: SignInDeps, userId: string, asked: SignInAsked, reason: string): Promise<void> {
+/** Not waited for: how long it takes would tell that there is such a person. */
+function noteFailure(deps: SignInDeps, userId: string, asked: SignInAsked, reason: string): void {
   const actor: AuditActor = 'system:sign-in';
   const by = { actor, ip: asked.address, requestId: asked.requestId };
-  return deps.database.transaction((tx) => auditPerson(tx, userId, by, 'user.sign_in_failed', { reason }));
+  deps.database
+    .transaction((tx) => auditPerson(tx, userId, by, 'user.sign_in_failed', { reason }))
+    .catch((err: unknown) => deps.log.error({ userId, err }, 'a sign-in that failed could not be audited'));
 }
 
 /** What a person did to himself, in the audit of each of his workspaces; of the service where he is in none. */

@@ -43,7 +43,7 @@ export function answerPeople(scope: FastifyInstance, publicUrl: string): void {
     // A stream of text would have to be looked through in pieces; nothing that such people may read is one.
     if (typeof payload !== 'string') throw new Refusal('role_insufficient');
     reply.removeHeader('content-length');
-    return type.includes('json') ? maskedJson(payload, masking) : maskedText(payload, masking);
+    return type.startsWith('application/json') ? maskedJson(payload, masking) : maskedText(payload, masking);
   });
 }
 

@@ -7,7 +7,7 @@ import { packageRoot } from '../../config/built-entry.ts';
 import { readLink, takeLink } from '../../users/one-time-links.ts';
 import { PasswordsBusy } from '../../users/password.ts';
 import { rightsOf } from '../../users/roles.ts';
-import { revokeSession, workspacesOf } from '../../users/sessions.ts';
+import { revokeSession, revokeToken, workspacesOf } from '../../users/sessions.ts';
 import { auditPerson, enter, type SignInDeps, signIn } from '../../users/sign-in.ts';
 import type { Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
@@ -16,7 +16,7 @@ import { routesOn } from '../route.ts';
 import { refusing } from '../settings/setting-refusal.ts';
 import { linkAnswer, nothing, SET_COOKIE, sessionAnswer } from './answers.ts';
 import { CONSOLE_PATH } from './second-door.ts';
-import { clearSessionCookie, mustBePrivate, setSessionCookie } from './session-cookie.ts';
+import { clearSessionCookie, mustBePrivate, sessionToken, setSessionCookie } from './session-cookie.ts';
 import { personAt, refuseOtherSites } from './session-guard.ts';
 
 export interface SessionRouteDeps extends SignInDeps {
@@ -103,6 +103,8 @@ export function registerSession(app: FastifyInstance, guard: Guard, deps: Sessio
       if (answer.kind === 'wrong') throw new Refusal('wrong_credentials');
       if (answer.kind === 'second_factor') throw new Refusal('second_factor_needed');
       if (answer.kind === 'too_many') throw new Refusal('sign_in_limit', answer);
+      const former = sessionToken(request);
+      if (former !== null) await revokeToken(database, former);
       setSessionCookie(request, reply, answer.token);
       return reply.code(204).send();
     },

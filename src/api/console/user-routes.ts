@@ -1,7 +1,7 @@
 /**
- * `/api/console/w/{enterprise}/users`: who may what in a workspace, and `…/operator/workspaces/{slug}/join`, by
- * which an operator gets into one that others made. The rules are `src/users/memberships.ts`; the command line runs
- * the same functions.
+ * `/api/console/w/{enterprise}/users`: who may what in a workspace, and `…/operator/workspaces/{slug}/join`, by which
+ * an operator gets into one that others made. The rules are `src/users/memberships.ts`; the command line runs the
+ * same functions.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
