@@ -1,6 +1,6 @@
 /** Fields with their label above, help below and the service's fault where it belongs. */
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface Common {
   label: string;
@@ -45,10 +45,16 @@ export interface TextProps extends Common {
 }
 
 export function Text(props: TextProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // The attribute works once a document, and this is a page of many.
+    if (props.autofocus === true) input.current?.focus();
+  }, [props.autofocus]);
   return (
     <Field {...props}>
       {({ id, describedBy }) => (
         <input
+          ref={input}
           id={id}
           class={props.isMono === true ? 'mono' : undefined}
           // One of the plain kinds, whose attributes are the same.
