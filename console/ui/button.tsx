@@ -44,8 +44,9 @@ export function Button(props: ButtonProps) {
       aria-busy={isBusy || undefined}
       aria-pressed={props.isPressed}
       title={props.title ?? (children === undefined ? label : undefined)}
-      disabled={props.isDisabled === true || isBusy}
-      onClick={(event) => void press(event)}
+      disabled={props.isDisabled}
+      // Not disabled while it works: it would lose the focus.
+      onClick={(event) => (isBusy ? event.preventDefault() : void press(event))}
     >
       {icon === undefined ? null : <Icon name={icon} />}
       {children === undefined ? null : <span>{children}</span>}

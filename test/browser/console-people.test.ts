@@ -29,9 +29,10 @@ describe.skipIf(!hasChromium)('people of the console', () => {
       await page.keyboard.press('Tab');
     }
     await page.keyboard.press('Enter');
-    // The fault stands at its field, which has the focus.
-    await page.locator('.fault').waitFor();
-    expect(await page.evaluate('document.activeElement.type')).toBe('password');
+    await page.locator('.field.faulty .fault').waitFor();
+    // The focus stayed where it was: at the button, behind the password.
+    expect(await page.evaluate('document.activeElement.type')).toBe('submit');
+    await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');

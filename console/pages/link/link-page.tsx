@@ -33,7 +33,15 @@ function LinkForm({ token, link }: { token: string; link: Link }) {
   const [name, setName] = useState(link.name ?? '');
   const [email, setEmail] = useState(link.email ?? '');
   const [password, setPassword] = useState('');
+  const [fault, setFault] = useState<string>();
   const isFirst = purpose === 'first_user';
+  /** What is wrong with a password names no field. */
+  function ofPassword(error: unknown): boolean {
+    const [only, ...more] = wordsOf(error).details;
+    const isOfPassword = only?.field === '' && more.length === 0;
+    setFault(isOfPassword ? only.issue : undefined);
+    return isOfPassword;
+  }
   async function take(): Promise<void> {
     await takeLink(token, { password, ...(purpose === 'reset' ? {} : { name }), ...(isFirst ? { email } : {}) });
     go(to([]));
@@ -45,7 +53,12 @@ function LinkForm({ token, link }: { token: string; link: Link }) {
           ? words.about.invitation(link.workspace?.name ?? link.workspace?.enterprise ?? 'Parley')
           : words.about[purpose]}
       </p>
-      <Form submit={take} action={words.action[purpose]} fields={['name', 'email', 'password']}>
+      <Form
+        submit={take}
+        action={words.action[purpose]}
+        fields={['name', 'email', 'password']}
+        onError={ofPassword}
+      >
         {(faults) => (
           <>
             {purpose === 'reset' ? null : (
@@ -77,7 +90,7 @@ function LinkForm({ token, link }: { token: string; link: Link }) {
               autofocus={purpose === 'reset'}
               help={words.passwordHint}
               value={password}
-              fault={faults['password']}
+              fault={faults['password'] ?? fault}
               onInput={setPassword}
             />
           </>
