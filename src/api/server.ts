@@ -18,6 +18,7 @@ import { createSweeper } from '../store/sweeper.ts';
 import { purgeUserSessions } from '../users/sessions.ts';
 import { purgePastCredentials } from '../workspaces/lines.ts';
 import { createAuthenticator } from './authentication.ts';
+import { consoleUrl } from './console/console-files.ts';
 import { createSessionGuard } from './console/session-guard.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
 import { createGuard } from './guard.ts';
@@ -49,6 +50,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     trustProxy: (_address, hop) => hop < TRUSTED_HOPS,
     requestIdHeader: false,
+    rewriteUrl: ({ url }) => consoleUrl(url ?? '/'),
     genReqId: (request) => requestIdOf(request.headers),
     // Our own log has routes, not addresses with what they may hold.
     logger: false,

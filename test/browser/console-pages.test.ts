@@ -70,8 +70,10 @@ describe.skipIf(!hasChromium)('a page of the console', () => {
     for (const path of ['main-AAAAAAAA.js', '..%2findex.html', 'main.js', '.env']) {
       expect((await fetch(`${rig.origin}/console/assets/${path}`)).status, path).toBe(404);
     }
-    const home = await fetch(`${rig.origin}/`, { redirect: 'manual' });
-    expect([home.status, home.headers.get('location')]).toEqual([302, '/console/']);
+    for (const path of ['/', '/console', '/console/?x=1']) {
+      expect((await fetch(rig.origin + path)).headers.get('content-security-policy'), path).toBe(policy);
+    }
+    expect((await fetch(`${rig.origin}/console/other`)).status).toBe(404);
   });
 
   it('shows an analyst what an analyst may see, and says why the rest is not there', async () => {

@@ -3209,18 +3209,6 @@ export interface Operations {
    */
   openapi: { input: Record<never, never>; data: { openapi: '3.1.1' } };
   /**
-   * To the console.
-   *
-   * Where people look: `/console/`.
-   */
-  home: { input: Record<never, never>; data: ArrayBuffer };
-  /**
-   * To the console.
-   *
-   * Where people look: `/console/`.
-   */
-  consoleEntry: { input: Record<never, never>; data: ArrayBuffer };
-  /**
    * Who is signed in, and what the person may where.
    *
    * While there is no user at all, the refusal says so in its `details`.
@@ -3798,8 +3786,6 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   ready: { method: 'GET', path: '/readyz', query: [], takesKey: false, hasBody: false },
   healthy: { method: 'GET', path: '/healthz', query: [], takesKey: false, hasBody: false },
   openapi: { method: 'GET', path: '/openapi.json', query: [], takesKey: false, hasBody: false },
-  home: { method: 'GET', path: '/', query: [], takesKey: false, hasBody: false },
-  consoleEntry: { method: 'GET', path: '/console', query: [], takesKey: false, hasBody: false },
   readConsoleSession: { method: 'GET', path: '/api/console/session', query: [], takesKey: false, hasBody: false },
   lookAtLink: { method: 'POST', path: '/api/console/link', query: [], takesKey: false, hasBody: true },
   beginOneTimePasswords: { method: 'POST', path: '/api/console/me/totp', query: [], takesKey: false, hasBody: false },

@@ -53,12 +53,7 @@ function LinkForm({ token, link }: { token: string; link: Link }) {
           ? words.about.invitation(link.workspace?.name ?? link.workspace?.enterprise ?? 'Parley')
           : words.about[purpose]}
       </p>
-      <Form
-        submit={take}
-        action={words.action[purpose]}
-        fields={['name', 'email', 'password']}
-        onError={ofPassword}
-      >
+      <Form submit={take} action={words.action[purpose]} fields={['name', 'email', 'password']} onError={ofPassword}>
         {(faults) => (
           <>
             {purpose === 'reset' ? null : (

@@ -6,7 +6,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { packageRoot } from '../../config/built-entry.ts';
 import { Refusal } from '../refusal.ts';
@@ -47,54 +47,43 @@ export function consolePolicy(publicUrl: string): string {
   ].join('; ');
 }
 
+/** `/console/`, as addresses of the console have it, is `/console`: what the server's `rewriteUrl` is. */
+export const consoleUrl = (url: string): string => url.replace(/^\/console\/(?=\?|$)/, '/console');
+
 export function registerConsoleFiles(app: FastifyInstance, deps: { publicUrl: string }): void {
   const route = routesOn(app, null);
   const folder = join(packageRoot(), 'dist', 'console');
   const parts = new Map<string, Promise<Buffer>>();
 
-  const toConsole = async (_request: unknown, reply: FastifyReply) =>
-    reply.headers(SAFE).code(302).header('location', '/console/').send();
   for (const [path, id] of [
     ['/', 'home'],
-    ['/console', 'consoleEntry'],
+    ['/console', 'console'],
   ] as const) {
     route({
       method: 'get',
       path,
       id,
       tag: 'Service',
-      summary: 'To the console',
-      description: 'Where people look: `/console/`.',
+      summary: 'The console',
+      description: 'The application of the people of a workspace. It loads nothing from elsewhere.',
       scope: null,
-      answers: { 302: { description: 'There.', content: {}, headers: { Location: '`/console/`' } } },
-      handler: toConsole,
+      answers: { 200: { description: 'The page.', content: { 'text/html': z.string() } } },
+      errors: ['not_found'],
+      async handler(_request, reply) {
+        const html = await built(join(folder, 'index.html'));
+        return reply
+          .headers({
+            ...SAFE,
+            'content-security-policy': consolePolicy(deps.publicUrl),
+            'cross-origin-opener-policy': 'same-origin',
+            'permissions-policy': 'microphone=(self), autoplay=(self), camera=(), geolocation=()',
+            'cache-control': 'no-store',
+          })
+          .type('text/html; charset=utf-8')
+          .send(html);
+      },
     });
   }
-
-  route({
-    method: 'get',
-    path: '/console/',
-    id: 'console',
-    tag: 'Service',
-    summary: 'The console',
-    description: 'The application of the people of a workspace. It loads nothing from elsewhere.',
-    scope: null,
-    answers: { 200: { description: 'The page.', content: { 'text/html': z.string() } } },
-    errors: ['not_found'],
-    async handler(_request, reply) {
-      const html = await built(join(folder, 'index.html'));
-      return reply
-        .headers({
-          ...SAFE,
-          'content-security-policy': consolePolicy(deps.publicUrl),
-          'cross-origin-opener-policy': 'same-origin',
-          'permissions-policy': 'microphone=(self), autoplay=(self), camera=(), geolocation=()',
-          'cache-control': 'no-store',
-        })
-        .type('text/html; charset=utf-8')
-        .send(html);
-    },
-  });
 
   route({
     method: 'get',

@@ -52,7 +52,6 @@ export function useConsole(): ConsoleRig {
     const context = await newContext(await sharedBrowser(), { reducedMotion: 'reduce', ...options });
     const [name, value] = person.cookie.split('=') as [string, string];
     if (role !== null || isOperator) await context.addCookies([{ name, value, url: rig.origin }]);
-    if (process.env['CONSOLE_DEBUG']) context.setDefaultTimeout(9000);
     const page = await context.newPage();
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
