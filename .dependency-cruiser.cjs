@@ -1,6 +1,6 @@
 /** Who may import whom. `scripts/check.mjs` also asserts a minimum module count, so that a cruise of nothing cannot pass. */
 const rule = (name, from, to) => ({ name, severity: 'error', from, to });
-const only = (name, path, allowed) => rule(name, { path }, { path: '^(src|media|widget|bench|test)/', pathNot: allowed });
+const only = (name, path, allowed) => rule(name, { path }, { path: '^(src|media|widget|console|bench|test)/', pathNot: allowed });
 
 /** A carrier is one folder a side; what all emulated carriers share lies in `callees`, and emulated providers are none. */
 const CARRIER_SIDES = '(src/carriers|media/io/carriers|bench/emulators|bench/load/targets/stream)';
@@ -13,7 +13,7 @@ const CARRIER_MAPS = '^(src/carriers/carriers|media/io/carriers/codecs|bench/emu
 const FLOORS = {
   ground: ['errors', 'store', 'sealing', 'audit', 'carriers', 'config'],
   records: ['calls', 'limits', 'workspaces'],
-  services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'key-rotation', 'leads', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'webhooks'],
+  services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'key-rotation', 'leads', 'overview', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'users', 'webhooks'],
   'calls-in-progress': ['embed', 'lifecycle', 'media-link', 'metrics', 'placement', 'tracing'],
   api: ['api'],
   programs: ['cli', 'control', 'doctor', 'supervisor'],
@@ -51,10 +51,17 @@ module.exports = {
     // a request may go are contracts too.
     only('control-reaches-media-by-messages', '^src/', '^(src/|media/(contract|files|net)/)'),
     only('widget-knows-contract-only', '^widget/', '^(widget/|media/contract/)'),
+    // The console is a client of the API like any other: it knows the generated client and nothing of the service.
+    only('console-knows-the-client-only', '^console/', '^console/'),
+    only('console-ui-knows-texts-only', '^console/ui/', '^console/(ui|texts)/'),
+    only('console-api-stands-below', '^console/api/', '^console/api/'),
+    only('console-texts-are-a-leaf', '^console/texts/', '^console/texts/'),
+    rule('console-pages-do-not-know-each-other', { path: '^console/pages/([^/]+)/' }, { path: '^console/(app|pages)/', pathNot: '^console/pages/$1/' }),
     // What is built of the tests runs as a process of its own, without a test runner.
     rule('fault-runs-need-no-test-runner', { path: '^test/(fault|harness)/', pathNot: '\\.test\\.ts$' }, { path: '^test/|node_modules/vitest', pathNot: '^test/(fault|harness)/' }),
     rule('bench-knows-no-test', { path: '^bench/' }, { path: '^test/' }),
-    rule('nothing-imports-bench-or-test', { path: '^(src|media|widget)/' }, { path: '^(bench|test)/' }),
+    rule('nothing-imports-bench-or-test', { path: '^(src|media|widget|console)/' }, { path: '^(bench|test)/' }),
+    rule('nothing-imports-the-console', { path: '^(src|media|widget|bench|test)/' }, { path: '^console/' }),
     rule('no-dev-dependencies-at-run-time', { path: '^(src|media|widget|bench)/' }, { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] }),
     rule('one-file-imports-uws', { path: '^(src|media|bench|test)/', pathNot: '^media/io/socket-server/uws-server\\.ts$' }, { path: 'node_modules/(uWebSockets\\.js|uwebsockets)/' }),
     rule('one-file-makes-opus', { path: '^(src|media|bench)/', pathNot: '^media/audio/opus-codec\\.ts$' }, { path: 'node_modules/(opusscript|@discordjs/opus)/' }),
@@ -68,6 +75,6 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { extensions: ['.ts', '.mjs', '.js', '.json'], exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+    enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'], exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
   },
 };

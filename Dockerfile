@@ -13,6 +13,7 @@ COPY media media
 COPY bench bench
 COPY clients clients
 COPY widget widget
+COPY console console
 COPY scripts scripts
 RUN npm run build \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \

@@ -13,8 +13,8 @@ import { removeForeignBinaries, removeThinnedPackages } from './foreign-binaries
 export const root = fileURLToPath(new URL('..', import.meta.url));
 const modules = join(root, 'node_modules');
 /** What building takes beside what runs; `devDependencies` has the versions. */
-const BUILD_PACKAGES = ['es-module-lexer', 'esbuild', 'swagger-ui-dist'];
-const SOURCE_FOLDERS = ['src', 'media', 'bench', 'widget', 'clients', 'test/fault', 'test/harness'];
+const BUILD_PACKAGES = ['@preact/signals', 'es-module-lexer', 'esbuild', 'preact', 'swagger-ui-dist'];
+const SOURCE_FOLDERS = ['src', 'media', 'bench', 'widget', 'console', 'clients', 'test/fault', 'test/harness'];
 
 function run(command, args, what) {
   const started = Date.now();
@@ -69,7 +69,7 @@ export function ensurePackages({ whole = false } = {}) {
 function newestMtimeMs(folder) {
   let newest = 0;
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile() && /(?<!\.test)\.(ts|mjs|css)$/.test(entry.name)) {
+    if (entry.isFile() && /(?<!\.test)\.(tsx?|mjs|css|html)$/.test(entry.name)) {
       newest = Math.max(newest, statSync(join(entry.parentPath, entry.name)).mtimeMs);
     }
   }

@@ -9,8 +9,8 @@ import ts from 'typescript';
 import { root } from './bootstrap.mjs';
 
 const COLUMNS = 120;
-const FOLDERS = ['bench', 'bin', 'clients', 'media', 'scripts', 'src', 'test', 'widget'];
-const SCRIPT = /\.(ts|mjs|js|cjs)$/;
+const FOLDERS = ['bench', 'bin', 'clients', 'console', 'media', 'scripts', 'src', 'test', 'widget'];
+const SCRIPT = /\.(tsx?|mjs|js|cjs)$/;
 const STYLE = /\.css$/;
 
 const isLong = (line) => line.length > COLUMNS && [...line].length > COLUMNS;

@@ -30,16 +30,18 @@ const CHECKS = [
   { name: 'format and lint', command: [bin('biome'), 'ci', '--error-on-warnings', '.'] },
   {
     name: 'import directions',
-    command: [bin('depcruise'), 'src', 'media', 'widget', 'bench', 'test', 'clients'],
+    command: [bin('depcruise'), 'src', 'media', 'widget', 'bench', 'test', 'clients', 'console'],
     judge: enoughModules,
   },
   { name: 'one list of carriers', command: [process.execPath, 'scripts/check-carriers.mjs'] },
   { name: 'comments within the width', command: [process.execPath, 'scripts/check-comments.mjs'] },
   { name: 'dead code', command: [bin('knip'), '--no-progress'] },
   { name: 'types of the widget', command: typesOf('widget', 'widget') },
+  { name: 'types of the console', command: typesOf('console', 'console') },
   { name: 'types of the client by itself', command: typesOf('clients/typescript', 'client') },
   { name: 'the client is what /openapi.json says', command: [process.execPath, 'scripts/build-client.mjs', '--check'] },
   { name: 'sizes of the widget', command: [process.execPath, 'scripts/build-widget.mjs'] },
+  { name: 'sizes of the console', command: [process.execPath, 'scripts/build-console.mjs'] },
 ];
 
 function enoughModules(output) {

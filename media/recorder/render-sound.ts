@@ -1,7 +1,7 @@
 /**
- * Makes another form of a finished recording: one channel, a mix of both, or WAV. Called by the render thread, once a
- * form; encrypted bytes in, an encrypted file out, so that nothing audible touches a disk. The whole source lies in
- * memory (0.24 MB a minute); the result does not.
+ * Makes another form of a finished recording: one channel, a mix of both, WAV, or the outline of its waveform. Called
+ * by the render thread, once a form; encrypted bytes in, an encrypted file out, so that nothing audible touches a
+ * disk. The whole source lies in memory (0.24 MB a minute); the result does not.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type { OggOpusFacts } from '../audio/ogg-opus-reader.ts';
@@ -9,11 +9,13 @@ import { OGG_TICKS_PER_SECOND } from '../audio/ogg-opus-writer.ts';
 import type { OpusCodec, OpusRateHz } from '../audio/opus-codec.ts';
 import { EncryptedFileWriter, type WriteAt } from '../files/encrypted-file-writer.ts';
 import { decodeSound, type EncryptedSound, readSound } from './encrypted-sound.ts';
-import { opusSink, wavSink } from './sound-sinks.ts';
+import { peaksSink } from './peaks-sink.ts';
+import { opusSink, type SoundSink, wavSink } from './sound-sinks.ts';
 
 export interface RenderOrder extends EncryptedSound {
   variant: 'stereo' | 'mono' | 'caller' | 'agent';
-  format: 'ogg' | 'wav';
+  /** `peaks`: of stereo alone, whatever the variant (`peaks-sink.ts`). */
+  format: 'ogg' | 'wav' | 'peaks';
   /** Written anew; the caller gives it its name when it is whole. */
   targetPath: string;
 }
@@ -39,17 +41,21 @@ export function renderSound(order: RenderOrder, codec: OpusCodec, write: WriteAt
   const fd = openSync(order.targetPath, 'w', 0o600);
   try {
     const encrypted = new EncryptedFileWriter(order.dataKey, fd, write);
-    const sink =
-      order.format === 'wav'
-        ? wavSink(encrypted, rateHz, channels, totalSamples)
-        : opusSink(encrypted, codec, {
-            rateHz,
-            channels,
-            bitsPerSec: channels === 1 ? MONO_BITS_PER_SEC[rateHz] : STEREO_BITS_PER_SEC,
-            soundTicks: facts.soundTicks,
-            comments: commentsOf(order, facts),
-          });
-    decodeSound(order, facts, codec, rateHz, (both) => sink.add(chosen(order.variant, both)));
+    const sinks: Record<RenderOrder['format'], () => SoundSink> = {
+      peaks: () => peaksSink(encrypted, rateHz, totalSamples),
+      wav: () => wavSink(encrypted, rateHz, channels, totalSamples),
+      ogg: () =>
+        opusSink(encrypted, codec, {
+          rateHz,
+          channels,
+          bitsPerSec: channels === 1 ? MONO_BITS_PER_SEC[rateHz] : STEREO_BITS_PER_SEC,
+          soundTicks: facts.soundTicks,
+          comments: commentsOf(order, facts),
+        }),
+    };
+    const sink = sinks[order.format]();
+    const variant = order.format === 'peaks' ? 'stereo' : order.variant;
+    decodeSound(order, facts, codec, rateHz, (both) => sink.add(chosen(variant, both)));
     sink.finish();
     const encryptedBytes = encrypted.finish();
     fsyncSync(fd);

@@ -13,15 +13,24 @@ import { timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
+import type { AuditActor } from '../audit/audit-entry.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { Queryable } from '../store/database.ts';
 import { parseApiKey, sha256Of } from '../workspaces/api-key-format.ts';
 import type { Scope } from '../workspaces/api-keys.ts';
 import { createFailedAuthThrottle } from './failed-auth-throttle.ts';
+import type { Masking } from './masking.ts';
 import { Refusal } from './refusal.ts';
 
 export interface Principal {
-  keyId: string;
+  /** Null: a person at the console, who has no key. */
+  keyId: string | null;
+  /** For the audit. */
+  actor: AuditActor;
+  /** What open streams are counted by, and end with: the key's id, or a session with its rights. */
+  holder: string;
+  /** Numbers are hidden from who asks, and filters by them refused; null: nothing is hidden. */
+  masking: Masking | null;
   workspaceId: string;
   /** The workspace's slug, what a body calls `enterprise`. */
   slug: string;
@@ -37,7 +46,7 @@ export type Authentication =
   | { ok: false; why: 'unauthorized' }
   | { ok: false; why: 'throttled'; retryAfterSeconds: number };
 
-/** A key that was let in, and from where. */
+/** A key that was let in, and from where; for a person `keyId` is the `holder` of his principal. */
 export interface KeyUse {
   keyId: string;
   address: string;
@@ -168,6 +177,9 @@ export function createAuthenticator(deps: {
         ok: true,
         principal: {
           keyId: row.key_id,
+          actor: `key:${row.key_id}`,
+          holder: row.key_id,
+          masking: null,
           workspaceId: row.workspace_id,
           slug: row.slug,
           scopes: row.scopes,

@@ -9,8 +9,10 @@ import { factsFor } from '../errors/error-codes.ts';
 import { rateNames } from '../limits/limit-names.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { takeFromRate, windowSeconds } from '../limits/rate-limit.ts';
+import type { Right } from '../users/roles.ts';
 import type { Scope } from '../workspaces/api-keys.ts';
 import { type Authenticator, authenticationRefusal, type Principal } from './authentication.ts';
+import type { Need, Operation } from './openapi/operation.ts';
 import { Refusal } from './refusal.ts';
 
 declare module 'fastify' {
@@ -31,15 +33,34 @@ declare module 'fastify' {
 }
 
 type RequestRate = Principal['requestRate'];
-/** `operator`: the operator's key, and no workspace's (`operator/operator-guard.ts`). */
-export type Guard = (scope: Scope | 'operator') => onRequestAsyncHookHandler;
+export interface Guard {
+  /**
+   * The check of a route. `operator`: the operator's key, and no workspace's (`operator/operator-guard.ts`). `right`:
+   * what a person needs, where that is finer than the scope.
+   */
+  (need: Need, right?: Right): onRequestAsyncHookHandler;
+  /** Present: the routes are registered for people too, at other paths (`console/second-door.ts`). */
+  door?: Door;
+}
+
+/** The other way to an operation that is described once. */
+export interface Door {
+  /** Null: the operation is not there. */
+  pathOf(path: string, need: Need): string | null;
+  /** What this door says of the operation, where that differs. */
+  operationOf(operation: Operation): Operation;
+}
 
 export function createGuard(deps: {
   authenticator: Authenticator;
   limitStore: LimitStore;
   operator: onRequestAsyncHookHandler;
 }): Guard {
-  return (scope) => (scope === 'operator' ? deps.operator : createKeyGuard(deps, scope));
+  return (need) => {
+    if (need === 'person')
+      throw new Error('A key is no person: such a route is registered with the guard of the console.');
+    return need === 'operator' ? deps.operator : createKeyGuard(deps, need);
+  };
 }
 
 function createKeyGuard(
@@ -62,18 +83,19 @@ function createKeyGuard(
         details: [{ field: 'Authorization', issue: `The key needs ${scope}` }],
       });
     }
-    await countRequest(deps.limitStore, { keyId: principal.keyId, rate: principal.requestRate, on429 }, reply);
+    const rate = { name: rateNames.apiKey(principal.holder), ...principal.requestRate };
+    await countRequest(deps.limitStore, { rate, on429 }, reply);
     request.principal = principal;
   };
 }
 
-/** One request of the key's rate, told in the headers of the IETF draft-11 form; throws when there is none left. */
+/** One request of the rate, told in the headers of the IETF draft-11 form; throws when there is none left. */
 export async function countRequest(
   limitStore: LimitStore,
-  of: { keyId: string; rate: RequestRate; on429?: { message?: string } },
+  of: { rate: RequestRate & { name: string }; on429?: { message?: string } },
   reply: FastifyReply,
 ): Promise<void> {
-  const taken = await takeFromRate(limitStore, rateNames.apiKey(of.keyId), of.rate);
+  const taken = await takeFromRate(limitStore, of.rate.name, of.rate);
   reply.header('ratelimit-policy', `"api";q=${of.rate.burst};w=${windowSeconds(of.rate)}`);
   if (!taken.ok) {
     reply.header('ratelimit', `"api";r=0;t=${taken.retryAfterSeconds}`);
@@ -84,5 +106,5 @@ export async function countRequest(
 
 /** Who asks, for the audit row of what a request changes. */
 export function changedBy(request: FastifyRequest): ChangedBy {
-  return { actor: `key:${request.principal.keyId}`, ip: request.ip ?? null, requestId: request.id };
+  return { actor: request.principal.actor, ip: request.ip ?? null, requestId: request.id };
 }

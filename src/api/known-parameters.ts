@@ -1,18 +1,19 @@
 /**
- * Refuses query parameters that an operation below `/api/developer` does not have, naming those that it has: a filter
- * with a slip in its name would answer with everything. What there is, the route's schema says. The specification's own
- * operations are left as they are.
+ * Refuses query parameters that an operation below `/api/developer` or `/api/console` does not have, naming those
+ * that it has: a filter with a slip in its name would answer with everything. What there is, the route's schema says.
+ * The specification's own operations are left as they are.
  */
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import type { z } from 'zod';
 import { Refusal } from './refusal.ts';
 
 const PLACE_HOLDER = '<key>';
+const BELOW = /^\/api\/(developer|console)\//;
 
 /** Before any route is registered. The check comes after the guard's. */
 export function refuseUnknownParameters(app: FastifyInstance): void {
   app.addHook('onRoute', (route: RouteOptions) => {
-    if (!route.url.startsWith('/api/developer/') || route.config?.specified === true) return;
+    if (!BELOW.test(route.url) || route.config?.specified === true) return;
     const shape = (route.schema?.querystring as z.ZodObject | undefined)?.shape ?? {};
     const known = Object.keys(shape);
     const check = async (request: FastifyRequest): Promise<void> => {

@@ -14,14 +14,16 @@ import type {
 } from 'fastify';
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors/error-codes.ts';
-import type { Scope } from '../workspaces/api-keys.ts';
+import type { Right } from '../users/roles.ts';
 import type { Guard } from './guard.ts';
-import { type Answer, type Operation, RATE_HEADERS, type Tag } from './openapi/operation.ts';
+import { type Answer, type Need, type Operation, RATE_HEADERS, type Tag } from './openapi/operation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** What `/openapi.json` says of the route. */
     operation?: Operation;
+    /** The operation is described at its other path. */
+    isSecondDoor?: boolean;
   }
   interface FastifyInstance {
     /** Of all routes that were registered since `collectOperations`, in their order. */
@@ -41,8 +43,13 @@ export interface Route<Params, Query, Body> {
   /** One line, without a full stop. */
   summary: string;
   description: string;
-  /** That a workspace's key needs. `operator`: no workspace key will do. Null: for anybody. */
-  scope: Scope | 'operator' | null;
+  /**
+   * That a workspace's key needs. `operator`: no workspace key will do. `person`: somebody who is signed in at the
+   * console, and no key. Null: for anybody.
+   */
+  scope: Need | null;
+  /** What a person needs where that is finer than the scope; of a person in a workspace. */
+  right?: Right;
   /** An operation of the specification: errors have two keys. */
   specified?: boolean;
   /** Of those: calls nobody, so 429 has its plain message. */
@@ -93,10 +100,15 @@ export type AddRoute = <
  */
 export function routesOn(app: FastifyInstance, guard: Guard | null): AddRoute {
   return (route) => {
-    const { method, path, scope, params, query, body, preValidation, bodyLimit, answersHead = false } = route;
+    const { method, scope, params, query, body, preValidation, bodyLimit, answersHead = false } = route;
+    const door = guard?.door;
+    // Who needs no key needs no second door.
+    const path = door === undefined || scope === null ? route.path : door.pathOf(route.path, scope);
+    if (path === null || (door !== undefined && scope === null)) return;
+    const operation = operationOf(route);
     if (scope !== null && guard === null) throw new Error(`${method} ${path} needs a guard.`);
     const checks = [
-      ...(scope === null || guard === null ? [] : [guard(scope)]),
+      ...(scope === null || guard === null ? [] : [guard(scope, route.right)]),
       ...(route.onRequest === undefined ? [] : [route.onRequest]),
     ];
     const verb = method.toUpperCase();
@@ -105,8 +117,9 @@ export function routesOn(app: FastifyInstance, guard: Guard | null): AddRoute {
       url: path,
       ...(answersHead ? { exposeHeadRoute: false } : {}),
       config: {
-        operation: operationOf(route),
-        ...(route.specified === undefined ? {} : { specified: route.specified }),
+        operation: door === undefined ? operation : door.operationOf(operation),
+        ...(door === undefined ? {} : { isSecondDoor: true }),
+        ...(route.specified === undefined || door !== undefined ? {} : { specified: route.specified }),
         ...(route.plain429 === undefined ? {} : { plain429: route.plain429 }),
       },
       schema: {
@@ -128,7 +141,7 @@ export function collectOperations(app: FastifyInstance): void {
   const operations: Operation[] = [];
   app.decorate('operations', operations);
   app.addHook('onRoute', ({ config }) => {
-    const operation = config?.operation;
+    const operation = config?.isSecondDoor === true ? undefined : config?.operation;
     // Fastify's own HEAD of a GET has the GET's.
     if (operation !== undefined && operations.at(-1) !== operation) operations.push(operation);
   });
@@ -136,6 +149,16 @@ export function collectOperations(app: FastifyInstance): void {
 
 const KEY_CODES: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope', 'auth_rate_limit', 'api_rate_limit'];
 const OPERATOR_CODES: readonly ErrorCode[] = ['unauthorized', 'operator_only', 'auth_rate_limit', 'api_rate_limit'];
+/** Of a person: signed out, in another workspace, without the right, or sent by another site. */
+export const PERSON_CODES: readonly ErrorCode[] = [
+  'session_needed',
+  'cross_site_request',
+  'workspace_not_found',
+  'role_insufficient',
+  'masked_filter',
+  'api_rate_limit',
+];
+const CODES_OF = { key: KEY_CODES, operator: OPERATOR_CODES, person: PERSON_CODES };
 /** A request with a body may be refused for it, whether the operation wants one or not. */
 const BODY_CODES: readonly ErrorCode[] = ['invalid_json', 'unsupported_media_type', 'body_too_large', 'body_too_slow'];
 const ONCE_CODES: readonly ErrorCode[] = [
@@ -163,6 +186,7 @@ function operationOf<Params, Query, Body>(route: Route<Params, Query, Body>): Op
     summary: route.summary,
     description: route.description,
     scope,
+    ...(route.right === undefined ? {} : { right: route.right }),
     specified,
     headers: { ...(once ? ONCE : {}), ...(ifMatch ? IF_MATCH : {}), ...route.headers },
     params: (route.params ?? null) as z.ZodObject | null,
@@ -173,9 +197,9 @@ function operationOf<Params, Query, Body>(route: Route<Params, Query, Body>): Op
     answers: answersOf(route.answers, { ...(scope === null ? {} : RATE_HEADERS), ...(once ? REPLAYED : {}) }),
     errors: [
       ...new Set([
-        ...(scope === null ? [] : scope === 'operator' ? OPERATOR_CODES : KEY_CODES),
+        ...(scope === null ? [] : CODES_OF[scope === 'operator' || scope === 'person' ? scope : 'key']),
         // A query parameter that the operation does not have (`known-parameters.ts`).
-        ...(path.startsWith('/api/developer/') && !specified ? (['invalid_request'] as const) : []),
+        ...(/^\/api\/(developer|console)\//.test(path) && !specified ? (['invalid_request'] as const) : []),
         ...(takesJson ? BODY_CODES : []),
         ...(once ? ONCE_CODES : []),
         ...(ifMatch ? (['precondition_failed'] as const) : []),

@@ -17,6 +17,9 @@ import { type CallListDeps, registerCallList } from './calls/list-route.ts';
 import { registerTranscript } from './calls/transcript-route.ts';
 import { type ClipRouteDeps, registerClips } from './clips/clip-routes.ts';
 import { type ConnectionRouteDeps, registerConnections } from './connections/connection-routes.ts';
+import { registerConsoleFiles } from './console/console-files.ts';
+import { type ConsoleDeps, registerConsole } from './console/console-routes.ts';
+import { sessionsStillHold } from './console/session-guard.ts';
 import { registerDialPolicy } from './dial-policy/dial-policy-routes.ts';
 import { registerEmbedSession } from './embed/session-route.ts';
 import { registerErrorCodes } from './error-codes-route.ts';
@@ -64,14 +67,31 @@ export interface RouteDeps
     RecordingRouteDeps,
     WebhookRouteDeps,
     WebhookSettingDeps,
+    ConsoleDeps,
     Omit<ImportRouteDeps, 'uploadRoom'>,
     Omit<ClipRouteDeps, 'uploadRoom'> {
   clock: Clock;
   issueSession(request: SessionRequest): Promise<IssueAnswer>;
 }
 
-export function registerRoutes(app: FastifyInstance, guard: Guard, deps: RouteDeps): void {
+export function registerRoutes(app: FastifyInstance, guards: { keys: Guard; people: Guard }, deps: RouteDeps): void {
   const uploadRoom = new UploadRoom();
+  registerOperations(app, guards.keys, { ...deps, uploadRoom });
+  registerErrorCodes(app);
+  registerWidget(app, deps);
+  registerEmbedSession(app, deps);
+  registerHealth(app, deps);
+  registerOpenApi(app, deps);
+  registerDocs(app);
+  registerConsoleFiles(app, deps);
+  const stillHold: RouteDeps['stillHold'] = (uses) => sessionsStillHold(deps.database, uses);
+  registerConsole(app, guards.people, deps, (scope, guard) =>
+    registerOperations(scope, guard, { ...deps, uploadRoom, stillHold }),
+  );
+}
+
+/** Those that take a key, or a person who may the same. */
+function registerOperations(app: FastifyInstance, guard: Guard, deps: RouteDeps & { uploadRoom: UploadRoom }): void {
   registerOutboundCall(app, guard, deps);
   registerCallList(app, guard, deps);
   registerCalls(app, guard, deps);
@@ -82,7 +102,7 @@ export function registerRoutes(app: FastifyInstance, guard: Guard, deps: RouteDe
   registerRecordings(app, guard, deps);
   registerCreateLead(app, guard, deps);
   registerLeads(app, guard, deps);
-  registerLeadImports(app, guard, { ...deps, uploadRoom });
+  registerLeadImports(app, guard, deps);
   registerLeadCall(app, guard, deps);
   registerSuppressions(app, guard, deps);
   registerWebhooks(app, guard, deps);
@@ -92,7 +112,7 @@ export function registerRoutes(app: FastifyInstance, guard: Guard, deps: RouteDe
   registerAudit(app, guard, deps);
   registerAgents(app, guard, deps);
   registerTools(app, guard, deps);
-  registerClips(app, guard, { ...deps, uploadRoom });
+  registerClips(app, guard, deps);
   registerPhoneNumbers(app, guard, deps);
   registerKeys(app, guard, deps);
   registerCallingSettings(app, guard, deps);
@@ -104,10 +124,4 @@ export function registerRoutes(app: FastifyInstance, guard: Guard, deps: RouteDe
   registerWidgetKeys(app, guard, deps);
   registerWorkspaces(app, guard, deps);
   registerPrices(app, guard, deps);
-  registerErrorCodes(app);
-  registerWidget(app, deps);
-  registerEmbedSession(app, deps);
-  registerHealth(app, deps);
-  registerOpenApi(app, deps);
-  registerDocs(app);
 }

@@ -11,10 +11,15 @@ import { purgeDialUsage } from '../dialling/daily-usage.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { purgeLimits } from '../limits/postgres-store.ts';
 import type { AnsweredRequest } from '../metrics/control-metrics.ts';
+import { purgeCallRefusals } from '../overview/call-refusals.ts';
+import type { Database } from '../store/database.ts';
 import { purgeIdempotencyKeys } from '../store/idempotency-keys.ts';
 import { createSweeper } from '../store/sweeper.ts';
+import { purgeUserSessions } from '../users/sessions.ts';
 import { purgePastCredentials } from '../workspaces/lines.ts';
 import { createAuthenticator } from './authentication.ts';
+import { consoleUrl } from './console/console-files.ts';
+import { createSessionGuard } from './console/session-guard.ts';
 import { answerFrameworkError, frameAnswers } from './envelope.ts';
 import { createGuard } from './guard.ts';
 import { refuseUnknownParameters } from './known-parameters.ts';
@@ -45,6 +50,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     trustProxy: (_address, hop) => hop < TRUSTED_HOPS,
     requestIdHeader: false,
+    rewriteUrl: ({ url }) => consoleUrl(url ?? '/'),
     genReqId: (request) => requestIdOf(request.headers),
     // Our own log has routes, not addresses with what they may hold.
     logger: false,
@@ -54,7 +60,8 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   });
   app.setValidatorCompiler(validatorCompiler);
   app.decorateRequest('principal', null as never);
-  app.decorateRequest('operatorKeyId', null);
+  app.decorateRequest('operator', null);
+  app.decorateRequest('signedIn', null);
   acceptJsonOnly(app);
   frameAnswers(app, deps.log);
   refuseUnknownParameters(app);
@@ -75,7 +82,7 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
         route: request.routeOptions.url ?? null,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime),
-        keyId: request.principal?.keyId ?? null,
+        actor: request.principal?.actor ?? null,
       },
       'answered',
     );
@@ -86,8 +93,9 @@ export function createApiServer(deps: ApiDeps): FastifyInstance {
   const operatorGuard = createOperatorGuard({ ...deps, authenticator });
   app.addHook('onReady', () => authenticator.warm());
   app.addHook('onReady', () => operatorGuard.warm());
-  const guard = createGuard({ authenticator, limitStore: deps.limitStore, operator: operatorGuard.hook });
-  registerRoutes(app, guard, { ...deps, stillHold: authenticator.stillHold });
+  const keys = createGuard({ authenticator, limitStore: deps.limitStore, operator: operatorGuard.hook });
+  const guards = { keys, people: createSessionGuard(deps) };
+  registerRoutes(app, guards, { ...deps, stillHold: authenticator.stillHold });
   const { registerCarrierRoutes } = deps;
   if (registerCarrierRoutes !== undefined) {
     app.register((scope, _options, done) => {
@@ -115,13 +123,15 @@ function purgeHourly(
   { clock, database, log }: Pick<ApiDeps, 'clock' | 'database' | 'log'>,
 ): void {
   let closed = false;
-  const purges = {
+  const purges: Record<string, (database: Database, isOver: () => boolean) => Promise<unknown>> = {
     purgeIdempotencyKeys,
     purgeLimits,
     purgePastCredentials,
     purgeConnectionCredentials,
     purgeCarrierCallbacks,
     purgeDialUsage,
+    purgeUserSessions,
+    purgeCallRefusals,
   };
   const sweepers = Object.entries(purges).map(([name, purge]) =>
     createSweeper({

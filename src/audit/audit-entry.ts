@@ -5,10 +5,15 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Who did it: an API key or an operator's key by its public id, a person at the command line, a
- * part of the service itself.
+ * Who did it: an API key or an operator's key by its public id, a person who is signed in at the console by his id, a
+ * person at the command line, a part of the service itself.
  */
-export type AuditActor = `key:${string}` | `operator:${string}` | `cli:${string}` | `system:${string}`;
+export type AuditActor =
+  | `key:${string}`
+  | `operator:${string}`
+  | `user:${string}`
+  | `cli:${string}`
+  | `system:${string}`;
 
 /** Who asked for a change, and from where; the same for all that one request changes. */
 export interface ChangedBy {

@@ -12,6 +12,8 @@ export interface AuditView {
   position: number;
   at: Date;
   actor: string;
+  /** Of an actor who is a person of the console; the chain itself has the id alone. */
+  actorName: string | null;
   action: string;
   target: string;
   ip: string | null;
@@ -42,7 +44,9 @@ export async function readAudit(
   const rows = await database.query<
     Omit<AuditView, 'position' | 'before' | 'after'> & { position: string; before: string | null; after: string | null }
   >(
-    `SELECT position, at, actor, action, target, ip, request_id AS "requestId", before, after,
+    `SELECT position, at, actor,
+            (SELECT u.name FROM users u WHERE u.id = CASE WHEN actor ~ '^user:[0-9a-f-]{36}$' THEN substr(actor, 6)::uuid END) AS "actorName",
+            action, target, ip, request_id AS "requestId", before, after,
             encode(prev_hash, 'hex') AS "prevHash", encode(hash, 'hex') AS hash
      FROM audit_log
      WHERE chain = $1 AND position IS NOT NULL AND ($2::bigint IS NULL OR position < $2)

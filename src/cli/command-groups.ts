@@ -12,6 +12,7 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   workspace: async () => (await import('./workspace-commands.ts')).addWorkspaceCommands,
   key: async () => (await import('./key-commands.ts')).addKeyCommands,
   operator: async () => (await import('./operator-commands.ts')).addOperatorCommands,
+  user: async () => (await import('./user-commands.ts')).addUserCommands,
   agent: async () => (await import('./agent-commands.ts')).addAgentCommands,
   clip: async () => (await import('./clip-commands.ts')).addClipCommands,
   line: async () => (await import('./line-commands.ts')).addLineCommands,

@@ -1,4 +1,5 @@
 /** The HTTP API with all that its routes ask for. Made by `control.ts`. */
+import { statfs } from 'node:fs/promises';
 import { systemResolver } from '../../media/net/name-lookup.ts';
 import { registerCarrierRoutes } from '../api/carriers/carrier-routes.ts';
 import { createCursorCodec } from '../api/cursor.ts';
@@ -14,11 +15,21 @@ import type { MediaLink } from './media-link.ts';
 import type { MediaPlaces } from './media-places.ts';
 import type { Sound } from './sound.ts';
 
+/** Null: the folder cannot be asked. */
+async function spaceOf(folder: string): Promise<{ freeBytes: number; totalBytes: number } | null> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(folder);
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  } catch {
+    return null;
+  }
+}
+
 /** A purge that a client asks for ends in some seconds. */
 const PURGED_A_REQUEST = 200;
 
 export function createApi(
-  { masterKeys, addressGuard, limitStores, metrics, registry, shared, telling }: Ground,
+  { config, masterKeys, addressGuard, hashing, callRefusals, limitStores, metrics, registry, shared, telling }: Ground,
   parts: {
     sound: Sound;
     places: MediaPlaces;
@@ -39,6 +50,9 @@ export function createApi(
     eraser: sound.recordings.eraser,
     clips: sound.clips,
     limitStore: limitStores.store,
+    hashing,
+    callRefusals,
+    disk: () => spaceOf(config.dataDir),
     cursors: createCursorCodec(masterKeys),
     placeCall: course.place,
     answered: metrics.requestAnswered,

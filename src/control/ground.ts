@@ -12,17 +12,19 @@ import { createChainSigner } from '../audit/chain-signer.ts';
 import { startAuditLinking } from '../audit/start-audit.ts';
 import { createCallEventBus } from '../calls/call-event-bus.ts';
 import { openCarriers } from '../carriers/carriers.ts';
-import { packageRoot } from '../config/built-entry.ts';
+import { builtEntry, packageRoot } from '../config/built-entry.ts';
 import type { Config } from '../config/load.ts';
 import type { TraceSettings } from '../config/trace-settings.ts';
 import { openLimitStores } from '../limits/open-stores.ts';
 import { watchOverload } from '../limits/overload.ts';
 import { createControlMetrics } from '../metrics/control-metrics.ts';
+import { createCallRefusals } from '../overview/call-refusals.ts';
 import { createRecordingLinks } from '../recordings/recording-links.ts';
 import { createSealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { createServerSessions } from '../store/server-sessions.ts';
 import type { TraceExporter } from '../tracing/trace-exporter.ts';
+import { createHashing } from '../users/password.ts';
 import { recordCallEvent } from '../webhooks/outbox.ts';
 import { startWebhooks } from '../webhooks/start.ts';
 import { openMasterKeys, refuseOtherKey } from './open-keys.ts';
@@ -53,6 +55,9 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
   const http = createGuardedClient({ guard: addressGuard, clock });
   const limitStores = await openLimitStores({ database, redisUrl, clock, log });
   const overload = watchOverload(clock);
+  const hashing = createHashing(() => builtEntry('src/users/hash-thread.js'));
+  const callRefusals = createCallRefusals({ database, clock, log });
+  callRefusals.start();
   const audit = startAuditLinking({ database, signer: createChainSigner(masterKeys), clock, log });
   const metrics = createControlMetrics();
   const webhooks = await startWebhooks({
@@ -77,6 +82,8 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     addressGuard,
     http,
     limitStores,
+    hashing,
+    callRefusals,
     overload,
     metrics,
     /** Null: the operator has no collector. */
@@ -92,6 +99,8 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
       metrics.close();
       await webhooks.close();
       await http.close();
+      await callRefusals.close();
+      await hashing.close();
       await audit.close();
       overload.close();
       limitStores.close();

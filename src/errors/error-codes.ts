@@ -6,6 +6,7 @@ import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outco
 import type { CodeFacts } from './code-facts.ts';
 import { CALL_ERROR_CODES } from './codes/calls.ts';
 import { CLIP_CODES } from './codes/clips.ts';
+import { CONSOLE_CODES } from './codes/console.ts';
 import { EMBED_CODES } from './codes/embed.ts';
 import { LEAD_CODES } from './codes/leads.ts';
 import { RECORDING_CODES } from './codes/recordings.ts';
@@ -206,6 +207,7 @@ const DEFINITIONS = {
   ...WEBHOOK_ERROR_CODES,
   ...EMBED_CODES,
   ...SETTING_CODES,
+  ...CONSOLE_CODES,
   not_found: { status: 404, message: 'Not found', meaning: 'There is no such path.' },
   method_not_allowed: {
     status: 405,

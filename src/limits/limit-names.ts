@@ -17,6 +17,11 @@ export const rateNames = {
   apiKey: (keyId: string): string => `api:key:${keyId}`,
   failedAuth: (address: string): string => `auth:address:${addressName(address)}`,
   failedAuthOfKey: (keyId: string): string => `auth:key:${keyId}`,
+  person: (userId: string): string => `console:user:${userId}`,
+  signInAddress: (address: string): string => `signin:address:${addressName(address)}`,
+  /** `named`: a hash of the e-mail address. */
+  signInPersonThere: (named: string, address: string): string => `signin:person:${named}:${addressName(address)}`,
+  signInPerson: (named: string): string => `signin:person:${named}`,
   workspaceCalls: (workspaceId: string): string => `cps:workspace:${workspaceId}`,
   lineCalls: (lineId: string): string => `cps:line:${lineId}`,
   /** When the next call of the line may be sent to the carrier. */

@@ -8,10 +8,11 @@ export const FORMATS = ['ogg', 'wav'] as const;
 
 export interface SoundForm {
   variant: (typeof VARIANTS)[number];
-  format: (typeof FORMATS)[number];
+  /** `peaks`: the outline of the waveform, as JSON; for the console, and no download. */
+  format: (typeof FORMATS)[number] | 'peaks';
 }
 
-export const STORED_FORM: SoundForm = { variant: 'stereo', format: 'ogg' };
+export const STORED_FORM = { variant: 'stereo', format: 'ogg' } as const satisfies SoundForm;
 
 export function isStored({ variant, format }: SoundForm): boolean {
   return variant === STORED_FORM.variant && format === STORED_FORM.format;
@@ -20,4 +21,5 @@ export function isStored({ variant, format }: SoundForm): boolean {
 export const CONTENT_TYPES: Readonly<Record<SoundForm['format'], string>> = {
   ogg: 'audio/ogg; codecs=opus',
   wav: 'audio/wav',
+  peaks: 'application/json',
 };

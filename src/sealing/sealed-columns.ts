@@ -73,6 +73,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   bytea('clips.key_sealed', { id: 'uuid' }, ({ key: [clipId = ''], workspaceId }) =>
     sealedPlace.clipKey(workspaceId, clipId),
   ),
+  bytea('users.totp_sealed', { id: 'uuid' }, ({ key: [userId = ''] }) => sealedPlace.oneTimePassword(userId), `''`),
   bytea(
     'call_recordings.key_sealed',
     { call_uuid: 'uuid', epoch: 'integer' },

@@ -19,6 +19,7 @@ export type SealedTable =
   | 'provider_connections'
   | 'workspace_secrets'
   | 'clips'
+  | 'users'
   | 'idempotency_keys';
 
 const place = (table: SealedTable, workspaceId: string | null, ...row: string[]): SealedPlace => ({
@@ -42,6 +43,8 @@ export const sealedPlace = {
   connectionCredentials: (at: { workspaceId: string; name: string; version: number }) =>
     place('provider_connections', at.workspaceId, at.name, String(at.version)),
   toolSecret: (workspaceId: string, name: string) => place('workspace_secrets', workspaceId, name),
+  /** Of a person, who belongs to no workspace. */
+  oneTimePassword: (userId: string) => place('users', null, userId),
   clipKey: (workspaceId: string, clipId: string) => place('clips', workspaceId, clipId),
   /** What a request with an `Idempotency-Key` was answered, where that shows a secret. */
   storedAnswer: (at: { workspaceId: string; methodPath: string; key: string }) =>

@@ -3,6 +3,7 @@
  * more ends at once.
  */
 import { loadServiceSettings } from '../config/service-settings.ts';
+import { sayConsole } from './first-user-link.ts';
 import { startService } from './service.ts';
 import { watchStarter } from './starter-watch.ts';
 
@@ -20,6 +21,8 @@ try {
   const settings = loadServiceSettings(process.env);
   const service = await startService({ settings, log });
   log(`serving at ${service.publicUrl} (port ${settings.port} on ${settings.host})`);
+  const isTerminal = process.stderr.isTTY === true;
+  await sayConsole({ databaseUrl: service.databaseUrl, publicUrl: service.publicUrl, isTerminal, log }).catch(() => {});
   let asked = 0;
   let askedAtMs = 0;
   const end = (): void => {

@@ -401,6 +401,21 @@ export interface Error {
     | 'model_not_set'
     | 'workspace_not_found'
     | 'operator_only'
+    | 'session_needed'
+    | 'wrong_credentials'
+    | 'second_factor_needed'
+    | 'sign_in_limit'
+    | 'sign_in_busy'
+    | 'cross_site_request'
+    | 'insecure_address'
+    | 'role_insufficient'
+    | 'masked_filter'
+    | 'link_not_found'
+    | 'user_not_found'
+    | 'session_not_found'
+    | 'last_owner'
+    | 'wrong_password'
+    | 'wrong_code'
     | 'not_found'
     | 'method_not_allowed'
     | 'carrier_throttled'
@@ -977,8 +992,10 @@ export interface AuditRow {
   /** Its number in the chain of the workspace, from 1 */ position: number;
   /** UTC, milliseconds */
   at: string;
-  /** `key:` and its public id, `cli:` and a name, or `system:` and a part */
+  /** `key:` and its public id, `user:` and the id of a person, `cli:` and a name, or `system:` and a part */
   actor: string;
+  /** What a person is called */
+  actorName: string | null;
   action: string;
   target: string;
   ip: string | null;
@@ -1736,6 +1753,21 @@ export interface ErrorCodes {
       | 'model_not_set'
       | 'workspace_not_found'
       | 'operator_only'
+      | 'session_needed'
+      | 'wrong_credentials'
+      | 'second_factor_needed'
+      | 'sign_in_limit'
+      | 'sign_in_busy'
+      | 'cross_site_request'
+      | 'insecure_address'
+      | 'role_insufficient'
+      | 'masked_filter'
+      | 'link_not_found'
+      | 'user_not_found'
+      | 'session_not_found'
+      | 'last_owner'
+      | 'wrong_password'
+      | 'wrong_code'
       | 'not_found'
       | 'method_not_allowed'
       | 'carrier_throttled'
@@ -1799,6 +1831,218 @@ export interface ClipRequest {
   text?: string;
   /** At most 10 MB */
   file: Blob;
+}
+export interface ConsoleSession {
+  user: {
+    id: string;
+    email: string;
+    name: string;
+    /** Of the whole installation */
+    isOperator: boolean;
+    hasPassword: boolean;
+    /** One-time passwords are asked for */
+    totp: boolean;
+    passkeys: number;
+  };
+  workspaces: {
+    /** Its short name, as in paths */ enterprise: string;
+    name: string;
+    role: 'owner' | 'admin' | 'supervisor' | 'analyst';
+    /** An analyst who may listen; all other roles may */
+    hears: boolean;
+    /** What the person may there */
+    scopes: (
+      | 'calls:write'
+      | 'calls:read'
+      | 'leads:write'
+      | 'leads:read'
+      | 'webhooks:write'
+      | 'agents:read'
+      | 'audit:read'
+      | 'settings:read'
+      | 'settings:write'
+      | 'bench'
+      | 'calls:control'
+      | 'calls:delete'
+      | 'calls:listen'
+      | 'recordings:read'
+      | 'webhooks:resend'
+      | 'users:read'
+      | 'users:write'
+    )[];
+  }[];
+  /** At the latest; 12 h after the last request before that */
+  expiresAt: string;
+  /** UTC, milliseconds */
+  serverTime: string;
+  version: string;
+  setup: {
+    /** There is nobody yet */ firstUser: boolean;
+  };
+}
+export interface SignIn {
+  email: string;
+  password: string;
+  /** Of the authenticator app */
+  code?: string;
+}
+export interface OneTimeLink {
+  purpose: 'first_user' | 'invitation' | 'reset';
+  /** Null: who takes it says */
+  email: string | null;
+  name: string | null;
+  workspace: { enterprise: string; name: string } | null;
+  /** UTC, milliseconds */
+  expiresAt: string;
+}
+export interface LinkToken {
+  /** What stands behind `#/link/` */ token: string;
+}
+export interface LinkTaken {
+  /** What stands behind `#/link/` */ token: string;
+  password: string;
+  /** Of the first user */
+  email?: string;
+  name?: string;
+}
+export interface MyName {
+  name: string;
+}
+export interface MyPassword {
+  current: string;
+  /** 12 to 128 characters */
+  password: string;
+}
+export interface OneTimePasswordSecret {
+  /** `otpauth://…`, as a QR code has it */ uri: string;
+  /** The same to type: base32 */
+  secret: string;
+}
+export interface OneTimePassword {
+  code: string;
+}
+export interface PasswordOnceMore {
+  password: string;
+}
+export interface PersonSessions {
+  data: PersonSession[];
+  nextCursor: null;
+}
+export interface PersonSession {
+  id: string;
+  /** The one that asks */
+  isThis: boolean;
+  /** UTC, milliseconds */
+  createdAt: string;
+  /** Last request; at most a minute late */
+  lastSeenAt: string;
+  /** UTC, milliseconds */
+  expiresAt: string;
+  ip: string;
+  /** The browser, as it says */
+  userAgent: string;
+}
+export interface Users {
+  data: User[];
+  nextCursor: null;
+}
+export interface User {
+  id: string;
+  email: string;
+  name: string;
+  role: 'owner' | 'admin' | 'supervisor' | 'analyst';
+  hears: boolean;
+  /** False: the invitation was not taken yet */
+  isActive: boolean;
+  /** One-time passwords are asked for */
+  totp: boolean;
+  /** Null: not in the last 30 days */
+  lastSeenAt: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+}
+export interface AddedUser {
+  success: true;
+  user: User;
+  /** Null: the person has an account already, and signs in as before */
+  link: string | null;
+}
+export interface NewUser {
+  email: string;
+  name: string;
+  role: 'owner' | 'admin' | 'supervisor' | 'analyst';
+  /** An analyst who may listen to recordings; all other roles may */
+  hears?: boolean;
+}
+export interface StoredUser {
+  success: true;
+  user: User;
+}
+export interface UserChange {
+  role?: 'owner' | 'admin' | 'supervisor' | 'analyst';
+  /** An analyst who may listen to recordings; all other roles may */
+  hears?: boolean;
+}
+export interface ResetUser {
+  success: true;
+  user: User;
+  /** Give it to the person; it is shown once, and works for a day */
+  link: string;
+}
+export interface Overview {
+  day: string;
+  zone: string;
+  /** UTC, milliseconds */
+  from: string;
+  /** UTC, milliseconds */
+  until: string;
+  /** Now, whatever the day */
+  live: number;
+  placed: number;
+  answered: number;
+  completed: number;
+  failed: number;
+  noAnswer: number;
+  /** Of calls that are over */
+  answerRate: number | null;
+  /** Of calls that were answered and are over */
+  completionRate: number | null;
+  /** Over the calls' own medians, from the caller's last sound to the reply's first */
+  replyMs: {
+    p50: number;
+    p95: number;
+    /** Calls */
+    count: number;
+  } | null;
+  /** Requests that made no call */
+  refusals: { code: string; count: number; message: string }[];
+  notDialled: {
+    /** An error code, or the reason with which calls ended */ reason: string;
+    /** Null: it holds now, for all */
+    count: number | null;
+    since: string | null;
+    wayOut: string;
+  }[];
+  /** Null: there is no URL */
+  webhooks: {
+    waiting: number;
+    /** Of the oldest event that waits */
+    oldestAt: string | null;
+    failingSince: string | null;
+    url: string | null;
+    enabled: boolean;
+  } | null;
+  disk: { freeBytes: number; totalBytes: number } | null;
+  notSetUp: { what: 'agent' | 'line' | 'api_access' | 'key' | 'webhook'; why: string; wayOut: string }[];
+}
+export interface SoundPeaks {
+  durationSeconds: number;
+  /** Of a stretch */
+  binMs: number;
+  /** The loudest of each stretch; 255 is full scale */
+  caller: number[];
+  /** The loudest of each stretch; 255 is full scale */
+  agent: number[];
 }
 /** What each operation takes and gives. */
 export interface Operations {
@@ -2964,6 +3208,90 @@ export interface Operations {
    * OpenAPI 3.1.
    */
   openapi: { input: Record<never, never>; data: { openapi: '3.1.1' } };
+  /**
+   * Who is signed in, and what the person may where.
+   *
+   * While there is no user at all, the refusal says so in its `details`.
+   */
+  readConsoleSession: { input: Record<never, never>; data: ConsoleSession };
+  /**
+   * What a one-time link is for.
+   *
+   * It is not used by this. Its token travels in the body, where no log has it.
+   */
+  lookAtLink: { input: { body: LinkToken }; data: OneTimeLink };
+  /**
+   * A secret for an authenticator app.
+   *
+   * It holds once a code of it was confirmed. 409 while one holds: remove it first.
+   */
+  beginOneTimePasswords: { input: Record<never, never>; data: OneTimePasswordSecret };
+  /**
+   * Where the person is signed in.
+   *
+   * The newest first.
+   */
+  listMySessions: { input: Record<never, never>; data: PersonSessions };
+  /**
+   * The people of the workspace.
+   *
+   * With their roles.
+   *
+   * The person needs `users:read`.
+   */
+  listUsers: { input: { enterprise: string }; data: Users };
+  /**
+   * Let somebody into the workspace.
+   *
+   * Whoever has no account yet gets one by the link in the answer, which is shown once and lives a day.
+   * Owners alone name owners.
+   *
+   * The person needs `users:write`.
+   */
+  addUser: { input: { enterprise: string; body: NewUser }; data: AddedUser };
+  /**
+   * Give somebody another role.
+   *
+   * Holds at once, for open streams within 2 s. The last owner stays one.
+   *
+   * The person needs `users:write`.
+   */
+  changeUser: { input: { enterprise: string; userId: string; body: UserChange }; data: StoredUser };
+  /**
+   * A link with which somebody sets a new password.
+   *
+   * Ends the former link. Not for operators of the service, nor for people of workspaces in which you are
+   * not as much: whoever has the link is that person.
+   *
+   * The person needs `users:write`.
+   */
+  resetUser: { input: { enterprise: string; userId: string }; data: ResetUser };
+  /**
+   * What happens now, how a day went, and why nothing is dialled.
+   *
+   * Rates are of calls that are over. `notDialled` counts requests that made no call, and calls that the
+   * carrier refused.
+   *
+   * The person needs `calls:read`.
+   */
+  readOverview: {
+    input: {
+      enterprise: string;
+      /** Default: today there */
+      day?: string;
+      /** In which the day begins */
+      zone?: string;
+    };
+    data: Overview;
+  };
+  /**
+   * How loud the two sides of a recording are, stretch by stretch.
+   *
+   * Made when it is first asked for, in a second or two, and kept for an hour.
+   *
+   * The person needs `recordings:read`.
+   */
+  readPeaks: { input: { enterprise: string; callUuid: string }; data: SoundPeaks };
 }
 export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   placeCall: { method: 'POST', path: '/api/outbound-call', query: [], takesKey: true, hasBody: true },
@@ -3458,4 +3786,38 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   ready: { method: 'GET', path: '/readyz', query: [], takesKey: false, hasBody: false },
   healthy: { method: 'GET', path: '/healthz', query: [], takesKey: false, hasBody: false },
   openapi: { method: 'GET', path: '/openapi.json', query: [], takesKey: false, hasBody: false },
+  readConsoleSession: { method: 'GET', path: '/api/console/session', query: [], takesKey: false, hasBody: false },
+  lookAtLink: { method: 'POST', path: '/api/console/link', query: [], takesKey: false, hasBody: true },
+  beginOneTimePasswords: { method: 'POST', path: '/api/console/me/totp', query: [], takesKey: false, hasBody: false },
+  listMySessions: { method: 'GET', path: '/api/console/me/sessions', query: [], takesKey: false, hasBody: false },
+  listUsers: { method: 'GET', path: '/api/console/w/{enterprise}/users', query: [], takesKey: false, hasBody: false },
+  addUser: { method: 'POST', path: '/api/console/w/{enterprise}/users', query: [], takesKey: false, hasBody: true },
+  changeUser: {
+    method: 'PATCH',
+    path: '/api/console/w/{enterprise}/users/{userId}',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  resetUser: {
+    method: 'POST',
+    path: '/api/console/w/{enterprise}/users/{userId}/reset',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  readOverview: {
+    method: 'GET',
+    path: '/api/console/w/{enterprise}/overview',
+    query: ['day', 'zone'],
+    takesKey: false,
+    hasBody: false,
+  },
+  readPeaks: {
+    method: 'GET',
+    path: '/api/console/w/{enterprise}/calls/{callUuid}/peaks',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
 };

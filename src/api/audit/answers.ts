@@ -11,7 +11,12 @@ export const auditAnswer = z
         .strictObject({
           position: z.int().describe('Its number in the chain of the workspace, from 1'),
           at: time,
-          actor: z.string().describe('`key:` and its public id, `cli:` and a name, or `system:` and a part'),
+          actor: z
+            .string()
+            .describe(
+              '`key:` and its public id, `user:` and the id of a person, `cli:` and a name, or `system:` and a part',
+            ),
+          actorName: z.string().nullable().describe('What a person is called'),
           action: z.string(),
           target: z.string(),
           ip: z.string().nullable(),

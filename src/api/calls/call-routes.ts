@@ -52,6 +52,7 @@ export function registerCalls(app: FastifyInstance, guard: Guard, deps: CallRout
     summary: 'End a call',
     description: 'Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`.',
     scope: 'calls:write',
+    right: 'calls:control',
     params: callParams,
     answers: {
       200: json('The call was over already.', hangupAnswer),

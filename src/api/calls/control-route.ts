@@ -8,7 +8,7 @@ import type { ControlAction } from '../../../media/contract/operator-control.ts'
 import type { ErrorCode } from '../../errors/error-codes.ts';
 import type { OperatorControlRequest, OperatorControlResult } from '../../lifecycle/operator-control.ts';
 import { isStorable } from '../../store/storable.ts';
-import type { Guard } from '../guard.ts';
+import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
@@ -64,6 +64,7 @@ export function registerCallControl(app: FastifyInstance, guard: Guard, deps: Ca
     description:
       'Answered when the call has done it, within 3 s. Each action is in the events of the call and in the audit log, without its words or digits. Only for an answered call of a scripted agent; a mute outlasts a fault of ours that moves the call.',
     scope: 'calls:write',
+    right: 'calls:control',
     params: callParams,
     body: controlBody,
     answers: { 200: json('It is done.', controlAnswer) },
@@ -77,9 +78,9 @@ export function registerCallControl(app: FastifyInstance, guard: Guard, deps: Ca
     ],
     async handler(request) {
       const { callUuid } = request.params;
-      const { workspaceId, keyId } = request.principal;
-      const by = { actor: `key:${keyId}` as const, ip: request.ip, requestId: request.id };
-      const result = await deps.controlCall({ workspaceId, callUuid, action: actionOf(request.body), by });
+      const { workspaceId } = request.principal;
+      const action = actionOf(request.body);
+      const result = await deps.controlCall({ workspaceId, callUuid, action, by: changedBy(request) });
       if (result === 'done') return { success: true, callUuid, action: request.body.action };
       const { code, issue } = REFUSED[result];
       throw new Refusal(code, issue === undefined ? {} : { details: [{ field: 'action', issue }] });

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CALL_PARTS } from '../../calls/call-parts.ts';
 import { type DeleteDeps, deleteCallParts } from '../../retention/call-log-delete.ts';
-import type { Guard } from '../guard.ts';
+import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
@@ -29,6 +29,7 @@ export function registerCallDelete(app: FastifyInstance, guard: Guard, deps: Del
     description:
       'Recording, transcript and analysis then say `deleted`. `metadata` is what was known of the person: name, number, metadata; in stored webhook bodies too. Times and outcome stay. Keys of recordings go first, so that no copy can be read any more. Repeating it is fine.',
     scope: 'calls:write',
+    right: 'calls:delete',
     params: callParams,
     query: deleteQuery,
     answers: { 200: json('They are gone.', deletedAnswer) },
@@ -37,9 +38,8 @@ export function registerCallDelete(app: FastifyInstance, guard: Guard, deps: Del
       const { callUuid } = request.params;
       const { kind } = request.query;
       const parts = CALL_PARTS.filter((part) => kind.includes('all') || kind.includes(part));
-      const { workspaceId, keyId } = request.principal;
-      const by = { actor: `key:${keyId}` as const, ip: request.ip, requestId: request.id };
-      const outcome = await deleteCallParts(deps, { workspaceId, callUuid, parts, by });
+      const { workspaceId } = request.principal;
+      const outcome = await deleteCallParts(deps, { workspaceId, callUuid, parts, by: changedBy(request) });
       if (outcome === 'unknown_call') throw new Refusal('call_not_found');
       if (outcome === 'not_over') throw new Refusal('call_live');
       if (outcome === 'held') throw new Refusal('legal_hold');

@@ -4,7 +4,6 @@
  * of another node come too. A stream ends 60 s after the call at the latest, sooner when recording and webhooks are
  * settled; and with its key.
  */
-import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -13,7 +12,9 @@ import type { CallEventBus } from '../../calls/call-event-bus.ts';
 import { readCall } from '../../calls/call-row.ts';
 import type { Database } from '../../store/database.ts';
 import type { Authenticator } from '../authentication.ts';
+import { beginEventStream, wantsStream, writeText } from '../event-stream.ts';
 import type { Guard } from '../guard.ts';
+import { maskedStream } from '../masking.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { eventsAnswer } from './answers.ts';
@@ -62,51 +63,22 @@ export function registerCallEvents(app: FastifyInstance, guard: Guard, deps: Eve
       }
       // Whoever has gone meanwhile closes no more, and would hold a place until the call ends.
       if (reply.raw.destroyed) return reply.hijack();
-      const { keyId } = request.principal;
+      const { holder: keyId, masking } = request.principal;
       if (!streams.hasRoom(callUuid, keyId)) {
         throw new Refusal('event_stream_limit', { retryAfterSeconds: RETRY_SECONDS });
       }
       const lastEventId = request.headers['last-event-id'];
-      reply.hijack();
-      for (const [name, value] of Object.entries(reply.getHeaders())) {
-        if (value !== undefined) reply.raw.setHeader(name, value);
-      }
-      reply.raw.writeHead(200, {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'x-accel-buffering': 'no',
-        // A stream that ended as the server closes would hold it up for as long as idle connections may live.
-        connection: 'close',
-      });
-      // A call without events yet: the client must see at once that the stream is open.
-      reply.raw.flushHeaders();
+      beginEventStream(reply);
       const end = streams.open({
         callUuid,
         keyId,
         address: request.ip ?? 'local',
         afterId: typeof lastEventId === 'string' && /^\d{1,18}$/.test(lastEventId) ? lastEventId : '0',
-        write: (text) => writeText(reply.raw, text),
+        write: (text) => writeText(reply.raw, masking === null ? text : maskedStream(text, masking)),
         onEnd: () => void reply.raw.end(),
       });
       reply.raw.on('close', end);
       return reply;
     },
-  });
-}
-
-function wantsStream(accept: string | undefined): boolean {
-  return accept?.includes('text/event-stream') ?? false;
-}
-
-/** Resolves when the client can take more; also when it has gone. */
-function writeText(raw: ServerResponse, text: string): Promise<void> {
-  if (raw.destroyed || raw.writableEnded || raw.write(text)) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      raw.off('drain', done);
-      raw.off('close', done);
-      resolve();
-    };
-    raw.on('drain', done);
-    raw.on('close', done);
   });
 }

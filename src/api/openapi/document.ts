@@ -53,6 +53,13 @@ export async function buildDocument(operations: readonly Operation[], publicUrl:
           scheme: 'bearer',
           description: "An operator's key, `sv_oper_…`, made by `parley operator create` and nowhere else.",
         },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-parley',
+          description:
+            'Of a person who is signed in at the console, and for paths below `/api/console/` alone. On a plain http://localhost it is called `parley-local`.',
+        },
       },
     },
     'x-error-codes': publishedErrorCodes(),
@@ -71,8 +78,8 @@ function describe(operation: Operation, schemas: Json): Json {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    description: `${operation.description}${needs(scope)}`,
-    security: scope === null ? [] : [scope === 'operator' ? { operatorKey: [] } : { apiKey: [] }],
+    description: `${operation.description}${needs(operation)}`,
+    security: scope === null ? [] : [{ [SCHEME_OF[scope === 'operator' || scope === 'person' ? scope : 'key']]: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null
       ? {}
@@ -91,8 +98,11 @@ function describe(operation: Operation, schemas: Json): Json {
   };
 }
 
-function needs(scope: Operation['scope']): string {
+const SCHEME_OF = { key: 'apiKey', operator: 'operatorKey', person: 'session' };
+
+function needs({ scope, right }: Operation): string {
   if (scope === null) return '';
+  if (scope === 'person') return right === undefined ? '' : `\n\nThe person needs \`${right}\`.`;
   return scope === 'operator' ? "\n\nTakes an operator's key." : `\n\nThe key needs \`${scope}\`.`;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { ErrorCode } from '../../errors/error-codes.ts';
+import type { Right } from '../../users/roles.ts';
 import type { Scope } from '../../workspaces/api-keys.ts';
 
 /** Sections of the document, in the order in which it shows them. */
@@ -15,10 +16,15 @@ export const TAGS = {
   Settings: 'The settings of the application: agents, lines, keys, web pages, limits.',
   Operator: "Workspaces and their API access, with an operator's key.",
   Web: 'Voice on web pages.',
+  Console:
+    'For the console, by people who are signed in. The other operations are theirs too, below `/api/console/w/{enterprise}/` and `/api/console/operator/`.',
   Service: 'For probes and people.',
 } as const;
 
 export type Tag = keyof typeof TAGS;
+
+/** What a route asks of who comes. `person`: somebody who is signed in at the console. */
+export type Need = Scope | 'operator' | 'person';
 
 export interface Answer {
   description: string;
@@ -36,8 +42,10 @@ export interface Operation {
   tag: Tag;
   summary: string;
   description: string;
-  /** Null: for anybody. `operator`: no workspace key will do. */
-  scope: Scope | 'operator' | null;
+  /** Null: for anybody. `operator`: no workspace key will do. `person`: no key will. */
+  scope: Need | null;
+  /** What a person needs, where that is finer than the scope. */
+  right?: Right;
   /** An operation of the specification: errors have two keys. */
   specified: boolean;
   headers: Readonly<Record<string, string>>;

@@ -8,7 +8,8 @@ import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fa
 import type { Logger } from 'pino';
 import type { Clock } from '../../../media/contract/clock.ts';
 import { VOUCHED_HEADER, vouchedByKey } from '../../../media/contract/vouched.ts';
-import type { ChangedBy } from '../../audit/audit-entry.ts';
+import type { AuditActor, ChangedBy } from '../../audit/audit-entry.ts';
+import { rateNames } from '../../limits/limit-names.ts';
 import type { LimitStore } from '../../limits/limit-store.ts';
 import type { Database } from '../../store/database.ts';
 import { parseApiKey, sha256Of } from '../../workspaces/api-key-format.ts';
@@ -20,8 +21,8 @@ import { Refusal } from '../refusal.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The public id of the operator's key; set by this guard. */
-    operatorKeyId: string | null;
+    /** The operator's key by its public id, or a person; set by this guard or the console's. */
+    operator: AuditActor | null;
   }
 }
 
@@ -77,12 +78,14 @@ export function createOperatorGuard(deps: {
     if (!isProven) throttle.giveBack(address, parts?.keyId);
     proven.set(keyId, secret);
     reply.header(VOUCHED_HEADER, vouchedByKey('operator'));
-    await countRequest(deps.limitStore, { keyId: `operator:${keyId}`, rate: RATE }, reply);
-    request.operatorKeyId = keyId;
+    const rate = { name: rateNames.apiKey(`operator:${keyId}`), ...RATE };
+    await countRequest(deps.limitStore, { rate }, reply);
+    request.operator = `operator:${keyId}`;
   }
   return { hook, warm };
 }
 
 export function byOperator(request: FastifyRequest): ChangedBy {
-  return { actor: `operator:${request.operatorKeyId}`, ip: request.ip ?? null, requestId: request.id };
+  if (request.operator === null) throw new Error('This route has no guard that lets operators in.');
+  return { actor: request.operator, ip: request.ip ?? null, requestId: request.id };
 }

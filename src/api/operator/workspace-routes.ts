@@ -6,6 +6,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '../../store/database.ts';
+import { makeOwner } from '../../users/memberships.ts';
 import { createApiKey } from '../../workspaces/api-keys.ts';
 import {
   createWorkspace,
@@ -71,6 +72,12 @@ export function registerWorkspaces(app: FastifyInstance, guard: Guard, deps: { d
     async handler(request, reply) {
       const wanted = { ...request.body, by: byOperator(request) };
       const workspace = await refusing('workspace_not_found', createWorkspace(database, wanted));
+      // Who makes it at the console would not get in.
+      const owner = request.signedIn?.person;
+      if (owner !== undefined) {
+        const made = { workspaceId: workspace.id, userId: owner.id, by: wanted.by };
+        await database.transaction((tx) => makeOwner(tx, made));
+      }
       return reply.code(201).send({ success: true, workspace });
     },
   });

@@ -77,7 +77,7 @@ export async function placeAndAnswer(deps: PlacingDeps, asked: AskedCall): Promi
     idempotencyPath: asked.idempotencyPath,
     requestId: asked.requestId,
     by: asked.by,
-    keyId: principal.keyId,
+    ...(principal.keyId === null ? {} : { keyId: principal.keyId }),
     lateAcceptance: idempotencyKey === null ? 'cancel' : 'continue',
   };
   return answerPlacement(deps, asked, newCall, await deps.placeCall(newCall));

@@ -1,4 +1,4 @@
-/** Answers that may be stored under an Idempotency-Key: made of a refusal, and sent exactly as stored. */
+/** Answers that may be stored under an Idempotency-Key: made of a refusal, and sent exactly as stored, to programs. */
 import type { FastifyReply } from 'fastify';
 import type { StoredAnswer } from '../../store/idempotency-keys.ts';
 import type { Refusal } from '../refusal.ts';
@@ -30,7 +30,14 @@ export function sendStored(reply: FastifyReply, answer: StoredAnswer): FastifyRe
     .headers(answer.headers)
     .type('application/json; charset=utf-8')
     .serializer((text: unknown) => String(text))
-    .send(answer.body);
+    .send(reply.request.routeOptions.config.isSecondDoor === true ? wholeBody(reply, answer) : answer.body);
+}
+
+/** At the console every error is whole, also of operations whose errors have two keys for programs. */
+function wholeBody({ request }: FastifyReply, { status, body, headers }: StoredAnswer): string {
+  if (status < 400) return body;
+  const { message } = JSON.parse(body) as { message: string };
+  return JSON.stringify({ success: false, message, code: headers['x-error-code'], requestId: request.id, details: [] });
 }
 
 /** RFC 7240: `return=representation` among other preferences. */

@@ -62,6 +62,7 @@ export function registerRecordings(app: FastifyInstance, guard: Guard, deps: Rec
     description:
       'Redirects to a signed address that lives five minutes and needs no key. Stored is Ogg/Opus in stereo; every other form is made of it when it is asked for, which takes a second or two.',
     scope: 'calls:read',
+    right: 'recordings:read',
     params: callParams,
     query: recordingQuery,
     answers: {
@@ -117,7 +118,7 @@ export function registerRecordings(app: FastifyInstance, guard: Guard, deps: Rec
       const verdict = deps.links.check(target, expires, signature);
       if (verdict === 'bad') throw new Refusal('link_invalid');
       if (verdict === 'expired') throw new Refusal('link_expired');
-      const sound = await attempt(() => deps.sounds.open(target));
+      const sound = await toldAsRefusal(() => deps.sounds.open(target));
       if (sound === null) throw new Refusal('recording_not_ready');
       return send(request, reply, target, sound);
     },
@@ -158,7 +159,7 @@ async function send(
   }
   const pieces = sound.range(start, end);
   // Before the first line of the answer, so that a fault can still be told.
-  const first = await attempt(async () => pieces.next()).catch(async (error: unknown) => {
+  const first = await toldAsRefusal(async () => pieces.next()).catch(async (error: unknown) => {
     await sound.close();
     reply.removeHeader('content-length').removeHeader('etag').removeHeader('content-range');
     throw error;
@@ -177,7 +178,8 @@ async function* streamed(
   yield* pieces;
 }
 
-async function attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+/** What the store and the converter throw, as the client is told it. */
+export async function toldAsRefusal<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

@@ -21,7 +21,7 @@ import {
   type WebhookRefusalCode,
 } from '../../webhooks/redelivery.ts';
 import type { CursorCodec, CursorScope } from '../cursor.ts';
-import type { Guard } from '../guard.ts';
+import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { anyOf, id, page } from '../query-values.ts';
 import { Refusal } from '../refusal.ts';
@@ -157,6 +157,7 @@ export function registerWebhooks(app: FastifyInstance, guard: Guard, deps: Webho
     summary: 'Send one again',
     description: 'Under the same `webhook-id`, with a whole schedule of attempts before it.',
     scope: 'webhooks:write',
+    right: 'webhooks:resend',
     params: deliveryParams,
     answers: { 202: json('It is being sent.', sentAnswer) },
     errors: ['delivery_not_found', 'webhook_too_old', 'webhook_not_set', 'webhook_disabled'],
@@ -208,8 +209,7 @@ export function registerWebhooks(app: FastifyInstance, guard: Guard, deps: Webho
 }
 
 function askedBy(request: FastifyRequest): Asked {
-  const { keyId, workspaceId } = request.principal;
-  return { workspaceId, by: { actor: `key:${keyId}`, ip: request.ip, requestId: request.id } };
+  return { workspaceId: request.principal.workspaceId, by: changedBy(request) };
 }
 
 async function refusing<Result>(work: Promise<Result>): Promise<Result> {

@@ -32,6 +32,7 @@ import { openRecordings, type Recordings } from '../../../src/recordings/recordi
 import { createRetentionPurge } from '../../../src/retention/retention-purge.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { HASHING_HERE } from '../../../src/users/password.ts';
 import { createApiKey, SCOPES } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
@@ -69,6 +70,8 @@ export interface ApiFixture {
   admission: 'open' | 'draining' | 'no_capacity' | 'overloaded';
   compliance: ApiDeps['compliance']['check'];
   hungUp: string[];
+  /** Requests for a call that made none: workspace and code. */
+  refused: [string, string][];
   /** Webhook deliveries that were dispatched. */
   dispatched: string[];
   /** What the media process answers to control actions, and what it was asked. */
@@ -162,6 +165,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
     admission: 'open',
     compliance: async () => ({ allowed: true }),
     hungUp: [],
+    refused: [],
     dispatched: [],
     controlOutcome: { done: true },
     controlled: [],
@@ -178,6 +182,9 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       eraser: recordings.eraser,
       clips,
       limitStore: createMemoryLimitStore(clock),
+      hashing: HASHING_HERE,
+      callRefusals: { note: (...noted) => void fixture.refused.push(noted) },
+      disk: async () => ({ freeBytes: 1, totalBytes: 2 }),
       cursors: createCursorCodec(MASTER_KEY_HEX),
       publicUrl: 'http://127.0.0.1:8080',
       placeCall: (call) => {

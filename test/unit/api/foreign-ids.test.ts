@@ -109,17 +109,19 @@ interface Cell {
 }
 
 function cells(): Cell[] {
-  return OPERATIONS.filter(({ scope }) => scope !== null && scope !== 'operator').flatMap((operation) => {
-    const fields: [Where, string][] = [
-      ...Object.keys(operation.params?.shape ?? {}).map((name): [Where, string] => ['path', name]),
-      ...Object.keys(operation.query?.shape ?? {}).map((name): [Where, string] => ['query', name]),
-      ...Object.keys(propertiesOf(operation)).map((name): [Where, string] => ['body', name]),
-    ];
-    return fields
-      .filter(([where, name]) => where === 'path' || `${where}:${name}` in KINDS || LOOKS_LIKE_ID.test(name))
-      .filter(([where, name]) => !OWN_WORDS.has(`${where}:${name}`) && !isTime(operation, where, name))
-      .map(([where, field]) => ({ operation, where, field, kind: kindOf(where, field) }));
-  });
+  return OPERATIONS.filter(({ scope }) => scope !== null && scope !== 'operator' && scope !== 'person').flatMap(
+    (operation) => {
+      const fields: [Where, string][] = [
+        ...Object.keys(operation.params?.shape ?? {}).map((name): [Where, string] => ['path', name]),
+        ...Object.keys(operation.query?.shape ?? {}).map((name): [Where, string] => ['query', name]),
+        ...Object.keys(propertiesOf(operation)).map((name): [Where, string] => ['body', name]),
+      ];
+      return fields
+        .filter(([where, name]) => where === 'path' || `${where}:${name}` in KINDS || LOOKS_LIKE_ID.test(name))
+        .filter(([where, name]) => !OWN_WORDS.has(`${where}:${name}`) && !isTime(operation, where, name))
+        .map(([where, field]) => ({ operation, where, field, kind: kindOf(where, field) }));
+    },
+  );
 }
 
 const kindOf = (where: Where, field: string): Kind | null => KINDS[`${where}:${field}`] ?? KINDS[field] ?? null;

@@ -1,0 +1,67 @@
+/** What can be done with a call that runs: speak through the agent, or silence it. Each is audited. */
+import { useState } from 'preact/hooks';
+import type { Control } from '../../../clients/typescript/src/client.ts';
+import { clientOf } from '../../api/request.ts';
+import { call as words } from '../../texts/en/call.ts';
+import { Button } from '../../ui/button.tsx';
+import { toast } from '../../ui/toast.tsx';
+
+export function LiveControls({ enterprise, callUuid }: { enterprise: string; callUuid: string }) {
+  const [text, setText] = useState('');
+  const [isMuted, setMuted] = useState(false);
+  const [interrupts, setInterrupts] = useState(false);
+  const send = (body: Control): Promise<unknown> => clientOf(enterprise).controlCall({ callUuid, body });
+  async function speak(action: 'say' | 'inject'): Promise<void> {
+    await send(action === 'say' ? { action, text, interrupt: interrupts } : { action, text });
+    setText('');
+    toast(action === 'say' ? words.said : words.sent);
+  }
+  async function toggle(): Promise<void> {
+    await send({ action: isMuted ? 'unmute_agent' : 'mute_agent' });
+    setMuted(!isMuted);
+    toast(isMuted ? words.unmuted : words.muted);
+  }
+  return (
+    <form
+      class="live-controls"
+      onSubmit={(event) => {
+        event.preventDefault();
+      }}
+    >
+      <textarea
+        rows={2}
+        aria-label={words.sayPlaceholder}
+        placeholder={words.sayPlaceholder}
+        maxLength={1_000}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <div class="line">
+        <Button
+          kind="main"
+          icon="say"
+          title={words.sayHint}
+          isDisabled={text.trim() === ''}
+          onPress={() => speak('say')}
+        >
+          {words.say}
+        </Button>
+        <Button title={words.injectHint} isDisabled={text.trim() === ''} onPress={() => speak('inject')}>
+          {words.inject}
+        </Button>
+        <label class="line tiny">
+          <input
+            type="checkbox"
+            checked={interrupts}
+            onChange={(event) => setInterrupts(event.currentTarget.checked)}
+          />
+          {words.interrupt}
+        </label>
+        <span class="grow" />
+        <Button icon={isMuted ? 'sound' : 'mute'} isPressed={isMuted} onPress={toggle}>
+          {isMuted ? words.unmute : words.mute}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,61 @@
+/** The head of a CSV file as people have it: which columns, with what in them, in how many rows. Pure. */
+
+export interface CsvHead {
+  delimiter: string;
+  columns: string[];
+  /** Of the first rows. */
+  samples: string[][];
+  rowCount: number;
+  /** Where the rows begin in the text. */
+  bodyAt: number;
+}
+
+const SAMPLES = 3;
+
+/** Records until `most` are read; a quoted field may hold anything. */
+function recordsOf(text: string, delimiter: string, most: number): { fields: string[]; endsAt: number }[] {
+  const records: { fields: string[]; endsAt: number }[] = [];
+  let fields: string[] = [];
+  let field = '';
+  let isQuoted = false;
+  for (let at = 0; at <= text.length && records.length < most; at++) {
+    const sign = text[at];
+    if (isQuoted && sign !== undefined) {
+      if (sign !== '"') field += sign;
+      else if (text[at + 1] === '"') field += text[++at];
+      else isQuoted = false;
+    } else if (sign === '"' && field === '') isQuoted = true;
+    else if (sign === delimiter) {
+      fields.push(field);
+      field = '';
+    } else if (sign === '\n' || sign === '\r' || sign === undefined) {
+      if (sign === '\r' && text[at + 1] === '\n') at++;
+      fields.push(field);
+      if (fields.length > 1 || fields[0] !== '') records.push({ fields, endsAt: at + 1 });
+      fields = [];
+      field = '';
+    } else field += sign;
+  }
+  return records;
+}
+
+export function headOf(text: string): CsvHead | null {
+  const first = text.slice(0, text.search(/\r|\n|$/));
+  const delimiter = [',', ';', '\t'].toSorted((a, b) => first.split(b).length - first.split(a).length)[0]!;
+  const records = recordsOf(text, delimiter, Number.POSITIVE_INFINITY);
+  const head = records[0];
+  if (head === undefined) return null;
+  return {
+    delimiter,
+    columns: head.fields.map((name) => name.trim()),
+    samples: records.slice(1, 1 + SAMPLES).map(({ fields }) => fields),
+    rowCount: records.length - 1,
+    bodyAt: head.endsAt,
+  };
+}
+
+/** The file with other names of its columns; the rows are as they were. */
+export function renamed(text: string, head: CsvHead, names: readonly string[]): string {
+  const cells = names.map((name) => (/["\r\n]|[,;\t]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name));
+  return `${cells.join(head.delimiter)}\n${text.slice(head.bodyAt)}`;
+}

@@ -1,0 +1,131 @@
+/** Calls in progress as they happen: who, in what state, the last words, how fast it answers. One is a click away. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { followLive, type LiveCall } from '../../api/overview.ts';
+import { clientOf } from '../../api/request.ts';
+import { may } from '../../api/session.ts';
+import { live as words } from '../../texts/en/home.ts';
+import { to } from '../../ui/address.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { CallStatus, HangUp, whoOf } from '../../ui/call-words.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { useEvery } from '../../ui/load.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { PageHead } from '../../ui/page.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
+import { Words } from '../../ui/text.tsx';
+import { clockWords, msWords } from '../../ui/time.tsx';
+import { VirtualRows } from '../../ui/virtual-rows.tsx';
+
+const SLOW_REPLY_MS = 1_500;
+/** Screen readers hear how many there are no more often than this. */
+const TOLD_EVERY_MS = 10_000;
+
+export function LivePage({ enterprise }: { enterprise: string }) {
+  const line = useMemo(() => followLive(enterprise), [enterprise]);
+  useEffect(() => line.close, [line]);
+  const { calls, state } = line.board.value;
+  const [typed, setTyped] = useState('');
+  const [nowMs, setNowMs] = useState(Date.now());
+  useEvery(1_000, () => setNowMs(Date.now()));
+  const [told, setTold] = useState('');
+  useEvery(TOLD_EVERY_MS, () => setTold(words.count(calls.length)));
+  const mayStop = may('calls:control') || may('calls:write');
+
+  const wanted = typed.trim().toLowerCase();
+  const shown = calls
+    .filter((one) =>
+      [one.name, one.to, one.agentName ?? '', one.lastWords?.text ?? ''].some((text) =>
+        text.toLowerCase().includes(wanted),
+      ),
+    )
+    .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
+  return (
+    <div class="page wide full">
+      <PageHead
+        title={words.title}
+        about={state === 'waiting' ? words.waiting : words.count(calls.length)}
+        actions={
+          <div class="search-box">
+            <Icon name="search" />
+            <input
+              type="search"
+              aria-label={words.search}
+              placeholder={words.search}
+              value={typed}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
+          </div>
+        }
+      />
+      <p class="hidden" role="status">
+        {told}
+      </p>
+      {state === 'lost' ? <Notice kind="warn">{words.lost}</Notice> : null}
+      <div class="bleed">
+        {state === 'waiting' ? (
+          <Loading lines={6} />
+        ) : shown.length === 0 ? (
+          <Empty icon="live" title={words.empty}>
+            {words.emptyHint}
+          </Empty>
+        ) : (
+          <VirtualRows<LiveCall>
+            label={words.list}
+            class="live"
+            columns={Object.values(words.columns)}
+            rows={shown}
+            hasMore={false}
+            keyOf={({ callUuid }) => callUuid}
+            onNearEnd={() => {}}
+          >
+            {(call) => <LiveCells enterprise={enterprise} call={call} nowMs={nowMs} mayStop={mayStop} />}
+          </VirtualRows>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; mayStop: boolean }) {
+  const { enterprise, call, nowMs, mayStop } = props;
+  const { lastWords, replyMs } = call;
+  const seconds = (nowMs - Date.parse(call.answeredAt ?? call.startedAt)) / 1_000;
+  return (
+    <>
+      <div role="cell">
+        {call.state === null || call.status !== 'in_progress' ? (
+          <CallStatus status={call.status} />
+        ) : (
+          <Badge tone={call.state === 'speaking' ? 'accent' : call.state === 'thinking' ? 'warn' : 'busy'}>
+            {call.mutedAgent ? words.muted : (words.states[call.state] ?? call.state)}
+          </Badge>
+        )}
+      </div>
+      <div role="cell">
+        <a class="over" href={to(['w', enterprise, 'call', call.callUuid])}>
+          <Words>{whoOf({ ...call, fromNumber: call.from })}</Words>
+        </a>
+      </div>
+      <div role="cell" class="soft">
+        <Words>{call.agentName}</Words>
+      </div>
+      <div role="cell">
+        {lastWords === null ? null : (
+          <>
+            <span class={lastWords.role === 'agent' ? 'by-agent' : 'by-caller'}>{words.who[lastWords.role]}</span>{' '}
+            <Words>{lastWords.text.slice(-200)}</Words>
+          </>
+        )}
+      </div>
+      <div role="cell" class="number">
+        {clockWords(seconds)}
+      </div>
+      <div role="cell" class={replyMs !== null && replyMs > SLOW_REPLY_MS ? 'number late' : 'number'}>
+        {replyMs === null ? <span class="soft">–</span> : msWords(replyMs)}
+      </div>
+      <div role="cell" class="above">
+        {mayStop ? <HangUp run={() => clientOf(enterprise).hangUp({ callUuid: call.callUuid })} isQuiet /> : null}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,126 @@
+/**
+ * What was done by whom. That the rows which are shown follow from one another is checked here, in the reader's
+ * browser.
+ */
+import { useState } from 'preact/hooks';
+import type { AuditRow } from '../../../clients/typescript/src/client.ts';
+import { clientOf } from '../../api/request.ts';
+import { common } from '../../texts/en/common.ts';
+import { auditWords as words } from '../../texts/en/settings.ts';
+import { Button } from '../../ui/button.tsx';
+import { useCursorList } from '../../ui/cursor-list.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Json, Words } from '../../ui/text.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const PAGE = 100;
+/** A person's name, where the service knows it. */
+type Row = AuditRow & { actorName?: string | null };
+
+export function Audit({ enterprise }: { enterprise: string }) {
+  const client = clientOf(enterprise);
+  const [action, setAction] = useState('');
+  const [opened, setOpened] = useState<Row | null>(null);
+  const list = useCursorList<Row>(
+    [enterprise, action],
+    async (cursor, signal) => {
+      const asked = { limit: PAGE, ...(action === '' ? {} : { action }), ...(cursor === null ? {} : { cursor }) };
+      return (await client.listAudit(asked, { signal })).data;
+    },
+    ({ position }) => String(position),
+  );
+  const broken = action === '' ? firstBroken(list.rows) : null;
+  const { columns: names } = words;
+  return (
+    <Section
+      title={words.title}
+      about={words.about}
+      isFlush
+      actions={
+        <input
+          class="short"
+          type="search"
+          aria-label={words.action}
+          placeholder={words.action}
+          value={action}
+          onChange={(event) => setAction(event.currentTarget.value.trim())}
+        />
+      }
+    >
+      {list.error !== undefined && list.rows.length === 0 ? (
+        <Failure error={list.error} onRetry={list.reload} />
+      ) : list.isLoading && list.rows.length === 0 ? (
+        <Loading lines={8} />
+      ) : list.rows.length === 0 ? (
+        <Empty title={words.empty} />
+      ) : (
+        <>
+          {action === '' ? (
+            <div class="pad">
+              {broken === null ? (
+                <Notice kind="good">{words.verified(list.rows.length)}</Notice>
+              ) : (
+                <Notice kind="error">{words.broken(broken)}</Notice>
+              )}
+            </div>
+          ) : null}
+          <Table
+            label={words.title}
+            rows={list.rows}
+            keyOf={({ position }) => String(position)}
+            columns={[
+              { name: names.when, cell: ({ at }) => <Time at={at} isExact /> },
+              { name: names.who, cell: ({ actor, actorName }) => <Words>{actorName ?? actor}</Words> },
+              {
+                name: names.what,
+                cell: (row) => (
+                  <button type="button" class="inline" onClick={() => setOpened(row)}>
+                    <code>{row.action}</code>
+                  </button>
+                ),
+              },
+              { name: names.target, cell: ({ target }) => <Words>{target}</Words> },
+              { name: names.from, cell: ({ ip }) => <span class="soft">{ip ?? '–'}</span> },
+            ]}
+          />
+          {list.hasMore ? (
+            <div class="more">
+              <Button onPress={list.more}>{common.loadMore}</Button>
+            </div>
+          ) : null}
+        </>
+      )}
+      {opened === null ? null : (
+        <Dialog title={opened.action} isWide onClose={() => setOpened(null)}>
+          <div class="stack">
+            <p class="soft">
+              <Time at={opened.at} isExact /> · <Words>{opened.actorName ?? opened.actor}</Words> ·{' '}
+              <Words>{opened.target}</Words>
+            </p>
+            <h3>{words.before}</h3>
+            <Json value={opened.before} />
+            <h3>{words.after}</h3>
+            <Json value={opened.after} />
+            <p class="tiny soft">
+              <code>{opened.hash}</code>
+            </p>
+          </div>
+        </Dialog>
+      )}
+    </Section>
+  );
+}
+
+/** Newest first: each row names the hash of the one below it. */
+function firstBroken(rows: readonly Row[]): number | null {
+  for (const [at, row] of rows.entries()) {
+    const before = rows[at + 1];
+    if (before !== undefined && (row.prevHash !== before.hash || row.position !== before.position + 1))
+      return row.position;
+  }
+  return null;
+}

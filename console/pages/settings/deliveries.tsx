@@ -1,0 +1,133 @@
+/** What was sent to the receiver, newest first, and sending it again. */
+import { useState } from 'preact/hooks';
+import type { WebhookDelivery } from '../../../clients/typescript/src/client.ts';
+import { clientOf } from '../../api/request.ts';
+import { may } from '../../api/session.ts';
+import { common } from '../../texts/en/common.ts';
+import { webhooksWords as words } from '../../texts/en/settings.ts';
+import { to } from '../../ui/address.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { useCursorList } from '../../ui/cursor-list.ts';
+import { Section } from '../../ui/page.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Words } from '../../ui/text.tsx';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+
+const PAGE = 50;
+const REFRESH_MS = 6_000;
+const TONES = { pending: 'busy', delivered: 'good', failed: 'warn', dead: 'bad' } as const;
+
+export function Deliveries({ enterprise }: { enterprise: string }) {
+  const client = clientOf(enterprise);
+  const [state, setState] = useState('');
+  const list = useCursorList<WebhookDelivery>(
+    [enterprise, state],
+    async (cursor, signal) => {
+      const asked = { limit: PAGE, ...(state === '' ? {} : { state }), ...(cursor === null ? {} : { cursor }) };
+      return (await client.listWebhookDeliveries(asked, { signal })).data;
+    },
+    ({ id }) => id,
+    REFRESH_MS,
+  );
+  const mayResend = may('webhooks:write') || may('webhooks:resend');
+  async function resend(id: string): Promise<void> {
+    await client.redeliverWebhook({ deliveryId: id });
+    toast(words.resent);
+    list.reload();
+  }
+  async function replay(): Promise<void> {
+    const { data } = await client.replayWebhooks({ body: { states: ['failed', 'dead'] } });
+    toast(words.replayed(data.count));
+    list.reload();
+  }
+  const { columns: names } = words;
+  return (
+    <Section
+      title={words.deliveries}
+      isFlush
+      actions={
+        <>
+          <select
+            class="short"
+            aria-label={names.state}
+            value={state}
+            onChange={(event) => setState(event.currentTarget.value)}
+          >
+            <option value="">{words.allStates}</option>
+            {Object.entries(words.states).map(([value, label]) => (
+              <option key={value} value={value} selected={value === state}>
+                {label}
+              </option>
+            ))}
+          </select>
+          {mayResend ? (
+            <Button icon="refresh" onPress={replay}>
+              {words.replay}
+            </Button>
+          ) : null}
+        </>
+      }
+    >
+      {list.error !== undefined && list.rows.length === 0 ? (
+        <Failure error={list.error} onRetry={list.reload} />
+      ) : list.isLoading && list.rows.length === 0 ? (
+        <Loading />
+      ) : list.rows.length === 0 ? (
+        <Empty title={words.deliveriesEmpty} />
+      ) : (
+        <>
+          <Table
+            label={words.deliveries}
+            rows={list.rows}
+            keyOf={({ id }) => id}
+            columns={[
+              { name: names.when, cell: ({ createdAt }) => <Time at={createdAt} isExact /> },
+              { name: names.event, cell: ({ event }) => <code>{event}</code> },
+              {
+                name: names.call,
+                cell: ({ callUuid }) =>
+                  callUuid === null ? (
+                    '–'
+                  ) : (
+                    <a href={to(['w', enterprise, 'call', callUuid, 'webhooks'])}>{callUuid.slice(0, 8)}…</a>
+                  ),
+              },
+              {
+                name: names.state,
+                cell: (one) => (
+                  <Badge tone={TONES[one.state]}>
+                    {words.states[one.state]}
+                    {one.lastStatus === null ? '' : ` · ${one.lastStatus}`}
+                  </Badge>
+                ),
+              },
+              { name: names.tries, isNumber: true, cell: ({ attempts }) => attempts },
+              { name: names.error, cell: ({ lastError }) => <Words>{lastError}</Words> },
+              {
+                name: names.actions,
+                isHidden: true,
+                cell: ({ id, event }) =>
+                  mayResend ? (
+                    <Button
+                      kind="quiet"
+                      icon="refresh"
+                      label={`${words.resend}: ${event}`}
+                      onPress={() => resend(id)}
+                    />
+                  ) : null,
+              },
+            ]}
+          />
+          {list.hasMore ? (
+            <div class="more">
+              <Button onPress={list.more}>{common.loadMore}</Button>
+            </div>
+          ) : null}
+        </>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,184 @@
+/** For how long what belongs to calls is kept, and what must not be deleted meanwhile. */
+import { useState } from 'preact/hooks';
+import type { Retention as Days, LegalHold } from '../../../clients/typescript/src/client.ts';
+import { clientOf } from '../../api/request.ts';
+import { may } from '../../api/session.ts';
+import { common } from '../../texts/en/common.ts';
+import { retentionWords as words } from '../../texts/en/settings.ts';
+import { to } from '../../ui/address.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { Text } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { useLoad } from '../../ui/load.ts';
+import { Section } from '../../ui/page.tsx';
+import { Empty, Shown } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useSetting } from '../../ui/tagged.ts';
+import { Words } from '../../ui/text.tsx';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+
+type Kind = keyof Days;
+const KINDS = Object.keys(words.kinds) as Kind[];
+
+export function Retention({ enterprise }: { enterprise: string }) {
+  const client = clientOf(enterprise);
+  const setting = useSetting<Days>((signal) => client.readRetention({}, { signal }), [enterprise]);
+  return (
+    <>
+      <Section title={words.title} about={words.about}>
+        <Shown of={setting}>
+          {({ data }) => (
+            <DaysForm
+              key={JSON.stringify(data)}
+              known={data}
+              save={(body) => setting.save((headers) => client.changeRetention({ body }, { headers }))}
+            />
+          )}
+        </Shown>
+      </Section>
+      <Holds enterprise={enterprise} />
+    </>
+  );
+}
+
+function DaysForm({ known, save }: { known: Days; save(body: Days): Promise<void> }) {
+  const [days, setDays] = useState<Record<Kind, string>>(
+    () => Object.fromEntries(KINDS.map((kind) => [kind, String(known[kind])])) as Record<Kind, string>,
+  );
+  return (
+    <Form
+      submit={async () => {
+        await save(Object.fromEntries(KINDS.map((kind) => [kind, Number(days[kind])])) as unknown as Days);
+        toast(words.stored);
+      }}
+      action={common.save}
+      isDisabled={!may('settings:write')}
+      fields={KINDS}
+    >
+      {(faults) => (
+        <div class="columns">
+          {KINDS.map((kind) => (
+            <Text
+              key={kind}
+              label={words.days(words.kinds[kind])}
+              type="number"
+              min={0}
+              value={days[kind]}
+              fault={faults[kind]}
+              onInput={(value) => setDays({ ...days, [kind]: value })}
+            />
+          ))}
+        </div>
+      )}
+    </Form>
+  );
+}
+
+function Holds({ enterprise }: { enterprise: string }) {
+  const client = clientOf(enterprise);
+  const holds = useLoad(
+    async (signal) => (await client.listLegalHolds({ limit: 200 }, { signal })).data.data,
+    [enterprise],
+  );
+  const [isPlacing, setPlacing] = useState(false);
+  const [released, setReleased] = useState<LegalHold | null>(null);
+  const mayWrite = may('settings:write');
+  const { columns: names } = words;
+  return (
+    <Section
+      title={words.holds}
+      about={words.holdsAbout}
+      isFlush
+      actions={mayWrite ? <Button onPress={() => setPlacing(true)}>{words.hold}</Button> : null}
+    >
+      <Shown of={holds} lines={2}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title={words.holdsEmpty} />
+          ) : (
+            <Table
+              label={words.holds}
+              rows={all}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  name: names.of,
+                  cell: ({ callUuid }) =>
+                    callUuid === null ? (
+                      words.everyCall
+                    ) : (
+                      <a href={to(['w', enterprise, 'call', callUuid])}>{callUuid.slice(0, 8)}…</a>
+                    ),
+                },
+                { name: names.reason, cell: ({ reason }) => <Words>{reason}</Words> },
+                { name: names.by, cell: ({ placedBy }) => <Words>{placedBy}</Words> },
+                { name: names.when, cell: ({ placedAt }) => <Time at={placedAt} /> },
+                {
+                  name: names.actions,
+                  isHidden: true,
+                  cell: (hold) =>
+                    mayWrite ? (
+                      <Button kind="quiet" onPress={() => setReleased(hold)}>
+                        {words.release}
+                      </Button>
+                    ) : null,
+                },
+              ]}
+            />
+          )
+        }
+      </Shown>
+      {isPlacing ? (
+        <HoldDialog enterprise={enterprise} onClose={() => setPlacing(false)} onChange={holds.reload} />
+      ) : null}
+      {released === null ? null : (
+        <Confirm
+          title={words.release}
+          action={words.release}
+          isDangerous
+          run={async () => {
+            await client.releaseLegalHold({ holdId: released.id });
+            holds.reload();
+          }}
+          onClose={() => setReleased(null)}
+        >
+          <p>{words.releaseAsk}</p>
+        </Confirm>
+      )}
+    </Section>
+  );
+}
+
+function HoldDialog({ enterprise, onClose, onChange }: { enterprise: string; onClose(): void; onChange(): void }) {
+  const [callUuid, setCallUuid] = useState('');
+  const [reason, setReason] = useState('');
+  async function place(): Promise<void> {
+    await clientOf(enterprise).placeLegalHold({
+      body: { callUuid: callUuid.trim() === '' ? null : callUuid.trim(), reason },
+    });
+    toast(words.stored);
+    onChange();
+    onClose();
+  }
+  return (
+    <Dialog title={words.hold} onClose={onClose}>
+      <Form submit={place} action={words.hold} fields={['callUuid', 'reason']} onCancel={onClose}>
+        {(faults) => (
+          <>
+            <Text label={words.holdReason} isRequired value={reason} fault={faults['reason']} onInput={setReason} />
+            <Text
+              label={words.holdCall}
+              help={words.holdCallHelp}
+              isMono
+              value={callUuid}
+              fault={faults['callUuid']}
+              onInput={setCallUuid}
+            />
+          </>
+        )}
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+/** How a call's state and outcome read, and how it is ended, the same on every page. */
+import { useState } from 'preact/hooks';
+import { call as words } from '../texts/en/call.ts';
+import { endedWords, statusWords } from '../texts/en/calls.ts';
+import { Badge, type Tone } from './badge.tsx';
+import { Button } from './button.tsx';
+import { Confirm } from './dialog.tsx';
+import { toast } from './toast.tsx';
+
+const TONES: Readonly<Record<string, Tone>> = {
+  queued: 'quiet',
+  dialing: 'busy',
+  ringing: 'busy',
+  in_progress: 'accent',
+  completed: 'good',
+  no_answer: 'quiet',
+  failed: 'bad',
+};
+
+export const isOver = (status: string): boolean => ['completed', 'no_answer', 'failed'].includes(status);
+
+export function CallStatus({ status }: { status: string }) {
+  return <Badge tone={TONES[status] ?? 'quiet'}>{statusWords[status] ?? status}</Badge>;
+}
+
+export const endedAs = (reason: string | null): string => (reason === null ? '–' : (endedWords[reason] ?? reason));
+
+/** Who was spoken to: the name where there is one, else the number or the page. */
+export function whoOf(call: { name: string; to: string; fromNumber: string; direction: string }): string {
+  if (call.name !== '' && call.name !== 'Customer') return call.name;
+  const numbers = call.direction === 'inbound' ? [call.fromNumber, call.to] : [call.to, call.fromNumber];
+  return (numbers.find((number) => number !== '') ?? call.name).replace(/^web:/, '');
+}
+
+/** Ends a call, after a question. `run` asks the service. */
+export function HangUp({ run, isQuiet = false }: { run(): Promise<unknown>; isQuiet?: boolean }) {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      {isQuiet ? (
+        <Button kind="quiet" icon="hangUp" label={words.hangUp} onPress={() => setAsking(true)} />
+      ) : (
+        <Button kind="danger" icon="hangUp" onPress={() => setAsking(true)}>
+          {words.hangUp}
+        </Button>
+      )}
+      {isAsking ? (
+        <Confirm
+          title={words.hangUp}
+          action={words.hangUp}
+          isDangerous
+          run={async () => {
+            await run();
+            toast(words.hungUp);
+          }}
+          onClose={() => setAsking(false)}
+        >
+          <p>{words.hangUpAsk}</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}

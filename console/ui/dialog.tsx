@@ -1,0 +1,80 @@
+/** The browser's own dialog: it keeps the focus inside, and gives it back where it was. Escape closes it. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { common } from '../texts/en/common.ts';
+import { Button } from './button.tsx';
+import { wordsOf } from './error-words.ts';
+import { Notice } from './notice.tsx';
+
+export interface DialogProps {
+  title: string;
+  children: ComponentChildren;
+  isWide?: boolean;
+  /** False: it must be answered. */
+  mayClose?: boolean;
+  onClose(): void;
+}
+
+/** Open for as long as it is there. */
+export function Dialog({ title, children, isWide = false, mayClose = true, onClose }: DialogProps) {
+  const id = useId();
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current!;
+    dialog.showModal();
+    return () => dialog.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={isWide ? 'dialog wide' : 'dialog'}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (mayClose) onClose();
+      }}
+    >
+      <header>
+        <h2 id={id}>{title}</h2>
+        {mayClose ? <Button kind="quiet" icon="close" label={common.close} onPress={onClose} /> : null}
+      </header>
+      <div class="content">{children}</div>
+    </dialog>
+  );
+}
+
+export interface ConfirmProps {
+  title: string;
+  children?: ComponentChildren;
+  action: string;
+  isDangerous?: boolean;
+  run(): Promise<unknown>;
+  onClose(): void;
+}
+
+/** A question before what cannot be undone. What goes wrong is told inside. */
+export function Confirm({ title, children, action, isDangerous = false, run, onClose }: ConfirmProps) {
+  const [error, setError] = useState<unknown>();
+  async function confirm(): Promise<void> {
+    try {
+      await run();
+      onClose();
+    } catch (fault) {
+      setError(fault);
+    }
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div class="stack">
+        {children}
+        {error === undefined ? null : <Notice kind="error">{wordsOf(error).title}</Notice>}
+        <div class="actions">
+          <Button onPress={onClose}>{common.cancel}</Button>
+          <Button kind={isDangerous ? 'danger' : 'main'} onPress={confirm}>
+            {action}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,57 @@
+/**
+ * A value that outlives the page that holds it, until it is saved or the window closes: what somebody types when their
+ * session ends, the service restarts or they look something up elsewhere is there when they are back.
+ */
+import { useEffect, useState } from 'preact/hooks';
+
+const PREFIX = 'parley.draft.';
+
+export function readDraft(key: string): string | null {
+  try {
+    return sessionStorage.getItem(PREFIX + key);
+  } catch {
+    return null;
+  }
+}
+
+export function writeDraft(key: string, value: string | null): void {
+  try {
+    if (value === null) sessionStorage.removeItem(PREFIX + key);
+    else sessionStorage.setItem(PREFIX + key, value);
+  } catch {
+    // Full, or switched off: the page holds it all the same.
+  }
+}
+
+/** As `useState` of a text; what is the same as `start` is no draft. */
+export function useDraft(
+  key: string,
+  start: string,
+): [value: string, set: (value: string) => void, forget: () => void] {
+  const [value, setValue] = useState(() => readDraft(key) ?? start);
+  useEffect(() => setValue(readDraft(key) ?? start), [key, start]);
+  const set = (next: string): void => {
+    setValue(next);
+    writeDraft(key, next === start ? null : next);
+  };
+  const forget = (): void => writeDraft(key, null);
+  return [value, set, forget];
+}
+
+/** What is kept in this browser for good: a choice of looks, saved views. */
+export function remembered<Value>(key: string, otherwise: Value): Value {
+  try {
+    const text = localStorage.getItem(`parley.${key}`);
+    return text === null ? otherwise : (JSON.parse(text) as Value);
+  } catch {
+    return otherwise;
+  }
+}
+
+export function remember(key: string, value: unknown): void {
+  try {
+    localStorage.setItem(`parley.${key}`, JSON.stringify(value));
+  } catch {
+    // Not kept, then.
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Links that are used once, within a day: the first user's, an invitation, a new password. Only the SHA-256 of a token
+ * is stored. A new one of a person ends the former. The token stands behind the `#` of the address and travels in a
+ * body, so that no log of anybody's has it.
+ */
+import { v7 as uuidv7 } from 'uuid';
+import type { ChangedBy } from '../audit/audit-entry.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { OperatorError } from '../errors/operator-error.ts';
+import type { Database, Queryable } from '../store/database.ts';
+import { checkPassword, type Hashing } from './password.ts';
+import { createPerson, hasAnybody, renamePerson, setPassword } from './people.ts';
+import { isToken, revokeSessions, secretToken, tokenHash } from './sessions.ts';
+
+export type LinkPurpose = 'first_user' | 'invitation' | 'reset';
+
+/** `token` is returned this once. */
+export interface NewLink {
+  token: string;
+  expiresAt: Date;
+}
+
+export interface LinkView {
+  purpose: LinkPurpose;
+  /** Null: who takes it says. */
+  email: string | null;
+  name: string | null;
+  workspace: { enterprise: string; name: string } | null;
+  expiresAt: Date;
+}
+
+interface LinkRow extends Omit<LinkView, 'workspace'> {
+  id: string;
+  userId: string | null;
+  totp: boolean;
+  enterprise: string | null;
+  workspaceName: string | null;
+}
+
+/** Else two would be the first. */
+const FIRST_USER_LOCK = 'parley first user';
+
+/** What a person opens. `publicUrl` has no slash at its end. */
+export const linkAddress = (publicUrl: string, token: string): string => `${publicUrl}/console/#/link/${token}`;
+
+/** Null: there are people already, who invite others. */
+export async function makeFirstUserLink(database: Queryable): Promise<NewLink | null> {
+  if (await hasAnybody(database)) return null;
+  return insertLink(database, { purpose: 'first_user', userId: null, workspaceId: null });
+}
+
+/** Ends former ones of the person. */
+export async function makeLink(
+  tx: Queryable,
+  link: { purpose: 'invitation' | 'reset'; userId: string; workspaceId: string | null },
+): Promise<NewLink> {
+  await tx.query('DELETE FROM user_links WHERE user_id = $1 AND used_at IS NULL', [link.userId]);
+  return insertLink(tx, link);
+}
+
+async function insertLink(
+  tx: Queryable,
+  link: { purpose: LinkPurpose; userId: string | null; workspaceId: string | null },
+): Promise<NewLink> {
+  const token = secretToken();
+  const [row] = await tx.query<{ expiresAt: Date }>(
+    `INSERT INTO user_links (id, token_sha256, purpose, user_id, workspace_id, expires_at)
+     VALUES ($1, $2, $3, $4, $5, now() + interval '24 hours') RETURNING expires_at AS "expiresAt"`,
+    [uuidv7(), tokenHash(token), link.purpose, link.userId, link.workspaceId],
+  );
+  return { token, expiresAt: row!.expiresAt };
+}
+
+/** Null: there is none, or it was used, or its time is over. */
+export async function readLink(database: Queryable, token: string): Promise<LinkView | null> {
+  const row = await usableLink(database, token);
+  if (row === null) return null;
+  const { purpose, email, name, enterprise, workspaceName, expiresAt } = row;
+  const workspace = enterprise === null ? null : { enterprise, name: workspaceName ?? enterprise };
+  return { purpose, email, name, workspace, expiresAt };
+}
+
+async function usableLink(tx: Queryable, token: string, lock = ''): Promise<LinkRow | null> {
+  if (!isToken(token)) return null;
+  const [row] = await tx.query<LinkRow>(
+    `SELECT l.id, l.purpose, l.user_id AS "userId", u.email, u.name, u.totp_confirmed_at IS NOT NULL AS totp, w.slug AS enterprise, w.name AS "workspaceName",
+            l.expires_at AS "expiresAt"
+     FROM user_links l LEFT JOIN users u ON u.id = l.user_id LEFT JOIN workspaces w ON w.id = l.workspace_id
+     WHERE l.token_sha256 = $1 AND l.used_at IS NULL AND l.expires_at > now() AND u.removed_at IS NULL
+       AND (l.purpose <> 'first_user' OR NOT EXISTS (SELECT 1 FROM users WHERE removed_at IS NULL)) ${lock}`,
+    [tokenHash(token)],
+  );
+  return row ?? null;
+}
+
+/**
+ * Sets the password of the link's person, who is made here where it is the first. `totp`: one-time passwords are asked
+ * for, so the link alone signs nobody in. Null: there is no such link. Throws `invalid` (password, e-mail, name) and
+ * `exists`, and then the link stays as it is.
+ */
+export async function takeLink(
+  deps: { database: Database; hashing: Hashing },
+  asked: { token: string; password: string; email?: string | undefined; name?: string | undefined; by: LinkTaker },
+): Promise<{ userId: string; totp: boolean } | null> {
+  const { database, hashing } = deps;
+  checkPassword(asked.password);
+  // Work for those alone who have a link.
+  if ((await usableLink(database, asked.token)) === null) return null;
+  const hash = await hashing.hash(asked.password);
+  return database.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [FIRST_USER_LOCK]);
+    const link = await usableLink(tx, asked.token, 'FOR UPDATE OF l');
+    if (link === null) return null;
+    const userId = link.userId ?? (await makeFirstUser(tx, asked));
+    if (link.purpose === 'invitation' && asked.name !== undefined) await renamePerson(tx, userId, asked.name);
+    await setPassword(tx, userId, hash);
+    await tx.query('UPDATE user_links SET used_at = now() WHERE id = $1', [link.id]);
+    await revokeSessions(tx, userId);
+    await recordAudit(tx, {
+      workspaceId: null,
+      by: { ...asked.by, actor: `user:${userId}` },
+      action: 'user.link_taken',
+      target: `user:${userId}`,
+      after: { purpose: link.purpose },
+    });
+    return { userId, totp: link.totp };
+  });
+}
+
+export type LinkTaker = Omit<ChangedBy, 'actor'>;
+
+/** The operator of the installation, and owner of every workspace that is there. */
+async function makeFirstUser(
+  tx: Queryable,
+  { email, name }: { email?: string | undefined; name?: string | undefined },
+): Promise<string> {
+  if (email === undefined) throw new OperatorError('invalid', 'The first user needs an `email`.');
+  if (name === undefined) throw new OperatorError('invalid', 'The first user needs a `name`.');
+  const { id } = await createPerson(tx, { email, name });
+  await tx.query('UPDATE users SET is_operator = true WHERE id = $1', [id]);
+  await tx.query(
+    `INSERT INTO memberships (workspace_id, user_id, role, hears) SELECT id, $1, 'owner', true FROM workspaces`,
+    [id],
+  );
+  return id;
+}

@@ -1,0 +1,112 @@
+/**
+ * Passwords as argon2id hashes (19 MiB, two passes, one lane, as OWASP advises), made in a thread that does one at a
+ * time: a rush of sign-ins waits, then is refused, and calls never wait for it. `HASHING_HERE` is for the command line
+ * and for tests. An unknown person costs the same work as a known one.
+ */
+import { randomBytes } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
+import { argon2id, argon2Verify } from 'hash-wasm';
+import { OperatorError } from '../errors/operator-error.ts';
+
+export const PASSWORD_CHARACTERS = { least: 12, most: 128 };
+
+export interface Hashing {
+  /** The encoded hash, with its parameters and a salt of its own. */
+  hash(password: string): Promise<string>;
+  /** `hash` null: nobody has this password, which takes as long to say. */
+  matches(hash: string | null, password: string): Promise<boolean>;
+}
+
+/** Too many passwords wait to be looked at. */
+export class PasswordsBusy extends Error {}
+
+export type HashOrder = { hash: string | null; password: string };
+export type HashAnswer = { made: string } | { matches: boolean } | { fault: string };
+
+const MOST_WAITING = 20;
+const SALT_BYTES = 16;
+const COST = { parallelism: 1, iterations: 2, memorySize: 19_456, hashLength: 32 } as const;
+
+/** What the thread does with an order, and `HASHING_HERE` by itself. `hash` null: make one. */
+export async function carriedOut({ hash, password }: HashOrder): Promise<HashAnswer> {
+  const text = password.normalize('NFKC');
+  if (hash !== null) return { matches: await argon2Verify({ password: text, hash }) };
+  const salt = randomBytes(SALT_BYTES);
+  return { made: await argon2id({ password: text, salt, ...COST, outputType: 'encoded' }) };
+}
+
+function hashingBy(carryOut: (order: HashOrder) => Promise<HashAnswer>): Hashing {
+  /** Of a password that nobody knows any more, at the same cost; made before the first comparison, whoever asks. */
+  let nobodys: Promise<string> | null = null;
+  async function hash(password: string): Promise<string> {
+    const answer = await carryOut({ hash: null, password });
+    if ('made' in answer) return answer.made;
+    throw new Error('a password could not be hashed');
+  }
+  return {
+    hash,
+    async matches(hashed, password) {
+      nobodys ??= hash(randomBytes(24).toString('base64'));
+      const other = await nobodys.catch((error: unknown) => {
+        nobodys = null;
+        throw error;
+      });
+      const answer = await carryOut({ hash: hashed ?? other, password });
+      if ('matches' in answer) return hashed !== null && answer.matches;
+      throw new Error('a password could not be compared');
+    },
+  };
+}
+
+export const HASHING_HERE: Hashing = hashingBy(carriedOut);
+
+/** `entry`: the built `hash-thread.ts`. The thread is started by the first password, and holds no process up. */
+export function createHashing(entry: () => string): Hashing & { close(): Promise<void> } {
+  let worker: Worker | null = null;
+  const waiting: { order: HashOrder; resolve(answer: HashAnswer): void; reject(error: Error): void }[] = [];
+
+  function next(): void {
+    const [first] = waiting;
+    if (first === undefined) return;
+    worker ??= start();
+    worker.postMessage(first.order);
+  }
+  function start(): Worker {
+    const made = new Worker(entry());
+    made.unref();
+    made.on('message', (answer: HashAnswer) => {
+      const asked = waiting.shift();
+      if ('fault' in answer) asked?.reject(new Error(answer.fault));
+      else asked?.resolve(answer);
+      next();
+    });
+    made.on('error', (error) => {
+      if (worker === made) worker = null;
+      for (const { reject } of waiting.splice(0)) reject(error);
+    });
+    return made;
+  }
+  const carryOut = (order: HashOrder): Promise<HashAnswer> => {
+    if (waiting.length > MOST_WAITING) return Promise.reject(new PasswordsBusy('too many passwords wait'));
+    return new Promise((resolve, reject) => {
+      waiting.push({ order, resolve, reject });
+      if (waiting.length === 1) next();
+    });
+  };
+  return {
+    ...hashingBy(carryOut),
+    async close() {
+      await worker?.terminate();
+      worker = null;
+      for (const { reject } of waiting.splice(0)) reject(new PasswordsBusy('the service is being stopped'));
+    },
+  };
+}
+
+/** Length alone: what else is asked of a password makes people write it down. */
+export function checkPassword(password: string): void {
+  const { least, most } = PASSWORD_CHARACTERS;
+  const characters = [...password].length;
+  if (characters >= least && characters <= most) return;
+  throw new OperatorError('invalid', `A password has ${least} to ${most} characters; a few words are a good one.`);
+}

@@ -1,0 +1,170 @@
+/** Finding calls and looking at one: filters in the address, very many rows, strangers' words, sound in step. */
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { hasChromium } from './support/chromium.ts';
+import { CUT, useConsole } from './support/console-rig.ts';
+
+const MANY = 3_000;
+
+describe.skipIf(!hasChromium)('calls in the console', () => {
+  const rig = useConsole();
+
+  it('are found by filters that the address holds, and exported as they are shown', async () => {
+    await rig.finishedCall({ name: '=HYPERLINK("http://evil")' });
+    await rig.api.insertCall(rig.api.acme, {
+      name: 'Bo',
+      status: 'no_answer',
+      ended_reason: 'busy',
+      ended_at: new Date(),
+    });
+    const visit = await rig.visit('owner', '#/w/acme/calls');
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByLabel('No answer', { exact: true }).check();
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await eventually('the address to hold it', () => page.url().includes('#/w/acme/calls?status=no_answer'));
+    await page.getByText('1 call', { exact: true }).waitFor();
+    expect(await page.locator('.rows a').allTextContents()).toEqual(['Bo']);
+    await page.goBack();
+    await page.getByText('2 calls', { exact: true }).waitFor();
+
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page
+        .getByRole('button', { name: 'Export' })
+        .click()
+        .then(() => page.getByRole('button', { name: 'As CSV' }).click()),
+    ]);
+    const csv = await readFile(await file.path(), 'utf8');
+    expect(csv.split('\r\n').length).toBe(4);
+    // A formula is text, also in a spreadsheet.
+    expect(csv).toContain(`"'=HYPERLINK(""http://evil"")"`);
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it('are rows of which only those that are seen exist, and which arrow keys walk through', async () => {
+    const { acme, database } = rig.api;
+    await database.query(
+      `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, to_number, from_number, name, request_id,
+                          status, ended_reason, carrier, created_at, ended_at)
+       SELECT gen_random_uuid(), $1, $2, 1, $3, '+14155550123', '+14155550100', 'Caller ' || n, 'r', 'no_answer', 'busy', 'plivo',
+              now() - interval '1 day' - n * interval '1 second', now() FROM generate_series(1, ${MANY}) AS n`,
+      [acme.workspaceId, acme.agentId, acme.lineId],
+    );
+    const visit = await rig.visit('owner', '#/w/acme/calls');
+    const { page } = visit;
+    await page.locator('.rows a').first().focus();
+    for (let presses = 0; presses < 8; presses++) {
+      await page.keyboard.press('End');
+      await page.waitForTimeout(100);
+    }
+    await eventually('hundreds of rows to be read', async () => {
+      await page.keyboard.press('End');
+      return Number(/^\d+/.exec((await page.locator('.rows-end').textContent()) ?? '')?.[0]) > 500;
+    });
+    expect(await page.evaluate<number>('document.querySelectorAll("*").length')).toBeLessThan(1_500);
+    await page.keyboard.press('Home');
+    await eventually('the first row to have the focus', () =>
+      page.evaluate<boolean>('document.activeElement.closest("[data-row]")?.dataset.row === "0"'),
+    );
+    await page.keyboard.press('ArrowDown');
+    await eventually('the next', () =>
+      page.evaluate<boolean>('document.activeElement.closest("[data-row]")?.dataset.row === "1"'),
+    );
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Calls' }).first().waitFor();
+    await eventually('a call to be shown', () => page.url().includes('#/w/acme/call/'));
+    await visit.close();
+  });
+
+  it('show what was cut off as cut off, words of strangers as words, and keep step with the sound', async () => {
+    const callUuid = await rig.finishedCall({ name: '<b>Bo</b>\u202E' });
+    const visit = await rig.visit('supervisor', `#/w/acme/call/${callUuid}`);
+    const { page } = visit;
+    await page.getByText('They asked when the practice is open.').waitFor();
+    expect(await page.locator('h1').textContent()).toBe('<b>Bo</b>\u202E');
+    expect(await page.locator('.transcript img').count()).toBe(0);
+    const cut = await page.locator('.transcript del bdi').textContent();
+    expect(CUT.endsWith(cut!)).toBe(true);
+
+    // A quote leads to where it was said: the turn is marked, and the sound stands there.
+    await page.getByRole('button', { name: '“When are you open?”' }).click();
+    expect(await page.locator('.turn.marked').textContent()).toContain('When are you open?');
+    const place = page.getByLabel('Position in the recording');
+    await eventually(
+      'the sound to stand there',
+      async () => (await place.getAttribute('aria-valuetext'))?.startsWith('0:01') === true,
+    );
+    await page.locator('.wave path').first().waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await eventually('the next turn to be lit', async () =>
+      (await page.locator('.turn.now').allTextContents()).some((text) => text.includes('We are open')),
+    );
+    await page.goto(`${rig.origin}/console/#/w/acme/call/${callUuid}/replies`);
+    await page.getByText('400 ms').first().waitFor();
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it('are stopped while they run, after a question', async () => {
+    const callUuid = await rig.api.insertCall(rig.api.acme, {
+      status: 'in_progress',
+      owner_media_id: 'm1',
+      answered_at: new Date(),
+      name: 'Live one',
+    });
+    const visit = await rig.visit('supervisor', `#/w/acme/call/${callUuid}`);
+    const { page } = visit;
+    await page.getByLabel('What should the agent say?').fill('One moment.');
+    await page.getByRole('button', { name: 'Say', exact: true }).click();
+    await page.getByText('It is being said').waitFor();
+    expect(rig.api.controlled).toEqual([{ type: 'say', text: 'One moment.', interrupt: false }]);
+    await page.getByRole('button', { name: 'Hang up' }).click();
+    await page.getByRole('dialog', { name: 'Hang up' }).getByRole('button', { name: 'Hang up' }).click();
+    await page.getByText('The call is being ended').waitFor();
+    expect(rig.api.hungUp).toEqual([callUuid]);
+    await visit.close();
+  });
+
+  it('are told live: who, what was said last, and that the line to the service is lost', async () => {
+    const { api } = rig;
+    const callUuid = await api.insertCall(api.acme, {
+      status: 'in_progress',
+      answered_at: new Date(),
+      name: 'Told live',
+    });
+    const visit = await rig.visit('supervisor', '#/w/acme/live');
+    const { page } = visit;
+    const shown = page.locator('.rows.live').getByText('Told live');
+    await eventually('the call on the board', async () => {
+      api.clock.advanceMs(250);
+      return (await shown.count()) === 1;
+    });
+    await api.database.query(`INSERT INTO call_events (call_uuid, kind, data) VALUES ($1, 'turn', $2)`, [
+      callUuid,
+      {
+        turn: {
+          turnId: 't1',
+          role: 'user',
+          startMs: 0,
+          endMs: 900,
+          text: 'Is anybody there?',
+          heardText: 'Is anybody there?',
+        },
+      },
+    ]);
+    await eventually('the words on the board', async () => {
+      api.clock.advanceMs(250);
+      return (await page.getByText('Is anybody there?').count()) === 1;
+    });
+    await page.context().setOffline(true);
+    await api.database.query('DELETE FROM user_sessions WHERE user_id = $1', [visit.person.id]);
+    await eventually('the board to say that it is old', async () => {
+      api.clock.advanceMs(1_000);
+      return (await page.getByText('The line to the service is lost').count()) === 1;
+    });
+    await visit.close();
+  });
+});

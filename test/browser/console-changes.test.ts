@@ -1,0 +1,91 @@
+/** Changing things in the console: faults at their fields, two people at one agent, leads from a file, colleagues. */
+import { describe, expect, it } from 'vitest';
+import { hasChromium } from './support/chromium.ts';
+import { axeFaults, useConsole } from './support/console-rig.ts';
+
+describe.skipIf(!hasChromium)('a change in the console', () => {
+  const rig = useConsole();
+
+  it('that is faulty says where, in the form and in the JSON', async () => {
+    const visit = await rig.visit('owner', '#/w/acme/agents/new');
+    const { page } = visit;
+    await page.getByLabel('Language').fill('Klingon');
+    const json = page.getByLabel('As JSON');
+    await json.fill((await json.inputValue()).replace('"goto": "done"', '"goto": "nowhere"'));
+    await page.getByRole('button', { name: 'New agent' }).click();
+    const faults = page.locator('.faults');
+    await faults.waitFor();
+    await faults.getByRole('button').filter({ hasText: 'goto' }).first().click();
+    expect(
+      await page.evaluate<string>(
+        'document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)',
+      ),
+    ).toBe('"nowhere"');
+    expect(await axeFaults(page)).toEqual([]);
+    await json.fill((await json.inputValue()).replace('nowhere', 'done').replace('Klingon', 'en-US'));
+    await page.getByRole('button', { name: 'New agent' }).click();
+    await page.getByText('The agent is there').waitFor();
+    await page.getByRole('heading', { name: 'Appointments' }).waitFor();
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it("that comes after somebody else's shows the difference, and is stored on top of it", async () => {
+    const { agentId, key } = rig.api.acme;
+    const visit = await rig.visit('admin', `#/w/acme/agents/${agentId}`);
+    const { page } = visit;
+    await page.getByLabel('Name').fill('Mine');
+    const theirs = await rig.api.app.inject({
+      method: 'POST',
+      url: `/api/developer/agents/${agentId}/versions`,
+      headers: { authorization: `Bearer ${key}` },
+      payload: { definition: { kind: 'tone', name: 'Theirs', direction: 'outbound', toneHz: 500 } },
+    });
+    expect(theirs.statusCode).toBe(201);
+    await page.getByRole('button', { name: 'Save as the next version' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Somebody else stored a version meanwhile' });
+    await dialog.waitFor();
+    expect(await dialog.locator('.gone').allTextContents()).toContain('−  "name": "Theirs",');
+    expect(await dialog.locator('.added').allTextContents()).toContain('+  "name": "Mine",');
+    await dialog.getByRole('button', { name: 'Store mine as the next version' }).click();
+    await page.getByText('Version 3 is stored').waitFor();
+    await visit.close();
+  });
+
+  it('of leads by a file is shown before it is made: columns get their meaning, rows their number', async () => {
+    const visit = await rig.visit('owner', '#/w/acme/leads/imports?new=1');
+    const { page } = visit;
+    const text = 'Full name;Mobile;Favourite colour\r\n"Asha; of Acme";+1 415 555 0123;teal\r\nBo;+14155550124;red\r\n';
+    await page.getByLabel('File').setInputFiles({ name: 'leads.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+    await page.getByText('Asha; of Acme').waitFor();
+    expect(await page.getByLabel('Column Mobile').inputValue()).toBe('phone');
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByLabel('Column Mobile').selectOption('ignore');
+    expect(await page.getByRole('button', { name: 'Import 2 rows' }).isDisabled()).toBe(true);
+    await page.getByLabel('Column Mobile').selectOption('phone');
+    await page.getByRole('button', { name: 'Import 2 rows' }).click();
+    await page.getByText('0 / 2').waitFor();
+    await visit.close();
+  });
+
+  it('of the people gives a link once, and of a role holds at once', async () => {
+    const visit = await rig.visit('owner', '#/w/acme/settings/users');
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await page.getByLabel('Email').fill('new@example.com');
+    await page.getByLabel('Name').fill('New Person');
+    await page.getByLabel('Role').selectOption('analyst');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('/console/#/link/').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('new@example.com').waitFor();
+    await rig.api.database.query(`UPDATE memberships SET role = 'analyst' WHERE user_id = $1`, [visit.person.id]);
+    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await page.getByLabel('Email').fill('other@example.com');
+    await page.getByLabel('Name').fill('Other');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('needs the right users:write').waitFor();
+    await visit.close();
+  });
+});

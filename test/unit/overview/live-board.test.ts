@@ -1,0 +1,179 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLiveBoard, type LiveBoard } from '../../../src/overview/live-board.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
+
+let api: ApiFixture;
+beforeAll(async () => {
+  api = await createApiFixture();
+});
+afterAll(() => api.close());
+
+interface Sent {
+  event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: looked at by its paths
+  data: any;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function boardWith(hold: { holds: boolean } = { holds: true }) {
+  const clock = new VirtualClock(Date.now());
+  let reads = 0;
+  const database = {
+    query: <Row extends object>(sql: string, parameters?: readonly unknown[]) => {
+      reads++;
+      return api.database.query<Row>(sql, parameters);
+    },
+  };
+  const board = createLiveBoard({
+    ...{ database, clock, log: pino({ level: 'silent' }) },
+    stillHold: async (uses) => uses.map(() => hold.holds),
+  });
+  return { board, clock, reads: () => reads };
+}
+
+function watch(board: LiveBoard, holder = 'one', slow?: Promise<void>) {
+  const sent: Sent[] = [];
+  let hasEnded = false;
+  const end = board.open({
+    ...{ workspaceId: api.acme.workspaceId, holder, address: 'local' },
+    write: async (event, data) => {
+      sent.push({ event, data: JSON.parse(JSON.stringify(data)) });
+      await slow;
+    },
+    onEnd: () => {
+      hasEnded = true;
+    },
+  });
+  const until = async (count: number): Promise<void> => {
+    while (sent.length < count && !hasEnded) await turn();
+  };
+  return { sent, end, until, hasEnded: () => hasEnded };
+}
+
+/** The next look is asked for once the last one is over. */
+async function look(clock: VirtualClock): Promise<void> {
+  while (clock.pendingTimers === 0) await turn();
+  clock.advanceMs(250);
+  while (clock.pendingTimers === 0) await turn();
+}
+
+const happens = (callUuid: string, kind: string, data: object): Promise<object[]> =>
+  api.database.query('INSERT INTO call_events (call_uuid, kind, data) VALUES ($1, $2, $3)', [
+    callUuid,
+    kind,
+    JSON.stringify(data),
+  ]);
+
+const finish = (callUuid: string): Promise<object[]> =>
+  api.database.query(
+    `UPDATE calls SET status = 'completed', ended_reason = 'user_hangup', ended_at = now() WHERE call_uuid = $1`,
+    [callUuid],
+  );
+
+describe('the live board', () => {
+  it('begins with what is there, tells what changes and what is gone, and of this workspace alone', async () => {
+    const { board, clock } = boardWith();
+    const first = await api.insertCall(api.acme, { status: 'ringing' });
+    await finish(await api.insertCall(api.acme));
+    await api.insertCall(api.other);
+    const watcher = watch(board);
+    await watcher.until(1);
+    const shown = { callUuid: first, status: 'ringing', agentName: 'Tone', state: null, mutedAgent: false };
+    expect(watcher.sent[0]).toMatchObject({ event: 'snapshot', data: { calls: [shown] } });
+    expect(watcher.sent[0]!.data.calls).toHaveLength(1);
+
+    const second = await api.insertCall(api.acme);
+    await api.database.query(`UPDATE calls SET status = 'in_progress', answered_at = now() WHERE call_uuid = $1`, [
+      first,
+    ]);
+    await happens(first, 'speech', { who: 'agent', phase: 'start' });
+    await happens(first, 'turn', { turn: { role: 'agent', heardText: 'Hello <b>there</b>' } });
+    await happens(first, 'latency', { latency: { agentMs: 640 } });
+    await happens(first, 'control', { action: 'mute_agent', result: 'done' });
+    await look(clock);
+    await watcher.until(2);
+    const { changed, gone } = watcher.sent[1]!.data;
+    expect(gone).toEqual([]);
+    expect(changed.map((call: { callUuid: string }) => call.callUuid).toSorted()).toEqual([first, second].toSorted());
+    expect(changed.find((call: { callUuid: string }) => call.callUuid === first)).toMatchObject({
+      ...{ status: 'in_progress', state: 'speaking', replyMs: 640, mutedAgent: true },
+      lastWords: { role: 'agent', text: 'Hello <b>there</b>' },
+    });
+
+    await finish(first);
+    await look(clock);
+    await watcher.until(3);
+    expect(watcher.sent[2]).toMatchObject({ event: 'changes', data: { changed: [], gone: [first] } });
+    await look(clock);
+    await look(clock);
+    expect(watcher.sent).toHaveLength(3);
+    await finish(second);
+    watcher.end();
+  });
+
+  it('asks the database no more often for many than for one, and not at all for nobody', async () => {
+    const { board, clock, reads } = boardWith();
+    const watchers = [watch(board, 'a'), watch(board, 'b'), watch(board, 'c')];
+    await watchers[0]!.until(1);
+    await look(clock);
+    const before = reads();
+    await look(clock);
+    expect(reads() - before).toBe(2);
+    for (const { sent } of watchers) expect(sent.map(({ event }) => event)).toEqual(['snapshot']);
+    for (const { end } of watchers) end();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('sends a slow stream what is newest once it can take more, without what came and went', async () => {
+    const { board, clock } = boardWith();
+    let release = (): void => {};
+    const watcher = watch(
+      board,
+      'slow',
+      new Promise((resolve) => {
+        release = resolve;
+      }),
+    );
+    await watcher.until(1);
+    const passing = await api.insertCall(api.acme);
+    await look(clock);
+    await finish(passing);
+    const staying = await api.insertCall(api.acme);
+    await look(clock);
+    expect(watcher.sent).toHaveLength(1);
+    release();
+    await look(clock);
+    await watcher.until(2);
+    expect(watcher.sent[1]!.data).toMatchObject({ changed: [{ callUuid: staying }], gone: [] });
+    watcher.end();
+    await finish(staying);
+  });
+
+  it('ends within a second for who may look no more', async () => {
+    const rights = { holds: true };
+    const { board, clock } = boardWith(rights);
+    const watcher = watch(board);
+    await watcher.until(1);
+    rights.holds = false;
+    for (let looks = 0; looks < 4 && !watcher.hasEnded(); looks++) {
+      while (clock.pendingTimers === 0 && !watcher.hasEnded()) await turn();
+      clock.advanceMs(250);
+    }
+    while (clock.pendingTimers === 0 && !watcher.hasEnded()) await turn();
+    expect(watcher.hasEnded()).toBe(true);
+  });
+
+  it('has room for five of one session and fifty of a workspace', async () => {
+    const { board } = boardWith();
+    const { workspaceId } = api.acme;
+    const ends = Array.from({ length: 5 }, () => watch(board, 'one').end);
+    expect([board.hasRoom(workspaceId, 'one'), board.hasRoom(workspaceId, 'two')]).toEqual([false, true]);
+    for (let others = 0; others < 45; others++) ends.push(watch(board, String(others)).end);
+    expect(board.hasRoom(workspaceId, 'two')).toBe(false);
+    for (const end of ends) end();
+    expect(board.hasRoom(workspaceId, 'one')).toBe(true);
+  });
+});
