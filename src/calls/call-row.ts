@@ -153,6 +153,15 @@ export async function lockCall(tx: Queryable, callUuid: string): Promise<CallRow
   return (await tx.query<CallRow>(`${SELECT_CALL} WHERE c.call_uuid = $1 FOR UPDATE OF c`, [callUuid]))[0];
 }
 
+/** The same for several, by call; always in one order, so that no two wait for each other. */
+export async function lockCalls(tx: Queryable, callUuids: readonly string[]): Promise<Map<string, CallRow>> {
+  const rows = await tx.query<CallRow>(
+    `${SELECT_CALL} WHERE c.call_uuid = ANY ($1::uuid[]) ORDER BY c.call_uuid FOR UPDATE OF c`,
+    [callUuids],
+  );
+  return new Map(rows.map((row) => [row.callUuid, row]));
+}
+
 export type CallPatch = Partial<Omit<CallRow, 'enterprise' | 'callUuid' | 'workspaceId'>>;
 
 /** Writes the named properties of a locked row. */
@@ -167,4 +176,17 @@ export async function patchCall(tx: Queryable, callUuid: string, patch: CallPatc
     JSON_PROPERTIES.has(property) && value !== null ? JSON.stringify(value) : value,
   );
   await tx.query(`UPDATE calls SET ${assignments.join(', ')} WHERE call_uuid = $1`, [callUuid, ...values]);
+}
+
+/** Of locked rows. */
+export async function patchCheckpoints(
+  tx: Queryable,
+  told: readonly { callUuid: string; checkpoint: CallRow['checkpoint'] }[],
+): Promise<void> {
+  if (told.length === 0) return;
+  await tx.query(
+    `UPDATE calls c SET checkpoint = told.checkpoint
+       FROM unnest($1::uuid[], $2::jsonb[]) AS told (call_uuid, checkpoint) WHERE c.call_uuid = told.call_uuid`,
+    [told.map(({ callUuid }) => callUuid), told.map(({ checkpoint }) => JSON.stringify(checkpoint))],
+  );
 }

@@ -3,7 +3,7 @@
  * it hands their words to.
  */
 import { createClaimStream } from '../media-link/claim.ts';
-import { Gate } from '../media-link/inbox.ts';
+import { Gate } from '../media-link/gate.ts';
 import { orphanOthers, releaseLeases, renewLeases } from '../media-link/leases.ts';
 import { createLinkServer } from '../media-link/link-server.ts';
 import { createMediaMessages } from '../media-link/media-messages.ts';
@@ -61,7 +61,7 @@ export function createMediaLink(
     releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
     metricsReported: parts.reports.reported,
     toolCancelled: work.tools.cancel,
-    orphanOthers: (mediaId, calls) => orphanOthers(database, clock, mediaId, calls),
+    orphanOthers: (mediaId, callUuids) => orphanOthers(database, clock, mediaId, callUuids),
   });
   return { server, messages };
 }

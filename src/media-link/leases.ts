@@ -56,23 +56,18 @@ export async function releaseLeases(
   );
 }
 
-/** Ends the leases of a process's calls that its present run does not carry: the run that did is dead. */
+/** Ends the leases of a process's calls other than these: the run that carried them is dead. */
 export async function orphanOthers(
   database: Database,
   clock: Clock,
   mediaId: string,
-  carriedCalls: readonly NamedCall[],
+  callUuids: readonly string[],
 ): Promise<void> {
   const nowEpochMs = clock.epochMs();
   await database.query(
     `UPDATE calls SET lease_until = $3, deadline_at = $3
       WHERE owner_media_id = $1 AND status = 'in_progress' AND media_stopped_at IS NULL
         AND NOT (call_uuid = ANY ($2::uuid[])) AND lease_until > $3 AND lease_until < $4`,
-    [
-      mediaId,
-      carriedCalls.map((call) => call.callUuid),
-      new Date(nowEpochMs),
-      new Date(nowEpochMs + LEASE_MS - FRESH_CLAIM_MS),
-    ],
+    [mediaId, callUuids, new Date(nowEpochMs), new Date(nowEpochMs + LEASE_MS - FRESH_CLAIM_MS)],
   );
 }

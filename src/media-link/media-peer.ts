@@ -15,8 +15,10 @@ import type {
 import type { MetricFamily } from '../../media/contract/metrics.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import type { ClaimStream } from './claim.ts';
-import { type Gate, Inbox } from './inbox.ts';
-import { type CallMessage, isEvent, type MediaMessages } from './media-messages.ts';
+import type { Gate } from './gate.ts';
+import { Inbox } from './inbox.ts';
+import type { LiveMessage } from './live-batch.ts';
+import { type CallMessage, isLive, type MediaMessages } from './media-messages.ts';
 import type { MediaMember, MediaPool } from './media-pool.ts';
 
 export interface MediaPeerDeps {
@@ -41,7 +43,7 @@ export interface MediaPeerDeps {
   /** The call does not wait for its tool any more. */
   toolCancelled?(toolCallId: string): void;
   /** A new run of this process: the calls of the one before, other than these, have no owner any more. */
-  orphanOthers(mediaId: string, carriedCalls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
+  orphanOthers(mediaId: string, callUuids: readonly string[]): Promise<void>;
 }
 
 /** A socket, as far as a peer needs it. */
@@ -65,7 +67,7 @@ export class MediaPeer implements MediaMember {
 
   readonly #deps: MediaPeerDeps;
   readonly #link: ReliableLink<ToMedia, ToControl>;
-  readonly #inbox: Inbox<CallMessage>;
+  readonly #inbox: Inbox<CallMessage, LiveMessage>;
   #transport: PeerTransport | null = null;
   /** The calls that this run carries, by its own word or by a claim that it won, and when that was. */
   readonly #carried = new Map<string, { epoch: number; saidAtMs: number }>();
@@ -92,10 +94,11 @@ export class MediaPeer implements MediaMember {
       clock: deps.clock,
       gate: deps.gate,
       handle: deps.messages.handle,
+      handleTogether: deps.messages.handleTogether,
       written: () => {
         this.#databaseWasAway = false;
       },
-      mergeable: isEvent,
+      isBatchable: isLive,
       shouldRetry: (error, messages) => this.#shouldRetry(error, messages),
       handledUpTo: (number) => this.#link.handled(number),
       setPaused: (paused) => this.#transport?.setPaused(paused),
@@ -241,11 +244,12 @@ export class MediaPeer implements MediaMember {
     for (const answer of this.#claimsOfStranger.splice(0)) answer();
   }
 
-  /** Not while the end of a call may still lie in the inbox: that call has no owner because it is over. */
-  #endOrphans(carriedCalls: readonly { callUuid: string; epoch: number }[]): void {
-    if (!this.#orphansDue || this.unhandledCount > 0) return;
+  #endOrphans(carriedCalls: readonly { callUuid: string }[]): void {
+    if (!this.#orphansDue) return;
     this.#orphansDue = false;
-    this.#try(this.#deps.orphanOthers(this.mediaId, carriedCalls), 'calls of an older run were not marked');
+    // The end of a call may still lie in the inbox: that call has no owner because it is over.
+    const known = [...carriedCalls.map(({ callUuid }) => callUuid), ...this.#inbox.heldCalls()];
+    this.#try(this.#deps.orphanOthers(this.mediaId, known), 'calls of an older run were not marked');
   }
 
   /** The next load message renews again; one that finds the last still waiting for the database is skipped. */
@@ -288,8 +292,10 @@ export class MediaPeer implements MediaMember {
       this.#sayDatabaseAway(error);
       return true;
     }
+    // Each is tried by itself.
+    if (messages.length > 1) return false;
     const { callUuid, type } = messages[0]!;
-    this.#deps.log.error({ callUuid, type, count: messages.length, err: error }, 'a media message cannot be stored');
+    this.#deps.log.error({ callUuid, type, err: error }, 'a media message cannot be stored');
     return false;
   }
 

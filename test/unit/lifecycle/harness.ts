@@ -21,7 +21,7 @@ import { createTransitions, type Transitions } from '../../../src/lifecycle/tran
 import { createCallLimits } from '../../../src/limits/call-limits.ts';
 import { createFairQueue } from '../../../src/limits/fair-queue.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
-import { createMediaMessages, type MediaMessages } from '../../../src/media-link/media-messages.ts';
+import { createMediaMessages } from '../../../src/media-link/media-messages.ts';
 import { createMediaPool, type MediaMember, type MediaPool } from '../../../src/media-link/media-pool.ts';
 import { createDialClearance } from '../../../src/placement/dial-clearance.ts';
 import type { PlacementDeps } from '../../../src/placement/placement.ts';
@@ -34,6 +34,7 @@ import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTheirOrder, type MessagesInOrder } from '../../support/in-their-order.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -53,7 +54,7 @@ export interface Harness {
   effects: SideEffects;
   reaper: Reaper;
   pool: MediaPool;
-  messages: MediaMessages;
+  messages: MessagesInOrder;
   streamTokens: StreamTokens;
   placement: PlacementDeps;
   sealer: Sealer;
@@ -201,16 +202,18 @@ export async function createHarness(): Promise<Harness> {
     effects,
     reaper,
     pool,
-    messages: createMediaMessages({
-      ...shared,
-      bus,
-      webhookDispatcher,
-      transitions,
-      recordCallEvent,
-      recordings: { node: 'node-1', nudge() {} },
-      tools: { claim: async () => () => {} },
-      replied: (stages) => void replied.push(stages),
-    }),
+    messages: inTheirOrder(
+      createMediaMessages({
+        ...shared,
+        bus,
+        webhookDispatcher,
+        transitions,
+        recordCallEvent,
+        recordings: { node: 'node-1', nudge() {} },
+        tools: { claim: async () => () => {} },
+        replied: (stages) => void replied.push(stages),
+      }),
+    ),
     replied,
     sealer,
     recordings,

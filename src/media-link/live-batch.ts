@@ -1,0 +1,188 @@
+/**
+ * What media processes tell of running calls (events, turns, checkpoints), of many calls in one transaction: so that a
+ * call's talk costs the database a share of a commit, not some. Partial words are shown and not written. What another
+ * epoch says is refused: its owner was replaced. Called by `media-messages.ts`, and again with the same messages when
+ * the database was away: at worst a line of the log stands twice.
+ */
+import type { Clock } from '../../media/contract/clock.ts';
+import type { ConversationEvent, ReplyStages } from '../../media/contract/conversation.ts';
+import type { ToControl } from '../../media/contract/link-messages.ts';
+import { appendCallLogs } from '../calls/append-call-log.ts';
+import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
+import { type CallPatch, type CallRow, lockCalls, patchCall, patchCheckpoints } from '../calls/call-row.ts';
+import { storeTurns } from '../calls/call-turns.ts';
+import { withWarning } from '../calls/call-warnings.ts';
+import { isTerminal } from '../calls/state-machine.ts';
+import type { Database, Queryable } from '../store/database.ts';
+import { settleToolUse } from '../tools/tool-log.ts';
+import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
+
+export type LiveMessage = Extract<ToControl, { type: 'live' | 'checkpoint' }>;
+type EventMessage = Extract<LiveMessage, { type: 'live' }>;
+
+export interface LiveBatchDeps {
+  database: Database;
+  clock: Clock;
+  bus: Pick<CallEventBus, 'publish'>;
+  recordCallEvent: RecordCallEvent;
+  webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
+  /** A reply's steps were stored. */
+  replied(stages: ReplyStages): void;
+  refuse(message: LiveMessage, why: 'stale_epoch' | 'unknown_call'): void;
+}
+
+export interface LiveBatch {
+  /** Messages by call, in the order of each; a call stands once. All are written, or none. */
+  write(calls: readonly (readonly LiveMessage[])[]): Promise<void>;
+}
+
+/** One call's part of a batch. */
+interface Part {
+  call: CallRow;
+  /** Those of its owner. */
+  messages: readonly LiveMessage[];
+  patch: CallPatch;
+}
+
+export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
+  const { database, bus } = deps;
+
+  return {
+    async write(calls) {
+      const written = calls.some((messages) => messages.some(isWritten))
+        ? await database.transaction((tx) => writeAll(tx, calls))
+        : await readAll(calls);
+      for (const event of written.events) bus.publish(event);
+      if (written.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(written.deliveryIds);
+      for (const message of written.owned) for (const stages of repliesIn(message)) deps.replied(stages);
+    },
+  };
+
+  interface Written {
+    events: CallEvent[];
+    deliveryIds: string[];
+    owned: readonly LiveMessage[];
+  }
+
+  async function writeAll(tx: Queryable, calls: readonly (readonly LiveMessage[])[]): Promise<Written> {
+    const parts = partsOf(calls, await lockCalls(tx, uuidsOf(calls)));
+    const owned = parts.flatMap(({ messages }) => messages);
+    const told = owned.filter((message): message is EventMessage => message.type === 'live' && isWritten(message));
+    const stored = await appendCallLogs(
+      tx,
+      told.map(({ callUuid, event, atEpochMs }) => ({ callUuid, kind: event.type, data: dataOf(event), atEpochMs })),
+    );
+    await storeTurns(
+      tx,
+      told.flatMap(({ callUuid, event }) => (event.type === 'turn' ? [{ callUuid, turn: event.turn }] : [])),
+    );
+    await writeRows(tx, parts);
+    const deliveryIds = await storeToolUses(tx, parts);
+    const byMessage = new Map<LiveMessage, CallEvent>(told.map((message, index) => [message, stored[index]!]));
+    return { events: owned.flatMap((message) => shown(message, byMessage.get(message))), deliveryIds, owned };
+  }
+
+  /** Nothing of it is kept: no lock, no transaction. */
+  async function readAll(calls: readonly (readonly LiveMessage[])[]): Promise<Written> {
+    const rows = await database.query<CallRow>(
+      'SELECT call_uuid AS "callUuid", epoch, transcript_status AS "transcriptStatus" FROM calls WHERE call_uuid = ANY ($1::uuid[])',
+      [uuidsOf(calls)],
+    );
+    const owned = partsOf(calls, new Map(rows.map((row) => [row.callUuid, row]))).flatMap(({ messages }) => messages);
+    return { events: owned.flatMap((message) => shown(message, undefined)), deliveryIds: [], owned };
+  }
+
+  function partsOf(calls: readonly (readonly LiveMessage[])[], rows: ReadonlyMap<string, CallRow>): Part[] {
+    return calls.flatMap((messages) => {
+      const call = rows.get(messages[0]!.callUuid);
+      const isOwners = ({ epoch }: LiveMessage): boolean => epoch === call?.epoch;
+      for (const message of messages)
+        if (!isOwners(message)) deps.refuse(message, call ? 'stale_epoch' : 'unknown_call');
+      if (call === undefined) return [];
+      // Its words were deleted meanwhile, and none comes back.
+      const isDeleted = call.transcriptStatus === 'deleted';
+      const own = messages.filter((message) => isOwners(message) && !(isDeleted && message.type === 'live'));
+      return own.length === 0 ? [] : [{ call, messages: own, patch: patchOf(call, own) }];
+    });
+  }
+
+  async function writeRows(tx: Queryable, parts: readonly Part[]): Promise<void> {
+    const checkpoints = [];
+    for (const { call, messages, patch } of parts) {
+      const last = messages.findLast((message) => message.type === 'checkpoint');
+      if (Object.keys(patch).length > 0) {
+        await patchCall(tx, call.callUuid, last === undefined ? patch : { ...patch, checkpoint: last.checkpoint });
+      } else if (last !== undefined) checkpoints.push({ callUuid: call.callUuid, checkpoint: last.checkpoint });
+      // Late words: the call log's search has read the others already.
+      if (isTerminal(call.status) && messages.some(isTurn))
+        await tx.query('SELECT call_search_write(c) FROM calls c WHERE c.call_uuid = $1', [call.callUuid]);
+    }
+    await patchCheckpoints(tx, checkpoints);
+  }
+
+  /** The uses of tools that ended, and a webhook for each that failed. */
+  async function storeToolUses(tx: Queryable, parts: readonly Part[]): Promise<string[]> {
+    const deliveryIds: string[] = [];
+    for (const { call, messages } of parts) {
+      for (const message of messages) {
+        if (message.type !== 'live' || message.event.type !== 'tool' || message.event.phase !== 'end') continue;
+        const { toolCallId, name, outcome, code, status, ms } = message.event;
+        const { callUuid, workspaceId, agentId } = call;
+        const use = { callUuid, workspaceId, agentId, toolCallId, name, startedAtEpochMs: message.atEpochMs - ms };
+        const isNews = await settleToolUse(tx, use, { outcome, code, status, ms });
+        if (!isNews || outcome !== 'failed') continue;
+        const tool = { toolCallId, name, error: code, status, ms };
+        deliveryIds.push(...(await deps.recordCallEvent(tx, call, 'tool.failed', { tool }, deps.clock)));
+      }
+    }
+    return deliveryIds;
+  }
+}
+
+function uuidsOf(calls: readonly (readonly LiveMessage[])[]): string[] {
+  return calls.map((messages) => messages[0]!.callUuid);
+}
+
+function isWritten(message: LiveMessage): boolean {
+  return message.type === 'checkpoint' || message.event.type !== 'partial';
+}
+
+function isTurn(message: LiveMessage): boolean {
+  return message.type === 'live' && message.event.type === 'turn';
+}
+
+function dataOf(event: ConversationEvent): object {
+  const { type: _type, ...data } = event;
+  return data;
+}
+
+function shown(message: LiveMessage, stored: CallEvent | undefined): CallEvent[] {
+  if (stored !== undefined) return [stored];
+  if (message.type !== 'live') return [];
+  const { callUuid, atEpochMs, event } = message;
+  return [{ callUuid, id: null, at: new Date(atEpochMs), kind: event.type, data: { ...dataOf(event) } }];
+}
+
+function repliesIn(message: LiveMessage): ReplyStages[] {
+  const stages = message.type === 'live' && message.event.type === 'latency' ? message.event.latency.stages : null;
+  return stages ? [stages] : [];
+}
+
+function patchOf(call: CallRow, messages: readonly LiveMessage[]): CallPatch {
+  const patch: CallPatch = {};
+  for (const message of messages) {
+    if (message.type !== 'live') continue;
+    const { event } = message;
+    if (event.type === 'first_audio') {
+      patch.latency = { ...(patch.latency ?? call.latency), answerToFirstWordMs: event.answerToFirstWordMs };
+    } else if (event.type === 'barge_in' && event.phase === 'resume') {
+      patch.falseBargeIns = (patch.falseBargeIns ?? call.falseBargeIns ?? 0) + 1;
+    } else if (event.type === 'warning') {
+      patch.warnings = withWarning(patch.warnings ?? call.warnings, event);
+    } else if (event.type === 'tool' && event.phase === 'end' && event.outcome === 'failed') {
+      // What the call log finds such calls by.
+      patch.warnings = withWarning(patch.warnings ?? call.warnings, { code: 'tool.failed' });
+    } else if (event.type === 'turn' && isTerminal(call.status)) patch.transcriptStatus = 'ready';
+  }
+  return patch;
+}
