@@ -3,10 +3,11 @@ const rule = (name, from, to) => ({ name, severity: 'error', from, to });
 const only = (name, path, allowed) => rule(name, { path }, { path: '^(src|media|widget|bench|test)/', pathNot: allowed });
 
 /** A carrier is one folder a side; what all emulated carriers share lies in `callees`, and emulated providers are none. */
-const CARRIER_FOLDER = '^(src/carriers|media/io/carriers|bench/emulators)/(?!providers/)([^/]+)/';
+const CARRIER_SIDES = '(src/carriers|media/io/carriers|bench/emulators|bench/load/targets/stream)';
+const CARRIER_FOLDER = `^${CARRIER_SIDES}/(?!providers/)([^/]+)/`;
 const CALLEES = '^bench/emulators/callees/';
 /** Names in `media/contract/carriers.ts`, and the maps from them; `scripts/check-carriers.mjs` finds lists that import nothing. */
-const CARRIER_MAPS = '^(src/carriers/carriers|media/io/carriers/codecs|bench/emulators/emulators)\\.ts$';
+const CARRIER_MAPS = '^(src/carriers/carriers|media/io/carriers/codecs|bench/emulators/emulators|bench/load/targets/stream/protocols)\\.ts$';
 
 /** The floors of `src`, the lowest first; `docs/architecture.md` says what each is for. A folder knows its own floor and those below. */
 const FLOORS = {
@@ -59,7 +60,7 @@ module.exports = {
     rule('one-file-makes-opus', { path: '^(src|media|bench)/', pathNot: '^media/audio/opus-codec\\.ts$' }, { path: 'node_modules/(opusscript|@discordjs/opus)/' }),
     rule('one-file-makes-pools', { path: '^(src|media|bench)/', pathNot: '^src/store/(database|server-sessions)\\.ts$' }, { path: 'node_modules/pg/' }),
     rule('one-map-a-side-knows-carriers', { path: '^(src|media|bench|widget)/', pathNot: `${CARRIER_MAPS}|${CARRIER_FOLDER}` }, { path: CARRIER_FOLDER, pathNot: CALLEES }),
-    rule('carriers-do-not-know-each-other', { path: CARRIER_FOLDER }, { path: CARRIER_FOLDER, pathNot: `^(src/carriers|media/io/carriers|bench/emulators)/$2/|${CALLEES}` }),
+    rule('carriers-do-not-know-each-other', { path: CARRIER_FOLDER }, { path: CARRIER_FOLDER, pathNot: `^${CARRIER_SIDES}/$2/|${CALLEES}` }),
     rule('emulated-providers-do-not-know-each-other', { path: '^bench/emulators/providers/([^/]+)/' }, { path: '^bench/emulators/providers/[^/]+/', pathNot: '^bench/emulators/providers/($1|voice)/' }),
     rule('unresolvable', {}, { couldNotResolve: true }),
   ],

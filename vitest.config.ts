@@ -26,7 +26,7 @@ const STORMS = ['fault/random-deaths', 'alone/siege', 'fault/webhook-history'].m
 
 /** Of those that take a minute, the longest first: one that began last would be waited for alone. */
 const LONGEST = [
-  'fault/cascade-faults',
+  'fault/cascade-deaths',
   'browser/free-conversation',
   'alone/ordinary-calls',
   'fault/canaries',
@@ -35,6 +35,7 @@ const LONGEST = [
   'alone/live-session',
   'fault/thread-death',
   'fault/webhook-history',
+  'fault/cascade-faults',
   'integration/providers/conformance',
   'integration/placements',
   'integration/emulators/deepgram',

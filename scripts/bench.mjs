@@ -5,6 +5,7 @@ await runScenario({
   command: 'npm run bench',
   folder: 'bench',
   scenarios: {
+    load: 'load any deployment, browser sessions or a voice bot of yours, and look at what their callers heard',
     calls: 'what a call costs, against a naive gateway',
     codecs: 'base64 and G.711 beside Buffer and other ways',
     voices: 'what telling voices from noise costs, with and without the neural model',

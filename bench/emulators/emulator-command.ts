@@ -3,9 +3,10 @@
  * only it has. Declared by each carrier's folder, collected in `emulators.ts`, read by `main.ts`.
  */
 import type { ParseArgsConfig, parseArgs } from 'node:util';
+import type { CallTruth } from './call-truth.ts';
 import type { Callee, CalleeListener } from './callees/callee.ts';
 import type { EmulatorEvent } from './emulator-event.ts';
-import type { PersonaInput, RecitingPersona, SpeakingPersona } from './persona.ts';
+import type { Persona, PersonaInput, RecitingPersona, SpeakingPersona } from './persona.ts';
 
 export interface EmulatorOptions {
   personas: readonly PersonaInput[];
@@ -17,6 +18,27 @@ export interface EmulatorOptions {
   onEvent?: (event: EmulatorEvent) => void;
   /** False for load runs: 16 kB a call-second are saved. */
   keepAudio?: boolean;
+  /** Asked before the personas are. */
+  guests?: Guests;
+}
+
+/**
+ * Who answers where no two calls are alike: a load run's callees. Calls that they answered are forgotten at their end.
+ */
+export interface Guests {
+  /** Who has this number, E.164; null: none of them, and the personas are asked. The call begins afterwards. */
+  personaOf(to: string, call: GuestCall): Persona | null;
+  /** While the phone rings. */
+  calleeOf(persona: Persona, call: GuestCall): Callee;
+  /** Once for each call that `personaOf` took, also for one that nobody answered. */
+  over(persona: Persona, call: GuestCall): void;
+}
+
+export interface GuestCall {
+  callUuid: string;
+  truth: CallTruth;
+  /** At once, also of a phone that rings; a call that is over stays so. */
+  hangUp(): void;
 }
 
 export interface RunningEmulator {

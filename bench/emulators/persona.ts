@@ -65,6 +65,14 @@ const mediaFault = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('burst'), atMs, frames: z.number().int().min(2).max(50) }),
   /** Frames are lost for so long; sequence numbers and chunks go on. */
   z.strictObject({ kind: z.literal('gap'), atMs, lengthMs: atMs }),
+  /** All along: frames come late, by up to `jitterMs` more than `delayMs`, and a share of them never. */
+  z.strictObject({
+    kind: z.literal('poor_line'),
+    delayMs: atMs.default(0),
+    jitterMs: atMs.default(0),
+    lossShare: z.number().min(0).max(1).default(0),
+    seed: z.number().int().default(1),
+  }),
   /** The carrier closes the socket without warning while the call goes on. */
   z.strictObject({ kind: z.literal('drop'), atMs }),
 ]);

@@ -115,7 +115,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-async function startServiceFor(options: GatewayOptions, emulator: EmulatorProcess): Promise<Service> {
+/** What of the carrier the service and its line are told. */
+export type CarrierOfGateway = Pick<EmulatorProcess, 'apiBase' | 'credentials'>;
+
+export async function startServiceFor(
+  options: Omit<GatewayOptions, 'personas'>,
+  emulator: CarrierOfGateway,
+): Promise<Service> {
   for (let preferred = options.preferredPort; ; preferred = 0) {
     const port = options.port ?? (await freePort(preferred));
     try {
@@ -127,7 +133,11 @@ async function startServiceFor(options: GatewayOptions, emulator: EmulatorProces
   }
 }
 
-function startServiceOn(port: number, options: GatewayOptions, emulator: EmulatorProcess): Promise<Service> {
+function startServiceOn(
+  port: number,
+  options: Omit<GatewayOptions, 'personas'>,
+  emulator: CarrierOfGateway,
+): Promise<Service> {
   const settings = loadServiceSettings({
     PARLEY_LOG_LEVEL: keepsLog ? 'info' : 'warn',
     HOST: '127.0.0.1',
@@ -154,7 +164,7 @@ function startServiceOn(port: number, options: GatewayOptions, emulator: Emulato
   });
 }
 
-function outputOf({ childOutput }: GatewayOptions): Pick<GatewayOptions, 'childOutput'> {
+function outputOf({ childOutput }: Pick<GatewayOptions, 'childOutput'>): Pick<GatewayOptions, 'childOutput'> {
   if (!keepsLog) return childOutput === undefined ? {} : { childOutput };
   if (childOutput === undefined) return { childOutput: keepLogAndWarn };
   return {
@@ -166,11 +176,11 @@ function outputOf({ childOutput }: GatewayOptions): Pick<GatewayOptions, 'childO
 }
 
 /** A fresh workspace each time, so that one data folder serves many demos. */
-async function makeWorkspace(
+export async function makeWorkspace(
   service: Service,
-  emulator: EmulatorProcess,
-  receiver: WebhookReceiver,
-  options: GatewayOptions,
+  emulator: CarrierOfGateway,
+  receiver: Pick<WebhookReceiver, 'url' | 'setSecret'>,
+  options: Omit<GatewayOptions, 'personas'>,
 ): Promise<Pick<Gateway, 'apiKey' | 'enterprise' | 'agentId' | 'lineId' | 'publicKey' | 'webhookSecret'>> {
   const database = openDatabase({ connectionString: service.databaseUrl, maxConnections: 1, onIdleError: () => {} });
   const sealer = createSealer(service.masterKeyHex);

@@ -32,6 +32,21 @@ export interface LiveClientOptions {
   bufferMs?: number;
   /** Whether it reports what it plays. Default true. */
   reports?: boolean;
+  /** Beside the `Origin`, of the upgrade. */
+  headers?: Readonly<Record<string, string>>;
+  /** Load runs: whoever speaks and listens frame by frame, on a clock that all sessions share; no sound is kept. */
+  visitor?: LiveVisitor;
+}
+
+export interface LiveVisitor {
+  /** Instead of `say`: fills the next 20 ms at `micRateHz`, which were due `lateMs` ago. */
+  speak(frame: Int16Array, lateMs: number): void;
+  /** As it came, at `speakerRateHz`; overwritten afterwards. */
+  hear(samples: Int16Array): void;
+  /** What was not played was dropped at the agent's word. */
+  cleared(): void;
+  /** Calls `frame` every 20 ms; returns what ends that. */
+  everyFrame(session: { frame(dueAtMs: number, nowMs: number): void }): () => void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a message is looked at by its fields
@@ -77,7 +92,7 @@ export class LiveClient {
   #ticks = 0;
   #tickedFromMs = 0;
   #reportedAtMs = 0;
-  #timer: NodeJS.Timeout | null = null;
+  #endFrames: (() => void) | null = null;
   #waiters: { fits(message: LiveMessage): boolean; done(message: LiveMessage): void }[] = [];
   readonly closed: Promise<number>;
 
@@ -94,7 +109,11 @@ export class LiveClient {
     this.#decoded = new Int16Array(16000 * 0.12);
     const url = `${options.baseUrl.replace(/^http/, 'ws')}/ws/live?token=${encodeURIComponent(options.token)}&parentOrigin=${encodeURIComponent(options.parentOrigin)}`;
     const origin = options.origin === undefined ? options.parentOrigin : options.origin;
-    this.#socket = new WebSocket(url, { perMessageDeflate: false, ...(origin === null ? {} : { origin }) });
+    this.#socket = new WebSocket(url, {
+      perMessageDeflate: false,
+      headers: { ...options.headers },
+      ...(origin === null ? {} : { origin }),
+    });
     this.#socket.binaryType = 'nodebuffer';
     this.#socket.on('open', () => {
       this.isOpen = true;
@@ -105,7 +124,7 @@ export class LiveClient {
       this.#socket.on('close', (code) => {
         this.isOpen = false;
         this.closeCode = code;
-        if (this.#timer !== null) clearInterval(this.#timer);
+        this.#endFrames?.();
         this.#encoder?.close();
         this.#decoder?.close();
         done(code);
@@ -146,16 +165,26 @@ export class LiveClient {
 
   /** Microphone and speaker run from now on: a frame each 20 ms, silence when there is nothing to say. */
   begin(): void {
-    if (this.#timer !== null) return;
+    if (this.#endFrames !== null) return;
+    const { visitor } = this.#options;
+    if (visitor !== undefined) {
+      this.#endFrames = visitor.everyFrame({ frame: (dueAtMs, nowMs) => this.#frame(nowMs - dueAtMs) });
+      return;
+    }
     this.#tickedFromMs = performance.now();
-    this.#timer = setInterval(() => {
+    const timer = setInterval(() => {
       const due = Math.floor((performance.now() - this.#tickedFromMs) / FRAME_MS);
       while (this.#ticks < due) {
         this.#ticks++;
-        this.#speakFrame();
-        this.#playFrame();
+        this.#frame(0);
       }
     }, FRAME_MS / 2);
+    this.#endFrames = () => clearInterval(timer);
+  }
+
+  #frame(lateMs: number): void {
+    this.#speakFrame(lateMs);
+    this.#playFrame();
   }
 
   /** The first message, heard already or to come, that fits. */
@@ -259,6 +288,7 @@ export class LiveClient {
       for (let i = 0; i < samples.length; i++) samples[i] = data.readInt16LE(2 * i);
     }
     this.#utterance.received += samples.length;
+    this.#options.visitor?.hear(samples);
     if (this.#queue.length === 0 && this.#playing === null) this.#playFromMs = performance.now() + JITTER_BUFFER_MS;
     this.#queue.push({ utterance: this.#utterance, samples });
   }
@@ -274,13 +304,14 @@ export class LiveClient {
     if (this.#playing !== null && this.#playing !== next.utterance) this.#report(this.#playing);
     this.#playing = next.utterance;
     next.utterance.played += next.samples.length;
-    this.played.push(next.samples);
+    if (this.#options.visitor === undefined) this.played.push(next.samples);
     if (performance.now() - this.#reportedAtMs >= REPORT_EVERY_MS) this.#report(next.utterance);
   }
 
   #cleared(): void {
     this.#queue.length = 0;
     this.#playing = null;
+    this.#options.visitor?.cleared();
     this.#report(this.#utterance);
   }
 
@@ -290,12 +321,13 @@ export class LiveClient {
     this.send({ type: 'playback.position', utteranceId: id, playedMs: (played * 1000) / this.speakerRateHz });
   }
 
-  #speakFrame(): void {
+  #speakFrame(lateMs: number): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     const count = (this.micRateHz * FRAME_MS) / 1000;
     const frame = new Int16Array(count);
     frame.set(this.#speech.subarray(this.#spoken, this.#spoken + count));
     this.#spoken = Math.min(this.#spoken + count, this.#speech.length);
+    this.#options.visitor?.speak(frame, lateMs);
     this.#socket.send(this.#encoded(frame));
   }
 

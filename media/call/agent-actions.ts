@@ -41,7 +41,7 @@ export class AgentActions {
   }
 
   carryOut(action: AgentAction): void {
-    const { reporter, hearing, floor, input, tools, models, checkpoint, finish } = this.#deps;
+    const { reporter, hearing, agentSpeech, floor, input, tools, models, checkpoint, finish } = this.#deps;
     switch (action.type) {
       case 'step':
         reporter.conversationEvent({ type: 'step', stepId: action.stepId, atMs: reporter.nowMs });
@@ -54,6 +54,9 @@ export class AgentActions {
         reporter.conversationEvent({ type: 'recovery', what, gapMs: afterMs, message, atMs: reporter.nowMs });
         break;
       }
+      case 'ready':
+        agentSpeech.makeReady(action.text);
+        break;
       case 'listen':
         hearing.listenAnew();
         break;
@@ -71,7 +74,7 @@ export class AgentActions {
         this.#say(action);
         break;
       case 'tool':
-        this.#owedAnchor = input.anchor;
+        this.#owedAnchor = input.takeAnchor();
         tools.use(action, checkpoint);
         break;
       case 'ask':
@@ -105,9 +108,9 @@ export class AgentActions {
 
   #say({ speech, stepId, interruptible, isReply, ref }: Extract<AgentAction, { type: 'say' }>): void {
     const { input, floor, models } = this.#deps;
-    const anchor = input.anchor ?? this.#owedAnchor ?? (isReply === true ? input.takeLastAnchor() : null);
+    const anchor = input.takeAnchor() ?? this.#owedAnchor ?? (isReply === true ? input.takeLastAnchor() : null);
     this.#owedAnchor = null;
-    floor.endEncouragement();
+    floor.answerEncouragement();
     this.#sayings.add({ speech, stepId, interruptible, anchor, ask: ref === undefined ? null : models.timesOf(ref) });
     this.sayWaiting();
   }

@@ -19,6 +19,8 @@ import type { Clock } from '../contract/clock.ts';
 import type { EarHints } from '../contract/ear.ts';
 
 const MOST_TIMERS = 100;
+/** Of an agent that has no words of its own for it. */
+const WORD_FOR_WAIT = 'One moment.';
 
 export interface AgentLineDeps {
   kind: AgentKind;
@@ -92,6 +94,11 @@ export class AgentLine implements AgentSink {
 
   intentOf(text: string): string | null {
     return this.#asked(() => this.agent.intentOf(text));
+  }
+
+  /** For a caller who has finished, and whose words nobody knows yet; empty: nothing is to be said. */
+  wordForWait(): string {
+    return this.#asked(() => this.agent.wordForWait?.() ?? WORD_FOR_WAIT);
   }
 
   /** For a checkpoint. */

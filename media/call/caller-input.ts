@@ -29,10 +29,10 @@ export interface CallerInputDeps {
 }
 
 export class CallerInput {
-  /** The turn that the agent is being told. */
-  anchor: ReplyAnchor | null = null;
   readonly #deps: CallerInputDeps;
-  /** The last one that it was told. */
+  /** Of the turn that the agent is being told, until something is said to it. */
+  #anchor: ReplyAnchor | null = null;
+  /** Of the last one that it was told and has said nothing to. */
   #lastAnchor: ReplyAnchor | null = null;
   readonly #keypad = new Keypad();
   /** Typed while the agent spoke and was not to be interrupted. */
@@ -50,8 +50,7 @@ export class CallerInput {
       if (isSpeech(turn, sense)) words.record(turn, sense === 'answer' ? 'speech' : 'unclear');
       return false;
     }
-    this.anchor = anchor;
-    this.#lastAnchor = anchor;
+    this.#anchor = anchor;
     let isTold = true;
     if (sense === 'answer' || sense === 'other' || sense === 'interrupt') {
       words.record(turn, sense === 'answer' ? 'speech' : 'unclear');
@@ -76,8 +75,16 @@ export class CallerInput {
       words.record(turn, 'unclear');
       line.tell({ type: 'unclear', atMs });
     } else isTold = false;
-    this.anchor = null;
+    if (isTold) this.#lastAnchor = this.#anchor;
+    this.#anchor = null;
     return isTold;
+  }
+
+  /** Of the turn that the agent is being told; once: what it says next is no answer to it. */
+  takeAnchor(): ReplyAnchor | null {
+    const anchor = this.#anchor;
+    this.#anchor = null;
+    return anchor;
   }
 
   /** Of the turn that an agent answers later than at once; once. */
@@ -115,10 +122,7 @@ export class CallerInput {
       this.#typed = this.#typed === null ? text : `${this.#typed} ${text}`;
       return;
     }
-    const turn = new CallerTurn(0, this.#deps.streamMs(), agentSpeech.active, hearing);
-    turn.text = text;
-    turn.done = true;
-    turn.decidedAtMs = nowMs;
+    const turn = this.#turnOf(text);
     reporter.openUserTurn();
     const anchor = { speechEndMs: nowMs, decidedAtMs: nowMs, recognisedAtMs: nowMs, isTyped: true };
     const meaning = { turn, sense: words.senseOfTyped(text), anchor };
@@ -133,5 +137,20 @@ export class CallerInput {
     this.#typed = null;
     this.typed(typed, false);
     return true;
+  }
+
+  /** The call is over: what was typed meanwhile is heard by nobody, and stands in the transcript. */
+  writeTyped(): void {
+    if (this.#typed !== null) this.#deps.words.record(this.#turnOf(this.#typed), 'speech');
+    this.#typed = null;
+  }
+
+  #turnOf(typed: string): CallerTurn {
+    const { streamMs, agentSpeech, hearing, reporter } = this.#deps;
+    const turn = new CallerTurn(0, streamMs(), agentSpeech.active, hearing);
+    turn.text = typed;
+    turn.done = true;
+    turn.decidedAtMs = reporter.nowMs;
+    return turn;
   }
 }

@@ -15,6 +15,7 @@ import { type ConversationDeps, createParts, type Parts, type PartsListener } fr
 import type { FrameIntake } from './hearing/frame-intake.ts';
 import type { Hearing } from './hearing/hearing.ts';
 import { isSpeech, type Meaning } from './hearing/meaning.ts';
+import type { SaidBefore } from './operator-desk.ts';
 
 /** An agent that has not ended the call so long after its longest time never will. */
 const LAST_WORDS_MS = 8_000;
@@ -138,6 +139,7 @@ export class Conversation implements PartsListener {
   close(): void {
     const { agentSpeech, hearing, words } = this.#parts;
     agentSpeech.silence(false);
+    this.#writeWaiting();
     this.#pauseTold = null;
     const turn = hearing.dropTurn();
     if (turn !== null) {
@@ -199,16 +201,17 @@ export class Conversation implements PartsListener {
 
   // ── What is played ────────────────────────────────────────────────────────────────────────────────────
 
-  utteranceSaid(): void {
-    const { floor, encouragement, hearing, desk, actions, operator, input } = this.#parts;
+  utteranceSaid(heardText: string | null): void {
+    const { floor, encouragement, hearing, desk, actions, operator, input, line } = this.#parts;
     if (floor.goOnAfterBridge()) return;
     if (encouragement.speaks) {
       encouragement.over(hearing.nowMs);
+      line.tell({ type: 'filled', atMs: this.#deps.reporter.nowMs });
       return;
     }
     hearing.endInterruption();
     hearing.bePatient();
-    desk.wordsSaid();
+    desk.wordsSaid(heardText);
     if (!actions.sayWaiting() && !desk.hasTexts) operator.goOn();
     if (!this.#ended && input.takeTyped()) return;
     hearing.agentFinished();
@@ -218,25 +221,26 @@ export class Conversation implements PartsListener {
     this.finish('tts_error', null, error.message);
   }
 
-  cut(heardText: string): void {
+  cut(heardText: string, before: SaidBefore): void {
     const { actions, line } = this.#parts;
     actions.drop();
-    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText });
+    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText, ...before });
   }
 
   cutWaiting(): void {
-    const { actions, line } = this.#parts;
-    if (actions.drop()) line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '' });
+    const { actions, line, desk } = this.#parts;
+    if (!actions.drop()) return;
+    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '', ...desk.wordsCut() });
   }
 
   /** Into a pause that may be long: a word that leaves the caller's turn open. */
   #encourage(): void {
-    const { hearing, agentSpeech, desk, tools, encouragement } = this.#parts;
+    const { hearing, agentSpeech, desk, tools, encouragement, line } = this.#parts;
     const { pause } = hearing;
     if (pause === null || agentSpeech.active || desk.muted || tools.uses.waiting) return;
-    const text = encouragement.wordFor(pause, hearing.nowMs);
+    const text = encouragement.wordFor(pause, hearing.nowMs, () => line.wordForWait());
     if (text === null) return;
-    agentSpeech.say({ speech: { text }, stepId: this.stepId, interruptible: true, anchor: null });
+    agentSpeech.say({ speech: { text, isFixed: true }, stepId: this.stepId, interruptible: true, anchor: null });
   }
 
   // ── The agent ─────────────────────────────────────────────────────────────────────────────────────────
@@ -273,10 +277,19 @@ export class Conversation implements PartsListener {
     const { agentSpeech, hearing } = this.#parts;
     if (this.#ended) return;
     agentSpeech.silence(false);
+    this.#writeWaiting();
     this.#pauseTold = null;
     hearing.dropTurn();
     this.#over();
     this.#deps.end(reason, disposition, error);
+  }
+
+  /** Words that the agent will not be told any more stand in the transcript all the same. */
+  #writeWaiting(): void {
+    const { floor, words, input } = this.#parts;
+    const waiting = floor.close();
+    if (waiting !== null && isSpeech(waiting.turn, waiting.sense)) words.record(waiting.turn, 'speech');
+    input.writeTyped();
   }
 
   #over(): void {

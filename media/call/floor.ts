@@ -7,8 +7,8 @@
  */
 import { BRIDGE } from '../contract/agent.ts';
 import type { Hearing } from './hearing/hearing.ts';
-import type { InterruptionListener, Meaning } from './hearing/meaning.ts';
-import type { OperatorDesk } from './operator-desk.ts';
+import { type InterruptionListener, type Meaning, together } from './hearing/meaning.ts';
+import type { OperatorDesk, SaidBefore } from './operator-desk.ts';
 import type { CallReporter } from './reporter.ts';
 import type { AgentSpeech, Utterance } from './speaking/agent-speech.ts';
 import { restOfFeed } from './speaking/feed-pieces.ts';
@@ -16,7 +16,7 @@ import type { Encouragement } from './turn-taking/encouragement.ts';
 
 export interface FloorListener {
   /** The agent was cut off. */
-  cut(heardText: string): void;
+  cut(heardText: string, before: SaidBefore): void;
   /** So was what it has wanted to say while it was not to. */
   cutWaiting(): void;
   /** Nothing is being said any more: what the caller meant has its effect. */
@@ -91,15 +91,29 @@ export class Floor implements InterruptionListener {
   }
 
   meant(meaning: Meaning): void {
-    this.endEncouragement();
-    if (this.#onceSettled === 'commit') this.#waiting = meaning;
-    else if (!this.#deps.agentSpeech.active) this.#deps.listener.mean(meaning);
+    this.answerEncouragement();
+    const { agentSpeech, encouragement } = this.#deps;
+    if (this.#onceSettled === 'commit') this.#wait(meaning);
+    else if (!agentSpeech.active || encouragement.speaks) this.#deps.listener.mean(meaning);
   }
 
   /** It interrupts, whatever it is. */
   meantAtOnce(meaning: Meaning): void {
-    this.#waiting = meaning;
+    this.#wait(meaning);
     this.interrupts();
+  }
+
+  /** Until the far end has stopped playing; what waits already is not lost. */
+  #wait(meaning: Meaning): void {
+    this.#waiting = this.#waiting === null ? meaning : together(this.#waiting, meaning);
+  }
+
+  /** The call is over: nothing will be meant. What waited to be, for whoever writes it down. */
+  close(): Meaning | null {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    this.#onceSettled = 'nothing';
+    return waiting;
   }
 
   /** An operator wants the word. */
@@ -177,6 +191,12 @@ export class Floor implements InterruptionListener {
     agentSpeech.silence(true);
   }
 
+  /** There is an answer: what was said to who waits for it is heard to its end, if it has begun to be heard. */
+  answerEncouragement(): void {
+    const { encouragement, agentSpeech } = this.#deps;
+    if (!encouragement.isOfWait || !agentSpeech.audible) this.endEncouragement();
+  }
+
   get #nowMs(): number {
     return this.#hearing?.nowMs ?? 0;
   }
@@ -208,9 +228,9 @@ export class Floor implements InterruptionListener {
     this.#afterBridge = null;
     encouragement.over(this.#nowMs);
     agentSpeech.silence(true);
-    operator.wordsCut();
+    const before = operator.wordsCut();
     this.#hearing?.endInterruption();
-    listener.cut(heardText);
+    listener.cut(heardText, before);
   }
 
   /** The line is back: a short word, and then what was cut. */

@@ -80,7 +80,8 @@ export class Operator {
   goOn(): void {
     const { desk, line, reporter } = this.#deps;
     const atMs = reporter.nowMs;
-    line.tell(desk.takeOwed() === 'said' ? { type: 'said', atMs } : { type: 'wait', atMs, why: 'operator' });
+    const owed = desk.takeOwed();
+    line.tell(owed.type === 'said' ? { ...owed, atMs } : { type: 'wait', atMs, why: 'operator' });
   }
 
   #unmute(): void {

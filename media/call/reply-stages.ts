@@ -27,6 +27,8 @@ export interface AskTimes {
 
 /** The agent's side, ms of stream; NaN: there was no such step. */
 export interface SpeakTimes {
+  /** Who spoke: the place among the agent's voices. */
+  voice: number;
   clauseAtMs: number;
   audioAtMs: number;
   ringAtMs: number;
@@ -54,7 +56,7 @@ export function replyStages(
     firstFrameMs: since(spoken.frameAtMs),
     listen: anchor.isTyped === true ? null : servedBy(choice?.ear),
     think: ask === null ? null : servedBy(choice?.models?.[ask.model]),
-    speak: isSpoken ? servedBy(choice?.voice) : null,
+    speak: isSpoken ? servedBy(spoken.voice === 0 ? choice?.voice : choice?.standbyVoices?.[spoken.voice - 1]) : null,
   };
 }
 

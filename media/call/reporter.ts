@@ -12,6 +12,7 @@ import type { CallSetup } from '../contract/link-messages.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
 import type { CallBlock } from '../rings/call-block.ts';
 import { type AskTimes, type ReplyAnchor, replyStages, requestFacts, type SpeakTimes } from './reply-stages.ts';
+import { storable } from './storable.ts';
 
 /** `CallBlock.streamMs` moves once in 20 ms, or at each frame of the caller's: it is no further behind than this. */
 const MOST_STREAM_LAG_MS = 60;
@@ -61,7 +62,7 @@ export class CallReporter {
     this.#answeredAtEpochMs = setup.answeredAtEpochMs;
     this.#call = call;
     this.#clock = clock;
-    this.#send = send;
+    this.#send = (message) => send(storable(message));
     this.#shiftMs = checkpoint !== null && call.streamMs < checkpoint.atMs ? checkpoint.atMs : 0;
     this.#nextTurnNumber = checkpoint?.nextTurnNumber ?? 1;
     this.#firstAudioTold = checkpoint !== null;
@@ -97,8 +98,12 @@ export class CallReporter {
     this.#send({ type: 'call.event', callUuid: this.#callUuid, event });
   }
 
-  /** `key`: what it is about, met `count` times. */
-  warning(code: string, message: string, { key, count = 1 }: { key?: string; count?: number } = {}): void {
+  /** `key`: what it is about, met `count` times. Of ear and voice it is by what they are reached. */
+  warning(
+    code: string,
+    message: string,
+    { key = this.#atFault(code), count = 1 }: { key?: string | undefined; count?: number } = {},
+  ): void {
     this.conversationEvent({
       type: 'warning',
       code,
@@ -106,6 +111,11 @@ export class CallReporter {
       ...(key === undefined ? {} : { key, count }),
       atMs: this.nowMs,
     });
+  }
+
+  #atFault(code: string): string | undefined {
+    const use = code === 'stt_error' ? this.#engines?.ear : code === 'tts_error' ? this.#engines?.voice : undefined;
+    return use?.connection ?? use?.engine;
   }
 
   /** The far end got the first frame of an utterance. */

@@ -40,6 +40,12 @@ export const BRIDGE = 'Sorry, I lost you for a moment.';
 
 /** A script goes through a hundred silent steps at most, with two actions each. */
 export const MOST_ACTIONS_A_SECOND = 1_000;
+/** An utterance that ended before its end, for its voice failed: the how-manieth since the last `said`, from 0. */
+export interface BrokenOff {
+  index: number;
+  heardText: string;
+}
+
 /**
  * Characters of JSON, of `state` and `variables` together: they travel with every checkpoint, so keep them far below. A
  * script with many tools whose answers are long has some hundred thousand.
@@ -61,9 +67,12 @@ export type AgentEvent =
       cut?: { text: string; heardText: string };
     }
   /** All that was to be said has been played to its end. */
-  | { type: 'said'; atMs: number }
-  /** The agent was cut off: what was not yet played never will be, and what waited to be said is gone too. */
-  | { type: 'cut'; atMs: number; heardText: string }
+  | { type: 'said'; atMs: number; brokeOff?: readonly BrokenOff[] }
+  /**
+   * The agent was cut off: what was not yet played never will be, and what waited to be said is gone too. Of all that
+   * it asked to be said since it was last told `said`, so many were played to their end before the one that was cut.
+   */
+  | { type: 'cut'; atMs: number; heardText: string; saidBefore?: number; brokeOff?: readonly BrokenOff[] }
   | {
       type: 'heard';
       atMs: number;
@@ -102,6 +111,8 @@ export type AgentEvent =
   | { type: 'key'; atMs: number; key: string }
   /** The result of `ref`, once, told when nothing is being said and the caller has finished. */
   | { type: 'tool'; atMs: number; ref: string; result: ToolResult }
+  /** The call has said a word of its own, or of `wordForWait`, into the caller's pause, and it has been heard. */
+  | { type: 'filled'; atMs: number }
   /** An operator silences the agent: what it wants to say meanwhile waits. */
   | { type: 'muted'; atMs: number; isMuted: boolean }
   /** The line is dead, or back: what is to be said waits, and what was cut is said again by the call itself. */
@@ -139,6 +150,8 @@ export type AgentAction =
   | { type: 'ask'; ref: string; model: number; request: ModelRequest }
   /** Nobody wants that answer any more. */
   | { type: 'unask'; ref: string }
+  /** Will be said soon, in these words and `isFixed`: its sound is to be there by then. */
+  | { type: 'ready'; text: string }
   /** `hints` or `patience` have changed: they hold from now on, in the caller's open turn too. */
   | { type: 'listen' }
   /** Until it is ended: the caller is not listened to. */
@@ -185,6 +198,11 @@ export interface Agent {
   hints(agentSpeaks: boolean): EarHints;
   /** What the caller's words mean, so far or in the end. Called for each partial: quick, and without effect. */
   sense(words: SaidWords): WordSense;
+  /**
+   * Said by the call to a caller who has finished and whose words the recogniser owes; empty: nothing is. Absent: words
+   * of the call's own. `filled` says that it was heard.
+   */
+  wordForWait?(): string;
   /** A label for the transcript, of words that are about to be told as `heard`; null: none. */
   intentOf(text: string): string | null;
   /** What a successor needs: JSON, opaque to everybody else. */

@@ -57,6 +57,8 @@ export interface EarWords {
    * it is nearly sure of the end; words without it take that back.
    */
   concluded?: true;
+  /** Of a final: told in time, and not all of it was heard by then. What comes later is a turn of its own. */
+  isLate?: true;
   /** Of rejected speech, for people only. */
   guess?: Guess;
   words?: readonly HeardWord[];
@@ -66,10 +68,15 @@ export interface EarWords {
 
 export interface EarListener {
   words(words: EarWords): void;
-  /** Of an ear that tells turns: the caller speaks since `onsetMs`, audio time. Ignored in a turn. */
+  /**
+   * The caller speaks since `onsetMs`, audio time: of an ear that tells turns, or of words that came after their turn
+   * was over. Ignored in a turn.
+   */
   speechBegan?(onsetMs: number): void;
   /** No final comes for this turn. The next one is heard again, unless the ear says so of it too. */
   failed(turn: number, error: Error): void;
+  /** Nothing will be heard any more, of this turn or another. Once, as soon as it is known. */
+  deaf?(error: Error): void;
 }
 
 export interface CallEar {

@@ -14,6 +14,8 @@ export interface SpeechChunk {
   mulawBytes?: Uint8Array;
   /** Of an engine that tells word times: words whose end is known now, in order. */
   words?: readonly ChunkWord[];
+  /** Of several voices as one: the place of who speaks, 0 the preferred. Absent: there is only one. */
+  voice?: number;
 }
 
 /** A word of the request's text and when it sounds. */

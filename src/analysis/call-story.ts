@@ -8,6 +8,7 @@ import type { Turn } from '../../media/contract/conversation.ts';
 import { fillPlaceholders } from '../../media/contract/placeholders.ts';
 import type { CallRecord } from '../calls/call-record.ts';
 import { readTurns } from '../calls/call-turns.ts';
+import { codeOf } from '../calls/call-warnings.ts';
 import { labelsOf } from '../calls/findings.ts';
 import { publicMetadata, secondsBetween } from '../calls/shown-fields.ts';
 import type { Queryable } from '../store/database.ts';
@@ -17,6 +18,10 @@ export interface CallStory {
   /** What the agent was told to do, placeholders filled; null for an agent without a script. */
   script: string | null;
   language: string | null;
+  /** It goes by steps that expect certain phrases. */
+  hasScript: boolean;
+  /** What was said may be missing because it failed, once at least. */
+  lostRecogniser: boolean;
   /** Intents to choose from, `other` last. */
   labels: readonly string[];
   settings: AgentAnalysis;
@@ -70,6 +75,8 @@ export function storyOf(
     agentName: agent?.name ?? 'The agent',
     script: talking === null ? null : fillPlaceholders(talking.script, placeholder).text,
     language: talking?.language ?? null,
+    hasScript: agent?.kind !== 'cascade',
+    lostRecogniser: call.endedReason === 'stt_error' || call.warnings.some((one) => codeOf(one) === 'stt_error'),
     labels: labelsOf(talking?.intents),
     settings: talking?.analysis ?? {},
     channel: call.channel,

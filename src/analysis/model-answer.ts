@@ -47,7 +47,7 @@ export function readAnswer(content: string, story: CallStory, base: Findings, mo
     ok: true,
     warnings,
     findings: {
-      summary: withUnclear(summary, story.turns),
+      summary: withUnclear(summary, story),
       intent: intent ?? OTHER_INTENT,
       intentConfidence: intent !== undefined && isConfidence ? Math.round(confidence * 100) / 100 : null,
       sentiment: sentimentOf(answer['sentiment']) ?? base.sentiment,

@@ -36,6 +36,8 @@ const STORY: CallStory = {
   agentName: 'Paul of River Dental',
   script: 'Confirm the appointment of Dana on Tuesday at three.',
   language: 'en-US',
+  hasScript: true,
+  lostRecogniser: false,
   labels: ['confirmed', 'rescheduled', 'other'],
   settings: {},
   channel: 'phone',

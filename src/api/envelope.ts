@@ -48,7 +48,7 @@ export function frameAnswers(app: FastifyInstance, log: Logger): void {
   });
   app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, new Refusal('not_found')));
   app.setErrorHandler((error, request, reply) => {
-    const refusal = refusalOf(error);
+    const refusal = refusalOf(error, request.routeOptions.bodyLimit);
     if (refusal.status >= 500 && !(error instanceof Refusal)) {
       log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
     }
@@ -86,7 +86,8 @@ function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refu
     .send(errorBody(request, refusal));
 }
 
-function refusalOf(error: unknown): Refusal {
+/** `bodyLimit`: of the route, bytes. */
+function refusalOf(error: unknown, bodyLimit: number | undefined): Refusal {
   if (error instanceof Refusal) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
     const details = error.validation.map((issue) => ({
@@ -98,6 +99,9 @@ function refusalOf(error: unknown): Refusal {
   }
   const { code, statusCode } = error as Partial<FastifyError>;
   const known = code === undefined ? undefined : BY_FASTIFY_CODE[code];
+  if (known === 'body_too_large' && bodyLimit !== undefined) {
+    return new Refusal(known, { details: [{ field: '', issue: `may have at most ${bodyLimit} bytes` }] });
+  }
   if (known !== undefined) return new Refusal(known);
   if (TEXT_THAT_POSTGRESQL_REFUSES.has(code ?? '')) return new Refusal('bad_request');
   return new Refusal(

@@ -3,7 +3,9 @@
  * whether the same call may be placed again. Both follow from why the call ended and how far it came; the words are
  * those of whoever reported the fault, else these.
  */
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outcome.ts';
+import { DEFAULT_MODEL_ENGINE } from '../../media/contract/engine-list.ts';
 import type { CallRecord } from './call-record.ts';
 
 export interface CallFailure {
@@ -48,8 +50,22 @@ const FACTS: Readonly<Record<FailedReason, { retryable: boolean; message: string
   submission_unknown: { retryable: false, message: 'Nobody knows whether the carrier placed the call.' },
 };
 
-/** The engines that speak and listen here. */
-const ENGINES: Partial<Record<FailedReason, string>> = { stt_error: 'soundswallower', tts_error: 'flite' };
+/** The local engines that speak and listen: of agents that name no other. */
+const LOCAL: Partial<Record<FailedReason, string>> = { stt_error: 'soundswallower', tts_error: 'flite' };
+
+/** The engine of a call that ended for this: the agent's own, the preferred of several. Null: a local one, or none. */
+export function engineAtFault(reason: EndedReason, agent: AgentDefinition | null): string | null {
+  if (agent?.kind !== 'cascade') return null;
+  const engine =
+    reason === 'stt_error'
+      ? agent.listen.engine
+      : reason === 'tts_error'
+        ? agent.speak[0]!.engine
+        : reason === 'llm_error'
+          ? (agent.think[0]!.engine ?? DEFAULT_MODEL_ENGINE)
+          : 'local';
+  return engine === 'local' ? null : engine;
+}
 
 /** Null for a call that has not failed. */
 export function failureOf(
@@ -59,6 +75,7 @@ export function failureOf(
   const code = call.endedReason as FailedReason;
   const { message } = FACTS[code];
   const retryable = FACTS[code].retryable && call.ringingAt === null && call.answeredAt === null;
-  const provider = ENDED_REASONS[code].fault === 'carrier' ? call.carrier : (ENGINES[code] ?? null);
+  const provider =
+    ENDED_REASONS[code].fault === 'carrier' ? call.carrier : (call.error?.provider ?? LOCAL[code] ?? null);
   return { code, message: call.error?.message ?? message, provider, retryable };
 }

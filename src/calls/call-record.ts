@@ -25,6 +25,13 @@ export type SoundFacts = Omit<RecordingFacts, 'path'>;
 /** `startMs`: its place in the recording of the whole call; absent until that is ready. */
 export type StreamRecording = SoundFacts & { epoch: number; startMs?: number };
 
+/** `provider`: the engine at fault, where it is one of a provider. */
+export interface CallError {
+  code: string;
+  message: string;
+  provider?: string;
+}
+
 export interface CallRecord {
   callUuid: string;
   workspaceId: string;
@@ -51,7 +58,7 @@ export interface CallRecord {
   fault: Fault | null;
   sipCode: number | null;
   /** What was said of the fault; `failureOf` has the whole of it. */
-  error: { code: string; message: string } | null;
+  error: CallError | null;
   submission: 'accepted' | 'refused' | 'unknown' | null;
   carrier: string;
   carrierRequestId: string | null;

@@ -3,13 +3,12 @@
  * placeholders (contract §3). Made when the greeting is rendered ahead and again when media claims the stream.
  */
 import { type AgentDefinition, talkingAgent } from '../../media/contract/agent-definition.ts';
-import { placeholderText } from '../../media/contract/placeholders.ts';
+import { NAMELESS, placeholderText } from '../../media/contract/placeholders.ts';
 import type { Queryable } from '../store/database.ts';
 import type { CallRow } from './call-row.ts';
 
 const PLACEHOLDER_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const MAX_VALUE_CHARS = 2_000;
-const DEFAULT_CUSTOMER_NAME = 'Customer';
 const TIMEZONE = 'UTC';
 
 export async function readAgentDefinition(database: Queryable, call: CallRow): Promise<AgentDefinition> {
@@ -43,7 +42,7 @@ export function placeholdersOf(
     ...talkingAgent(definition)?.defaults,
     ...call.leadValues,
     ...call.metadata,
-    customer_name: call.name === '' ? DEFAULT_CUSTOMER_NAME : call.name,
+    customer_name: call.name === '' ? NAMELESS : call.name,
   };
   const texts: [string, string][] = [];
   for (const [key, value] of Object.entries(values)) {

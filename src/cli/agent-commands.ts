@@ -12,6 +12,7 @@ import {
   listAgentVersions,
   readAgent,
 } from '../agents/stored-agents.ts';
+import { faultLines } from '../errors/agent-faults.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import { setAgentLine } from '../suppressions/calling-policy.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
@@ -25,9 +26,10 @@ export function addAgentCommands(program: Command, io: CommandIo): void {
     .description('check a definition and store it; all faults are listed with their paths')
     .option('--id <uuid>', 'of a known agent: store its next version (calls that run keep theirs)')
     .action(async (slug: string, file: string, options: { id?: string }) => {
-      const definition = await readJsonFile(file);
+      const definition = definitionIn(await readJsonFile(file));
       const stored = await importAgent(io.database(), { slug, definition, ...given({ id: options.id }), by: io.by() });
-      io.print(stored, [`Stored '${stored.name}' as agent ${stored.id}, version ${stored.version}.`]);
+      const warnings = faultLines(stored.warnings).map((warning) => `Warning: ${warning}`);
+      io.print(stored, [`Stored '${stored.name}' as agent ${stored.id}, version ${stored.version}.`, ...warnings]);
     });
 
   agent
@@ -87,6 +89,12 @@ export function addAgentCommands(program: Command, io: CommandIo): void {
       await deleteAgent(io.database(), { slug, agentId, by: io.by() });
       io.print({ agentId }, [`Agent ${agentId} takes no more calls.`]);
     });
+}
+
+/** The body of a request to the API has it one level down; that file is taken as well. */
+function definitionIn(json: unknown): unknown {
+  if (typeof json !== 'object' || json === null || Object.keys(json).join() !== 'definition') return json;
+  return (json as { definition: unknown }).definition;
 }
 
 export async function readJsonFile(file: string): Promise<unknown> {

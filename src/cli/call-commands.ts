@@ -7,16 +7,21 @@ import { systemClock } from '../../media/contract/clock.ts';
 import { recordingPlaces } from '../call-log/call-log-files.ts';
 import type { CallFilters } from '../call-log/call-log-query.ts';
 import { searchCalls } from '../call-log/call-log-search.ts';
+import { recoveriesOf } from '../call-log/call-recovery.ts';
+import { failureOf } from '../calls/call-failure.ts';
 import { CALL_PARTS, type CallPart } from '../calls/call-parts.ts';
 import { type CallRow, readCall, readCalls } from '../calls/call-row.ts';
 import { readTurns } from '../calls/call-turns.ts';
+import { shownWarning } from '../calls/call-warnings.ts';
 import { publicMetadata, secondsBetween } from '../calls/shown-fields.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import { askForEnd } from '../lifecycle/end-call.ts';
 import { deleteCallParts } from '../retention/call-log-delete.ts';
+import { costsOf } from '../usage/call-usage.ts';
 import { transcriptOf } from '../webhooks/transcript.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
+import { howItWent } from './call-outcome-lines.ts';
 import { type CommandIo, dateText, given, listOf, table, wholeNumber } from './command-io.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -78,15 +83,26 @@ export function addCallCommands(program: Command, io: CommandIo): void {
     .description('one call with its transcript, and where its recording lies')
     .action(async (slug: string, callId: string) => {
       const { call: found } = await findCall(io, slug, callId);
-      const [files, turns] = await Promise.all([
-        recordingPlaces(io.database(), found.callUuid),
-        readTurns(io.database(), found.callUuid),
+      const { callUuid, workspaceId } = found;
+      const [files, turns, recoveries, costs] = await Promise.all([
+        recordingPlaces(io.database(), callUuid),
+        readTurns(io.database(), callUuid),
+        recoveriesOf(io.database(), [found]),
+        costsOf(io.database(), workspaceId, [callUuid]),
       ]);
       const transcript = transcriptOf(turns);
-      io.print({ ...shown(found), transcript, recordings: files }, [
+      const went = {
+        error: failureOf(found),
+        warnings: found.warnings.map(shownWarning),
+        recovery: recoveries.get(callUuid) ?? [],
+        latency: found.latency,
+        cost: costs.get(callUuid) ?? null,
+      };
+      io.print({ ...shown(found), ...went, transcript, recordings: files }, [
         `${found.callUuid}  ${found.direction}, ${found.fromNumber} to ${found.toNumber} (${found.name})`,
         `made ${dateText(found.createdAt)}, answered ${dateText(found.answeredAt)}, ended ${dateText(found.endedAt)}`,
         `${found.status}${found.endedReason === null ? '' : `: ${found.endedReason}, hung up by ${found.hangupBy ?? 'nobody'}`}; talk ${secondsText(found)}`,
+        ...howItWent(went),
         `recording ${found.recordingStatus}${files.map((file) => `\n  ${file}`).join('')}`,
         `transcript ${found.transcriptStatus}${transcript === null ? '' : `\n  ${transcript.replaceAll('\n', '\n  ')}`}`,
       ]);

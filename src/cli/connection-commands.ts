@@ -29,7 +29,8 @@ const KEY_VARIABLE = 'PARLEY_CONNECTION_KEY';
 interface PartOptions {
   url?: string;
   keyFile?: string;
-  key: boolean;
+  /** `--no-key` makes it false; a text was given by mistake. */
+  key: boolean | string;
   apiKey?: string;
   concurrent?: number;
   requests?: number;
@@ -122,7 +123,7 @@ export function addConnectionCommands(program: Command, io: CommandIo): void {
       try {
         const deps = { http, clock: systemClock };
         const trial = await tryConnection(io.database(), io.opener(), deps, { slug, name, ...given(options) });
-        io.print(trial, trialLines(trial));
+        io.print(trial, [...trialLines(trial), ...askedFrom(slug, name)]);
         if (!trial.ok) throw new ExitCode(1);
       } finally {
         await http.close();
@@ -145,6 +146,7 @@ function withParts(command: Command): Command {
     .option('--key-file <path>', 'a file that holds the API key, - for standard input')
     .option('--no-key', 'the server wants none')
     .addOption(new Option('--api-key <value>').hideHelp())
+    .addOption(new Option('--key <value>').hideHelp())
     .option('--concurrent <number>', 'requests or streams at once; 0 takes the limit away', wholeNumber)
     .option('--requests <number>', 'requests a minute; 0 takes the limit away', wholeNumber)
     .option('--tokens <number>', 'tokens a minute, of a language model; 0 takes the limit away', wholeNumber)
@@ -170,7 +172,7 @@ async function readCredentials(
   io: CommandIo,
   options: PartOptions,
 ): Promise<Record<string, string> | null | undefined> {
-  if (options.apiKey !== undefined) {
+  if (options.apiKey !== undefined || typeof options.key === 'string') {
     throw new OperatorError(
       'refused',
       `A key on the command line can be read in the process list and the shell history. Use --key-file (- reads standard input) or ${KEY_VARIABLE}. If it was a real one, change it where it comes from.`,
@@ -232,6 +234,13 @@ function limitsText({ limits }: Connection): string {
     tokensPerMinute === undefined ? [] : `${tokensPerMinute} tokens a minute`,
   ].flat();
   return parts.length === 0 ? 'none' : parts.join(', ');
+}
+
+/** The service may have other settings, and another way out. */
+function askedFrom(slug: string, name: string): string[] {
+  return [
+    `Asked from this command line, with NODE_EXTRA_CA_CERTS of its own environment, and MODEL_ALLOW_CIDRS of it where it has one, else of the running service. That asks itself by POST /api/developer/connections/${name}/test with a key of '${slug}'.`,
+  ];
 }
 
 function trialLines({ ok, ms, version, fault, problem, models }: ConnectionTrial): string[] {

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { CARRIER_NAMES } from '../../media/contract/carriers.ts';
+import { readAgent } from '../agents/stored-agents.ts';
 import {
   EMULATED_ACCOUNT,
   EMULATED_CALLEE_NUMBER,
@@ -87,7 +88,15 @@ export function addQuickstartCommand(program: Command, io: CommandIo): void {
     const lineId = done.line?.id ?? null;
     const shown = { slug: done.slug, agentId: agent.id, lineId, key: keyText, made, url: baseUrl, to, page };
     const call = done.line === null ? [] : await callLines(io.database(), done, done.line, baseUrl, to);
-    io.print(shown, [...madeLines(done), ...call, ...pageLines(page), '', `Then: npx parley call list ${done.slug}`]);
+    const left = await leftLines(io.database(), done, definition, options.agent);
+    io.print(shown, [
+      ...madeLines(done),
+      ...left,
+      ...call,
+      ...pageLines(page),
+      '',
+      `Then: npx parley call list ${done.slug}`,
+    ]);
   });
 }
 
@@ -166,6 +175,37 @@ function madeLines({ slug, agent, connections, line, made }: QuickstartDone): st
     ? ''
     : `; it has no credentials yet: npx parley line credentials ${slug} ${line.id} …`;
   return [...lines, `line      ${line.id} ${line.number} at ${line.carrier} (${state('line')})${credentials}`];
+}
+
+/** What was there already stays as it is: how to change it, and where it differs from what the environment names. */
+async function leftLines(
+  database: Database,
+  { slug, agent, connections, made }: QuickstartDone,
+  wanted: { name?: unknown },
+  file: string | undefined,
+): Promise<string[]> {
+  const kept = connections.filter((name) => !made.includes(`connection ${name}`));
+  const lines = kept.map(
+    (name) =>
+      `connection ${name} was left as it is; change it: npx parley connection change ${slug} ${name} --key-file …`,
+  );
+  if (made.includes('agent')) return lines;
+  const change = `npx parley agent import ${slug} ${file === undefined || file === CONVERSING ? '<file>' : file} --id ${agent.id}`;
+  const [stored, named] = [
+    modelsOf((await readAgent(database, { slug, agentId: agent.id })).definition),
+    modelsOf(wanted),
+  ];
+  const other = stored === named ? '' : ` (it thinks with ${stored}; the environment names ${named})`;
+  return [
+    ...lines,
+    `agent '${agent.name}' was left as it is${other}; change it: npx parley agent show ${slug} ${agent.id}, and ${change}`,
+  ];
+}
+
+/** Empty: it thinks with none. */
+function modelsOf(definition: object): string {
+  const { think = [] } = definition as { think?: { model: string }[] };
+  return think.map(({ model }) => model).join(', ');
 }
 
 /** The key, and how to call with it. */

@@ -7,8 +7,9 @@ import type { AddressCheck } from '../../media/net/target-check.ts';
 import { type AgentSummary, importAgent, listAgents } from '../agents/stored-agents.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { addConnection, listConnections } from '../connections/stored-connections.ts';
-import type { UsualProviders } from '../connections/usual-keys.ts';
+import { BASE_URL_VARIABLES, type UsualProviders } from '../connections/usual-keys.ts';
 import { createWidgetKey, listWidgetKeys } from '../embed/widget-keys.ts';
+import { OperatorError } from '../errors/operator-error.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { createApiKey, listApiKeys } from '../workspaces/api-keys.ts';
@@ -66,7 +67,12 @@ export async function quickstart(
   if (!workspace.apiEnabled) await make('api', setApiEnabled(database, { slug, enabled: true, by }));
   const known = (await listConnections(database, { slug })).map(({ name }) => name);
   for (const one of connections.filter(({ name }) => !known.includes(name)))
-    await make(`connection ${one.name}`, addConnection(database, sealer, { slug, ...one, by, check }));
+    await make(
+      `connection ${one.name}`,
+      addConnection(database, sealer, { slug, ...one, by, check }).catch((error: unknown) => {
+        throw ofVariable(one, error);
+      }),
+    );
   const agent =
     (await listAgents(database, { slug })).find(({ name }) => name === definition.name) ??
     (await make('agent', importAgent(database, { slug, definition, by })));
@@ -75,6 +81,16 @@ export async function quickstart(
     line === null ? { line: null, keyText: null } : await makeCallable(database, sealer, make, { slug, line, by });
   const publicKey = page ? await makePage(database, make, { slug, by }) : null;
   return { slug, agent, connections: names, ...called, publicKey, made };
+}
+
+/** What is wrong with an address is said by the name of the variable that gave it. */
+function ofVariable({ name, baseUrl }: UsualProviders['connections'][number], error: unknown): unknown {
+  const variable = BASE_URL_VARIABLES[name];
+  if (!(error instanceof OperatorError) || baseUrl === undefined || variable === undefined) return error;
+  const wayOut = /MODEL_ALLOW_CIDRS/.test(error.reason)
+    ? ' The running service needs that setting too: start it anew with it.'
+    : '';
+  return new OperatorError(error.code, `${variable} (${baseUrl}): ${error.reason}${wayOut}`);
 }
 
 type Make = <Value>(what: string, work: Promise<Value>) => Promise<Value>;

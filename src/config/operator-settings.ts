@@ -1,6 +1,6 @@
 /**
  * What the command line needs: the database and the master key. From the environment, or from `runtime.json` in the
- * data folder, which the supervisor writes (mode 0600) while the service runs. Called by `src/cli` alone.
+ * data folder, which the supervisor writes (mode 0600) while the service runs. Called by `src/cli` and `src/doctor`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

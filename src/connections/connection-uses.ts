@@ -2,6 +2,7 @@
  * Who names a connection: agents, in what they listen, think and speak with, and the analysis of calls. Asked before a
  * connection is removed, and where an agent is stored, so that it names only what there is.
  */
+import { DEFAULT_MODEL_ENGINE, type EngineDeclaration, engineDeclaration } from '../../media/contract/engine-list.ts';
 import { PROVIDERS, type ProviderAbility } from '../../media/contract/providers.ts';
 import { type AgentFault, type PathPart, pathText } from '../errors/agent-faults.ts';
 import type { Queryable } from '../store/database.ts';
@@ -36,22 +37,27 @@ interface NamedConnection {
   at: PathPart[];
   connection: string;
   ability: ProviderAbility;
+  /** Which is to use it; undefined: none that there is. */
+  engine: EngineDeclaration | undefined;
 }
 
 /** Every place of a definition where a connection stands, whatever else is wrong with it. */
 export function connectionsNamedIn(definition: unknown): NamedConnection[] {
   if (typeof definition !== 'object' || definition === null) return [];
   return ABILITIES.flatMap((ability) =>
-    namedBelow((definition as Record<string, unknown>)[ability], [ability]).map((named) => ({ ...named, ability })),
+    namedBelow((definition as Record<string, unknown>)[ability], [ability]).map(({ at, connection, engine }) => {
+      const name = engine ?? (ability === 'think' ? DEFAULT_MODEL_ENGINE : '');
+      return { at, connection, ability, engine: engineDeclaration(ability, String(name)) };
+    }),
   );
 }
 
-function namedBelow(value: unknown, at: PathPart[]): { at: PathPart[]; connection: string }[] {
+function namedBelow(value: unknown, at: PathPart[]): { at: PathPart[]; connection: string; engine: unknown }[] {
   if (Array.isArray(value)) return value.flatMap((inner, index) => namedBelow(inner, [...at, index]));
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
     key === 'connection' && typeof inner === 'string'
-      ? [{ at: [...at, key], connection: inner }]
+      ? [{ at: [...at, key], connection: inner, engine: (value as { engine?: unknown }).engine }]
       : namedBelow(inner, [...at, key]),
   );
 }
@@ -70,22 +76,25 @@ export async function connectionFaultsOf(
     workspaceId,
     named.map(({ connection }) => connection),
   );
-  return named.flatMap(({ at, connection, ability }) => faultOf(pathText(at), connection, ability, known));
+  return named.flatMap((one) => faultOf(one, known));
 }
 
 function faultOf(
-  path: string,
-  name: string,
-  ability: ProviderAbility,
+  { at, connection: name, ability, engine }: NamedConnection,
   known: ReadonlyMap<string, Connection>,
 ): AgentFault[] {
+  const path = pathText(at);
   const found = known.get(name);
   if (found === undefined) {
     const problem = `the workspace has no connection '${name.slice(0, 80)}'; add it with: parley connection add, or POST /api/developer/connections`;
     return [{ path, problem }];
   }
   const can: readonly ProviderAbility[] = PROVIDERS[found.provider].can;
-  if (can.includes(ability)) return [];
+  if (can.includes(ability)) {
+    if (engine === undefined || engine.provider === null || engine.provider === found.provider) return [];
+    const problem = `'${name}' is a connection to ${found.provider}, and the engine is used by one to ${engine.provider}`;
+    return [{ path, problem }];
+  }
   return [
     {
       path,

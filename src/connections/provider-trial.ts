@@ -185,7 +185,9 @@ function faultOf(result: OutboundResult, secrets: readonly string[]): Verdict {
   if (result.kind === 'failed') {
     if (result.isTimeout === true) return fault('timeout', result.reason);
     const isTls = result.code !== undefined && /CERT|SSL|TLS|EPROTO|UNABLE_TO_VERIFY/.test(result.code);
-    return fault(isTls ? 'tls' : 'unreachable', result.reason);
+    if (!isTls) return fault('unreachable', result.reason);
+    const wayOut = 'where an authority of your own vouches for it, name its certificate in NODE_EXTRA_CA_CERTS';
+    return fault('tls', `${result.reason}; ${wayOut} and start the service anew`);
   }
   const { status, body } = result;
   const said = `it answered ${status}${saidBy(body, secrets)}`;

@@ -16,6 +16,13 @@ export interface UsualProviders {
 /** Any of them may be given as a file instead: `DEEPGRAM_API_KEY_FILE`. */
 export const KEY_VARIABLES = ['DEEPGRAM_API_KEY', 'OPENAI_API_KEY', 'ELEVENLABS_API_KEY'] as const;
 
+/** Of the address of each connection, by its name. */
+export const BASE_URL_VARIABLES: Readonly<Record<string, string>> = {
+  ears: 'DEEPGRAM_BASE_URL',
+  brain: 'OPENAI_BASE_URL',
+  voice: 'ELEVENLABS_BASE_URL',
+};
+
 const OPENAI_MODEL = 'gpt-4.1-mini';
 /** “Rachel”, whom every account of ElevenLabs has. */
 const ELEVENLABS_VOICE = '21m00Tcm4TlvDq8ikWAM';
@@ -28,7 +35,7 @@ const LOCAL_VOICE = 'slt';
  */
 export function usualProviders(lookUp: (name: string) => string | undefined): UsualProviders | null {
   const [ears, brain, voice] = KEY_VARIABLES.map((name) => lookUp(name) || undefined);
-  const brainUrl = lookUp('OPENAI_BASE_URL') || undefined;
+  const brainUrl = lookUp(BASE_URL_VARIABLES['brain']!) || undefined;
   if (ears === undefined || (brain === undefined && brainUrl === undefined)) return null;
   const model = lookUp('OPENAI_MODEL') || OPENAI_MODEL;
   const connection = (
@@ -43,7 +50,7 @@ export function usualProviders(lookUp: (name: string) => string | undefined): Us
     credentials: apiKey === undefined ? {} : { apiKey },
   });
   const connections = [
-    connection('ears', 'deepgram', lookUp('DEEPGRAM_BASE_URL'), ears),
+    connection('ears', 'deepgram', lookUp(BASE_URL_VARIABLES['ears']!), ears),
     connection('brain', 'openai_compatible', brainUrl, brain),
   ];
   const think = [{ connection: 'brain', model }];
@@ -51,7 +58,7 @@ export function usualProviders(lookUp: (name: string) => string | undefined): Us
   if (voice === undefined) {
     return { connections, think, speak: [{ engine: 'local', voice: LOCAL_VOICE }], about: `${about}, the local voice` };
   }
-  connections.push(connection('voice', 'elevenlabs', lookUp('ELEVENLABS_BASE_URL'), voice));
+  connections.push(connection('voice', 'elevenlabs', lookUp(BASE_URL_VARIABLES['voice']!), voice));
   const name = lookUp('ELEVENLABS_VOICE_ID') || ELEVENLABS_VOICE;
   return {
     connections,

@@ -24,23 +24,29 @@ export async function measureEngines(engineSpeedEntry: string): Promise<EngineSp
   return JSON.parse(output) as EngineSpeed;
 }
 
-export async function readScriptedAgents(database: Queryable): Promise<ScriptedAgent[]> {
+export async function readAgents(database: Queryable): Promise<AgentDefinition[]> {
   const rows = await database.query<{ definition: AgentDefinition }>(
     `SELECT v.definition FROM agents a JOIN agent_versions v ON v.agent_id = a.id AND v.version = a.current_version
      WHERE a.deleted_at IS NULL ORDER BY a.id DESC LIMIT ${MOST_AGENTS}`,
   );
-  return rows.flatMap(({ definition }) => (definition.kind === 'scripted' ? [definition] : []));
+  return rows.map(({ definition }) => definition);
 }
 
 export function checkCapacity(
-  agents: readonly ScriptedAgent[],
+  all: readonly AgentDefinition[],
   speed: EngineSpeed,
   machine: MachineShape,
 ): CheckResult[] {
+  const agents = all.filter((agent): agent is ScriptedAgent => agent.kind === 'scripted');
   const engines =
     `a second of speech takes ${speed.voiceMsPerSecond.toFixed(0)} ms to say ` +
     `and ${speed.recogniserMsPerSecond.toFixed(0)} ms to hear`;
-  if (agents.length === 0) return [ok(NAME, `no agents to tell it of; ${engines}`)];
+  if (all.length === 0) return [ok(NAME, `no agents to tell it of; ${engines}`)];
+  if (agents.length === 0) {
+    const many = all.length === 1 ? 'the agent that there is follows' : `none of the ${all.length} agents follows`;
+    const only = all.length === 1 ? `${many} no script` : `${many} a script`;
+    return [ok(NAME, `${only}, of which alone it can be told beforehand; ${engines}`)];
+  }
   const found = agents
     .map((agent) => ({ agent, ...carriedCalls(agent, speed, machine) }))
     .sort((a, b) => a.calls - b.calls);

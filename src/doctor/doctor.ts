@@ -1,11 +1,14 @@
 /** `parley doctor`, whole: every check, all at once, in one order. Changes nothing; owns and closes what it opens. */
+import { type AddressGuard, createAddressGuard } from '../../media/net/address-guard.ts';
 import { openCarriers } from '../carriers/carriers.ts';
+import { loadOperatorSettings } from '../config/operator-settings.ts';
 import { readRecordingSettings } from '../config/recording-settings.ts';
 import { createSealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';
-import { checkCapacity, measureEngines, readScriptedAgents } from './capacity-checks.ts';
+import { checkCapacity, measureEngines, readAgents } from './capacity-checks.ts';
 import { checkCarriers } from './carrier-checks.ts';
 import { type CheckResult, fail, ok, runCheck } from './check.ts';
+import { checkConnections } from './connection-checks.ts';
 import { checkDatabase } from './database-checks.ts';
 import { type DoctorSettings, loadDoctorSettings } from './doctor-settings.ts';
 import { checkDisk, checkMediaParts, checkNode, checkOpenFiles } from './machine-checks.ts';
@@ -68,6 +71,7 @@ async function checkStored(settings: DoctorSettings, isRunning: boolean, deps: D
       ...results,
       ...(await checkKeyOfDatabase(database, settings)),
       ...(await checkCarriers({ database, sealer, registry })),
+      ...(await runCheck('connections', async () => checkConnections(database, sealer, providerGuard(deps)))),
       ...(await checkWaitingRecordings(database)),
       ...(await runCheck('calls at once', () => checkCarried(database, settings, deps))),
     ];
@@ -76,7 +80,13 @@ async function checkStored(settings: DoctorSettings, isRunning: boolean, deps: D
   }
 }
 
+/** As this command's environment would have it: the running service may have another. */
+function providerGuard({ environment }: DoctorDeps): AddressGuard {
+  const { webhookAllowCidrs, modelAllowCidrs } = loadOperatorSettings(environment);
+  return createAddressGuard([...webhookAllowCidrs, ...modelAllowCidrs], 'MODEL_ALLOW_CIDRS');
+}
+
 async function checkCarried(database: Database, { machine }: DoctorSettings, deps: DoctorDeps): Promise<CheckResult[]> {
-  const agents = await readScriptedAgents(database);
+  const agents = await readAgents(database);
   return checkCapacity(agents, await measureEngines(deps.engineSpeedEntry()), machine);
 }

@@ -1,7 +1,7 @@
 /**
- * What a carrier's report writes beside the change of its call, in the same transaction: that it was acted on, so that a
- * copy changes nothing; and, where the carrier waits for a stream, that stream's token, or that its streams were lost
- * too often. One object a report; passed to `Transitions.apply`, and asked afterwards.
+ * What a carrier's report writes beside the change of its call, in the same transaction: that it was acted on, so
+ * that a copy changes nothing; and, where the carrier waits for a stream, that stream's token, or that its streams were
+ * lost too often. One object a report; passed to `Transitions.apply`, and asked afterwards.
  */
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';

@@ -6,12 +6,15 @@
  */
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { ENDED_REASONS, type EndedReason, isEndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { RecordingFacts, ReplyStages } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
+import { engineAtFault } from '../calls/call-failure.ts';
+import type { CallError } from '../calls/call-record.ts';
 import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { readTurns } from '../calls/call-turns.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
@@ -145,7 +148,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
         return;
       case 'agent.ended': {
         const reason: EndedReason = isEndedReason(message.reason) ? message.reason : 'internal_error';
-        const error = message.error === null ? null : { code: reason as string, message: message.error };
+        const error = message.error === null ? null : await errorOf(callUuid, reason, message.error);
         const { disposition } = message;
         const hangupBy = endedByAgent(reason) ? ('agent' as const) : ('platform' as const);
         const observation = { type: 'end.asked' as const, reason, hangupBy, error, disposition };
@@ -175,6 +178,16 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
         // The recording of a stream that was lost is finished after the call has come back elsewhere.
         return storeRecording(message);
     }
+  }
+
+  async function errorOf(callUuid: string, reason: EndedReason, message: string): Promise<CallError> {
+    const [row] = await database.query<{ definition: AgentDefinition }>(
+      `SELECT v.definition FROM calls c JOIN agent_versions v ON v.agent_id = c.agent_id AND v.version = c.agent_version
+        WHERE c.call_uuid = $1`,
+      [callUuid],
+    );
+    const provider = engineAtFault(reason, row?.definition ?? null);
+    return { code: reason, message, ...(provider === null ? {} : { provider }) };
   }
 
   /** It is told of as ready by the uploader, which makes sure of it first. */

@@ -57,7 +57,7 @@ export async function setSecret(
   return database.transaction(async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
     await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [id]);
-    const known = await listOf(tx, id);
+    const known = await listSecretsOf(tx, id);
     const before = known.find((one) => one.name === name);
     args.expect?.(before ?? null);
     const isNew = before === undefined;
@@ -87,7 +87,7 @@ export async function generateSigningSecret(
 
 export async function listSecrets(database: Queryable, args: { slug: string }): Promise<SecretSummary[]> {
   const { id } = await findWorkspace(database, args.slug);
-  return listOf(database, id);
+  return listSecretsOf(database, id);
 }
 
 export async function showSecret(database: Queryable, args: { slug: string; name: string }): Promise<SecretSummary> {
@@ -96,7 +96,7 @@ export async function showSecret(database: Queryable, args: { slug: string; name
   return found;
 }
 
-function listOf(database: Queryable, workspaceId: string): Promise<SecretSummary[]> {
+export function listSecretsOf(database: Queryable, workspaceId: string): Promise<SecretSummary[]> {
   return database.query<SecretSummary>(
     `SELECT ${COLUMNS} FROM workspace_secrets WHERE workspace_id = $1 ORDER BY name`,
     [workspaceId],
@@ -111,7 +111,7 @@ export async function removeSecret(
   await database.transaction(async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
     await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [id]);
-    args.expect?.((await listOf(tx, id)).find((one) => one.name === args.name) ?? null);
+    args.expect?.((await listSecretsOf(tx, id)).find((one) => one.name === args.name) ?? null);
     const rows = await tx.query('DELETE FROM workspace_secrets WHERE workspace_id = $1 AND name = $2 RETURNING name', [
       id,
       args.name,

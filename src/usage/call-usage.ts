@@ -32,6 +32,8 @@ export interface UsedOf {
   quantity: number;
   /** Of `quantity`, what was thrown away because the caller went on; it is paid for too. */
   speculative: number;
+  /** Some of it was estimated: of what was taken back no provider says what it counted. */
+  isEstimate: boolean;
   /** Null: it has no price. */
   amount: number | null;
 }
@@ -74,7 +76,7 @@ function isSound({ usageId, unit, quantity }: UsageLine): boolean {
   return isNamed && USAGE_UNIT_NAMES.includes(unit) && quantity >= 0 && quantity < MOST_OF_A_LINE;
 }
 
-interface Row extends Omit<UsedOf, 'amount'> {
+interface Row extends Omit<UsedOf, 'amount' | 'isEstimate'> {
   callUuid: string;
   currency: string | null;
   /** Micros, before they are rounded. */
@@ -125,7 +127,8 @@ function costOf(rows: readonly Row[]): CallCost {
     if (micros !== null) kinds.set(kind, (kinds.get(kind) ?? 0) + micros);
     const { connection, version, provider, model, unit, quantity, speculative } = row;
     const amount = micros === null ? null : inUnits(micros);
-    return { connection, version, provider, model, unit, quantity, speculative, amount };
+    const isEstimate = kind === 'llm' && speculative > 0;
+    return { connection, version, provider, model, unit, quantity, speculative, isEstimate, amount };
   });
   const micros = [...kinds.values()].reduce((sum, one) => sum + one, 0);
   return {

@@ -1,10 +1,12 @@
 /**
  * A conversation with credentials that can be told from everything else, through the whole service, with faults that
  * make providers and their errors talk: what a pipeline thread is posted, what is logged, stored, shown and sent holds
- * none of them.
+ * none of them. What is sent to a collector of traces is looked at on the way: it tells the whole conversation.
  */
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -24,14 +26,24 @@ const notes = join(folder, 'notes');
 const before = { ...process.env };
 let world: Conversations;
 let output = '';
+const collector = createServer((request, response) => {
+  void text(request).then((body) => {
+    traces.push(body);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+});
+const traces: string[] = [];
 
 beforeAll(async () => {
+  await once(collector.listen(0, '127.0.0.1'), 'listening');
+  const { port } = collector.address() as AddressInfo;
   const preload = pathToFileURL(join(packageRoot(), 'test', 'fault', 'nemesis', 'message-watch-preload.mjs'));
   Object.assign(process.env, { NODE_OPTIONS: `--import ${preload.href}`, WATCHED_TEXT: CANARY, WATCH_NOTES: notes });
   world = await startConversations({
     lines: [LINES, LINES],
     atOnce: 2,
     settings: { PARLEY_LOG_LEVEL: 'debug' },
+    controlEnv: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
     keys: KEYS,
     output: (text) => {
       output += text;
@@ -45,10 +57,12 @@ afterAll(async () => {
     else process.env[name] = before[name];
   }
   await world?.close();
+  collector.closeAllConnections();
+  collector.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('no credential in messages to pipelines, logs, events, the call log, checkpoints, webhooks, metrics', async () => {
+test('no credential in messages to pipelines, logs, events, the call log, checkpoints, webhooks, metrics, traces', async () => {
   const { gateway, providers, tool } = world;
   const { agentId, enterprise, lineId: from, client } = gateway;
   // Refusals quote what they refuse.
@@ -60,9 +74,11 @@ test('no credential in messages to pipelines, logs, events, the call log, checkp
     if (said === 3) void strike({ part: 'voice', kind: 'garbage', chance: 0 }, providers, tool);
     if (said === 5) void strike({ part: 'voice', kind: 'revoked_key', chance: 0 }, providers, tool);
   });
+  const callUuids: string[] = [];
   for (const call of [0, 1]) {
     const { body } = await client.place({ to: numberOf(call), agentId, enterprise, from, name: 'Dana' });
     const entry = await client.waitFor(body.callUuid!, 'its end', ({ endedAt }) => endedAt !== null);
+    callUuids.push(body.callUuid!);
     await gateway.receiver.waitFor(({ callUuid }) => callUuid === body.callUuid);
     expect(entry.turns.length).toBeGreaterThan(2);
     expect(JSON.stringify(entry)).not.toContain(CANARY);
@@ -76,6 +92,18 @@ test('no credential in messages to pipelines, logs, events, the call log, checkp
   expect(output.length).toBeGreaterThan(1_000);
   expect(output).not.toContain(CANARY);
   expect(JSON.stringify(gateway.receiver.received())).not.toContain(CANARY);
+
+  for (const callUuid of callUuids) await expect.poll(() => spansOf(callUuid), { timeout: 30_000 }).not.toEqual([]);
+  expect(traces.join()).not.toContain(CANARY);
+  const spans = spansOf(callUuids[0]!);
+  const called = (name: string) => spans.filter((span) => span.name.split(' ')[0] === name);
+  const turns = spans.filter(({ name }) => name.startsWith('turn '));
+  expect(new Set(turns.map(({ name }) => name))).toEqual(new Set(['turn agent', 'turn user']));
+  expect(called('invoke_agent')).toHaveLength(1);
+  expect(called('chat').length).toBeGreaterThan(LINES.length - 1);
+  expect(called('execute_tool').map(({ name }) => name)).toContain('execute_tool check_table');
+  const ids = new Set(spans.map(({ spanId }) => spanId));
+  expect(spans.filter(({ parentSpanId }) => parentSpanId !== undefined && !ids.has(parentSpanId))).toEqual([]);
 
   const metrics = await metricsOf(world.dataDir);
   expect(metrics).toContain('parley_');
@@ -99,6 +127,23 @@ test('no credential in messages to pipelines, logs, events, the call log, checkp
     await database.close();
   }
 });
+
+interface SentSpan {
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+}
+
+/** Those of the call's own trace, as the collector got them. */
+function spansOf(callUuid: string): SentSpan[] {
+  const sent = traces.flatMap((body) => {
+    const { resourceSpans } = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
+    return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+  });
+  const ofCall = sent.find((span) => span.name.startsWith('invoke_agent') && JSON.stringify(span).includes(callUuid));
+  return sent.filter(({ traceId }) => traceId === ofCall?.traceId);
+}
 
 /** As the operator's socket shows them. */
 function metricsOf(dataDir: string): Promise<string> {

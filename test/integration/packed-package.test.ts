@@ -127,7 +127,11 @@ describe('the packed package', () => {
       'docs/operations.md',
       'bench/demo/agent.json',
       'bench/demo/restaurant/agent.json',
+      'bench/load/report/page/plots.mjs',
+      'bench/load/report/page/report.css',
       'bench/emulators/personas/demo.json',
+      'bench/load/report/page/report.css',
+      'bench/load/workload/scenarios/quick.json',
       'src/store/migrations/0001_first_call.sql',
       'dist/media/self-check.js',
       'dist/reference/reference.js.gz',
@@ -143,6 +147,12 @@ describe('the packed package', () => {
     for (const ofTheBuild of ['typescript', 'swagger-ui-dist', 'esbuild', 'es-module-lexer']) {
       expect(existsSync(join(app, 'node_modules', ofTheBuild))).toBe(false);
     }
+  });
+
+  test('runs its load tester, with the scenarios that are ready', async () => {
+    const { code, out } = await run([join(installed, 'bin', 'parley.mjs'), 'bench', '--dry-run'], {});
+    expect(out).toContain('begin a second');
+    expect(code).toBe(0);
   });
 
   test('runs its command line and starts its media parts', async () => {

@@ -6,10 +6,14 @@
 export interface Callee {
   /** While the phone rings. The call is not answered before it resolves, so that nothing costly runs in the call. */
   prepare(): Promise<void>;
-  /** Fills all 160 bytes with the next 20 ms of mu-law that the callee sends. */
-  fill(frame: Uint8Array): void;
+  /** Fills all 160 bytes with the next 20 ms of mu-law that the callee sends, `lateMs` after they were due. */
+  fill(frame: Uint8Array, lateMs: number): void;
   /** The next 20 ms of mu-law at the callee's ear; `agentBytes` of it, from its start, are the agent's. */
   hear(frame: Uint8Array, agentBytes: number): void;
+  /** Mu-law of the agent as it comes, before it is queued for playing; the callee may keep it, and changes nothing. */
+  arrives?(audio: Uint8Array): void;
+  /** What is queued was dropped at the agent's word. */
+  cleared?(): void;
   close(): void;
 }
 

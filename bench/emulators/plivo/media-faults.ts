@@ -1,23 +1,36 @@
 /** Carries out a persona's media faults on one socket. Called by the media stream with every audio message. */
 import { WebSocket } from 'ws';
+import type { Clock } from '../../../media/contract/clock.ts';
+import { createRandom } from '../../harness/seeded-random.ts';
 import type { MediaFault } from '../persona.ts';
 
 const HALF_MESSAGE = '{"event":"media","sequenceNumber":7,"media":{"track":"inbound","payl';
 const HUGE_START = '{"event":"media","media":{"track":"inbound","payload":"';
+
+type PoorLine = Extract<MediaFault, { kind: 'poor_line' }>;
 
 export class MediaFaults {
   /** Nothing at all is to be sent. */
   readonly isSilent: boolean;
   readonly #faults: readonly MediaFault[];
   readonly #socket: WebSocket;
+  readonly #clock: Clock;
   readonly #openTwin: () => void;
   /** Faults that happen once and have not yet. */
   readonly #pending: Set<MediaFault>;
   #held: string[] = [];
+  readonly #line: PoorLine | null;
+  readonly #random: () => number;
+  /** On the poor line, in order. */
+  readonly #underWay: string[] = [];
+  #arrivesAtMs = 0;
 
-  constructor(faults: readonly MediaFault[], socket: WebSocket, openTwin: () => void) {
+  constructor(faults: readonly MediaFault[], socket: WebSocket, clock: Clock, openTwin: () => void) {
     this.#faults = faults;
     this.#socket = socket;
+    this.#clock = clock;
+    this.#line = faults.find((fault) => fault.kind === 'poor_line') ?? null;
+    this.#random = createRandom(this.#line?.seed ?? 0);
     this.#openTwin = openTwin;
     this.#pending = new Set(faults);
     this.isSilent = faults.some((fault) => fault.kind === 'silence');
@@ -41,8 +54,20 @@ export class MediaFaults {
     }
     this.#held.push(message);
     if (this.#held.length < holdFrames) return;
-    for (const held of this.#held) this.#send(held);
+    for (const held of this.#held) {
+      if (this.#line === null) this.#send(held);
+      else this.#sendOver(this.#line, held);
+    }
     this.#held = [];
+  }
+
+  /** A frame waits for the one before it: the carrier keeps the order. */
+  #sendOver(line: PoorLine, message: string): void {
+    if (this.#random() < line.lossShare) return;
+    const nowMs = this.#clock.nowMs();
+    this.#arrivesAtMs = Math.max(this.#arrivesAtMs, nowMs + line.delayMs + this.#random() * line.jitterMs);
+    this.#underWay.push(message);
+    this.#clock.after(this.#arrivesAtMs - nowMs, () => this.#send(this.#underWay.shift()!));
   }
 
   #once(fault: MediaFault): void {

@@ -152,7 +152,7 @@ class StreamSession implements FrameSession {
     this.#socket = socket;
     this.#startedAtMs = options.clock.nowMs();
     this.#messageTail = `"},"streamId":"${options.streamId}","extra_headers":${JSON.stringify(options.extraHeaders)}}`;
-    this.#faults = new MediaFaults(options.faults, socket, () => this.#twin());
+    this.#faults = new MediaFaults(options.faults, socket, options.clock, () => this.#twin());
     const { truth } = options;
     const openedAtEpochMs = truth.nowEpochMs();
     const before = truth.streams.at(-1);
@@ -207,7 +207,7 @@ class StreamSession implements FrameSession {
       this.#send({ event: 'playedStream', sequenceNumber: ++this.#sequence, streamId: this.#options.streamId, name });
     }
     callee.hear(this.#played, agentBytes);
-    callee.fill(this.#outgoing);
+    callee.fill(this.#outgoing, nowMs - dueAtMs);
     truth.timeline?.append(this.#outgoing, this.#played);
     this.#sendAudio(dueAtMs);
   }
@@ -274,7 +274,9 @@ class StreamSession implements FrameSession {
       return `playAudio of ${JSON.stringify(media?.['contentType'])} at ${JSON.stringify(media?.['sampleRate'])}`;
     }
     if (typeof payload !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(payload)) return 'playAudio without base64';
-    if (!this.#playout.push(Buffer.from(payload, 'base64'))) {
+    const audio = Buffer.from(payload, 'base64');
+    this.#options.callee.arrives?.(audio);
+    if (!this.#playout.push(audio)) {
       this.#sendError('buffer_overflow');
       return 'buffer_overflow';
     }
@@ -285,6 +287,7 @@ class StreamSession implements FrameSession {
     const { truth, tell, streamId } = this.#options;
     const receivedAtEpochMs = truth.nowEpochMs();
     const { droppedBytes, droppedCheckpoints } = this.#playout.clear();
+    this.#options.callee.cleared?.();
     const droppedMs = droppedBytes / 8;
     const calleeSpeechStartAtEpochMs = truth.said.at(-1)?.startAtEpochMs ?? null;
     truth.checkpointsDropped += droppedCheckpoints;

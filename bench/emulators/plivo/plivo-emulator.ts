@@ -18,7 +18,7 @@ import { CallTruth } from '../call-truth.ts';
 import type { Callee, CalleeListener } from '../callees/callee.ts';
 import { createInterjectingCallee } from '../callees/interjecting-callee.ts';
 import { createSilentCallee, createToneCallee, createWavCallee } from '../callees/steady-callee.ts';
-import type { EmulatorOptions, RunningEmulator } from '../emulator-command.ts';
+import type { EmulatorOptions, GuestCall, RunningEmulator } from '../emulator-command.ts';
 import { FrameClock } from '../frame-clock.ts';
 import { type Persona, type PersonaInput, type PlacementFault, parsePersonas, personaFor } from '../persona.ts';
 import { createCallbackSender } from './callback-sender.ts';
@@ -56,6 +56,7 @@ export async function startPlivoEmulator(options: PlivoEmulatorOptions): Promise
   let personas = parsePersonas(options.personas);
   const faultsUsed = new Map<Persona, number>();
   const calls: EmulatedCall[] = [];
+  const guestCalls = new Map<EmulatedCall, GuestCall>();
   const byUuid = new Map<string, EmulatedCall>();
   const frameClock = new FrameClock(clock);
   const dispatcher = new Agent({ connect: { timeout: 2_000 } });
@@ -72,10 +73,26 @@ export async function startPlivoEmulator(options: PlivoEmulatorOptions): Promise
     accountId: options.authId,
     newId: randomUUID,
     createCallee,
-    tell: (call, event) => options.onEvent?.({ ...event, callUuid: call.callUuid, atEpochMs: call.truth.nowEpochMs() }),
+    tell(call, event) {
+      options.onEvent?.({ ...event, callUuid: call.callUuid, atEpochMs: call.truth.nowEpochMs() });
+      if (event.event === 'hangup') leaveGuest(call);
+    },
   };
 
+  /** It is over and forgotten: a run may place more of them than there is memory for. */
+  function leaveGuest(call: EmulatedCall): void {
+    const guest = guestCalls.get(call);
+    if (guest === undefined) return;
+    guestCalls.delete(call);
+    calls.splice(calls.indexOf(call), 1);
+    byUuid.delete(call.callUuid);
+    byUuid.delete(call.requestUuid);
+    options.guests?.over(call.persona, guest);
+  }
+
   function createCallee(persona: Persona, call: EmulatedCall): Callee {
+    const guest = guestCalls.get(call);
+    if (guest !== undefined && options.guests !== undefined) return options.guests.calleeOf(persona, guest);
     switch (persona.kind) {
       case 'silent':
         return createSilentCallee();
@@ -117,12 +134,17 @@ export async function startPlivoEmulator(options: PlivoEmulatorOptions): Promise
   }
 
   function startCall(placement: Placement, requestUuid: string): void {
-    const persona = personaFor(personas, placement.to) ?? UNKNOWN_NUMBER;
+    const isGuest = (call: GuestCall): Persona | null =>
+      options.guests?.personaOf(placement.to.replace(/^\+?/, '+'), call) ?? null;
     const callUuid = options.sameUuids === false ? randomUUID() : requestUuid;
     const truth = new CallTruth(clock, options.keepAudio ?? true);
     truth.placedAtEpochMs = truth.nowEpochMs();
+    const guestCall: GuestCall = { callUuid, truth, hangUp: () => call.hangUpByCallee() };
+    const guest = isGuest(guestCall);
+    const persona = guest ?? personaFor(personas, placement.to) ?? UNKNOWN_NUMBER;
     const call = new EmulatedCall(deps, { callUuid, requestUuid }, placement, persona, truth);
     calls.push(call);
+    if (guest !== null) guestCalls.set(call, guestCall);
     byUuid.set(callUuid, call).set(requestUuid, call);
     const { from, to, answerUrl } = placement;
     deps.tell(call, { event: 'placed', from, to, persona: persona.name, answerUrl });
@@ -185,7 +207,7 @@ export async function startPlivoEmulator(options: PlivoEmulatorOptions): Promise
     setPersonas,
     close() {
       closing ??= (async () => {
-        for (const call of calls) if (!call.isOver) call.end(HANGUPS.timeLimit);
+        for (const call of [...calls]) if (!call.isOver) call.end(HANGUPS.timeLimit);
         frameClock.close();
         const closed = new Promise<void>((resolve) => server.close(() => resolve()));
         server.closeAllConnections();

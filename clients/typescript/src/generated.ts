@@ -235,6 +235,8 @@ export interface CallCost {
     quantity: number;
     /** Of `quantity`, what was thrown away because the caller went on; it costs too */
     speculative: number;
+    /** Some of it is estimated: of a request that was taken back no provider says what it counted */
+    isEstimate: boolean;
     /** Null: it has no price */
     amount: number | null;
   }[];
@@ -1003,6 +1005,11 @@ export interface Agent {
 export interface StoredAgent {
   success: true;
   agent: Agent;
+  /** What was stored all the same, and likely does not do what it was meant to */
+  warnings: {
+    /** As in `tools[0].headers.authorization` */ path: string;
+    problem: string;
+  }[];
 }
 export interface AgentRequest {
   /** As docs/agents.md has it, tools included. Checked whole; all faults come with their paths. */
@@ -1313,6 +1320,12 @@ export interface Providers {
     credentials: { name: string; about: string; required: boolean }[];
     settings: { name: string; about: string; type: 'boolean' | 'text' }[];
     limits: ('concurrent' | 'requestsPerMinute' | 'tokensPerMinute')[];
+    /** By which agents use such a connection, each with what an agent's `settings` may have */
+    engines: {
+      /** An agent's `engine` */ name: string;
+      can: 'listen' | 'think' | 'speak';
+      settings: { name: string; about: string; type: 'boolean' | 'text' | 'number'; least?: number; most?: number }[];
+    }[];
   }[];
   nextCursor: null;
 }
@@ -2604,7 +2617,8 @@ export interface Operations {
   /**
    * The providers that connections can be made to.
    *
-   * With what each can do, and the credentials, settings and limits that it knows.
+   * With what each can do, the credentials, settings and limits that it knows, and the engines by which
+   * agents use it.
    *
    * The key needs `settings:read`.
    */

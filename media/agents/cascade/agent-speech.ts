@@ -6,6 +6,7 @@ import type { AgentSink } from '../../contract/agent.ts';
 import type { SpeechSource } from '../../contract/speech-source.ts';
 import type { History } from './history.ts';
 import { Mouth, Saying } from './saying.ts';
+import { spokenText } from './speakable.ts';
 
 export class AgentSpeech {
   readonly mouth = new Mouth();
@@ -13,6 +14,7 @@ export class AgentSpeech {
   isPrompt = false;
   /** Of lists that are said in turn, for the whole call. */
   turns = 0;
+  #readied: string | null = null;
   readonly #sink: AgentSink;
   readonly #history: History;
   readonly #language: string;
@@ -35,7 +37,7 @@ export class AgentSpeech {
 
   /** Words that no model wrote, in the history like all others. `lead`: before them, and not in the history. */
   line(written: string, { isOpening = false, isPrompt = false, lead = '' } = {}): void {
-    const saying = new Saying(this.#history.assistant(written), this.#language);
+    const saying = new Saying(this.#history.assistant(written), this.#language, isPrompt);
     if (lead !== '') saying.lead(lead);
     this.#add(saying, written);
     this.isPrompt = isPrompt;
@@ -50,9 +52,24 @@ export class AgentSpeech {
     this.#say(saying, { text: saying.spoken, isFixed: true });
   }
 
+  /** The next of these is likely to be said soon. */
+  ready(lines: readonly string[]): void {
+    const line = this.coming(lines);
+    if (line === '' || line === this.#readied) return;
+    this.#readied = line;
+    this.#sink.act({ type: 'ready', text: spokenText(line, this.#language) });
+  }
+
   /** The next of a list, in turn; empty: it has none. */
   next(lines: readonly string[]): string {
-    return lines.length === 0 ? '' : lines[this.turns++ % lines.length]!;
+    const line = this.coming(lines);
+    if (line !== '') this.turns++;
+    return line;
+  }
+
+  /** What `next` would give. */
+  coming(lines: readonly string[]): string {
+    return lines[this.turns % lines.length] ?? '';
   }
 
   /** What may be begun is. */
@@ -81,7 +98,7 @@ export class AgentSpeech {
 
   #say(saying: Saying, speech: Extract<SpeechSource, { text: string } | { feed: unknown }>): void {
     saying.isAsked = true;
-    const isReply = 'feed' in speech ? { isReply: true } : {};
+    const isReply = 'feed' in speech && !saying.isPrompt ? { isReply: true } : {};
     const ofAsk = saying.ref === undefined ? {} : { ref: saying.ref };
     this.#sink.act({ type: 'say', speech, stepId: null, interruptible: true, ...isReply, ...ofAsk });
   }

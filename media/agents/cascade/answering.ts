@@ -1,19 +1,20 @@
 /**
- * From a question to the last word of its answer: the models are asked with all that is known, their text becomes
- * speech as it comes, their uses of tools become the call's, and what breaks off is gone on with. Owned by
- * `cascade-agent.ts`, which says when there is something to ask; `thinking.ts` tells it what models say.
+ * From a question to the last word of its answer: the models are asked with all that is known, what they write
+ * (`writing.ts`) is said, their uses of tools become the call's, and what breaks off is gone on with. Owned by
+ * `cascade-agent.ts`, which says when there is something to ask.
  */
 import type { AgentEvent } from '../../contract/agent.ts';
-import type { ModelToolUse, ModelUsage } from '../../contract/model.ts';
+import type { ModelToolUse } from '../../contract/model.ts';
 import type { ToolResult } from '../../contract/tools.ts';
 import type { Endings } from './endings.ts';
 import { Memory } from './memory.ts';
 import type { Parts } from './parts.ts';
-import { newReply, questionAhead, questionOf } from './question.ts';
+import { questionAhead, questionOf } from './question.ts';
 import type { Reply } from './reply.ts';
 import { Speculation } from './speculation.ts';
-import { Thinking, type ThinkingListener } from './thinking.ts';
+import { Thinking } from './thinking.ts';
 import { MOST_ROUNDS } from './tool-round.ts';
+import { Writing, type WritingListener } from './writing.ts';
 
 const HEDGE_AFTER_MS = 1_200;
 /** More answers that break off than this in a row are a fault like no answer. */
@@ -23,17 +24,15 @@ const MOST_BREAKS = 3;
 export const GO_ON = 'Your last answer broke off. Go on from there, without repeating it.';
 const RESULT_HERE = 'The results of your tools are here now. Tell the caller.';
 
-export class Answering implements ThinkingListener {
+export class Answering implements WritingListener {
   /** An answer broke off: when it was heard, it is gone on with. */
   mustGoOn = false;
-  reply: Reply | null = null;
   readonly #parts: Parts;
   readonly #endings: Endings;
   readonly #thinking: Thinking;
+  readonly #writing: Writing;
   readonly #speculation = new Speculation();
   readonly #memory: Memory;
-  /** Of the answer that is being written. */
-  #uses: ModelToolUse[] = [];
   /** How often answers broke off since the caller's last word. */
   #breaks = 0;
   /** The caller had a word while tools were at work: their results are told apart. */
@@ -45,7 +44,13 @@ export class Answering implements ThinkingListener {
     this.#endings = endings;
     const { think, hedgeAfterMs = HEDGE_AFTER_MS } = definition;
     this.#memory = new Memory(history, sink, (usage) => spending.used(0, usage));
-    this.#thinking = new Thinking({ models: think, hedgeAfterMs, sink, listener: this });
+    this.#writing = new Writing(parts, this, () => this.#thinking);
+    this.#thinking = new Thinking({ models: think, hedgeAfterMs, sink, listener: this.#writing });
+  }
+
+  /** The answer that is being written. */
+  get reply(): Reply | null {
+    return this.#writing.reply;
   }
 
   /** A model is at work on an answer. */
@@ -72,7 +77,7 @@ export class Answering implements ThinkingListener {
     if (note !== null) history.note(note);
     history.user(text);
     if (isThoughtOf && note === null && this.#thinking.isHeld) {
-      this.reply = this.#newReply();
+      this.#writing.begin();
       this.#thinking.release(atMs);
     } else this.ask();
   }
@@ -89,8 +94,7 @@ export class Answering implements ThinkingListener {
       this.#endings.endWith(lines.limit, 'agent_hangup', 'limit_reached', null);
       return;
     }
-    this.#uses = [];
-    this.reply = this.#newReply();
+    this.#writing.begin();
     this.#thinking.begin(questionOf(this.#parts), atMs);
   }
 
@@ -101,8 +105,7 @@ export class Answering implements ThinkingListener {
     duty.anew();
     speech.mouth.dropUnasked();
     this.mustGoOn = false;
-    this.reply = null;
-    this.#uses = [];
+    this.#writing.drop();
     if (this.#thinking.isBusy) this.#thinking.drop();
   }
 
@@ -116,11 +119,6 @@ export class Answering implements ThinkingListener {
     this.#parts.history.note(this.#spokeMeanwhile ? RESULT_HERE : GO_ON);
     this.#spokeMeanwhile = false;
     this.ask();
-  }
-
-  #newReply(): Reply {
-    this.#parts.speech.isPrompt = false;
-    return newReply(this.#parts);
   }
 
   // ── Questions that may not be asked in the end ────────────────────────────────────────────────────────
@@ -145,70 +143,35 @@ export class Answering implements ThinkingListener {
     if (!this.#memory.told(ref, chunk)) this.#thinking.told(ref, chunk, atMs);
   }
 
-  text(text: string): void {
-    const reply = this.reply;
-    if (reply === null) return;
-    reply.ref ??= this.#thinking.answering;
-    const stopped = reply.push(text, this.#parts.atMs);
-    this.#remember(reply);
-    if (stopped === null) return;
-    this.#thinking.drop();
-    const message = stopped.why === 'repeats' ? 'The model repeated itself' : 'The model would not end its answer';
-    this.#parts.sink.act({ type: 'warning', code: 'llm_endless', message: `${message}; it was stopped.` });
-    this.#answered();
-  }
-
-  use(use: ModelToolUse): void {
-    if (this.reply !== null) this.#uses.push(this.#parts.tools.round.named(use));
-  }
-
-  done(stop: 'end' | 'tools' | 'length' | 'filtered'): void {
-    this.reply?.finish(stop === 'length');
-    this.#answered();
-  }
-
-  broke(): void {
-    const reply = this.reply;
-    reply?.finish(true);
-    if (reply !== null) this.#remember(reply);
-    this.reply = null;
-    this.#uses = [];
+  brokeOff(): void {
     if (++this.#breaks > MOST_BREAKS) {
-      this.lost();
+      this.unanswered('an answer broke off too often');
       return;
     }
     this.mustGoOn = true;
     if (!this.#parts.speech.hasWords) this.goOn();
   }
 
-  lost(): void {
+  /** In the middle of words that are the model's: what was not heard is said anew. */
+  voiceBroke(): void {
+    this.anew();
+    if (++this.#breaks <= MOST_BREAKS && !this.#parts.tools.round.isBusy) this.goOn();
+  }
+
+  /** `why`: what the models said, for people. */
+  unanswered(why: string): void {
     const { sink } = this.#parts;
-    this.reply = null;
     sink.act({ type: 'warning', code: 'llm_lost', message: 'No model answers; the call ends with an apology.' });
     const message = 'No language model of the agent answered.';
-    this.#endings.apologise('llm_error', message, message);
+    this.#endings.apologise('llm_error', why === '' ? message : `${message.slice(0, -1)}: ${why}`, message);
   }
 
-  used(model: number, usage: ModelUsage): void {
-    this.#parts.spending.used(model, usage);
-  }
-
-  #remember({ entry }: Reply): void {
-    if (entry.text !== '' || entry.uses.length > 0) this.#parts.history.add(entry);
-  }
-
-  /** An answer is whole. */
-  #answered(): void {
-    const { tools, sink, speech, lines, atMs } = this.#parts;
-    const reply = this.reply;
-    const uses = this.#uses;
-    this.reply = null;
-    this.#uses = [];
-    if (reply === null) return;
+  answered(reply: Reply, uses: readonly ModelToolUse[]): void {
+    const { tools, sink, speech, history, lines, atMs } = this.#parts;
     if (uses.length > 0) {
       if (!tools.round.isBusy && tools.round.rounds < MOST_ROUNDS) {
-        reply.entry.uses = uses;
-        this.#remember(reply);
+        reply.entry.uses = [...uses];
+        history.remember(reply.entry);
         this.#spokeMeanwhile = false;
         tools.use(reply, uses, atMs);
         if (!tools.round.isBusy) this.#afterTools();
@@ -221,7 +184,7 @@ export class Answering implements ThinkingListener {
         message: `The model used tools where it must not: ${uses[0]!.name}.`,
       });
     }
-    this.#remember(reply);
+    history.remember(reply.entry);
     if (!reply.hasWords) speech.line(lines.nothing);
     sink.act({ type: 'keep' });
   }
@@ -268,10 +231,7 @@ export class Answering implements ThinkingListener {
   #closeOrphans(): void {
     const { mouth } = this.#parts.speech;
     const isThinking = this.#thinking.isBusy;
-    if (this.reply !== null && !isThinking) {
-      this.reply.finish();
-      this.#answered();
-    }
+    if (this.reply !== null && !isThinking) this.#writing.close();
     if (this.reply === null) for (const { feed } of mouth.sayings) feed.finish();
     if (this.mustGoOn && !isThinking && mouth.sayings.length === 0) this.goOn();
   }

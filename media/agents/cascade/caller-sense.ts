@@ -4,11 +4,14 @@
  */
 import type { SaidWords, WordSense } from '../../contract/agent.ts';
 
-/** Or nothing yet: who hesitates is waited for, and has not said anything. */
+/**
+ * Or nothing yet: who hesitates is waited for, and has not said anything. `(?=(…))\1` takes each word once and for all,
+ * the longer before the shorter: else a long "mmm" that something follows is tried in more ways than there is time for.
+ */
 const ASSENT =
-  /^(?:(?:uh huh|mm+ ?hm+|mhm+|h?m+|huh|okay|ok|right|exactly|i see|yeah|yep|yes|sure|alright|all right|got it|understood|of course|go on|great|good|fine|ja|jo|genau|aha|ah|ach so|achso|ach ja|alles klar|klar|na klar|gut|stimmt|richtig|verstehe|verstanden|sicher|natürlich|prima|super|passt|in ordnung|u+h+|u+m+|e+r+m*|äh+m*|oui|d'accord|sí|si|vale|claro) ?)+$/;
+  /^(?:(?=(uh huh|mm+ ?hm+|mhm+|h?m+|huh|okay|ok|right|exactly|i see|yeah|yep|yes|sure|alright|all right|got it|understood|of course|go on|great|good|fine|ja|jo|genau|aha(?!h)|ah|ach so|achso|ach ja|alles klar|klar|na klar|gut|stimmt|richtig|verstehe|verstanden|sicher|natürlich|prima|super|passt|in ordnung|u+h+|u+m+|e+r+m*|äh+m*|oui|d'accord|sí|si|vale|claro))\1 ?)+$/;
 /** Sounds that a cough makes too: they answer nothing. */
-const MURMUR = /^(?:(?:uh huh|mm+ ?hm+|mhm+|h?m+|huh|aha|ah|u+h+|u+m+|e+r+m*|äh+m*) ?)+$/;
+const MURMUR = /^(?:(?=(uh huh|mm+ ?hm+|mhm+|h?m+|huh|aha(?!h)|ah|u+h+|u+m+|e+r+m*|äh+m*))\1 ?)+$/;
 const HOLD =
   /^(?:(?:please|just|oh|um|uh) )*(?:wait|hold on|hang on|one moment|one second|one sec|just a moment|just a second|wait a moment|wait a second|give me a (?:moment|second|minute)|moment|moment bitte|einen moment(?: bitte)?|un momento|un instant|attendez|(?:einen )?(?:moment|augenblick|sekunde)(?: mal)?(?: bitte)?|(?:warte|warten sie)(?: mal)?(?: bitte)?)(?: please)?$/;
 const GOODBYE =

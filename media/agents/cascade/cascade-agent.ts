@@ -7,7 +7,15 @@
  *      ▲                     └────use──► tool round ──► tool ──result──► history ──► thinking …
  *      └── duty: fillers into silence · endings: the farewell, when it was heard; a caller who says nothing
  */
-import type { Agent, AgentContext, AgentEvent, Patience, SaidWords, WordSense } from '../../contract/agent.ts';
+import type {
+  Agent,
+  AgentContext,
+  AgentEvent,
+  BrokenOff,
+  Patience,
+  SaidWords,
+  WordSense,
+} from '../../contract/agent.ts';
 import type { CascadeAgent, Expectation } from '../../contract/agent-definition.ts';
 import type { EarHints } from '../../contract/ear.ts';
 import { TOOL_DEFAULTS, type ToolDefinition } from '../../contract/tools.ts';
@@ -19,7 +27,9 @@ import { Endings } from './endings.ts';
 import { expectationAfter } from './expectation.ts';
 import { heardOf } from './history.ts';
 import { Parts } from './parts.ts';
+import { withoutRemarks } from './prompt.ts';
 import type { CascadeState } from './resumption.ts';
+import { spokenText } from './speakable.ts';
 
 const FILLER_AFTER_MS = 700;
 /** After an open question; `expectation.ts` tells what was asked. */
@@ -52,6 +62,11 @@ export class Conversant implements Agent {
 
   sense(words: SaidWords): WordSense {
     return senseOf(words, this.#parts.speech.mouth.isBusy);
+  }
+
+  wordForWait(): string {
+    const { speech, lines, definition } = this.#parts;
+    return spokenText(speech.coming(lines.fillers), definition.language);
   }
 
   intentOf(): null {
@@ -93,10 +108,10 @@ export class Conversant implements Agent {
     } else if (!this.#hasBegun) return;
     switch (event.type) {
       case 'heard':
-        this.#heard(event.how === 'keys' ? `[on the keypad] ${event.text}` : event.text);
+        this.#heard(heardText(event));
         break;
       case 'pause':
-        this.#answering.speculate(event.text);
+        this.#answering.speculate(withoutRemarks(event.text));
         break;
       case 'went_on':
         this.#answering.dropSpeculation();
@@ -105,10 +120,10 @@ export class Conversant implements Agent {
         this.#answering.told(event);
         break;
       case 'said':
-        this.#said();
+        this.#said(event.brokeOff);
         break;
       case 'cut':
-        this.#cut(event.heardText);
+        this.#cut(event);
         break;
       case 'deaf':
         this.#endings.apologise('stt_error', event.error, 'The recogniser is lost.');
@@ -123,6 +138,11 @@ export class Conversant implements Agent {
       case 'caller':
         quiet.caller(event.speaking, event.atMs);
         duty.caller(event.speaking, event.atMs);
+        break;
+      case 'filled':
+        this.#agentFellSilent();
+        this.#parts.speech.next(this.#parts.lines.fillers);
+        this.#parts.speech.ready(this.#parts.lines.fillers);
         break;
       case 'tool':
         this.#answering.toolDone(event.ref, event.result);
@@ -170,16 +190,18 @@ export class Conversant implements Agent {
 
   // ── What was said ─────────────────────────────────────────────────────────────────────────────────────
 
-  #said(): void {
-    const { speech, quiet, farewell, atMs } = this.#parts;
+  #said(brokeOff?: readonly BrokenOff[]): void {
+    const { speech, quiet, farewell, lines, atMs } = this.#parts;
     const answering = this.#answering;
     const isOfHistory = speech.mouth.sayings.some(({ isAsked, entry }) => isAsked && entry !== null);
-    speech.mouth.said();
+    const isBroken = speech.mouth.said(brokeOff);
     this.#agentFellSilent();
     if (!speech.isPrompt) quiet.silentSinceMs = atMs;
     quiet.playedUntilMs = atMs;
     if (isOfHistory) this.#askedFor();
+    if (farewell.ending === null) speech.ready(lines.fillers);
     if (farewell.ending !== null) farewell.said(atMs);
+    else if (isBroken) answering.voiceBroke();
     else if (answering.mustGoOn && !answering.isThinking && !speech.mouth.isBusy) answering.goOn();
     else answering.tendMemory();
   }
@@ -194,9 +216,9 @@ export class Conversant implements Agent {
     sink.act({ type: 'listen' });
   }
 
-  #cut(heardText: string): void {
+  #cut({ heardText, saidBefore, brokeOff }: Extract<AgentEvent, { type: 'cut' }>): void {
     const { speech, farewell, atMs } = this.#parts;
-    speech.mouth.cut(heardText);
+    speech.mouth.cut(heardText, saidBefore, brokeOff);
     this.#agentFellSilent();
     this.#answering.anew();
     this.#answering.dropSpeculation();
@@ -245,4 +267,10 @@ export class Conversant implements Agent {
     const { isOver, duty, speech, atMs } = this.#parts;
     if (!isOver && duty.mayBegin(atMs)) speech.open();
   }
+}
+
+/** What an operator has it hear stands as it is. */
+function heardText({ how, text }: Extract<AgentEvent, { type: 'heard' }>): string {
+  if (how === 'injected') return text;
+  return how === 'keys' ? `[on the keypad] ${text}` : withoutRemarks(text);
 }

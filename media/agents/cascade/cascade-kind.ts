@@ -5,13 +5,11 @@
 import type { AgentKind } from '../../contract/agent.ts';
 import type { CascadeAgent } from '../../contract/agent-definition.ts';
 import type { EngineChoice } from '../../contract/engine-kinds.ts';
+import { DEFAULT_MODEL_ENGINE } from '../../contract/engine-list.ts';
 import { Conversant } from './cascade-agent.ts';
 import { linesIn } from './lines.ts';
 import { firstMessageOf } from './prompt.ts';
 import { spokenText } from './speakable.ts';
-
-/** Of an entry of `think` that names none. */
-const MODEL_ENGINE = 'openai';
 
 export const cascadeKind: AgentKind<CascadeAgent> = {
   kind: 'cascade',
@@ -62,7 +60,7 @@ function enginesOf({
     },
     voice: voice!,
     standbyVoices,
-    models: think.map(({ engine = MODEL_ENGINE, connection, model, temperature, settings }) => ({
+    models: think.map(({ engine = DEFAULT_MODEL_ENGINE, connection, model, temperature, settings }) => ({
       engine,
       connection,
       settings: { ...settings, model, ...(temperature === undefined ? {} : { temperature }) },

@@ -4,6 +4,9 @@
  * caller is owed words has a deadline here or in what it waits for. Pure, in ms of stream.
  *
  *   owed and silent ──afterMs──► filler ──1.3 s of silence──► filler …        words without a thinker ──► closed
+ *
+ * The first comes after 1.4 s of silence in any case, whatever an agent or its tool is set to. Before the caller's
+ * words are known the call itself says it, with a line of the agent's (`wordForWait`), at the same time.
  */
 
 const NEXT_FILLER_AFTER_MS = 1_300;
@@ -12,6 +15,10 @@ const LONGEST_WAIT_FOR_CALLER_MS = 3_000;
 /** From the end of the caller's sound, as it is told, until their turn is over and its words are known, as a rule. */
 const TURN_TAKES_MS = 600;
 const LONGEST_TURN_TAKES_MS = 2_500;
+/** Of silence that the caller hears before a word that they are owed; its sound is heard some 0.1 s later. */
+const LONGEST_SILENCE_MS = 1_400;
+/** The end of the caller's sound is told so much later. */
+const TOLD_AFTER_MS = 200;
 /** After a sound of the caller that may become words. */
 const AFTER_CALLER_MS = 400;
 
@@ -85,6 +92,7 @@ export class Duty {
     // Longer ago, it is not that sound which is answered.
     const isAnswer = this.callerEndMs > this.agentEndMs && waitedMs <= LONGEST_TURN_TAKES_MS;
     const lateMs = isAnswer ? Math.max(0, waitedMs - TURN_TAKES_MS) : 0;
-    return sinceMs + Math.max(0, fillerAfterMs - lateMs);
+    const latestMs = isAnswer ? this.callerEndMs - TOLD_AFTER_MS : sinceMs;
+    return Math.max(sinceMs, Math.min(sinceMs + fillerAfterMs - lateMs, latestMs + LONGEST_SILENCE_MS));
   }
 }

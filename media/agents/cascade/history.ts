@@ -38,9 +38,9 @@ export class History {
     this.version++;
   }
 
-  /** Once; what was added before stays where it is. */
-  add(entry: AssistantEntry): void {
-    if (!this.entries.includes(entry)) this.#add(entry);
+  /** As soon as there is something in it, once; what was added before stays where it is. */
+  remember(entry: AssistantEntry): void {
+    if ((entry.text !== '' || entry.uses.length > 0) && !this.entries.includes(entry)) this.#add(entry);
   }
 
   user(text: string): void {

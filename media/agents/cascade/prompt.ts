@@ -25,7 +25,7 @@ const RULES = `You are on a live telephone call. Everything that you write is sp
 
 export function systemText(definition: CascadeAgent, values: Values): string {
   const { language, otherLanguages = [], script, end, builtInTools = DEFAULT_BUILT_INS } = definition;
-  const task = fillPlaceholders(script, (key) => quoted(valueFor(definition, values, key))).text;
+  const task = fillPlaceholders(script, (key) => valueFor(definition, values, key), quoted).text;
   const others =
     otherLanguages.length === 0
       ? ''
@@ -43,11 +43,20 @@ export function systemText(definition: CascadeAgent, values: Values): string {
   return parts.join('\n\n');
 }
 
+/** Brackets are remarks of ours (`RULES`): what a caller types, or somebody filled in, must not look like one. */
+export function withoutRemarks(text: string): string {
+  return text.replace(/[[⟦]/g, '(').replace(/[\]⟧]/g, ')');
+}
+
 /** Null: it says nothing first. Spoken: its values are not quoted. */
 export function firstMessageOf(definition: CascadeAgent, values: Values): string | null {
   const { firstMessage } = definition;
   if (firstMessage === undefined) return null;
-  const text = fillPlaceholders(firstMessage, (key) => valueFor(definition, values, key)).text.trim();
+  const spoken = (key: string): string | undefined => {
+    const value = valueFor(definition, values, key);
+    return value === undefined ? undefined : withoutRemarks(onOneLine(value));
+  };
+  const text = fillPlaceholders(firstMessage, spoken).text.trim();
   return text === '' ? null : text;
 }
 
@@ -67,11 +76,11 @@ function valueFor({ defaults = {} }: CascadeAgent, values: Values, key: string):
 }
 
 /** On one line, and nothing in it can end the quotation. */
-function quoted(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  const plain = value
-    .replaceAll(OPEN, '[')
-    .replaceAll(CLOSE, ']')
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+function quoted(value: string): string {
+  const plain = onOneLine(value.replaceAll(OPEN, '[').replaceAll(CLOSE, ']'));
   return `${OPEN}${plain.trim().slice(0, LONGEST_VALUE)}${CLOSE}`;
+}
+
+function onOneLine(value: string): string {
+  return value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }

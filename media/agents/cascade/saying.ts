@@ -3,7 +3,7 @@
  * to what the model wrote. The call tells of the end of all of them at once (`said`), or of a cut in one of them; here
  * it is found out which. Pure.
  */
-import { BRIDGE } from '../../contract/agent.ts';
+import { BRIDGE, type BrokenOff } from '../../contract/agent.ts';
 import { TextFeed } from '../../contract/speech-source.ts';
 import type { AssistantEntry } from './history.ts';
 import { type SpokenPart, speakable, writtenOf } from './speakable.ts';
@@ -11,6 +11,8 @@ import { type SpokenPart, speakable, writtenOf } from './speakable.ts';
 export class Saying {
   /** Null: a filler, which the history does not know. */
   readonly entry: AssistantEntry | null;
+  /** An idle prompt: it answers nothing. */
+  readonly isPrompt: boolean;
   readonly feed = new TextFeed();
   readonly parts: SpokenPart[] = [];
   /** Of the `ask` whose answer it is. */
@@ -19,8 +21,9 @@ export class Saying {
   isAsked = false;
   readonly #language: string;
 
-  constructor(entry: AssistantEntry | null, language: string) {
+  constructor(entry: AssistantEntry | null, language: string, isPrompt = false) {
     this.entry = entry;
+    this.isPrompt = isPrompt;
     this.#language = language;
   }
 
@@ -51,6 +54,19 @@ export class Saying {
     if (this.entry === null) return;
     this.entry.heard = joined(this.entry.heard ?? '', writtenOf(this.parts, chars));
   }
+
+  /** It was said to its end, or to where it broke off. */
+  over(brokeOff: BrokenOff | undefined): void {
+    this.heard(brokeOff === undefined ? this.spoken.length : heardCharsOf(this.spoken, brokeOff.heardText));
+    if (brokeOff !== undefined && this.entry !== null) this.entry.isCut = true;
+  }
+
+  /** It will never be begun. */
+  dropped(): void {
+    this.feed.finish();
+    this.heard(0);
+    if (this.entry !== null && this.hasWords) this.entry.isCut = true;
+  }
 }
 
 export class Mouth {
@@ -61,34 +77,38 @@ export class Mouth {
     return this.sayings.some(({ isAsked }) => isAsked);
   }
 
-  /** All that was asked for has been heard. */
-  said(): void {
-    for (const saying of this.sayings.filter(({ isAsked }) => isAsked)) saying.heard(saying.spoken.length);
+  /** All that was asked for has been heard, but for what broke off. True: the model's last words did. */
+  said(brokeOff: readonly BrokenOff[] = []): boolean {
+    const asked = this.sayings.filter(({ isAsked }) => isAsked);
+    for (const [index, saying] of asked.entries()) saying.over(brokeOff.find((one) => one.index === index));
     this.#keepUnasked();
+    const last = asked.findLastIndex(({ entry }) => entry !== null);
+    return brokeOff.some(({ index }) => index === last);
   }
 
   /**
    * One of them was cut; those before it were heard, those behind it never will be. `heardText` is a beginning of what
    * was spoken, or of the rest of it after a bridge; if it is neither, somebody else's words were cut, after all of
-   * ours.
+   * ours. `saidBefore`: it is none of the first so many.
    */
-  cut(heardText: string): void {
+  cut(heardText: string, saidBefore = 0, brokeOff: readonly BrokenOff[] = []): void {
     const asked = this.sayings.filter(({ isAsked }) => isAsked);
-    const at = asked.findIndex(({ spoken }) => isCutIn(spoken, heardText));
+    const at = asked.findIndex(({ spoken }, index) => index >= saidBefore && isCutIn(spoken, heardText));
     asked.forEach((saying, index) => {
-      if (at < 0 || index < at) saying.heard(saying.spoken.length);
+      if (at < 0 || index < at) saying.over(brokeOff.find((one) => one.index === index));
       else {
         saying.heard(index === at ? heardCharsOf(saying.spoken, heardText) : 0);
         if (saying.entry !== null) saying.entry.isCut = true;
       }
     });
+    this.dropUnasked();
     for (const saying of this.sayings) saying.feed.finish();
     this.sayings.length = 0;
   }
 
-  /** Nobody is to hear what has not been asked for. */
+  /** Nobody is to hear what has not been asked for: the model is not told that it said it. */
   dropUnasked(): void {
-    for (const saying of this.sayings) if (!saying.isAsked) saying.feed.finish();
+    for (const saying of this.sayings) if (!saying.isAsked) saying.dropped();
     const asked = this.sayings.filter(({ isAsked }) => isAsked);
     this.sayings.splice(0, this.sayings.length, ...asked);
   }

@@ -18,8 +18,8 @@ export interface ThinkingListener {
   done(stop: 'end' | 'tools' | 'length' | 'filtered'): void;
   /** After words or uses: no more of them come. */
   broke(): void;
-  /** Nobody answers. */
-  lost(): void;
+  /** Nobody answers; `why`: what each of them said last, for people. Empty: none said anything. */
+  lost(why: string): void;
   used(model: number, usage: ModelUsage): void;
 }
 
@@ -39,12 +39,16 @@ const RETRY_AFTER_MS = 500;
 /** Who was too slow, or failed, twice in a row is asked last for a while. */
 const LOSSES = 2;
 const ASKED_LAST_MS = 60_000;
+/** Of English. */
+const CHARS_A_TOKEN = 4;
 
 interface Attempt {
   ref: string;
   model: number;
   askedAtMs: number;
   isOver: boolean;
+  /** Of its answer so far; NaN: nothing came. */
+  chars: number;
 }
 
 interface Thought {
@@ -68,6 +72,10 @@ export class Thinking {
   readonly #barred = new Set<number>();
   readonly #losses: number[];
   readonly #lastUntilMs: number[];
+  /** Models that failed and after which nobody else was asked yet, with how long each took. */
+  readonly #failures = new Map<number, { attempt: Attempt; afterMs: number }>();
+  /** What each said of its last failure. */
+  readonly #said = new Map<number, string>();
 
   constructor(deps: ThinkingDeps) {
     this.#deps = deps;
@@ -120,6 +128,8 @@ export class Thinking {
       this.begin(thought.question, atMs);
       return;
     }
+    const goesOn = thought.answers ?? thought.attempts.find(({ isOver }) => !isOver);
+    if (goesOn !== undefined) this.#wentOn(goesOn.model);
     for (const attempt of thought.attempts)
       attempt.askedAtMs = Math.max(attempt.askedAtMs, atMs - this.#deps.hedgeAfterMs / 2);
     for (const chunk of thought.kept.splice(0)) {
@@ -139,10 +149,12 @@ export class Thinking {
     const thought = this.#thought;
     const attempt = thought?.attempts.find((one) => one.ref === ref && !one.isOver);
     if (thought === null || attempt === undefined) return;
-    if (chunk.type === 'done' && chunk.usage !== null) this.#deps.listener.used(attempt.model, chunk.usage);
+    if (chunk.type !== 'failed') attempt.chars = (attempt.chars || 0) + charsOf(chunk);
+    if (chunk.type === 'done') this.#used(thought, attempt, chunk.usage);
     if (this.#thought !== thought) return;
     if (chunk.type === 'failed') this.#failed(thought, attempt, chunk.fault, chunk.message, atMs);
     else if (chunk.type === 'done' && thought.answers === null && chunk.stop !== 'filtered') {
+      attempt.isOver = true;
       this.#failed(thought, attempt, 'failed', 'It answered without a word.', atMs);
     } else if (chunk.type !== 'text' || chunk.text !== '') {
       if (thought.answers === null) this.#answers(thought, attempt, atMs);
@@ -179,7 +191,7 @@ export class Thinking {
         newest.model,
         `No word within ${this.#deps.hedgeAfterMs} ms; the next model is asked too.`,
       );
-      this.#recover('model_hedge', newest, atMs);
+      this.#recover('model_hedge', newest, atMs - newest.askedAtMs);
       this.#askNext(thought, atMs);
     }
   }
@@ -201,48 +213,70 @@ export class Thinking {
   }
 
   #failed(thought: Thought, attempt: Attempt, fault: ProviderFault, message: string, atMs: number): void {
+    if (!attempt.isOver) this.#used(thought, attempt, null);
     attempt.isOver = true;
     thought.lastAtMs = atMs;
     if (fault === 'refused' || fault === 'no_connection') this.#barred.add(attempt.model);
     else this.#lost(attempt.model, atMs);
     this.#warn('llm_failed', attempt.model, `${fault}: ${message}`);
-    if (!thought.isHeld) this.#recover('model_fallback', attempt, atMs);
+    this.#said.set(attempt.model, `${this.#nameOf(attempt.model)}: ${fault}: ${message}`);
+    this.#failures.set(attempt.model, { attempt, afterMs: atMs - attempt.askedAtMs });
     if (thought.answers === attempt) {
       this.#brokeOff(thought);
       return;
     }
-    if (thought.isHeld || thought.attempts.some(({ isOver }) => !isOver)) return;
+    if (thought.isHeld) return;
+    const other = thought.attempts.find(({ isOver }) => !isOver);
+    if (other !== undefined) {
+      this.#wentOn(other.model);
+      return;
+    }
     if (this.#askNext(thought, atMs)) return;
     // A moment later all are asked once more, those at least that did not refuse.
     if (thought.rounds > 1 || this.#barred.size === this.#deps.models.length) this.#lose();
   }
 
   #stalled(thought: Thought, attempt: Attempt, atMs: number): void {
+    this.#used(thought, attempt, null);
     attempt.isOver = true;
     this.#deps.sink.act({ type: 'unask', ref: attempt.ref });
     this.#lost(attempt.model, atMs);
     this.#warn('llm_failed', attempt.model, `timeout: The answer broke off for ${STALL_MS} ms.`);
-    this.#recover('model_fallback', attempt, atMs);
+    this.#said.set(attempt.model, `${this.#nameOf(attempt.model)}: timeout: the answer broke off`);
+    this.#failures.set(attempt.model, { attempt, afterMs: atMs - attempt.askedAtMs });
     this.#brokeOff(thought);
   }
 
   #brokeOff(thought: Thought): void {
     const { isHeld } = thought;
     this.#thought = null;
-    if (!isHeld) this.#deps.listener.broke();
+    if (isHeld) return;
+    // What was said so far stands, and is gone on from.
+    this.#wentOn(null);
+    this.#deps.listener.broke();
   }
 
   #lose(): void {
     this.drop();
-    this.#deps.listener.lost();
+    this.#failures.clear();
+    this.#deps.listener.lost([...this.#said.values()].join('; '));
+  }
+
+  /** The words that are wanted come of this model (null: of whoever is asked next), whatever others failed before. */
+  #wentOn(model: number | null): void {
+    for (const [failed, { attempt, afterMs }] of this.#failures) {
+      if (failed !== model) this.#recover('model_fallback', attempt, afterMs);
+    }
+    this.#failures.clear();
   }
 
   #askNext(thought: Thought, atMs: number): boolean {
     const model = this.#nextModel(thought, atMs);
     if (model === null) return false;
     thought.tried.add(model);
+    if (!thought.isHeld) this.#wentOn(model);
     const ref = `ask${++this.#asked}`;
-    thought.attempts.push({ ref, model, askedAtMs: atMs, isOver: false });
+    thought.attempts.push({ ref, model, askedAtMs: atMs, isOver: false, chars: Number.NaN });
     const maxTokens = this.#deps.models[model]!.maxTokens ?? DEFAULT_MAX_TOKENS;
     this.#deps.sink.act({ type: 'ask', ref, model, request: { ...thought.question, maxTokens } });
     return true;
@@ -258,9 +292,23 @@ export class Thinking {
   #takeBack(thought: Thought, but: Attempt | null): void {
     for (const attempt of thought.attempts) {
       if (attempt === but || attempt.isOver) continue;
+      this.#used(thought, attempt, null);
       attempt.isOver = true;
       this.#deps.sink.act({ type: 'unask', ref: attempt.ref });
     }
+  }
+
+  /** What nobody says is estimated: a call's limits hold for servers that do not count, and for what was dropped. */
+  #used({ question }: Thought, { model, chars }: Attempt, usage: ModelUsage | null): void {
+    if (usage === null && Number.isNaN(chars)) return;
+    this.#deps.listener.used(
+      model,
+      usage ?? {
+        inputTokens: Math.ceil(JSON.stringify(question.messages).length / CHARS_A_TOKEN),
+        cachedInputTokens: 0,
+        outputTokens: Math.ceil(chars / CHARS_A_TOKEN),
+      },
+    );
   }
 
   #lost(model: number, atMs: number): void {
@@ -269,14 +317,23 @@ export class Thinking {
     this.#lastUntilMs[model] = atMs + ASKED_LAST_MS;
   }
 
-  #recover(what: 'model_hedge' | 'model_fallback', { model, askedAtMs }: Attempt, atMs: number): void {
-    const { connection, model: name } = this.#deps.models[model]!;
-    const message = `${connection} (${name}) ${what === 'model_hedge' ? 'is late' : 'failed'}`;
-    this.#deps.sink.act({ type: 'recovery', what, message, afterMs: Math.round(atMs - askedAtMs) });
+  #recover(what: 'model_hedge' | 'model_fallback', { model }: Attempt, afterMs: number): void {
+    const message = `${this.#nameOf(model)} ${what === 'model_hedge' ? 'is late' : 'failed'}`;
+    this.#deps.sink.act({ type: 'recovery', what, message, afterMs: Math.round(afterMs) });
   }
 
   #warn(code: string, model: number, message: string): void {
-    const { connection, model: name } = this.#deps.models[model]!;
-    this.#deps.sink.act({ type: 'warning', code, message: `${connection} (${name}): ${message}`, key: connection });
+    const { connection: key } = this.#deps.models[model]!;
+    this.#deps.sink.act({ type: 'warning', code, message: `${this.#nameOf(model)}: ${message}`, key });
   }
+
+  #nameOf(model: number): string {
+    const { connection, model: name } = this.#deps.models[model]!;
+    return `${connection} (${name})`;
+  }
+}
+
+function charsOf(chunk: ModelChunk): number {
+  if (chunk.type === 'text') return chunk.text.length;
+  return chunk.type === 'use' ? chunk.use.argumentsText.length : 0;
 }

@@ -124,7 +124,9 @@ export class CallerTurn {
     if (this.done) return;
     const changed = result.text !== this.text || result.rejected !== this.rejected;
     this.text = result.rejected ? '' : result.text;
-    this.rejected = result.rejected;
+    // Somebody has spoken, and it is not known what: into the agent's words that is no reason to stop it.
+    const isUnknown = result.isLate === true && result.text === '' && !this.duringSpeech;
+    this.rejected = result.rejected || isUnknown;
     this.guess = result.guess ?? null;
     this.words = result.words;
     this.confidence = result.confidence;

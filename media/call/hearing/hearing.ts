@@ -60,7 +60,9 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   #failures = 0;
   #isLineDead = false;
   #isHeld = false;
-  /** For either of them, or because the call is over, nothing is heard. */
+  /** The recogniser has said that it will hear nothing any more. */
+  #isEarLost = false;
+  /** For one of them, or because the call is over, nothing is heard. */
   #isDeaf = false;
   #isClosed = false;
 
@@ -87,8 +89,11 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   get pause(): Pause | null {
     const taker = this.#taker;
     if (this.#turn === null || taker.speaking) return null;
-    const untilMs = taker.turnOpen ? taker.patientUntilMs : Number.POSITIVE_INFINITY;
-    return { sinceMs: taker.lastSpeechEndMs, untilMs };
+    const { lastSpeechEndMs } = taker;
+    // An ear that ends turns has not, in the time that the caller is given: it is late.
+    const isLate = this.#isLed && taker.nowMs - lastSpeechEndMs >= this.#deps.words.patience.maxMs;
+    const untilMs = taker.turnOpen && !isLate ? taker.patientUntilMs : Number.POSITIVE_INFINITY;
+    return { sinceMs: lastSpeechEndMs, untilMs };
   }
 
   /** Audio time. */
@@ -154,7 +159,7 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
   hold(held: boolean, by: 'line' | 'agent' = 'line'): void {
     if (by === 'line') this.#isLineDead = held;
     else this.#isHeld = held;
-    this.#isDeaf = this.#isClosed || this.#isLineDead || this.#isHeld;
+    this.#isDeaf = this.#isClosed || this.#isLineDead || this.#isHeld || this.#isEarLost;
     if (!held) return;
     this.dropTurn();
     this.#interruption.end();
@@ -237,7 +242,20 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     if (this.#turn?.number === turn) this.#turn.lost(error);
   }
 
-  /** The ear hears what the gate does not. */
+  /** Nobody waits for another turn to know it. */
+  deaf(error: Error): void {
+    if (this.#isClosed || this.#isEarLost) return;
+    this.#isEarLost = true;
+    this.#isDeaf = true;
+    this.dropTurn();
+    this.#interruption.end();
+    this.#taker.abandon();
+    this.#deps.reporter.warning('stt_error', error.message);
+    this.#deps.logger.error({ err: error }, 'the recogniser is lost for good; the call ends');
+    this.#deps.listener.recogniserLost(error);
+  }
+
+  /** The ear hears what the gate does not, or words that it owed. */
   speechBegan(onsetMs: number): void {
     const { agentSpeech, reporter, listener, clock } = this.#deps;
     if (this.#isDeaf || this.#turn !== null || this.#taker.turnOpen) return;
@@ -334,9 +352,14 @@ export class Hearing implements FrameSink, TurnListener, CallerTurnListener, Ear
     if (speaks) this.#weigh(turn);
   }
 
+  /** The ear tells turns. */
+  get #isLed(): boolean {
+    return this.#ear?.traits.tellsTurns === true;
+  }
+
   /** The gate's patience: where the ear tells turns, its end comes first. */
   #led(ms: number): number {
-    return this.#ear?.traits.tellsTurns === true ? Math.max(ms, EAR_ENDS_WITHIN_MS) : ms;
+    return this.#isLed ? Math.max(ms, EAR_ENDS_WITHIN_MS) : ms;
   }
 
   /** What the ear alone heard is over. */

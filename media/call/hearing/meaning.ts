@@ -39,3 +39,13 @@ export const SHORTEST_SPEECH_MS = 250;
 export function isSpeech(turn: CallerTurn, sense: WordSense): boolean {
   return sense !== 'nothing' && (sense !== 'rejected' || turn.spokenMs >= SHORTEST_SPEECH_MS);
 }
+
+/** Of two that came while the agent was being cut: one turn, with all words of both. */
+export function together(first: Meaning, next: Meaning): Meaning {
+  const { turn } = first;
+  const { text, words, lastSpeechEndMs } = next.turn;
+  turn.words = turn.words === undefined || words === undefined ? undefined : [...turn.words, ...words];
+  turn.text = `${turn.text} ${text}`.trim();
+  turn.lastSpeechEndMs = Math.max(turn.lastSpeechEndMs, lastSpeechEndMs);
+  return { turn, sense: first.sense === 'answer' ? first.sense : next.sense, anchor: next.anchor };
+}

@@ -25,8 +25,8 @@ export interface AgentSpeechDeps extends SpeechMakerDeps {
 }
 
 export interface AgentSpeechListener {
-  /** The caller has heard all of it. */
-  utteranceSaid(): void;
+  /** The caller has heard all of it, or only this much: it broke off. */
+  utteranceSaid(heardText: string | null): void;
   /** The voice engine failed twice in a row. */
   voiceLost(error: Error): void;
 }
@@ -114,6 +114,11 @@ export class AgentSpeech implements SpeakerListener {
     return speech === null || utterance === null ? null : { utterance, restText: speech.restText(playheadMs) };
   }
 
+  /** It will be wanted soon. */
+  makeReady(text: string): void {
+    this.#maker.makeReady(text);
+  }
+
   pump(): void {
     this.#speaker.pump();
     if (!this.#speaker.audible) return;
@@ -169,12 +174,13 @@ export class AgentSpeech implements SpeakerListener {
   }
 
   /** What was made before it was wanted took no time of this reply's. */
-  #spokenTimes({ askedAtMs, voicedAtMs }: RenderedSpeech): SpeakTimes {
+  #spokenTimes({ askedAtMs, voicedAtMs, voice }: RenderedSpeech): SpeakTimes {
     const { call, reporter } = this.#deps;
     const ringAtMs = reporter.exactAt(this.#speaker.ringAtMs);
     const isOwn = askedAtMs >= this.#begunAtMs;
     const sentAtMs = reporter.at(call.runSentAtMs);
     return {
+      voice,
       clauseAtMs: isOwn ? reporter.exactAt(askedAtMs) : Number.NaN,
       audioAtMs: isOwn ? reporter.exactAt(voicedAtMs) : Number.NaN,
       ringAtMs,
@@ -198,7 +204,7 @@ export class AgentSpeech implements SpeakerListener {
     const { call, reporter } = this.#deps;
     const heardText = isWhole ? speech.text : speech.heardText(speech.durationMs);
     reporter.agentEnded(this.#speaker.startedAtStreamMs, call.streamMs, heardText, !isWhole);
-    this.#listener.utteranceSaid();
+    this.#listener.utteranceSaid(isWhole ? null : heardText);
   }
 
   #brokeOff(speech: RenderedSpeech, error: Error, utterance: Utterance): void {

@@ -134,6 +134,7 @@ export class GreetingCache {
       const copy = () => {
         speech.askedAtMs = made.askedAtMs;
         speech.voicedAtMs = made.voicedAtMs;
+        speech.voice = made.voice;
         for (let i = speech.words.length; i < made.words.length; i++) speech.words.push(made.words[i]!);
         appendFrames(speech, made.bytes, speech.frames, made.frames);
         if (!made.complete) return;

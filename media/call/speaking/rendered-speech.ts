@@ -27,6 +27,8 @@ export class RenderedSpeech {
   /** `Clock.nowMs` at which its first words were handed to a voice, and its first sound came; NaN before, or never. */
   askedAtMs = Number.NaN;
   voicedAtMs = Number.NaN;
+  /** Whose its first sound is, by the place in `SpeechChunk.voice`. */
+  voice = 0;
   /** The player asks for audio up to so many ms; set by whoever makes it piece by piece. */
   want: ((throughMs: number) => void) | null = null;
   /** The player will not need the rest. Not set where others may still play it. */

@@ -56,6 +56,11 @@ export class SpeechMaker {
     return clips === undefined || file === undefined ? null : clips.cache.obtain(file, text, format);
   }
 
+  /** Of a text that will be said `isFixed`. */
+  makeReady(text: string): void {
+    this.#deps.greetings.obtain({ ...this.#wish, text, ahead: true });
+  }
+
   #spoken({ text, isOpening = false, isFixed = false }: Extract<SpeechSource, { text: string }>): RenderedSpeech {
     const { greetings, textToSpeech, clock } = this.#deps;
     const request = { ...this.#wish, text };

@@ -210,7 +210,10 @@ class SpeechRenderer {
 
   #add(chunk: SpeechChunk, piece: Piece): void {
     const { mulawBytes } = chunk;
-    if (Number.isNaN(this.#speech.voicedAtMs)) this.#speech.voicedAtMs = this.#clock.nowMs();
+    if (Number.isNaN(this.#speech.voicedAtMs)) {
+      this.#speech.voicedAtMs = this.#clock.nowMs();
+      this.#speech.voice = chunk.voice ?? 0;
+    }
     this.#givesMulaw = mulawBytes !== undefined;
     const rateHz = this.#givesMulaw ? MULAW_8K.rateHz : this.#textToSpeech.outputRateHz;
     const { start, end } = voicedSpan(chunk.samples, rateHz);
@@ -238,8 +241,10 @@ class SpeechRenderer {
     if (this.#spreading?.piece !== piece) {
       const { words, text } = this.#speech;
       const from = words.length;
-      const guessedMs = firstMs + piece.text.length * MS_A_CHARACTER;
-      addWords(words, text, piece.charStart, piece.charStart + piece.text.length, firstMs, guessedMs);
+      const pieceEnd = piece.charStart + piece.text.length;
+      // A voice that tells its words may have said the first of them.
+      const charStart = Math.max(piece.charStart, words.at(-1)?.charEnd ?? 0);
+      addWords(words, text, charStart, pieceEnd, firstMs, firstMs + (pieceEnd - charStart) * MS_A_CHARACTER);
       this.#spreading = { piece, from, firstMs };
     }
     const endMs = this.#speech.words.at(-1)?.endMs ?? 0;

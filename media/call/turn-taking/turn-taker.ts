@@ -136,13 +136,15 @@ export class TurnTaker {
   }
 
   /**
-   * The turn is settled otherwise: forget it. Sound that goes on must pause, or last another
-   * second, to begin a new one.
+   * The turn is settled otherwise: forget it. Sound that goes on must pause, or last another second, to begin a new
+   * one, and counts as silence until then.
    */
   abandon(): void {
     if (!this.turnOpen) return;
     this.turnOpen = false;
-    if (this.#gate.open) this.#gate.shut(this.nowMs);
+    if (!this.#gate.open) return;
+    this.#gate.shut(this.nowMs);
+    this.#listener.speechPaused(this.#gate.lastSpeechEndMs);
   }
 
   #judge(): void {

@@ -7,13 +7,13 @@
  *   TurnResumed → words · EndOfTurn → final
  */
 import type { EarHints, EarListener } from '../../contract/ear.ts';
-import type { OpenProviderEar, ProviderEar, ProviderEarWish } from '../provider/provider-ear.ts';
-import type { ProviderError } from '../provider/provider-error.ts';
+import type { OpenProviderEar, ProviderEarWish } from '../provider/provider-ear.ts';
 import type { ServiceDeps } from '../provider/provider-service.ts';
-import { QUIET_REPLAY_MS, type SoundSocket } from '../provider/sound-socket.ts';
-import { bytesPerMs, DEEPGRAM, deepgramSocket, OwnRequest } from './deepgram-socket.ts';
+import { QUIET_REPLAY_MS } from '../provider/sound-socket.ts';
+import { ANOTHER_WITHIN_MS, ANSWER_WITHIN_MS, DeepgramEar, type EarTurn } from './deepgram-ear.ts';
+import { bytesPerMs } from './deepgram-socket.ts';
 import { errorOfFluxCode } from './flux-errors.ts';
-import { confidenceOf, type DeepgramWord, textOf, wordsIn } from './heard-words.ts';
+import { type DeepgramWord, textOf, wordsIn } from './heard-words.ts';
 import { type FluxSettings, fluxModelOf, fluxUrl, keytermsOf } from './listen-url.ts';
 
 /** A turn of Flux's, in audio time. */
@@ -23,23 +23,16 @@ interface FluxTurn {
   endMs: number;
 }
 
-/** A turn of the call's. */
-interface Turn {
-  number: number;
+interface CallTurn extends EarTurn {
   onsetMs: number;
-  told: string;
   /** Its words are wanted now: there are no others when sound up to `coverMs` was heard. */
   isOver: boolean;
   coverMs: number;
-  wasLost: boolean;
-  cancelWait: () => void;
 }
 
 const FORCE_END = '{"type":"ForceEndTurn"}';
 /** Where no sound comes, no turn ends: half a second of silence takes its place. */
 const SILENCE_MS = 500;
-/** The call waits 1.5 s for a final. */
-const ANSWER_WITHIN_MS = 800;
 /** The end of what is asked for is silence already, at least so much of it. */
 const END_IS_SILENT_MS = 300;
 /** A turn that has ended before the call knew of it is its turn, if the call's begins no later than so long after. */
@@ -48,233 +41,164 @@ const MULAW_SILENCE = 0xff;
 
 export const openFluxEar: OpenProviderEar = (wish, deps, listener) => new FluxEar(wish, deps, listener);
 
-class FluxEar implements ProviderEar {
-  readonly #wish: ProviderEarWish;
-  readonly #settings: FluxSettings;
-  readonly #deps: Pick<ServiceDeps, 'clock' | 'openSocket'>;
-  readonly #listener: EarListener;
-  readonly #socket: SoundSocket;
-  readonly #own = new OwnRequest();
-  #hints: EarHints = { phrases: [] };
-  #turn: Turn | null = null;
+class FluxEar extends DeepgramEar<CallTurn> {
   #flux: FluxTurn | null = null;
-  /** Sound before it is done with, words of it too. */
-  #doneMs = Number.NEGATIVE_INFINITY;
   /** Flux has told of sound up to here. */
   #heardMs = Number.NEGATIVE_INFINITY;
-  #error: ProviderError | null = null;
-  #isLost = false;
-  #isClosed = false;
 
   constructor(wish: ProviderEarWish, deps: Pick<ServiceDeps, 'clock' | 'openSocket'>, listener: EarListener) {
-    this.#wish = wish;
-    this.#settings = wish.settings as FluxSettings;
-    this.#deps = deps;
-    this.#listener = listener;
-    const isMulaw = wish.codec === 'mulaw';
-    const silence = new Uint8Array(SILENCE_MS * bytesPerMs(wish)).fill(isMulaw ? MULAW_SILENCE : 0);
-    this.#socket = deepgramSocket(
-      wish,
-      deps,
-      {
-        url: () => fluxUrl(wish.grant, this.#settings, this.#hints, wish),
-        keepAlive: { everyMs: SILENCE_MS, silence },
-      },
-      {
-        opened: (requestId) => this.#opened(requestId),
-        message: (message) => this.#said(message),
-        settledMs: () => this.#settledMs(),
-        isInTurn: () => this.#turn !== null,
-        lost: (error, isLasting) => this.#lost(error, isLasting),
-      },
-    );
+    const silence = new Uint8Array(SILENCE_MS * bytesPerMs(wish)).fill(wish.codec === 'mulaw' ? MULAW_SILENCE : 0);
+    super(wish, deps, listener, { everyMs: SILENCE_MS, silence });
+  }
+
+  protected get model(): string {
+    return fluxModelOf(this.#settings);
+  }
+
+  protected url(): string {
+    return fluxUrl(this.wish.grant, this.wish.settings as FluxSettings, this.hints, this.wish);
+  }
+
+  get #settings(): FluxSettings {
+    return this.wish.settings as FluxSettings;
   }
 
   hint(hints: EarHints): void {
-    const before = keytermsOf(this.#settings, this.#hints);
-    this.#hints = hints;
+    const before = keytermsOf(this.#settings, this.hints);
+    this.hints = hints;
     const keyterms = keytermsOf(this.#settings, hints);
-    if (keyterms.join('\n') !== before.join('\n')) this.#socket.say(JSON.stringify({ type: 'Configure', keyterms }));
-  }
-
-  push(sound: Uint8Array, atMs: number): void {
-    this.#socket.push(sound, atMs);
+    if (keyterms.join('\n') !== before.join('\n')) this.socket.say(JSON.stringify({ type: 'Configure', keyterms }));
   }
 
   turnBegan(turn: number, onsetMs: number): void {
-    if (this.#turn !== null) this.turnDropped();
-    this.#turn = { number: turn, onsetMs, told: '', isOver: false, coverMs: 0, wasLost: false, cancelWait: () => {} };
-    this.#socket.expect(true);
-    if (this.#isLost) this.#later(() => this.#fail());
-    else if (this.#flux !== null) this.#later(() => this.#claim());
+    if (this.turn !== null) this.turnDropped();
+    this.turn = { ...this.newTurn(turn), onsetMs, isOver: false, coverMs: 0 };
+    this.socket.expect(true);
+    if (this.isLost) this.later(() => this.fail());
+    else if (this.#flux !== null) this.later(() => this.#claim());
   }
 
   /** It says itself when the end is likely. Asked, it says what it has. */
   mayBeOver(): void {
     const flux = this.#flux;
-    if (this.#turn === null || flux === null || flux.state === 'eager' || flux.words.length === 0) return;
-    this.#later(() => this.#words(flux.words, { final: false, concluded: true }));
+    if (this.turn === null || flux === null || flux.state === 'eager' || flux.words.length === 0) return;
+    this.later(() => this.tellWords(flux.words, { final: false, concluded: true }));
   }
 
   wentOn(): void {}
 
   turnOver(): void {
-    const turn = this.#turn;
+    const turn = this.turn;
     if (turn === null || turn.isOver) return;
     turn.isOver = true;
-    this.#socket.expect(false);
-    turn.coverMs = this.#socket.pushedMs - END_IS_SILENT_MS;
-    if (this.#isFluxOpen) this.#socket.say(FORCE_END);
+    this.socket.expect(false);
+    turn.coverMs = this.socket.pushedMs - END_IS_SILENT_MS;
+    if (this.#isFluxOpen) this.socket.say(FORCE_END);
     const isHeard = !this.#isFluxOpen && this.#heardMs >= turn.coverMs;
-    turn.cancelWait = this.#deps.clock.after(isHeard ? 0 : ANSWER_WITHIN_MS, () => this.#answer());
+    turn.cancelWait = this.deps.clock.after(isHeard ? 0 : ANSWER_WITHIN_MS, () => this.#answer());
   }
 
   turnDropped(): void {
-    if (this.#turn === null) return;
-    this.#endTurn();
-    this.#doneMs = this.#socket.pushedMs;
-    if (this.#isFluxOpen) this.#socket.say(FORCE_END);
+    if (this.turn === null) return;
+    this.endTurn();
+    this.doneMs = this.socket.pushedMs;
+    if (this.#isFluxOpen) this.socket.say(FORCE_END);
     this.#flux = null;
-  }
-
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#endTurn();
-    this.#socket.close();
-    this.#wish.used(fluxModelOf(this.#settings), this.#socket.sentMs / 1_000);
   }
 
   // ── Turns of the call ─────────────────────────────────────────────────────────────────────────────────
 
-  #endTurn(): void {
-    this.#turn?.cancelWait();
-    this.#turn = null;
-    this.#socket.expect(false);
-  }
-
   /** What was heard before the call knew of the turn. */
   #claim(): void {
-    const [turn, flux] = [this.#turn, this.#flux];
+    const [turn, flux] = [this.turn, this.#flux];
     if (turn === null || flux === null) return;
     if (flux.state === 'over') {
       if (turn.onsetMs > flux.endMs + CLAIM_WITHIN_MS) this.#flux = null;
       else this.#ended(flux);
     } else if (flux.words.length > 0 && textOf(flux.words) !== turn.told) {
-      this.#words(flux.words, flux.state === 'eager' ? { final: false, concluded: true } : { final: false });
+      this.tellWords(flux.words, flux.state === 'eager' ? { final: false, concluded: true } : { final: false });
     }
   }
 
   #answer(): void {
-    const turn = this.#turn;
+    const turn = this.turn;
     if (turn === null || !turn.isOver) return;
     const words = this.#flux?.words ?? [];
-    if (words.length === 0 && (turn.wasLost || !this.#socket.isOpen)) this.#fail();
-    else this.#final(words, this.#socket.pushedMs);
+    const isHeard = !this.#isFluxOpen && this.#heardMs >= turn.coverMs;
+    if (words.length === 0 && (turn.wasLost || !this.socket.isOpen)) this.fail();
+    else if (words.length === 0 && !isHeard && this.isDead(turn))
+      turn.cancelWait = this.deps.clock.after(ANOTHER_WITHIN_MS, () => this.#answer());
+    else if (isHeard) this.#final(words, this.socket.pushedMs);
+    else this.#final(words, words.at(-1)?.endMs ?? this.doneMs, true);
   }
 
   #ended(flux: FluxTurn): void {
     this.#final(flux.words, flux.endMs);
   }
 
-  #final(words: readonly DeepgramWord[], doneMs: number): void {
-    this.#words(words, { final: true });
-    this.#endTurn();
-    this.#doneMs = Math.max(this.#doneMs, doneMs);
+  /** `isLate`: what Flux says of the rest, when it comes, is a turn of its own. */
+  #final(words: readonly DeepgramWord[], doneMs: number, isLate = false): void {
+    this.tellWords(words, isLate ? { final: true, isLate } : { final: true });
+    this.endTurn();
+    this.doneMs = Math.max(this.doneMs, doneMs);
     this.#flux = null;
-  }
-
-  #fail(): void {
-    const turn = this.#turn;
-    if (turn === null) return;
-    this.#endTurn();
-    this.#doneMs = this.#socket.pushedMs;
-    this.#listener.failed(turn.number, this.#error ?? new Error(`${DEEPGRAM} is not connected`));
-  }
-
-  #words(words: readonly DeepgramWord[], kind: { final: boolean; concluded?: true }): void {
-    const turn = this.#turn;
-    if (turn === null) return;
-    turn.told = textOf(words);
-    const confidence = confidenceOf(words);
-    this.#listener.words({
-      turn: turn.number,
-      text: turn.told,
-      rejected: false,
-      ...kind,
-      words: words.map(({ text, startMs, endMs }) => ({ text, startMs, endMs })),
-      ...(confidence === undefined ? {} : { confidence }),
-    });
   }
 
   get #isFluxOpen(): boolean {
     return this.#flux !== null && this.#flux.state !== 'over';
   }
 
-  #settledMs(): number {
-    const isOpen = this.#turn !== null || this.#isFluxOpen;
-    const quietMs = isOpen ? Number.NEGATIVE_INFINITY : this.#socket.pushedMs - QUIET_REPLAY_MS;
-    return Math.max(this.#doneMs, quietMs, this.#flux?.state === 'over' ? this.#flux.endMs : quietMs);
-  }
-
-  #later(run: () => void): () => void {
-    return this.#deps.clock.after(0, run);
+  protected settledMs(): number {
+    const isOpen = this.turn !== null || this.#isFluxOpen;
+    const quietMs = isOpen ? Number.NEGATIVE_INFINITY : this.socket.pushedMs - QUIET_REPLAY_MS;
+    return Math.max(this.doneMs, quietMs, this.#flux?.state === 'over' ? this.#flux.endMs : quietMs);
   }
 
   // ── What Flux says ────────────────────────────────────────────────────────────────────────────────────
 
-  #opened(requestId: string | null): void {
-    this.#own.opened(requestId);
-    this.#error = null;
+  protected opened(): void {
     // What it had heard is sent again.
     if (this.#flux?.state !== 'over') this.#flux = null;
   }
 
-  #lost(error: ProviderError, isLasting: boolean): void {
-    this.#error = error;
-    this.#isLost = isLasting;
-    if (this.#turn !== null) this.#turn.wasLost = true;
-    if (isLasting) this.#later(() => this.#fail());
-  }
-
-  #said(message: Record<string, unknown>): void {
-    const fault = this.#own.faultOf(message['request_id']);
-    if (fault !== null) this.#socket.distrust(fault);
+  protected said(message: Record<string, unknown>): void {
+    const fault = this.own.faultOf(message['request_id']);
+    if (fault !== null) this.socket.distrust(fault);
     else if (message['type'] === 'Error')
-      this.#socket.distrust(errorOfFluxCode(message['code'], message['description']));
+      this.socket.distrust(errorOfFluxCode(message['code'], message['description']));
     else if (message['type'] === 'TurnInfo') this.#turnInfo(message);
   }
 
   #turnInfo({ event, words: said, audio_window_start: fromS, audio_window_end: toS }: Record<string, unknown>): void {
-    this.#socket.heardFrom();
+    this.answered();
     const audioMs = (seconds: unknown): number =>
-      this.#socket.audioMs((typeof seconds === 'number' ? seconds : 0) * 1_000);
-    const words = wordsIn(said, (streamMs) => this.#socket.audioMs(streamMs)).filter(
-      ({ startMs, endMs }) => (startMs + endMs) / 2 > this.#doneMs,
+      this.socket.audioMs((typeof seconds === 'number' ? seconds : 0) * 1_000);
+    const words = wordsIn(said, (streamMs) => this.socket.audioMs(streamMs)).filter(
+      ({ startMs, endMs }) => (startMs + endMs) / 2 > this.doneMs,
     );
     this.#heardMs = audioMs(toS);
-    const isOver = this.#turn?.isOver === true;
+    const isOver = this.turn?.isOver === true;
     // A turn that nobody wants any more, or silence.
     if (words.length === 0) {
-      if (isOver && !this.#isFluxOpen && this.#heardMs >= this.#turn!.coverMs) this.#later(() => this.#answer());
+      if (isOver && !this.#isFluxOpen && this.#heardMs >= this.turn!.coverMs) this.later(() => this.#answer());
       return;
     }
-    if (isOver && event !== 'EndOfTurn') this.#socket.say(FORCE_END);
+    if (isOver && event !== 'EndOfTurn') this.socket.say(FORCE_END);
     const wasEager = this.#flux?.state === 'eager';
     const isNew = this.#flux === null || this.#flux.state === 'over';
-    if (this.#flux?.state === 'over') this.#doneMs = Math.max(this.#doneMs, this.#flux.endMs);
+    if (this.#flux?.state === 'over') this.doneMs = Math.max(this.doneMs, this.#flux.endMs);
     const state = event === 'EndOfTurn' ? 'over' : event === 'EagerEndOfTurn' ? 'eager' : this.#nextState(event);
     const flux: FluxTurn = { words, state, endMs: audioMs(toS) };
     this.#flux = flux;
-    if (this.#turn === null) {
+    if (this.turn === null) {
       // The call begins a turn, or does not want one now; it is told of each once.
-      if (isNew) this.#listener.speechBegan?.(Math.max(words[0]!.startMs, audioMs(fromS), this.#doneMs));
-      if (this.#turn === null) return;
+      if (isNew) this.listener.speechBegan?.(Math.max(words[0]!.startMs, audioMs(fromS), this.doneMs));
+      if (this.turn === null) return;
     }
     if (state === 'over') this.#ended(flux);
     else if (state === 'eager') {
-      if (!wasEager) this.#words(words, { final: false, concluded: true });
-    } else if (event === 'TurnResumed' || textOf(words) !== this.#turn.told) this.#words(words, { final: false });
+      if (!wasEager) this.tellWords(words, { final: false, concluded: true });
+    } else if (event === 'TurnResumed' || textOf(words) !== this.turn.told) this.tellWords(words, { final: false });
   }
 
   /** An update does not take back that the end is likely. */

@@ -46,6 +46,11 @@ export class HeardWords {
     return [...this.#final, ...this.#interim].filter((word) => middleOf(word) >= fromMs);
   }
 
+  /** Words that stay, of this stretch. */
+  settled(fromMs: number, toMs: number): DeepgramWord[] {
+    return this.#final.filter((word) => middleOf(word) >= fromMs && middleOf(word) < toMs);
+  }
+
   /** Nobody asks for words before that. */
   forget(beforeMs: number): void {
     this.#final = this.#final.filter((word) => middleOf(word) >= beforeMs);

@@ -4,27 +4,32 @@
  * what was asked for is settled, and with what there is when it is not settled in time.
  */
 import type { EarHints, EarListener } from '../../contract/ear.ts';
-import type { OpenProviderEar, ProviderEar, ProviderEarWish } from '../provider/provider-ear.ts';
-import type { ProviderError } from '../provider/provider-error.ts';
+import type { OpenProviderEar, ProviderEarWish } from '../provider/provider-ear.ts';
 import type { ServiceDeps } from '../provider/provider-service.ts';
-import { QUIET_REPLAY_MS, type SoundSocket } from '../provider/sound-socket.ts';
-import { deepgramSocket, OwnRequest } from './deepgram-socket.ts';
-import { confidenceOf, HeardWords, textOf, wordsIn } from './heard-words.ts';
+import { QUIET_REPLAY_MS } from '../provider/sound-socket.ts';
+import { ANOTHER_WITHIN_MS, ANSWER_WITHIN_MS, DeepgramEar, type EarTurn } from './deepgram-ear.ts';
+import { type DeepgramWord, HeardWords, textOf, wordsIn } from './heard-words.ts';
 import { DEFAULT_LISTEN_MODEL, type ListenSettings, listenUrl } from './listen-url.ts';
 
-interface Turn {
-  number: number;
-  /** Words before it are another turn's. */
+interface ListenTurn extends EarTurn {
+  /** Words before it are another turn's, and so many behind it. */
   fromMs: number;
+  skipped: number;
   wants: 'words' | 'conclusion' | 'final';
   /** What is asked for is known when sound up to here is settled. */
   coverMs: number;
-  told: string;
   /** Since when its words have been asked for in vain; NaN: they have not. */
   askedAtMs: number;
-  /** Its socket was lost. */
-  wasLost: boolean;
-  cancelWait: () => void;
+}
+
+/** Sound of a turn that is over, whose words had not come. */
+interface Late {
+  fromMs: number;
+  toMs: number;
+  /** So many of its words were told with it: what they are settled as, and when, may differ. */
+  told: number;
+  /** So many were there when the call was told of them. */
+  announced: number;
 }
 
 const FINALIZE = '{"type":"Finalize"}';
@@ -38,74 +43,52 @@ const BEFORE_ONSET_MS = 500;
  */
 const PAUSE_IS_SILENT_MS = 450;
 const END_IS_SILENT_MS = 150;
-/** From the first asking in a pause: the caller waits for more than this answer. The call waits 1.5 s for a final. */
-const ANSWER_WITHIN_MS = 800;
 /** For the final, however long was waited in the pause before. */
 const LEAST_WAIT_MS = 300;
+/** Words of a turn that is over for longer answer nothing. */
+const LATE_WITHIN_MS = 6_000;
 
 export const openListenEar: OpenProviderEar = (wish, deps, listener) => new ListenEar(wish, deps, listener);
 
-class ListenEar implements ProviderEar {
-  readonly #wish: ProviderEarWish;
-  readonly #deps: Pick<ServiceDeps, 'clock' | 'openSocket'>;
-  readonly #listener: EarListener;
-  readonly #socket: SoundSocket;
-  readonly #own = new OwnRequest();
+class ListenEar extends DeepgramEar<ListenTurn> {
   readonly #heard = new HeardWords();
-  #hints: EarHints = { phrases: [] };
-  #turn: Turn | null = null;
-  /** Sound before it belongs to turns that are over. */
-  #doneMs = Number.NEGATIVE_INFINITY;
-  /** Why there is no socket. */
-  #error: ProviderError | null = null;
-  #isLost = false;
-  #isClosed = false;
+  #late: Late | null = null;
 
   constructor(wish: ProviderEarWish, deps: Pick<ServiceDeps, 'clock' | 'openSocket'>, listener: EarListener) {
-    this.#wish = wish;
-    this.#deps = deps;
-    this.#listener = listener;
-    const settings = wish.settings as ListenSettings;
-    this.#socket = deepgramSocket(
-      wish,
-      deps,
-      { url: () => listenUrl(wish.grant, settings, this.#hints, wish), keepAlive: KEEP_ALIVE },
-      {
-        opened: (requestId) => this.#opened(requestId),
-        message: (message) => this.#said(message),
-        settledMs: () => Math.max(this.#heard.settledMs, this.#doneMs, this.#turn?.fromMs ?? this.#quietMs),
-        isInTurn: () => this.#turn !== null,
-        lost: (error, isLasting) => this.#lost(error, isLasting),
-      },
-    );
+    super(wish, deps, listener, KEEP_ALIVE);
+  }
+
+  protected get model(): string {
+    return (this.wish.settings as ListenSettings).model ?? DEFAULT_LISTEN_MODEL;
+  }
+
+  protected url(): string {
+    return listenUrl(this.wish.grant, this.wish.settings as ListenSettings, this.hints, this.wish);
   }
 
   /** Key terms are told when a socket is opened: they hold from the next one on. */
   hint(hints: EarHints): void {
-    this.#hints = hints;
+    this.hints = hints;
   }
 
-  push(sound: Uint8Array, atMs: number): void {
-    this.#socket.push(sound, atMs);
-  }
-
+  /** Words that were late belong to it: to them alone, where they are what it was begun for. */
   turnBegan(turn: number, onsetMs: number): void {
     this.turnDropped();
-    const fromMs = Math.max(onsetMs - BEFORE_ONSET_MS, this.#doneMs);
+    const late = this.#isTooLate ? null : this.#late;
+    this.#late = null;
+    const fromMs = late?.fromMs ?? Math.max(onsetMs - BEFORE_ONSET_MS, this.doneMs);
     this.#heard.forget(fromMs);
-    this.#turn = {
-      number: turn,
-      fromMs,
-      wants: 'words',
-      coverMs: 0,
-      told: '',
-      askedAtMs: Number.NaN,
-      wasLost: false,
-      cancelWait: () => {},
-    };
-    this.#socket.expect(true);
-    if (this.#isLost) this.#later(() => this.#fail());
-    else if (this.#heard.since(fromMs).length > 0) this.#later(() => this.#tell());
+    const skipped = late?.told ?? 0;
+    this.turn = { ...this.newTurn(turn), fromMs, skipped, wants: 'words', coverMs: 0, askedAtMs: Number.NaN };
+    if (late !== null && onsetMs < late.toMs) {
+      this.turn.wants = 'final';
+      this.turn.coverMs = late.toMs;
+      this.turn.cancelWait = this.later(() => this.#answer());
+      return;
+    }
+    this.socket.expect(true);
+    if (this.isLost) this.later(() => this.fail());
+    else if (this.#wordsOf(this.turn).length > 0) this.later(() => this.#tell());
   }
 
   mayBeOver(): void {
@@ -113,13 +96,13 @@ class ListenEar implements ProviderEar {
   }
 
   wentOn(): void {
-    const turn = this.#turn;
+    const { turn } = this;
     if (turn === null) return;
     turn.askedAtMs = Number.NaN;
     if (turn.wants !== 'conclusion') return;
     turn.cancelWait();
     turn.wants = 'words';
-    this.#socket.expect(true);
+    this.socket.expect(true);
   }
 
   turnOver(): void {
@@ -127,130 +110,124 @@ class ListenEar implements ProviderEar {
   }
 
   turnDropped(): void {
-    if (this.#turn === null) return;
-    this.#turn.cancelWait();
-    this.#turn = null;
-    this.#doneMs = this.#socket.pushedMs;
-    this.#socket.expect(false);
-  }
-
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.turnDropped();
-    this.#socket.close();
-    const { model = DEFAULT_LISTEN_MODEL } = this.#wish.settings as ListenSettings;
-    this.#wish.used(model, this.#socket.sentMs / 1_000);
+    if (this.turn === null) return;
+    this.endTurn();
+    this.doneMs = this.socket.pushedMs;
   }
 
   // ── What the call wants ───────────────────────────────────────────────────────────────────────────────
 
   #want(wants: 'conclusion' | 'final', silentMs: number): void {
-    const turn = this.#turn;
+    const { turn } = this;
     if (turn === null) return;
     turn.cancelWait();
     turn.wants = wants;
-    turn.coverMs = this.#socket.pushedMs - silentMs;
+    turn.coverMs = this.socket.pushedMs - silentMs;
     // Nobody speaks: it need not say anything, and what it owes has a limit of its own.
-    this.#socket.expect(false);
-    if (this.#isSettled(turn)) turn.cancelWait = this.#later(() => this.#answer());
+    this.socket.expect(false);
+    if (this.#isSettled(turn)) turn.cancelWait = this.later(() => this.#answer());
     else {
-      this.#socket.say(FINALIZE);
-      const nowMs = this.#deps.clock.nowMs();
+      this.socket.say(FINALIZE);
+      const nowMs = this.deps.clock.nowMs();
       if (Number.isNaN(turn.askedAtMs)) turn.askedAtMs = nowMs;
       const waitMs = Math.max(LEAST_WAIT_MS, turn.askedAtMs + ANSWER_WITHIN_MS - nowMs);
-      turn.cancelWait = this.#deps.clock.after(waitMs, () => this.#answer());
+      turn.cancelWait = this.deps.clock.after(waitMs, () => this.#answer());
     }
+  }
+
+  protected settledMs(): number {
+    const fromMs = this.#late?.fromMs ?? this.turn?.fromMs ?? Math.max(this.doneMs, this.#quietMs);
+    return Math.max(this.#heard.settledMs, fromMs);
   }
 
   /** Nobody speaks: what lies before it is not sent again. */
   get #quietMs(): number {
-    return this.#socket.pushedMs - QUIET_REPLAY_MS;
+    return this.socket.pushedMs - QUIET_REPLAY_MS;
   }
 
-  #isSettled({ coverMs }: Turn): boolean {
+  #isSettled({ coverMs }: ListenTurn): boolean {
     return !this.#heard.hasInterim && this.#heard.settledMs >= coverMs;
   }
 
+  #wordsOf({ fromMs, skipped }: ListenTurn): DeepgramWord[] {
+    return this.#heard.since(fromMs).slice(skipped);
+  }
+
   #answer(): void {
-    const turn = this.#turn;
+    const { turn } = this;
     if (turn === null || turn.wants === 'words') return;
     const isFinal = turn.wants === 'final';
-    // Nothing was heard because nobody could hear it.
-    const isDeaf = (turn.wasLost || !this.#socket.isOpen) && !this.#isSettled(turn);
-    if (isFinal && isDeaf && this.#heard.since(turn.fromMs).length === 0) {
-      this.#fail();
-      return;
+    const isSettled = this.#isSettled(turn);
+    const words = this.#wordsOf(turn);
+    if (isFinal && !isSettled && words.length === 0) {
+      // Nothing was heard because nobody could hear it.
+      if (turn.wasLost || !this.socket.isOpen) {
+        this.fail();
+        return;
+      }
+      if (this.isDead(turn)) {
+        turn.cancelWait = this.deps.clock.after(ANOTHER_WITHIN_MS, () => this.#answer());
+        return;
+      }
     }
     turn.cancelWait();
     turn.wants = 'words';
-    this.#words(turn, isFinal ? { final: true } : { final: false, concluded: true });
-    if (isFinal) this.turnDropped();
-  }
-
-  #fail(): void {
-    const turn = this.#turn;
-    if (turn === null) return;
+    if (!isFinal) {
+      this.tellWords(words, { final: false, concluded: true });
+      return;
+    }
+    this.tellWords(words, isSettled ? { final: true } : { final: true, isLate: true });
     this.turnDropped();
-    this.#listener.failed(turn.number, this.#error ?? new Error('Deepgram is not connected'));
+    const told = turn.skipped + words.length;
+    this.#late = isSettled ? null : { fromMs: turn.fromMs, toMs: this.socket.pushedMs, told, announced: told };
   }
 
   #tell(): void {
-    const turn = this.#turn;
+    const { turn } = this;
     if (turn === null) return;
     if (turn.wants !== 'words') {
       if (this.#isSettled(turn)) this.#answer();
-    } else if (textOf(this.#heard.since(turn.fromMs)) !== turn.told) this.#words(turn, { final: false });
+      return;
+    }
+    const words = this.#wordsOf(turn);
+    if (textOf(words) !== turn.told) this.tellWords(words, { final: false });
   }
 
-  #words(turn: Turn, kind: { final: boolean; concluded?: true }): void {
-    const words = this.#heard.since(turn.fromMs);
-    const text = textOf(words);
-    turn.told = text;
-    const confidence = confidenceOf(words);
-    this.#listener.words({
-      turn: turn.number,
-      text,
-      rejected: false,
-      ...kind,
-      words: words.map(({ text: written, startMs, endMs }) => ({ text: written, startMs, endMs })),
-      ...(confidence === undefined ? {} : { confidence }),
-    });
+  get #isTooLate(): boolean {
+    return this.#late !== null && this.socket.pushedMs - this.#late.toMs > LATE_WITHIN_MS;
   }
 
-  #later(run: () => void): () => void {
-    return this.#deps.clock.after(0, run);
+  /** Words of a turn that is over, now that they have come: the call begins another for them, or has no use for it. */
+  #tellLate(late: Late): void {
+    const words = this.#heard.settled(late.fromMs, late.toMs);
+    if (this.#isTooLate) this.#late = null;
+    else if (words.length > late.announced) {
+      late.announced = words.length;
+      this.listener.speechBegan?.(words[late.told]!.startMs);
+    } else if (words.length <= late.told && this.#heard.settledMs >= late.toMs - END_IS_SILENT_MS) this.#late = null;
   }
 
   // ── What Deepgram says ────────────────────────────────────────────────────────────────────────────────
 
-  #opened(requestId: string | null): void {
-    this.#own.opened(requestId);
-    this.#error = null;
+  protected opened(): void {
     this.#heard.dropInterim();
-    if (this.#turn !== null && this.#turn.wants !== 'words') this.#socket.say(FINALIZE);
+    if (this.#late !== null || (this.turn !== null && this.turn.wants !== 'words')) this.socket.say(FINALIZE);
   }
 
-  #lost(error: ProviderError, isLasting: boolean): void {
-    this.#error = error;
-    this.#isLost = isLasting;
-    if (this.#turn !== null) this.#turn.wasLost = true;
-    if (isLasting) this.#later(() => this.#fail());
-  }
-
-  #said(message: Record<string, unknown>): void {
+  protected said(message: Record<string, unknown>): void {
     const { type, start, duration, is_final: isFinal, channel, metadata } = message;
     if (type !== 'Results' || typeof start !== 'number' || typeof duration !== 'number') return;
-    const fault = this.#own.faultOf((metadata as { request_id?: unknown } | undefined)?.request_id);
+    const fault = this.own.faultOf((metadata as { request_id?: unknown } | undefined)?.request_id);
     if (fault !== null) {
-      this.#socket.distrust(fault);
+      this.socket.distrust(fault);
       return;
     }
-    this.#socket.heardFrom();
+    this.answered();
     const [best] = (channel as { alternatives?: { words?: unknown }[] } | undefined)?.alternatives ?? [];
-    const words = wordsIn(best?.words, (streamMs) => this.#socket.audioMs(streamMs));
-    this.#heard.take(words, isFinal === true, this.#socket.audioMs((start + duration) * 1_000));
-    if (this.#turn === null) this.#heard.forget(this.#doneMs);
-    this.#tell();
+    const words = wordsIn(best?.words, (streamMs) => this.socket.audioMs(streamMs));
+    this.#heard.take(words, isFinal === true, this.socket.audioMs((start + duration) * 1_000));
+    if (this.turn !== null) this.#tell();
+    else if (this.#late !== null) this.#tellLate(this.#late);
+    else this.#heard.forget(this.doneMs);
   }
 }

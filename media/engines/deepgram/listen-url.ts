@@ -1,12 +1,13 @@
 /**
  * What an ear of Deepgram asks for in the query of its socket, made of the agent's settings; and which settings there
- * are. Read by the ears, and by who checks an agent. Pure.
+ * are. Read by the ears. Pure.
  */
 import type { EarCodec, EarHints } from '../../contract/ear.ts';
+import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
 
 /** Of `listen` v1. */
-export interface ListenSettings {
+export interface ListenSettings extends EngineSettings<'listen', 'deepgram'> {
   /** `nova-3` and others; default `nova-3`. */
   model?: string;
   /** `en`, `en-IN`, `multi`; default: the provider's. */
@@ -14,24 +15,15 @@ export interface ListenSettings {
   /** All that callers may speak: where there are several, nova-3 is asked for its `multi`. */
   languages?: readonly string[];
   keyterms?: readonly string[];
-  smartFormat?: boolean;
-  numerals?: boolean;
-  profanityFilter?: boolean;
 }
 
 /** Of Flux. */
-export interface FluxSettings {
+export interface FluxSettings extends EngineSettings<'listen', 'deepgram-flux'> {
   /** `flux-general-en` or `flux-general-multi`; default: by `languages`. */
   model?: string;
   /** Hints for the multilingual model. */
   languages?: readonly string[];
   keyterms?: readonly string[];
-  /** 0.5 to 1, default 0.7: how sure of a turn's end it must be. */
-  endOfTurnThreshold?: number;
-  /** 0.3 to 0.9, not above the other, default 0.5: how sure before its end is told as likely. Null: not told. */
-  eagerEndOfTurnThreshold?: number | null;
-  /** Silence that ends a turn however unsure it is; default 5,000. */
-  endOfTurnTimeoutMs?: number;
 }
 
 export interface Sound {

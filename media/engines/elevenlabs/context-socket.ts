@@ -11,6 +11,8 @@ import { errorOfMessage } from './api-error.ts';
 export interface Speaker {
   /** What is to be said, from here on. */
   readonly rest: string;
+  /** The service was given the text: it is paid for. */
+  given(): void;
   sound(sound: Buffer, alignment: unknown): void;
   finished(): void;
   /** The socket was lost, or said nothing of it. */
@@ -136,7 +138,8 @@ export class ContextSocket {
       this.#send({ text: ' ', context_id: id, ...settings }) &&
       this.#send({ text: `${context.speaker.rest.trimEnd()} `, context_id: id, flush: true }) &&
       this.#send({ context_id: id, close_context: true });
-    if (!isSent) this.#lose(new ProviderError('failed', `${NAME} takes nothing any more`));
+    if (isSent) context.speaker.given();
+    else this.#lose(new ProviderError('failed', `${NAME} takes nothing any more`));
   }
 
   #takeBack(id: string): void {

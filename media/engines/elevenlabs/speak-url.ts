@@ -1,17 +1,13 @@
 /** What a socket of ElevenLabs is opened with, made of the connection and the agent's settings. Pure. */
+import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
 
 /** Of the agent. */
-export interface ElevenLabsSettings {
+export interface ElevenLabsSettings extends EngineSettings<'speak', 'elevenlabs'> {
   /** Default `eleven_flash_v2_5`. */
   model?: string;
   /** A tag such as `en-US`; told to models that take one, as ISO 639-1. */
   language?: string;
-  stability?: number;
-  similarityBoost?: number;
-  style?: number;
-  /** 0.7 to 1.2. */
-  speed?: number;
 }
 
 export const DEFAULT_MODEL = 'eleven_flash_v2_5';

@@ -91,6 +91,8 @@ class Speech implements LineHandler, Speaker {
   #oddByte: number | null = null;
   #takeBack: () => void = () => {};
   #tries = 0;
+  /** In all tries. */
+  #givenChars = 0;
   #isOver = false;
 
   constructor(line: ServiceLine, order: SpeechOrder, group: SocketGroup) {
@@ -103,6 +105,10 @@ class Speech implements LineHandler, Speaker {
 
   get rest(): string {
     return this.#order.text.slice(this.#words.unsaidFrom);
+  }
+
+  given(): void {
+    this.#givenChars += this.rest.length;
   }
 
   over(takeBack: () => void): void {
@@ -190,7 +196,7 @@ class Speech implements LineHandler, Speaker {
     this.#isOver = true;
     const { model = DEFAULT_MODEL } = this.#line.settings as ElevenLabsSettings;
     // The provider counts what it was given, said or not.
-    this.#line.used(model, [{ unit: 'characters', quantity: this.#order.text.length, speculative: false }]);
+    this.#line.used(model, [{ unit: 'characters', quantity: this.#givenChars, speculative: false }]);
     return true;
   }
 }

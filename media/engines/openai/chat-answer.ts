@@ -9,6 +9,8 @@ import { faultOfError } from './chat-fault.ts';
 const MOST_TEXT_CHARS = 100_000;
 const MOST_TOOL_USES = 32;
 const MOST_ARGUMENTS_CHARS = 64 * 1024;
+/** More than any model reads. */
+const MOST_TOKENS = 100_000_000;
 
 interface Use {
   id: string;
@@ -44,8 +46,10 @@ export class ChatAnswer {
   /** The protocol's last word was said. */
   isDone = false;
   readonly #say: (chunk: ModelChunk) => void;
-  /** By their index, in the order in which they began. */
-  readonly #uses = new Map<number, Use>();
+  /** In the order in which they began. */
+  readonly #uses: Use[] = [];
+  /** The newest of each index. */
+  readonly #byIndex = new Map<number, Use>();
   #id = '';
 
   constructor(say: (chunk: ModelChunk) => void) {
@@ -97,13 +101,17 @@ export class ChatAnswer {
     // Some servers give no index: a part with a name begins a use.
     const { name, arguments: more } = functionOf(call);
     const isNew = typeof told !== 'number' && name !== '';
-    const index = typeof told === 'number' ? told : Math.max(0, this.#uses.size - (isNew ? 0 : 1));
-    let use = this.#uses.get(index);
-    if (use === undefined) {
-      if (this.#uses.size >= MOST_TOOL_USES)
+    const index = typeof told === 'number' ? told : Math.max(0, this.#uses.length - (isNew ? 0 : 1));
+    let use = this.#byIndex.get(index);
+    // Others give one index to all of their uses.
+    const isOther =
+      use !== undefined && name !== '' && typeof id === 'string' && id !== '' && use.id !== '' && id !== use.id;
+    if (use === undefined || isOther) {
+      if (this.#uses.length >= MOST_TOOL_USES)
         throw new AnswerFault('failed', `it uses more than ${MOST_TOOL_USES} tools`);
       use = { id: '', name: '', argumentsText: '' };
-      this.#uses.set(index, use);
+      this.#uses.push(use);
+      this.#byIndex.set(index, use);
     }
     if (typeof id === 'string' && use.id === '') use.id = id;
     if (use.name === '') use.name = name;
@@ -118,7 +126,7 @@ export class ChatAnswer {
     const stop = STOPS[finish] ?? 'end';
     const ids = new Set<string>();
     let told = 0;
-    for (const { id, name, argumentsText } of this.#uses.values()) {
+    for (const { id, name, argumentsText } of this.#uses) {
       // What was cut off is no use of a tool.
       if (name === '' || (stop === 'length' && !isJson(argumentsText))) continue;
       const useId = id === '' || ids.has(id) ? `call_${ids.size + 1}_${name}`.slice(0, 64) : id;
@@ -184,8 +192,9 @@ function isJson(text: string): boolean {
   }
 }
 
+/** Of tokens; what no request can have is not counted: it would use up what the call, or the connection, may. */
 function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MOST_TOKENS;
 }
 
 export function memberOf(value: unknown, key: string): unknown {

@@ -16,7 +16,7 @@ export function chatModelOf(portNow: () => MessagePort): OpenModel {
       };
       let line: ProviderLine | null = null;
       try {
-        line = lines.open(use, request, {
+        line = lines.request(use, request, {
           said: (chunk) => tell(chunk as ModelChunk),
           over: (fault, message) =>
             tell({

@@ -2,16 +2,14 @@
  * What a chat endpoint is asked (`POST {base}/chat/completions`): body and headers of one request, and how servers of
  * the protocol differ. Pure.
  */
+import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
 import type { ModelMessage, ModelRequest } from '../../contract/model.ts';
 
 /** Of `EngineUse.settings`; checked where the agent was imported. Absent: as the provider has it. */
-export interface ChatSettings {
+export interface ChatSettings extends EngineSettings<'think', 'openai'> {
   model: string;
   temperature?: number;
-  topP?: number;
-  reasoningEffort?: string;
-  serviceTier?: string;
 }
 
 /** Found out by asking: what a server says it does not know is left out, or called otherwise, from then on. */
@@ -62,19 +60,42 @@ export function chatBody(request: ModelRequest, settings: ChatSettings, form: Ch
 function messageOf(message: ModelMessage): Record<string, unknown> {
   switch (message.role) {
     case 'tool':
-      return { role: 'tool', tool_call_id: message.useId, content: message.text };
+      return { role: 'tool', tool_call_id: message.useId, content: wellFormed(message.text) };
     case 'assistant': {
       const { text, toolUses = [] } = message;
-      if (toolUses.length === 0) return { role: 'assistant', content: text };
+      const content = wellFormed(text);
+      if (toolUses.length === 0) return { role: 'assistant', content };
       const calls = toolUses.map(({ useId, name, argumentsText }) => ({
         id: useId,
         type: 'function',
-        function: { name, arguments: argumentsText },
+        function: { name: takenName(name), arguments: isObject(argumentsText) ? argumentsText : '{}' },
       }));
-      return { role: 'assistant', content: text === '' ? null : text, tool_calls: calls };
+      return { role: 'assistant', content: content === '' ? null : content, tool_calls: calls };
     }
     default:
-      return { role: message.role, content: message.text };
+      return { role: message.role, content: wellFormed(message.text) };
+  }
+}
+
+// What a model once wrote is a part of every request after it: one that the server refuses would lose the whole call.
+
+/** Half of a pair, where a text was cut within it: no UTF-8 can say it. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+/** Models invent names such as `functions.find`; servers take these characters, and 64 of them. */
+function takenName(name: string): string {
+  return name.replace(/[^\w-]/g, '_').slice(0, 64) || '_';
+}
+
+/** Several servers read the arguments, and refuse a request in which they are no object. */
+function isObject(argumentsText: string): boolean {
+  try {
+    const value: unknown = JSON.parse(argumentsText);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
   }
 }
 

@@ -47,6 +47,8 @@ class Asking implements LineHandler {
   readonly #forms: Map<string, ChatForm>;
   readonly #formKey: string;
   #form: ChatForm;
+  /** Forms in which it was asked. */
+  readonly #tried = new Set<string>();
   #answer = new ChatAnswer((chunk) => this.#say(chunk));
   #callOff = (): void => {};
   #cancelLimit = (): void => {};
@@ -75,7 +77,7 @@ class Asking implements LineHandler {
     if (!this.#isTaken) return;
     const { chars, usage } = this.#answer;
     const used = usage ?? {
-      inputTokens: Math.ceil(JSON.stringify(this.#request.messages).length / CHARS_A_TOKEN),
+      inputTokens: Math.ceil(promptChars(this.#request, this.#settings, this.#form) / CHARS_A_TOKEN),
       cachedInputTokens: 0,
       outputTokens: Math.ceil(chars / CHARS_A_TOKEN),
     };
@@ -84,6 +86,7 @@ class Asking implements LineHandler {
 
   #ask(): void {
     const { grant, pool } = this.#line;
+    this.#tried.add(JSON.stringify(this.#form));
     this.#callOff = this.#deps.streams.open(
       {
         url: chatUrl(grant.baseUrl),
@@ -170,8 +173,8 @@ class Asking implements LineHandler {
   #refused(status: number, body: string): void {
     if (this.#isOver) return;
     const form = status === 400 || status === 422 ? otherForm(this.#form, body) : null;
-    // A form that was tried is not tried again.
-    if (form !== null && JSON.stringify(form) !== JSON.stringify(this.#firstForm())) {
+    // A form that was tried is not tried again: some servers quote all that they were sent, whatever they refuse.
+    if (form !== null && !this.#tried.has(JSON.stringify(form))) {
       this.#callOff();
       this.#form = form;
       if (this.#forms.size >= MOST_FORMS) this.#forms.clear();
@@ -181,10 +184,6 @@ class Asking implements LineHandler {
     }
     this.#forms.delete(this.#formKey);
     this.#fail(...faultOfStatus(status, body));
-  }
-
-  #firstForm(): ChatForm {
-    return firstFormFor(this.#line.grant.baseUrl);
   }
 
   #broke({ kind, reason, isTimeout, isStale }: StreamFailure): void {
@@ -230,4 +229,10 @@ class Asking implements LineHandler {
     if (callsOff) this.#callOff();
     return true;
   }
+}
+
+/** Of all that the model reads: what was said, and the tools. */
+function promptChars(request: ModelRequest, settings: ChatSettings, form: ChatForm): number {
+  const { messages, tools = [] } = chatBody(request, settings, form);
+  return JSON.stringify(messages).length + JSON.stringify(tools).length;
 }

@@ -2,6 +2,7 @@
  * Speech of any server that speaks OpenAI's protocol (`POST …/audio/speech`, streamed as raw samples), in a provider
  * thread: one line and one request a text. Gives up in time; asks twice only where a kept connection had gone.
  */
+import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
 import type { ProviderFault } from '../../contract/model.ts';
 import type { StreamFailure } from '../../net/guarded-stream.ts';
@@ -11,12 +12,8 @@ import { faultOfStatus } from './chat-fault.ts';
 import { chatHeaders } from './chat-request.ts';
 
 /** Of the agent. */
-export interface OpenAiSpeechSettings {
+export interface OpenAiSpeechSettings extends EngineSettings<'speak', 'openai'> {
   model: string;
-  /** How to speak, of models that take it. */
-  instructions?: string;
-  /** 0.25 to 4. */
-  speed?: number;
 }
 
 const CONNECT_MS = 3_000;

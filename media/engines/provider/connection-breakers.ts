@@ -41,6 +41,11 @@ export class ConnectionBreakers {
     return `the connection failed ${MOST_FAILURES} times in a row, and is left alone for ${OPEN_MS / 1_000} s`;
   }
 
+  /** The call is over. */
+  forget(callUuid: string): void {
+    for (const { refused } of this.#pools.values()) refused.delete(callUuid);
+  }
+
   settled(pool: string, fared: Fared): void {
     const isFailure = verdictOf(fared);
     const guarded = this.#pools.get(pool);

@@ -4,6 +4,7 @@
  */
 import type { EarListener } from '../../contract/ear.ts';
 import type { EarOpening, EarOrder, EarReport, OpenProviderEar, ProviderEar } from './provider-ear.ts';
+import { withoutSecrets } from './provider-error.ts';
 import type { LineHandler, ProviderService, ServiceDeps, ServiceLine } from './provider-service.ts';
 
 /** A pipeline thread's successor is there before. */
@@ -58,6 +59,7 @@ class KeptEar implements EarListener {
   readonly #gone: () => void;
   #line: EarLine | null = null;
   #cancelWait: () => void = () => {};
+  #deaf: Error | null = null;
   #isClosed = false;
 
   constructor(line: ServiceLine, opening: EarOpening, open: OpenProviderEar, deps: ServiceDeps, gone: () => void) {
@@ -80,6 +82,8 @@ class KeptEar implements EarListener {
     const before = this.#line;
     this.#line = line;
     before?.line.end();
+    // Known before anybody listened, or before a successor did.
+    if (this.#deaf !== null) line.report({ type: 'deaf', message: this.#deaf.message });
   }
 
   left(): void {
@@ -104,7 +108,13 @@ class KeptEar implements EarListener {
   }
 
   failed(turn: number, error: Error): void {
-    this.#line?.report({ type: 'failed', turn, message: error.message });
+    const line = this.#line;
+    line?.report({ type: 'failed', turn, message: withoutSecrets(error.message, line.line.grant) });
+  }
+
+  deaf(error: Error): void {
+    this.#deaf = error;
+    this.#line?.report({ type: 'deaf', message: error.message });
   }
 }
 

@@ -12,6 +12,7 @@ import type { UsageLine } from '../../contract/usage.ts';
 import { ConnectionBreakers, type Fared } from './connection-breakers.ts';
 import { ConnectionUse } from './connection-limits.ts';
 import { GrantBook } from './grant-book.ts';
+import { withoutSecrets } from './provider-error.ts';
 import type { FromProvider, ToProvider } from './provider-messages.ts';
 import type { LineHandler, ProviderService, ServiceDeps, ServiceKind, ServiceLine } from './provider-service.ts';
 
@@ -48,6 +49,7 @@ export class ProviderDesk {
     else if (message.type === 'grant') this.#grants.give(message.callUuid, message.grants);
     else {
       this.#grants.revoke(message.callUuid);
+      this.#breakers.forget(message.callUuid);
       for (const line of this.#lines) {
         if (line.callUuid === message.callUuid) line.cut('no_connection', 'the call is over');
       }
@@ -206,7 +208,8 @@ class DeskLine implements ServiceLine {
 
   end(fault: ProviderFault | null = null, message = ''): void {
     if (!this.#finish({ fault })) return;
-    this.#port.postMessage({ type: 'over', line: this.#line, fault, message } satisfies FromProvider);
+    const safe = this.#grant === null ? message : withoutSecrets(message, this.#grant);
+    this.#port.postMessage({ type: 'over', line: this.#line, fault, message: safe } satisfies FromProvider);
   }
 
   used(model: string, usage: readonly Pick<UsageLine, 'unit' | 'quantity' | 'speculative'>[]): void {

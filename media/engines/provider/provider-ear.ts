@@ -29,7 +29,9 @@ export type EarOrder =
 export type EarReport =
   | { type: 'words'; words: EarWords }
   | { type: 'speech'; onsetMs: number }
-  | { type: 'failed'; turn: number; message: string };
+  | { type: 'failed'; turn: number; message: string }
+  /** Nothing will be heard any more. */
+  | { type: 'deaf'; message: string };
 
 export interface ProviderEarWish extends Pick<EarOpening, 'codec' | 'rateHz'> {
   grant: ConnectionGrant;

@@ -2,6 +2,7 @@
  * Why a provider did not do what it was asked for, in the classes by which others decide what to do about it. Made of
  * what the network and the provider said; no message of it holds a credential.
  */
+import type { ConnectionGrant } from '../../contract/grant.ts';
 import type { ProviderFault } from '../../contract/model.ts';
 import type { SocketEnd } from '../../net/guarded-socket.ts';
 
@@ -16,6 +17,14 @@ export class ProviderError extends Error {
     this.fault = fault;
     this.retryAfterMs = retryAfterMs;
   }
+}
+
+/** What a provider said, for others to read: some repeat the key that they refuse. */
+export function withoutSecrets(text: string, { credentials }: Pick<ConnectionGrant, 'credentials'>): string {
+  return Object.values(credentials).reduce(
+    (safe, secret) => (secret === '' ? safe : safe.replaceAll(secret, '…')),
+    text,
+  );
 }
 
 /** Longer than any call waits. */

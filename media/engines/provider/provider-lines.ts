@@ -1,9 +1,10 @@
 /**
  * The pipeline's end of lines to the provider threads. An engine that uses a connection makes one `ProviderLines` with
  * the way to the port of now, and opens a line for each use. When the thread dies its lines are over with `failed`, and
- * new ones go to its successor.
+ * new ones go to its successor; a request of which nothing had come waits for it.
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
+import { type Clock, systemClock } from '../../contract/clock.ts';
 import type { CallUse } from '../../contract/engine-kinds.ts';
 import type { ProviderFault } from '../../contract/model.ts';
 import type { FromProvider, ToProvider } from './provider-messages.ts';
@@ -24,12 +25,51 @@ export interface ProviderLine {
 export class ProviderLines {
   readonly #portNow: () => MessagePort;
   readonly #service: string;
+  readonly #clock: Clock;
   #client: PortClient | null = null;
 
   /** `service`: by its name in `services.ts`. */
-  constructor(portNow: () => MessagePort, service: string) {
+  constructor(portNow: () => MessagePort, service: string, clock: Clock = systemClock) {
     this.#portNow = portNow;
     this.#service = service;
+    this.#clock = clock;
+  }
+
+  /** As `open`, for one request: where the thread dies before a word of the answer, its successor is asked. */
+  request(use: CallUse, body: unknown, listener: LineListener): ProviderLine {
+    let line: ProviderLine;
+    let hasSpoken = false;
+    let untilMs = Number.NaN;
+    let cancel = (): void => {};
+    const ask = (): void => {
+      line = this.open(use, body, {
+        said: (said) => {
+          hasSpoken = true;
+          listener.said(said);
+        },
+        over: (fault, message) => {
+          const nowMs = this.#clock.nowMs();
+          if (Number.isNaN(untilMs)) untilMs = nowMs + SUCCESSOR_WITHIN_MS;
+          if (message !== GONE || hasSpoken || nowMs >= untilMs) listener.over(fault, message);
+          else cancel = this.#clock.after(ASKED_AGAIN_AFTER_MS, again);
+        },
+      });
+    };
+    const again = (): void => {
+      try {
+        ask();
+      } catch (error) {
+        listener.over('failed', (error as Error).message);
+      }
+    };
+    ask();
+    return {
+      say: (said, transfer) => line.say(said, transfer),
+      close: () => {
+        cancel();
+        line.close();
+      },
+    };
   }
 
   /** `body`: the service's own opening. Throws where there are no provider threads. */
@@ -39,6 +79,10 @@ export class ProviderLines {
     return this.#client.open(this.#service, use, body, listener);
   }
 }
+
+/** From a thread's death until its successor serves: some 0.5 s, more where the machine is busy. */
+const SUCCESSOR_WITHIN_MS = 2_500;
+const ASKED_AGAIN_AFTER_MS = 100;
 
 /** All engines of a thread share its port. */
 const clients = new WeakMap<MessagePort, PortClient>();

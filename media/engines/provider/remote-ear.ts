@@ -1,11 +1,12 @@
 /**
  * The ear of a call whose engine works in a provider thread, over a line: sound goes over in batches, in the form in
  * which it came; orders behind the sound before them. When the line is over the turn that is under way fails, and the
- * next turn is heard over another, by the thread's successor. Pipeline side.
+ * next turn is heard over another, by the thread's successor; one that is refused is told as deafness. Pipeline side.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { CallEar, EarCodec, EarHints, EarListener, EarTraits } from '../../contract/ear.ts';
 import type { CallUse, OpenEar } from '../../contract/engine-kinds.ts';
+import type { ProviderFault } from '../../contract/model.ts';
 import type { EarOpening, EarOrder, EarReport } from './provider-ear.ts';
 import { type ProviderLine, ProviderLines } from './provider-lines.ts';
 
@@ -121,7 +122,7 @@ class RemoteEar implements CallEar {
     try {
       const line = this.#lines.open(this.#use, opening, {
         said: (body) => this.#said(body as EarReport),
-        over: (_fault, message) => this.#over(message),
+        over: (fault, message) => this.#over(fault, message),
       });
       this.#line = line;
       if (this.#hints !== null) line.say({ type: 'hint', hints: this.#hints } satisfies EarOrder);
@@ -138,14 +139,18 @@ class RemoteEar implements CallEar {
       if (words.final) this.#turn = null;
       this.#listener.words(words);
     } else if (report.type === 'speech') this.#listener.speechBegan?.(report.onsetMs);
+    else if (report.type === 'deaf') this.#listener.deaf?.(new Error(report.message));
     else this.#fail(report.turn, report.message);
   }
 
-  #over(message: string): void {
+  #over(fault: ProviderFault | null, message: string): void {
     this.#line = null;
     this.#filledBytes = 0;
     this.#lost = message === '' ? 'the provider thread ended' : message;
     if (this.#turn !== null) this.#fail(this.#turn, this.#lost);
+    // Asked again it would be refused again.
+    const isLasting = fault === 'refused' || fault === 'no_connection';
+    if (isLasting && !this.#isClosed) this.#listener.deaf?.(new Error(this.#lost));
   }
 
   #fail(turn: number, message: string): void {

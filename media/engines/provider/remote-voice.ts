@@ -47,7 +47,7 @@ function synthesize(
     const abort = (): void => settle(abortError());
     const order: SpeechOrder = { text: speakable(text), voice, takesMulaw };
     try {
-      line = lines.open(use, order, {
+      line = lines.request(use, order, {
         said(body) {
           try {
             onChunk(chunkOf(body as SpeechReport, text));

@@ -59,6 +59,8 @@ const LONGEST_SAYS_NOTHING_MS = 16_000;
 const WATCH_EVERY_MS = 250;
 /** No sound for so long: it does not flow. */
 const FLOWS_MS = 500;
+/** For an answer that it owes, one is given up once in so long. */
+const FOUND_DEAD_EVERY_MS = 20_000;
 const DIAL_AFTER_MS = [0, 250, 1_000, 2_000, 4_000];
 /** After a refusal that says not how long. */
 const THROTTLED_MS = 1_000;
@@ -94,6 +96,7 @@ export class SoundSocket {
   #lastSaidAtMs = 0;
   #expectsSince: number | null = null;
   #saysNothingMs = SAYS_NOTHING_MS;
+  #notDeadBeforeMs = Number.NEGATIVE_INFINITY;
   #pingedAtMs = 0;
   #awaitsPong = false;
   #garbage = 0;
@@ -167,6 +170,19 @@ export class SoundSocket {
     if (this.#isClosed || this.#socket === null) return;
     this.#socket.terminate();
     this.#lose(error);
+  }
+
+  /**
+   * It owes an answer. True: it has said nothing since then (clock time), so long that it is dead; another is dialled.
+   * Seldom, for who is slow only becomes slower by being sent all of it again.
+   */
+  isDeadSince(sinceMs: number): boolean {
+    const nowMs = this.#deps.clock.nowMs();
+    const silentForMs = nowMs - Math.max(sinceMs, this.#lastSaidAtMs);
+    if (!this.#isOpen || silentForMs < this.#saysNothingMs || nowMs < this.#notDeadBeforeMs) return false;
+    this.#notDeadBeforeMs = nowMs + FOUND_DEAD_EVERY_MS;
+    this.#suspect(silentForMs);
+    return true;
   }
 
   close(): void {
@@ -335,10 +351,8 @@ export class SoundSocket {
     this.#cancelWatch = this.#deps.clock.after(WATCH_EVERY_MS, () => {
       const nowMs = this.#deps.clock.nowMs();
       const silentFor = this.#silentForMs(nowMs);
-      if (silentFor >= this.#saysNothingMs) {
-        this.#saysNothingMs = Math.min(this.#saysNothingMs * 2, LONGEST_SAYS_NOTHING_MS);
-        this.distrust(this.#timeout(`said nothing for ${Math.round(silentFor)} ms while somebody spoke`));
-      } else if (this.#awaitsPong && nowMs - this.#pingedAtMs >= PONG_WITHIN_MS) {
+      if (silentFor >= this.#saysNothingMs) this.#suspect(silentFor);
+      else if (this.#awaitsPong && nowMs - this.#pingedAtMs >= PONG_WITHIN_MS) {
         this.distrust(this.#timeout(`gave no sign of life for ${PONG_WITHIN_MS} ms`));
       } else {
         this.#ping(nowMs);
@@ -346,6 +360,11 @@ export class SoundSocket {
         this.#watch();
       }
     });
+  }
+
+  #suspect(silentForMs: number): void {
+    this.#saysNothingMs = Math.min(this.#saysNothingMs * 2, LONGEST_SAYS_NOTHING_MS);
+    this.distrust(this.#timeout(`said nothing for ${Math.round(silentForMs)} ms while somebody spoke`));
   }
 
   #silentForMs(nowMs: number): number {

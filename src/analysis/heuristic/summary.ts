@@ -17,7 +17,7 @@ export function summarise(story: CallStory, telling: readonly Turn[]): string {
   const sentences = [opening(story, spoken.length > 0)];
   if (key !== undefined) sentences.push(keyExchange(story, key));
   const others = spoken.filter((turn) => turn !== key && (turn.intent !== undefined || turn.kind === 'unclear'));
-  const unclear = unclearClause(story.turns);
+  const unclear = unclearClause(story);
   const more = [...(others.length > 0 ? [otherWords(others)] : []), ...(unclear === null ? [] : [unclear])];
   if (more.length > 0) sentences.push(`${capital(more.join('; '))}.`);
   sentences.push(ending(story));
@@ -67,6 +67,9 @@ const ENDS: Readonly<Record<string, string>> = {
   api_hangup: 'the call was ended through the API',
   operator_hangup: 'an operator ended the call',
   call_transferred: 'the call was transferred',
+  stt_error: 'the call ended because speech could not be recognised any more',
+  llm_error: 'the call ended because no language model answered',
+  tts_error: 'the call ended because the agent lost its voice',
 };
 
 function ending(story: CallStory): string {

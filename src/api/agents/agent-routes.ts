@@ -10,11 +10,11 @@ import {
   activateAgentVersion,
   changeAgent,
   deleteAgent,
+  type ImportedAgent,
   importAgent,
   listAgentsOf,
   listAgentVersions,
   readAgent,
-  type StoredAgent,
 } from '../../agents/stored-agents.ts';
 import { setAgentLine } from '../../suppressions/calling-policy.ts';
 import { changedBy, type Guard } from '../guard.ts';
@@ -51,8 +51,8 @@ export function registerAgents(app: FastifyInstance, guard: Guard, deps: CreateO
   const route = routesOn(app, guard);
   const { database } = deps;
   const one = `${AGENTS_PATH}/:agentId`;
-  const stored = ({ lineId: _lineId, ...agent }: StoredAgent) => ({ success: true, agent });
-  const created = (agent: StoredAgent) => ({ status: 201, body: stored(agent), headers: { etag: agentTag(agent) } });
+  const stored = ({ lineId: _lineId, warnings, ...agent }: ImportedAgent) => ({ success: true, agent, warnings });
+  const created = (agent: ImportedAgent) => ({ status: 201, body: stored(agent), headers: { etag: agentTag(agent) } });
 
   route({
     method: 'get',
@@ -83,7 +83,7 @@ export function registerAgents(app: FastifyInstance, guard: Guard, deps: CreateO
     answers: { 201: json('The agent, version 1.', storedAgentAnswer, VERSION) },
     errors: ['invalid_agent', 'setting_refused', 'already_exists'],
     handler: (request, reply) =>
-      createOnce<StoredAgent>(deps, request, reply, {
+      createOnce<ImportedAgent>(deps, request, reply, {
         run: (once) =>
           refusing(
             'agent_not_found',
@@ -197,7 +197,7 @@ export function registerAgents(app: FastifyInstance, guard: Guard, deps: CreateO
     errors: ['agent_not_found', 'invalid_agent', 'setting_refused', 'already_exists'],
     handler(request, reply) {
       const ifVersion = versionOfMatch(request);
-      return createOnce<StoredAgent>(deps, request, reply, {
+      return createOnce<ImportedAgent>(deps, request, reply, {
         run: (once) =>
           refusing(
             'agent_not_found',

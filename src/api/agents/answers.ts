@@ -12,7 +12,17 @@ const summary = {
 const agent = z.strictObject(summary).meta({ id: 'Agent' });
 
 export const agentsAnswer = wholeList(agent).meta({ id: 'Agents' });
-export const storedAgentAnswer = z.strictObject({ success: z.literal(true), agent }).meta({ id: 'StoredAgent' });
+export const storedAgentAnswer = z
+  .strictObject({
+    success: z.literal(true),
+    agent,
+    warnings: z
+      .array(
+        z.strictObject({ path: z.string().describe('As in `tools[0].headers.authorization`'), problem: z.string() }),
+      )
+      .describe('What was stored all the same, and likely does not do what it was meant to'),
+  })
+  .meta({ id: 'StoredAgent' });
 export const deletedAgentAnswer = z
   .strictObject({ success: z.literal(true), agentId: uuid })
   .meta({ id: 'DeletedAgent' });

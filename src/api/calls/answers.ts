@@ -120,6 +120,9 @@ const cost = z
         speculative: z
           .number()
           .describe('Of `quantity`, what was thrown away because the caller went on; it costs too'),
+        isEstimate: z
+          .boolean()
+          .describe('Some of it is estimated: of a request that was taken back no provider says what it counted'),
         amount: z.number().nullable().describe('Null: it has no price'),
       }),
     ),

@@ -48,5 +48,21 @@ export const providersAnswer = wholeList(
     credentials: z.array(z.strictObject({ ...declared.shape, required: z.boolean() })),
     settings: z.array(z.strictObject({ ...declared.shape, type: z.enum(['boolean', 'text']) })),
     limits: z.array(z.enum(['concurrent', 'requestsPerMinute', 'tokensPerMinute'])),
+    engines: z
+      .array(
+        z.strictObject({
+          name: z.string().describe("An agent's `engine`"),
+          can: z.enum(['listen', 'think', 'speak']),
+          settings: z.array(
+            z.strictObject({
+              ...declared.shape,
+              type: z.enum(['boolean', 'text', 'number']),
+              least: z.number().optional(),
+              most: z.number().optional(),
+            }),
+          ),
+        }),
+      )
+      .describe("By which agents use such a connection, each with what an agent's `settings` may have"),
   }),
 ).meta({ id: 'Providers' });

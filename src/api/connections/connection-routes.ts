@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { PROVIDER_NAMES, providerDeclaration } from '../../../media/contract/providers.ts';
+import { type EngineDeclaration, engineDeclaration, engineNames } from '../../../media/contract/engine-list.ts';
+import { PROVIDER_NAMES, type ProviderAbility, providerDeclaration } from '../../../media/contract/providers.ts';
 import type { AddressCheck } from '../../../media/net/target-check.ts';
 import type { Connection } from '../../connections/connection-rows.ts';
 import { type TrialDeps, tryConnection } from '../../connections/provider-trial.ts';
@@ -75,17 +76,30 @@ const parts = {
 
 const nameText = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 small letters, digits, - and _');
 export const connectionParams = z.object({ connectionName: z.string().min(1).max(63) });
+/** Undefined: the usual words. */
+const wayToCredentials = ({ code, keys = [] }: { code?: string; keys?: readonly string[] }): string | undefined => {
+  const names = new Set(known.flatMap(({ credentials }) => credentials));
+  const misplaced = keys.filter((key) => names.has(key));
+  if (code !== 'unrecognized_keys' || misplaced.length === 0) return undefined;
+  const right = misplaced.map((key) => `credentials.${key}`).join(', ');
+  return `holds what is unknown here: ${keys.join(', ')}; a credential stands in \`credentials\`: ${right}`;
+};
 export const newConnectionBody = z
-  .strictObject({
-    name: nameText.meta({ description: 'By which agents name it' }),
-    provider: z.enum(PROVIDER_NAMES),
-    ...parts,
-  })
+  .strictObject(
+    {
+      name: nameText.meta({ description: 'By which agents name it' }),
+      provider: z.enum(PROVIDER_NAMES),
+      ...parts,
+    },
+    { error: (issue) => wayToCredentials(issue as { code?: string; keys?: string[] }) },
+  )
   .meta({ id: 'NewConnection' });
-export const connectionChangeBody = z.strictObject(parts).meta({
-  id: 'ConnectionChange',
-  description: 'What is absent stays. Another host wants its credentials anew: what is stored is not sent to it.',
-});
+export const connectionChangeBody = z
+  .strictObject(parts, { error: (issue) => wayToCredentials(issue as { code?: string; keys?: string[] }) })
+  .meta({
+    id: 'ConnectionChange',
+    description: 'What is absent stays. Another host wants its credentials anew: what is stored is not sent to it.',
+  });
 export const connectionTestBody = z
   .strictObject({
     model: z
@@ -114,7 +128,8 @@ export function registerConnections(app: FastifyInstance, guard: Guard, deps: Co
     id: 'listProviders',
     tag: 'Settings',
     summary: 'The providers that connections can be made to',
-    description: 'With what each can do, and the credentials, settings and limits that it knows.',
+    description:
+      'With what each can do, the credentials, settings and limits that it knows, and the engines by which agents use it.',
     scope: 'settings:read',
     answers: { 200: json('All of them.', providersAnswer) },
     handler: () => ({ data: PROVIDER_NAMES.map(providerView), nextCursor: null }),
@@ -293,5 +308,22 @@ function providerView(provider: (typeof PROVIDER_NAMES)[number]): object {
     credentials: credentials.map(({ name, about, required }) => ({ name, about, required })),
     settings,
     limits,
+    engines: can.flatMap((ability) => enginesOf(provider, ability)),
   };
+}
+
+function enginesOf(provider: (typeof PROVIDER_NAMES)[number], ability: ProviderAbility): object[] {
+  return engineNames(ability).flatMap((name) => {
+    const declared = engineDeclaration(ability, name);
+    return declared?.provider === provider ? [{ name, can: ability, settings: settingsOf(declared) }] : [];
+  });
+}
+
+function settingsOf({ settings }: EngineDeclaration): object[] {
+  return Object.entries(settings).map(([name, setting]) => ({
+    name,
+    type: setting.type,
+    about: setting.about,
+    ...(setting.type === 'number' ? { least: setting.least, most: setting.most } : {}),
+  }));
 }

@@ -23,11 +23,13 @@ export async function startConversations(options: {
   lines: readonly (readonly string[])[];
   atOnce: number;
   settings?: Record<string, string>;
+  /** Of control alone. */
+  controlEnv?: Record<string, string>;
   keys?: { key: string; backupKey: string };
   /** Takes what the processes of the service write. */
   output?: (text: string) => void;
 }): Promise<Conversations> {
-  const { lines, atOnce, settings = {}, keys, output = () => {} } = options;
+  const { lines, atOnce, settings = {}, controlEnv = {}, keys, output = () => {} } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-cascade-faults-'));
   const tool = await startMoodyTool();
   const providers = await providersOfConversation(keys);
@@ -44,6 +46,7 @@ export async function startConversations(options: {
       connections: connectionsTo(providers),
       environment: { MODEL_ALLOW_CIDRS: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: providers.caFile },
       settings,
+      controlEnv,
       concurrentCalls: atOnce + 5,
       callsPerSecond: 20,
       volatileDatabase: true,

@@ -54,7 +54,8 @@ export async function runDeath(
     callUuids.map((callUuid) => client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null, ENDS_WITHIN_MS)),
   );
   const told = (await providers.journal('openai')).entries.flatMap(({ type, messages }) =>
-    type === 'answered' ? [JSON.stringify(messages).toLowerCase()] : [],
+    // A line that was heard as two turns is in lines of its own.
+    type === 'answered' ? [JSON.stringify(messages).toLowerCase().replaceAll('\\n', ' ')] : [],
   );
   const last = told.slice(-3 * calls);
   const report: DeathReport = { victim, calls, lost: [], forgotten: [], repeated: [], recoveries: {} };

@@ -80,9 +80,9 @@ async function strikeTurns(): Promise<boolean> {
   const longest = calls.map(longestOf);
   const row = (name: string, of: readonly number[]): void =>
     console.log(
-      `${name.padEnd(28)}${String(of.length).padStart(5)}${[0.5, 0.99, 1].map((part) => ms(percentile(of, part))).join('')}`,
+      `${name.padEnd(28)}${String(of.length).padStart(5)}${[0.5, 0.95, 0.99, 1].map((part) => ms(percentile(of, part))).join('')}`,
     );
-  console.log('\nsilence that the agent owed, ms       n   p50   p99   max');
+  console.log('\nsilence that the agent owed, ms       n   p50   p95   p99   max');
   row('the longest of each call', longest);
   row(
     'each turn',

@@ -30,9 +30,8 @@ describe('a fault is named by its path', () => {
   test.each<[Spoil, string]>([
     [(agent) => (agent.schema = 2), 'schema: must be 1, the version of this shape'],
     [(agent) => (agent.think = []), 'think: must hold at least one model'],
-    [(agent) => delete agent.think[0].connection, 'think[0].connection: '],
+    [(agent) => delete agent.think[0].connection, 'think[0].connection: is missing'],
     [(agent) => (agent.think[1] = { ...agent.think[0] }), "think[1]: asks 'gpt-5-mini' of 'openai' a second time"],
-    [(agent) => delete agent.think[1].price, 'think[1].price: is missing, and limits.costUsd needs it'],
     [(agent) => (agent.think[0].temperature = 3), 'think[0].temperature: must be at most 2'],
     [(agent) => delete agent.listen.connection, "listen.connection: is missing; 'deepgram' is used by a connection"],
     [(agent) => (agent.speak[1].connection = 'x'), 'speak[1].connection: means nothing to the local engine'],
@@ -53,6 +52,31 @@ describe('a fault is named by its path', () => {
     ],
     [(agent) => (agent.idle.endAfterMs = 8_000), 'idle.endAfterMs: must be more than idle.promptAfterMs (8000)'],
     [(agent) => (agent.patience = { minMs: 900, maxMs: 500 }), 'patience.maxMs: must be at least patience.minMs (900)'],
+    [
+      (agent) => (agent.listen.engine = 'whisper'),
+      "listen.engine: 'whisper' is no engine that can listen; there are local, deepgram, deepgram-flux",
+    ],
+    [(agent) => (agent.speak[0].engine = 'polly'), "speak[0].engine: 'polly' is no engine that can speak; there are"],
+    [(agent) => (agent.think[0].engine = 'x'), "think[0].engine: 'x' is no engine that can think; there are openai"],
+    [
+      (agent) => (agent.speak[1].voice = 'anna'),
+      "speak[1].voice: 'anna' is no voice of 'local'; use one of slt, rms, awb, kal16",
+    ],
+    [
+      (agent) => (agent.speak[0].settings = { stabilty: 0.5 }),
+      "speak[0].settings.stabilty: is no setting of 'elevenlabs'; it has stability, similarityBoost, style, speed",
+    ],
+    [(agent) => (agent.speak[0].settings = { speed: 2 }), 'speak[0].settings.speed: must be a number from 0.7 to 1.2'],
+    [(agent) => (agent.listen.settings = { numerals: 'yes' }), 'listen.settings.numerals: must be true or false'],
+    [(agent) => (agent.think[0].settings = { topP: 3 }), 'think[0].settings.topP: must be a number from 0 to 1'],
+    [
+      (agent) => {
+        agent.language = 'de';
+        agent.speak.pop();
+        agent.listen = { engine: 'deepgram-flux', connection: 'deepgram', model: 'flux-general-en' };
+      },
+      "listen.model: 'flux-general-en' knows English only, and the language is de",
+    ],
     [(agent) => (agent.analysis = { data: { type: 'array' } }), 'analysis.data'],
     [(agent) => (agent.steps = []), 'steps: is no field of an agent'],
     [(agent) => delete agent.kind, 'kind: must be "scripted", "cascade" or "tone"'],
@@ -61,6 +85,20 @@ describe('a fault is named by its path', () => {
     expect(faults.some((fault) => fault.startsWith(line))).toBe(true);
     expect(faults.length).toBeLessThanOrEqual(2);
   });
+});
+
+it('warns of what is stored all the same', () => {
+  const agent = sound();
+  agent.script += ' They ordered {{ tool.lookup_order.result | nothing }}.';
+  agent.tools![0]!.parameters = { type: 'object', properties: { order: { type: 'string' } }, required: ['ordr'] };
+  agent.listen = { engine: 'deepgram-flux', connection: 'deepgram', model: 'flux-general-en' };
+  agent.otherLanguages = ['es'];
+  const check = checkAgent(agent, lexicon);
+  expect(check.ok ? faultLines(check.warnings) : check.faults).toEqual([
+    expect.stringMatching(/^script: '\{\{ tool\.lookup_order\.result \| nothing \}\}' gets no value/),
+    expect.stringMatching(/^listen\.model: 'flux-general-en' hears none of otherLanguages/),
+    expect.stringMatching(/^tools\[0\]\.parameters\.required\[0\]: 'ordr' is none of the schema's properties/),
+  ]);
 });
 
 it('without a kind, what thinks is judged as one that converses', () => {

@@ -103,7 +103,7 @@ describe('an agent with faults of every kind', () => {
 
 describe('the check of an agent', () => {
   it('lets a sound script, a tone agent and the demo agent through', () => {
-    expect(checkAgent(soundAgent(), lexicon)).toEqual({ ok: true, definition: soundAgent() });
+    expect(checkAgent(soundAgent(), lexicon)).toEqual({ ok: true, definition: soundAgent(), warnings: [] });
     expect(checkAgent({ kind: 'tone', name: 'T', direction: 'any', toneHz: 440 }, lexicon).ok).toBe(true);
     const demo = JSON.parse(readFileSync(new URL('../../../bench/demo/agent.json', import.meta.url), 'utf8'));
     const check = checkAgent(demo, lexicon);
@@ -114,7 +114,7 @@ describe('the check of an agent', () => {
   const rows: [string, (agent: any) => void, RegExp][] = [
     ['a kind that is unknown', (a) => (a.kind = 'robot'), /^kind: must be "scripted", "cascade" or "tone"$/],
     ['a misspelt field', (a) => (a.steps[1].gotoo = 'bye'), /^steps\[1\]\.gotoo: is no field of an agent/],
-    ['a missing field', (a) => delete a.fallback.goto, /^fallback\.goto: expected string/],
+    ['a missing field', (a) => delete a.fallback.goto, /^fallback\.goto: is missing/],
     [
       'a wrong type',
       (a) => (a.steps[0].replies[1].phrases = 'x'),

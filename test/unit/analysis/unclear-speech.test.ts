@@ -44,6 +44,16 @@ describe('a caller who said what the script did not expect', () => {
     expect(summary).toMatch(/The agent ended the call\.$|The caller hung up\.$/);
   });
 
+  it('of an agent without a script is told of as what was not understood, or as the fault of the recogniser', () => {
+    const free = { ...FREE, hasScript: false };
+    expect(readByHeuristic(free).findings.summary).toContain('The caller said things that were not understood (at');
+    const turns = [...turnsOf([GREETING, QUESTION]), unclearTurn(3, 12_400)];
+    const call = sampleCall({ warnings: [{ code: 'stt_error', key: 'ears', count: 3 }], endedReason: 'stt_error' });
+    const { summary } = readByHeuristic(storyOf(call, turns, DEMO_AGENT, null)).findings;
+    expect(summary).toContain('could not be recognised, because the recogniser failed (at 0:12).');
+    expect(summary).toMatch(/ended because speech could not be recognised any more\.$/);
+  });
+
   it('is told of after what a model says, however long that is', () => {
     const answer = { summary: `${'Dana comes. '.repeat(4)}${'x'.repeat(1_000)}`, intent: 'confirmed' };
     const reading = readAnswer(JSON.stringify(answer), MIXED, readByHeuristic(MIXED).findings, 'm-1');

@@ -166,10 +166,26 @@ describe('connections', () => {
     }
   });
 
+  it('say where a key belongs that stands beside them', async () => {
+    const body = { name: 'beside', provider: 'deepgram', apiKey: 'canary' };
+    const refused = await ask('POST', '/connections', body);
+    expect(refused.statusCode).toBe(400);
+    expect(JSON.stringify(refused.json().details)).toContain('credentials.apiKey');
+    expect(refused.body).not.toContain('canary');
+  });
+
   it('are made to providers that are listed, each with what it can do', async () => {
     const { data } = (await ask('GET', '/providers')).json();
     expect(data.map(({ provider }: { provider: string }) => provider)).toEqual(PROVIDER_NAMES);
     expect(data[0]).toMatchObject({ can: ['listen'], credentials: [{ name: 'apiKey', required: true }] });
+    const engines = data.flatMap((one: { engines: { name: string; can: string }[] }) => one.engines);
+    expect(engines.map(({ name, can }: { name: string; can: string }) => `${can} ${name}`)).toEqual([
+      'listen deepgram',
+      'listen deepgram-flux',
+      'think openai',
+      'speak openai',
+      'speak elevenlabs',
+    ]);
   });
 
   it('want a key that may set them: one that reads cannot even try one', async () => {

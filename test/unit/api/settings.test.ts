@@ -150,7 +150,10 @@ describe('keys', () => {
 
 describe('agents', () => {
   it('are made, changed by version, brought back to an old one, and deleted; a live call keeps its version', async () => {
+    const long = await ask('POST', '/agents', { definition: { ...DEFINITION, name: 'x'.repeat(100_000) } });
+    expect([long.statusCode, long.json().details[0].issue]).toEqual([413, 'The request may have at most 65536 bytes.']);
     const made = await ask('POST', '/agents', { definition: DEFINITION });
+    expect(made.json().warnings).toEqual([]);
     expect([made.statusCode, made.headers['etag']]).toEqual([201, '"1"']);
     const { id } = made.json().agent;
     expect((await api.call({ agentId: id })).statusCode).toBe(200);

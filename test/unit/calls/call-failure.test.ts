@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { failureOf } from '../../../src/calls/call-failure.ts';
+import type { AgentDefinition } from '../../../media/contract/agent-definition.ts';
+import { engineAtFault, failureOf } from '../../../src/calls/call-failure.ts';
 
 const AT = new Date(1_763_686_800_000);
 const FAILED = { status: 'failed', carrier: 'plivo', error: null, ringingAt: null, answeredAt: null } as const;
@@ -26,4 +27,20 @@ test('whose fault it was is said by the name of the carrier, or of the engine th
     'flite',
     null,
   ]);
+});
+
+test('and of an agent that converses by that of its provider', () => {
+  const agent = {
+    kind: 'cascade',
+    listen: { engine: 'deepgram' },
+    think: [{ connection: 'brain', model: 'm' }],
+    speak: [
+      { engine: 'elevenlabs', voice: 'v' },
+      { engine: 'local', voice: 'slt' },
+    ],
+  } as unknown as AgentDefinition;
+  const reasons = ['stt_error', 'llm_error', 'tts_error', 'internal_error'] as const;
+  expect(reasons.map((reason) => engineAtFault(reason, agent))).toEqual(['deepgram', 'openai', 'elevenlabs', null]);
+  const error = { code: 'tts_error', message: 'refused', provider: 'elevenlabs' };
+  expect(failureOf({ ...FAILED, endedReason: 'tts_error', error })?.provider).toBe('elevenlabs');
 });

@@ -57,6 +57,26 @@ describe('parley call', () => {
     expect((await parley('call', 'list', 'nobody')).code).toBe(1);
   });
 
+  it('shows what went wrong in a call, and what it took', async () => {
+    const callUuid = await api.insertCall(api.acme, {
+      ...DONE,
+      status: 'failed',
+      ended_reason: 'tts_error',
+      error: JSON.stringify({ code: 'tts_error', message: 'it answered 401', provider: 'elevenlabs' }),
+      warnings: JSON.stringify([{ code: 'tts_error', key: 'voice', count: 2 }, 'llm_lost']),
+      latency: JSON.stringify({ mouthToEarMs: { p50: 800, p95: 1_200, count: 7 } }),
+    });
+    const { out } = await parley('call', 'show', 'acme', callUuid);
+    expect(out).toContain('error     tts_error (elevenlabs): it answered 401');
+    expect(out).toContain('warning   tts_error (voice), 2 times\nwarning   llm_lost\n');
+    expect(out).toContain('latency   mouth to ear 800 ms (p50), 1200 ms (p95) of 7 replies');
+    expect(JSON.parse((await parley('--json', 'call', 'show', 'acme', callUuid)).out)).toMatchObject({
+      error: { provider: 'elevenlabs' },
+      cost: null,
+      recovery: [],
+    });
+  });
+
   it('shows a call with its transcript and, unlike the API, where its recording lies', async () => {
     const callUuid = await api.insertCall(api.acme, {
       ...DONE,

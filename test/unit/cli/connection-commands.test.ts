@@ -53,7 +53,7 @@ describe('parley connection', () => {
     expect((await parley('connection list acme')).out).toMatch(/brain +openai_compatible +1 +http:\S+ +yes +4 at once/);
 
     expect((await parley('connection test acme brain --model emulated-1')).out).toMatch(
-      /^Version 1 serves, in \d+ ms\. It has 1 models: emulated-1\.\n$/,
+      /^Version 1 serves, in \d+ ms\. It has 1 models: emulated-1\.\nAsked from this command line, .*brain\/test with a key of 'acme'\.\n$/,
     );
     const unknown = await parley('connection test acme brain --model gpt-9');
     expect([unknown.code, unknown.out]).toEqual([1, expect.stringContaining('(model_unknown)')]);
@@ -84,6 +84,9 @@ describe('parley connection', () => {
     const given = await parley('connection add acme ear --provider deepgram --api-key sk-canary-in-the-open');
     expect([given.code, given.err]).toEqual([1, expect.stringContaining('process list')]);
     expect(given.err).not.toContain('sk-canary-in-the-open');
+    const short = await parley('connection add acme ear --provider deepgram --key sk-canary-in-the-open');
+    expect([short.code, short.err]).toEqual([1, expect.stringContaining('--key-file')]);
+    expect(short.err).not.toContain('sk-canary-in-the-open');
     await parley('connection remove acme voice');
   });
 

@@ -107,6 +107,13 @@ describe('parley quickstart', () => {
       );
     });
 
+    it('names the variable of an address that is refused, and that the service needs the setting too', async () => {
+      const { MODEL_ALLOW_CIDRS: _none, ...servers } = SERVERS;
+      const keys = { DEEPGRAM_API_KEY: 'canary-1', OPENAI_API_KEY: 'canary-2' };
+      const { err } = await runWith({ ...keys, ...servers }, 'shut', '--agent', 'cascade');
+      expect(err).toContain('DEEPGRAM_BASE_URL (http://127.0.0.1:1): ');
+    });
+
     it('makes connections, the agent and a page to talk at, shows no key, and makes nothing twice', async () => {
       const file = join(dataDir, 'ears.txt');
       writeFileSync(file, 'canary-1\n');
@@ -135,6 +142,13 @@ describe('parley quickstart', () => {
       const second = await runWith({ ...keys, ...SERVERS }, 'free', '--agent', 'cascade');
       expect(second.code).toBe(0);
       expect(second.out).not.toContain('made)');
+      expect(second.out).toContain(
+        'connection ears was left as it is; change it: npx parley connection change free ears',
+      );
+      expect(second.out).toContain(`npx parley agent import free <file> --id ${agentId}`);
+      expect(second.out).not.toContain('the environment names');
+      const third = await runWith({ ...keys, ...SERVERS, OPENAI_MODEL: 'other-1' }, 'free', '--agent', 'cascade');
+      expect(third.out).toContain('it thinks with gpt-4.1-mini; the environment names other-1');
       expect(second.out).toContain(/\/talk\/.*/.exec(first.out)![0]);
     });
 

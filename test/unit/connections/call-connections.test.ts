@@ -55,3 +55,12 @@ it('do without one that is not there, which the operator is told of, and are non
 it('are nothing where the agent names none', async () => {
   expect(await forCall({ kind: 'tone' } as AgentDefinition)).toBeUndefined();
 });
+
+it('stand in the warnings of the call where they are not there, once however often they are asked for', async () => {
+  await add('brain', 'openai_compatible');
+  const callUuid = await kit.call(kit.acme);
+  const connections = createCallConnections({ ...kit, log });
+  for (let stream = 0; stream < 2; stream++) await connections.forCall(callUuid, AGENT);
+  const [call] = await kit.database.query('SELECT warnings FROM calls WHERE call_uuid = $1', [callUuid]);
+  expect(call).toEqual({ warnings: [{ code: 'connection_missing', key: 'voice', count: 1 }] });
+});

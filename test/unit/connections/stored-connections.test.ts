@@ -288,5 +288,10 @@ describe('an agent that names connections', () => {
       path: 'think[1].connection',
       problem: expect.stringContaining('does not think (it can: speak)'),
     });
+    const [other] = await faults({ speak: [{ connection: 'brain', engine: 'elevenlabs' }] });
+    expect(other).toEqual({
+      path: 'speak[0].connection',
+      problem: "'brain' is a connection to openai_compatible, and the engine is used by one to elevenlabs",
+    });
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
+import type { AgentDefinition, ScriptedAgent } from '../../../media/contract/agent-definition.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { carriedCalls, type MachineShape } from '../../../src/doctor/agent-load.ts';
-import { checkCapacity, readScriptedAgents } from '../../../src/doctor/capacity-checks.ts';
+import { checkCapacity, readAgents } from '../../../src/doctor/capacity-checks.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
@@ -70,6 +70,8 @@ describe('how many calls of an agent a machine carries', () => {
     expect(result?.detail).toMatch(/^about \d+ of "Dear", then the voice .* is full; about \d+ of "Cheap"/);
     expect(result?.detail).toContain('14 ms to say and 60 ms to hear');
     expect(checkCapacity([], SPEED, MACHINE)[0]?.detail).toContain('no agents');
+    const free = { kind: 'cascade', name: 'Free' } as AgentDefinition;
+    expect(checkCapacity([free, free], SPEED, MACHINE)[0]?.detail).toMatch(/^none of the 2 agents follows a script, /);
   });
 });
 
@@ -87,7 +89,7 @@ test('the agents are those that are stored, each as it is now, of every workspac
     }
     const tone = { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 } as const;
     await importAgent(database, { slug: 'acme', definition: tone });
-    expect((await readScriptedAgents(database)).map(({ name }) => name).sort()).toEqual(['of acme', 'of other']);
+    expect((await readAgents(database)).map(({ name }) => name).sort()).toEqual(['Tone', 'of acme', 'of other']);
   } finally {
     await database.close();
     await server.close();

@@ -1,6 +1,8 @@
 /** The prices by which an agent's limit of dollars is held: the operator's, and its own where there is none. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { CascadeAgent } from '../../../media/contract/agent-definition.ts';
+import { importAgent } from '../../../src/agents/stored-agents.ts';
+import { addConnection } from '../../../src/connections/stored-connections.ts';
 import { withTablePrices } from '../../../src/usage/agent-prices.ts';
 import { setPrice } from '../../../src/usage/prices.ts';
 import { createWorkspaceKit, type WorkspaceKit } from '../connections/workspace-kit.ts';
@@ -70,4 +72,24 @@ it('an agent without such a limit is left as it is', async () => {
   await price('*', 'output_tokens', 500);
   const whole = agent();
   expect(await withTablePrices(kit.database, whole, GRANTS, Date.now())).toBe(whole);
+});
+
+it('an agent with such a limit is stored where each model has a price, its own or the table’s; else the fault says what to do', async () => {
+  for (const name of ['primary', 'backup']) {
+    const provider = 'openai_compatible';
+    const where = { baseUrl: 'https://models.example.com/v1', credentials: { apiKey: 'key' } };
+    await addConnection(kit.database, kit.sealer, { slug: 'acme', name, provider, ...where });
+  }
+  const think = [
+    { connection: 'primary', model: 'big', price: OWN },
+    { connection: 'backup', model: 'small' },
+  ];
+  const definition = conversingAgent({ think, limits: { costUsd: 1 } });
+  const stored = () => importAgent(kit.database, { slug: 'acme', definition });
+  await price('small', 'input_tokens', 500);
+  await expect(stored()).rejects.toThrow(
+    "think[1].price: is missing, and limits.costUsd needs it; write US dollars a million tokens, or have the operator price the input and output tokens of 'small' of openai_compatible in USD: parley price set",
+  );
+  await price('small', 'output_tokens', 500);
+  await expect(stored()).resolves.toMatchObject({ name: definition.name });
 });

@@ -62,6 +62,7 @@ describe('the cost of a call', () => {
           unit: 'input_tokens',
           quantity: 1_500,
           speculative: 0,
+          isEstimate: false,
           amount: null,
         },
       ],
@@ -90,6 +91,7 @@ describe('the cost of a call', () => {
     expect(made.usage.find(({ unit }) => unit === 'input_tokens')).toMatchObject({
       quantity: 1_500,
       speculative: 500,
+      isEstimate: true,
       amount: 0.0006,
     });
   });

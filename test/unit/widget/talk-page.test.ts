@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { whyEnded } from '../../../widget/pages/talk/ends.ts';
 import { partsOf } from '../../../widget/pages/talk/reply-parts.ts';
 import { createCaptions } from '../../../widget/panel/captions.ts';
 
@@ -9,6 +10,18 @@ describe('the parts of a reply', () => {
   });
   it('are never negative and need no figure but two', () => {
     expect(partsOf({ ...message, sttMs: null, llmMs: 200, ttsMs: null, heardMs: null })).toEqual([310, 0, 0, 182, 0]);
+  });
+});
+
+describe('why a call was over', () => {
+  it('is said in plain words, of a fault with where to look', () => {
+    const callUuid = '0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11';
+    expect(whyEnded('tts_error', callUuid)).toBe(
+      `The agent lost its voice: no speech could be made. The operator finds why in the call log, call ${callUuid}.`,
+    );
+    expect(whyEnded('stt_error', null)).toContain('The operator finds why in the call log as stt_error.');
+    expect(whyEnded('agent_hangup', callUuid)).toBe('The agent hung up.');
+    expect(whyEnded('user_hangup', callUuid)).toBe('You hung up.');
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AgentFaultsError, importAgent, listAgents } from '../../../src/agents/stored-agents.ts';
+import { AgentFaultsError, deleteAgent, importAgent, listAgents } from '../../../src/agents/stored-agents.ts';
 import { OperatorError } from '../../../src/errors/operator-error.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
@@ -8,6 +8,7 @@ import { rotateWebhookSecret, setWebhook, showWebhook } from '../../../src/webho
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../../src/workspaces/api-keys.ts';
 import { addLine, listLines, setLineCredentials, setLineLimits } from '../../../src/workspaces/lines.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
+import { sampleAgent } from '../../support/sample-agent.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
 let test: OpenTestDatabase;
@@ -150,6 +151,28 @@ describe('its agents', () => {
     await expect(importAgent(database, { slug: 'other', definition: TONE, id: agent!.id })).rejects.toThrow(
       /one of another workspace/,
     );
+  });
+
+  it('are not made under an id that nobody has: it is mistyped', async () => {
+    const id = '0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11';
+    await expect(importAgent(database, { slug: 'acme', definition: TONE, id })).rejects.toThrow(
+      /has no agent '0199f0a2.*nothing was stored; see: parley agent list acme; without --id a new one is made/,
+    );
+    expect(await listAgents(database, { slug: 'acme' })).toHaveLength(1);
+  });
+
+  it('are stored with a warning where a tool wants a secret that is not there yet', async () => {
+    const url = 'https://shop.example.com/tool';
+    const headers = { authorization: 'Bearer {{secret.SHOP_KEY}}' };
+    const definition = sampleAgent({ tools: [{ name: 'look_up', url, headers }] });
+    const { id, warnings } = await importAgent(database, { slug: 'other', definition });
+    expect(warnings).toEqual([
+      {
+        path: 'tools[0].headers.authorization',
+        problem: expect.stringContaining("no secret 'SHOP_KEY' yet; set it with: parley secret set"),
+      },
+    ]);
+    await deleteAgent(database, { slug: 'other', agentId: id });
   });
 
   it('with faults are not stored, and the faults come by path', async () => {

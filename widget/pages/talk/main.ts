@@ -5,6 +5,7 @@
 import type { EventName, LevelEvent, StatusEvent } from '../../contract/ports.ts';
 import type { TranscriptMessage } from '../../panel/captions.ts';
 import { element, HANG_UP, icon, MICROPHONE, VOICE } from '../../panel/elements.ts';
+import { whyEnded } from './ends.ts';
 import type { LatencyMessage } from './reply-parts.ts';
 import { createReplyTimes } from './reply-times.ts';
 import { createScope } from './scope.ts';
@@ -22,14 +23,6 @@ interface ServiceVoice {
 
 const HINT_AFTER_MS = 1_500;
 const STATES: Record<string, string> = { listening: 'Listening', thinking: 'Thinking', speaking: 'Speaking' };
-
-/** Why a call was over, where it was not the agent's doing. */
-const ENDS: Record<string, string> = {
-  user_hangup: 'You hung up.',
-  inactivity: 'Nobody had spoken for a while.',
-  max_duration_reached: 'It had lasted as long as a call may.',
-  api_hangup: 'The service ended it.',
-};
 
 /** `embed.js` may load before this page's own script or after it: calls until then are kept. */
 function serviceVoice(): ServiceVoice {
@@ -124,7 +117,7 @@ function build(main: HTMLElement): void {
       connectedAtMs = 0;
       network.textContent = '';
       now.textContent = event.status === 'error' ? 'That did not work' : 'The call has ended';
-      more.textContent = event.message ?? ENDS[event.reason ?? ''] ?? 'The agent hung up.';
+      more.textContent = event.message ?? whyEnded(event.reason, event.callUuid ?? null);
       if (event.code === 'mic_denied' || event.code === 'mic_missing' || event.code === 'network') {
         more.append(' ', element('a', { href: '/embed/doctor' }, 'Check this device'));
       }

@@ -1,6 +1,6 @@
 /**
- * Gives each spoken clip a speaker whom the emulated recogniser understands in the clip's own room, at its own level, by
- * itself, wherever its frames begin: what it cannot hear when nothing else is going on says nothing about the agent.
+ * Gives each spoken clip a speaker whom the emulated recogniser understands in the clip's own room, at its own level,
+ * by itself, wherever its frames begin: what it cannot hear when nothing else is going on says nothing about the agent.
  * Where it understands none, the case says so. Called by `run.ts` before the clips are written.
  */
 

@@ -94,7 +94,7 @@ async function run(
     for (let untilMs = nowMs + ms; nowMs < untilMs; nowMs += 20) {
       callee.hear(frame.fill(i % 2 === 0 ? SILENCE : AGENT_SOUND), 160);
       hearing();
-      callee.fill(frame);
+      callee.fill(frame, 0);
       if (frame.some((byte) => byte !== SILENCE)) sentFrames++;
     }
   }

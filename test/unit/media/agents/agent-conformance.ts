@@ -266,6 +266,7 @@ export const EVENTS = [
   { type: 'model', ref: 'ask3', chunk: { type: 'failed', fault: 'failed', message: 'broken' } },
   { type: 'unclear' },
   { type: 'wait', why: 'caller' },
+  { type: 'filled' },
   { type: 'caller', speaking: true },
   { type: 'caller', speaking: false },
   { type: 'key', key: '4' },

@@ -1,6 +1,7 @@
 /** Clips in a call: they sound where the voice would, and everything that speech can do happens to them. */
 import { pino } from 'pino';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createResampler } from '../../../../media/audio/resampler.ts';
 import { ClipCache, type ClipSource } from '../../../../media/call/speaking/clip-cache.ts';
 import { MULAW_8K } from '../../../../media/contract/audio-format.ts';
 import { type CallClips, CLIP_RATE_HZ } from '../../../../media/contract/clip.ts';
@@ -41,6 +42,8 @@ class FakeClips implements ClipSource {
 }
 
 let call: FakeCall;
+// What is compiled once in real time would come too late for a call of virtual time.
+beforeAll(async () => (await createResampler(CLIP_RATE_HZ, MULAW_8K.rateHz)).close());
 afterEach(() => call?.close());
 
 async function started(change: Parameters<typeof sampleAgent>[0], more: object = {}): Promise<FakeClips> {

@@ -28,6 +28,7 @@ const PATIENCE_STEPS = 500;
 export class EarBench {
   readonly words: EarWords[] = [];
   readonly failures: { turn: number; error: Error }[] = [];
+  readonly deafened: string[] = [];
   readonly began: number[] = [];
   opened!: OpenedEar;
   atMs = 0;
@@ -39,6 +40,7 @@ export class EarBench {
     words: (words) => this.#told(() => this.words.push(words)),
     speechBegan: (onsetMs) => this.#told(() => this.began.push(onsetMs)),
     failed: (turn, error) => this.#told(() => this.failures.push({ turn, error })),
+    deaf: (error) => this.#told(() => this.deafened.push(error.message)),
   };
 
   static async open(open: OpenEarOfTest): Promise<EarBench> {

@@ -61,6 +61,7 @@ function speaking(voices: FakeVoice[]) {
     return {
       chunks,
       over,
+      speaks: () => [...new Set(chunks.map(({ voice: place }) => place))],
       words: () => chunks.flatMap(({ words = [] }) => words.map((w) => TEXT.slice(w.charStart, w.charEnd))),
     };
   };
@@ -88,7 +89,7 @@ describe('voices that stand by', () => {
   test('without sound in time the next is asked too, and whoever sounds first is heard alone', async () => {
     const [first, second] = [new FakeVoice(), new FakeVoice()];
     const { clock, say, troubles } = speaking([first, second]);
-    const { over, words } = say();
+    const { over, words, speaks } = say();
     clock.advanceMs(HEDGE_AFTER_MS);
     expect(second.asked[0]!.request).toMatchObject({ text: TEXT, voice: 'name-1' });
     second.says('One');
@@ -98,6 +99,7 @@ describe('voices that stand by', () => {
     second.asked[0]!.end();
     expect(await over).toBe('said');
     expect(words()).toEqual(['One', 'two']);
+    expect(speaks()).toEqual([1]);
     expect(troubles).toEqual([
       { kind: 'late', label: 'voice-0', message: expect.any(String), afterMs: HEDGE_AFTER_MS },
     ]);
@@ -153,6 +155,30 @@ describe('voices that stand by', () => {
     second.asked[0]!.end();
     expect(await over).toBe('said');
     expect(words()).toEqual(['One', 'two', 'three', 'four.']);
+  });
+
+  test('one that tells no words and breaks off is gone on for from the word in which it did, by its pace', async () => {
+    const [first, second] = [new FakeVoice(), new FakeVoice()];
+    const { say } = speaking([first, second]);
+    const blind = (voice: FakeVoice, ms: number): void =>
+      voice.asked.at(-1)!.onChunk({ samples: new Int16Array((voice.outputRateHz * ms) / 1_000).fill(9_000), text: '' });
+    // 19 characters in 1.9 s: it is a slow one, and from here on that is known.
+    for (let at = 0; at < 6; at++) {
+      const { over } = say();
+      blind(first, 1_900);
+      first.asked.at(-1)!.end();
+      await over;
+    }
+    const { over } = say();
+    // Silence before the first sound is no word.
+    first.asked.at(-1)!.onChunk({ samples: new Int16Array(16_000), text: '' });
+    blind(first, 1_000);
+    first.asked.at(-1)!.end(new Error('broke'));
+    await settled();
+    expect(second.asked.map(({ request }) => request.text)).toEqual(['three four.']);
+    blind(second, 500);
+    second.asked[0]!.end();
+    expect(await over).toBe('said');
   });
 
   test('one that falls behind its own playing is gone on for', async () => {

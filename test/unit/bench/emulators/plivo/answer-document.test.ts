@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InvalidDocumentError, parseAnswerDocument } from '../../../../../bench/emulators/plivo/answer-document.ts';
+import { parseAnswerDocument } from '../../../../../bench/emulators/plivo/answer-document.ts';
+import { InvalidDocumentError } from '../../../../../bench/emulators/xml-document.ts';
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
 import { streamDocument } from '../../../../../src/carriers/plivo/answer-xml.ts';
 

@@ -93,6 +93,8 @@ export class AgentBench {
   soundAtMs = 0;
   isDeaf = false;
   readonly #voices: Voice[] = [];
+  /** Heard to their end, and the agent was not told. */
+  #saidOwed = 0;
   readonly #live = new Map<string, (() => void)[]>();
   readonly #results: { ref: string; name: string; answer: ToolAnswer }[] = [];
   readonly #due: { atMs: number; run: () => void }[] = [];
@@ -104,12 +106,13 @@ export class AgentBench {
     change: Partial<CascadeAgent> = {},
     state: unknown = undefined,
     cut?: { text: string; heardText: string },
+    customerName = 'Asha',
   ) {
     this.model = model;
     const sink = { act: (action: AgentAction) => void this.#queue.push(action), after: () => () => {} };
     this.agent = cascadeKind.create({
       definition: conversingAgent(change),
-      placeholders: { customer_name: 'Asha' },
+      placeholders: { customer_name: customerName },
       maxDurationMs: 600_000,
       legRateHz: 8_000,
       sink,
@@ -186,9 +189,18 @@ export class AgentBench {
 
   /** The caller cuts it off. */
   interrupts(text: string | null): void {
+    const saidBefore = this.#saidOwed;
     const heardText = this.cutNow();
-    if (heardText !== null) this.tell({ type: 'cut', atMs: this.nowMs, heardText });
+    if (heardText !== null) this.tell({ type: 'cut', atMs: this.nowMs, heardText, saidBefore });
     if (text !== null) this.tell({ type: 'heard', atMs: this.nowMs, text, how: 'spoken' });
+  }
+
+  /** Its voice breaks off; nothing waits behind it. */
+  breaksOff(): string {
+    const index = this.#saidOwed;
+    const heardText = this.cutNow() ?? '';
+    this.tell({ type: 'said', atMs: this.nowMs, brokeOff: [{ index, heardText }] });
+    return heardText;
   }
 
   cutNow(): string | null {
@@ -197,6 +209,7 @@ export class AgentBench {
     const heardText = heardOf(voice);
     for (const { action } of this.#voices) if ('feed' in action.speech) action.speech.feed.abandon();
     this.#voices.length = 0;
+    this.#saidOwed = 0;
     this.heardTexts.push(heardText);
     return heardText;
   }
@@ -233,7 +246,10 @@ export class AgentBench {
     if (voice.playedMs < wholeMs || ('feed' in speech && !speech.feed.isFinished)) return;
     this.heardTexts.push(textOf(voice.action));
     this.#voices.shift();
-    if (this.#voices.length === 0) this.tell({ type: 'said', atMs: this.nowMs });
+    this.#saidOwed++;
+    if (this.#voices.length > 0) return;
+    this.#saidOwed = 0;
+    this.tell({ type: 'said', atMs: this.nowMs });
   }
 
   #carryOut(action: AgentAction): void {

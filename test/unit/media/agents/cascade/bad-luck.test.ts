@@ -125,6 +125,21 @@ describe('a recogniser', () => {
     expect(bench.nowMs - endMs).toBeLessThanOrEqual(1_500);
   });
 
+  test('for which the call said a word leaves the next one its time', () => {
+    const bench = opened(() => says('Here I am.', 3_000));
+    const first = bench.agent.wordForWait!();
+    bench.tell({ type: 'caller', atMs: bench.nowMs, speaking: true });
+    bench.run(500);
+    bench.tell({ type: 'caller', atMs: bench.nowMs, speaking: false });
+    bench.run(1_900);
+    bench.tell({ type: 'heard', atMs: bench.nowMs, text: 'where is it', how: 'spoken' });
+    bench.tell({ type: 'filled', atMs: bench.nowMs });
+    const filledMs = bench.nowMs;
+    bench.runUntil('a filler', () => bench.isSpeaking);
+    expect(bench.nowMs - filledMs).toBe(720);
+    expect(bench.said.at(-1)).not.toBe(first);
+  });
+
   test('that never gives a final costs a question, not the conversation', () => {
     const bench = opened(() => says('Fine.'));
     for (let turn = 0; turn < 3; turn++) {
@@ -150,6 +165,45 @@ test('a recogniser that is lost for good: what is being said is left, an apology
   expect(recoveries(bench).map((one) => one.split(' ')[0])).toEqual(['apology']);
 });
 
+describe('a tool with a time of its own to speak after', () => {
+  const slow = [
+    { name: 'look', description: 'Looks.', url: 'https://shop.example.com/look', speakAfterMs: 1_500 },
+  ] as const;
+
+  test.each([
+    ['its own', slow],
+    ['no', slow.map(({ speakAfterMs: _, ...tool }) => tool)],
+  ])(
+    'that never answers, with %s time to speak after: nobody waits in silence for longer than 1.4 s',
+    (_what, tools) => {
+      const bench = opened((request) => (lastText(request) === 'look' ? uses(['look', {}]) : says('I cannot.')), {
+        tools: [...tools],
+      });
+      bench.tool = () => ({ afterMs: 30_000, answer: { ok: false, code: 'timeout', message: 'none', status: null } });
+      bench.tell({ type: 'caller', atMs: bench.nowMs, speaking: true });
+      bench.run(1_000);
+      bench.tell({ type: 'caller', atMs: bench.nowMs, speaking: false });
+      // As it is told: 200 ms after the caller's last sound.
+      const lastSoundMs = bench.nowMs - 200;
+      bench.run(600);
+      bench.tell({ type: 'heard', atMs: bench.nowMs, text: 'look', how: 'spoken' });
+      bench.runUntil('a word', () => bench.isSpeaking);
+      expect(bench.nowMs - lastSoundMs).toBeLessThanOrEqual(1_420);
+      expect(silenceIn(bench, 10_000)).toBeLessThanOrEqual(1_400);
+    },
+  );
+});
+
+test('the sound of the next filler is made before it is wanted', () => {
+  const bench = opened(() => says('Here I am.', 3_000));
+  const ready = () => bench.actions.flatMap((action) => (action.type === 'ready' ? [action.text] : []));
+  expect(ready()).toHaveLength(1);
+  bench.hears('hello');
+  bench.settle();
+  expect(bench.said[1]).toBe(ready()[0]);
+  expect(new Set(ready()).size).toBe(ready().length);
+});
+
 describe('a model', () => {
   test('that streams nothing: fillers until the other answers, and both are told as recoveries', () => {
     const bench = opened((_request, model) => (model === 0 ? [] : says('Here I am.', 900)));
@@ -168,9 +222,29 @@ describe('a model', () => {
       'model_fallback',
       'model_fallback',
       'model_fallback',
-      'model_fallback',
       'apology',
     ]);
+    expect(bench.ends[0]!.error).toBe(
+      'No language model of the agent answered: primary (big): failed: it broke; backup (small): failed: it broke',
+    );
+  });
+
+  test('that failed in what nobody wanted yet is a fallback once the other gave the answer that was', () => {
+    const bench = opened((_request, model) => (model === 0 ? fails(20, 'refused') : says('Fine.')));
+    bench.tell({ type: 'pause', atMs: bench.nowMs, text: 'hello' });
+    bench.run(200);
+    expect(recoveries(bench)).toEqual([]);
+    bench.hears('hello');
+    bench.settle();
+    expect(bench.said.at(-1)).toBe('Fine.');
+    expect(recoveries(bench)).toEqual(['model_fallback 20']);
+  });
+
+  test('that refuses as the last of them is no fallback: nothing followed', () => {
+    const bench = opened(() => fails(20, 'refused'));
+    bench.hears('hello');
+    bench.runUntil('the end', () => bench.ends.length > 0);
+    expect(recoveries(bench).map((one) => one.split(' ')[0])).toEqual(['model_fallback', 'apology']);
   });
 
   test('that failed in what nobody wanted yet is no recovery', () => {

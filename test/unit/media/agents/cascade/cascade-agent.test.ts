@@ -34,6 +34,20 @@ describe('a conversation', () => {
     });
   });
 
+  test('greets who gave no name in words of the agent’s own, and never as “Customer” where it has some', () => {
+    const greeted = (name: string, script = 'Call {{customer_name | the visitor}} by name.') => {
+      const firstMessage = 'Hello {{customer_name | there}}!';
+      const bench = new AgentBench(() => says('Yes.'), { firstMessage, script }, undefined, undefined, name);
+      bench.settle();
+      bench.hears('hello');
+      const [system] = bench.lastMessages;
+      return [bench.said[0], system?.role === 'system' ? system.text.split('\n')[0] : ''];
+    };
+    expect(greeted('Customer')).toEqual(['Hello there!', 'Call the visitor by name.']);
+    expect(greeted('Asha')).toEqual(['Hello Asha!', 'Call ⟦Asha⟧ by name.']);
+    expect(greeted('Customer', 'Call {{customer_name}}.')[1]).toBe('Call ⟦Customer⟧.');
+  });
+
   test('greets in words of its own, or waits for the caller', () => {
     const { firstMessage: _, ...rest } = { firstMessage: undefined as never };
     const own = new AgentBench(() => says('Good morning.'), { ...rest, firstMessage: '' });
@@ -382,6 +396,8 @@ describe('the end', () => {
       'Goodbye.',
     ]);
     expect(bench.ends).toMatchObject([{ reason: 'inactivity' }]);
+    const prompts = bench.actions.filter((action) => action.type === 'say').slice(1, 4);
+    expect(prompts.map((action) => action.isReply)).toEqual([undefined, undefined, undefined]);
   });
 
   test('a call that costs too much ends with words', () => {

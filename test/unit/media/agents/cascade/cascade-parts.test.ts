@@ -161,6 +161,18 @@ describe('the mouth', () => {
     expect(nothing.heard()).toEqual(['']);
   });
 
+  test('what broke off is told by its place: only the last words of the model want more', () => {
+    const { mouth, heard } = mouthWith('One two. ', 'Three four.');
+    expect(mouth.said([{ index: 0, heardText: 'One' }])).toBe(false);
+    expect(heard()).toEqual(['One', 'Three four.']);
+    const last = mouthWith('One two. ', 'Three four.');
+    expect(last.mouth.said([{ index: 1, heardText: 'Three' }])).toBe(true);
+    expect(last.heard()).toEqual(['One two. ', 'Three']);
+    const dropped = mouthWith('One two. ');
+    dropped.mouth.sayings[0]!.entry!.isCut = true;
+    expect(dropped.mouth.said()).toBe(false);
+  });
+
   test("somebody else's words that were cut came after all of its own", () => {
     const { mouth, heard } = mouthWith('One two.');
     mouth.cut('A colleague listens');

@@ -164,6 +164,93 @@ test('a likely end that nobody asked for tells what was heard', async () => {
   expect(call.conversationEvents.some((event) => event.type === 'partial' && event.text === 'good morning')).toBe(true);
 });
 
+test('words that come late stop the agent that went on; where it waits they are answered', async () => {
+  await opened();
+  const late = async (text: string): Promise<void> => {
+    ear.listener.speechBegan?.(call.leg.nowMs - 1_500);
+    ear.tell({ text, final: true });
+    await call.run(200);
+  };
+  await late('good morning');
+  await call.run(1_000);
+  expect(call.bargeIns()).toEqual([]);
+  await late('stop');
+  expect(call.bargeIns().at(-1)).toMatch(/^commit/);
+  expect(told.flatMap((event) => (event.type === 'heard' ? [event.text] : []))).toEqual(['good morning', 'stop']);
+  await call.agentFinishes('You said stop. Is that right?');
+});
+
+test('late assent lets the agent go on', async () => {
+  await opened();
+  ear.listener.speechBegan?.(call.leg.nowMs);
+  ear.tell({ text: 'good morning', final: true });
+  await call.run(1_000);
+  ear.listener.speechBegan?.(call.leg.nowMs - 1_500);
+  ear.tell({ text: 'okay', final: true });
+  await call.agentFinishes('You said good morning. Is that right?');
+  expect(call.bargeIns().filter((what) => what.startsWith('commit'))).toEqual([]);
+});
+
+test('a turn of which nothing was heard in time is a miss, unless the agent speaks', async () => {
+  await opened();
+  call.leg.callerSpeaks = true;
+  await call.run(600);
+  ear.tell({ text: '', final: true, isLate: true });
+  call.leg.callerSpeaks = false;
+  await call.agentFinishes('Say that again.');
+  const turns = call.turns.length;
+  ear.listener.speechBegan?.(call.leg.nowMs);
+  ear.tell({ text: 'good morning', final: true });
+  await call.run(600);
+  call.leg.callerSpeaks = true;
+  await call.run(1_500);
+  ear.tell({ text: '', final: true, isLate: true });
+  call.leg.callerSpeaks = false;
+  await call.agentFinishes('You said good morning. Is that right?');
+  expect(call.turns.slice(turns).map(({ text }) => text)).toEqual([
+    'good morning',
+    'You said good morning. Is that right?',
+  ]);
+});
+
+test('a word is said for one that does not end its turn, before 2 s; the answer waits for the word’s end', async () => {
+  await opened();
+  call.leg.callerSpeaks = true;
+  await call.run(600);
+  call.leg.callerSpeaks = false;
+  const endMs = call.leg.nowMs;
+  const sent = call.leg.sent.length;
+  await call.runUntil('a word', () => call.leg.sent.length > sent);
+  expect(call.leg.sent[sent]!.atMs - endMs).toBeLessThanOrEqual(1_700);
+  ear.tell({ text: 'good morning', final: true });
+  await call.agentFinishes('You said good morning. Is that right?');
+  expect(call.story().slice(-3)).toEqual([
+    'user: good morning',
+    'agent: One moment.',
+    'agent: You said good morning. Is that right?',
+  ]);
+});
+
+test('one that is deaf for good says so at once, and the call does not wait for a turn to know it', async () => {
+  await opened();
+  call.leg.callerSpeaks = true;
+  await call.run(400);
+  ear.listener.deaf?.(new Error('the key was revoked'));
+  ear.listener.deaf?.(new Error('again'));
+  await call.run(20);
+  expect(call.ends).toMatchObject([{ reason: 'stt_error', error: 'the key was revoked' }]);
+  expect(speech()).toEqual(['start', 'end']);
+});
+
+test('a turn that is settled in mid-sound leaves nobody waiting for the caller', async () => {
+  await opened();
+  call.leg.callerSpeaks = true;
+  await call.run(400);
+  ear.listener.failed(ear.turn, new Error('it broke'));
+  await call.run(40);
+  expect(told.map((event) => event.type === 'caller' && event.speaking)).toEqual([true, false]);
+});
+
 test('a turn that it began and never ends is given up, and the caller is silent again', async () => {
   await opened();
   ear.listener.speechBegan?.(call.leg.nowMs);

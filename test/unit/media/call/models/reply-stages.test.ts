@@ -1,5 +1,6 @@
 /** A reply is told step by step: what the hearing, the model, the voice and the leg took of it, and who served. */
 import { afterEach, expect, test } from 'vitest';
+import { replyStages } from '../../../../../media/call/reply-stages.ts';
 import type { AgentContext, AgentEvent, AgentKind } from '../../../../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../../../../media/contract/agent-definition.ts';
 import type { ReplyStages } from '../../../../../media/contract/conversation.ts';
@@ -86,4 +87,39 @@ test('with a word that was there before the turn was decided', async () => {
   const { askedMs, decidedMs, firstClauseMs } = await stagesOf(true);
   expect(askedMs).toBeLessThan(decidedMs);
   expect(firstClauseMs).toBeGreaterThanOrEqual(decidedMs);
+});
+
+test('once a turn of the caller: what is said later, of its own accord, answers nobody', async () => {
+  class Asks extends Echo {
+    #askAtMs = Number.POSITIVE_INFINITY;
+
+    override handle(event: AgentEvent): void {
+      super.handle(event);
+      if (event.type === 'heard') this.#askAtMs = event.atMs + 6_000;
+      if (event.type !== 'tick' || event.atMs < this.#askAtMs) return;
+      this.#askAtMs = Number.POSITIVE_INFINITY;
+      this.answer('Are you still there?');
+    }
+  }
+  call = await fakeCall({ kind: { ...echoKind, create: (context) => new Asks(context) }, prepared: false });
+  call.start();
+  await call.agentFinishes(OPENING);
+  call.ear.turns = [{ partials: [{ afterMs: 400, text: 'yes' }], final: { text: 'yes' } }];
+  await call.say(600);
+  await call.agentFinishes('You said yes. Is that right?');
+  await call.agentFinishes('Are you still there?');
+  expect(call.conversationEvents.filter(({ type }) => type === 'latency')).toHaveLength(1);
+});
+
+test('a voice that stood in is named, not the one that it stood in for', () => {
+  const anchor = { speechEndMs: 0, decidedAtMs: 1, recognisedAtMs: 1 };
+  const times = { clauseAtMs: 2, audioAtMs: 3, ringAtMs: 4, frameAtMs: 5 };
+  const choice = {
+    ear: null,
+    voice: { engine: 'elevenlabs', connection: 'voice', name: 'v' },
+    standbyVoices: [{ engine: 'local', name: 'slt' }],
+    voiceActivity: 'gate',
+  } as const;
+  const speaks = (voice: number) => replyStages(anchor, null, { ...times, voice }, choice).speak?.provider;
+  expect([speaks(0), speaks(1)]).toEqual(['elevenlabs', 'local']);
 });

@@ -57,6 +57,27 @@ test('where the call ends a turn first, Flux is made to end it, and its words ar
   expect(b.began).toEqual([]);
 });
 
+test('words that come after the call has given their turn up are a turn of their own', async () => {
+  const { b, fake } = await started();
+  fake.latencyMs = 1_500;
+  b.order((ear) => ear.turnBegan(1, b.atMs));
+  await b.say('no');
+  await b.silence(400);
+  b.order((ear) => ear.turnOver());
+  expect(await b.until('the final', () => b.finals[0])).toMatchObject({ turn: 1, text: '', isLate: true });
+  const onsetMs = await b.until('the late words', () => b.began[0]);
+  b.order((ear) => ear.turnBegan(2, onsetMs));
+  await b.silence(2_500);
+  expect(b.finals[1]).toMatchObject({ turn: 2, text: 'no' });
+});
+
+test('a loss for good is told at once', async () => {
+  const { b, fake } = await started();
+  fake.last.end({ kind: 'closed', code: 1008, reason: 'Gone.' });
+  await b.silence(40);
+  expect(b.deafened).toEqual(['Deepgram closed the connection (1008, Gone.)']);
+});
+
 test('words of a turn that was dropped are nobody’s, also when Flux goes on with it', async () => {
   const { b } = await started();
   b.order((ear) => ear.turnBegan(1, b.atMs));

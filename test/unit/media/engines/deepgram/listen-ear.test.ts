@@ -169,6 +169,43 @@ describe('a socket that is lost', () => {
     },
   );
 
+  test('for good is told at once, in a turn and outside, once', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    fake.last.end({ kind: 'closed', code: 1008, reason: 'The key was revoked.' });
+    await b.silence(40);
+    expect(b.deafened).toEqual(['Deepgram closed the connection (1008, The key was revoked.)']);
+    expect(b.failures).toEqual([]);
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.until('the failure', () => b.failures.length > 0);
+    expect(b.deafened).toHaveLength(1);
+  });
+
+  test('for good while the phone rang is told when the call listens', async () => {
+    bench = await earBench('deepgram', { prepare: (fake) => fake.refusals.push(401) });
+    bench.prepare();
+    await bench.wait(1_000);
+    const b = await bench.newEar();
+    await b.silence(40);
+    expect(b.deafened).toEqual(['Deepgram answered 401: No.']);
+  });
+
+  test('because the call may not use it any more: told at once', async () => {
+    const { b, provider } = await started();
+    await b.silence(400);
+    provider.desk.told({ type: 'revoke', callUuid: 'call-1' });
+    await b.silence(40);
+    expect(b.deafened).toEqual(['the call is over']);
+  });
+
+  test('with its pipeline thread’s end of the line only: that is no deafness', async () => {
+    const { b, provider } = await started();
+    await b.silence(400);
+    provider.close();
+    await b.silence(40);
+    expect(b.deafened).toEqual([]);
+  });
+
   test('by 429 is not dialled again within a second', async () => {
     const { b, fake } = await started({ prepare: (fake) => fake.refusals.push(429) });
     await b.silence(900);
@@ -223,6 +260,146 @@ describe('a socket that is open and dead', () => {
     await b.silence(16_000);
     expect(fake.sockets).toHaveLength(2);
     expect(fake.open).toBe(1);
+  });
+});
+
+describe('words that come late', () => {
+  test('after their turn was over are a turn of their own, settled at once', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    fake.latencyMs = 1_500;
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    const fromMs = b.atMs;
+    await b.say('no');
+    await b.silence(400);
+    b.order((ear) => ear.turnOver());
+    expect(await b.until('the final', () => b.finals[0])).toMatchObject({ turn: 1, text: '', isLate: true });
+    const onsetMs = await b.until('the late words', () => b.began[0]);
+    expect(Math.abs(onsetMs - fromMs)).toBeLessThanOrEqual(60);
+    b.order((ear) => ear.turnBegan(2, onsetMs));
+    expect(await b.until('their final', () => b.finals[1])).toMatchObject({ turn: 2, text: 'no' });
+    await b.silence(2_000);
+    expect([b.finals.length, b.began.length]).toEqual([2, 1]);
+  });
+
+  test('behind words that were told are told alone', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('yes please');
+    await b.silence(200);
+    fake.latencyMs = 1_500;
+    await b.say('thank you');
+    await b.silence(400);
+    b.order((ear) => ear.turnOver());
+    const first = await b.until('the final', () => b.finals[0]);
+    expect(first.isLate).toBe(true);
+    const onsetMs = await b.until('the late words', () => b.began[0]);
+    b.order((ear) => ear.turnBegan(2, onsetMs));
+    const second = await b.until('their final', () => b.finals[1]);
+    expect(`${first.text} ${second.text}`).toBe('yes please thank you');
+    expect(second.text).not.toBe('');
+  });
+
+  test('are none that were told before they were settled, at other times', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('yes please');
+    await b.silence(200);
+    fake.last.isStalled = true;
+    b.order((ear) => ear.turnOver());
+    const final = await b.until('the final', () => b.finals[0]);
+    expect(final).toMatchObject({ isLate: true });
+    const told = final.text.split(' ').length;
+    // What was a guess is settled as the same words, half a second later.
+    const at = final.words!.at(-1)!.endMs / 1_000;
+    const words = ['yes', 'please'].slice(0, told).map((word, n) => ({
+      ...{ word, start: at + 0.2 + n * 0.2, end: at + 0.4 + n * 0.2, confidence: 0.9 },
+    }));
+    const metadata = { request_id: fake.last.id };
+    const channel = { alternatives: [{ words }] };
+    fake.last.raw(JSON.stringify({ type: 'Results', start: 0, duration: at + 2, is_final: true, metadata, channel }));
+    await b.silence(400);
+    expect(b.began).toEqual([]);
+  });
+
+  test('belong to the turn that the caller has begun meanwhile', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    fake.latencyMs = 1_500;
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('no');
+    await b.silence(400);
+    b.order((ear) => ear.turnOver());
+    await b.until('the final', () => b.finals[0]);
+    fake.latencyMs = 100;
+    expect((await b.turn(2, 'thank you')).text).toBe('no thank you');
+    expect(b.began).toEqual([]);
+  });
+
+  test('later than 6 s after it are nobody’s, and no other turn’s either', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    fake.latencyMs = 9_000;
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('no');
+    await b.silence(400);
+    b.order((ear) => ear.turnOver());
+    await b.until('the final', () => b.finals[0]);
+    await b.silence(7_200);
+    fake.latencyMs = 100;
+    // They come while it is said.
+    expect((await b.turn(2, 'yes please thank you')).text).toBe('yes please thank you');
+    await b.silence(2_000);
+    expect(b.began).toEqual([]);
+  });
+
+  test('of a noise are none: nothing is told of it', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    fake.latencyMs = 1_500;
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.silence(800);
+    b.order((ear) => ear.turnOver());
+    await b.until('the final', () => b.finals[0]);
+    await b.silence(8_000);
+    expect(b.began).toEqual([]);
+  });
+
+  test('because the socket is slow are waited for, and no other is dialled', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    fake.latencyMs = 3_000;
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('no');
+    await b.silence(1_400);
+    b.order((ear) => ear.turnOver());
+    expect(await b.until('the final', () => b.finals[0])).toMatchObject({ turn: 1, text: '', isLate: true });
+    await b.until('the late words', () => b.began[0]);
+    expect(fake.sockets).toHaveLength(1);
+  });
+
+  test('never, for the socket is dead: of the second turn in a row another is sent all', async () => {
+    const { b, fake } = await started();
+    await b.silence(400);
+    fake.last.isStalled = true;
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('no');
+    await b.silence(1_400);
+    b.order((ear) => ear.turnOver());
+    expect(await b.until('the final', () => b.finals[0])).toMatchObject({ turn: 1, text: '', isLate: true });
+    expect(fake.sockets).toHaveLength(1);
+    b.order((ear) => ear.turnBegan(2, b.atMs));
+    await b.say('thank you');
+    await b.silence(1_000);
+    b.order((ear) => ear.turnOver());
+    // The first of it in time, and the rest, which is still being sent, as words that come late.
+    expect(await b.until('the final', () => b.finals[1])).toMatchObject({ turn: 2, text: 'no', isLate: true });
+    const onsetMs = await b.until('the rest', () => b.began[0]);
+    b.order((ear) => ear.turnBegan(3, onsetMs));
+    expect(await b.until('its final', () => b.finals[2])).toMatchObject({ turn: 3, text: 'thank you' });
+    expect(fake.sockets).toHaveLength(2);
   });
 });
 

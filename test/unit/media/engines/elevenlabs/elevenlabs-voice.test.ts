@@ -269,3 +269,19 @@ test('characters are counted, of what was cut too', async () => {
     ['characters', 8, 'eleven_flash_v2_5'],
   ]);
 });
+
+test('what never reached the service is not counted, and what is said again counts again', async () => {
+  const s = await started();
+  const counted = (): number[] =>
+    s.bench.told.flatMap((message) => (message.type === 'usage' ? message.lines.map(({ quantity }) => quantity) : []));
+  s.fake.refusals.push(401);
+  const one = say(s.voice, 'Hello.');
+  await until(s, 'the end', () => one.told.isDone);
+  expect(counted()).toEqual([]);
+  s.fake.isStalled = true;
+  const two = say(s.voice, 'Hello there.');
+  await until(s, 'its socket', () => s.fake.texts.length === 1);
+  s.fake.isStalled = false;
+  await until(s, 'the end', () => two.told.isDone);
+  expect(counted()).toEqual([24]);
+});

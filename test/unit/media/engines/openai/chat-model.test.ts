@@ -128,3 +128,18 @@ test('what was used is told for the call; of what was thrown away an estimate, a
   while (requests().at(-1)?.isClosed !== true) await new Promise((resolve) => setTimeout(resolve, 1));
   expect(harness.usage()).toEqual([expect.stringMatching(/^input_tokens \d+ ~$/), 'output_tokens 5 ~']);
 });
+
+test('an estimate counts the tools too, which the model reads with the rest', async () => {
+  const { model, scene, harness, requests } = await chatCase();
+  const description = 'Where an order is. '.repeat(40);
+  const tools = [{ name: 'find', description, parameters: { type: 'object' } }];
+  scene({ say: ['On Tuesday, ', 'I think.'], after: 'stall' });
+  let takeBack = (): void => {};
+  await new Promise<void>((resolve) => {
+    const asked = { ...ASKED, tools };
+    takeBack = model.ask(asked, (chunk) => chunk.type === 'text' && chunk.text === 'I think.' && resolve());
+  });
+  takeBack();
+  while (requests().at(-1)?.isClosed !== true) await new Promise((resolve) => setTimeout(resolve, 1));
+  expect(Number(harness.usage()[0]!.split(' ')[1])).toBeGreaterThan(description.length / 4);
+});

@@ -55,3 +55,10 @@ test('what was taken back in the middle of an answer was well', () => {
   breakers.settled('main', FAILED);
   expect(breakers.refusal('main', 'call-1')).toBeNull();
 });
+
+test('a call that is over is forgotten: a connection that never comes back remembers no more than live calls', () => {
+  const { breakers } = failing(4);
+  expect(breakers.refusal('main', 'call-1')).not.toBeNull();
+  breakers.forget('call-1');
+  expect(breakers.refusal('main', 'call-1')).not.toBeNull();
+});

@@ -1,8 +1,10 @@
 /** Lines and grants: who may use what, for how long, and what becomes of a line whose service fails. */
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import type { ProviderFault } from '../../../../../media/contract/model.ts';
 import { ProviderLines } from '../../../../../media/engines/provider/provider-lines.ts';
 import type { LineHandler, ServiceKind, ServiceLine } from '../../../../../media/engines/provider/provider-service.ts';
+import { VirtualClock } from '../../../../support/virtual-clock.ts';
 import { grantOf, type ProviderHarness, providerHarness } from '../provider-harness.ts';
 
 const closed: string[] = [];
@@ -137,6 +139,57 @@ test('limits of a connection hold, and another provider’s connection is refuse
   await last.over;
   expect(await open(lines).over).toEqual(['throttled', "the connection's limit of 3 requests a minute is reached"]);
   expect((await open(lines, 'call-2').over)[0]).toBe('refused');
+});
+
+test('a request of which nothing had come when its thread died is put to the successor, others end', async () => {
+  harness = providerHarness({ services: [ECHO] });
+  harness.grant('call-1', grantOf());
+  const clock = new VirtualClock();
+  const dead = new MessageChannel();
+  let port: MessagePort = dead.port2;
+  const lines = new ProviderLines(() => port, 'echo', clock);
+  const heard: string[] = [];
+  const tell = (name: string) => ({
+    said: (one: unknown) => void heard.push(`${name}: ${one}`),
+    over: (fault: ProviderFault | null) => void heard.push(`${name}: over, ${fault}`),
+  });
+  const use = { callUuid: 'call-1', connection: 'main', settings: {} };
+  lines.request(use, 'hi', tell('request'));
+  lines.open(use, 'hi', tell('line'));
+  dead.port1.close();
+  await until(() => heard.length > 0);
+  expect(heard).toEqual(['line: over, failed']);
+  for (let waitedMs = 0; waitedMs < 1_000; waitedMs += 100) {
+    clock.advanceMs(100);
+    await settledLater();
+  }
+  expect(heard).toHaveLength(1);
+  port = harness.connect();
+  clock.advanceMs(100);
+  await until(() => heard.length > 1);
+  expect(heard[1]).toBe('request: call-1 main hi');
+});
+
+test('a request for which no successor comes has failed', async () => {
+  const clock = new VirtualClock();
+  const dead = new MessageChannel();
+  const lines = new ProviderLines(() => dead.port2, 'echo', clock);
+  const overs: unknown[] = [];
+  lines.request({ callUuid: 'call-1', connection: 'main', settings: {} }, 'hi', {
+    said() {},
+    over: (fault) => void overs.push(fault),
+  });
+  dead.port1.close();
+  for (let waitedMs = 0; waitedMs < 2_400; waitedMs += 100) {
+    await settledLater();
+    clock.advanceMs(100);
+  }
+  expect(overs).toEqual([]);
+  for (let waitedMs = 0; waitedMs < 400; waitedMs += 100) {
+    await settledLater();
+    clock.advanceMs(100);
+  }
+  expect(overs).toEqual(['failed']);
 });
 
 test('when the pipeline’s end of the port is gone its lines are let go', async () => {

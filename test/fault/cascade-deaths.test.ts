@@ -1,0 +1,35 @@
+/**
+ * Conversations with a language model under which threads and the media process die. At full size: `npm run fault --
+ * cascade deaths`.
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LINES } from './cascade/conversation.ts';
+import { startConversations } from './cascade/conversations.ts';
+import { runDeath, VICTIMS } from './cascade/deaths.ts';
+import { injectable } from './nemesis/thread-faults.ts';
+
+describe.skipIf(process.platform !== 'linux')('a death under 2 conversations', () => {
+  let nodeOptions: string | undefined;
+  beforeEach(() => {
+    nodeOptions = process.env['NODE_OPTIONS'];
+    Object.assign(process.env, injectable());
+  });
+  afterEach(() => {
+    if (nodeOptions === undefined) delete process.env['NODE_OPTIONS'];
+    else process.env['NODE_OPTIONS'] = nodeOptions;
+  });
+
+  test.each(VICTIMS)('%s: the history comes back, and at most the cut sentence is said again', async (victim) => {
+    const world = await startConversations({
+      lines: [LINES, LINES],
+      atOnce: 2,
+      settings: { PARLEY_PIPELINE_THREADS: '1', PARLEY_MEDIA_PROCESSES: victim === 'media_process' ? '2' : '1' },
+    });
+    try {
+      const report = await runDeath(world, victim, { first: 0, calls: 2 });
+      expect(report).toMatchObject({ lost: [], forgotten: [], repeated: [] });
+    } finally {
+      await world.close();
+    }
+  });
+});
