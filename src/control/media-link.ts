@@ -57,7 +57,7 @@ export function createMediaLink(
     }),
     claimSession: work.embed.claimSession,
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
-    renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
+    renewLeases: (mediaId, calls, nowEpochMs) => renewLeases(database, mediaId, calls, nowEpochMs),
     releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
     metricsReported: parts.reports.reported,
     toolCancelled: work.tools.cancel,

@@ -1,13 +1,12 @@
 /**
  * Who owns a call, as the database knows it. A media process names its active calls each second and so keeps them; what
- * it does not name runs out, and the reaper asks the carrier. Called for each `load` and `hello` message.
+ * it does not name runs out, and the reaper asks the carrier. Called for `load` and `hello` messages, where there is
+ * something to write (`lease-book.ts`).
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { LEASE_MS } from '../calls/timers.ts';
 import type { Database } from '../store/database.ts';
 
-/** A lease with more left than this is not written again: one write in 10 s and call. */
-const RENEW_WHEN_LEFT_MS = 20_000;
 /** A claim that is younger than this may be missing in what a process says of itself. */
 const FRESH_CLAIM_MS = 5_000;
 
@@ -16,25 +15,20 @@ export interface NamedCall {
   epoch: number;
 }
 
+/** `nowEpochMs`: from which they last `LEASE_MS`. What another has claimed meanwhile is left alone. */
 export async function renewLeases(
   database: Database,
-  clock: Clock,
   mediaId: string,
   calls: readonly NamedCall[],
+  nowEpochMs: number,
 ): Promise<void> {
-  const nowEpochMs = clock.epochMs();
+  const until = new Date(nowEpochMs + LEASE_MS);
   await database.query(
     `UPDATE calls c SET lease_until = $4
        FROM unnest($1::uuid[], $2::int[]) AS named (call_uuid, epoch)
       WHERE c.call_uuid = named.call_uuid AND c.epoch = named.epoch AND c.owner_media_id = $3
-        AND c.status = 'in_progress' AND c.lease_until < $5`,
-    [
-      calls.map((call) => call.callUuid),
-      calls.map((call) => call.epoch),
-      mediaId,
-      new Date(nowEpochMs + LEASE_MS),
-      new Date(nowEpochMs + RENEW_WHEN_LEFT_MS),
-    ],
+        AND c.status = 'in_progress' AND c.lease_until < $4`,
+    [calls.map((call) => call.callUuid), calls.map((call) => call.epoch), mediaId, until],
   );
 }
 

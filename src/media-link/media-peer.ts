@@ -17,6 +17,8 @@ import { isDatabaseAway } from '../store/database-away.ts';
 import type { ClaimStream } from './claim.ts';
 import type { Gate } from './gate.ts';
 import { Inbox } from './inbox.ts';
+import { LeaseBook } from './lease-book.ts';
+import type { NamedCall } from './leases.ts';
 import type { LiveMessage } from './live-batch.ts';
 import { type CallMessage, isLive, type MediaMessages } from './media-messages.ts';
 import type { MediaMember, MediaPool } from './media-pool.ts';
@@ -35,7 +37,8 @@ export interface MediaPeerDeps {
   claimSession: ClaimStream;
   /** Of a recording that an earlier run of the process left unfinished. */
   recordingDisposition(stream: { callUuid: string; epoch: number }): Promise<RecordingDisposition>;
-  renewLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
+  /** They last from then on. */
+  renewLeases(mediaId: string, calls: readonly NamedCall[], nowEpochMs: number): Promise<void>;
   /** The process is gone: the leases of what it carried end now. */
   releaseLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
   /** The process's figures for operators. */
@@ -71,6 +74,7 @@ export class MediaPeer implements MediaMember {
   #transport: PeerTransport | null = null;
   /** The calls that this run carries, by its own word or by a claim that it won, and when that was. */
   readonly #carried = new Map<string, { epoch: number; saidAtMs: number }>();
+  #leases: LeaseBook;
   #renewing = false;
   /** Since it greeted: calls in its name that it does not carry are another run's, which is dead. */
   #orphansDue = false;
@@ -80,6 +84,7 @@ export class MediaPeer implements MediaMember {
 
   constructor(deps: MediaPeerDeps) {
     this.#deps = deps;
+    this.#leases = new LeaseBook(deps.clock);
     this.#link = new ReliableLink({
       runId: deps.runId,
       capacity: LINK_CAPACITY_MESSAGES,
@@ -151,6 +156,8 @@ export class MediaPeer implements MediaMember {
     if (this.unhandledCount > 0) return false;
     const calls = [...this.#carried].map(([callUuid, { epoch }]) => ({ callUuid, epoch }));
     this.#carried.clear();
+    // Should it come back after all, it gets them again at its first word.
+    this.#leases = new LeaseBook(this.#deps.clock);
     if (calls.length > 0) {
       this.#deps.log.warn({ mediaId: this.mediaId, calls: calls.length }, 'a media process is lost with its calls');
       this.#try(this.#deps.releaseLeases(this.mediaId, calls), 'leases of a lost process were not ended');
@@ -176,6 +183,7 @@ export class MediaPeer implements MediaMember {
           'a media process serves',
         );
         this.#orphansDue = true;
+        this.#leases = new LeaseBook(this.#deps.clock);
         this.#carries(carriedCalls);
         return;
       }
@@ -252,18 +260,27 @@ export class MediaPeer implements MediaMember {
     this.#try(this.#deps.orphanOthers(this.mediaId, known), 'calls of an older run were not marked');
   }
 
-  /** The next load message renews again; one that finds the last still waiting for the database is skipped. */
-  #renew(calls: readonly { callUuid: string; epoch: number }[]): void {
-    if (calls.length === 0 || this.#renewing) return;
+  /** One that fails, or waits for the database still, is made up for by the next load message. */
+  #renew(calls: readonly NamedCall[]): void {
+    if (this.#renewing) return;
+    const leases = this.#leases;
+    const due = leases.due(calls);
+    if (due.length === 0) return;
     this.#renewing = true;
-    const renewed = this.#deps.renewLeases(this.mediaId, calls).finally(() => {
-      this.#renewing = false;
-    });
+    const nowEpochMs = this.#deps.clock.epochMs();
+    const renewed = this.#deps
+      .renewLeases(this.mediaId, due, nowEpochMs)
+      .then(() => leases.written(due, nowEpochMs))
+      .finally(() => {
+        this.#renewing = false;
+      });
     this.#try(renewed, 'leases were not renewed');
   }
 
   #answerClaim(requestId: number, claim: ClaimRequest, number: number): void {
     const { claimStream, claimSession } = this.#deps;
+    const leases = this.#leases;
+    const beganEpochMs = this.#deps.clock.epochMs();
     (claim.carrier === 'web' ? claimSession : claimStream)(this.mediaId, claim)
       .catch((error: unknown): ClaimAnswer => {
         this.#deps.log.error({ err: error, carrier: claim.carrier }, 'a media stream could not be claimed');
@@ -273,6 +290,7 @@ export class MediaPeer implements MediaMember {
         if (answer.ok) {
           const { callUuid, epoch } = answer.setup;
           this.#carried.set(callUuid, { epoch, saidAtMs: this.#deps.clock.nowMs() });
+          leases.written([{ callUuid, epoch }], beganEpochMs);
         }
         this.#inbox.skip(number);
         this.send({ type: 'claim.answer', requestId, answer });
