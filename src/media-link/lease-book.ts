@@ -23,7 +23,8 @@ export class LeaseBook {
 
   /** Claimed or renewed by a statement that was begun at that time. */
   written(calls: readonly NamedCall[], beganEpochMs: number): void {
-    for (const { callUuid, epoch } of calls) this.#leases.set(callUuid, { epoch, untilEpochMs: beganEpochMs + LEASE_MS });
+    for (const { callUuid, epoch } of calls)
+      this.#leases.set(callUuid, { epoch, untilEpochMs: beganEpochMs + LEASE_MS });
   }
 
   /** The process names the calls that it has: those whose leases are to be written now, often none. */

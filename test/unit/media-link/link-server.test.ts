@@ -93,6 +93,7 @@ function start(runId = 'control-1'): LinkServer {
       handleTogether: (calls) => handleAll(calls.flat()),
       staleCount: () => 0,
     },
+    isFollowed: () => true,
     claimSession: () => Promise.reject(new Error('no browser here')),
     async claimStream(mediaId): Promise<ClaimAnswer> {
       claims.push(mediaId);
@@ -274,8 +275,9 @@ describe('the link to media processes', () => {
     next.link.send(hello('media-1'));
     next.link.send(load('media-1', 1));
     await until('the orphans', () => orphaned.length >= 1 && renewed === 1);
-    next.link.send(load('media-1', 1));
-    await until('the next load', () => renewed === 2);
+    next.link.send(load('media-1', 2));
+    await until('the next load', () => pool.members()[0]?.activeCalls === 2);
+    expect(renewed, 'its leases are known, and none runs short').toBe(1);
     expect(orphaned).toEqual([{ mediaId: 'media-1', live: [CALL] }]);
     expect(pool.members()).toHaveLength(1);
     expect(pool.hasRoom()).toBe(true);
