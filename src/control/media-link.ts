@@ -49,6 +49,7 @@ export function createMediaLink(
     gate: new Gate(MEDIA_TRANSACTIONS),
     pool,
     messages,
+    isFollowed: telling.bus.isFollowed,
     claimStream: createClaimStream({
       ...shared,
       ...withStream,

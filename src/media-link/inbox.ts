@@ -7,7 +7,7 @@
  * `pauseAt` the socket is no longer read, and the rest waits at the sender. A message that can never be written is
  * reported once and dropped, so that it does not hold up the others.
  *
- *   push → lane of its call ─ batchable ─► due, at most 100 ms ─► handleTogether ─┐
+ *   push → lane of its call ─ batchable ─► due, 100 ms or 1 s ──► handleTogether ─┐
  *                           └ any other ─► handle ────────────────────────────────┴► next of the lane, acknowledged
  */
 import { type Clock, pause } from '../../media/contract/clock.ts';
@@ -19,6 +19,8 @@ export interface InboxOptions<Message, Batchable extends Message> {
   /** By call, each in its order; all or none. */
   handleTogether(calls: readonly (readonly Batchable[])[]): Promise<void>;
   isBatchable(message: Message): message is Batchable;
+  /** Somebody here looks on while the call runs. Absent: at every call. */
+  isFollowed?(callUuid: string): boolean;
   /** Some were written: whatever stood in the way does so no more. */
   written?(): void;
   /**
@@ -37,6 +39,10 @@ export interface InboxOptions<Message, Batchable extends Message> {
 const DEFAULT_PAUSE_AT = 5_000;
 /** Collected before they are written. Who follows a call sees its words so much later. */
 export const BATCH_AFTER_MS = 100;
+/** Where nobody here follows. Until then the sender keeps them too: they are lost only where both ends die at once. */
+export const UNFOLLOWED_BATCH_AFTER_MS = 1_000;
+/** So many do not wait for more. */
+const MANY = 500;
 /** Of one call; the rest comes in the next. */
 const MOST_OF_A_CALL = 64;
 const MOST_OF_A_BATCH = 2_000;
@@ -62,7 +68,10 @@ export class Inbox<Message, Batchable extends Message> {
   /** Lanes whose head waits for the next batch. */
   readonly #due = new Set<Lane<Message>>();
   #cancelBatch: (() => void) | null = null;
-  #isHurried = false;
+  /** Of `clock.nowMs`. */
+  #batchAtMs = 0;
+  /** While a batch is in hand: how soon the next one is wanted after it. */
+  #nextAfterMs = UNFOLLOWED_BATCH_AFTER_MS;
   #isBatching = false;
   #unhandled = 0;
   #paused = false;
@@ -109,7 +118,7 @@ export class Inbox<Message, Batchable extends Message> {
       this.#goOn(opened);
     } else {
       lane.entries.push(entry);
-      if (this.#due.has(lane) && !this.#options.isBatchable(message)) this.#batchSoon(0);
+      if (this.#due.has(lane)) this.#batchSoon(this.#options.isBatchable(message) ? this.#patienceMs(lane) : 0);
     }
   }
 
@@ -129,8 +138,8 @@ export class Inbox<Message, Batchable extends Message> {
     if (this.#closed) return;
     if (this.#options.isBatchable(head.message)) {
       this.#due.add(lane);
-      const isFollowed = lane.entries.some(({ message }) => !this.#options.isBatchable(message));
-      this.#batchSoon(isFollowed ? 0 : BATCH_AFTER_MS);
+      const isWaitedFor = lane.entries.some(({ message }) => !this.#options.isBatchable(message));
+      this.#batchSoon(isWaitedFor ? 0 : this.#patienceMs(lane));
     } else void this.#handleHead(lane, head);
   }
 
@@ -142,22 +151,32 @@ export class Inbox<Message, Batchable extends Message> {
     this.#goOn(lane);
   }
 
+  #patienceMs({ callUuid, entries }: Lane<Message>): number {
+    const isLong = entries.length >= MOST_OF_A_CALL || this.#unhandled >= MANY;
+    const { isFollowed } = this.#options;
+    return isLong || isFollowed === undefined || isFollowed(callUuid) ? BATCH_AFTER_MS : UNFOLLOWED_BATCH_AFTER_MS;
+  }
+
   #batchSoon(afterMs: number): void {
     if (this.#closed) return;
     if (this.#isBatching) {
-      this.#isHurried ||= afterMs === 0;
+      this.#nextAfterMs = Math.min(this.#nextAfterMs, afterMs);
       return;
     }
-    if (this.#cancelBatch !== null && afterMs > 0) return;
+    const atMs = this.#options.clock.nowMs() + afterMs;
+    if (this.#cancelBatch !== null && this.#batchAtMs <= atMs) return;
     this.#cancelBatch?.();
+    this.#batchAtMs = atMs;
     this.#cancelBatch = this.#options.clock.after(afterMs, () => void this.#batch());
   }
 
   async #batch(): Promise<void> {
     this.#cancelBatch = null;
     this.#isBatching = true;
-    this.#isHurried = false;
+    this.#nextAfterMs = UNFOLLOWED_BATCH_AFTER_MS;
     const taken = this.#take();
+    // Left over: there were too many for one batch.
+    if (this.#due.size > 0) this.#nextAfterMs = 0;
     const together = [...taken.values()];
     const messages = together.map((entries) => entries.map(({ message }) => message as Batchable));
     if (!(await this.#untilHandled(messages.flat(), () => this.#options.handleTogether(messages)))) {
@@ -168,7 +187,7 @@ export class Inbox<Message, Batchable extends Message> {
     this.#isBatching = false;
     this.#handled(together.flat());
     for (const [lane, entries] of taken) lane.entries.splice(0, entries.length);
-    if (this.#due.size > 0) this.#batchSoon(this.#isHurried ? 0 : BATCH_AFTER_MS);
+    if (this.#due.size > 0) this.#batchSoon(this.#nextAfterMs);
     for (const lane of taken.keys()) this.#goOn(lane);
   }
 

@@ -1,29 +1,31 @@
 /**
  * What media processes tell of running calls (events, turns, checkpoints), of many calls in one transaction: so that a
- * call's talk costs the database a share of a commit, not some. Partial words are shown and not written. What another
- * epoch says is refused: its owner was replaced. Called by `media-messages.ts`, and again with the same messages when
+ * call's talk costs the database a share of a commit, not some. Partial words are shown to who follows, and neither
+ * written nor read for. What another epoch says is refused: its owner was replaced. Called by `media-messages.ts`, and again with the same messages when
  * the database was away: at worst a line of the log stands twice.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ConversationEvent, ReplyStages } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
-import { appendCallLogs } from '../calls/append-call-log.ts';
+import { appendCallLogs, type CallLogLine } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
 import { type CallPatch, type CallRow, lockCalls, patchCall, patchCheckpoints } from '../calls/call-row.ts';
 import { storeTurns } from '../calls/call-turns.ts';
 import { withWarning } from '../calls/call-warnings.ts';
 import { isTerminal } from '../calls/state-machine.ts';
+import { streamBegan } from '../recordings/recording-rows.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { settleToolUse } from '../tools/tool-log.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 
-export type LiveMessage = Extract<ToControl, { type: 'live' | 'checkpoint' }>;
-type EventMessage = Extract<LiveMessage, { type: 'live' }>;
+export type LiveMessage = Extract<ToControl, { type: 'live' | 'checkpoint' | 'media.started' }>;
+/** What becomes a line of the call's log. */
+type ToldMessage = Exclude<LiveMessage, { type: 'checkpoint' }>;
 
 export interface LiveBatchDeps {
   database: Database;
   clock: Clock;
-  bus: Pick<CallEventBus, 'publish'>;
+  bus: Pick<CallEventBus, 'publish' | 'isFollowed'>;
   recordCallEvent: RecordCallEvent;
   webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   /** A reply's steps were stored. */
@@ -36,19 +38,28 @@ export interface LiveBatch {
   write(calls: readonly (readonly LiveMessage[])[]): Promise<void>;
 }
 
+/** What partial words need of their call's row. */
+type Standing = Pick<CallRow, 'callUuid' | 'epoch' | 'transcriptStatus'>;
+
 /** One call's part of a batch. */
-interface Part {
-  call: CallRow;
+interface Part<Row extends Standing = CallRow> {
+  call: Row;
   /** Those of its owner. */
   messages: readonly LiveMessage[];
-  patch: CallPatch;
 }
+
+/** Rows that are remembered between batches, so that partial words need no look at them. */
+const MOST_REMEMBERED = 10_000;
 
 export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   const { database, bus } = deps;
+  /** As they were when they were last read or written. */
+  const remembered = new Map<string, Standing>();
 
   return {
-    async write(calls) {
+    async write(all) {
+      const calls = all.map((messages) => messages.filter(isWanted)).filter((messages) => messages.length > 0);
+      if (calls.length === 0) return;
       const written = calls.some((messages) => messages.some(isWritten))
         ? await database.transaction((tx) => writeAll(tx, calls))
         : await readAll(calls);
@@ -58,6 +69,11 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     },
   };
 
+  /** Nobody reads partial words later. */
+  function isWanted(message: LiveMessage): boolean {
+    return isWritten(message) || bus.isFollowed(message.callUuid);
+  }
+
   interface Written {
     events: CallEvent[];
     deliveryIds: string[];
@@ -65,34 +81,72 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   }
 
   async function writeAll(tx: Queryable, calls: readonly (readonly LiveMessage[])[]): Promise<Written> {
-    const parts = partsOf(calls, await lockCalls(tx, uuidsOf(calls)));
+    const parts = partsOf(calls, remember(await lockCalls(tx, uuidsOf(calls))));
     const owned = parts.flatMap(({ messages }) => messages);
-    const told = owned.filter((message): message is EventMessage => message.type === 'live' && isWritten(message));
-    const stored = await appendCallLogs(
-      tx,
-      told.map(({ callUuid, event, atEpochMs }) => ({ callUuid, kind: event.type, data: dataOf(event), atEpochMs })),
+    const told = owned.filter((message): message is ToldMessage => message.type !== 'checkpoint' && isWritten(message));
+    const stored = await appendCallLogs(tx, told.map(lineOf));
+    const turns = told.flatMap((message) =>
+      message.type === 'live' && message.event.type === 'turn'
+        ? [{ callUuid: message.callUuid, turn: message.event.turn }]
+        : [],
     );
-    await storeTurns(
-      tx,
-      told.flatMap(({ callUuid, event }) => (event.type === 'turn' ? [{ callUuid, turn: event.turn }] : [])),
-    );
+    await storeTurns(tx, turns);
     await writeRows(tx, parts);
+    for (const message of told) {
+      if (message.type === 'media.started') await streamBegan(tx, message, new Date(startedEpochMs(message)));
+    }
     const deliveryIds = await storeToolUses(tx, parts);
     const byMessage = new Map<LiveMessage, CallEvent>(told.map((message, index) => [message, stored[index]!]));
     return { events: owned.flatMap((message) => shown(message, byMessage.get(message))), deliveryIds, owned };
   }
 
-  /** Nothing of it is kept: no lock, no transaction. */
+  function lineOf(message: ToldMessage): CallLogLine & { callUuid: string } {
+    const { callUuid, epoch } = message;
+    if (message.type === 'live') {
+      return { callUuid, kind: message.event.type, data: dataOf(message.event), atEpochMs: message.atEpochMs };
+    }
+    return {
+      callUuid,
+      kind: message.type,
+      data: { streamId: message.streamId, epoch },
+      atEpochMs: deps.clock.epochMs(),
+    };
+  }
+
+  function startedEpochMs({ startedAtEpochMs }: Extract<LiveMessage, { type: 'media.started' }>): number {
+    return startedAtEpochMs ?? deps.clock.epochMs();
+  }
+
+  /** Nothing of it is kept: no lock, no transaction, and mostly no statement. */
   async function readAll(calls: readonly (readonly LiveMessage[])[]): Promise<Written> {
-    const rows = await database.query<CallRow>(
-      'SELECT call_uuid AS "callUuid", epoch, transcript_status AS "transcriptStatus" FROM calls WHERE call_uuid = ANY ($1::uuid[])',
-      [uuidsOf(calls)],
-    );
-    const owned = partsOf(calls, new Map(rows.map((row) => [row.callUuid, row]))).flatMap(({ messages }) => messages);
+    const unknown = uuidsOf(calls).filter((callUuid) => !remembered.has(callUuid));
+    if (unknown.length > 0) {
+      const rows = await database.query<Standing>(
+        'SELECT call_uuid AS "callUuid", epoch, transcript_status AS "transcriptStatus" FROM calls WHERE call_uuid = ANY ($1::uuid[])',
+        [unknown],
+      );
+      remember(new Map(rows.map((row) => [row.callUuid, row])));
+    }
+    const owned = partsOf(calls, remembered).flatMap(({ messages }) => messages);
     return { events: owned.flatMap((message) => shown(message, undefined)), deliveryIds: [], owned };
   }
 
-  function partsOf(calls: readonly (readonly LiveMessage[])[], rows: ReadonlyMap<string, CallRow>): Part[] {
+  function remember<Row extends Standing>(rows: Map<string, Row>): Map<string, Row> {
+    for (const { callUuid, epoch, transcriptStatus } of rows.values()) {
+      remembered.delete(callUuid);
+      remembered.set(callUuid, { callUuid, epoch, transcriptStatus });
+    }
+    for (const callUuid of remembered.keys()) {
+      if (remembered.size <= MOST_REMEMBERED) break;
+      remembered.delete(callUuid);
+    }
+    return rows;
+  }
+
+  function partsOf<Row extends Standing>(
+    calls: readonly (readonly LiveMessage[])[],
+    rows: ReadonlyMap<string, Row>,
+  ): Part<Row>[] {
     return calls.flatMap((messages) => {
       const call = rows.get(messages[0]!.callUuid);
       const isOwners = ({ epoch }: LiveMessage): boolean => epoch === call?.epoch;
@@ -102,13 +156,14 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
       // Its words were deleted meanwhile, and none comes back.
       const isDeleted = call.transcriptStatus === 'deleted';
       const own = messages.filter((message) => isOwners(message) && !(isDeleted && message.type === 'live'));
-      return own.length === 0 ? [] : [{ call, messages: own, patch: patchOf(call, own) }];
+      return own.length === 0 ? [] : [{ call, messages: own }];
     });
   }
 
   async function writeRows(tx: Queryable, parts: readonly Part[]): Promise<void> {
     const checkpoints = [];
-    for (const { call, messages, patch } of parts) {
+    for (const { call, messages } of parts) {
+      const patch = patchOf(call, messages);
       const last = messages.findLast((message) => message.type === 'checkpoint');
       if (Object.keys(patch).length > 0) {
         await patchCall(tx, call.callUuid, last === undefined ? patch : { ...patch, checkpoint: last.checkpoint });
@@ -144,7 +199,7 @@ function uuidsOf(calls: readonly (readonly LiveMessage[])[]): string[] {
 }
 
 function isWritten(message: LiveMessage): boolean {
-  return message.type === 'checkpoint' || message.event.type !== 'partial';
+  return message.type !== 'live' || message.event.type !== 'partial';
 }
 
 function isTurn(message: LiveMessage): boolean {
@@ -171,6 +226,8 @@ function repliesIn(message: LiveMessage): ReplyStages[] {
 function patchOf(call: CallRow, messages: readonly LiveMessage[]): CallPatch {
   const patch: CallPatch = {};
   for (const message of messages) {
+    // Only now: of a stream that never began no recording will be told.
+    if (message.type === 'media.started' && call.recordingStatus === 'none') patch.recordingStatus = 'pending';
     if (message.type !== 'live') continue;
     const { event } = message;
     if (event.type === 'first_audio') {

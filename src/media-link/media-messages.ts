@@ -22,7 +22,7 @@ import { writeWaveformLatency } from '../calls/waveform-latency.ts';
 import type { Transitions } from '../lifecycle/transition.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
 import { writeRecordingReport } from '../recordings/recording-report.ts';
-import { streamBegan, streamNeverBegan } from '../recordings/recording-rows.ts';
+import { streamNeverBegan } from '../recordings/recording-rows.ts';
 import { settleRecording } from '../recordings/settle-recording.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
@@ -39,7 +39,7 @@ export interface MediaMessagesDeps {
   database: Database;
   clock: Clock;
   log: Logger;
-  bus: Pick<CallEventBus, 'publish'>;
+  bus: Pick<CallEventBus, 'publish' | 'isFollowed'>;
   transitions: Transitions;
   recordCallEvent: RecordCallEvent;
   tools: Pick<ToolExecutor, 'claim'>;
@@ -61,7 +61,7 @@ export interface MediaMessages {
 }
 
 export function isLive(message: CallMessage): message is LiveMessage {
-  return message.type === 'live' || message.type === 'checkpoint';
+  return message.type === 'live' || message.type === 'checkpoint' || message.type === 'media.started';
 }
 
 export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
@@ -110,16 +110,6 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     }
     const { epoch } = message;
     switch (message.type) {
-      case 'media.started':
-        return onOwnedCall(message, async (tx, call) => {
-          // Only now: of a stream that never began no recording will be told.
-          if (call.recordingStatus === 'none') await patchCall(tx, callUuid, { recordingStatus: 'pending' });
-          await streamBegan(tx, message, new Date(message.startedAtEpochMs ?? clock.epochMs()));
-          const data = { streamId: message.streamId, epoch };
-          return {
-            events: await appendCallLog(tx, callUuid, [{ kind: message.type, data, atEpochMs: clock.epochMs() }]),
-          };
-        });
       case 'web.session':
         return onOwnedCall(message, async (tx) => {
           const { visitor, audio, resumeNumber } = message;

@@ -31,6 +31,8 @@ export interface MediaPeerDeps {
   gate: Gate;
   pool: MediaPool;
   messages: MediaMessages;
+  /** See `CallEventBus`. */
+  isFollowed(callUuid: string): boolean;
   /** A carrier's socket wants its call. */
   claimStream: ClaimStream;
   /** A browser's wants its session. */
@@ -104,6 +106,7 @@ export class MediaPeer implements MediaMember {
         this.#databaseWasAway = false;
       },
       isBatchable: isLive,
+      isFollowed: deps.isFollowed,
       shouldRetry: (error, messages) => this.#shouldRetry(error, messages),
       handledUpTo: (number) => this.#link.handled(number),
       setPaused: (paused) => this.#transport?.setPaused(paused),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Gate } from '../../../src/media-link/gate.ts';
-import { BATCH_AFTER_MS, Inbox, type InboxOptions } from '../../../src/media-link/inbox.ts';
+import { BATCH_AFTER_MS, Inbox, type InboxOptions, UNFOLLOWED_BATCH_AFTER_MS } from '../../../src/media-link/inbox.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 interface Said {
@@ -144,6 +144,40 @@ describe('the inbox of a media process', () => {
     clock.advanceMs(1);
     await settle();
     expect(begun.at(-1)!.map(({ number }) => number)).toEqual([4]);
+  });
+
+  test('what nobody follows waits for a second; one call that is followed, or 500 messages, and it waits for 100 ms', async () => {
+    const followed = new Set<string>();
+    const { push, begun, finish, clock, settle } = inboxOf({ isFollowed: (call) => followed.has(call) });
+    const numbers = (): number[] => begun.at(-1)?.map(({ number }) => number) ?? [];
+    const pass = async (ms: number): Promise<void> => {
+      clock.advanceMs(ms);
+      await settle();
+    };
+    push(1, 'a', true);
+    await pass(UNFOLLOWED_BATCH_AFTER_MS - 1);
+    expect(numbers()).toEqual([]);
+    push(2, 'b', true);
+    await pass(1);
+    expect(numbers()).toEqual([1, 2]);
+    finish[0]!();
+    await settle();
+
+    push(3, 'a', true);
+    await pass(300);
+    followed.add('b');
+    push(4, 'b', true);
+    await pass(BATCH_AFTER_MS - 1);
+    expect(begun).toHaveLength(1);
+    await pass(1);
+    expect(numbers()).toEqual([3, 4]);
+    finish[1]!();
+    await settle();
+
+    followed.clear();
+    for (let number = 5; number < 505; number++) push(number, `call ${number}`, true);
+    await pass(BATCH_AFTER_MS);
+    expect(begun.at(-1)).toHaveLength(500);
   });
 
   test('what else comes for a call hurries what it has told before, and waits for it', async () => {

@@ -72,7 +72,7 @@ function startControl(): void {
   const http = createGuardedClient({ guard: createAddressGuard(['127.0.0.1/32']), clock });
   executor = createToolExecutor({ http, sealer, clock, log, answer: pool.toolAnswered });
   const webhookDispatcher = { dispatch: (ids: readonly string[]) => void h.dispatched.push(...ids) };
-  const bus = { publish: () => {} };
+  const bus = { publish: () => {}, isFollowed: () => true };
   messages = inTheirOrder(
     createMediaMessages({
       database,
