@@ -12,6 +12,7 @@ import { joinSound } from '../../../media/recorder/join-sound.ts';
 import { type CallEvent, createCallEventBus } from '../../../src/calls/call-event-bus.ts';
 import { type CallRow, readOwnCall } from '../../../src/calls/call-row.ts';
 import { createCarrierRegistry } from '../../../src/carriers/registry.ts';
+import { createDialledCalls, type DialledCalls } from '../../../src/lifecycle/dialled-calls.ts';
 import { createLeadFollower } from '../../../src/lifecycle/lead-follower.ts';
 import { createLineCarriers, type LineCarriers } from '../../../src/lifecycle/line-carriers.ts';
 import { createReaper, type Reaper } from '../../../src/lifecycle/reaper.ts';
@@ -51,6 +52,7 @@ export interface Harness {
   registry: ReturnType<typeof createCarrierRegistry>;
   transitions: Transitions;
   lineCarriers: LineCarriers;
+  dialledCalls: DialledCalls;
   effects: SideEffects;
   reaper: Reaper;
   pool: MediaPool;
@@ -117,7 +119,8 @@ export async function createHarness(): Promise<Harness> {
 
   const carrier = createScriptedCarrier();
   const registry = createCarrierRegistry({ factories: { plivo: () => carrier }, apiBases: {} });
-  const lineCarriers = createLineCarriers({ database, registry, open: (sealed) => sealed.toString() });
+  const lineCarriers = createLineCarriers({ database, registry, clock, open: (sealed) => sealed.toString() });
+  const dialledCalls = createDialledCalls(database);
   const pool = createMediaPool({ database, clock, log });
   const toMedia: ToMedia[] = [];
   const member: MediaMember = {
@@ -199,6 +202,7 @@ export async function createHarness(): Promise<Harness> {
     registry,
     transitions,
     lineCarriers,
+    dialledCalls,
     effects,
     reaper,
     pool,
@@ -227,6 +231,7 @@ export async function createHarness(): Promise<Harness> {
       clearance: createDialClearance({ database, clock, masterKeys: MASTER_KEY }),
       transitions,
       registry,
+      dialledCalls,
       admission: { state: () => 'open' },
       room: { take: () => true, release: () => {} },
       callLimits: createCallLimits({ store: limits, postgres: limits, database, clock, settingsKeptMs: 0 }),
