@@ -10,6 +10,7 @@ import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call
 import { codeOf } from '../calls/call-warnings.ts';
 import type { Findings } from '../calls/findings.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { NOW } from '../store/due-look.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { GIVE_UP_MS } from './owe-analysis.ts';
 
@@ -35,6 +36,9 @@ export interface ClaimedJob extends DueJob {
 }
 
 const IS_DUE = `due_at <= $1 AND (claimed_until IS NULL OR claimed_until <= $1 OR give_up_at <= $1)`;
+
+/** For the look that all share. */
+export const MAY_BE_DUE_SQL = `EXISTS (SELECT 1 FROM analysis_jobs WHERE ${IS_DUE.replaceAll('$1', NOW)})`;
 
 /** The overdue first, then the oldest. */
 export function dueJobs(database: Queryable, nowEpochMs: number, limit: number): Promise<DueJob[]> {

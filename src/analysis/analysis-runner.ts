@@ -1,5 +1,5 @@
 /**
- * Analyses calls that are over. Who ends a call rings; a sweep every 5 s finds what no ring told (a process that died,
+ * Analyses calls that are over. Who ends a call rings; a sweep within 5 s finds what no ring told (a process that died,
  * a database that was away). A job is a row (`analysis-jobs.ts`), so nothing here has to survive. Made and closed
  * by `src/control/call-work.ts`.
  */
@@ -11,6 +11,7 @@ import { readOwnCall } from '../calls/call-row.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
+import type { DueLook } from '../store/due-look.ts';
 import { createSweeper } from '../store/sweeper.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { analyse, type ModelToAsk } from './analyse.ts';
@@ -22,6 +23,7 @@ import {
   type DueJob,
   dueJobs,
   extendClaim,
+  MAY_BE_DUE_SQL,
   releaseJob,
   settleJob,
 } from './analysis-jobs.ts';
@@ -42,6 +44,8 @@ export interface AnalysisRunnerDeps {
   recordCallEvent: RecordCallEvent;
   webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   observed?: AnalysisObserver;
+  /** Absent: each 5 s. */
+  due?: DueLook;
 }
 
 export interface AnalysisObserver {
@@ -81,6 +85,7 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
   const sweeper = createSweeper({
     clock,
     sweep,
+    ...(deps.due && { due: { look: deps.due, sql: () => MAY_BE_DUE_SQL } }),
     failed: (err) => log.warn({ err }, 'analysis sweep: the database is away'),
   });
 

@@ -21,6 +21,7 @@ import { createControlMetrics } from '../metrics/control-metrics.ts';
 import { createRecordingLinks } from '../recordings/recording-links.ts';
 import { createSealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';
+import { createDueLook } from '../store/due-look.ts';
 import { createServerSessions } from '../store/server-sessions.ts';
 import type { TraceExporter } from '../tracing/trace-exporter.ts';
 import { recordCallEvent } from '../webhooks/outbox.ts';
@@ -46,14 +47,15 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     });
   const database = connect(DATABASE_CONNECTIONS);
   const webhookDatabase = connect(WEBHOOK_CONNECTIONS);
-  const masterKeys = await openMasterKeys(config, { database, clock, log });
+  const due = createDueLook({ database, clock });
+  const masterKeys = await openMasterKeys(config, { database, clock, log, due });
   const sealer = createSealer(masterKeys);
   await refuseOtherKey(database, sealer);
   const addressGuard = createAddressGuard(config.webhookAllowCidrs);
   const http = createGuardedClient({ guard: addressGuard, clock });
   const limitStores = await openLimitStores({ database, redisUrl, clock, log });
   const overload = watchOverload(clock);
-  const audit = startAuditLinking({ database, signer: createChainSigner(masterKeys), clock, log });
+  const audit = startAuditLinking({ database, signer: createChainSigner(masterKeys), clock, log, due });
   const metrics = createControlMetrics();
   const webhooks = await startWebhooks({
     db: webhookDatabase,
@@ -67,6 +69,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     logger: log,
     retryScale: config.webhookRetryScale,
     observed: metrics.webhookAttempted,
+    due,
   });
   const traces = config.traces === null ? null : await openTraces(config.traces, { database, clock, log });
   const links = createRecordingLinks(masterKeys, publicUrl, clock);
@@ -83,11 +86,12 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     traces,
     registry: openCarriers(config.carrierApiBase),
     /** What nearly every part takes. */
-    shared: { database, clock, log, publicUrl, sealer, links },
+    shared: { database, clock, log, publicUrl, sealer, links, due },
     /** For parts that tell of a call: to its event streams, and to its workspace's webhook. */
     telling: { bus: createCallEventBus(), webhookDispatcher: webhooks.dispatcher, recordCallEvent },
 
     async close(): Promise<void> {
+      await due.close();
       await traces?.close();
       metrics.close();
       await webhooks.close();

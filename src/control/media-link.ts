@@ -34,6 +34,7 @@ export function createMediaLink(
   const { database, clock, log, sealer } = shared;
   const { sound, work, course } = parts;
   const { pool, withStream } = parts.places;
+  const orphansDue = (): void => course.reaper.nudge(new Date(clock.epochMs()));
   const messages = createMediaMessages({
     ...shared,
     ...telling,
@@ -59,10 +60,16 @@ export function createMediaLink(
     claimSession: work.embed.claimSession,
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
     renewLeases: (mediaId, calls, nowEpochMs) => renewLeases(database, mediaId, calls, nowEpochMs),
-    releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
+    releaseLeases: async (mediaId, calls) => {
+      await releaseLeases(database, clock, mediaId, calls);
+      orphansDue();
+    },
     metricsReported: parts.reports.reported,
     toolCancelled: work.tools.cancel,
-    orphanOthers: (mediaId, callUuids) => orphanOthers(database, clock, mediaId, callUuids),
+    orphanOthers: async (mediaId, callUuids) => {
+      await orphanOthers(database, clock, mediaId, callUuids);
+      orphansDue();
+    },
   });
   return { server, messages };
 }

@@ -4,7 +4,7 @@
  * something to write (`lease-book.ts`).
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import { LEASE_MS } from '../calls/timers.ts';
+import { LEASE_MS, MAX_DURATION_GRACE_MS } from '../calls/timers.ts';
 import type { Database } from '../store/database.ts';
 
 /** A claim that is younger than this may be missing in what a process says of itself. */
@@ -15,7 +15,10 @@ export interface NamedCall {
   epoch: number;
 }
 
-/** `nowEpochMs`: from which they last `LEASE_MS`. What another has claimed meanwhile is left alone. */
+/**
+ * `nowEpochMs`: from which they last `LEASE_MS`. What another has claimed meanwhile is left alone. Where the lease was
+ * the next thing to look at, it still is, or the longest talk: so the reaper need not look at a call that is well.
+ */
 export async function renewLeases(
   database: Database,
   mediaId: string,
@@ -24,11 +27,12 @@ export async function renewLeases(
 ): Promise<void> {
   const until = new Date(nowEpochMs + LEASE_MS);
   await database.query(
-    `UPDATE calls c SET lease_until = $4
+    `UPDATE calls c SET lease_until = $4, deadline_at = CASE WHEN c.deadline_at = c.lease_until
+         THEN least($4, c.answered_at + make_interval(secs => c.max_duration_seconds + $5)) ELSE c.deadline_at END
        FROM unnest($1::uuid[], $2::int[]) AS named (call_uuid, epoch)
       WHERE c.call_uuid = named.call_uuid AND c.epoch = named.epoch AND c.owner_media_id = $3
         AND c.status = 'in_progress' AND c.lease_until < $4`,
-    [calls.map((call) => call.callUuid), calls.map((call) => call.epoch), mediaId, until],
+    [calls.map((call) => call.callUuid), calls.map((call) => call.epoch), mediaId, until, MAX_DURATION_GRACE_MS / 1000],
   );
 }
 

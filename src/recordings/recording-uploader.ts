@@ -14,6 +14,7 @@ import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { type DueLook, type DueQuestion, NOW } from '../store/due-look.ts';
 import { createSweeper, type Sweeper } from '../store/sweeper.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { compareEncrypted } from './compare-encrypted.ts';
@@ -40,6 +41,8 @@ export interface RecordingUploaderDeps {
   links: RecordingLinks;
   /** A recording of a whole call is to be made of its parts, perhaps. */
   nudgeJoiner?(): void;
+  /** Absent: each 5 s. */
+  due?: DueLook;
 }
 
 export interface UploadFigures {
@@ -237,9 +240,12 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     });
   }
 
+  const mayBeDue: DueQuestion['sql'] = (place) =>
+    `EXISTS (SELECT 1 FROM call_recordings WHERE state = 'spooled' AND spool_node = ${place(deps.node)} AND next_at <= ${NOW})`;
   const sweeper = createSweeper({
     clock,
     sweep,
+    ...(deps.due && { due: { look: deps.due, sql: mayBeDue, also: () => pauses.areOwed } }),
     failed: (err) => log.warn({ err }, 'recordings wait for the database'),
   });
   return {

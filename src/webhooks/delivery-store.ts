@@ -5,6 +5,7 @@
 import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
+import { NOW } from '../store/due-look.ts';
 import { BREAKER_FAILURES } from './breaker.ts';
 import type { DisabledReason } from './endpoint.ts';
 import { noteFailureSql, noteSuccess } from './endpoint-health.ts';
@@ -219,3 +220,10 @@ const DUE_SQL = `
     ORDER BY d.next_at, d.id LIMIT $2) AS due
   WHERE e.disabled_at IS NULL AND e.id <> ALL ($3::uuid[])
   ORDER BY due.next_at, due.id`;
+
+/** For the look that all share: something is due, or a receiver fails so often that lanes have to heed it. */
+export const MAY_BE_DUE_SQL = `EXISTS (
+  SELECT 1 FROM webhook_endpoints AS e
+  WHERE e.disabled_at IS NULL AND (e.failures_since_success >= ${BREAKER_FAILURES} OR EXISTS (
+    SELECT 1 FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.state = 'pending' AND d.next_at <= ${NOW}
+      AND (d.claimed_until IS NULL OR d.claimed_until <= ${NOW}))))`;

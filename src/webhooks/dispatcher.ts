@@ -28,8 +28,8 @@ export interface Dispatcher {
    * finds all of them before it.
    */
   offerRetries(ids: readonly string[]): Promise<void>;
-  /** Looks up whose breakers are open. Rejects when the database is away. */
-  heedBreakers(): Promise<void>;
+  /** Looks up whose breakers are open, and says how many. Rejects when the database is away. */
+  heedBreakers(): Promise<{ open: number }>;
   /** Receivers whose lanes hold a sweep's worth already. */
   busy(): string[];
   /** Starts nothing more; resolves when no attempt runs. Idempotent. */
@@ -99,10 +99,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     async heedBreakers() {
       const asOfMs = deps.clock.nowMs();
       const open = await deps.store.openBreakers(deps.clock.epochMs());
-      if (closed) return;
+      if (closed) return { open: 0 };
       const sinceFailureMs = new Map(open.map((one) => [one.endpointId, one.sinceFailureMs]));
       for (const endpointId of sinceFailureMs.keys()) laneOf(endpointId);
       for (const [endpointId, lane] of lanes) lane.heedBreaker(sinceFailureMs.get(endpointId) ?? null, asOfMs);
+      return { open: open.length };
     },
     busy: () => [...lanes].filter(([, lane]) => lane.isBusy()).map(([endpointId]) => endpointId),
     async close() {
