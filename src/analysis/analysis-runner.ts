@@ -29,7 +29,7 @@ import {
 } from './analysis-jobs.ts';
 import type { AskDeps } from './ask-model.ts';
 import { readCallStory } from './call-story.ts';
-import { readChatEndpoint } from './model-endpoint.ts';
+import { KeyUnreadable, readChatEndpoint, type StoredEndpoint } from './model-endpoint.ts';
 import { createModelStates } from './model-state.ts';
 
 export interface AnalysisRunnerDeps {
@@ -141,13 +141,28 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
       log.warn({ callUuid, problem: analysis.problem, by }, 'an analysis had to do without');
   }
 
+  /** All that is read for it, as one transaction: a call that is over does not change under it. */
+  function readAll({ callUuid, workspaceId }: ClaimedJob) {
+    return database.transaction(async (tx) => {
+      const call = await readOwnCall(tx, callUuid);
+      if (call === undefined || call.analysisStatus === 'deleted') return 'it was deleted';
+      if (call.transcriptStatus === 'deleted') return 'the transcript was deleted before it was read';
+      const story = await readCallStory(tx, call);
+      try {
+        return { story, endpoint: await readChatEndpoint(tx, deps.sealer, workspaceId) };
+      } catch (error) {
+        if (error instanceof KeyUnreadable) return { story, endpoint: error };
+        throw error;
+      }
+    });
+  }
+
   /** Null only when the service is being stopped. */
   async function findings(job: ClaimedJob): Promise<AnalysisToStore | null> {
-    const call = await readOwnCall(database, job.callUuid);
-    if (call === undefined || call.analysisStatus === 'deleted') return gaveUp('it was deleted');
-    if (call.transcriptStatus === 'deleted') return gaveUp('the transcript was deleted before it was read');
-    const story = await readCallStory(database, call);
-    const { model, problem } = await modelFor(job);
+    const read = await readAll(job);
+    if (typeof read === 'string') return gaveUp(read);
+    const { story } = read;
+    const { model, problem } = modelFor(job, read.endpoint);
     const cancelExtension = keepClaim(job.callUuid);
     try {
       const { findings: found, warnings, modelFault } = await analyse(askDeps(), story, model);
@@ -163,15 +178,12 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
   }
 
   /** Null when there is none, when it is too late to ask it, or when its key cannot be opened. */
-  async function modelFor(
+  function modelFor(
     job: ClaimedJob,
-  ): Promise<{ model: ModelToAsk | null; problem: { code: string; reason: string } | null }> {
-    let endpoint: Awaited<ReturnType<typeof readChatEndpoint>>;
-    try {
-      endpoint = await readChatEndpoint(database, deps.sealer, job.workspaceId);
-    } catch (error) {
-      if (isDatabaseAway(error)) throw error;
-      return { model: null, problem: { code: 'key_unreadable', reason: (error as Error).message } };
+    endpoint: StoredEndpoint | KeyUnreadable | null,
+  ): { model: ModelToAsk | null; problem: { code: string; reason: string } | null } {
+    if (endpoint instanceof KeyUnreadable) {
+      return { model: null, problem: { code: 'key_unreadable', reason: endpoint.message } };
     }
     if (endpoint === null) return { model: null, problem: null };
     if (job.modelBudgetMs === 0) return { model: null, problem: { code: 'overdue', reason: OVERDUE } };

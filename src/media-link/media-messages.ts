@@ -19,6 +19,7 @@ import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { readTurns } from '../calls/call-turns.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
 import { writeWaveformLatency } from '../calls/waveform-latency.ts';
+import type { Observation } from '../lifecycle/observe.ts';
 import type { Transitions } from '../lifecycle/transition.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
 import { writeRecordingReport } from '../recordings/recording-report.ts';
@@ -153,12 +154,10 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
       }
       case 'media.stopped': {
         const { why, durationMs } = message;
-        await streamNeverBegan(database, message);
-        const observation = {
-          type: 'media.stopped' as const,
-          why,
-          durationMs,
-          latency: summariseLatencies(message.latencies, await readTurns(database, callUuid)),
+        const observation = async (tx: Queryable): Promise<Observation> => {
+          await streamNeverBegan(tx, message);
+          const latency = summariseLatencies(message.latencies, await readTurns(tx, callUuid));
+          return { type: message.type, why, durationMs, latency };
         };
         const applied = await transitions.apply(callUuid, observation, { epoch });
         if (typeof applied === 'string') refuse(message, applied);

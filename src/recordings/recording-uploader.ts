@@ -21,7 +21,7 @@ import { compareEncrypted } from './compare-encrypted.ts';
 import { OwedPauses } from './owed-pauses.ts';
 import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';
 import type { RecordingLinks } from './recording-links.ts';
-import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
+import { lockRecordings, patchRecording, type RecordingRow, takeRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import { objectKeyOf, type RecordingStore } from './recording-store.ts';
 import { partFailed, type Settled, settleRecording } from './settle-recording.ts';
 import { wholeOf } from './whole-recording.ts';
@@ -87,20 +87,13 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
 
   async function takeDue(): Promise<RecordingRow[]> {
     const nowEpochMs = clock.epochMs();
-    const taken = await database.query<{ call_uuid: string; epoch: number }>(
-      `UPDATE call_recordings SET next_at = $3
-        WHERE (call_uuid, epoch) IN (
-          SELECT call_uuid, epoch FROM call_recordings WHERE state = 'spooled' AND spool_node = $1 AND next_at <= $2
-           ORDER BY next_at LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
-        RETURNING call_uuid, epoch`,
+    return takeRecordings(
+      database,
+      `SELECT call_uuid, epoch FROM call_recordings WHERE state = 'spooled' AND spool_node = $1 AND next_at <= $2
+        ORDER BY next_at LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED`,
+      '$3',
       [deps.node, new Date(nowEpochMs), new Date(nowEpochMs + CLAIM_MS)],
     );
-    const rows = await Promise.all(
-      taken.map(async ({ call_uuid, epoch }) =>
-        (await readRecordings(database, call_uuid)).find((row) => row.epoch === epoch && row.state === 'spooled'),
-      ),
-    );
-    return rows.filter((row) => row !== undefined);
   }
 
   async function upload(row: RecordingRow): Promise<boolean> {
