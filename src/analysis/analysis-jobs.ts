@@ -4,10 +4,10 @@
  * `analysis-runner.ts` does the work.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent } from '../calls/call-event-bus.ts';
-import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
+import { type CallPatch, type CallRow, lockCall } from '../calls/call-row.ts';
 import { codeOf } from '../calls/call-warnings.ts';
+import { changeCall } from '../calls/change-call.ts';
 import type { Findings } from '../calls/findings.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { NOW } from '../store/due-look.ts';
@@ -142,9 +142,8 @@ export async function writeAnalysis(
   };
   // Quotes are words of the transcript: without it none stays.
   if (call.transcriptStatus === 'deleted' && findings !== null) patch.analysis = { ...findings, evidence: [] };
-  await patchCall(tx, call.callUuid, patch);
   const data = { status: patch.analysisStatus, model: findings?.model ?? null, warnings, problem };
-  const events = await appendCallLog(tx, call.callUuid, [{ kind: 'analysis', data, atEpochMs: nowEpochMs }]);
+  const events = await changeCall(tx, call.callUuid, patch, [{ kind: 'analysis', data, atEpochMs: nowEpochMs }]);
   return { changed: { ...call, ...patch }, events };
 }
 

@@ -41,30 +41,8 @@ export async function appendCallLog(
   return lines.map((line, index) => asStored(callUuid, line, rows[index]!.id));
 }
 
-/** The same for many calls at once, whose rows are locked already; of each its lines in order. */
-export async function appendCallLogs(
-  tx: Queryable,
-  lines: readonly (CallLogLine & { callUuid: string })[],
-): Promise<CallEvent[]> {
-  if (lines.length === 0) return [];
-  const rows = await tx.query<{ id: string }>(
-    `INSERT INTO call_events (call_uuid, at, kind, data)
-     SELECT line.call_uuid, line.at, line.kind, line.data
-       FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::jsonb[])
-            WITH ORDINALITY AS line (call_uuid, at, kind, data, position)
-      ORDER BY line.position
-     RETURNING id`,
-    [
-      lines.map((line) => line.callUuid),
-      lines.map((line) => new Date(line.atEpochMs)),
-      lines.map((line) => line.kind),
-      lines.map((line) => JSON.stringify(line.data)),
-    ],
-  );
-  return lines.map((line, index) => asStored(line.callUuid, line, rows[index]!.id));
-}
-
-function asStored(callUuid: string, line: CallLogLine, id: string): CallEvent {
+/** As it is told of. */
+export function asStored(callUuid: string, line: CallLogLine, id: string): CallEvent {
   const { kind, atEpochMs, data } = line;
   return { id: String(id), callUuid, at: new Date(atEpochMs), kind, data: data as Record<string, unknown> };
 }

@@ -164,29 +164,22 @@ export async function lockCalls(tx: Queryable, callUuids: readonly string[]): Pr
 
 export type CallPatch = Partial<Omit<CallRow, 'enterprise' | 'callUuid' | 'workspaceId'>>;
 
-/** Writes the named properties of a locked row. */
-export async function patchCall(tx: Queryable, callUuid: string, patch: CallPatch): Promise<void> {
+/** What an UPDATE of the row sets, and the values, whose places begin at `firstPlace`. */
+export function assignmentsOf(patch: CallPatch, firstPlace: number): { assignments: string[]; values: unknown[] } {
   const entries = Object.entries(patch);
-  if (entries.length === 0) return;
   const assignments = entries.map(([property], index) => {
     const column = COLUMNS[property as keyof typeof COLUMNS];
-    return `${column} = $${index + 2}${JSON_PROPERTIES.has(property) ? '::jsonb' : ''}`;
+    return `${column} = $${index + firstPlace}${JSON_PROPERTIES.has(property) ? '::jsonb' : ''}`;
   });
   const values = entries.map(([property, value]) =>
     JSON_PROPERTIES.has(property) && value !== null ? JSON.stringify(value) : value,
   );
-  await tx.query(`UPDATE calls SET ${assignments.join(', ')} WHERE call_uuid = $1`, [callUuid, ...values]);
+  return { assignments, values };
 }
 
-/** Of locked rows. */
-export async function patchCheckpoints(
-  tx: Queryable,
-  told: readonly { callUuid: string; checkpoint: CallRow['checkpoint'] }[],
-): Promise<void> {
-  if (told.length === 0) return;
-  await tx.query(
-    `UPDATE calls c SET checkpoint = told.checkpoint
-       FROM unnest($1::uuid[], $2::jsonb[]) AS told (call_uuid, checkpoint) WHERE c.call_uuid = told.call_uuid`,
-    [told.map(({ callUuid }) => callUuid), told.map(({ checkpoint }) => JSON.stringify(checkpoint))],
-  );
+/** Writes the named properties of a locked row. */
+export async function patchCall(tx: Queryable, callUuid: string, patch: CallPatch): Promise<void> {
+  const { assignments, values } = assignmentsOf(patch, 2);
+  if (assignments.length === 0) return;
+  await tx.query(`UPDATE calls SET ${assignments.join(', ')} WHERE call_uuid = $1`, [callUuid, ...values]);
 }

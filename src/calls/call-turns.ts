@@ -9,24 +9,3 @@ export async function readTurns(database: Queryable, callUuid: string): Promise<
   );
   return rows.map((row) => row.turn);
 }
-
-/**
- * Of any calls whose rows are locked. A turn may be told again when more of it was heard: the last word counts. `t12`
- * stands at position 12.
- */
-export async function storeTurns(tx: Queryable, told: readonly { callUuid: string; turn: Turn }[]): Promise<void> {
-  if (told.length === 0) return;
-  const last = [...new Map(told.map((one) => [`${one.callUuid} ${one.turn.turnId}`, one])).values()];
-  await tx.query(
-    `INSERT INTO call_turns (call_uuid, turn_id, position, turn)
-     SELECT told.call_uuid, told.turn_id, told.position, told.turn
-       FROM unnest($1::uuid[], $2::text[], $3::int[], $4::jsonb[]) AS told (call_uuid, turn_id, position, turn)
-     ON CONFLICT (call_uuid, turn_id) DO UPDATE SET turn = EXCLUDED.turn`,
-    [
-      last.map(({ callUuid }) => callUuid),
-      last.map(({ turn }) => turn.turnId),
-      last.map(({ turn }) => Number(/\d+/.exec(turn.turnId)?.[0] ?? 0)),
-      last.map(({ turn }) => JSON.stringify(turn)),
-    ],
-  );
-}

@@ -5,9 +5,9 @@
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { oweAnalysis } from '../analysis/owe-analysis.ts';
-import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
+import { type CallRow, lockCall } from '../calls/call-row.ts';
+import { changeCall } from '../calls/change-call.ts';
 import { settleUsage } from '../dialling/daily-usage.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
 import { settleRecording } from '../recordings/settle-recording.ts';
@@ -84,12 +84,8 @@ export function createTransitions(deps: TransitionDeps): Transitions {
           change.patch.analysisStatus = 'pending';
           call.analysisStatus = 'pending';
         }
-        await patchCall(tx, callUuid, change.patch);
-        const events = await appendCallLog(
-          tx,
-          callUuid,
-          change.log.map((line) => ({ ...line, atEpochMs: nowEpochMs })),
-        );
+        const lines = change.log.map((line) => ({ ...line, atEpochMs: nowEpochMs }));
+        const events = await changeCall(tx, callUuid, change.patch, lines);
         if (change.settled !== null) await settleIdempotency(tx, call, change.settled);
         const deliveryIds = await recordProgress(tx, before, call);
         if (change.finished) {

@@ -7,12 +7,12 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ConversationEvent, ReplyStages } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
-import { appendCallLogs, type CallLogLine } from '../calls/append-call-log.ts';
+import type { CallLogLine } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallPatch, type CallRow, lockCalls, patchCall, patchCheckpoints } from '../calls/call-row.ts';
-import { storeTurns } from '../calls/call-turns.ts';
+import { type CallPatch, type CallRow, lockCalls, patchCall } from '../calls/call-row.ts';
 import { withWarning } from '../calls/call-warnings.ts';
 import { isTerminal } from '../calls/state-machine.ts';
+import { type Talk, writeTalk } from '../calls/write-talk.ts';
 import { streamBegan } from '../recordings/recording-rows.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { settleToolUse } from '../tools/tool-log.ts';
@@ -84,14 +84,14 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     const parts = partsOf(calls, remember(await lockCalls(tx, uuidsOf(calls))));
     const owned = parts.flatMap(({ messages }) => messages);
     const told = owned.filter((message): message is ToldMessage => message.type !== 'checkpoint' && isWritten(message));
-    const stored = await appendCallLogs(tx, told.map(lineOf));
     const turns = told.flatMap((message) =>
       message.type === 'live' && message.event.type === 'turn'
         ? [{ callUuid: message.callUuid, turn: message.event.turn }]
         : [],
     );
-    await storeTurns(tx, turns);
-    await writeRows(tx, parts);
+    const checkpoints = await writeRows(tx, parts);
+    const stored = await writeTalk(tx, { lines: told.map(lineOf), turns, checkpoints });
+    await searchAgain(tx, parts);
     for (const message of told) {
       if (message.type === 'media.started') await streamBegan(tx, message, new Date(startedEpochMs(message)));
     }
@@ -160,7 +160,8 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     });
   }
 
-  async function writeRows(tx: Queryable, parts: readonly Part[]): Promise<void> {
+  /** Returns the checkpoints of calls of which nothing else is written. */
+  async function writeRows(tx: Queryable, parts: readonly Part[]): Promise<Talk['checkpoints']> {
     const checkpoints = [];
     for (const { call, messages } of parts) {
       const patch = patchOf(call, messages);
@@ -168,11 +169,16 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
       if (Object.keys(patch).length > 0) {
         await patchCall(tx, call.callUuid, last === undefined ? patch : { ...patch, checkpoint: last.checkpoint });
       } else if (last !== undefined) checkpoints.push({ callUuid: call.callUuid, checkpoint: last.checkpoint });
-      // Late words: the call log's search has read the others already.
+    }
+    return checkpoints;
+  }
+
+  /** Late words: the call log's search has read the others already. */
+  async function searchAgain(tx: Queryable, parts: readonly Part[]): Promise<void> {
+    for (const { call, messages } of parts) {
       if (isTerminal(call.status) && messages.some(isTurn))
         await tx.query('SELECT call_search_write(c) FROM calls c WHERE c.call_uuid = $1', [call.callUuid]);
     }
-    await patchCheckpoints(tx, checkpoints);
   }
 
   /** The uses of tools that ended, and a webhook for each that failed. */

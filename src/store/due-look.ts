@@ -1,6 +1,6 @@
 /**
  * One look at the database for all that comes due in it: whoever waits for rows joins with a question of its own, and
- * every three seconds one statement asks them all. So a service with nothing to do costs a third of a statement a
+ * every four seconds one statement asks them all. So a service with nothing to do costs a quarter of a statement a
  * second, however many parts of it wait. What this process brings forth itself is nudged at once; the look is for what
  * others did, and for what a death left behind. Made by `src/control/ground.ts`; joined by `sweeper.ts` and the reaper.
  */
@@ -24,7 +24,7 @@ export interface DueLook {
 }
 
 /** What another process has left behind waits so long at the most to be seen. */
-export const LOOK_EVERY_MS = 3_000;
+export const LOOK_EVERY_MS = 4_000;
 /** In a question: the time of this process. */
 export const NOW = '$1::timestamptz';
 

@@ -9,9 +9,8 @@ import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../../media/contract/carriers.ts';
 import { type Clock, pause } from '../../../media/contract/clock.ts';
 import { VOUCHED_HEADER, type Vouched } from '../../../media/contract/vouched.ts';
-import { appendCallLog } from '../../calls/append-call-log.ts';
-import { lockCall, readOwnCall } from '../../calls/call-row.ts';
-import { ActedOnBefore, noteActedOn, wasActedOn } from '../../carriers/acted-on.ts';
+import { readOwnCall } from '../../calls/call-row.ts';
+import { ActedOnBefore, noteInLog, wasActedOn } from '../../carriers/acted-on.ts';
 import type { CallbackRequest, Carrier, CarrierEvent } from '../../carriers/carrier.ts';
 import type { CarrierRegistry } from '../../carriers/registry.ts';
 import { CarrierReport, mayTalk, type WantedStream } from '../../lifecycle/carrier-report.ts';
@@ -221,13 +220,8 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     });
   }
 
-  async function note({ call, signature }: Verified, line: { kind: string; data: object }): Promise<void> {
-    await deps.database.transaction(async (tx) => {
-      // First, as every change does: a note alone shares the row, and two that share it cannot both go on to lock it.
-      await lockCall(tx, call.callUuid);
-      await noteActedOn(tx, call.callUuid, signature);
-      await appendCallLog(tx, call.callUuid, [{ ...line, atEpochMs: deps.clock.epochMs() }]);
-    });
+  function note({ call, signature }: Verified, line: { kind: string; data: object }): Promise<void> {
+    return noteInLog(deps.database, call.callUuid, signature, { ...line, atEpochMs: deps.clock.epochMs() });
   }
 }
 
