@@ -150,9 +150,12 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
   }
 
   async function settle(row: RecordingRow, objectKey: string, encryptedBytes: number): Promise<void> {
+    let isAlone = false;
     const done = await database.transaction(async (tx) => {
       const call = await lockCall(tx, row.callUuid);
-      const now = (await lockRecordings(tx, row.callUuid)).find((one) => one.epoch === row.epoch);
+      const all = await lockRecordings(tx, row.callUuid);
+      isAlone = all.length === 1;
+      const now = all.find((one) => one.epoch === row.epoch);
       if (call === undefined || now === undefined || now.state === 'erased') return 'erased';
       // Stored by a process that took it after this one, or a whole that is to be made again: the object is theirs.
       if (now.state !== 'spooled') return 'changed';
@@ -178,12 +181,12 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     figures.stored++;
     await rm(row.spoolPath ?? '', { force: true });
     tell(done);
+    if (!isAlone) deps.nudgeJoiner?.();
   }
 
   function tell({ events, deliveryIds }: Settled): void {
     for (const event of events) deps.bus.publish(event);
     if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
-    deps.nudgeJoiner?.();
   }
 
   /** Of a call's streams, as it is stored. A recording of the whole that was made without it is made again. */
@@ -216,6 +219,7 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
       return { events: [...events, ...settled.events], deliveryIds: settled.deliveryIds };
     });
     tell(done);
+    deps.nudgeJoiner?.();
   }
 
   async function postpone(row: RecordingRow, error: unknown): Promise<void> {
