@@ -1,6 +1,7 @@
 /**
  * Links new audit rows within a second while control runs, so that the time in which a row is not yet held by its chain
- * is short; within some seconds what other processes wrote and left. Made by `src/control/ground.ts`; any number of nodes may run it.
+ * is short; within some seconds what other processes wrote and left. Made by `src/control/ground.ts`; any number of
+ * nodes may run it.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

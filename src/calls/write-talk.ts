@@ -1,6 +1,6 @@
 /**
- * What running calls tell, written in one statement for all of them: lines of their logs, turns, checkpoints. Their rows
- * are locked already. Called by `src/media-link/live-batch.ts`.
+ * What running calls tell, written in one statement for all of them: lines of their logs, turns, checkpoints. Their
+ * rows are locked already. Called by `src/media-link/live-batch.ts`.
  */
 import type { Turn } from '../../media/contract/conversation.ts';
 import type { Queryable } from '../store/database.ts';

@@ -21,8 +21,8 @@ export async function noteActedOn(tx: Queryable, callUuid: string, signature: st
 }
 
 /**
- * A callback that changes nothing and is a line of the call's log: noted and written in one statement. The row is locked
- * before its id is taken, as by all who append; a call that is gone leaves nothing.
+ * A callback that changes nothing and is a line of the call's log: noted and written in one statement. The row is
+ * locked before its id is taken, as by all who append; a call that is gone leaves nothing.
  */
 export async function noteInLog(
   database: Queryable,

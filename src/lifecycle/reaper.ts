@@ -1,11 +1,11 @@
 /**
  * Brings every call to its end. A sweep takes the calls whose `deadline_at` has passed, asks `dueTimer` what is over,
  * and does it. It comes when the next deadline is there, which transitions of this process say (`nudge`) and the look
- * that all share finds (`store/due-look.ts`). Any number of nodes may sweep: a call taken by one is skipped by the others. All state is
- * in the rows, so a restart forgets nothing; what a node took and did not finish is due again after `CLAIM_MS`.
- * Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by its distance from
- * the monotonic one: the timers of the calls of before count on as if it had not been, and
- * leases get the time to be renewed.
+ * that all share finds (`store/due-look.ts`). Any number of nodes may sweep: a call taken by one is skipped by the
+ * others. All state is in the rows, so a restart forgets nothing; what a node took and did not finish is due again
+ * after `CLAIM_MS`. Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by
+ * its distance from the monotonic one: the timers of the calls of before count on as if it had not been, and leases get
+ * the time to be renewed.
  */
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';

@@ -73,6 +73,7 @@ export class Inbox<Message, Batchable extends Message> {
   /** While a batch is in hand: how soon the next one is wanted after it. */
   #nextAfterMs = UNFOLLOWED_BATCH_AFTER_MS;
   #isBatching = false;
+  #isHurried = false;
   #unhandled = 0;
   #paused = false;
   #closed = false;
@@ -98,6 +99,17 @@ export class Inbox<Message, Batchable extends Message> {
   /** Of which something is not handled yet. */
   heldCalls(): string[] {
     return [...this.#lanes.keys()];
+  }
+
+  /** Who said it is gone: what is here is written at once, until told otherwise. */
+  setHurried(isHurried: boolean): void {
+    this.#isHurried = isHurried;
+    if (isHurried) this.hurry();
+  }
+
+  /** Somebody waits for what is here. */
+  hurry(): void {
+    if (this.#due.size > 0) this.#batchSoon(0);
   }
 
   /** A message that is not about a call, or was handled by other means: only its number counts. */
@@ -152,6 +164,7 @@ export class Inbox<Message, Batchable extends Message> {
   }
 
   #patienceMs({ callUuid, entries }: Lane<Message>): number {
+    if (this.#isHurried) return 0;
     const isLong = entries.length >= MOST_OF_A_CALL || this.#unhandled >= MANY;
     const { isFollowed } = this.#options;
     return isLong || isFollowed === undefined || isFollowed(callUuid) ? BATCH_AFTER_MS : UNFOLLOWED_BATCH_AFTER_MS;

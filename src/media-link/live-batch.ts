@@ -1,8 +1,8 @@
 /**
  * What media processes tell of running calls (events, turns, checkpoints), of many calls in one transaction: so that a
  * call's talk costs the database a share of a commit, not some. Partial words are shown to who follows, and neither
- * written nor read for. What another epoch says is refused: its owner was replaced. Called by `media-messages.ts`, and again with the same messages when
- * the database was away: at worst a line of the log stands twice.
+ * written nor read for. What another epoch says is refused: its owner was replaced. Called by `media-messages.ts`, and
+ * again with the same messages when the database was away: at worst a line of the log stands twice.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ConversationEvent, ReplyStages } from '../../media/contract/conversation.ts';

@@ -120,6 +120,7 @@ export class MediaPeer implements MediaMember {
   connect(transport: PeerTransport): void {
     this.#transport = transport;
     this.connected = true;
+    this.#inbox.setHurried(false);
     if (this.#inbox.isPaused) transport.setPaused(true);
     this.#link.connected();
   }
@@ -129,6 +130,8 @@ export class MediaPeer implements MediaMember {
     if (this.#transport !== transport) return;
     this.#transport = null;
     this.connected = false;
+    // Its calls may go on elsewhere, where their last words end.
+    this.#inbox.setHurried(true);
     this.#link.disconnected();
   }
 
@@ -146,12 +149,14 @@ export class MediaPeer implements MediaMember {
   }
 
   mayStillSpeak(callUuid: string): boolean {
-    return (this.connected && this.#carried.has(callUuid)) || this.#inbox.holds(callUuid);
+    return (this.connected && this.#carried.has(callUuid)) || this.hasUnwritten(callUuid);
   }
 
-  /** Something that it has said about the call is not written yet. */
+  /** Something that it has said about the call is not written yet; as somebody asks, it is now. */
   hasUnwritten(callUuid: string): boolean {
-    return this.#inbox.holds(callUuid);
+    if (!this.#inbox.holds(callUuid)) return false;
+    this.#inbox.hurry();
+    return true;
   }
 
   /** It has not come back: what it carried has no owner any more. False: what it said last is not written yet. */

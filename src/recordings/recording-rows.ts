@@ -40,8 +40,8 @@ const COLUMN_LIST = `call_uuid AS "callUuid", epoch, workspace_id AS "workspaceI
 const SELECT = `SELECT ${COLUMN_LIST} FROM call_recordings`;
 
 /**
- * Takes those that `due` selects, by call and epoch: nobody else looks at them before `until`, the place of a parameter.
- * As they are then.
+ * Takes those that `due` selects, by call and epoch: nobody else looks at them before `until`, the place of a
+ * parameter. As they are then.
  */
 export function takeRecordings(
   database: Queryable,

@@ -8,7 +8,9 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { Queryable } from './database.ts';
 
 export interface DueQuestion {
-  /** An SQL expression. `place` gives a value the name of a parameter; `NOW` is the process's time. Cheap: by an index. */
+  /**
+   * An SQL expression. `place` gives a value the name of a parameter; `NOW` is the process's time. Cheap: by an index.
+   */
   sql(place: (value: unknown) => string): string;
   /** Its value, at each look. */
   found(value: unknown): void;

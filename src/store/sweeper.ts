@@ -1,8 +1,8 @@
 /**
  * Looks again and again for what is due in the database: every so often, or when the look that all share has found
- * something (`due-look.ts`), and whenever somebody nudges. One look at a time; a look that is asked for meanwhile follows. A sweep alone does all the work, however late; nudges make it fast.
- * Whoever makes one closes it before the database. Used by what runs beside the API: webhooks, analyses, recordings,
- * imports, purges, the audit chain.
+ * something (`due-look.ts`), and whenever somebody nudges. One look at a time; a look that is asked for meanwhile
+ * follows. A sweep alone does all the work, however late; nudges make it fast. Whoever makes one closes it before the
+ * database. Used by what runs beside the API: webhooks, analyses, recordings, imports, purges, the audit chain.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { type DueLook, type DueQuestion, LOOK_EVERY_MS } from './due-look.ts';

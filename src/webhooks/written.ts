@@ -1,6 +1,7 @@
 /**
- * Deliveries that this process has written lately: to whom, and of which call. So that who sends them need not look that
- * up, and does not try the second event of a call while the first is under way. A loss of it costs statements only.
+ * Deliveries that this process has written lately: to whom, and of which call. So that who sends them need not look
+ * that up, and does not try the second event of a call while the first is under way. A loss of it costs statements
+ * only.
  */
 
 export interface WrittenDelivery {

@@ -1,6 +1,6 @@
 /**
- * Counts what a service's control process asks of PostgreSQL: each statement is noted where the driver sends it, so that
- * nothing lags and nobody else is counted. Used by tests of what a call costs.
+ * Counts what a service's control process asks of PostgreSQL: each statement is noted where the driver sends it, so
+ * that nothing lags and nobody else is counted. Used by tests of what a call costs.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -180,6 +180,29 @@ describe('the inbox of a media process', () => {
     expect(begun.at(-1)).toHaveLength(500);
   });
 
+  test('what a process has told that is gone is written at once, also what comes up after it', async () => {
+    const { inbox, push, begun, finish, clock, settle } = inboxOf({ isFollowed: () => false });
+    const numbers = (): number[][] => begun.map((batch) => batch.map(({ number }) => number));
+    push(1, 'a', true);
+    inbox.setHurried(true);
+    clock.advanceMs(0);
+    await settle();
+    expect(numbers()).toEqual([[1]]);
+    push(2, 'a', true);
+    finish[0]!();
+    await settle();
+    clock.advanceMs(0);
+    await settle();
+    expect(numbers()).toEqual([[1], [2]]);
+    inbox.setHurried(false);
+    push(3, 'b', true);
+    finish[1]!();
+    await settle();
+    clock.advanceMs(BATCH_AFTER_MS);
+    await settle();
+    expect(begun).toHaveLength(2);
+  });
+
   test('what else comes for a call hurries what it has told before, and waits for it', async () => {
     const { push, begun, finish, clock, settle } = inboxOf();
     push(1, 'a', true);
