@@ -87,6 +87,8 @@ export function createReaper(deps: ReaperDeps): Reaper {
   let databaseWasAway = false;
   /** The next that is known. */
   let dueAtEpochMs = Number.NEGATIVE_INFINITY;
+  /** Until then the calls are looked at each second: behind the next deadline there may be more. */
+  let busyUntilMs = Number.NEGATIVE_INFINITY;
   let leave = (): void => {};
 
   async function sweep(): Promise<number> {
@@ -261,7 +263,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
       return;
     }
     watchWallClock();
-    if (deps.due !== undefined && dueAtEpochMs > clock.epochMs()) {
+    if (deps.due !== undefined && dueAtEpochMs > clock.epochMs() && clock.nowMs() >= busyUntilMs) {
       schedule(Math.min(SWEEP_EVERY_MS, dueAtEpochMs - clock.epochMs() + 1));
       return;
     }
@@ -301,7 +303,11 @@ export function createReaper(deps: ReaperDeps): Reaper {
 
   const question = {
     sql: () => `(${NEXT_DEADLINE})`,
-    found: (epochMs: unknown) => nudge(typeof epochMs === 'number' ? new Date(epochMs) : null),
+    found(epochMs: unknown) {
+      if (typeof epochMs !== 'number') return;
+      if (epochMs - clock.epochMs() < HORIZON_MS) busyUntilMs = clock.nowMs() + HORIZON_MS;
+      nudge(new Date(epochMs));
+    },
     failed: () => nudge(new Date(clock.epochMs())),
   };
 
