@@ -4,12 +4,13 @@
  * `analysis-runner.ts` does the work.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent } from '../calls/call-event-bus.ts';
-import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
+import { type CallPatch, type CallRow, lockCall } from '../calls/call-row.ts';
 import { codeOf } from '../calls/call-warnings.ts';
+import { changeCall } from '../calls/change-call.ts';
 import type { Findings } from '../calls/findings.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { NOW } from '../store/due-look.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { GIVE_UP_MS } from './owe-analysis.ts';
 
@@ -35,6 +36,9 @@ export interface ClaimedJob extends DueJob {
 }
 
 const IS_DUE = `due_at <= $1 AND (claimed_until IS NULL OR claimed_until <= $1 OR give_up_at <= $1)`;
+
+/** For the look that all share. */
+export const MAY_BE_DUE_SQL = `EXISTS (SELECT 1 FROM analysis_jobs WHERE ${IS_DUE.replaceAll('$1', NOW)})`;
 
 /** The overdue first, then the oldest. */
 export function dueJobs(database: Queryable, nowEpochMs: number, limit: number): Promise<DueJob[]> {
@@ -98,26 +102,53 @@ export interface Stored {
   deliveryIds: string[];
 }
 
+export interface SettleJobDeps {
+  database: Database;
+  clock: Clock;
+  recordCallEvent: RecordCallEvent;
+}
+
 /** Result, event and the end of the debt in one transaction. Null: somebody else was first. */
-export function settleJob(
-  deps: { database: Database; clock: Clock; recordCallEvent: RecordCallEvent },
-  callUuid: string,
-  analysis: AnalysisToStore,
-): Promise<Stored | null> {
+export function settleJob(deps: SettleJobDeps, callUuid: string, analysis: AnalysisToStore): Promise<Stored | null> {
   return deps.database.transaction(async (tx) => {
     const call = await lockCall(tx, callUuid);
     const owed = await tx.query('DELETE FROM analysis_jobs WHERE call_uuid = $1 RETURNING 1 AS one', [callUuid]);
-    if (call === undefined || owed.length === 0) return null;
-    const { changed, events } = await writeAnalysis(tx, call, analysis, deps.clock.epochMs());
-    const deliveryIds = await deps.recordCallEvent(
-      tx,
-      changed,
-      'analysis.completed',
-      analysisEventFields(changed.analysis),
-      deps.clock,
-    );
-    return { call: changed, events, deliveryIds };
+    return call === undefined || owed.length === 0 ? null : store(deps, tx, call, analysis);
   });
+}
+
+/**
+ * The same for what is found here and now, without anybody being asked: the job need not be claimed for that.
+ * `elsewhere`: it does not take it on, and nothing was changed. Null: it is not due, or somebody else was first.
+ */
+export function settleJobHere(
+  deps: SettleJobDeps,
+  callUuid: string,
+  find: (tx: Queryable, call: CallRow) => Promise<AnalysisToStore | 'elsewhere'>,
+): Promise<Stored | 'elsewhere' | null> {
+  return deps.database.transaction(async (tx) => {
+    const call = await lockCall(tx, callUuid);
+    if (call === undefined) return null;
+    const analysis = await find(tx, call);
+    if (analysis === 'elsewhere') return analysis;
+    const owed = await tx.query('DELETE FROM analysis_jobs WHERE call_uuid = $1 AND due_at <= $2 RETURNING 1 AS one', [
+      callUuid,
+      new Date(deps.clock.epochMs()),
+    ]);
+    return owed.length === 0 ? null : store(deps, tx, call, analysis);
+  });
+}
+
+async function store(
+  { clock, recordCallEvent }: SettleJobDeps,
+  tx: Queryable,
+  call: CallRow,
+  analysis: AnalysisToStore,
+): Promise<Stored> {
+  const { changed, events } = await writeAnalysis(tx, call, analysis, clock.epochMs());
+  const fields = analysisEventFields(changed.analysis);
+  const deliveryIds = await recordCallEvent(tx, changed, 'analysis.completed', fields, clock);
+  return { call: changed, events, deliveryIds };
 }
 
 /** What a client deleted stays deleted. */
@@ -138,9 +169,8 @@ export async function writeAnalysis(
   };
   // Quotes are words of the transcript: without it none stays.
   if (call.transcriptStatus === 'deleted' && findings !== null) patch.analysis = { ...findings, evidence: [] };
-  await patchCall(tx, call.callUuid, patch);
   const data = { status: patch.analysisStatus, model: findings?.model ?? null, warnings, problem };
-  const events = await appendCallLog(tx, call.callUuid, [{ kind: 'analysis', data, atEpochMs: nowEpochMs }]);
+  const events = await changeCall(tx, call.callUuid, patch, [{ kind: 'analysis', data, atEpochMs: nowEpochMs }]);
   return { changed: { ...call, ...patch }, events };
 }
 

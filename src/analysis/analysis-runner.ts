@@ -1,5 +1,5 @@
 /**
- * Analyses calls that are over. Who ends a call rings; a sweep every 5 s finds what no ring told (a process that died,
+ * Analyses calls that are over. Who ends a call rings; a sweep within 5 s finds what no ring told (a process that died,
  * a database that was away). A job is a row (`analysis-jobs.ts`), so nothing here has to survive. Made and closed
  * by `src/control/call-work.ts`.
  */
@@ -7,10 +7,11 @@ import type { Logger } from 'pino';
 import { type Clock, every } from '../../media/contract/clock.ts';
 import type { OutboundHttp } from '../../media/net/outbound-http.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
-import { readOwnCall } from '../calls/call-row.ts';
+import { type CallRow, readOwnCall } from '../calls/call-row.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
+import type { DueLook } from '../store/due-look.ts';
 import { createSweeper } from '../store/sweeper.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { analyse, type ModelToAsk } from './analyse.ts';
@@ -22,12 +23,15 @@ import {
   type DueJob,
   dueJobs,
   extendClaim,
+  MAY_BE_DUE_SQL,
   releaseJob,
+  type Stored,
   settleJob,
+  settleJobHere,
 } from './analysis-jobs.ts';
 import type { AskDeps } from './ask-model.ts';
 import { readCallStory } from './call-story.ts';
-import { readChatEndpoint } from './model-endpoint.ts';
+import { KeyUnreadable, readChatEndpoint, readChosenModel, type StoredEndpoint } from './model-endpoint.ts';
 import { createModelStates } from './model-state.ts';
 
 export interface AnalysisRunnerDeps {
@@ -42,6 +46,8 @@ export interface AnalysisRunnerDeps {
   recordCallEvent: RecordCallEvent;
   webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   observed?: AnalysisObserver;
+  /** Absent: each 5 s. */
+  due?: DueLook;
 }
 
 export interface AnalysisObserver {
@@ -67,6 +73,7 @@ const SWEEP_LIMIT = 200;
 const MOST_AT_ONCE = 64;
 const MOST_OF_A_WORKSPACE = 16;
 const TRY_AGAIN_MS = 5_000;
+const DELETED = 'it was deleted';
 const OVERDUE = 'the call had waited too long for a model to be asked';
 
 export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
@@ -81,6 +88,7 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
   const sweeper = createSweeper({
     clock,
     sweep,
+    ...(deps.due && { due: { look: deps.due, sql: () => MAY_BE_DUE_SQL } }),
     failed: (err) => log.warn({ err }, 'analysis sweep: the database is away'),
   });
 
@@ -107,12 +115,33 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
 
   async function work(callUuid: string): Promise<void> {
     try {
+      if (await settledHere(callUuid)) return;
       const job = await claimJob(database, callUuid, clock.epochMs());
       if (job !== undefined) await runJob(job);
     } catch (error) {
       if (!isDatabaseAway(error))
         log.error({ callUuid, err: error }, 'an analysis could not be stored; it is tried again');
       await releaseJob(database, callUuid, clock.epochMs() + TRY_AGAIN_MS).catch(() => {});
+    }
+  }
+
+  /** By the heuristic, where no model is to be asked. False: it has to be claimed, and done with more patience. */
+  async function settledHere(callUuid: string): Promise<boolean> {
+    try {
+      const stored = await settleJobHere(deps, callUuid, async (tx, call) => {
+        const hopeless = whyNot(call);
+        if (hopeless !== null) return gaveUp(hopeless);
+        if ((await readChosenModel(tx, call.workspaceId)) !== null) return 'elsewhere';
+        const { findings: found, warnings } = await analyse(askDeps(), await readCallStory(tx, call), null);
+        return { findings: found, warnings, problem: null };
+      });
+      if (stored === 'elsewhere') return false;
+      if (stored !== null) tell(stored);
+      return true;
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      log.error({ callUuid, err: error }, 'an analysis failed at once; it is tried again');
+      return false;
     }
   }
 
@@ -126,23 +155,40 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
     }
     const stored = await settleJob(deps, callUuid, analysis);
     if (stored === null) return;
-    for (const event of stored.events) deps.bus.publish(event);
-    if (stored.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(stored.deliveryIds);
-    const model = analysis.findings?.model;
-    const by = model === undefined ? 'none' : model.startsWith('parley-heuristic') ? 'heuristic' : 'model';
-    const endedEpochMs = stored.call.endedAt?.getTime() ?? clock.epochMs();
-    deps.observed?.analysed(by, Math.max(0, clock.epochMs() - endedEpochMs) / 1000);
-    if (analysis.problem !== null)
-      log.warn({ callUuid, problem: analysis.problem, by }, 'an analysis had to do without');
+    tell(stored);
+    const { problem } = analysis;
+    if (problem !== null) log.warn({ callUuid, problem, by: byOf(stored.call) }, 'an analysis had to do without');
+  }
+
+  function tell({ call, events, deliveryIds }: Stored): void {
+    for (const event of events) deps.bus.publish(event);
+    if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
+    const endedEpochMs = call.endedAt?.getTime() ?? clock.epochMs();
+    deps.observed?.analysed(byOf(call), Math.max(0, clock.epochMs() - endedEpochMs) / 1000);
+  }
+
+  /** All that is read for it, as one transaction: a call that is over does not change under it. */
+  function readAll({ callUuid, workspaceId }: ClaimedJob) {
+    return database.transaction(async (tx) => {
+      const call = await readOwnCall(tx, callUuid);
+      const hopeless = call === undefined ? DELETED : whyNot(call);
+      if (call === undefined || hopeless !== null) return hopeless ?? DELETED;
+      const story = await readCallStory(tx, call);
+      try {
+        return { story, endpoint: await readChatEndpoint(tx, deps.sealer, workspaceId) };
+      } catch (error) {
+        if (error instanceof KeyUnreadable) return { story, endpoint: error };
+        throw error;
+      }
+    });
   }
 
   /** Null only when the service is being stopped. */
   async function findings(job: ClaimedJob): Promise<AnalysisToStore | null> {
-    const call = await readOwnCall(database, job.callUuid);
-    if (call === undefined || call.analysisStatus === 'deleted') return gaveUp('it was deleted');
-    if (call.transcriptStatus === 'deleted') return gaveUp('the transcript was deleted before it was read');
-    const story = await readCallStory(database, call);
-    const { model, problem } = await modelFor(job);
+    const read = await readAll(job);
+    if (typeof read === 'string') return gaveUp(read);
+    const { story } = read;
+    const { model, problem } = modelFor(job, read.endpoint);
     const cancelExtension = keepClaim(job.callUuid);
     try {
       const { findings: found, warnings, modelFault } = await analyse(askDeps(), story, model);
@@ -158,15 +204,12 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
   }
 
   /** Null when there is none, when it is too late to ask it, or when its key cannot be opened. */
-  async function modelFor(
+  function modelFor(
     job: ClaimedJob,
-  ): Promise<{ model: ModelToAsk | null; problem: { code: string; reason: string } | null }> {
-    let endpoint: Awaited<ReturnType<typeof readChatEndpoint>>;
-    try {
-      endpoint = await readChatEndpoint(database, deps.sealer, job.workspaceId);
-    } catch (error) {
-      if (isDatabaseAway(error)) throw error;
-      return { model: null, problem: { code: 'key_unreadable', reason: (error as Error).message } };
+    endpoint: StoredEndpoint | KeyUnreadable | null,
+  ): { model: ModelToAsk | null; problem: { code: string; reason: string } | null } {
+    if (endpoint instanceof KeyUnreadable) {
+      return { model: null, problem: { code: 'key_unreadable', reason: endpoint.message } };
     }
     if (endpoint === null) return { model: null, problem: null };
     if (job.modelBudgetMs === 0) return { model: null, problem: { code: 'overdue', reason: OVERDUE } };
@@ -206,6 +249,18 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
     openBreakers: () => states.openCount(),
     close: () => (closing ??= close()),
   };
+}
+
+/** Null: there is something to analyse. */
+function whyNot(call: CallRow): string | null {
+  if (call.analysisStatus === 'deleted') return DELETED;
+  return call.transcriptStatus === 'deleted' ? 'the transcript was deleted before it was read' : null;
+}
+
+/** Of a call whose analysis is stored. */
+function byOf({ analysis }: CallRow): 'heuristic' | 'model' | 'none' {
+  if (analysis === null) return 'none';
+  return analysis.model.startsWith('parley-heuristic') ? 'heuristic' : 'model';
 }
 
 function gaveUp(problem: string): AnalysisToStore {

@@ -1,5 +1,5 @@
 /**
- * All that an analysis may know of a call, read in three statements: who spoke to whom about what, what the script
+ * All that an analysis may know of a call, read in one statement: who spoke to whom about what, what the script
  * noted, how it ended. Called by the runner and the command line. `secret.*` metadata is not in it, and nothing of it
  * is an instruction.
  */
@@ -7,7 +7,6 @@ import { type AgentAnalysis, type AgentDefinition, talkingAgent } from '../../me
 import type { Turn } from '../../media/contract/conversation.ts';
 import { fillPlaceholders } from '../../media/contract/placeholders.ts';
 import type { CallRecord } from '../calls/call-record.ts';
-import { readTurns } from '../calls/call-turns.ts';
 import { codeOf } from '../calls/call-warnings.ts';
 import { labelsOf } from '../calls/findings.ts';
 import { publicMetadata, secondsBetween } from '../calls/shown-fields.ts';
@@ -42,19 +41,20 @@ export interface CallStory {
 }
 
 export async function readCallStory(database: Queryable, call: CallRecord): Promise<CallStory> {
-  const [turns, versions, ends] = await Promise.all([
-    readTurns(database, call.callUuid),
-    database.query<{ definition: AgentDefinition }>(
-      'SELECT definition FROM agent_versions WHERE agent_id = $1 AND version = $2',
-      [call.agentId, call.agentVersion],
-    ),
-    database.query<{ disposition: string | null }>(
-      `SELECT data ->> 'disposition' AS disposition FROM call_events
-        WHERE call_uuid = $1 AND kind = 'end.asked' AND data ->> 'disposition' IS NOT NULL ORDER BY id LIMIT 1`,
-      [call.callUuid],
-    ),
-  ]);
-  return storyOf(call, turns, versions[0]?.definition ?? null, ends[0]?.disposition ?? null);
+  const [row] = await database.query<{
+    turns: Turn[];
+    definition: AgentDefinition | null;
+    disposition: string | null;
+  }>(
+    `SELECT (SELECT coalesce(jsonb_agg(turn ORDER BY position), '[]') FROM call_turns WHERE call_uuid = $1) AS turns,
+            (SELECT definition FROM agent_versions WHERE agent_id = $2 AND version = $3) AS definition,
+            (SELECT data ->> 'disposition' FROM call_events
+              WHERE call_uuid = $1 AND kind = 'end.asked' AND data ->> 'disposition' IS NOT NULL
+              ORDER BY id LIMIT 1) AS disposition`,
+    [call.callUuid, call.agentId, call.agentVersion],
+  );
+  const { turns, definition, disposition } = row!;
+  return storyOf(call, turns, definition, disposition);
 }
 
 /** Pure. */

@@ -2,7 +2,7 @@
  * The chat endpoint of a workspace as stored: a connection to an OpenAI-compatible provider, and a model. Read by the
  * runner; set and shown by `src/analysis/operator-model.ts`. The key leaves it only towards a request.
  */
-import { openCredentials, readNewest } from '../connections/connection-rows.ts';
+import { type ConnectionRow, openCredentials, readNewest } from '../connections/connection-rows.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
 import type { ChatEndpoint } from './chat-endpoint.ts';
@@ -27,7 +27,10 @@ export async function readChosenModel(database: Queryable, workspaceId: string):
   return row ?? null;
 }
 
-/** Null when the workspace has none. Throws when the key was sealed under another master key. */
+/** Its key was sealed under another master key. */
+export class KeyUnreadable extends Error {}
+
+/** Null when the workspace has none. Throws `KeyUnreadable`. */
 export async function readChatEndpoint(
   database: Queryable,
   sealer: Pick<Sealer, 'open'>,
@@ -39,6 +42,14 @@ export async function readChatEndpoint(
   const row = (await readNewest(database, workspaceId, [connection])).get(connection);
   if (row === undefined) return null;
   const { baseUrl, settings } = row;
-  const apiKey = openCredentials(sealer, row)['apiKey'] ?? null;
+  const apiKey = openKey(sealer, row);
   return { baseUrl, model, apiKey, settings, version: `${connection} ${row.version} ${updatedAt.toISOString()}` };
+}
+
+function openKey(sealer: Pick<Sealer, 'open'>, row: ConnectionRow): string | null {
+  try {
+    return openCredentials(sealer, row)['apiKey'] ?? null;
+  } catch (error) {
+    throw new KeyUnreadable(error instanceof Error ? error.message : String(error));
+  }
 }

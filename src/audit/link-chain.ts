@@ -26,24 +26,35 @@ export async function linkAudit(database: Database, signer: ChainSigner | null, 
   return linked;
 }
 
-async function linkBatch(tx: Queryable, signer: ChainSigner | null, chain: string): Promise<number> {
-  const waiting = await tx.query('SELECT 1 AS one FROM audit_log WHERE chain = $1 AND position IS NULL LIMIT 1', [
-    chain,
-  ]);
-  if (waiting.length === 0) return 0;
+interface ChainEnd {
+  position: string;
+  hash: Buffer;
+}
+
+async function lockEnd(tx: Queryable, chain: string): Promise<ChainEnd | undefined> {
+  const sql = 'SELECT position, hash FROM audit_chains WHERE chain = $1 FOR UPDATE';
+  return (await tx.query<ChainEnd>(sql, [chain]))[0];
+}
+
+async function beginChain(tx: Queryable, chain: string): Promise<ChainEnd | undefined> {
+  const waiting = 'SELECT 1 AS one FROM audit_log WHERE chain = $1 AND position IS NULL LIMIT 1';
+  if ((await tx.query(waiting, [chain])).length === 0) return undefined;
   await tx.query('INSERT INTO audit_chains (chain, position, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING', [
     chain,
     FIRST_PREV_HASH,
   ]);
-  const [end] = await tx.query<{ position: string; hash: Buffer }>(
-    'SELECT position, hash FROM audit_chains WHERE chain = $1 FOR UPDATE',
-    [chain],
-  );
+  return lockEnd(tx, chain);
+}
+
+async function linkBatch(tx: Queryable, signer: ChainSigner | null, chain: string): Promise<number> {
+  const end = (await lockEnd(tx, chain)) ?? (await beginChain(tx, chain));
+  if (end === undefined) return 0;
+  // After the lock, in a statement of its own: one that waited for it would see what was linked meanwhile as waiting.
   const rows = await tx.query<AuditRow>(
     `SELECT ${AUDIT_COLUMNS} FROM audit_log WHERE chain = $1 AND position IS NULL ORDER BY id LIMIT ${BATCH_ROWS}`,
     [chain],
   );
-  if (end === undefined || rows.length === 0) return 0;
+  if (rows.length === 0) return 0;
   let position = Number(end.position);
   let hash = end.hash;
   const links = rows.map((row) => {
@@ -53,22 +64,24 @@ async function linkBatch(tx: Queryable, signer: ChainSigner | null, chain: strin
     return { id: row.id, position, prevHash, hash };
   });
   await tx.query(
-    `UPDATE audit_log a SET position = l.position, prev_hash = l.prev_hash, hash = l.hash
-     FROM unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::bytea[]) AS l (id, position, prev_hash, hash)
-     WHERE a.id = l.id`,
+    `WITH linked AS (
+       UPDATE audit_log a SET position = l.position, prev_hash = l.prev_hash, hash = l.hash
+       FROM unnest($2::uuid[], $3::bigint[], $4::bytea[], $5::bytea[]) AS l (id, position, prev_hash, hash)
+       WHERE a.id = l.id),
+     sealed AS (
+       INSERT INTO audit_seals (chain, position, hash, mac) SELECT $1, $6, $7, $8 WHERE $8::bytea IS NOT NULL
+       ON CONFLICT (chain, position) DO NOTHING)
+     UPDATE audit_chains SET position = $6::bigint, hash = $7::bytea WHERE chain = $1`,
     [
+      chain,
       links.map((link) => link.id),
       links.map((link) => link.position),
       links.map((link) => link.prevHash),
       links.map((link) => link.hash),
+      position,
+      hash,
+      signer === null ? null : signer.macOf(chain, position, hash),
     ],
   );
-  await tx.query('UPDATE audit_chains SET position = $2, hash = $3 WHERE chain = $1', [chain, position, hash]);
-  if (signer !== null) {
-    await tx.query(
-      'INSERT INTO audit_seals (chain, position, hash, mac) VALUES ($1, $2, $3, $4) ON CONFLICT (chain, position) DO NOTHING',
-      [chain, position, hash, signer.macOf(chain, position, hash)],
-    );
-  }
   return rows.length;
 }

@@ -5,9 +5,11 @@
  * for all nodes.
  */
 import { v7 as uuidv7 } from 'uuid';
+import { afterCommit } from '../store/after-commit.ts';
 import type { Queryable } from '../store/database.ts';
 import { type ChangedBy, chainOf } from './audit-entry.ts';
 import { auditedJson } from './audited-value.ts';
+import { tellRecorded } from './recorded.ts';
 
 export interface AuditEntry {
   /** Null: a change that belongs to no workspace. */
@@ -24,12 +26,13 @@ export interface AuditEntry {
 
 export async function recordAudit(tx: Queryable, entry: AuditEntry): Promise<void> {
   const { workspaceId, by, action, target } = entry;
+  const chain = chainOf(workspaceId);
   await tx.query(
     `INSERT INTO audit_log (id, chain, workspace_id, at, actor, action, target, ip, request_id, before, after)
      VALUES ($1, $2, $3, date_trunc('milliseconds', clock_timestamp()), $4, $5, $6, $7, $8, $9, $10)`,
     [
       uuidv7(),
-      chainOf(workspaceId),
+      chain,
       workspaceId,
       by.actor,
       action,
@@ -40,4 +43,5 @@ export async function recordAudit(tx: Queryable, entry: AuditEntry): Promise<voi
       auditedJson(entry.after),
     ],
   );
+  afterCommit(tx, () => tellRecorded(chain));
 }

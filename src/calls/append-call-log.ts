@@ -38,11 +38,11 @@ export async function appendCallLog(
     ],
   );
   if (rows.length < lines.length) throw new Error(`The call ${callUuid} is gone, and with it its log.`);
-  return lines.map((line, index) => ({
-    id: String(rows[index]!.id),
-    callUuid,
-    at: new Date(line.atEpochMs),
-    kind: line.kind,
-    data: line.data as Record<string, unknown>,
-  }));
+  return lines.map((line, index) => asStored(callUuid, line, rows[index]!.id));
+}
+
+/** As it is told of. */
+export function asStored(callUuid: string, line: CallLogLine, id: string): CallEvent {
+  const { kind, atEpochMs, data } = line;
+  return { id: String(id), callUuid, at: new Date(atEpochMs), kind, data: data as Record<string, unknown> };
 }

@@ -18,6 +18,8 @@ export interface CallEventBus {
   publish(event: CallEvent): void;
   /** Returns the function that ends it; ending twice is fine. */
   subscribe(callUuid: string, listener: (event: CallEvent) => void): () => void;
+  /** Somebody listens. */
+  isFollowed(callUuid: string): boolean;
 }
 
 export function createCallEventBus(): CallEventBus {
@@ -32,6 +34,7 @@ export function createCallEventBus(): CallEventBus {
         }
       }
     },
+    isFollowed: (callUuid) => listeners.has(callUuid),
     subscribe(callUuid, listener) {
       const own = (event: CallEvent): void => listener(event);
       const set = listeners.get(callUuid) ?? new Set();

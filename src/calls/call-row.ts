@@ -153,18 +153,33 @@ export async function lockCall(tx: Queryable, callUuid: string): Promise<CallRow
   return (await tx.query<CallRow>(`${SELECT_CALL} WHERE c.call_uuid = $1 FOR UPDATE OF c`, [callUuid]))[0];
 }
 
+/** The same for several, by call; always in one order, so that no two wait for each other. */
+export async function lockCalls(tx: Queryable, callUuids: readonly string[]): Promise<Map<string, CallRow>> {
+  const rows = await tx.query<CallRow>(
+    `${SELECT_CALL} WHERE c.call_uuid = ANY ($1::uuid[]) ORDER BY c.call_uuid FOR UPDATE OF c`,
+    [callUuids],
+  );
+  return new Map(rows.map((row) => [row.callUuid, row]));
+}
+
 export type CallPatch = Partial<Omit<CallRow, 'enterprise' | 'callUuid' | 'workspaceId'>>;
 
-/** Writes the named properties of a locked row. */
-export async function patchCall(tx: Queryable, callUuid: string, patch: CallPatch): Promise<void> {
+/** What an UPDATE of the row sets, and the values, whose places begin at `firstPlace`. */
+export function assignmentsOf(patch: CallPatch, firstPlace: number): { assignments: string[]; values: unknown[] } {
   const entries = Object.entries(patch);
-  if (entries.length === 0) return;
   const assignments = entries.map(([property], index) => {
     const column = COLUMNS[property as keyof typeof COLUMNS];
-    return `${column} = $${index + 2}${JSON_PROPERTIES.has(property) ? '::jsonb' : ''}`;
+    return `${column} = $${index + firstPlace}${JSON_PROPERTIES.has(property) ? '::jsonb' : ''}`;
   });
   const values = entries.map(([property, value]) =>
     JSON_PROPERTIES.has(property) && value !== null ? JSON.stringify(value) : value,
   );
+  return { assignments, values };
+}
+
+/** Writes the named properties of a locked row. */
+export async function patchCall(tx: Queryable, callUuid: string, patch: CallPatch): Promise<void> {
+  const { assignments, values } = assignmentsOf(patch, 2);
+  if (assignments.length === 0) return;
   await tx.query(`UPDATE calls SET ${assignments.join(', ')} WHERE call_uuid = $1`, [callUuid, ...values]);
 }

@@ -11,7 +11,9 @@ const PLACEHOLDER_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const MAX_VALUE_CHARS = 2_000;
 const TIMEZONE = 'UTC';
 
-export async function readAgentDefinition(database: Queryable, call: CallRow): Promise<AgentDefinition> {
+type ItsAgent = Pick<CallRow, 'agentId' | 'agentVersion'>;
+
+export async function readAgentDefinition(database: Queryable, call: ItsAgent): Promise<AgentDefinition> {
   const rows = await database.query<{ definition: AgentDefinition }>(
     'SELECT definition FROM agent_versions WHERE agent_id = $1 AND version = $2',
     [call.agentId, call.agentVersion],
@@ -19,6 +21,22 @@ export async function readAgentDefinition(database: Queryable, call: CallRow): P
   const definition = rows[0]?.definition;
   if (definition === undefined) throw new Error(`Agent ${call.agentId} has no version ${call.agentVersion}.`);
   return definition;
+}
+
+/** Of the versions that calls began with last. */
+const MOST_KEPT = 100;
+
+/** The same, for who asks at each call: a version never changes, so one that was read is not read again. */
+export function createAgentReader(database: Queryable): (call: ItsAgent) => Promise<AgentDefinition> {
+  const kept = new Map<string, AgentDefinition>();
+  return async (call) => {
+    const key = `${call.agentId} ${call.agentVersion}`;
+    const definition = kept.get(key) ?? (await readAgentDefinition(database, call));
+    kept.delete(key);
+    kept.set(key, definition);
+    if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
+    return definition;
+  };
 }
 
 /**

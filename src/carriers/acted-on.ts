@@ -20,6 +20,28 @@ export async function noteActedOn(tx: Queryable, callUuid: string, signature: st
   if (noted.length === 0) throw new ActedOnBefore();
 }
 
+/**
+ * A callback that changes nothing and is a line of the call's log: noted and written in one statement. The row is
+ * locked before its id is taken, as by all who append; a call that is gone leaves nothing.
+ */
+export async function noteInLog(
+  database: Queryable,
+  callUuid: string,
+  signature: string,
+  line: { kind: string; data: object; atEpochMs: number },
+): Promise<void> {
+  const [done] = await database.query<{ isThere: boolean; isNews: boolean }>(
+    `WITH call AS MATERIALIZED (SELECT call_uuid FROM calls WHERE call_uuid = $1 FOR UPDATE),
+     acted AS (
+       INSERT INTO carrier_callbacks (call_uuid, signature_sha256) SELECT call_uuid, $2 FROM call
+       ON CONFLICT DO NOTHING RETURNING call_uuid),
+     told AS (INSERT INTO call_events (call_uuid, at, kind, data) SELECT call_uuid, $3, $4, $5::jsonb FROM acted)
+     SELECT EXISTS (SELECT 1 FROM call) AS "isThere", EXISTS (SELECT 1 FROM acted) AS "isNews"`,
+    [callUuid, digestOf(signature), new Date(line.atEpochMs), line.kind, JSON.stringify(line.data)],
+  );
+  if (done?.isThere === true && !done.isNews) throw new ActedOnBefore();
+}
+
 export async function wasActedOn(database: Queryable, callUuid: string, signature: string): Promise<boolean> {
   const rows = await database.query(
     'SELECT 1 AS one FROM carrier_callbacks WHERE call_uuid = $1 AND signature_sha256 = $2',

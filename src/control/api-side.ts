@@ -76,6 +76,7 @@ export function createApi(
         ...shared,
         transitions: course.transitions,
         lineCarriers: course.lineCarriers,
+        dialledCalls: course.dialledCalls,
         registry,
         streamTokens: createStreamTokens(masterKeys),
         media: {

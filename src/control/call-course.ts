@@ -3,6 +3,7 @@
  * `control.ts`, after what has to hear of ends.
  */
 import type { CallRow } from '../calls/call-row.ts';
+import { createDialledCalls } from '../lifecycle/dialled-calls.ts';
 import { createLeadFollower } from '../lifecycle/lead-follower.ts';
 import { createLineCarriers } from '../lifecycle/line-carriers.ts';
 import { createReaper } from '../lifecycle/reaper.ts';
@@ -50,7 +51,8 @@ export function createCallCourse(
     tools.callEnded(call.callUuid);
     ground.traces?.callEnded(call.callUuid);
   };
-  const lineCarriers = createLineCarriers({ database, registry, open: sealer.open });
+  const lineCarriers = createLineCarriers({ database, registry, clock, open: sealer.open });
+  const dialledCalls = createDialledCalls(database);
   const effects = createSideEffects({ lineCarriers, media: pool, clock, log });
   const transitions = createTransitions({
     ...shared,
@@ -77,6 +79,7 @@ export function createCallCourse(
     clearance,
     transitions,
     registry,
+    dialledCalls,
     admission,
     room,
     webhookDispatcher: telling.webhookDispatcher,
@@ -85,5 +88,5 @@ export function createCallCourse(
     databaseTurns: createFairQueue({ ...turns, slots: DATABASE_PLACEMENTS, slotsPerKey: DATABASE_PLACEMENTS - 2 }),
   };
   const { place, underWay: placing } = timePlacements(metrics, clock, placeCall.bind(null, placement));
-  return { lineCarriers, transitions, reaper, admission, clearance, place, placing };
+  return { lineCarriers, dialledCalls, transitions, reaper, admission, clearance, place, placing };
 }

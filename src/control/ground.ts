@@ -22,6 +22,7 @@ import { createCallRefusals } from '../overview/call-refusals.ts';
 import { createRecordingLinks } from '../recordings/recording-links.ts';
 import { createSealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';
+import { createDueLook } from '../store/due-look.ts';
 import { createServerSessions } from '../store/server-sessions.ts';
 import type { TraceExporter } from '../tracing/trace-exporter.ts';
 import { createHashing } from '../users/password.ts';
@@ -48,7 +49,8 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     });
   const database = connect(DATABASE_CONNECTIONS);
   const webhookDatabase = connect(WEBHOOK_CONNECTIONS);
-  const masterKeys = await openMasterKeys(config, { database, clock, log });
+  const due = createDueLook({ database, clock });
+  const masterKeys = await openMasterKeys(config, { database, clock, log, due });
   const sealer = createSealer(masterKeys);
   await refuseOtherKey(database, sealer);
   const addressGuard = createAddressGuard(config.webhookAllowCidrs);
@@ -58,7 +60,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
   const hashing = createHashing(() => builtEntry('src/users/hash-thread.js'));
   const callRefusals = createCallRefusals({ database, clock, log });
   callRefusals.start();
-  const audit = startAuditLinking({ database, signer: createChainSigner(masterKeys), clock, log });
+  const audit = startAuditLinking({ database, signer: createChainSigner(masterKeys), clock, log, due });
   const metrics = createControlMetrics();
   const webhooks = await startWebhooks({
     db: webhookDatabase,
@@ -72,6 +74,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     logger: log,
     retryScale: config.webhookRetryScale,
     observed: metrics.webhookAttempted,
+    due,
   });
   const traces = config.traces === null ? null : await openTraces(config.traces, { database, clock, log });
   const links = createRecordingLinks(masterKeys, publicUrl, clock);
@@ -90,11 +93,12 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     traces,
     registry: openCarriers(config.carrierApiBase),
     /** What nearly every part takes. */
-    shared: { database, clock, log, publicUrl, sealer, links },
+    shared: { database, clock, log, publicUrl, sealer, links, due },
     /** For parts that tell of a call: to its event streams, and to its workspace's webhook. */
     telling: { bus: createCallEventBus(), webhookDispatcher: webhooks.dispatcher, recordCallEvent },
 
     async close(): Promise<void> {
+      await due.close();
       await traces?.close();
       metrics.close();
       await webhooks.close();

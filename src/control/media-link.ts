@@ -3,7 +3,7 @@
  * it hands their words to.
  */
 import { createClaimStream } from '../media-link/claim.ts';
-import { Gate } from '../media-link/inbox.ts';
+import { Gate } from '../media-link/gate.ts';
 import { orphanOthers, releaseLeases, renewLeases } from '../media-link/leases.ts';
 import { createLinkServer } from '../media-link/link-server.ts';
 import { createMediaMessages } from '../media-link/media-messages.ts';
@@ -34,6 +34,7 @@ export function createMediaLink(
   const { database, clock, log, sealer } = shared;
   const { sound, work, course } = parts;
   const { pool, withStream } = parts.places;
+  const orphansDue = (): void => course.reaper.nudge(new Date(clock.epochMs()));
   const messages = createMediaMessages({
     ...shared,
     ...telling,
@@ -49,6 +50,7 @@ export function createMediaLink(
     gate: new Gate(MEDIA_TRANSACTIONS),
     pool,
     messages,
+    isFollowed: telling.bus.isFollowed,
     claimStream: createClaimStream({
       ...shared,
       ...withStream,
@@ -57,11 +59,17 @@ export function createMediaLink(
     }),
     claimSession: work.embed.claimSession,
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
-    renewLeases: (mediaId, calls) => renewLeases(database, clock, mediaId, calls),
-    releaseLeases: (mediaId, calls) => releaseLeases(database, clock, mediaId, calls),
+    renewLeases: (mediaId, calls, nowEpochMs) => renewLeases(database, mediaId, calls, nowEpochMs),
+    releaseLeases: async (mediaId, calls) => {
+      await releaseLeases(database, clock, mediaId, calls);
+      orphansDue();
+    },
     metricsReported: parts.reports.reported,
     toolCancelled: work.tools.cancel,
-    orphanOthers: (mediaId, calls) => orphanOthers(database, clock, mediaId, calls),
+    orphanOthers: async (mediaId, callUuids) => {
+      await orphanOthers(database, clock, mediaId, callUuids);
+      orphansDue();
+    },
   });
   return { server, messages };
 }

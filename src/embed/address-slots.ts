@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { EmbedLimits } from '../limits/embed-limits.ts';
 import type { Database } from '../store/database.ts';
+import type { DueLook } from '../store/due-look.ts';
 import { createSweeper } from '../store/sweeper.ts';
 
 export interface AddressSlots {
@@ -25,12 +26,16 @@ interface Row {
 
 const RENEW_EVERY_MS = 20_000;
 const SESSION = `s.call_uuid AS "callUuid", c.workspace_id AS "workspaceId", s.public_key AS "publicKey", s.address`;
+/** For the look that all share: somebody talks. */
+const MAY_BE_DUE_SQL = `EXISTS (SELECT 1 FROM calls WHERE status = 'in_progress' AND channel = 'web')`;
 
 export function createAddressSlots(deps: {
   database: Database;
   clock: Clock;
   log: Logger;
   limits: Pick<EmbedLimits, 'renew' | 'release'>;
+  /** Absent: always. */
+  due?: DueLook;
 }): AddressSlots {
   const { database, clock, log, limits } = deps;
 
@@ -57,6 +62,7 @@ export function createAddressSlots(deps: {
     clock,
     everyMs: RENEW_EVERY_MS,
     sweep: renewAll,
+    ...(deps.due && { due: { look: deps.due, sql: () => MAY_BE_DUE_SQL } }),
     failed: (err) => log.debug({ err }, 'slots of web visitors could not be renewed'),
   });
   sweeper.start(RENEW_EVERY_MS);

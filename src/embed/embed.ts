@@ -10,6 +10,7 @@ import type { EmbedLimits } from '../limits/embed-limits.ts';
 import type { GivenKeys } from '../sealing/master-keys.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
+import type { DueLook } from '../store/due-look.ts';
 import { type AddressSlots, createAddressSlots } from './address-slots.ts';
 import { type ClaimSession, type ClaimSessionDeps, createClaimSession } from './claim-session.ts';
 import { type IssueAnswer, issueSession, type SessionRequest } from './issue-session.ts';
@@ -38,6 +39,8 @@ export interface EmbedDeps {
   room: ClaimSessionDeps['room'];
   /** As for a carrier's stream. Absent in tests, which say themselves what is carried. */
   withStream?: Pick<ClaimSessionDeps, 'carried' | 'clipsOf' | 'grantsOf'>;
+  /** See `createAddressSlots`. */
+  due?: DueLook;
 }
 
 export interface Embed {

@@ -9,6 +9,7 @@ import { type Clock, every } from '../../media/contract/clock.ts';
 import { factsOf } from '../errors/error-codes.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
+import type { DueLook } from '../store/due-look.ts';
 import { createSweeper } from '../store/sweeper.ts';
 import { type ImportFormat, ImportRefused, type RowFault } from './import-reader.ts';
 import type { ImportReading } from './import-reading.ts';
@@ -56,6 +57,10 @@ const CLAIM = `
   WHERE lead_imports.id = due.id
   RETURNING lead_imports.id, workspace_id, due.slug, format, octet_length(content) AS content_bytes, defaults, processed_rows, lease_epoch`;
 
+/** For the look that all share. */
+const MAY_BE_DUE_SQL = `EXISTS (SELECT 1 FROM lead_imports WHERE state IN ('queued', 'running')
+  AND (lease_until IS NULL OR lease_until < clock_timestamp()))`;
+
 /** Not of an import that has meanwhile ended, was given back or is another's. */
 const RENEW = `
   UPDATE lead_imports SET lease_until = clock_timestamp() + interval '${LEASE_SECONDS} seconds'
@@ -66,8 +71,10 @@ export function createImportRunner(deps: {
   clock: Clock;
   log: Logger;
   reading: Pick<ImportReading, 'groups'>;
+  /** Absent: each 5 s. */
+  due?: DueLook;
 }): ImportRunner {
-  const { database, clock, log, reading } = deps;
+  const { database, clock, log, reading, due } = deps;
   let closed = false;
   let working: Promise<void> | null = null;
 
@@ -178,6 +185,7 @@ export function createImportRunner(deps: {
   const sweeper = createSweeper({
     clock,
     sweep: workOnce,
+    ...(due && { due: { look: due, sql: () => MAY_BE_DUE_SQL } }),
     failed: (err) => log.warn({ err }, 'an import could not go on; it is tried again within 20 s'),
   });
   return {

@@ -1,8 +1,10 @@
 /**
  * The carrier of a call's line, with the credentials that the call was placed with, though the line may have others by
- * now. While the database is away the last known one serves, so that an active call can still be hung up. Used by
- * callbacks, claims, hang-ups and look-ups. A web session has no line.
+ * now. Those of a version never change, and are looked up once a minute at most, which finds them gone. While the
+ * database is away the last known one serves, so that an active call can still be hung up. Used by callbacks, claims,
+ * hang-ups and look-ups. A web session has no line.
  */
+import type { Clock } from '../../media/contract/clock.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
 import { WEB_CARRIER } from '../carriers/web-carrier.ts';
@@ -20,15 +22,21 @@ export interface LineCarriersDeps {
   /** Of the sealer: the plain text is JSON, `{"authId": …}`. */
   open(sealed: Buffer, place: SealedPlace): string;
   registry: CarrierRegistry;
+  clock: Pick<Clock, 'nowMs'>;
 }
 
+const KEPT_MS = 60_000;
+
 export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
-  const known = new Map<string, { sealed: Buffer; carrier: Carrier }>();
+  const known = new Map<string, { sealed: Buffer; carrier: Carrier; readAtMs: number }>();
   return {
     async of({ lineId, carrier: name, lineCredentialsVersion = null }) {
       if (lineId === null) return WEB_CARRIER;
       const key = `${lineId} ${lineCredentialsVersion ?? ''}`;
       const last = known.get(key);
+      const isVersion = lineCredentialsVersion !== null;
+      const nowMs = deps.clock.nowMs();
+      if (last !== undefined && isVersion && nowMs - last.readAtMs < KEPT_MS) return last.carrier;
       let row: { workspaceId: string; sealed: Buffer | null } | undefined;
       try {
         [row] = await deps.database.query<{ workspaceId: string; sealed: Buffer | null }>(
@@ -44,10 +52,13 @@ export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
       if (row === undefined || sealed === null) {
         throw new Error(`Line ${lineId} has no credentials; give them with \`parley line\`.`);
       }
-      if (last?.sealed.equals(sealed)) return last.carrier;
+      if (last?.sealed.equals(sealed)) {
+        last.readAtMs = nowMs;
+        return last.carrier;
+      }
       const credentials = deps.open(sealed, sealedPlace.lineCredentials(row.workspaceId, lineId));
       const carrier = deps.registry.carrierFor(name, JSON.parse(credentials) as Record<string, string>);
-      known.set(key, { sealed, carrier });
+      known.set(key, { sealed, carrier, readAtMs: nowMs });
       return carrier;
     },
   };

@@ -1,10 +1,11 @@
 /**
- * Brings every call to its end. A sweep each second takes the calls whose `deadline_at` has passed, asks `dueTimer`
- * what is over, and does it. Any number of nodes may sweep: a call taken by one is skipped by the others. All state is
- * in the rows, so a restart forgets nothing; what a node took and did not finish is due again after `CLAIM_MS`.
- * Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by its distance from
- * the monotonic one: the timers of the calls of before count on as if it had not been, and
- * leases get the time to be renewed.
+ * Brings every call to its end. A sweep takes the calls whose `deadline_at` has passed, asks `dueTimer` what is over,
+ * and does it. It comes when the next deadline is there, which transitions of this process say (`nudge`) and the look
+ * that all share finds (`store/due-look.ts`). Any number of nodes may sweep: a call taken by one is skipped by the
+ * others. All state is in the rows, so a restart forgets nothing; what a node took and did not finish is due again
+ * after `CLAIM_MS`. Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by
+ * its distance from the monotonic one: the timers of the calls of before count on as if it had not been, and leases get
+ * the time to be renewed.
  */
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
@@ -12,6 +13,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import { type CallRow, lockCall, patchCall, readOwnCall } from '../calls/call-row.ts';
 import { dueTimer, nextDeadline, type TimerKind } from '../calls/timers.ts';
 import type { Database } from '../store/database.ts';
+import { type DueLook, LOOK_EVERY_MS } from '../store/due-look.ts';
 import type { LineCarriers } from './line-carriers.ts';
 import type { EndReport } from './observe.ts';
 import type { SideEffects } from './side-effects.ts';
@@ -26,6 +28,8 @@ export interface ReaperDeps {
   effects: Pick<SideEffects, 'hangUpOnce'>;
   /** See `timers.ts`; default 1. */
   timerScale?: number;
+  /** Absent: it sweeps each second. */
+  due?: DueLook;
 }
 
 export interface Reaper {
@@ -38,7 +42,12 @@ export interface Reaper {
   close(): Promise<void>;
 }
 
+/** How often it looks at its clocks; at the calls only when a deadline is there. */
 const SWEEP_EVERY_MS = 1_000;
+/** Deadlines that are further away are told again by the next look, if they still stand. */
+const HORIZON_MS = LOOK_EVERY_MS + SWEEP_EVERY_MS;
+const NEXT_DEADLINE =
+  'SELECT (extract(epoch FROM min(deadline_at)) * 1000)::float8 FROM calls WHERE deadline_at IS NOT NULL';
 const BATCH_CALLS = 50;
 /**
  * A lost process leaves hundreds of calls at once, and a carrier may take seconds for each: so
@@ -76,6 +85,11 @@ export function createReaper(deps: ReaperDeps): Reaper {
   let started = false;
   let closed = false;
   let databaseWasAway = false;
+  /** The next that is known. */
+  let dueAtEpochMs = Number.NEGATIVE_INFINITY;
+  /** Until then the calls are looked at each second: behind the next deadline there may be more. */
+  let busyUntilMs = Number.NEGATIVE_INFINITY;
+  let leave = (): void => {};
 
   async function sweep(): Promise<number> {
     watchWallClock();
@@ -99,6 +113,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
       'the wall clock was set; timers of calls go on by the time that has really passed',
     );
     graceFromMs = clock.nowMs();
+    dueAtEpochMs = Number.NEGATIVE_INFINITY;
     if (byMs < 0) return;
     steps.push({ atEpochMs: clock.epochMs() - byMs, byMs });
     if (steps.length > STEPS_REMEMBERED) steps.shift();
@@ -247,17 +262,27 @@ export function createReaper(deps: ReaperDeps): Reaper {
       schedule(SWEEP_EVERY_MS);
       return;
     }
+    watchWallClock();
+    if (deps.due !== undefined && dueAtEpochMs > clock.epochMs() && clock.nowMs() >= busyUntilMs) {
+      schedule(Math.min(SWEEP_EVERY_MS, dueAtEpochMs - clock.epochMs() + 1));
+      return;
+    }
     let nextInMs = SWEEP_EVERY_MS;
+    dueAtEpochMs = Number.POSITIVE_INFINITY;
     running = sweep()
       .then(
         (looked) => {
           // There may be more.
-          if (looked === BATCH_CALLS * BATCHES_A_SWEEP) nextInMs = 0;
+          if (looked === BATCH_CALLS * BATCHES_A_SWEEP) {
+            nextInMs = 0;
+            dueAtEpochMs = Number.NEGATIVE_INFINITY;
+          }
           if (databaseWasAway) log.info('the sweep of calls goes on');
           databaseWasAway = false;
         },
         (error: unknown) => {
           graceFromMs = clock.nowMs();
+          dueAtEpochMs = Number.NEGATIVE_INFINITY;
           if (!databaseWasAway) log.warn({ err: error }, 'the sweep of calls waits for the database');
           databaseWasAway = true;
         },
@@ -271,18 +296,32 @@ export function createReaper(deps: ReaperDeps): Reaper {
   function nudge(deadlineAt: Date | null): void {
     if (deadlineAt === null) return;
     const afterMs = deadlineAt.getTime() - clock.epochMs();
-    if (afterMs < SWEEP_EVERY_MS * 2) schedule(Math.max(0, afterMs) + 1);
+    if (afterMs >= HORIZON_MS) return;
+    dueAtEpochMs = Math.min(dueAtEpochMs, deadlineAt.getTime());
+    schedule(Math.max(0, afterMs) + 1);
   }
+
+  const question = {
+    sql: () => `(${NEXT_DEADLINE})`,
+    found(epochMs: unknown) {
+      if (typeof epochMs !== 'number') return;
+      if (epochMs - clock.epochMs() < HORIZON_MS) busyUntilMs = clock.nowMs() + HORIZON_MS;
+      nudge(new Date(epochMs));
+    },
+    failed: () => nudge(new Date(clock.epochMs())),
+  };
 
   return {
     start() {
       started = true;
+      if (deps.due !== undefined) leave = deps.due.join(question);
       schedule(0);
     },
     sweep,
     nudge,
     async close() {
       closed = true;
+      leave();
       cancelTimer?.();
       await running;
     },

@@ -5,9 +5,9 @@
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { oweAnalysis } from '../analysis/owe-analysis.ts';
-import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
+import { type CallRow, lockCall } from '../calls/call-row.ts';
+import { changeCall } from '../calls/change-call.ts';
 import { settleUsage } from '../dialling/daily-usage.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
 import { settleRecording } from '../recordings/settle-recording.ts';
@@ -48,8 +48,11 @@ export interface Applied {
 
 export interface Transitions {
   /** Rejects when the database is away: nothing happened then, and the same observation may be applied again. */
-  apply(callUuid: string, observation: Observation, options?: ApplyOptions): Promise<Applied | Refused>;
+  apply(callUuid: string, observation: Observed, options?: ApplyOptions): Promise<Applied | Refused>;
 }
+
+/** Or what makes it of what the transaction reads, on the locked row. */
+export type Observed = Observation | ((tx: Queryable) => Promise<Observation>);
 
 export interface ApplyOptions {
   /** The lease's epoch that the observer holds; another one than the row's is stale, and nothing is changed. */
@@ -63,11 +66,12 @@ export type Refused = 'unknown_call' | 'stale_epoch';
 
 export function createTransitions(deps: TransitionDeps): Transitions {
   return {
-    async apply(callUuid, observation, options = {}) {
+    async apply(callUuid, observed, options = {}) {
       const done = await deps.database.transaction(async (tx) => {
         const before = await lockCall(tx, callUuid);
         if (before === undefined) return 'unknown_call';
         if (options.epoch !== undefined && options.epoch !== before.epoch) return 'stale_epoch';
+        const observation = typeof observed === 'function' ? await observed(tx) : observed;
         const nowEpochMs = deps.clock.epochMs();
         const change = observe(before, observation, nowEpochMs, deps.timerScale);
         const call: CallRow = { ...before, ...change.patch };
@@ -80,12 +84,8 @@ export function createTransitions(deps: TransitionDeps): Transitions {
           change.patch.analysisStatus = 'pending';
           call.analysisStatus = 'pending';
         }
-        await patchCall(tx, callUuid, change.patch);
-        const events = await appendCallLog(
-          tx,
-          callUuid,
-          change.log.map((line) => ({ ...line, atEpochMs: nowEpochMs })),
-        );
+        const lines = change.log.map((line) => ({ ...line, atEpochMs: nowEpochMs }));
+        const events = await changeCall(tx, callUuid, change.patch, lines);
         if (change.settled !== null) await settleIdempotency(tx, call, change.settled);
         const deliveryIds = await recordProgress(tx, before, call);
         if (change.finished) {

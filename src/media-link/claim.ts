@@ -6,8 +6,8 @@
 import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
-import { readOwnCall } from '../calls/call-row.ts';
-import { readAgentDefinition } from '../calls/call-setup.ts';
+import { type CallRow, SELECT_CALL } from '../calls/call-row.ts';
+import { createAgentReader } from '../calls/call-setup.ts';
 import { type ClaimedStreamDeps, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
 import type { LineCarriers } from '../lifecycle/line-carriers.ts';
 import { sha256OfToken } from '../lifecycle/stream-token.ts';
@@ -29,14 +29,10 @@ export type ClaimStream = (mediaId: string, claim: ClaimRequest) => Promise<Clai
 /** The function that it returns rejects when the database is away: nothing was burned, or the lease runs out unused. */
 export function createClaimStream(deps: ClaimDeps): ClaimStream {
   const { database, clock, sealer, log } = deps;
+  const agentOf = createAgentReader(database);
   return async (mediaId, claim) => {
     const tokenSha256 = sha256OfToken(claim.token);
-    const rows = await database.query<{ callUuid: string }>(
-      'SELECT call_uuid AS "callUuid" FROM calls WHERE media_token_sha256 = $1',
-      [tokenSha256],
-    );
-    const callUuid = rows[0]?.callUuid;
-    const seen = callUuid === undefined ? undefined : await readOwnCall(database, callUuid);
+    const [seen] = await database.query<CallRow>(`${SELECT_CALL} WHERE c.media_token_sha256 = $1`, [tokenSha256]);
     if (seen === undefined || seen.carrier !== claim.carrier) return REFUSED.unknown;
 
     const carrier = await deps.lineCarriers.of(seen);
@@ -48,7 +44,7 @@ export function createClaimStream(deps: ClaimDeps): ClaimStream {
       );
       return REFUSED.unsigned;
     }
-    const agent = await readAgentDefinition(database, seen);
+    const agent = await agentOf(seen);
     const nowEpochMs = clock.epochMs();
     const won = await database.transaction(async (tx) => {
       const burned = await tx.query(

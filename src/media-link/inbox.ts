@@ -1,23 +1,31 @@
 /**
  * What one media process has said and control has not yet written. Messages about one call are handled in their order,
- * one after the other; calls do not wait for each other. A message counts as handled when its transaction has
- * committed, and only then may the link acknowledge it: what control had in hand when it died comes again.
- * While the database is away everything waits here, in order; at `pauseAt` the socket is no longer read, and the rest
- * waits at the sender. A message that can never be written is reported once and dropped, so
- * that it does not hold up the others.
+ * one after the other; calls do not wait for each other. What running calls tell in passing (`batchable`) is collected
+ * and handled together, for all calls at once; whatever else comes for a call hurries what it has told before.
+ * A message counts as handled when its transaction has committed, and only then may the link acknowledge it: what
+ * control had in hand when it died comes again. While the database is away everything waits here, in order; at
+ * `pauseAt` the socket is no longer read, and the rest waits at the sender. A message that can never be written is
+ * reported once and dropped, so that it does not hold up the others.
+ *
+ *   push → lane of its call ─ batchable ─► due, 100 ms or 1 s ──► handleTogether ─┐
+ *                           └ any other ─► handle ────────────────────────────────┴► next of the lane, acknowledged
  */
 import { type Clock, pause } from '../../media/contract/clock.ts';
+import type { Gate } from './gate.ts';
 
-export interface InboxOptions<Message> {
+export interface InboxOptions<Message, Batchable extends Message> {
   clock: Clock;
-  /** Messages of one call, in order; more than one only where `mergeable` says so for all of them. */
-  handle(messages: readonly Message[]): Promise<void>;
-  mergeable(message: Message): boolean;
+  handle(message: Exclude<Message, Batchable>): Promise<void>;
+  /** By call, each in its order; all or none. */
+  handleTogether(calls: readonly (readonly Batchable[])[]): Promise<void>;
+  isBatchable(message: Message): message is Batchable;
+  /** Somebody here looks on while the call runs. Absent: at every call. */
+  isFollowed?(callUuid: string): boolean;
   /** Some were written: whatever stood in the way does so no more. */
   written?(): void;
   /**
-   * True: the same messages are tried again. False: they are dropped. Told each time; logs once
-   * per outage, or per drop.
+   * True: the same messages are tried again. False: they are dropped, or tried by themselves where they were several.
+   * Told each time; logs once per outage, or per drop.
    */
   shouldRetry(error: unknown, messages: readonly Message[]): boolean;
   /** All messages up to this number are handled. */
@@ -29,30 +37,16 @@ export interface InboxOptions<Message> {
 }
 
 const DEFAULT_PAUSE_AT = 5_000;
-const MERGE_AT_MOST = 64;
+/** Collected before they are written. Who follows a call sees its words so much later. */
+export const BATCH_AFTER_MS = 100;
+/** Where nobody here follows. Until then the sender keeps them too: they are lost only where both ends die at once. */
+export const UNFOLLOWED_BATCH_AFTER_MS = 1_000;
+/** So many do not wait for more. */
+const MANY = 500;
+/** Of one call; the rest comes in the next. */
+const MOST_OF_A_CALL = 64;
+const MOST_OF_A_BATCH = 2_000;
 const RETRY_MS = 500;
-
-/** How many transactions run at once, over all inboxes of a process. */
-export class Gate {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(width: number) {
-    this.#free = width;
-  }
-
-  async pass<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    }
-  }
-}
 
 interface Entry<Message> {
   number: number;
@@ -60,17 +54,31 @@ interface Entry<Message> {
   done: boolean;
 }
 
-export class Inbox<Message> {
-  readonly #options: InboxOptions<Message>;
+interface Lane<Message> {
+  callUuid: string;
+  entries: Entry<Message>[];
+}
+
+export class Inbox<Message, Batchable extends Message> {
+  readonly #options: InboxOptions<Message, Batchable>;
   readonly #pauseAt: number;
   /** By number, rising; the done ones at its head are what may be acknowledged. */
   #order: Entry<Message>[] = [];
-  readonly #lanes = new Map<string, Entry<Message>[]>();
+  readonly #lanes = new Map<string, Lane<Message>>();
+  /** Lanes whose head waits for the next batch. */
+  readonly #due = new Set<Lane<Message>>();
+  #cancelBatch: (() => void) | null = null;
+  /** Of `clock.nowMs`. */
+  #batchAtMs = 0;
+  /** While a batch is in hand: how soon the next one is wanted after it. */
+  #nextAfterMs = UNFOLLOWED_BATCH_AFTER_MS;
+  #isBatching = false;
+  #isHurried = false;
   #unhandled = 0;
   #paused = false;
   #closed = false;
 
-  constructor(options: InboxOptions<Message>) {
+  constructor(options: InboxOptions<Message, Batchable>) {
     this.#options = options;
     this.#pauseAt = options.pauseAt ?? DEFAULT_PAUSE_AT;
   }
@@ -88,6 +96,22 @@ export class Inbox<Message> {
     return this.#lanes.has(callUuid);
   }
 
+  /** Of which something is not handled yet. */
+  heldCalls(): string[] {
+    return [...this.#lanes.keys()];
+  }
+
+  /** Who said it is gone: what is here is written at once, until told otherwise. */
+  setHurried(isHurried: boolean): void {
+    this.#isHurried = isHurried;
+    if (isHurried) this.hurry();
+  }
+
+  /** Somebody waits for what is here. */
+  hurry(): void {
+    if (this.#due.size > 0) this.#batchSoon(0);
+  }
+
   /** A message that is not about a call, or was handled by other means: only its number counts. */
   skip(number: number): void {
     this.#order.push({ number, message: undefined as Message, done: true });
@@ -100,53 +124,117 @@ export class Inbox<Message> {
     this.#unhandled++;
     if (!this.#paused && this.#unhandled >= this.#pauseAt) this.#setPaused(true);
     const lane = this.#lanes.get(callUuid);
-    if (lane !== undefined) {
-      lane.push(entry);
-      return;
+    if (lane === undefined) {
+      const opened = { callUuid, entries: [entry] };
+      this.#lanes.set(callUuid, opened);
+      this.#goOn(opened);
+    } else {
+      lane.entries.push(entry);
+      if (this.#due.has(lane)) this.#batchSoon(this.#options.isBatchable(message) ? this.#patienceMs(lane) : 0);
     }
-    const opened = [entry];
-    this.#lanes.set(callUuid, opened);
-    void this.#work(callUuid, opened);
   }
 
   /** What is in hand is finished or given up; nothing new is begun, and nothing more is acknowledged. */
   close(): void {
     this.#closed = true;
+    this.#cancelBatch?.();
   }
 
-  async #work(callUuid: string, lane: Entry<Message>[]): Promise<void> {
-    while (lane.length > 0 && !this.#closed) {
-      const entries = this.#next(lane);
-      await this.#handle(entries);
-      lane.splice(0, entries.length);
+  /** The lane's head is next; nothing of the lane is in hand. */
+  #goOn(lane: Lane<Message>): void {
+    const [head] = lane.entries;
+    if (head === undefined) {
+      this.#lanes.delete(lane.callUuid);
+      return;
     }
-    this.#lanes.delete(callUuid);
+    if (this.#closed) return;
+    if (this.#options.isBatchable(head.message)) {
+      this.#due.add(lane);
+      const isWaitedFor = lane.entries.some(({ message }) => !this.#options.isBatchable(message));
+      this.#batchSoon(isWaitedFor ? 0 : this.#patienceMs(lane));
+    } else void this.#handleHead(lane, head);
   }
 
-  #next(lane: readonly Entry<Message>[]): Entry<Message>[] {
-    const { mergeable } = this.#options;
-    const entries = [lane[0]!];
-    if (!mergeable(lane[0]!.message)) return entries;
-    while (entries.length < MERGE_AT_MOST) {
-      const next = lane[entries.length];
-      if (next === undefined || !mergeable(next.message)) break;
-      entries.push(next);
+  async #handleHead(lane: Lane<Message>, head: Entry<Message>): Promise<void> {
+    const message = head.message as Exclude<Message, Batchable>;
+    await this.#untilHandled([head.message], () => this.#options.handle(message));
+    this.#handled([head]);
+    lane.entries.shift();
+    this.#goOn(lane);
+  }
+
+  #patienceMs({ callUuid, entries }: Lane<Message>): number {
+    if (this.#isHurried) return 0;
+    const isLong = entries.length >= MOST_OF_A_CALL || this.#unhandled >= MANY;
+    const { isFollowed } = this.#options;
+    return isLong || isFollowed === undefined || isFollowed(callUuid) ? BATCH_AFTER_MS : UNFOLLOWED_BATCH_AFTER_MS;
+  }
+
+  #batchSoon(afterMs: number): void {
+    if (this.#closed) return;
+    if (this.#isBatching) {
+      this.#nextAfterMs = Math.min(this.#nextAfterMs, afterMs);
+      return;
     }
-    return entries;
+    const atMs = this.#options.clock.nowMs() + afterMs;
+    if (this.#cancelBatch !== null && this.#batchAtMs <= atMs) return;
+    this.#cancelBatch?.();
+    this.#batchAtMs = atMs;
+    this.#cancelBatch = this.#options.clock.after(afterMs, () => void this.#batch());
   }
 
-  async #handle(entries: Entry<Message>[]): Promise<void> {
-    const messages = entries.map((entry) => entry.message);
+  async #batch(): Promise<void> {
+    this.#cancelBatch = null;
+    this.#isBatching = true;
+    this.#nextAfterMs = UNFOLLOWED_BATCH_AFTER_MS;
+    const taken = this.#take();
+    // Left over: there were too many for one batch.
+    if (this.#due.size > 0) this.#nextAfterMs = 0;
+    const together = [...taken.values()];
+    const messages = together.map((entries) => entries.map(({ message }) => message as Batchable));
+    if (!(await this.#untilHandled(messages.flat(), () => this.#options.handleTogether(messages)))) {
+      // One of them cannot be written: the others are not to suffer for it.
+      for (const message of messages.flat())
+        await this.#untilHandled([message], () => this.#options.handleTogether([[message]]));
+    }
+    this.#isBatching = false;
+    this.#handled(together.flat());
+    for (const [lane, entries] of taken) lane.entries.splice(0, entries.length);
+    if (this.#due.size > 0) this.#batchSoon(this.#nextAfterMs);
+    for (const lane of taken.keys()) this.#goOn(lane);
+  }
+
+  /** The unbroken run of batchable messages at the head of each lane that is due. */
+  #take(): Map<Lane<Message>, Entry<Message>[]> {
+    const taken = new Map<Lane<Message>, Entry<Message>[]>();
+    let count = 0;
+    for (const lane of this.#due) {
+      if (count >= MOST_OF_A_BATCH) break;
+      const end = lane.entries.findIndex(({ message }) => !this.#options.isBatchable(message));
+      const entries = lane.entries.slice(0, Math.min(end < 0 ? lane.entries.length : end, MOST_OF_A_CALL));
+      taken.set(lane, entries);
+      this.#due.delete(lane);
+      count += entries.length;
+    }
+    return taken;
+  }
+
+  /** False: not written, and not to be tried again as it is. */
+  async #untilHandled(messages: readonly Message[], handle: () => Promise<void>): Promise<boolean> {
     while (!this.#closed) {
       try {
-        await this.#options.gate.pass(() => this.#options.handle(messages));
+        await this.#options.gate.pass(handle);
         this.#options.written?.();
-        break;
+        return true;
       } catch (error) {
-        if (!this.#options.shouldRetry(error, messages)) break;
+        if (!this.#options.shouldRetry(error, messages)) return messages.length === 1;
         await pause(this.#options.clock, RETRY_MS);
       }
     }
+    return true;
+  }
+
+  #handled(entries: readonly Entry<Message>[]): void {
     if (this.#closed) return;
     for (const entry of entries) entry.done = true;
     this.#unhandled -= entries.length;

@@ -1,13 +1,12 @@
 /**
  * Who owns a call, as the database knows it. A media process names its active calls each second and so keeps them; what
- * it does not name runs out, and the reaper asks the carrier. Called for each `load` and `hello` message.
+ * it does not name runs out, and the reaper asks the carrier. Called for `load` and `hello` messages, where there is
+ * something to write (`lease-book.ts`).
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import { LEASE_MS } from '../calls/timers.ts';
+import { LEASE_MS, MAX_DURATION_GRACE_MS } from '../calls/timers.ts';
 import type { Database } from '../store/database.ts';
 
-/** A lease with more left than this is not written again: one write in 10 s and call. */
-const RENEW_WHEN_LEFT_MS = 20_000;
 /** A claim that is younger than this may be missing in what a process says of itself. */
 const FRESH_CLAIM_MS = 5_000;
 
@@ -16,25 +15,24 @@ export interface NamedCall {
   epoch: number;
 }
 
+/**
+ * `nowEpochMs`: from which they last `LEASE_MS`. What another has claimed meanwhile is left alone. Where the lease was
+ * the next thing to look at, it still is, or the longest talk: so the reaper need not look at a call that is well.
+ */
 export async function renewLeases(
   database: Database,
-  clock: Clock,
   mediaId: string,
   calls: readonly NamedCall[],
+  nowEpochMs: number,
 ): Promise<void> {
-  const nowEpochMs = clock.epochMs();
+  const until = new Date(nowEpochMs + LEASE_MS);
   await database.query(
-    `UPDATE calls c SET lease_until = $4
+    `UPDATE calls c SET lease_until = $4, deadline_at = CASE WHEN c.deadline_at = c.lease_until
+         THEN least($4, c.answered_at + make_interval(secs => c.max_duration_seconds + $5)) ELSE c.deadline_at END
        FROM unnest($1::uuid[], $2::int[]) AS named (call_uuid, epoch)
       WHERE c.call_uuid = named.call_uuid AND c.epoch = named.epoch AND c.owner_media_id = $3
-        AND c.status = 'in_progress' AND c.lease_until < $5`,
-    [
-      calls.map((call) => call.callUuid),
-      calls.map((call) => call.epoch),
-      mediaId,
-      new Date(nowEpochMs + LEASE_MS),
-      new Date(nowEpochMs + RENEW_WHEN_LEFT_MS),
-    ],
+        AND c.status = 'in_progress' AND c.lease_until < $4`,
+    [calls.map((call) => call.callUuid), calls.map((call) => call.epoch), mediaId, until, MAX_DURATION_GRACE_MS / 1000],
   );
 }
 
@@ -56,23 +54,18 @@ export async function releaseLeases(
   );
 }
 
-/** Ends the leases of a process's calls that its present run does not carry: the run that did is dead. */
+/** Ends the leases of a process's calls other than these: the run that carried them is dead. */
 export async function orphanOthers(
   database: Database,
   clock: Clock,
   mediaId: string,
-  carriedCalls: readonly NamedCall[],
+  callUuids: readonly string[],
 ): Promise<void> {
   const nowEpochMs = clock.epochMs();
   await database.query(
     `UPDATE calls SET lease_until = $3, deadline_at = $3
       WHERE owner_media_id = $1 AND status = 'in_progress' AND media_stopped_at IS NULL
         AND NOT (call_uuid = ANY ($2::uuid[])) AND lease_until > $3 AND lease_until < $4`,
-    [
-      mediaId,
-      carriedCalls.map((call) => call.callUuid),
-      new Date(nowEpochMs),
-      new Date(nowEpochMs + LEASE_MS - FRESH_CLAIM_MS),
-    ],
+    [mediaId, callUuids, new Date(nowEpochMs), new Date(nowEpochMs + LEASE_MS - FRESH_CLAIM_MS)],
   );
 }

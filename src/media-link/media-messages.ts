@@ -1,47 +1,46 @@
 /**
- * What each message of a media process about a call changes in the database. Called by the inbox, in the call's order,
- * and again with the same messages when the database was away: at worst a line of the log stands twice. What another
- * epoch says is refused and counted: its owner was replaced.
+ * What each message of a media process about a call changes in the database: what its talk brings forth in batches
+ * (`live-batch.ts`), the rest one by one. Called by the inbox, in the call's order, and again with the same messages
+ * when the database was away: at worst a line of the log stands twice. What another epoch says is refused and counted:
+ * its owner was replaced.
  */
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { ENDED_REASONS, type EndedReason, isEndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { ConversationEvent, RecordingFacts, ReplyStages, Turn } from '../../media/contract/conversation.ts';
+import type { RecordingFacts, ReplyStages } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
 import { engineAtFault } from '../calls/call-failure.ts';
 import type { CallError } from '../calls/call-record.ts';
-import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
+import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import { readTurns } from '../calls/call-turns.ts';
-import { withWarning } from '../calls/call-warnings.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
-import { isTerminal } from '../calls/state-machine.ts';
 import { writeWaveformLatency } from '../calls/waveform-latency.ts';
+import type { Observation } from '../lifecycle/observe.ts';
 import type { Transitions } from '../lifecycle/transition.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
 import { writeRecordingReport } from '../recordings/recording-report.ts';
-import { streamBegan, streamNeverBegan } from '../recordings/recording-rows.ts';
+import { streamNeverBegan } from '../recordings/recording-rows.ts';
 import { settleRecording } from '../recordings/settle-recording.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
-import { settleToolUse } from '../tools/tool-log.ts';
 import { writeUsage } from '../usage/call-usage.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
+import { createLiveBatch, type LiveMessage } from './live-batch.ts';
 
 export type CallMessage = EpochMessage | Extract<ToControl, { type: 'usage' }>;
 /** Of who carries the call. */
 type EpochMessage = Extract<ToControl, { callUuid: string; epoch: number }>;
-type EventMessage = Extract<CallMessage, { type: 'live' }>;
 
 export interface MediaMessagesDeps {
   database: Database;
   clock: Clock;
   log: Logger;
-  bus: Pick<CallEventBus, 'publish'>;
+  bus: Pick<CallEventBus, 'publish' | 'isFollowed'>;
   transitions: Transitions;
   recordCallEvent: RecordCallEvent;
   tools: Pick<ToolExecutor, 'claim'>;
@@ -55,18 +54,21 @@ export interface MediaMessagesDeps {
 }
 
 export interface MediaMessages {
-  handle(messages: readonly CallMessage[]): Promise<void>;
+  handle(message: Exclude<CallMessage, LiveMessage>): Promise<void>;
+  /** See `LiveBatch.write`. */
+  handleTogether(calls: readonly (readonly LiveMessage[])[]): Promise<void>;
   /** Messages refused because a newer epoch owns the call. */
   staleCount(): number;
 }
 
-export function isEvent(message: CallMessage): message is EventMessage {
-  return message.type === 'live';
+export function isLive(message: CallMessage): message is LiveMessage {
+  return message.type === 'live' || message.type === 'checkpoint' || message.type === 'media.started';
 }
 
 export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   const { database, clock, log, bus, transitions } = deps;
   let stale = 0;
+  const live = createLiveBatch({ ...deps, refuse });
 
   function refuse(message: EpochMessage, why: 'stale_epoch' | 'unknown_call'): void {
     stale++;
@@ -100,50 +102,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
       deps.webhookDispatcher.dispatch(done.deliveryIds);
   }
 
-  async function handleEvents(messages: readonly EventMessage[]): Promise<void> {
-    const first = messages[0]!;
-    let replies: ReplyStages[] = [];
-    await onOwnedCall(first, async (tx, call) => {
-      // Its words were deleted meanwhile, and none comes back.
-      if (call.transcriptStatus === 'deleted') return { events: [] };
-      const stored = messages.filter((message) => message.event.type !== 'partial');
-      const events = await appendCallLog(
-        tx,
-        call.callUuid,
-        stored.map(({ event, atEpochMs }) => ({ kind: event.type, data: dataOf(event), atEpochMs })),
-      );
-      replies = repliesIn(messages);
-      const turns = turnsOf(messages);
-      await storeTurns(tx, call.callUuid, turns);
-      await patchCall(tx, call.callUuid, patchOf(call, messages));
-      // Late words: the call log's search has read the others already.
-      if (turns.length > 0 && isTerminal(call.status)) {
-        await tx.query('SELECT call_search_write(c) FROM calls c WHERE c.call_uuid = $1', [call.callUuid]);
-      }
-      const deliveryIds = await storeToolUses(tx, call, messages);
-      const byMessage = new Map(stored.map((message, index) => [message, events[index]!]));
-      return { events: messages.map((message) => byMessage.get(message) ?? shownOnly(message)), deliveryIds };
-    });
-    for (const stages of replies) deps.replied(stages);
-  }
-
-  /** The uses of tools that ended, and a webhook for each that failed. */
-  async function storeToolUses(tx: Queryable, call: CallRow, messages: readonly EventMessage[]): Promise<string[]> {
-    const deliveryIds: string[] = [];
-    for (const { event, atEpochMs } of messages) {
-      if (event.type !== 'tool' || event.phase !== 'end') continue;
-      const { toolCallId, name, outcome, code, status, ms } = event;
-      const { callUuid, workspaceId, agentId } = call;
-      const use = { callUuid, workspaceId, agentId, toolCallId, name, startedAtEpochMs: atEpochMs - ms };
-      const isNews = await settleToolUse(tx, use, { outcome, code, status, ms });
-      if (!isNews || outcome !== 'failed') continue;
-      const tool = { toolCallId, name, error: code, status, ms };
-      deliveryIds.push(...(await deps.recordCallEvent(tx, call, 'tool.failed', { tool }, clock)));
-    }
-    return deliveryIds;
-  }
-
-  async function handleOne(message: Exclude<CallMessage, EventMessage>): Promise<void> {
+  async function handleOne(message: Exclude<CallMessage, LiveMessage>): Promise<void> {
     const { callUuid } = message;
     if (message.type === 'usage') {
       // What was used was used, whoever carries the call by now.
@@ -152,16 +111,6 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     }
     const { epoch } = message;
     switch (message.type) {
-      case 'media.started':
-        return onOwnedCall(message, async (tx, call) => {
-          // Only now: of a stream that never began no recording will be told.
-          if (call.recordingStatus === 'none') await patchCall(tx, callUuid, { recordingStatus: 'pending' });
-          await streamBegan(tx, message, new Date(message.startedAtEpochMs ?? clock.epochMs()));
-          const data = { streamId: message.streamId, epoch };
-          return {
-            events: await appendCallLog(tx, callUuid, [{ kind: message.type, data, atEpochMs: clock.epochMs() }]),
-          };
-        });
       case 'web.session':
         return onOwnedCall(message, async (tx) => {
           const { visitor, audio, resumeNumber } = message;
@@ -175,11 +124,6 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
           return {
             events: await appendCallLog(tx, callUuid, [{ kind: message.type, data, atEpochMs: clock.epochMs() }]),
           };
-        });
-      case 'checkpoint':
-        return onOwnedCall(message, async (tx) => {
-          await patchCall(tx, callUuid, { checkpoint: message.checkpoint });
-          return { events: [] };
         });
       case 'tool.call': {
         let start = (): void => {};
@@ -210,12 +154,10 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
       }
       case 'media.stopped': {
         const { why, durationMs } = message;
-        await streamNeverBegan(database, message);
-        const observation = {
-          type: 'media.stopped' as const,
-          why,
-          durationMs,
-          latency: summariseLatencies(message.latencies, await readTurns(database, callUuid)),
+        const observation = async (tx: Queryable): Promise<Observation> => {
+          await streamNeverBegan(tx, message);
+          const latency = summariseLatencies(message.latencies, await readTurns(tx, callUuid));
+          return { type: message.type, why, durationMs, latency };
         };
         const applied = await transitions.apply(callUuid, observation, { epoch });
         if (typeof applied === 'string') refuse(message, applied);
@@ -262,22 +204,8 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   }
 
   return {
-    async handle(messages) {
-      const first = messages[0]!;
-      if (!isEvent(first)) {
-        await handleOne(first);
-        return;
-      }
-      const events = messages.filter(isEvent);
-      // A call's owner may change in the middle of a batch.
-      for (let start = 0; start < events.length; ) {
-        const { epoch } = events[start]!;
-        let end = start;
-        while (end < events.length && events[end]!.epoch === epoch) end++;
-        await handleEvents(events.slice(start, end));
-        start = end;
-      }
-    },
+    handle: handleOne,
+    handleTogether: live.write,
     staleCount: () => stale,
   };
 }
@@ -285,63 +213,4 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
 function endedByAgent(reason: EndedReason): boolean {
   const { status } = ENDED_REASONS[reason];
   return status === 'completed' && reason !== 'max_duration_reached' && reason !== 'inactivity';
-}
-
-function dataOf(event: ConversationEvent): object {
-  const { type: _type, ...data } = event;
-  return data;
-}
-
-function shownOnly(message: EventMessage): CallEvent {
-  return {
-    callUuid: message.callUuid,
-    id: null,
-    at: new Date(message.atEpochMs),
-    kind: message.event.type,
-    data: dataOf(message.event) as Record<string, unknown>,
-  };
-}
-
-function repliesIn(messages: readonly EventMessage[]): ReplyStages[] {
-  return messages.flatMap(({ event }) => (event.type === 'latency' ? (event.latency.stages ?? []) : []));
-}
-
-function turnsOf(messages: readonly EventMessage[]): Turn[] {
-  const byId = new Map<string, Turn>();
-  for (const { event } of messages) if (event.type === 'turn') byId.set(event.turn.turnId, event.turn);
-  return [...byId.values()];
-}
-
-/** A turn may be told again when more of it was heard: the last word counts. `t12` stands at position 12. */
-async function storeTurns(tx: Queryable, callUuid: string, turns: readonly Turn[]): Promise<void> {
-  if (turns.length === 0) return;
-  await tx.query(
-    `INSERT INTO call_turns (call_uuid, turn_id, position, turn)
-     SELECT $1, told.turn_id, told.position, told.turn
-       FROM unnest($2::text[], $3::int[], $4::jsonb[]) AS told (turn_id, position, turn)
-     ON CONFLICT (call_uuid, turn_id) DO UPDATE SET turn = EXCLUDED.turn`,
-    [
-      callUuid,
-      turns.map((turn) => turn.turnId),
-      turns.map((turn) => Number(/\d+/.exec(turn.turnId)?.[0] ?? 0)),
-      turns.map((turn) => JSON.stringify(turn)),
-    ],
-  );
-}
-
-function patchOf(call: CallRow, messages: readonly EventMessage[]): CallPatch {
-  const patch: CallPatch = {};
-  for (const { event } of messages) {
-    if (event.type === 'first_audio') {
-      patch.latency = { ...(patch.latency ?? call.latency), answerToFirstWordMs: event.answerToFirstWordMs };
-    } else if (event.type === 'barge_in' && event.phase === 'resume') {
-      patch.falseBargeIns = (patch.falseBargeIns ?? call.falseBargeIns ?? 0) + 1;
-    } else if (event.type === 'warning') {
-      patch.warnings = withWarning(patch.warnings ?? call.warnings, event);
-    } else if (event.type === 'tool' && event.phase === 'end' && event.outcome === 'failed') {
-      // What the call log finds such calls by.
-      patch.warnings = withWarning(patch.warnings ?? call.warnings, { code: 'tool.failed' });
-    } else if (event.type === 'turn' && isTerminal(call.status)) patch.transcriptStatus = 'ready';
-  }
-  return patch;
 }

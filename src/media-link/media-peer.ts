@@ -15,8 +15,12 @@ import type {
 import type { MetricFamily } from '../../media/contract/metrics.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import type { ClaimStream } from './claim.ts';
-import { type Gate, Inbox } from './inbox.ts';
-import { type CallMessage, isEvent, type MediaMessages } from './media-messages.ts';
+import type { Gate } from './gate.ts';
+import { Inbox } from './inbox.ts';
+import { LeaseBook } from './lease-book.ts';
+import type { NamedCall } from './leases.ts';
+import type { LiveMessage } from './live-batch.ts';
+import { type CallMessage, isLive, type MediaMessages } from './media-messages.ts';
 import type { MediaMember, MediaPool } from './media-pool.ts';
 
 export interface MediaPeerDeps {
@@ -27,13 +31,16 @@ export interface MediaPeerDeps {
   gate: Gate;
   pool: MediaPool;
   messages: MediaMessages;
+  /** See `CallEventBus`. */
+  isFollowed(callUuid: string): boolean;
   /** A carrier's socket wants its call. */
   claimStream: ClaimStream;
   /** A browser's wants its session. */
   claimSession: ClaimStream;
   /** Of a recording that an earlier run of the process left unfinished. */
   recordingDisposition(stream: { callUuid: string; epoch: number }): Promise<RecordingDisposition>;
-  renewLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
+  /** They last from then on. */
+  renewLeases(mediaId: string, calls: readonly NamedCall[], nowEpochMs: number): Promise<void>;
   /** The process is gone: the leases of what it carried end now. */
   releaseLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
   /** The process's figures for operators. */
@@ -41,7 +48,7 @@ export interface MediaPeerDeps {
   /** The call does not wait for its tool any more. */
   toolCancelled?(toolCallId: string): void;
   /** A new run of this process: the calls of the one before, other than these, have no owner any more. */
-  orphanOthers(mediaId: string, carriedCalls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
+  orphanOthers(mediaId: string, callUuids: readonly string[]): Promise<void>;
 }
 
 /** A socket, as far as a peer needs it. */
@@ -65,10 +72,11 @@ export class MediaPeer implements MediaMember {
 
   readonly #deps: MediaPeerDeps;
   readonly #link: ReliableLink<ToMedia, ToControl>;
-  readonly #inbox: Inbox<CallMessage>;
+  readonly #inbox: Inbox<CallMessage, LiveMessage>;
   #transport: PeerTransport | null = null;
   /** The calls that this run carries, by its own word or by a claim that it won, and when that was. */
   readonly #carried = new Map<string, { epoch: number; saidAtMs: number }>();
+  #leases: LeaseBook;
   #renewing = false;
   /** Since it greeted: calls in its name that it does not carry are another run's, which is dead. */
   #orphansDue = false;
@@ -78,6 +86,7 @@ export class MediaPeer implements MediaMember {
 
   constructor(deps: MediaPeerDeps) {
     this.#deps = deps;
+    this.#leases = new LeaseBook(deps.clock);
     this.#link = new ReliableLink({
       runId: deps.runId,
       capacity: LINK_CAPACITY_MESSAGES,
@@ -92,10 +101,12 @@ export class MediaPeer implements MediaMember {
       clock: deps.clock,
       gate: deps.gate,
       handle: deps.messages.handle,
+      handleTogether: deps.messages.handleTogether,
       written: () => {
         this.#databaseWasAway = false;
       },
-      mergeable: isEvent,
+      isBatchable: isLive,
+      isFollowed: deps.isFollowed,
       shouldRetry: (error, messages) => this.#shouldRetry(error, messages),
       handledUpTo: (number) => this.#link.handled(number),
       setPaused: (paused) => this.#transport?.setPaused(paused),
@@ -109,6 +120,7 @@ export class MediaPeer implements MediaMember {
   connect(transport: PeerTransport): void {
     this.#transport = transport;
     this.connected = true;
+    this.#inbox.setHurried(false);
     if (this.#inbox.isPaused) transport.setPaused(true);
     this.#link.connected();
   }
@@ -118,6 +130,8 @@ export class MediaPeer implements MediaMember {
     if (this.#transport !== transport) return;
     this.#transport = null;
     this.connected = false;
+    // Its calls may go on elsewhere, where their last words end.
+    this.#inbox.setHurried(true);
     this.#link.disconnected();
   }
 
@@ -135,12 +149,14 @@ export class MediaPeer implements MediaMember {
   }
 
   mayStillSpeak(callUuid: string): boolean {
-    return (this.connected && this.#carried.has(callUuid)) || this.#inbox.holds(callUuid);
+    return (this.connected && this.#carried.has(callUuid)) || this.hasUnwritten(callUuid);
   }
 
-  /** Something that it has said about the call is not written yet. */
+  /** Something that it has said about the call is not written yet; as somebody asks, it is now. */
   hasUnwritten(callUuid: string): boolean {
-    return this.#inbox.holds(callUuid);
+    if (!this.#inbox.holds(callUuid)) return false;
+    this.#inbox.hurry();
+    return true;
   }
 
   /** It has not come back: what it carried has no owner any more. False: what it said last is not written yet. */
@@ -148,6 +164,8 @@ export class MediaPeer implements MediaMember {
     if (this.unhandledCount > 0) return false;
     const calls = [...this.#carried].map(([callUuid, { epoch }]) => ({ callUuid, epoch }));
     this.#carried.clear();
+    // Should it come back after all, it gets them again at its first word.
+    this.#leases = new LeaseBook(this.#deps.clock);
     if (calls.length > 0) {
       this.#deps.log.warn({ mediaId: this.mediaId, calls: calls.length }, 'a media process is lost with its calls');
       this.#try(this.#deps.releaseLeases(this.mediaId, calls), 'leases of a lost process were not ended');
@@ -173,6 +191,7 @@ export class MediaPeer implements MediaMember {
           'a media process serves',
         );
         this.#orphansDue = true;
+        this.#leases = new LeaseBook(this.#deps.clock);
         this.#carries(carriedCalls);
         return;
       }
@@ -241,25 +260,35 @@ export class MediaPeer implements MediaMember {
     for (const answer of this.#claimsOfStranger.splice(0)) answer();
   }
 
-  /** Not while the end of a call may still lie in the inbox: that call has no owner because it is over. */
-  #endOrphans(carriedCalls: readonly { callUuid: string; epoch: number }[]): void {
-    if (!this.#orphansDue || this.unhandledCount > 0) return;
+  #endOrphans(carriedCalls: readonly { callUuid: string }[]): void {
+    if (!this.#orphansDue) return;
     this.#orphansDue = false;
-    this.#try(this.#deps.orphanOthers(this.mediaId, carriedCalls), 'calls of an older run were not marked');
+    // The end of a call may still lie in the inbox: that call has no owner because it is over.
+    const known = [...carriedCalls.map(({ callUuid }) => callUuid), ...this.#inbox.heldCalls()];
+    this.#try(this.#deps.orphanOthers(this.mediaId, known), 'calls of an older run were not marked');
   }
 
-  /** The next load message renews again; one that finds the last still waiting for the database is skipped. */
-  #renew(calls: readonly { callUuid: string; epoch: number }[]): void {
-    if (calls.length === 0 || this.#renewing) return;
+  /** One that fails, or waits for the database still, is made up for by the next load message. */
+  #renew(calls: readonly NamedCall[]): void {
+    if (this.#renewing) return;
+    const leases = this.#leases;
+    const due = leases.due(calls);
+    if (due.length === 0) return;
     this.#renewing = true;
-    const renewed = this.#deps.renewLeases(this.mediaId, calls).finally(() => {
-      this.#renewing = false;
-    });
+    const nowEpochMs = this.#deps.clock.epochMs();
+    const renewed = this.#deps
+      .renewLeases(this.mediaId, due, nowEpochMs)
+      .then(() => leases.written(due, nowEpochMs))
+      .finally(() => {
+        this.#renewing = false;
+      });
     this.#try(renewed, 'leases were not renewed');
   }
 
   #answerClaim(requestId: number, claim: ClaimRequest, number: number): void {
     const { claimStream, claimSession } = this.#deps;
+    const leases = this.#leases;
+    const beganEpochMs = this.#deps.clock.epochMs();
     (claim.carrier === 'web' ? claimSession : claimStream)(this.mediaId, claim)
       .catch((error: unknown): ClaimAnswer => {
         this.#deps.log.error({ err: error, carrier: claim.carrier }, 'a media stream could not be claimed');
@@ -269,6 +298,7 @@ export class MediaPeer implements MediaMember {
         if (answer.ok) {
           const { callUuid, epoch } = answer.setup;
           this.#carried.set(callUuid, { epoch, saidAtMs: this.#deps.clock.nowMs() });
+          leases.written([{ callUuid, epoch }], beganEpochMs);
         }
         this.#inbox.skip(number);
         this.send({ type: 'claim.answer', requestId, answer });
@@ -288,8 +318,10 @@ export class MediaPeer implements MediaMember {
       this.#sayDatabaseAway(error);
       return true;
     }
+    // Each is tried by itself.
+    if (messages.length > 1) return false;
     const { callUuid, type } = messages[0]!;
-    this.#deps.log.error({ callUuid, type, count: messages.length, err: error }, 'a media message cannot be stored');
+    this.#deps.log.error({ callUuid, type, err: error }, 'a media message cannot be stored');
     return false;
   }
 

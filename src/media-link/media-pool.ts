@@ -14,7 +14,7 @@ import { ALWAYS_CALLS, type ToMedia } from '../../media/contract/link-messages.t
 import type { ControlAction, ControlOutcome } from '../../media/contract/operator-control.ts';
 import type { ToolAnswer } from '../../media/contract/tools.ts';
 import type { CallRow } from '../calls/call-row.ts';
-import { placeholdersOf, readAgentDefinition } from '../calls/call-setup.ts';
+import { createAgentReader, placeholdersOf } from '../calls/call-setup.ts';
 import { connectionsNamedIn } from '../connections/connection-uses.ts';
 import type { MediaCommands } from '../lifecycle/side-effects.ts';
 import type { CallRoomSource } from '../limits/call-room.ts';
@@ -91,7 +91,8 @@ function notMeasured({ activeCalls }: MediaMember): ReturnType<CallRoomSource['r
 }
 
 export function createMediaPool(deps: MediaPoolDeps): MediaPool {
-  const { database, clock, log } = deps;
+  const { clock, log } = deps;
+  const agentOf = createAgentReader(deps.database);
   const byId = new Map<string, MediaMember>();
   const asked = new Map<string, (outcome: ControlOutcome | 'unanswered') => void>();
 
@@ -175,7 +176,7 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
     async prepare(call) {
       const member = idlest();
       if (member === undefined) return;
-      const agent = await readAgentDefinition(database, call);
+      const agent = await agentOf(call);
       const placeholders = placeholdersOf(call, agent, clock.epochMs());
       const clips = await deps.clipsOf?.(call.agentId, agent);
       const { callUuid } = call;

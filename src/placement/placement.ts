@@ -18,6 +18,7 @@ import type { CarrierRegistry } from '../carriers/registry.ts';
 import { LEAST_CALL_SECONDS, MOST_CALL_SECONDS } from '../dialling/daily-ceilings.ts';
 import { type DayRefusal, lookAtToday, type Reservation, reserve, withdrawUsage } from '../dialling/daily-usage.ts';
 import { tellOfRefusal } from '../dialling/limit-reached.ts';
+import type { DialledCalls } from '../lifecycle/dialled-calls.ts';
 import type { Observation } from '../lifecycle/observe.ts';
 import type { Applied, Transitions } from '../lifecycle/transition.ts';
 import type { CallLimits, CallsLeft } from '../limits/call-limits.ts';
@@ -33,6 +34,7 @@ export interface PlacementDeps {
   log: Logger;
   transitions: Transitions;
   registry: Pick<CarrierRegistry, 'carrierFor'>;
+  dialledCalls: Pick<DialledCalls, 'placed'>;
   admission: CallAdmission;
   /** Who will talk to it: taken before the carrier is asked, so that what cannot be served rings nowhere. */
   room: Pick<CallRoom, 'take' | 'release'>;
@@ -113,6 +115,8 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
   }
   if (!made.ok) return made.refused;
   const { left, maxDurationSeconds } = made;
+  const { id: lineId, carrier: carrierName, credentialsVersion = null } = call.line;
+  deps.dialledCalls.placed({ callUuid, lineId, carrier: carrierName, lineCredentialsVersion: credentialsVersion });
 
   const outcome = await askCarrier(deps, carrier, call, {
     callUuid,

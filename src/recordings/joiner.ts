@@ -14,6 +14,7 @@ import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { type CallRow, lockCall, readOwnCall } from '../calls/call-row.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { type DueLook, type DueQuestion, NOW } from '../store/due-look.ts';
 import { createSweeper, type Sweeper } from '../store/sweeper.ts';
 import { compareEncrypted } from './compare-encrypted.ts';
 import { dayFolderOf } from './local-copies.ts';
@@ -38,6 +39,8 @@ export interface JoinerDeps extends SettleDeps {
   webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   /** There is something for the uploader. */
   joined(): void;
+  /** Absent: each 5 s. */
+  due?: DueLook;
 }
 
 export interface Joiner extends Sweeper {
@@ -243,9 +246,12 @@ export function createJoiner(deps: JoinerDeps): Joiner {
     await pauses.postpone(row, { attempts: Math.min(row.attempts + 1, mostAttempts), nextAt, lastError: why });
   }
 
+  const mayBeDue: DueQuestion['sql'] = () =>
+    `EXISTS (SELECT 1 FROM call_recordings WHERE state = 'recording' AND next_at <= ${NOW})`;
   const sweeper = createSweeper({
     clock,
     sweep,
+    ...(deps.due && { due: { look: deps.due, sql: mayBeDue, also: () => pauses.areOwed } }),
     failed: (err) => log.warn({ err }, 'recordings to be joined wait for the database'),
   });
   return {

@@ -19,6 +19,10 @@ export class OwedPauses {
     this.#database = database;
   }
 
+  get areOwed(): boolean {
+    return this.#owed.size > 0;
+  }
+
   /** Rejects when the database is away; `settle` says it again. */
   async postpone({ callUuid, epoch }: RecordingOf, patch: RecordingPatch): Promise<void> {
     const key = `${callUuid} ${epoch}`;

@@ -33,12 +33,27 @@ export interface RecordingRow {
  */
 export const WHOLE_EPOCH = 0;
 
-const SELECT = `
-  SELECT call_uuid AS "callUuid", epoch, workspace_id AS "workspaceId", key_sealed AS "keySealed", state, facts,
+const COLUMN_LIST = `call_uuid AS "callUuid", epoch, workspace_id AS "workspaceId", key_sealed AS "keySealed", state, facts,
          spool_node AS "spoolNode", spool_path AS "spoolPath", store, object_key AS "objectKey",
          sealed_bytes::float AS "encryptedBytes", attempts, next_at AS "nextAt", last_error AS "lastError", created_at AS "createdAt",
-         stream_started_at AS "streamStartedAt", stored_at AS "storedAt"
-    FROM call_recordings`;
+         stream_started_at AS "streamStartedAt", stored_at AS "storedAt"`;
+const SELECT = `SELECT ${COLUMN_LIST} FROM call_recordings`;
+
+/**
+ * Takes those that `due` selects, by call and epoch: nobody else looks at them before `until`, the place of a
+ * parameter. As they are then.
+ */
+export function takeRecordings(
+  database: Queryable,
+  due: string,
+  until: string,
+  parameters: readonly unknown[],
+): Promise<RecordingRow[]> {
+  return database.query<RecordingRow>(
+    `UPDATE call_recordings SET next_at = ${until} WHERE (call_uuid, epoch) IN (${due}) RETURNING ${COLUMN_LIST}`,
+    parameters,
+  );
+}
 
 /**
  * Of one call, by epoch: first that of the whole, if there is one. Never for an id that a client gave without its

@@ -14,13 +14,14 @@ import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { type DueLook, type DueQuestion, NOW } from '../store/due-look.ts';
 import { createSweeper, type Sweeper } from '../store/sweeper.ts';
 import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { compareEncrypted } from './compare-encrypted.ts';
 import { OwedPauses } from './owed-pauses.ts';
 import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';
 import type { RecordingLinks } from './recording-links.ts';
-import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
+import { lockRecordings, patchRecording, type RecordingRow, takeRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import { objectKeyOf, type RecordingStore } from './recording-store.ts';
 import { partFailed, type Settled, settleRecording } from './settle-recording.ts';
 import { wholeOf } from './whole-recording.ts';
@@ -40,6 +41,8 @@ export interface RecordingUploaderDeps {
   links: RecordingLinks;
   /** A recording of a whole call is to be made of its parts, perhaps. */
   nudgeJoiner?(): void;
+  /** Absent: each 5 s. */
+  due?: DueLook;
 }
 
 export interface UploadFigures {
@@ -84,20 +87,13 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
 
   async function takeDue(): Promise<RecordingRow[]> {
     const nowEpochMs = clock.epochMs();
-    const taken = await database.query<{ call_uuid: string; epoch: number }>(
-      `UPDATE call_recordings SET next_at = $3
-        WHERE (call_uuid, epoch) IN (
-          SELECT call_uuid, epoch FROM call_recordings WHERE state = 'spooled' AND spool_node = $1 AND next_at <= $2
-           ORDER BY next_at LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
-        RETURNING call_uuid, epoch`,
+    return takeRecordings(
+      database,
+      `SELECT call_uuid, epoch FROM call_recordings WHERE state = 'spooled' AND spool_node = $1 AND next_at <= $2
+        ORDER BY next_at LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED`,
+      '$3',
       [deps.node, new Date(nowEpochMs), new Date(nowEpochMs + CLAIM_MS)],
     );
-    const rows = await Promise.all(
-      taken.map(async ({ call_uuid, epoch }) =>
-        (await readRecordings(database, call_uuid)).find((row) => row.epoch === epoch && row.state === 'spooled'),
-      ),
-    );
-    return rows.filter((row) => row !== undefined);
   }
 
   async function upload(row: RecordingRow): Promise<boolean> {
@@ -154,9 +150,12 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
   }
 
   async function settle(row: RecordingRow, objectKey: string, encryptedBytes: number): Promise<void> {
+    let isAlone = false;
     const done = await database.transaction(async (tx) => {
       const call = await lockCall(tx, row.callUuid);
-      const now = (await lockRecordings(tx, row.callUuid)).find((one) => one.epoch === row.epoch);
+      const all = await lockRecordings(tx, row.callUuid);
+      isAlone = all.length === 1;
+      const now = all.find((one) => one.epoch === row.epoch);
       if (call === undefined || now === undefined || now.state === 'erased') return 'erased';
       // Stored by a process that took it after this one, or a whole that is to be made again: the object is theirs.
       if (now.state !== 'spooled') return 'changed';
@@ -182,12 +181,12 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     figures.stored++;
     await rm(row.spoolPath ?? '', { force: true });
     tell(done);
+    if (!isAlone) deps.nudgeJoiner?.();
   }
 
   function tell({ events, deliveryIds }: Settled): void {
     for (const event of events) deps.bus.publish(event);
     if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
-    deps.nudgeJoiner?.();
   }
 
   /** Of a call's streams, as it is stored. A recording of the whole that was made without it is made again. */
@@ -220,6 +219,7 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
       return { events: [...events, ...settled.events], deliveryIds: settled.deliveryIds };
     });
     tell(done);
+    deps.nudgeJoiner?.();
   }
 
   async function postpone(row: RecordingRow, error: unknown): Promise<void> {
@@ -237,9 +237,12 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     });
   }
 
+  const mayBeDue: DueQuestion['sql'] = (place) =>
+    `EXISTS (SELECT 1 FROM call_recordings WHERE state = 'spooled' AND spool_node = ${place(deps.node)} AND next_at <= ${NOW})`;
   const sweeper = createSweeper({
     clock,
     sweep,
+    ...(deps.due && { due: { look: deps.due, sql: mayBeDue, also: () => pauses.areOwed } }),
     failed: (err) => log.warn({ err }, 'recordings wait for the database'),
   });
   return {

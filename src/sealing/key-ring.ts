@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Database } from '../store/database.ts';
+import type { DueLook } from '../store/due-look.ts';
 import { createSweeper } from '../store/sweeper.ts';
 import {
   holdsKey,
@@ -33,10 +34,14 @@ export interface KeyRingDeps {
   given: readonly string[];
   /** What the key's file holds now; null: the keys cannot change without a new start. */
   reread: (() => readonly string[]) | null;
+  /** Absent: looks for itself each second. */
+  due?: DueLook;
 }
 
 const LOOK_EVERY_MS = 1_000;
 const SAY_EVERY_MS = 10_000;
+/** The register in one text; as `stateOf` has it. */
+const STATE_SQL = `SELECT string_agg(encode(key_id, 'hex') || ' ' || state, ',' ORDER BY key_id) FROM master_keys`;
 /** No statement and no wait for a connection is longer. */
 const TRANSACTIONS_LAST_MS = 15_000;
 /** The longest life of what is signed with a derived key: the address of a recording that a webhook tells. */
@@ -53,7 +58,9 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
   /** With the time at which it left. */
   const left = new Map<MasterKey, number>();
   let ring = ringOf();
-  let saidAtMs = clock.nowMs();
+  /** The register as it was followed last. */
+  let seen = stateOf(rows);
+  let isToBeSaid = false;
   /** Keys that sealed here, and when that ended: a rotation has not waited for a process that stood still. */
   const ended = new Map<MasterKey, number>();
   let toldMissing = false;
@@ -127,27 +134,37 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
   }
 
   async function look(): Promise<void> {
-    const changed = follow(await readRegister(database));
+    const now = await readRegister(database);
+    const changed = follow(now);
+    seen = stateOf(now);
     await mend();
-    if (!changed && clock.nowMs() - saidAtMs < SAY_EVERY_MS) return;
-    await sayHolding(database, { ...who, knows: candidates, sealsWith: current });
-    saidAtMs = clock.nowMs();
+    if (changed) isToBeSaid = true;
+    if (isToBeSaid) await say();
   }
 
-  const sweeper = createSweeper({
-    clock,
-    everyMs: LOOK_EVERY_MS,
-    sweep: look,
-    failed(err) {
-      log.warn({ err }, 'the register of master keys could not be read; it is tried again');
-      // What was to be said is said with the next look that goes well.
-      saidAtMs = Number.NEGATIVE_INFINITY;
-    },
-  });
-  sweeper.start(LOOK_EVERY_MS);
+  async function say(): Promise<void> {
+    await sayHolding(database, { ...who, knows: candidates, sealsWith: current });
+    isToBeSaid = false;
+  }
+
+  const failed = (err: unknown): void => {
+    log.warn({ err }, 'the register of master keys could not be read; it is tried again');
+    // What was to be said is said with the next look that goes well.
+    isToBeSaid = true;
+  };
+  const due = deps.due && {
+    look: deps.due,
+    sql: (place: (value: unknown) => string) => `${place(seen)}::text IS DISTINCT FROM (${STATE_SQL})`,
+    also: () => ended.size > 0 || isToBeSaid,
+  };
+  const looking = createSweeper({ clock, everyMs: LOOK_EVERY_MS, sweep: look, failed, ...(due && { due }) });
+  const saying = createSweeper({ clock, everyMs: SAY_EVERY_MS, sweep: say, failed });
+  looking.start(LOOK_EVERY_MS);
+  saying.start(SAY_EVERY_MS);
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
-    await sweeper.close();
+    await looking.close();
+    await saying.close();
     await leaveHolders(database, who.holder).catch(() => {});
   }
   return { current: () => current, all: () => ring, close: () => (closing ??= close()) };
@@ -155,4 +172,9 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
 
 function ofRegister(rows: readonly RegisteredKey[], candidates: readonly MasterKey[]): MasterKey[] {
   return rows.map((row) => holdsKey(row, candidates)).filter((key) => key !== undefined);
+}
+
+function stateOf(rows: readonly RegisteredKey[]): string {
+  const byKey = rows.toSorted((one, other) => Buffer.compare(one.keyId, other.keyId));
+  return byKey.map(({ keyId, state }) => `${keyId.toString('hex')} ${state}`).join(',');
 }

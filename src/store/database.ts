@@ -3,6 +3,7 @@
  * long as its session. What becomes of the server is told by a statement that fails, never by a process that ends.
  */
 import pg from 'pg';
+import { beginTelling } from './after-commit.ts';
 import { isUnanswered } from './database-away.ts';
 import { createServerSessions, openSessionPool, type ServerSessions } from './server-sessions.ts';
 import { createStatements } from './statements.ts';
@@ -81,8 +82,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       let broken = false;
       try {
         await client.query('BEGIN');
-        const result = await work({ query: (sql, parameters) => ask(client, sql, parameters) });
+        const tx: Queryable = { query: (sql, parameters) => ask(client, sql, parameters) };
+        const tell = beginTelling(tx);
+        const result = await work(tx);
         await client.query('COMMIT');
+        tell();
         return result;
       } catch (error) {
         if (isUnanswered(error)) broken = true;

@@ -5,9 +5,10 @@
 import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
+import { NOW } from '../store/due-look.ts';
 import { BREAKER_FAILURES } from './breaker.ts';
 import type { DisabledReason } from './endpoint.ts';
-import { noteFailureSql, noteSuccess } from './endpoint-health.ts';
+import { noteFailureSql, noteSuccessSql } from './endpoint-health.ts';
 import { TEST_EVENT } from './events.ts';
 
 /** Longer than an attempt can take (10 s to be taken, 3 s to be answered, 1 s of body, bookkeeping). */
@@ -50,6 +51,12 @@ export interface Noted {
   kept: boolean;
   /** Set when this outcome switched the URL off. */
   disabled: DisabledReason | null;
+  /** The next event of the same call that waited for its first attempt when this was noted. */
+  next: DueDelivery | null;
+}
+
+interface NextOfCall {
+  nextId: string | null;
 }
 
 export interface DeliveryStore {
@@ -57,8 +64,6 @@ export interface DeliveryStore {
   claim(id: string, nowEpochMs: number): Promise<ClaimedDelivery | null>;
   /** `tookMs`: the attempt, for its log. */
   finish(delivery: ClaimedDelivery, outcome: AttemptOutcome, nowEpochMs: number, tookMs: number): Promise<Noted>;
-  /** The next event of the same call that waits for its first attempt. */
-  nextOfCall(delivery: ClaimedDelivery): Promise<DueDelivery | null>;
   /** The oldest due deliveries of each enabled endpoint but those in `except`, at most `perEndpoint` of each. */
   due(nowEpochMs: number, perEndpoint: number, except?: readonly string[]): Promise<DueDelivery[]>;
   endpointsOf(ids: readonly string[]): Promise<DueDelivery[]>;
@@ -102,25 +107,20 @@ export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore
       return { ...rest, secrets, claimedUntil };
     },
     async finish(delivery, outcome, nowEpochMs, tookMs) {
-      const now = new Date(nowEpochMs);
-      const parameters = finishParameters(delivery, outcome, now, tookMs);
-      if (outcome.kind === 'delivered' && delivery.knownHealthy) {
-        return { kept: (await db.query(FINISH_SQL, parameters)).length === 1, disabled: null };
+      const parameters = finishParameters(delivery, outcome, new Date(nowEpochMs), tookMs);
+      const ofEndpoint = [delivery.endpointId, delivery.url];
+      if (outcome.kind === 'delivered' && !delivery.knownHealthy) {
+        const done = await db.query<NextOfCall>(FINISH_HEALED_SQL, [...parameters, ...ofEndpoint]);
+        return { kept: done.length === 1, disabled: null, next: nextOf(delivery, done[0]) };
       }
-      if (outcome.kind !== 'delivered' && delivery.event !== TEST_EVENT) {
-        const ofEndpoint = [delivery.endpointId, delivery.url, outcome.disableEndpoint];
-        const [noted] = await db.query<Noted>(FINISH_FAILED_SQL, [...parameters, ...ofEndpoint]);
-        return noted!;
+      if (outcome.kind === 'delivered' || delivery.event === TEST_EVENT) {
+        const done = await db.query<NextOfCall>(FINISH_ALONE_SQL, parameters);
+        return { kept: done.length === 1, disabled: null, next: nextOf(delivery, done[0]) };
       }
-      return await db.transaction(async (tx) => {
-        // The endpoint's row first, as whoever switches it on does.
-        if (outcome.kind === 'delivered') await noteSuccess(tx, delivery, now);
-        return { kept: (await tx.query(FINISH_SQL, parameters)).length === 1, disabled: null };
-      });
-    },
-    async nextOfCall(delivery) {
-      const rows = await db.query<DueDelivery>(NEXT_OF_CALL_SQL, [delivery.eventId, delivery.endpointId]);
-      return rows[0] ?? null;
+      const failed = [...parameters, ...ofEndpoint, outcome.disableEndpoint];
+      const [noted] = await db.query<Pick<Noted, 'kept' | 'disabled'> & NextOfCall>(FINISH_FAILED_SQL, failed);
+      const { kept, disabled } = noted!;
+      return { kept, disabled, next: nextOf(delivery, noted) };
     },
     due: (nowEpochMs, perEndpoint, except = []) =>
       db.query<DueDelivery>(DUE_SQL, [new Date(nowEpochMs), perEndpoint, except]),
@@ -128,6 +128,11 @@ export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore
       db.query<DueDelivery>('SELECT id, endpoint_id AS "endpointId" FROM webhook_deliveries WHERE id = ANY($1)', [ids]),
     openBreakers: (nowEpochMs) => db.query<OpenBreaker>(OPEN_BREAKERS_SQL, [new Date(nowEpochMs), BREAKER_FAILURES]),
   };
+}
+
+function nextOf({ endpointId }: ClaimedDelivery, found: NextOfCall | undefined): DueDelivery | null {
+  const id = found?.nextId ?? null;
+  return id === null ? null : { id, endpointId };
 }
 
 function finishParameters(delivery: ClaimedDelivery, outcome: AttemptOutcome, now: Date, tookMs: number): unknown[] {
@@ -189,21 +194,29 @@ const FINISH_SQL = `
     attempt_log = CASE WHEN jsonb_array_length(attempt_log) >= $11 THEN attempt_log - 0 ELSE attempt_log END || $10::jsonb
   FROM ${UNHURRIED}
   WHERE disk.commits = 'off' AND d.id = $1 AND d.state = 'pending' AND (d.claimed_until = $2 OR $3 = 'delivered')
-  RETURNING d.id`;
+  RETURNING d.id, d.event_id, d.endpoint_id`;
+
+const NEXT_OF_CALL = `(
+  SELECT waiting.id FROM noted
+  JOIN webhook_events AS done ON done.id = noted.event_id
+  JOIN webhook_events AS v ON v.call_uuid = done.call_uuid AND v.sequence > done.sequence
+  JOIN webhook_deliveries AS waiting ON waiting.event_id = v.id AND waiting.endpoint_id = noted.endpoint_id
+  WHERE waiting.state = 'pending' AND waiting.attempts = 0
+  ORDER BY v.sequence LIMIT 1) AS "nextId"`;
+
+const FINISH_ALONE_SQL = `WITH noted AS (${FINISH_SQL}) SELECT ${NEXT_OF_CALL} FROM noted`;
 
 /** The endpoint's row first, as whoever switches it on does: the count makes the second wait for the first. */
+const FINISH_HEALED_SQL = `
+  WITH healed AS (${noteSuccessSql({ endpointId: '$12', url: '$13', now: '$9' })}),
+  noted AS (${FINISH_SQL.replace('FROM (', 'FROM (SELECT count(*) FROM healed) AS endpoint, (')})
+  SELECT ${NEXT_OF_CALL} FROM noted`;
+
+/** The same. */
 const FINISH_FAILED_SQL = `
   WITH judged AS (${noteFailureSql({ endpointId: '$12', url: '$13', now: '$9', isGone: '$14', error: '$5' })}),
   noted AS (${FINISH_SQL.replace('FROM (', 'FROM (SELECT count(*) FROM judged) AS endpoint, (')})
-  SELECT EXISTS (SELECT 1 FROM noted) AS kept, (SELECT reason FROM judged) AS disabled`;
-
-const NEXT_OF_CALL_SQL = `
-  SELECT d.id, d.endpoint_id AS "endpointId"
-  FROM webhook_events AS done
-  JOIN webhook_events AS v ON v.call_uuid = done.call_uuid AND v.sequence > done.sequence
-  JOIN webhook_deliveries AS d ON d.event_id = v.id AND d.endpoint_id = $2
-  WHERE done.id = $1 AND d.state = 'pending' AND d.attempts = 0
-  ORDER BY v.sequence LIMIT 1`;
+  SELECT EXISTS (SELECT 1 FROM noted) AS kept, (SELECT reason FROM judged) AS disabled, ${NEXT_OF_CALL}`;
 
 const OPEN_BREAKERS_SQL = `
   SELECT id AS "endpointId", coalesce(extract(epoch FROM $1::timestamptz - last_failure_at) * 1000, 1e9)::float8 AS "sinceFailureMs"
@@ -219,3 +232,10 @@ const DUE_SQL = `
     ORDER BY d.next_at, d.id LIMIT $2) AS due
   WHERE e.disabled_at IS NULL AND e.id <> ALL ($3::uuid[])
   ORDER BY due.next_at, due.id`;
+
+/** For the look that all share: something is due, or a receiver fails so often that lanes have to heed it. */
+export const MAY_BE_DUE_SQL = `EXISTS (
+  SELECT 1 FROM webhook_endpoints AS e
+  WHERE e.disabled_at IS NULL AND (e.failures_since_success >= ${BREAKER_FAILURES} OR EXISTS (
+    SELECT 1 FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.state = 'pending' AND d.next_at <= ${NOW}
+      AND (d.claimed_until IS NULL OR d.claimed_until <= ${NOW}))))`;

@@ -76,7 +76,7 @@ async function attempt(deps: DeliveryDeps, id: string): Promise<AttemptResult> {
     const facts = { endpointId: delivery.endpointId, reason: noted.disabled };
     logger.error(facts, 'a webhook URL was switched off; its events are kept until it is enabled or another is set');
   }
-  if (noted.kept) await follow(deps, delivery, outcome, noted);
+  if (noted.kept) follow(deps, delivery, outcome, noted);
   return outcome.kind === 'delivered' ? 'delivered' : 'failed';
 }
 
@@ -144,29 +144,18 @@ async function note(
           { deliveryId: delivery.id, callUuid: delivery.callUuid, err: error },
           'the outcome of a webhook attempt could not be stored; it will be sent again under the same webhook-id',
         );
-        return { kept: false, disabled: null };
+        return { kept: false, disabled: null, next: null };
       }
       await pause(deps.clock, waitMs);
     }
   }
 }
 
-async function follow(
-  deps: DeliveryDeps,
-  delivery: ClaimedDelivery,
-  outcome: AttemptOutcome,
-  noted: Noted,
-): Promise<void> {
+function follow(deps: DeliveryDeps, delivery: ClaimedDelivery, outcome: AttemptOutcome, noted: Noted): void {
   if (outcome.kind === 'retry' && noted.disabled === null) {
     deps.onRetry(delivery, outcome.nextAtEpochMs - deps.clock.epochMs());
   }
-  if (delivery.attempts > 0 || delivery.callUuid === null) return;
-  try {
-    const next = await deps.store.nextOfCall(delivery);
-    if (next !== null) deps.onNext(next);
-  } catch {
-    // The sweep finds it; the database's absence is logged where it is watched.
-  }
+  if (delivery.attempts === 0 && noted.next !== null) deps.onNext(noted.next);
 }
 
 /** Each event is reported when it is done with, and at its first failure; the row has what lies between. */

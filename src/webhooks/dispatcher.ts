@@ -7,6 +7,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { AttemptResult } from './delivery.ts';
 import type { DeliveryStore, DueDelivery } from './delivery-store.ts';
 import { createEndpointLane, type EndpointLane } from './endpoint-lane.ts';
+import { writtenHere } from './written.ts';
 
 export interface DispatcherDeps {
   store: DeliveryStore;
@@ -28,8 +29,8 @@ export interface Dispatcher {
    * finds all of them before it.
    */
   offerRetries(ids: readonly string[]): Promise<void>;
-  /** Looks up whose breakers are open. Rejects when the database is away. */
-  heedBreakers(): Promise<void>;
+  /** Looks up whose breakers are open, and says how many. Rejects when the database is away. */
+  heedBreakers(): Promise<{ open: number }>;
   /** Receivers whose lanes hold a sweep's worth already. */
   busy(): string[];
   /** Starts nothing more; resolves when no attempt runs. Idempotent. */
@@ -50,7 +51,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       lane = createEndpointLane({
         clock: deps.clock,
         retryScale: deps.retryScale ?? 1,
-        attempt: deps.attempt,
+        attempt: (id) => deps.attempt(id).finally(() => attempted(id)),
         onDrained: () => deps.onDrained(endpointId),
       });
       lanes.set(endpointId, lane);
@@ -60,6 +61,33 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   function offer(due: readonly DueDelivery[]): void {
     for (const { id, endpointId } of due) laneOf(endpointId).offer(id);
+  }
+
+  /** Of each call the event that goes first, and those that wait for it here: tried meanwhile they would be refused. */
+  const firsts = new Map<string, { id: string; next: DueDelivery[] }>();
+
+  function offerInOrder(due: DueDelivery, callUuid: string | null): void {
+    const lane = laneOf(due.endpointId);
+    const first = callUuid === null ? undefined : firsts.get(callUuid);
+    if (first !== undefined && lane.has(first.id)) {
+      first.next.push(due);
+      return;
+    }
+    lane.offer(due.id);
+    if (callUuid !== null && lane.has(due.id)) firsts.set(callUuid, { id: due.id, next: [] });
+  }
+
+  function attempted(id: string): void {
+    const callUuid = writtenHere(id)?.callUuid ?? null;
+    const first = callUuid === null ? undefined : firsts.get(callUuid);
+    if (callUuid === null || first?.id !== id) return;
+    firsts.delete(callUuid);
+    const [next, ...rest] = first.next;
+    if (next === undefined) return;
+    const lane = laneOf(next.endpointId);
+    lane.offer(next.id);
+    // A lane that is full has left it to the sweep, and the others with it.
+    if (lane.has(next.id)) firsts.set(callUuid, { id: next.id, next: rest });
   }
 
   let closed = false;
@@ -89,7 +117,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (!closed) offer(due);
     },
     async offerIds(ids) {
-      offer(await lookUp(ids));
+      if (closed) return;
+      const unknown: string[] = [];
+      for (const id of ids) {
+        const written = writtenHere(id);
+        if (written === undefined) unknown.push(id);
+        else offerInOrder({ id, endpointId: written.endpointId }, written.callUuid);
+      }
+      if (unknown.length > 0) offer(await lookUp(unknown));
     },
     async offerRetries(ids) {
       const due = await lookUp(ids);
@@ -99,10 +134,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     async heedBreakers() {
       const asOfMs = deps.clock.nowMs();
       const open = await deps.store.openBreakers(deps.clock.epochMs());
-      if (closed) return;
+      if (closed) return { open: 0 };
       const sinceFailureMs = new Map(open.map((one) => [one.endpointId, one.sinceFailureMs]));
       for (const endpointId of sinceFailureMs.keys()) laneOf(endpointId);
       for (const [endpointId, lane] of lanes) lane.heedBreaker(sinceFailureMs.get(endpointId) ?? null, asOfMs);
+      return { open: open.length };
     },
     busy: () => [...lanes].filter(([, lane]) => lane.isBusy()).map(([endpointId]) => endpointId),
     async close() {

@@ -1,8 +1,8 @@
 /**
  * What attempts say of a receiver, in its endpoint's row: since when it fails, how often, and when that is too much
- * (contract §6). Called by the delivery store inside the transaction that notes an attempt.
+ * (contract §6). Parts of the delivery store's statements that note an attempt to `url`: another URL that was set
+ * meanwhile is not judged by it.
  */
-import type { Queryable } from '../store/database.ts';
 
 /**
  * Both must be reached: a receiver with little traffic gets its five days, one with much is not
@@ -11,19 +11,12 @@ import type { Queryable } from '../store/database.ts';
 const FAILING_FOR_DAYS = 5;
 const FAILURES = 100;
 
-/** The endpoint as the attempt was made to it: another URL that was set meanwhile is not judged by it. */
-interface Attempted {
-  endpointId: string;
-  url: string;
-}
-
-export async function noteSuccess(tx: Queryable, attempted: Attempted, now: Date): Promise<void> {
-  await tx.query(
-    `UPDATE webhook_endpoints SET last_success_at = $3, failing_since = NULL, failures_since_success = 0,
-       last_failure_at = NULL, last_failure = NULL
-     WHERE id = $1 AND url = $2`,
-    [attempted.endpointId, attempted.url, now],
-  );
+/** A success as one statement, so that it can be a part of the one that notes the attempt. Places of parameters. */
+export function noteSuccessSql(at: { endpointId: string; url: string; now: string }): string {
+  return `
+    UPDATE webhook_endpoints SET last_success_at = ${at.now}, failing_since = NULL, failures_since_success = 0,
+      last_failure_at = NULL, last_failure = NULL
+    WHERE id = ${at.endpointId} AND url = ${at.url} RETURNING 1 AS one`;
 }
 
 /**

@@ -26,6 +26,8 @@ export interface LaneDeps {
 export interface EndpointLane {
   /** Offering what waits or runs already is harmless. */
   offer(id: string): void;
+  /** It waits or runs. */
+  has(id: string): boolean;
   /** Half full: a sweep need not offer more. The other half is for what is dispatched. */
   isBusy(): boolean;
   /**
@@ -107,6 +109,7 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
 
   return {
     offer,
+    has: (id) => waiting.has(id) || running.has(id),
     isBusy: () => waiting.size >= LANE_CAPACITY / 2,
     heedBreaker(sinceFailureMs, asOfMs) {
       if (failedAtMs >= asOfMs || breaker.isOpen() === (sinceFailureMs !== null)) return;

@@ -4,14 +4,15 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { Turn } from '../../media/contract/conversation.ts';
 import type { CallRecord } from '../calls/call-record.ts';
-import { readTurns } from '../calls/call-turns.ts';
 import type { Queryable } from '../store/database.ts';
 import { buildEventBody, buildWorkspaceEventBody } from './event-body.ts';
 import { createEventId } from './event-id.ts';
 import { type CallEventName, isOptIn, type WorkspaceEventName } from './events.ts';
 import { bodyText } from './payload-limit.ts';
 import { transcriptOf } from './transcript.ts';
+import { rememberWritten } from './written.ts';
 
 /** Starts deliveries. A loss of what was dispatched loses nothing: the sweep finds the row. */
 export interface WebhookDispatcher {
@@ -34,14 +35,14 @@ export async function recordCallEvent(
   clock: Clock,
 ): Promise<string[]> {
   if (isOptIn(event) && !(await isWanted(tx, call.workspaceId, event))) return [];
-  const sequences = await tx.query<{ sequence: number }>(
+  const [taken] = await tx.query<{ sequence: number; turns: Turn[] }>(
     `UPDATE calls SET next_sequence = next_sequence + 1 WHERE call_uuid = $1 AND workspace_id = $2
-     RETURNING next_sequence - 1 AS sequence`,
+     RETURNING next_sequence - 1 AS sequence,
+       (SELECT coalesce(jsonb_agg(t.turn ORDER BY t.position), '[]') FROM call_turns t WHERE t.call_uuid = $1) AS turns`,
     [call.callUuid, call.workspaceId],
   );
-  const sequence = sequences[0]?.sequence;
-  if (sequence === undefined) throw new Error(`No call ${call.callUuid} in its workspace to record ${event} for`);
-  const turns = await readTurns(tx, call.callUuid);
+  if (taken === undefined) throw new Error(`No call ${call.callUuid} in its workspace to record ${event} for`);
+  const { sequence, turns } = taken;
   const id = createEventId();
   const nowEpochMs = clock.epochMs();
   const body = buildEventBody(call, {
@@ -91,20 +92,19 @@ interface EventRow {
   nowEpochMs: number;
 }
 
+/** The event and what is to be delivered of it, in one statement. */
 async function write(tx: Queryable, row: EventRow): Promise<string[]> {
-  const now = new Date(row.nowEpochMs);
-  await tx.query(
-    `INSERT INTO webhook_events (id, workspace_id, call_uuid, event, sequence, body, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [row.id, row.workspaceId, row.callUuid, row.event, row.sequence, row.body, now],
+  const deliveries = await tx.query<{ id: string; endpointId: string }>(
+    `WITH event AS (
+       INSERT INTO webhook_events (id, workspace_id, call_uuid, event, sequence, body, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7))
+     INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at)
+     SELECT $8, $1, e.id, 'pending', $7, $7
+       FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id LEFT JOIN calls c ON c.call_uuid = $3
+      WHERE e.workspace_id = $2 AND e.removed_at IS NULL AND (w.web_webhooks OR c.channel IS DISTINCT FROM 'web')
+     RETURNING id, endpoint_id AS "endpointId"`,
+    [row.id, row.workspaceId, row.callUuid, row.event, row.sequence, row.body, new Date(row.nowEpochMs), uuidv7()],
   );
-  const deliveries = await tx.query<{ id: string }>(
-    `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at)
-     SELECT $1, $2, e.id, 'pending', $4, $4
-       FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id LEFT JOIN calls c ON c.call_uuid = $5
-      WHERE e.workspace_id = $3 AND e.removed_at IS NULL AND (w.web_webhooks OR c.channel IS DISTINCT FROM 'web')
-     RETURNING id`,
-    [uuidv7(), row.id, row.workspaceId, now, row.callUuid],
-  );
-  return deliveries.map((delivery) => delivery.id);
+  for (const { id, endpointId } of deliveries) rememberWritten(id, { endpointId, callUuid: row.callUuid });
+  return deliveries.map(({ id }) => id);
 }

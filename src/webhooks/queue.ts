@@ -55,6 +55,11 @@ const POOL_CONNECTIONS = 6;
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 const CLOSE_LIMIT_MS = 3_000;
+/**
+ * A worker on PostgreSQL is woken by LISTEN and knows when the next notice is due: how often it looks all the same, and
+ * for jobs that a death left half done. The sweep makes up for either.
+ */
+const IDLE_LOOK_SECONDS = 300;
 
 /** Rejects when the store is away; nothing is left open then. */
 export async function openWebhookQueue(options: QueueOptions): Promise<OpenQueue> {
@@ -110,7 +115,12 @@ async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQue
   const worker = new Worker<Due, void, string, PostgresQueueBackend, JobProgress, PostgresConnectionOptions>(
     QUEUE_NAME,
     async (job) => options.onDue(job.data.deliveryIds ?? []),
-    { connection, concurrency: WORKER_CONCURRENCY },
+    {
+      connection,
+      concurrency: WORKER_CONCURRENCY,
+      drainDelay: IDLE_LOOK_SECONDS,
+      stalledInterval: IDLE_LOOK_SECONDS * 1_000,
+    },
     createPostgresBackend,
   );
   parts.push(worker);

@@ -8,6 +8,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { OutboundHttp } from '../../media/net/outbound-http.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
+import type { DueLook } from '../store/due-look.ts';
 import { createServerSessions, type ServerSessions } from '../store/server-sessions.ts';
 import { createDelivery, type ObservedAttempt } from './delivery.ts';
 import { createDeliveryStore } from './delivery-store.ts';
@@ -40,6 +41,8 @@ export interface WebhookDeps {
   /** See `DeliveryDeps.retryScale`. */
   retryScale?: number;
   observed?(attempt: ObservedAttempt): void;
+  /** See `Sweep`. */
+  due?: DueLook;
 }
 
 export interface Webhooks {
@@ -92,6 +95,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
     logger,
     busy: dispatcher.busy,
     heedBreakers: dispatcher.heedBreakers,
+    ...(deps.due && { due: deps.due }),
     onDue: (due) => dispatcher.offer(due),
   });
   const purge = startPurge({ db: deps.db, clock, logger });

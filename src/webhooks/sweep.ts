@@ -1,11 +1,12 @@
 /**
- * Every 5 s: due deliveries that no notice brought (one lost with its queue, a process that died with its claims, a
+ * Within 5 s: due deliveries that no notice brought (one lost with its queue, a process that died with its claims, a
  * database that was away). This alone would deliver everything; dispatcher and queue make it fast. Must not send.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
+import type { DueLook } from '../store/due-look.ts';
 import { createSweeper } from '../store/sweeper.ts';
-import type { DeliveryStore, DueDelivery } from './delivery-store.ts';
+import { type DeliveryStore, type DueDelivery, MAY_BE_DUE_SQL } from './delivery-store.ts';
 
 /** Of each receiver, so that one backlog cannot fill a sweep. */
 export const SWEEP_PER_ENDPOINT = 200;
@@ -17,7 +18,9 @@ export interface SweepDeps {
   /** Receivers that have enough in memory to go on with; their rows are not read again and again. Default: none. */
   busy?(): string[];
   /** Before each look at what is due. */
-  heedBreakers?(): Promise<void>;
+  heedBreakers?(): Promise<{ open: number }>;
+  /** Absent: each 5 s. */
+  due?: DueLook;
   onDue(due: readonly DueDelivery[]): void;
 }
 
@@ -33,18 +36,22 @@ export function startSweep(deps: SweepDeps): Sweep {
   const { clock, store, logger } = deps;
   let closed = false;
   let leftBehind = new Set<string>();
+  /** Heeded at the last look: once more when there are none, so that they close here. */
+  let openBreakers = 0;
 
   async function sweep(): Promise<void> {
-    await deps.heedBreakers?.();
+    openBreakers = (await deps.heedBreakers?.())?.open ?? 0;
     const busy = deps.busy?.() ?? [];
     const due = await store.due(clock.epochMs(), SWEEP_PER_ENDPOINT, busy);
     leftBehind = new Set([...busy, ...fullEndpoints(due)]);
     if (!closed && due.length > 0) deps.onDue(due);
   }
 
+  const { due: look } = deps;
   const sweeper = createSweeper({
     clock,
     sweep,
+    ...(look && { due: { look, sql: () => MAY_BE_DUE_SQL, also: () => openBreakers > 0 } }),
     failed: (err) => logger.warn({ err }, 'webhook sweep: the database is away'),
     back: () => logger.info('webhook sweep: the database is back'),
   });

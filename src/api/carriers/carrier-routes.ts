@@ -9,12 +9,12 @@ import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../../media/contract/carriers.ts';
 import { type Clock, pause } from '../../../media/contract/clock.ts';
 import { VOUCHED_HEADER, type Vouched } from '../../../media/contract/vouched.ts';
-import { appendCallLog } from '../../calls/append-call-log.ts';
-import { type CallRow, lockCall, readOwnCall } from '../../calls/call-row.ts';
-import { ActedOnBefore, noteActedOn, wasActedOn } from '../../carriers/acted-on.ts';
+import { readOwnCall } from '../../calls/call-row.ts';
+import { ActedOnBefore, noteInLog, wasActedOn } from '../../carriers/acted-on.ts';
 import type { CallbackRequest, Carrier, CarrierEvent } from '../../carriers/carrier.ts';
 import type { CarrierRegistry } from '../../carriers/registry.ts';
 import { CarrierReport, mayTalk, type WantedStream } from '../../lifecycle/carrier-report.ts';
+import type { DialledCall, DialledCalls } from '../../lifecycle/dialled-calls.ts';
 import type { LineCarriers } from '../../lifecycle/line-carriers.ts';
 import { givenToken, type StreamTokens } from '../../lifecycle/stream-token.ts';
 import type { Transitions } from '../../lifecycle/transition.ts';
@@ -26,6 +26,7 @@ export interface CarrierRoutesDeps {
   log: Logger;
   transitions: Transitions;
   lineCarriers: LineCarriers;
+  dialledCalls: Pick<DialledCalls, 'of'>;
   registry: Pick<CarrierRegistry, 'withoutCredentials'>;
   streamTokens: StreamTokens;
   /** What carriers dial; no slash at its end. */
@@ -51,7 +52,7 @@ type Document = { contentType: string; body: string };
 
 /** A callback that was verified. */
 interface Verified {
-  call: CallRow;
+  call: DialledCall;
   carrier: Carrier;
   kind: string;
   /** See `Carrier.signatureOf`. */
@@ -97,7 +98,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     if (anyCarrier === undefined) return reply.code(404).send();
     const wantsDocument = kind === 'answer' || kind === 'next';
 
-    const call = UUID.test(callUuid) ? await readOwnCall(deps.database, callUuid) : undefined;
+    const call = UUID.test(callUuid) ? await deps.dialledCalls.of(callUuid.toLowerCase()) : undefined;
     if (call === undefined || call.carrier !== name) {
       return wantsDocument ? sendDocument(reply, anyCarrier.hangupDocument()) : reply.code(200).send();
     }
@@ -219,13 +220,8 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     });
   }
 
-  async function note({ call, signature }: Verified, line: { kind: string; data: object }): Promise<void> {
-    await deps.database.transaction(async (tx) => {
-      // First, as every change does: a note alone shares the row, and two that share it cannot both go on to lock it.
-      await lockCall(tx, call.callUuid);
-      await noteActedOn(tx, call.callUuid, signature);
-      await appendCallLog(tx, call.callUuid, [{ ...line, atEpochMs: deps.clock.epochMs() }]);
-    });
+  function note({ call, signature }: Verified, line: { kind: string; data: object }): Promise<void> {
+    return noteInLog(deps.database, call.callUuid, signature, { ...line, atEpochMs: deps.clock.epochMs() });
   }
 }
 

@@ -399,7 +399,7 @@ it('a result that cannot be stored ends as failed with nulls, after six tries', 
       h.database.transaction(async (tx) => {
         const result = await work({
           query: (sql, parameters) => {
-            if (/UPDATE calls SET analysis = \$2/.test(sql) && parameters?.[1] !== null)
+            if (/UPDATE calls SET analysis = \$5/.test(sql) && parameters?.[4] !== null)
               throw new Error('no such text');
             return tx.query(sql, parameters);
           },

@@ -12,6 +12,7 @@ import { joinSound } from '../../../media/recorder/join-sound.ts';
 import { type CallEvent, createCallEventBus } from '../../../src/calls/call-event-bus.ts';
 import { type CallRow, readOwnCall } from '../../../src/calls/call-row.ts';
 import { createCarrierRegistry } from '../../../src/carriers/registry.ts';
+import { createDialledCalls, type DialledCalls } from '../../../src/lifecycle/dialled-calls.ts';
 import { createLeadFollower } from '../../../src/lifecycle/lead-follower.ts';
 import { createLineCarriers, type LineCarriers } from '../../../src/lifecycle/line-carriers.ts';
 import { createReaper, type Reaper } from '../../../src/lifecycle/reaper.ts';
@@ -21,7 +22,7 @@ import { createTransitions, type Transitions } from '../../../src/lifecycle/tran
 import { createCallLimits } from '../../../src/limits/call-limits.ts';
 import { createFairQueue } from '../../../src/limits/fair-queue.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
-import { createMediaMessages, type MediaMessages } from '../../../src/media-link/media-messages.ts';
+import { createMediaMessages } from '../../../src/media-link/media-messages.ts';
 import { createMediaPool, type MediaMember, type MediaPool } from '../../../src/media-link/media-pool.ts';
 import { createDialClearance } from '../../../src/placement/dial-clearance.ts';
 import type { PlacementDeps } from '../../../src/placement/placement.ts';
@@ -34,6 +35,7 @@ import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTheirOrder, type MessagesInOrder } from '../../support/in-their-order.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -50,10 +52,11 @@ export interface Harness {
   registry: ReturnType<typeof createCarrierRegistry>;
   transitions: Transitions;
   lineCarriers: LineCarriers;
+  dialledCalls: DialledCalls;
   effects: SideEffects;
   reaper: Reaper;
   pool: MediaPool;
-  messages: MediaMessages;
+  messages: MessagesInOrder;
   streamTokens: StreamTokens;
   placement: PlacementDeps;
   sealer: Sealer;
@@ -116,7 +119,8 @@ export async function createHarness(): Promise<Harness> {
 
   const carrier = createScriptedCarrier();
   const registry = createCarrierRegistry({ factories: { plivo: () => carrier }, apiBases: {} });
-  const lineCarriers = createLineCarriers({ database, registry, open: (sealed) => sealed.toString() });
+  const lineCarriers = createLineCarriers({ database, registry, clock, open: (sealed) => sealed.toString() });
+  const dialledCalls = createDialledCalls(database);
   const pool = createMediaPool({ database, clock, log });
   const toMedia: ToMedia[] = [];
   const member: MediaMember = {
@@ -198,19 +202,22 @@ export async function createHarness(): Promise<Harness> {
     registry,
     transitions,
     lineCarriers,
+    dialledCalls,
     effects,
     reaper,
     pool,
-    messages: createMediaMessages({
-      ...shared,
-      bus,
-      webhookDispatcher,
-      transitions,
-      recordCallEvent,
-      recordings: { node: 'node-1', nudge() {} },
-      tools: { claim: async () => () => {} },
-      replied: (stages) => void replied.push(stages),
-    }),
+    messages: inTheirOrder(
+      createMediaMessages({
+        ...shared,
+        bus,
+        webhookDispatcher,
+        transitions,
+        recordCallEvent,
+        recordings: { node: 'node-1', nudge() {} },
+        tools: { claim: async () => () => {} },
+        replied: (stages) => void replied.push(stages),
+      }),
+    ),
     replied,
     sealer,
     recordings,
@@ -224,6 +231,7 @@ export async function createHarness(): Promise<Harness> {
       clearance: createDialClearance({ database, clock, masterKeys: MASTER_KEY }),
       transitions,
       registry,
+      dialledCalls,
       admission: { state: () => 'open' },
       room: { take: () => true, release: () => {} },
       callLimits: createCallLimits({ store: limits, postgres: limits, database, clock, settingsKeptMs: 0 }),

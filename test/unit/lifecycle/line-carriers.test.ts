@@ -6,6 +6,7 @@ import type { Database } from '../../../src/store/database.ts';
 import { addLine, purgePastCredentials, removeLine, setLineCredentials } from '../../../src/workspaces/lines.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 
 let test: OpenTestDatabase;
 let database: Database;
@@ -21,8 +22,10 @@ it('a live call is ended with the credentials that it was placed with, though it
   const slug = 'acme';
   const first = { authId: 'MA1', authToken: 'first' };
   const line = await addLine(database, sealer, { slug, number: '+14155550100', carrier: 'plivo', credentials: first });
+  const clock = new VirtualClock();
   const carriers = createLineCarriers({
     database,
+    clock,
     open: sealer.open,
     registry: {
       carrierFor: (_name: string, credentials: Record<string, string>) => credentials as unknown as Carrier,
@@ -42,5 +45,6 @@ it('a live call is ended with the credentials that it was placed with, though it
   expect(await tokenOf(1)).toBe('first');
   await database.query(`UPDATE past_line_credentials SET replaced_at = now() - interval '25 hours'`);
   await purgePastCredentials(database);
+  clock.advanceMs(60_000);
   await expect(tokenOf(1)).rejects.toThrow(/has no credentials/);
 });

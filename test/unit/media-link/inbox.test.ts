@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Gate, Inbox, type InboxOptions } from '../../../src/media-link/inbox.ts';
+import { Gate } from '../../../src/media-link/gate.ts';
+import { BATCH_AFTER_MS, Inbox, type InboxOptions, UNFOLLOWED_BATCH_AFTER_MS } from '../../../src/media-link/inbox.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 interface Said {
@@ -9,22 +10,26 @@ interface Said {
   live: boolean;
 }
 
+type Live = Said & { live: true };
+
 /** An inbox whose handling a test releases by hand. */
-function inboxOf(changes: Partial<InboxOptions<Said>> = {}) {
+function inboxOf(changes: Partial<InboxOptions<Said, Live>> = {}) {
   const clock = new VirtualClock();
   const begun: Said[][] = [];
   const finish: ((error?: Error) => void)[] = [];
   const acked: number[] = [];
   const paused: boolean[] = [];
-  const inbox = new Inbox<Said>({
+  const begin = (messages: readonly Said[]): Promise<void> => {
+    begun.push([...messages]);
+    return new Promise<void>((resolve, reject) =>
+      finish.push((error) => (error === undefined ? resolve() : reject(error))),
+    );
+  };
+  const inbox = new Inbox<Said, Live>({
     clock,
-    handle(messages) {
-      begun.push([...messages]);
-      return new Promise<void>((resolve, reject) =>
-        finish.push((error) => (error === undefined ? resolve() : reject(error))),
-      );
-    },
-    mergeable: (message) => message.live,
+    handle: (message) => begin([message]),
+    handleTogether: (calls) => begin(calls.flat()),
+    isBatchable: (message): message is Live => message.live,
     shouldRetry: (error) => (error as Error).message === 'away',
     handledUpTo: (number) => void acked.push(number),
     setPaused: (value) => void paused.push(value),
@@ -118,18 +123,142 @@ describe('the inbox of a media process', () => {
     expect(written).toBe(1);
   });
 
-  test('live messages that pile up are handled together, at most 64, and never across another kind', async () => {
-    const { push, begun, finish, settle } = inboxOf();
+  test('what calls tell in passing is handled together, of all calls, once in 100 ms', async () => {
+    const { push, begun, finish, acked, clock, settle } = inboxOf();
+    push(1, 'a', true);
+    push(2, 'b', true);
+    clock.advanceMs(BATCH_AFTER_MS - 1);
+    push(3, 'a', true);
+    await settle();
+    expect(begun).toEqual([]);
+    clock.advanceMs(1);
+    await settle();
+    expect(begun.map((batch) => batch.map(({ number }) => number))).toEqual([[1, 3, 2]]);
+    push(4, 'a', true);
+    finish[0]!();
+    await settle();
+    expect(acked).toEqual([3]);
+    clock.advanceMs(BATCH_AFTER_MS - 1);
+    await settle();
+    expect(begun).toHaveLength(1);
+    clock.advanceMs(1);
+    await settle();
+    expect(begun.at(-1)!.map(({ number }) => number)).toEqual([4]);
+  });
+
+  test('what nobody follows waits for a second; one call that is followed, or 500 messages, and it waits for 100 ms', async () => {
+    const followed = new Set<string>();
+    const { push, begun, finish, clock, settle } = inboxOf({ isFollowed: (call) => followed.has(call) });
+    const numbers = (): number[] => begun.at(-1)?.map(({ number }) => number) ?? [];
+    const pass = async (ms: number): Promise<void> => {
+      clock.advanceMs(ms);
+      await settle();
+    };
+    push(1, 'a', true);
+    await pass(UNFOLLOWED_BATCH_AFTER_MS - 1);
+    expect(numbers()).toEqual([]);
+    push(2, 'b', true);
+    await pass(1);
+    expect(numbers()).toEqual([1, 2]);
+    finish[0]!();
+    await settle();
+
+    push(3, 'a', true);
+    await pass(300);
+    followed.add('b');
+    push(4, 'b', true);
+    await pass(BATCH_AFTER_MS - 1);
+    expect(begun).toHaveLength(1);
+    await pass(1);
+    expect(numbers()).toEqual([3, 4]);
+    finish[1]!();
+    await settle();
+
+    followed.clear();
+    for (let number = 5; number < 505; number++) push(number, `call ${number}`, true);
+    await pass(BATCH_AFTER_MS);
+    expect(begun.at(-1)).toHaveLength(500);
+  });
+
+  test('what a process has told that is gone is written at once, also what comes up after it', async () => {
+    const { inbox, push, begun, finish, clock, settle } = inboxOf({ isFollowed: () => false });
+    const numbers = (): number[][] => begun.map((batch) => batch.map(({ number }) => number));
+    push(1, 'a', true);
+    inbox.setHurried(true);
+    clock.advanceMs(0);
+    await settle();
+    expect(numbers()).toEqual([[1]]);
+    push(2, 'a', true);
+    finish[0]!();
+    await settle();
+    clock.advanceMs(0);
+    await settle();
+    expect(numbers()).toEqual([[1], [2]]);
+    inbox.setHurried(false);
+    push(3, 'b', true);
+    finish[1]!();
+    await settle();
+    clock.advanceMs(BATCH_AFTER_MS);
+    await settle();
+    expect(begun).toHaveLength(2);
+  });
+
+  test('what else comes for a call hurries what it has told before, and waits for it', async () => {
+    const { push, begun, finish, clock, settle } = inboxOf();
+    push(1, 'a', true);
+    push(2, 'b', true);
+    push(3, 'a');
+    clock.advanceMs(0);
+    await settle();
+    expect(begun.map((batch) => batch.map(({ number }) => number))).toEqual([[1, 2]]);
+    push(4, 'b', true);
+    push(5, 'b');
+    finish[0]!();
+    await settle();
+    clock.advanceMs(0);
+    await settle();
+    expect(begun.map((batch) => batch.map(({ number }) => number))).toEqual([[1, 2], [3], [4]]);
+  });
+
+  test('at most 64 of a call are handled together, and never across another kind', async () => {
+    const { push, begun, finish, clock, settle } = inboxOf();
     push(1, 'a');
     for (let number = 2; number <= 81; number++) push(number, 'a', true);
     push(82, 'a');
     push(83, 'a', true);
     for (let batch = 0; batch < 5; batch++) {
       await settle();
+      clock.advanceMs(BATCH_AFTER_MS);
+      await settle();
       finish[batch]!();
     }
     await settle();
     expect(begun.map((batch) => batch.length)).toEqual([1, 64, 16, 1, 1]);
+  });
+
+  test('where one of several cannot be stored, each is tried by itself, and it alone is dropped', async () => {
+    const stored: number[] = [];
+    const dropped: number[] = [];
+    const { push, acked, clock, settle } = inboxOf({
+      async handleTogether(calls) {
+        if (calls.flat().some(({ number }) => number === 2)) throw new Error('never');
+        stored.push(...calls.flat().map(({ number }) => number));
+      },
+      shouldRetry(_error, messages) {
+        if (messages.length === 1) dropped.push(messages[0]!.number);
+        return false;
+      },
+    });
+    for (const [number, call] of [
+      [1, 'a'],
+      [2, 'b'],
+      [3, 'a'],
+      [4, 'b'],
+    ] as const)
+      push(number, call, true);
+    clock.advanceMs(BATCH_AFTER_MS);
+    for (let turn = 0; turn < 10; turn++) await settle();
+    expect({ stored, dropped, acked }).toEqual({ stored: [1, 3, 4], dropped: [2], acked: [4] });
   });
 
   test('at 10 unhandled messages reading stops, at 5 it goes on', async () => {
@@ -161,11 +290,13 @@ describe('the inbox of a media process', () => {
         fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
         async (sent, fate) => {
           const handled: Said[] = [];
+          const handleAll = async (messages: readonly Said[]): Promise<void> => {
+            if (fate.next().value === 0) throw new Error('away');
+            handled.push(...messages);
+          };
           const { inbox, push, acked, clock, settle } = inboxOf({
-            async handle(messages) {
-              if (fate.next().value === 0) throw new Error('away');
-              handled.push(...messages);
-            },
+            handle: (message) => handleAll([message]),
+            handleTogether: (calls) => handleAll(calls.flat()),
           });
           for (const [index, { call, live }] of sent.entries()) push(index + 1, call, live);
           for (let step = 0; step < 400 && inbox.unhandledCount > 0; step++) {

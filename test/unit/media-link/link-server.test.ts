@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClaimAnswer, ToControl } from '../../../media/contract/link-messages.ts';
-import { Gate } from '../../../src/media-link/inbox.ts';
+import { Gate } from '../../../src/media-link/gate.ts';
 import { createLinkServer, type LinkServer } from '../../../src/media-link/link-server.ts';
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
 import type { MediaPeerDeps } from '../../../src/media-link/media-peer.ts';
@@ -74,6 +74,11 @@ const until = (what: string, check: () => boolean): Promise<boolean> =>
     },
   });
 
+async function handleAll(messages: readonly CallMessage[]): Promise<void> {
+  if (databaseAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  handled.push(...messages);
+}
+
 function start(runId = 'control-1'): LinkServer {
   const log = pino({ level: 'silent' });
   pool = createMediaPool({ database: undefined as never, clock, log });
@@ -84,12 +89,11 @@ function start(runId = 'control-1'): LinkServer {
     gate: new Gate(4),
     pool,
     messages: {
-      async handle(messages) {
-        if (databaseAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-        handled.push(...messages);
-      },
+      handle: (message) => handleAll([message]),
+      handleTogether: (calls) => handleAll(calls.flat()),
       staleCount: () => 0,
     },
+    isFollowed: () => true,
     claimSession: () => Promise.reject(new Error('no browser here')),
     async claimStream(mediaId): Promise<ClaimAnswer> {
       claims.push(mediaId);
@@ -106,8 +110,8 @@ function start(runId = 'control-1'): LinkServer {
     async releaseLeases(mediaId, calls) {
       released.push({ mediaId, calls });
     },
-    async orphanOthers(mediaId, carriedCalls) {
-      orphaned.push({ mediaId, live: carriedCalls.map((call) => call.callUuid) });
+    async orphanOthers(mediaId, callUuids) {
+      orphaned.push({ mediaId, live: [...callUuids] });
     },
   };
   return createLinkServer(deps);
@@ -271,8 +275,9 @@ describe('the link to media processes', () => {
     next.link.send(hello('media-1'));
     next.link.send(load('media-1', 1));
     await until('the orphans', () => orphaned.length >= 1 && renewed === 1);
-    next.link.send(load('media-1', 1));
-    await until('the next load', () => renewed === 2);
+    next.link.send(load('media-1', 2));
+    await until('the next load', () => pool.members()[0]?.activeCalls === 2);
+    expect(renewed, 'its leases are known, and none runs short').toBe(1);
     expect(orphaned).toEqual([{ mediaId: 'media-1', live: [CALL] }]);
     expect(pool.members()).toHaveLength(1);
     expect(pool.hasRoom()).toBe(true);

@@ -12,7 +12,7 @@ import { createAddressGuard } from '../../../media/net/address-guard.ts';
 import { createGuardedClient } from '../../../media/net/guarded-client.ts';
 import { readCallView } from '../../../src/api/calls/call-view.ts';
 import { searchCalls } from '../../../src/call-log/call-log-search.ts';
-import { createMediaMessages, type MediaMessages } from '../../../src/media-link/media-messages.ts';
+import { createMediaMessages } from '../../../src/media-link/media-messages.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { generateSigningSecret, listSecrets, removeSecret, setSecret } from '../../../src/tools/secrets.ts';
@@ -20,6 +20,7 @@ import { createToolExecutor, type ToolExecutor } from '../../../src/tools/tool-e
 import { toolFigures } from '../../../src/tools/tool-log.ts';
 import { subscribe } from '../../../src/webhooks/endpoint.ts';
 import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
+import { inTheirOrder, type MessagesInOrder } from '../../support/in-their-order.ts';
 import { orderAgent } from '../../support/order-agent.ts';
 import { createHarness, type Harness, MASTER_KEY } from '../lifecycle/harness.ts';
 import { talkingCall } from '../lifecycle/talk.ts';
@@ -32,7 +33,7 @@ let links: ReturnType<typeof createRecordingLinks>;
 let receiver: TestReceiver;
 let answer: Answer;
 let executor: ToolExecutor;
-let messages: MediaMessages;
+let messages: MessagesInOrder;
 let logged: string[];
 const found = (response: ServerResponse): void =>
   void response.writeHead(200, { 'content-type': 'application/json' }).end('{"order":{"day":"Thursday"}}');
@@ -71,21 +72,23 @@ function startControl(): void {
   const http = createGuardedClient({ guard: createAddressGuard(['127.0.0.1/32']), clock });
   executor = createToolExecutor({ http, sealer, clock, log, answer: pool.toolAnswered });
   const webhookDispatcher = { dispatch: (ids: readonly string[]) => void h.dispatched.push(...ids) };
-  const bus = { publish: () => {} };
-  messages = createMediaMessages({
-    database,
-    clock,
-    log,
-    bus,
-    transitions,
-    recordCallEvent,
-    tools: executor,
-    webhookDispatcher,
-    recordings: { node: 'test', nudge: () => {} },
-    sealer,
-    links,
-    replied: () => {},
-  });
+  const bus = { publish: () => {}, isFollowed: () => true };
+  messages = inTheirOrder(
+    createMediaMessages({
+      database,
+      clock,
+      log,
+      bus,
+      transitions,
+      recordCallEvent,
+      tools: executor,
+      webhookDispatcher,
+      recordings: { node: 'test', nudge: () => {} },
+      sealer,
+      links,
+      replied: () => {},
+    }),
+  );
 }
 
 const askOf = (callUuid: string, change: Partial<ToolAsk> = {}): ToolAsk => ({

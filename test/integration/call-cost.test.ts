@@ -1,0 +1,51 @@
+/** What a service with nothing to do, and a scripted call of a single line, cost the database: counted, not timed. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { PersonaInput } from '../../bench/emulators/persona.ts';
+import { startGateway } from '../../bench/harness/gateway.ts';
+import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { noteStatements } from '../support/statement-notes.ts';
+
+const IDLE_SECONDS = 24;
+/** Nobody asks how it goes until then: the call lasts 28 s, and rings before. */
+const CALL_SECONDS = 44;
+
+const fileOf = (path: string): unknown => JSON.parse(readFileSync(join(import.meta.dirname, '../..', path), 'utf8'));
+const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1_000));
+
+it('an idle service commits at most every other second; a scripted call costs at most 49 commits and 116 statements', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-call-cost-'));
+  const notes = noteStatements(folder);
+  const gateway = await startGateway({
+    dataDir: join(folder, 'data'),
+    agent: fileOf('bench/demo/agent.json') as AgentDefinition,
+    personas: fileOf('bench/emulators/personas/demo.json') as PersonaInput[],
+    controlEnv: notes.env,
+    log: () => {},
+  });
+  try {
+    await seconds(5);
+    const idleFrom = Date.now();
+    await seconds(IDLE_SECONDS);
+    const placedAt = Date.now();
+    const idle = notes.between(idleFrom, placedAt);
+    const { agentId, enterprise, lineId: from, client } = gateway;
+    const { body } = await client.place({ to: '+14155550123', agentId, enterprise, from, name: 'Dana' });
+    await seconds(CALL_SECONDS);
+    const whole = notes.between(placedAt, Date.now());
+    const call = await client.waitFor(body.callUuid!, 'the end', ({ endedAt }) => endedAt !== null);
+    expect(call).toMatchObject({ status: 'completed', transcriptStatus: 'ready', recording: { status: 'ready' } });
+
+    const share = CALL_SECONDS / IDLE_SECONDS;
+    const commits = Math.round(whole.commits - idle.commits * share);
+    const statements = Math.round(whole.statements - idle.statements * share);
+    expect(idle.commits, idle.texts.join('\n')).toBeLessThanOrEqual(IDLE_SECONDS / 2);
+    expect(commits, whole.texts.join('\n')).toBeLessThanOrEqual(49);
+    expect(statements, whole.texts.join('\n')).toBeLessThanOrEqual(116);
+  } finally {
+    await gateway.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
