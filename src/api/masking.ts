@@ -39,15 +39,25 @@ function masked(number: string): string {
   return `${head}${'•'.repeat(Math.max(1, hidden))}${digits.slice(-SHOWN_DIGITS)}`;
 }
 
-/** All strings inside a value of JSON. An address of a recording that is the whole string becomes null. */
+/**
+ * All strings inside a value of JSON. An address of a recording that is the whole string becomes null, and what only
+ * says where sound lies (a part of a recording) leaves its list: an item of a list promises its address.
+ */
 export function maskedValue(value: unknown, masking: Masking): unknown {
   if (typeof value === 'string') {
     const text = maskedText(value, masking);
     return text === '' && value !== '' ? null : text;
   }
-  if (Array.isArray(value)) return value.map((item) => maskedValue(item, masking));
+  if (Array.isArray(value)) {
+    return value.filter((item) => masking.hears || !isSound(item)).map((item) => maskedValue(item, masking));
+  }
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, maskedValue(inner, masking)]));
+}
+
+function isSound(item: unknown): boolean {
+  if (typeof item !== 'object' || item === null || !('url' in item)) return false;
+  return typeof item.url === 'string' && item.url !== '' && item.url.replace(RECORDING, '') === '';
 }
 
 export const maskedJson = (text: string, masking: Masking): string =>

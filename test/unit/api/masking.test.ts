@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskedJson, maskedStream, maskedText, numberFilters } from '../../../src/api/masking.ts';
+import { maskedJson, maskedStream, maskedText, maskedValue, numberFilters } from '../../../src/api/masking.ts';
 
 const DEAF = { hears: false };
 
@@ -51,6 +51,12 @@ describe('addresses of recordings', () => {
   it('are whole for those who hear, and gone for others', () => {
     expect(maskedText(url, { hears: true })).toBe(url);
     expect(maskedJson(JSON.stringify({ url, text: `see ${url} now` }), DEAF)).toBe('{"url":null,"text":"see  now"}');
+    // A list promises an address with each part.
+    expect(maskedValue({ parts: [{ url, startSeconds: 0 }], links: [{ url: 'https://a.example' }] }, DEAF)).toEqual({
+      parts: [],
+      links: [{ url: 'https://a.example' }],
+    });
+    expect(maskedValue([{ url }], { hears: true })).toEqual([{ url }]);
   });
 });
 
