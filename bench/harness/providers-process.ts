@@ -59,6 +59,8 @@ export async function startProvidersProcess(options: {
   isExact?: boolean;
   /** Callers are emulated and all of this voice: they are heard at no cost. */
   knownVoice?: string;
+  /** The same of callers who are of no voice here: mu-law of 8 kHz. */
+  knownSounds?: readonly { text: string; mulaw: Uint8Array }[];
 }): Promise<ProvidersProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-providers-'));
   const file = (name: string, text: string): string => {
@@ -71,6 +73,10 @@ export async function startProvidersProcess(options: {
   const args = ['--key', key, '--key', backupKey, '--ca-file', caFile];
   args.push('--vocabulary', file('vocabulary.txt', options.vocabulary.join('\n')));
   if (options.knownVoice !== undefined) args.push('--known-voice', options.knownVoice);
+  if (options.knownSounds !== undefined) {
+    const sounds = options.knownSounds.map(({ text, mulaw }) => ({ text, mulaw: Buffer.from(mulaw).toString('base64') }));
+    args.push('--known-sounds', file('sounds.json', JSON.stringify(sounds)));
+  }
   if (options.scenario !== undefined) args.push('--scenario', file('scenario.json', JSON.stringify(options.scenario)));
   if (options.isExact === true) args.push('--exact');
   const child = fork(builtEntry('bench/emulators/providers/main.js'), args, {

@@ -1,7 +1,7 @@
 /**
- * Ears that know what they hear: they have the sound of each phrase, as callees of one voice say it, and find it again
- * in what comes, frame by frame. They hear nothing else. It costs next to nothing, so that hundreds may be heard at
- * once and on time, which a decoder cannot. Started by `main.ts` where `--known-voice` names the voice.
+ * Ears that know what they hear: they have the sound of each phrase, as emulated callers say it, and find it again in
+ * what comes, frame by frame. They hear nothing else. It costs next to nothing, so that hundreds may be heard at once
+ * and on time, which a decoder cannot. Started by `main.ts` for `--known-voice` and `--known-sounds`.
  */
 import { decodeMulaw } from '../../../media/audio/g711.ts';
 import { MULAW_8K } from '../../../media/contract/audio-format.ts';
@@ -25,18 +25,29 @@ interface Phrase {
   words: { word: string; startMs: number; endMs: number }[];
 }
 
-export async function startKnownSoundRecogniser(
+/** What a caller says, and how it sounds: mu-law of 8 kHz, whose first frame begins with its first byte. */
+export interface KnownSound {
+  text: string;
+  mulaw: Uint8Array;
+}
+
+/** As emulated callees of `voice` say them. */
+export async function soundsOfVoice(
   voice: string,
   phrases: readonly string[],
   onDeath: (error: Error) => void,
-): Promise<WordRecogniser> {
-  const [{ engines, close }, createVoiceActivity] = await Promise.all([
-    startLocalEngines(onDeath, false),
-    loadVoiceActivity(),
-  ]);
-  const places = new Map<string, Place>();
-  for (const text of phrases) index(places, text, await engines.renderer.render(voice, text));
+): Promise<KnownSound[]> {
+  const { engines, close } = await startLocalEngines(onDeath, false);
+  const sounds: KnownSound[] = [];
+  for (const text of phrases) sounds.push({ text, mulaw: await engines.renderer.render(voice, text) });
   await close();
+  return sounds;
+}
+
+export async function startKnownSoundRecogniser(sounds: readonly KnownSound[]): Promise<WordRecogniser> {
+  const createVoiceActivity = await loadVoiceActivity();
+  const places = new Map<string, Place>();
+  for (const { text, mulaw } of sounds) index(places, text, mulaw);
   return {
     open: (_rateHz, _phrases, onWords) => new KnownStretch(places, onWords),
     createVoiceActivity,

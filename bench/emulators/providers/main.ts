@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../../src/config/built-entry.ts';
 import { readOptions } from '../../harness/options.ts';
 import { createCertificate } from './certificate.ts';
-import { startKnownSoundRecogniser } from './known-sound-recogniser.ts';
+import { type KnownSound, soundsOfVoice, startKnownSoundRecogniser } from './known-sound-recogniser.ts';
 import { PROVIDERS } from './providers.ts';
 import { startEmulatedVoice } from './voice/emulated-voice.ts';
 
@@ -31,6 +31,7 @@ async function main(): Promise<void> {
       vocabulary: { type: 'string' },
       exact: { type: 'boolean', default: false },
       'known-voice': { type: 'string' },
+      'known-sounds': { type: 'string' },
       scenario: { type: 'string', default: join(packageRoot(), DEFAULT_SCENARIO) },
     },
     meanings: {
@@ -43,6 +44,7 @@ async function main(): Promise<void> {
       vocabulary: '<file> what callers may say, a phrase a line',
       exact: 'the recogniser tells voices from other sounds, and does not give way to the rest of the machine',
       'known-voice': '<name> callers are emulated and have this voice: they are heard by their very sound, at no cost',
+      'known-sounds': '<file> the same for sounds of other makers: JSON, [{ text, mulaw }] with base64 of 8 kHz',
       scenario: '<file> what the model knows',
     },
   });
@@ -55,9 +57,8 @@ async function main(): Promise<void> {
   const vocabulary = values.vocabulary === undefined ? [] : await linesOf(values.vocabulary);
   const scenario = JSON.parse(await readFile(values.scenario, 'utf8'));
   const voice = wanted.some((name) => PROVIDERS[name]!.speaks) ? await startEmulatedVoice() : null;
-  const knownVoice = values['known-voice'];
-  const recogniser =
-    knownVoice === undefined ? undefined : await startKnownSoundRecogniser(knownVoice, vocabulary, fail);
+  const sounds = await knownSounds(values['known-voice'], values['known-sounds'], vocabulary);
+  const recogniser = sounds.length === 0 ? undefined : await startKnownSoundRecogniser(sounds);
   const endpoints = await Promise.all(
     wanted.map(async (name, i) => {
       const port = Number(values.port?.[i] ?? 0);
@@ -101,6 +102,17 @@ async function main(): Promise<void> {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   process.once('disconnect', stop);
+}
+
+async function knownSounds(
+  voice: string | undefined,
+  file: string | undefined,
+  vocabulary: readonly string[],
+): Promise<KnownSound[]> {
+  const spoken = voice === undefined ? [] : await soundsOfVoice(voice, vocabulary, fail);
+  if (file === undefined) return spoken;
+  const given: { text: string; mulaw: string }[] = JSON.parse(await readFile(file, 'utf8'));
+  return [...spoken, ...given.map(({ text, mulaw }) => ({ text, mulaw: Buffer.from(mulaw, 'base64') }))];
 }
 
 async function linesOf(file: string): Promise<string[]> {

@@ -19,7 +19,7 @@ export const OWN_SENTENCES = [
   'no thank you',
 ] as const;
 /** Not the voice of those agents. */
-export const CALLERS_VOICE = 'rms';
+const CALLERS_VOICE = 'rms';
 
 const VOICE_RATE_HZ = 16_000;
 const LINE_RATE_HZ = 8_000;
@@ -36,7 +36,7 @@ export class Clips {
   readonly #frames = new Map<Sound, Clip>();
 
   constructor() {
-    this.#own = renderOwn();
+    this.#own = ownSounds().then((sounds) => sounds.map(({ mulaw }) => mulaw));
     this.#own.catch(() => {});
   }
 
@@ -72,16 +72,17 @@ export class Clips {
   }
 }
 
-async function renderOwn(): Promise<readonly Sound[]> {
+/** The tool's own sentences, as its callers say them. */
+export async function ownSounds(): Promise<readonly { text: string; mulaw: Sound }[]> {
   const flite = await loadFliteVoice();
-  const clips: Sound[] = [];
+  const sounds: { text: string; mulaw: Sound }[] = [];
   for (const text of OWN_SENTENCES) {
     const spoken = flite.speak({ text, voice: CALLERS_VOICE, isFirst: true, end: 'sentence' });
     const resampler = await createResampler(VOICE_RATE_HZ, LINE_RATE_HZ);
-    clips.push(asMulaw(loud(resampler.process(spoken).slice())));
+    sounds.push({ text, mulaw: asMulaw(loud(resampler.process(spoken).slice())) });
     resampler.close();
   }
-  return clips;
+  return sounds;
 }
 
 function loud(samples: Int16Array): Int16Array {

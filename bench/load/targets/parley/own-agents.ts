@@ -10,7 +10,7 @@ import type {
 } from '../../../../media/contract/agent-definition.ts';
 import type { WantedConnection } from '../../../harness/gateway.ts';
 import { type ProvidersProcess, startProvidersProcess } from '../../../harness/providers-process.ts';
-import { CALLERS_VOICE, OWN_SENTENCES } from '../../speech/clips.ts';
+import { OWN_SENTENCES, ownSounds } from '../../speech/clips.ts';
 
 export const AGENT_KINDS = ['scripted', 'tone', 'cascade'] as const;
 export type AgentKind = (typeof AGENT_KINDS)[number];
@@ -80,7 +80,7 @@ function scripted(): ScriptedAgent {
 async function startCascade(): Promise<OwnAgent> {
   const providers = await startProvidersProcess({
     vocabulary: OWN_SENTENCES,
-    knownVoice: CALLERS_VOICE,
+    knownSounds: await ownSounds(),
     scenario: {
       models: ['emulated-mini'],
       rules: OWN_SENTENCES.map((sentence, at) => ({
