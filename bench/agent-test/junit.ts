@@ -15,7 +15,8 @@ function countsOf(results: readonly ScenarioResult[]): string {
   const failures = results.filter(({ outcome }) => outcome === 'failed').length;
   const errors = results.filter(({ outcome }) => outcome === 'unjudged').length;
   const seconds = results.reduce((sum, one) => sum + secondsOf(one), 0);
-  return `tests="${results.length}" failures="${failures}" errors="${errors}" time="${seconds.toFixed(3)}"`;
+  const skipped = results.filter(({ outcome }) => outcome === 'skipped').length;
+  return `tests="${results.length}" failures="${failures}" errors="${errors}" skipped="${skipped}" time="${seconds.toFixed(3)}"`;
 }
 
 const secondsOf = ({ runs }: ScenarioResult): number => runs.reduce((sum, { ms }) => sum + ms, 0) / 1_000;
@@ -23,6 +24,7 @@ const secondsOf = ({ runs }: ScenarioResult): number => runs.reduce((sum, { ms }
 function caseXml(result: ScenarioResult): string {
   const { file, name, runs, passed, minPassRate, outcome } = result;
   const head = `    <testcase classname=${quoted(file)} name=${quoted(name)} time="${secondsOf(result).toFixed(3)}">`;
+  if (outcome === 'skipped') return `${head}\n      <skipped message=${quoted(result.why ?? '')}/>\n    </testcase>`;
   const property = (key: string, value: string): string => `<property name="${key}" value=${quoted(value)}/>`;
   const properties = `      <properties>${property('runs', String(runs.length))}${property('passed', String(passed))}${property('passRate', String(passed / runs.length))}</properties>`;
   if (outcome === 'passed') return `${head}\n${properties}\n    </testcase>`;

@@ -74,7 +74,8 @@ process.exitCode = await testCommand(
       writeError: (line) => void process.stderr.write(line),
       readInput: () => text(process.stdin),
     },
-    audioHolder: async () => (await import('./audio-holder.ts')).createAudioHolder(),
+    audioHolder: async (io) =>
+      (await import('./audio-holder.ts')).createAudioHolder({ io: () => io, environment: process.env }),
     stop: stopped.signal,
   },
 );

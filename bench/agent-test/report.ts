@@ -2,10 +2,11 @@
 import { transcriptLines } from './held-call.ts';
 import type { ScenarioResult, ScenarioRun } from './run-scenario.ts';
 
-const MARKS = { passed: '✓', failed: '✗', unjudged: '?' } as const;
+const MARKS = { passed: '✓', failed: '✗', unjudged: '?', skipped: '-' } as const;
 
 export function resultLines(result: ScenarioResult): string[] {
   const { name, runs, passed, minPassRate, outcome } = result;
+  if (outcome === 'skipped') return [`  ${MARKS[outcome]} ${name} (skipped: ${result.why})`];
   const seconds = runs.reduce((sum, { ms }) => sum + ms, 0) / 1_000;
   const rate =
     runs.length === 1
@@ -47,8 +48,9 @@ export function failureLines(runs: readonly ScenarioRun[]): string[] {
 
 export function summaryLine(results: readonly ScenarioResult[]): string {
   const count = (outcome: ScenarioResult['outcome']): number => results.filter((one) => one.outcome === outcome).length;
-  const unjudged = count('unjudged') === 0 ? '' : `, ${count('unjudged')} not judged`;
-  return `${count('passed')} passed, ${count('failed')} failed${unjudged}`;
+  const others = { unjudged: 'not judged', skipped: 'skipped' } as const;
+  const more = (['unjudged', 'skipped'] as const).filter((one) => count(one) > 0);
+  return [`${count('passed')} passed, ${count('failed')} failed`, ...more.map((one) => `${count(one)} ${others[one]}`)].join(', ');
 }
 
 export const percent = (rate: number): string => `${Math.round(rate * 100)} %`;

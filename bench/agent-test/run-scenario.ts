@@ -28,7 +28,10 @@ export interface ScenarioResult {
   runs: ScenarioRun[];
   passed: number;
   minPassRate: number;
-  outcome: 'passed' | 'failed' | 'unjudged';
+  /** `skipped`: it cannot be held so. */
+  outcome: 'passed' | 'failed' | 'unjudged' | 'skipped';
+  /** Why it was skipped. */
+  why?: string;
 }
 
 export interface RunOptions {
@@ -37,6 +40,8 @@ export interface RunOptions {
   /** Only scenarios whose name has it. */
   only: string | undefined;
   hold: HoldCall;
+  /** Why a scenario cannot be held so; null: it can. */
+  refusal(scenario: Scenario): string | null;
   /** After each run, for reports and records. */
   ran?(file: string, scenario: Scenario, number: number, run: ScenarioRun): void;
 }
@@ -53,8 +58,11 @@ async function runScenario(
   path: string,
   subject: Subject,
   scenario: Scenario,
-  { repeat = scenario.repeat ?? 1, minPassRate = scenario.minPassRate ?? 1, hold, ran }: RunOptions,
+  { repeat = scenario.repeat ?? 1, minPassRate = scenario.minPassRate ?? 1, hold, refusal, ran }: RunOptions,
 ): Promise<ScenarioResult> {
+  const why = refusal(scenario);
+  const one = { file: path, name: scenario.name, about: subject.about, minPassRate };
+  if (why !== null) return { ...one, runs: [], passed: 0, outcome: 'skipped', why };
   const judge = judgeFor(subject);
   const runs: ScenarioRun[] = [];
   for (let number = 1; number <= repeat; number++) {
@@ -72,7 +80,7 @@ async function runScenario(
   // What could not be judged might have passed: only where that would not have been enough has it failed.
   const outcome =
     passed / repeat >= minPassRate ? 'passed' : (repeat - failed) / repeat >= minPassRate ? 'unjudged' : 'failed';
-  return { file: path, name: scenario.name, about: subject.about, runs, passed, minPassRate, outcome };
+  return { ...one, runs, passed, outcome };
 }
 
 /** On a clock of its own: the call is over when it is judged. */

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createCommandIo, type Terminal } from '../../src/cli/command-io.ts';
+import { type CommandIo, createCommandIo, type Terminal } from '../../src/cli/command-io.ts';
 import { OperatorError } from '../../src/errors/operator-error.ts';
 import { compare } from './compare.ts';
 import { holdTextCall } from './hold-text-call.ts';
@@ -12,6 +12,7 @@ import { junitXml } from './junit.ts';
 import { keepFailure } from './keep-failure.ts';
 import { resultLines, summaryLine } from './report.ts';
 import { type HoldCall, runFile, type ScenarioResult } from './run-scenario.ts';
+import type { Scenario } from './scenario-schema.ts';
 import { type ReadFile, readScenarioFile, WrongUse } from './scenario-file.ts';
 import { type Subject, subjectOf } from './subject.ts';
 import { runOnChange } from './watch.ts';
@@ -35,27 +36,31 @@ export interface TestOptions {
 /** Who holds calls with sound, and what is to be let go of afterwards. */
 export interface AudioHolder {
   hold: HoldCall;
+  /** Why it cannot hold one; null: it can. */
+  refusal(scenario: Scenario): string | null;
   close(): Promise<void>;
 }
 
+const AS_TEXT: Omit<AudioHolder, 'close'> = { hold: holdTextCall, refusal: () => null };
+
 export interface TestDeps {
   terminal: Terminal;
-  /** Absent: there is no `--audio`. Made when it is wanted. */
-  audioHolder(): Promise<AudioHolder>;
+  /** Asked for with `--audio` alone. */
+  audioHolder(io: CommandIo): Promise<AudioHolder>;
   stop: AbortSignal;
 }
 
 export async function testCommand(options: TestOptions, deps: TestDeps): Promise<number> {
   const { terminal, stop } = deps;
   const io = createCommandIo(terminal, () => false);
-  const audio = options.audio ? await deps.audioHolder() : null;
+  const audio = options.audio ? await deps.audioHolder(io) : null;
   const open: Subject[] = [];
   const subject = async (read: ReadFile, version?: string): Promise<Subject> => {
     const made = await subjectOf(read, { io, environment: terminal.environment }, version);
     open.push(made);
     return made;
   };
-  const once = (): Promise<Outcome> => runOnce(options, deps, audio?.hold ?? holdTextCall, subject);
+  const once = (): Promise<Outcome> => runOnce(options, deps, audio ?? AS_TEXT, subject);
   try {
     if (!options.watch) return (await once()).code;
     let code: number = EXIT.well;
@@ -93,7 +98,7 @@ interface Outcome {
 async function runOnce(
   options: TestOptions,
   { terminal }: TestDeps,
-  hold: HoldCall,
+  { hold, refusal }: Omit<AudioHolder, 'close'>,
   subjectFor: (read: ReadFile, version?: string) => Promise<Subject>,
 ): Promise<Outcome> {
   const { repeat, minPassRate, only, compare: versions, junit, keep } = options;
@@ -111,6 +116,7 @@ async function runOnce(
         minPassRate,
         only,
         hold,
+        refusal,
         ran(file, { name }, number, run) {
           if (run.outcome === 'passed') return;
           run.keptAt = keepFailure(keep, { file, name, number, about: subject.about }, run);
