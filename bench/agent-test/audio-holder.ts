@@ -25,6 +25,8 @@ const CALLER_WAITS_MS = 2_000;
 const FIRST_NUMBER = 14_155_550_200;
 const RECORD_LIMIT_MS = 30_000;
 
+type Interrupting = { says: string; interruptsAfterMs: number };
+
 interface Stage {
   gateway: Gateway;
   providers: AudioProviders;
@@ -70,8 +72,8 @@ const numberOf = (subject: Subject, scenario: Scenario): string =>
 
 function personaOf(subject: Subject, scenario: Scenario): PersonaInput {
   const base = { name: scenario.name, number: numberOf(subject, scenario), ringMs: 300 };
-  const lines = scenario.turns.flatMap(({ caller, interruptsAfterMs }) =>
-    caller === undefined ? [] : interruptsAfterMs === undefined ? [caller] : [{ says: caller, interruptsAfterMs }],
+  const lines = scenario.turns.flatMap(({ caller, interruptsAfterMs }): (string | Interrupting)[] =>
+    caller === undefined ? [] : [interruptsAfterMs === undefined ? caller : { says: caller, interruptsAfterMs }],
   );
   if (lines.length === 0) return { ...base, kind: 'silent', hangsUpAfterMs: scenario.timeLimitSeconds * 1_000 };
   const voice = voiceBeside(subject);
@@ -83,22 +85,19 @@ function voiceBeside({ definition }: Subject): 'slt' | 'rms' {
   return definition.kind === 'scripted' && definition.voice === 'rms' ? 'slt' : 'rms';
 }
 
-async function startStage(
-  subject: Subject,
-  deps: { io(): CommandIo; environment: Environment },
-): Promise<Stage> {
+async function startStage(subject: Subject, deps: { io(): CommandIo; environment: Environment }): Promise<Stage> {
   const { definition, file } = subject;
   const answers = [file.tools, ...file.scenarios.map(({ tools }) => tools)];
   const tools = await startAudioTools((name) => answers.some((one) => one?.[name] === 'real'));
   const providers = await startAudioProviders(subject, deps);
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-agent-test-'));
-  const own = talkingAgent(definition)?.tools;
+  const agent = talkingAgent(definition);
   try {
     const gateway = await startGateway({
       dataDir,
       volatileDatabase: true,
       personas: file.scenarios.map((scenario) => personaOf(subject, scenario)),
-      agent: own === undefined ? definition : { ...definition, tools: tools.at(own) },
+      agent: agent?.tools === undefined ? definition : { ...agent, tools: tools.at(agent.tools) },
       connections: providers.connections,
       environment: providers.environment,
       log() {},

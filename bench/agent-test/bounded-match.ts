@@ -6,9 +6,15 @@ const LONGEST_MS = 500;
 /** Without regard to capitals. Throws where it takes too long. */
 export function matches(pattern: string, text: string): boolean {
   try {
-    return runInNewContext('new RegExp(pattern, "iu").test(text)', { pattern, text }, { timeout: LONGEST_MS }) as boolean;
+    return runInNewContext(
+      'new RegExp(pattern, "iu").test(text)',
+      { pattern, text },
+      { timeout: LONGEST_MS },
+    ) as boolean;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    throw new Error(`/${pattern}/ takes over ${LONGEST_MS} ms on ${text.length} characters; write it without nested repeats`);
+    throw new Error(
+      `/${pattern}/ takes over ${LONGEST_MS} ms on ${text.length} characters; write it without nested repeats`,
+    );
   }
 }

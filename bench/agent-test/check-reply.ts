@@ -88,7 +88,8 @@ function checkEnd({ endedReason, disposition, agentTurns }: CallExpected, held: 
   const { end } = held;
   const note = (what: string, isHeld: boolean, why: string): void =>
     void checked.push({ what: `the call: ${what}`, held: isHeld, why: isHeld ? '' : why });
-  const ended = end === null ? 'it did not end' : `it ended with ${end.reason}${end.error === null ? '' : ` (${end.error})`}`;
+  const ended =
+    end === null ? 'it did not end' : `it ended with ${end.reason}${end.error === null ? '' : ` (${end.error})`}`;
   if (endedReason !== undefined) note(`ends with ${endedReason}`, end?.reason === endedReason, ended);
   if (disposition !== undefined) {
     const why = end === null ? ended : `it is ${end.disposition ?? 'none'}`;
@@ -117,7 +118,9 @@ function isUsed(expected: readonly ToolUseExpected[], used: readonly HeldToolUse
 
 function toolsText(tools: readonly ToolUseExpected[]): string {
   if (tools.length === 0) return 'uses no tool';
-  const uses = tools.map(({ name, arguments: args }) => `${name}${args === undefined ? '' : `(${JSON.stringify(args)})`}`);
+  const uses = tools.map(
+    ({ name, arguments: args }) => `${name}${args === undefined ? '' : `(${JSON.stringify(args)})`}`,
+  );
   return `uses ${uses.join(', then ')}`;
 }
 

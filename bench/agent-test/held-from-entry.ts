@@ -42,4 +42,8 @@ export function heldFrom(entry: Call, said: EmulatedCall['said'], used: readonly
   };
 }
 
-const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, ' ').trim();
+const plain = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, ' ')
+    .trim();

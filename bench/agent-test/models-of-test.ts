@@ -69,8 +69,7 @@ export function realModels(grants: readonly ConnectionGrant[], allowCidrs: reado
       throw new WrongUse(`there is no connection '${connection}' for the model '${model}'; there are: ${known}`);
     }
     const kind = SERVICES.find(({ name }) => name === SERVICE_OF_ENGINE[engine]);
-    if (kind === undefined)
-      throw new WrongUse(`tests can not ask models of the engine '${engine}': they know openai`);
+    if (kind === undefined) throw new WrongUse(`tests can not ask models of the engine '${engine}': they know openai`);
     const asked = { ...settings, model, ...(temperature === undefined ? {} : { temperature }) };
     const opened = kind.load().then((make) => make(deps));
     return {

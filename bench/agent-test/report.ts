@@ -50,7 +50,10 @@ export function summaryLine(results: readonly ScenarioResult[]): string {
   const count = (outcome: ScenarioResult['outcome']): number => results.filter((one) => one.outcome === outcome).length;
   const others = { unjudged: 'not judged', skipped: 'skipped' } as const;
   const more = (['unjudged', 'skipped'] as const).filter((one) => count(one) > 0);
-  return [`${count('passed')} passed, ${count('failed')} failed`, ...more.map((one) => `${count(one)} ${others[one]}`)].join(', ');
+  return [
+    `${count('passed')} passed, ${count('failed')} failed`,
+    ...more.map((one) => `${count(one)} ${others[one]}`),
+  ].join(', ');
 }
 
 export const percent = (rate: number): string => `${Math.round(rate * 100)} %`;

@@ -68,7 +68,10 @@ async function runScenario(
   for (let number = 1; number <= repeat; number++) {
     const beganAtMs = performance.now();
     const held = await hold(subject, scenario).catch((error: Error) => ({ ...emptyCall(), fault: error.message }));
-    const checks = await checkCall(scenario, held, judge);
+    const checks = await checkCall(scenario, held, judge).catch((error: Error) => {
+      held.fault ??= `it could not be judged: ${error.message}`;
+      return [];
+    });
     const isFailed = held.fault !== null || checks.some((one) => one.held === false);
     const outcome = isFailed ? 'failed' : checks.some((one) => one.held === null) ? 'unjudged' : 'passed';
     const run: ScenarioRun = { held, checks, outcome, ms: performance.now() - beganAtMs };

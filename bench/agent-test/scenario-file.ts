@@ -91,7 +91,9 @@ function meaningFaults({ scenarios, judge }: ScenarioFile): string[] {
     const at = `scenarios[${index}]`;
     const before = names.get(scenario.name);
     if (before !== undefined) {
-      faults.push(`${at}.name: is the name of scenarios[${before}] too; reports tell them apart by it: give it another`);
+      faults.push(
+        `${at}.name: is the name of scenarios[${before}] too; reports tell them apart by it: give it another`,
+      );
     }
     names.set(scenario.name, index);
     const { opening, turns, expect } = scenario;

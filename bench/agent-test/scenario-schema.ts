@@ -22,8 +22,8 @@ const pattern = z
   });
 
 /** One, or several that must all hold. */
-const texts = z.union([text, z.array(text).min(1)]);
-const patterns = z.union([pattern, z.array(pattern).min(1)]);
+const texts = z.union([text, z.array(text).min(1)], 'must be a text, or a list of texts');
+const patterns = z.union([pattern, z.array(pattern).min(1)], 'must be a regular expression, or a list of them');
 
 const toolUse = z.strictObject({
   name: z.string().min(1),
@@ -56,8 +56,10 @@ const callExpected = z.strictObject({
   disposition: z.string().optional(),
   /** How often the agent speaks. */
   agentTurns: z
-    .strictObject({ min: z.int().min(0).optional(), max: z.int().min(0).optional() })
-    .or(z.int().min(0))
+    .union(
+      [z.int().min(0), z.strictObject({ min: z.int().min(0).optional(), max: z.int().min(0).optional() })],
+      'must be a number, or { "min": …, "max": … }',
+    )
     .optional(),
 });
 

@@ -12,8 +12,8 @@ import { junitXml } from './junit.ts';
 import { keepFailure } from './keep-failure.ts';
 import { resultLines, summaryLine } from './report.ts';
 import { type HoldCall, runFile, type ScenarioResult } from './run-scenario.ts';
-import type { Scenario } from './scenario-schema.ts';
 import { type ReadFile, readScenarioFile, WrongUse } from './scenario-file.ts';
+import type { Scenario } from './scenario-schema.ts';
 import { type Subject, subjectOf } from './subject.ts';
 import { runOnChange } from './watch.ts';
 

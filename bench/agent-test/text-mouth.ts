@@ -43,7 +43,8 @@ export class TextMouth {
   }
 
   say(saying: Saying): void {
-    if (this.#waiting.length >= MOST_WAITING) throw new Error(`the agent has more than ${MOST_WAITING} sayings waiting`);
+    if (this.#waiting.length >= MOST_WAITING)
+      throw new Error(`the agent has more than ${MOST_WAITING} sayings waiting`);
     this.#waiting.push(saying);
   }
 

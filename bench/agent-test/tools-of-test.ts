@@ -8,8 +8,8 @@ import { createAddressGuard } from '../../media/net/address-guard.ts';
 import { createGuardedClient } from '../../media/net/guarded-client.ts';
 import { checkArguments } from '../../src/tools/argument-check.ts';
 import { sendTool } from '../../src/tools/send-tool.ts';
-import type { VirtualClock } from '../harness/virtual-clock.ts';
 import { fillTemplate } from '../emulators/providers/openai/scenario.ts';
+import type { VirtualClock } from '../harness/virtual-clock.ts';
 import { isPart } from './is-part.ts';
 import type { Scenario, ToolAnswers } from './scenario-schema.ts';
 import type { Subject } from './subject.ts';
@@ -38,7 +38,8 @@ export class ToolsOfTest {
     const { definition } = this.#subject;
     const tool = definition.kind === 'tone' ? undefined : definition.tools?.find((one) => one.name === name);
     const answers = this.#answers[name];
-    if (tool === undefined || answers === undefined) return toolFailed('failed', `the test has no answer for '${name}'`);
+    if (tool === undefined || answers === undefined)
+      return toolFailed('failed', `the test has no answer for '${name}'`);
     if (answers === 'real') return this.#ask(tool, args);
     const { answer, afterMs } = emulatedAnswer(tool, answers, args);
     await new Promise<void>((resolve) => this.#clock.after(afterMs, resolve));
@@ -62,7 +63,14 @@ export class ToolsOfTest {
           definition,
           toolCallId: `tc_test_${crypto.randomUUID().replaceAll('-', '')}`,
           arguments: args,
-          call: { callUuid: NO_CALL, agentId: NO_CALL, enterprise: 'test', to: '', direction: 'outbound', metadata: {} },
+          call: {
+            callUuid: NO_CALL,
+            agentId: NO_CALL,
+            enterprise: 'test',
+            to: '',
+            direction: 'outbound',
+            metadata: {},
+          },
           secrets: new Map(),
           signingSecrets: [],
         },
@@ -88,7 +96,8 @@ export function emulatedAnswer(
     return { answer: toolFailed('failed', message), afterMs: 0 };
   }
   const { returns, fails, afterMs } = found;
-  const answer = fails === undefined ? { ok: true as const, status: 200, result: filled(returns, checked.value) } : null;
+  const answer =
+    fails === undefined ? { ok: true as const, status: 200, result: filled(returns, checked.value) } : null;
   return { answer: answer ?? toolFailed(fails!, 'so the test wants it'), afterMs };
 }
 
