@@ -41,12 +41,8 @@ const quoted = (text: string): string => `"${escaped(text).replaceAll('\n', '&#1
 function escaped(text: string): string {
   return (
     text
-      // What XML 1.0 cannot hold.
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
-      .replace(
-        /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
-        '',
-      )
+      // XML 1.0 cannot hold controls and halves of characters.
+      .replace(/[^\P{Cc}\n\r\t]|\p{Cs}|[\ufffe\uffff]/gu, '')
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')

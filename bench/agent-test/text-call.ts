@@ -8,10 +8,11 @@ import { AgentModels } from '../../media/call/models/agent-models.ts';
 import type { AgentAction, AgentKind, WordSense } from '../../media/contract/agent.ts';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import type { LanguageModel } from '../../media/contract/model.ts';
-import { type ToolAnswer, type ToolResult, toolFailed } from '../../media/contract/tools.ts';
+import type { ToolAnswer } from '../../media/contract/tools.ts';
 import type { VirtualClock } from '../harness/virtual-clock.ts';
 import { emptyCall, type HeldCall } from './held-call.ts';
 import { type Said, TextMouth } from './text-mouth.ts';
+import { TextToolUses } from './text-tool-uses.ts';
 
 const TICK_MS = 20;
 const MS_A_CHARACTER = 60;
@@ -39,15 +40,15 @@ export class TextCall {
   readonly #deps: TextCallDeps;
   readonly #line: AgentLine;
   readonly #models: AgentModels;
-  readonly #results: ToolResult[] = [];
-  readonly #refs = new Map<string, string>();
+  readonly #tools: TextToolUses;
   readonly #isAsked = new Set<string>();
-  #used = 0;
   #isHeld = false;
 
   constructor(deps: TextCallDeps) {
     this.#deps = deps;
-    const { kind, definition, placeholders, clock, models } = deps;
+    const { kind, definition, placeholders, clock, models, useTool } = deps;
+    const names = definition.kind === 'tone' ? [] : (definition.tools ?? []).map(({ name }) => name);
+    this.#tools = new TextToolUses({ names, clock, useTool });
     this.#models = new AgentModels({
       models,
       nowMs: () => clock.nowMs(),
@@ -76,14 +77,14 @@ export class TextCall {
 
   /** It says nothing, and nothing that it wants is under way. */
   get isIdle(): boolean {
-    return this.mouth.isSilent && this.#isAsked.size === 0 && this.#refs.size === 0 && !this.#isHeld;
+    return this.mouth.isSilent && this.#isAsked.size === 0 && !this.#tools.isAtWork && !this.#isHeld;
   }
 
   /** What it is about, for whoever waited in vain. */
   get doing(): string {
     if (!this.mouth.isSilent) return 'the agent was still speaking';
     if (this.#isAsked.size > 0) return 'a model had not answered';
-    if (this.#refs.size > 0) return 'a tool had not answered';
+    if (this.#tools.isAtWork) return 'a tool had not answered';
     return this.#isHeld ? 'the agent did not listen' : 'the agent said nothing and did not end the call';
   }
 
@@ -113,7 +114,11 @@ export class TextCall {
         this.#line.tell({ type: 'said', atMs });
       }
     }
-    if (this.mouth.isSilent) this.#tellResults();
+    while (this.mouth.isSilent && !this.isOver) {
+      const done = this.#tools.takeResult();
+      if (done === null) break;
+      this.#line.tell({ type: 'tool', atMs, ...done });
+    }
     if (!this.isOver) this.#line.tell({ type: 'tick', atMs });
   }
 
@@ -216,7 +221,7 @@ export class TextCall {
         break;
       }
       case 'tool':
-        this.#useTool(action);
+        this.held.tools.push(this.#tools.use(action, this.exchange));
         break;
       case 'ask':
         this.#isAsked.add(action.ref);
@@ -244,33 +249,6 @@ export class TextCall {
       case 'keep':
       case 'step':
         break;
-    }
-  }
-
-  #useTool({ ref, name, arguments: args }: Extract<AgentAction, { type: 'tool' }>): void {
-    const { clock, definition, useTool } = this.#deps;
-    const toolCallId = `tc_test_${++this.#used}`;
-    const use = { name, arguments: args, answer: null as ToolAnswer | null, exchange: this.exchange };
-    this.held.tools.push(use);
-    this.#refs.set(toolCallId, ref);
-    const askedAtMs = clock.nowMs();
-    const isKnown = definition.kind !== 'tone' && definition.tools?.some((tool) => tool.name === name) === true;
-    const answered = isKnown
-      ? useTool(name, args)
-      : Promise.resolve(toolFailed('unknown_tool', `The agent has no tool '${name}'.`));
-    answered
-      .catch((error: Error) => toolFailed('failed', error.message))
-      .then((answer) => {
-        use.answer = answer;
-        this.#results.push({ ...answer, toolCallId, name, ms: Math.round(clock.nowMs() - askedAtMs) });
-      });
-  }
-
-  #tellResults(): void {
-    for (let next = this.#results.shift(); next !== undefined && !this.isOver; next = this.#results.shift()) {
-      const ref = this.#refs.get(next.toolCallId)!;
-      this.#refs.delete(next.toolCallId);
-      this.#line.tell({ type: 'tool', atMs: this.#deps.clock.nowMs(), ref, result: next });
     }
   }
 

@@ -48,7 +48,7 @@ export class ToolsOfTest {
 
   close(): void {
     this.#over.abort();
-    this.#http?.close();
+    void this.#http?.close();
   }
 
   async #ask(definition: ToolDefinition, args: Record<string, unknown>): Promise<ToolAnswer> {

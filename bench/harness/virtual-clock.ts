@@ -13,18 +13,13 @@ interface Timer {
 
 export class VirtualClock implements Clock {
   #nowMs = 0;
-  #epochAtZeroMs: number;
+  protected epochAtZeroMs: number;
   #order = 0;
-  #timers: Timer[] = [];
+  protected timers: Timer[] = [];
 
   /** `epochMs` is the wall clock at `nowMs` 0. */
   constructor(epochMs = Date.UTC(2026, 10, 21)) {
-    this.#epochAtZeroMs = epochMs;
-  }
-
-  /** Timers that have not run and were not cancelled. */
-  get pendingTimers(): number {
-    return this.#timers.length;
+    this.epochAtZeroMs = epochMs;
   }
 
   nowMs(): number {
@@ -32,26 +27,21 @@ export class VirtualClock implements Clock {
   }
 
   epochMs(): number {
-    return this.#epochAtZeroMs + this.#nowMs;
-  }
-
-  /** The wall clock jumps; monotonic time does not. */
-  setEpochMs(epochMs: number): void {
-    this.#epochAtZeroMs = epochMs - this.#nowMs;
+    return this.epochAtZeroMs + this.#nowMs;
   }
 
   after(afterMs: number, run: () => void): () => void {
     const timer: Timer = { dueAtMs: this.#nowMs + Math.max(0, afterMs), order: this.#order++, run };
-    this.#timers.push(timer);
+    this.timers.push(timer);
     return () => {
-      this.#timers = this.#timers.filter((other) => other !== timer);
+      this.timers = this.timers.filter((other) => other !== timer);
     };
   }
 
   advanceMs(byMs: number): void {
     const untilMs = this.#nowMs + byMs;
     for (let next = this.#nextDue(untilMs); next !== null; next = this.#nextDue(untilMs)) {
-      this.#timers = this.#timers.filter((other) => other !== next);
+      this.timers = this.timers.filter((other) => other !== next);
       this.#nowMs = Math.max(this.#nowMs, next.dueAtMs);
       next.run();
     }
@@ -60,7 +50,7 @@ export class VirtualClock implements Clock {
 
   #nextDue(untilMs: number): Timer | null {
     let next: Timer | null = null;
-    for (const timer of this.#timers) {
+    for (const timer of this.timers) {
       if (timer.dueAtMs > untilMs) continue;
       if (
         next === null ||
