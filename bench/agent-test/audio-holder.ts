@@ -34,7 +34,7 @@ interface Stage {
   dataDir: string;
 }
 
-export function createAudioHolder(deps: { io(): CommandIo; environment: Environment }): AudioHolder {
+export function createAudioHolder(deps: { io: CommandIo; environment: Environment }): AudioHolder {
   const stages = new Map<Subject, Stage>();
   return {
     async hold(subject, scenario) {
@@ -47,7 +47,9 @@ export function createAudioHolder(deps: { io(): CommandIo; environment: Environm
     },
     refusal: textOnly,
     async close() {
-      for (const { gateway, providers, tools, dataDir } of stages.values()) {
+      const all = [...stages.values()];
+      stages.clear();
+      for (const { gateway, providers, tools, dataDir } of all) {
         await gateway.stop();
         await providers.close();
         tools.close();
@@ -85,7 +87,7 @@ function voiceBeside({ definition }: Subject): 'slt' | 'rms' {
   return definition.kind === 'scripted' && definition.voice === 'rms' ? 'slt' : 'rms';
 }
 
-async function startStage(subject: Subject, deps: { io(): CommandIo; environment: Environment }): Promise<Stage> {
+async function startStage(subject: Subject, deps: { io: CommandIo; environment: Environment }): Promise<Stage> {
   const { definition, file } = subject;
   const answers = [file.tools, ...file.scenarios.map(({ tools }) => tools)];
   const tools = await startAudioTools((name) => answers.some((one) => one?.[name] === 'real'));
@@ -137,7 +139,8 @@ async function holdCall({ gateway, tools }: Stage, subject: Subject, scenario: S
     .waitFor(
       callUuid,
       'its recording',
-      ({ answeredAt, recording }) => answeredAt === null || ['ready', 'failed'].includes(recording?.status ?? ''),
+      ({ answeredAt, recording, analysisStatus }) =>
+        answeredAt === null || (['ready', 'failed'].includes(recording?.status ?? '') && analysisStatus !== 'pending'),
       RECORD_LIMIT_MS,
     )
     .catch(() => entry);

@@ -25,7 +25,7 @@ const EMULATOR_OF: Readonly<Record<ProviderName, string>> = {
 
 export async function startAudioProviders(
   subject: Subject,
-  { io, environment }: { io(): CommandIo; environment: Environment },
+  { io, environment }: { io: CommandIo; environment: Environment },
 ): Promise<AudioProviders> {
   const { definition, emulated, file } = subject;
   const { model } = file;
@@ -34,7 +34,7 @@ export async function startAudioProviders(
   if (named.length === 0 || model === undefined) return { connections: [], environment: {}, close };
   if (emulated === null) {
     const grants =
-      'workspace' in model ? await grantsOfWorkspace(io(), model.workspace) : grantsOfUsual(usualOf(environment));
+      'workspace' in model ? await grantsOfWorkspace(io, model.workspace) : grantsOfUsual(usualOf(environment));
     const connections = grants.map(({ name, provider, baseUrl, credentials }) => {
       return { name, provider, baseUrl, credentials: { ...credentials } };
     });

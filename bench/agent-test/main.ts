@@ -54,9 +54,11 @@ if (files.length === 0)
 if (values.compare && values.watch) wrong('--compare and --watch exclude each other: one ends, the other does not');
 
 const stopped = new AbortController();
+/** Of calls with sound: processes of their own, which must not outlive this one. */
+let letGo = async (): Promise<void> => {};
 process.once('SIGINT', () => {
   stopped.abort();
-  if (!values.watch) process.exit(EXIT.interrupted);
+  void letGo().finally(() => process.exit(EXIT.interrupted));
 });
 
 process.exitCode = await testCommand(
@@ -78,8 +80,12 @@ process.exitCode = await testCommand(
       writeError: (line) => void process.stderr.write(line),
       readInput: () => text(process.stdin),
     },
-    audioHolder: async (io) =>
-      (await import('./audio-holder.ts')).createAudioHolder({ io: () => io, environment: process.env }),
+    async audioHolder(io) {
+      const { createAudioHolder } = await import('./audio-holder.ts');
+      const holder = createAudioHolder({ io, environment: process.env });
+      letGo = () => holder.close();
+      return holder;
+    },
     stop: stopped.signal,
   },
 );

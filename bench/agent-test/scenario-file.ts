@@ -34,6 +34,13 @@ export function readScenarioFile(path: string): ReadFile {
   return { path, folder: dirname(resolve(path)), content: parsed.data };
 }
 
+/** Files of which a change is worth another run. */
+export function filesOf({ path, folder, content: { agent, model } }: ReadFile): string[] {
+  const emulated = model !== undefined && 'emulated' in model ? model.emulated : null;
+  const named = [agent, emulated].filter((one) => typeof one === 'string');
+  return [resolve(path), ...named.map((one) => resolve(folder, one))];
+}
+
 /** Throws `WrongUse`. */
 export function readJson(path: string): unknown {
   let read: string;

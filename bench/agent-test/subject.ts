@@ -27,8 +27,6 @@ export interface Subject {
   emulated: EmulatedScenario | null;
   /** Private ranges in which real tools may lie. */
   allowCidrs: readonly string[];
-  /** Files that a change of which is worth another run. */
-  watched: readonly string[];
   placeholdersFor(scenario: Pick<Scenario, 'placeholders'>): Record<string, string>;
 }
 
@@ -57,12 +55,7 @@ let lexicon: Lexicon | undefined;
 /** `version`: another than the file names: a number of a stored agent, or a definition's file. Throws `WrongUse`. */
 export async function subjectOf(read: ReadFile, deps: SubjectDeps, version?: string): Promise<Subject> {
   const { content: file, folder } = read;
-  const watched = [resolve(read.path)];
-  const inFolder = (path: string): string => {
-    const whole = resolve(folder, path);
-    watched.push(whole);
-    return whole;
-  };
+  const inFolder = (path: string): string => resolve(folder, path);
   const { json, about } = await definitionOf(read, deps, inFolder, version);
   const { model } = file;
   const emulated = model !== undefined && 'emulated' in model ? emulatedOf(read, model.emulated, inFolder) : null;
@@ -76,7 +69,6 @@ export async function subjectOf(read: ReadFile, deps: SubjectDeps, version?: str
     emulated,
     models: await modelsOf(file, deps, emulated),
     allowCidrs: listOf(deps.environment['WEBHOOK_ALLOW_CIDRS']),
-    watched,
     placeholdersFor: ({ placeholders }) =>
       placeholdersOf(
         {

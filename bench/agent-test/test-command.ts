@@ -12,7 +12,7 @@ import { junitXml } from './junit.ts';
 import { keepFailure } from './keep-failure.ts';
 import { resultLines, summaryLine } from './report.ts';
 import { type HoldCall, runFile, type ScenarioResult } from './run-scenario.ts';
-import { type ReadFile, readScenarioFile, WrongUse } from './scenario-file.ts';
+import { filesOf, type ReadFile, readScenarioFile, WrongUse } from './scenario-file.ts';
 import type { Scenario } from './scenario-schema.ts';
 import { type Subject, subjectOf } from './subject.ts';
 import { runOnChange } from './watch.ts';
@@ -54,33 +54,44 @@ export async function testCommand(options: TestOptions, deps: TestDeps): Promise
   const { terminal, stop } = deps;
   const io = createCommandIo(terminal, () => false);
   const audio = options.audio ? await deps.audioHolder(io) : null;
-  const open: Subject[] = [];
-  const subject = async (read: ReadFile, version?: string): Promise<Subject> => {
-    const made = await subjectOf(read, { io, environment: terminal.environment }, version);
-    open.push(made);
-    return made;
-  };
-  const once = (): Promise<Outcome> => runOnce(options, deps, audio ?? AS_TEXT, subject);
-  try {
-    if (!options.watch) return (await once()).code;
-    let code: number = EXIT.well;
-    await runOnChange(async () => {
-      const outcome = await once().catch((error: unknown) => {
-        terminal.writeError(`${sentenceOf(error)}\n`);
-        return { code: EXIT.wrongUse, watched: options.files.map((file) => resolve(file)) };
+  /** Never rejects; what was started for it is let go of. */
+  const once = async (): Promise<number> => {
+    const open: Subject[] = [];
+    try {
+      return await runOnce(options, terminal, audio ?? AS_TEXT, async (read, version) => {
+        const made = await subjectOf(read, { io, environment: terminal.environment }, version);
+        open.push(made);
+        return made;
       });
-      code = outcome.code;
+    } catch (error) {
+      terminal.writeError(`${sentenceOf(error)}\n`);
+      return EXIT.wrongUse;
+    } finally {
+      for (const { models } of open) models.close();
+      await audio?.close();
+    }
+  };
+  try {
+    if (!options.watch) return await once();
+    const watched = new Set(options.files.map((file) => resolve(file)));
+    await runOnChange(async () => {
+      await once();
+      for (const file of options.files) for (const one of watchedOf(file)) watched.add(one);
       terminal.write('Waiting for a change (Ctrl-C ends it).\n');
-      return [...new Set([...outcome.watched, ...open.splice(0).flatMap(({ watched }) => watched)])];
+      return [...watched];
     }, stop);
-    return stop.aborted ? EXIT.interrupted : code;
-  } catch (error) {
-    terminal.writeError(`${sentenceOf(error)}\n`);
-    return EXIT.wrongUse;
+    return EXIT.interrupted;
   } finally {
-    for (const { models } of open) models.close();
-    await audio?.close();
     await io.close();
+  }
+}
+
+/** None beside the file itself where that is at fault: the run has said so. */
+function watchedOf(file: string): string[] {
+  try {
+    return filesOf(readScenarioFile(file));
+  } catch {
+    return [];
   }
 }
 
@@ -90,17 +101,12 @@ function sentenceOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-interface Outcome {
-  code: number;
-  watched: readonly string[];
-}
-
 async function runOnce(
   options: TestOptions,
-  { terminal }: TestDeps,
+  terminal: Terminal,
   { hold, refusal }: Omit<AudioHolder, 'close'>,
   subjectFor: (read: ReadFile, version?: string) => Promise<Subject>,
-): Promise<Outcome> {
+): Promise<number> {
   const { repeat, minPassRate, only, compare: versions, junit, keep } = options;
   const write = (lines: readonly string[]): void => terminal.write(lines.map((line) => `${line}\n`).join(''));
   // Every file is checked before the first call.
@@ -130,21 +136,22 @@ async function runOnce(
     return results;
   };
 
-  const watched = reads.map(({ path }) => resolve(path));
   if (versions === null) {
     const results = await runAll();
     if (junit !== undefined) writeFileSync(junit, junitXml(results));
-    return { code: codeOf(results), watched };
+    return codeOf(results);
   }
   const before = await runAll(versions[0]);
   const after = await runAll(versions[1]);
   if (junit !== undefined) writeFileSync(junit, junitXml(after));
   const { lines, isWorse } = compare(before, after);
   write(['', ...lines]);
-  return { code: isWorse ? EXIT.failed : codeOf(after) === EXIT.notJudged ? EXIT.notJudged : EXIT.well, watched };
+  if (isWorse) return EXIT.failed;
+  return codeOf(after) === EXIT.notJudged ? EXIT.notJudged : EXIT.well;
 }
 
 function codeOf(results: readonly ScenarioResult[]): number {
   if (results.some(({ outcome }) => outcome === 'failed')) return EXIT.failed;
+  if (results.every(({ outcome }) => outcome === 'skipped')) return EXIT.notJudged;
   return results.some(({ outcome }) => outcome === 'unjudged') ? EXIT.notJudged : EXIT.well;
 }
