@@ -1,6 +1,6 @@
 /**
- * By what an agent hears, thinks and speaks in calls with sound: emulated providers in a process of their own, where the
- * scenario file's model is emulated, else its own connections. Called by `audio-holder.ts`.
+ * By what an agent hears, thinks and speaks in calls with sound: emulated providers in a process of their own, where
+ * the scenario file's model is emulated, else its own connections. Called by `audio-holder.ts`.
  */
 import { PROVIDERS, type ProviderName } from '../../media/contract/providers.ts';
 import type { CommandIo } from '../../src/cli/command-io.ts';

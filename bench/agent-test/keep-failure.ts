@@ -1,6 +1,6 @@
 /**
- * Keeps the record of a run that did not pass: the conversation, the tools, what was expected, and the sound where there
- * was one. Called by `test-command.ts` after each run.
+ * Keeps the record of a run that did not pass: the conversation, the tools, what was expected, and the sound where
+ * there was one. Called by `test-command.ts` after each run.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Reads scenario files: JSON, its shape (`scenario-schema.ts`) and what no shape can tell. All faults of a file at once,
- * each with its path and the way out. Called by `test-command.ts`.
+ * Reads scenario files: JSON, its shape (`scenario-schema.ts`) and what no shape can tell. All faults of a file at
+ * once, each with its path and the way out. Called by `test-command.ts`.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
