@@ -1,14 +1,21 @@
 #!/usr/bin/env node
 /**
  * The operator's command line: runs the built `src/cli/main.ts`, and says how to build it when it is not there.
- * `parley bench …` is the load tester (`bench/load/main.ts`).
+ * `parley bench …` is the load tester (`bench/load/main.ts`), `parley agent test …` the runner of scenarios
+ * (`bench/agent-test/main.ts`).
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const isBench = process.argv[2] === 'bench';
-if (isBench) process.argv.splice(2, 1);
-const program = new URL(isBench ? '../dist/bench/load/main.js' : '../dist/src/cli/main.js', import.meta.url);
+const [, , first, second] = process.argv;
+const { entry, words } =
+  first === 'bench'
+    ? { entry: 'bench/load', words: 1 }
+    : first === 'agent' && second === 'test'
+      ? { entry: 'bench/agent-test', words: 2 }
+      : { entry: 'src/cli', words: 0 };
+process.argv.splice(2, words);
+const program = new URL(`../dist/${entry}/main.js`, import.meta.url);
 if (existsSync(fileURLToPath(program))) {
   await import(program.href);
 } else {

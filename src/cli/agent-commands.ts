@@ -1,6 +1,6 @@
 /**
  * `parley agent …`: import a checked definition from a file, list and show agents, go back to a
- * version, take one out of use.
+ * version, take one out of use. `parley agent test` is not here: it is `bench/agent-test`.
  */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
@@ -20,6 +20,8 @@ import { type CommandIo, dateText, given, table, wholeNumber } from './command-i
 
 export function addAgentCommands(program: Command, io: CommandIo): void {
   const agent = program.command('agent').description('agents of a workspace');
+  // A program of its own (`bench/agent-test`), which `bin/parley.mjs` starts.
+  agent.addHelpText('after', '\nparley agent test FILE…  run scenarios against an agent (docs/testing-agents.md)');
 
   agent
     .command('import <slug> <file>')

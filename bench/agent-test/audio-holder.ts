@@ -1,0 +1,150 @@
+/**
+ * Holds scenarios' calls with sound: the whole service, a carrier emulator whose callee says the caller's turns, the
+ * recogniser, the model and the voice. One gateway a scenario file; calls come one after another. Called by
+ * `test-command.ts` with `--audio`.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Call } from '../../clients/typescript/src/client.ts';
+import { talkingAgent } from '../../media/contract/agent-definition.ts';
+import type { CommandIo } from '../../src/cli/command-io.ts';
+import type { PersonaInput } from '../emulators/persona.ts';
+import { type Gateway, startGateway } from '../harness/gateway.ts';
+import { type AudioProviders, startAudioProviders } from './audio-providers.ts';
+import { type AudioTools, startAudioTools } from './audio-tools.ts';
+import type { Environment } from './connections-of-test.ts';
+import { emptyCall, type HeldCall } from './held-call.ts';
+import { heldFrom } from './held-from-entry.ts';
+import type { Scenario } from './scenario-schema.ts';
+import type { Subject } from './subject.ts';
+import type { AudioHolder } from './test-command.ts';
+
+/** Of the agent's silence, before the caller's next words: longer than it is silent between a filler and an answer. */
+const CALLER_WAITS_MS = 2_000;
+const FIRST_NUMBER = 14_155_550_200;
+const RECORD_LIMIT_MS = 30_000;
+
+type Interrupting = { says: string; interruptsAfterMs: number };
+
+interface Stage {
+  gateway: Gateway;
+  providers: AudioProviders;
+  tools: AudioTools;
+  dataDir: string;
+}
+
+export function createAudioHolder(deps: { io: CommandIo; environment: Environment }): AudioHolder {
+  const stages = new Map<Subject, Stage>();
+  return {
+    async hold(subject, scenario) {
+      let stage = stages.get(subject);
+      if (stage === undefined) {
+        stage = await startStage(subject, deps);
+        stages.set(subject, stage);
+      }
+      return holdCall(stage, subject, scenario);
+    },
+    refusal: textOnly,
+    async close() {
+      const all = [...stages.values()];
+      stages.clear();
+      for (const { gateway, providers, tools, dataDir } of all) {
+        await gateway.stop();
+        await providers.close();
+        tools.close();
+        rmSync(dataDir, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/** Why a scenario can only be held as text; null: it can be held with sound. */
+function textOnly({ turns, opening, expect }: Scenario): string | null {
+  if (turns.some(({ keys, silentSeconds }) => keys !== undefined || silentSeconds !== undefined))
+    return 'keys and silentSeconds are for calls as text';
+  const expected = [opening, expect, ...turns.map((turn) => turn.expect)];
+  return expected.every((one) => one === undefined || Object.keys(one).join() === 'state')
+    ? 'state is known of calls as text alone'
+    : null;
+}
+
+const numberOf = (subject: Subject, scenario: Scenario): string =>
+  `+${FIRST_NUMBER + subject.file.scenarios.indexOf(scenario)}`;
+
+function personaOf(subject: Subject, scenario: Scenario): PersonaInput {
+  const base = { name: scenario.name, number: numberOf(subject, scenario), ringMs: 300 };
+  const lines = scenario.turns.flatMap(({ caller, interruptsAfterMs }): (string | Interrupting)[] =>
+    caller === undefined ? [] : [interruptsAfterMs === undefined ? caller : { says: caller, interruptsAfterMs }],
+  );
+  if (lines.length === 0) return { ...base, kind: 'silent', hangsUpAfterMs: scenario.timeLimitSeconds * 1_000 };
+  const voice = voiceBeside(subject);
+  return { ...base, kind: 'reciting', voice, lines, afterMs: CALLER_WAITS_MS, patienceMs: 8_000 };
+}
+
+/** Not that of the agent. */
+function voiceBeside({ definition }: Subject): 'slt' | 'rms' {
+  return definition.kind === 'scripted' && definition.voice === 'rms' ? 'slt' : 'rms';
+}
+
+async function startStage(subject: Subject, deps: { io: CommandIo; environment: Environment }): Promise<Stage> {
+  const { definition, file } = subject;
+  const answers = [file.tools, ...file.scenarios.map(({ tools }) => tools)];
+  const tools = await startAudioTools((name) => answers.some((one) => one?.[name] === 'real'));
+  const providers = await startAudioProviders(subject, deps);
+  const dataDir = mkdtempSync(join(tmpdir(), 'parley-agent-test-'));
+  const agent = talkingAgent(definition);
+  try {
+    const gateway = await startGateway({
+      dataDir,
+      volatileDatabase: true,
+      personas: file.scenarios.map((scenario) => personaOf(subject, scenario)),
+      agent: agent?.tools === undefined ? definition : { ...agent, tools: tools.at(agent.tools) },
+      connections: providers.connections,
+      environment: providers.environment,
+      log() {},
+    });
+    return { gateway, providers, tools, dataDir };
+  } catch (error) {
+    tools.close();
+    await providers.close();
+    rmSync(dataDir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function holdCall({ gateway, tools }: Stage, subject: Subject, scenario: Scenario): Promise<HeldCall> {
+  const { client, emulator } = gateway;
+  const to = numberOf(subject, scenario);
+  tools.begin({ ...subject.file.tools, ...scenario.tools });
+  const { customer_name: name, ...metadata } = { ...subject.file.placeholders, ...scenario.placeholders };
+  const { agentId, enterprise, lineId: from } = gateway;
+  const placed = await client.place({
+    ...{ to, agentId, enterprise, from, metadata },
+    ...(name === undefined ? {} : { name }),
+  });
+  const { callUuid } = placed.body;
+  if (callUuid === undefined)
+    return { ...emptyCall(), fault: `the call was not placed (${placed.httpStatus}): ${placed.body.message}` };
+  const truth = async () => (await emulator.calls()).findLast((call) => call.to.endsWith(to.slice(1)));
+  const isOver = ({ endedReason }: Call): boolean => endedReason !== null;
+  let fault: string | null = null;
+  const entry = await client.waitFor(callUuid, 'its end', isOver, scenario.timeLimitSeconds * 1_000).catch(async () => {
+    fault = `it did not end within ${scenario.timeLimitSeconds} s and was ended (timeLimitSeconds allows more)`;
+    const emulated = await truth();
+    if (emulated !== undefined) await emulator.hangUp(emulated.callUuid);
+    return client.waitFor(callUuid, 'its end', isOver, RECORD_LIMIT_MS);
+  });
+  const whole = await client
+    .waitFor(
+      callUuid,
+      'its recording',
+      ({ answeredAt, recording, analysisStatus }) =>
+        answeredAt === null || (['ready', 'failed'].includes(recording?.status ?? '') && analysisStatus !== 'pending'),
+      RECORD_LIMIT_MS,
+    )
+    .catch(() => entry);
+  const recording = await gateway.recording(callUuid);
+  const held = heldFrom(whole, (await truth())?.said ?? [], tools.used());
+  return { ...held, fault, ...(recording === null ? {} : { recording }) };
+}

@@ -1,0 +1,31 @@
+/**
+ * Keeps the record of a run that did not pass: the conversation, the tools, what was expected, and the sound where
+ * there was one. Called by `test-command.ts` after each run.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { transcriptLines } from './held-call.ts';
+import type { ScenarioRun } from './run-scenario.ts';
+
+/** Where it lies, by the scenario's name and the number of the run: the next run of the same puts its own there. */
+export function keepFailure(
+  folder: string,
+  { file, name, number, about }: { file: string; name: string; number: number; about: string },
+  run: ScenarioRun,
+): string {
+  mkdirSync(folder, { recursive: true });
+  const stem = `${slugOf(file.replace(/\.json$/, ''))}-${slugOf(name)}-${number}`;
+  const { recording, ...held } = run.held;
+  const path = join(folder, `${stem}.json`);
+  const sound = recording === undefined ? {} : { recording: `${stem}.ogg` };
+  const record = { file, scenario: name, run: number, agent: about, ...sound, outcome: run.outcome };
+  const content = { ...record, transcript: transcriptLines(held), checks: run.checks, call: held };
+  writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`);
+  if (recording !== undefined) writeFileSync(join(folder, `${stem}.ogg`), recording);
+  return path;
+}
+
+function slugOf(text: string): string {
+  const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? ['unnamed'];
+  return words.join('-').slice(-60);
+}

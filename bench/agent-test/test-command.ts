@@ -1,0 +1,157 @@
+/**
+ * `parley agent test` as a function: options and a terminal in, exit code out. Reads the files, runs their scenarios,
+ * reports. Called by `main.ts` and by tests.
+ */
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type CommandIo, createCommandIo, type Terminal } from '../../src/cli/command-io.ts';
+import { OperatorError } from '../../src/errors/operator-error.ts';
+import { compare } from './compare.ts';
+import { holdTextCall } from './hold-text-call.ts';
+import { junitXml } from './junit.ts';
+import { keepFailure } from './keep-failure.ts';
+import { resultLines, summaryLine } from './report.ts';
+import { type HoldCall, runFile, type ScenarioResult } from './run-scenario.ts';
+import { filesOf, type ReadFile, readScenarioFile, WrongUse } from './scenario-file.ts';
+import type { Scenario } from './scenario-schema.ts';
+import { type Subject, subjectOf } from './subject.ts';
+import { runOnChange } from './watch.ts';
+
+/** All well; something failed; wrong use; nothing failed, but not everything could be judged; Ctrl-C. */
+export const EXIT = { well: 0, failed: 1, wrongUse: 2, notJudged: 3, interrupted: 130 } as const;
+
+export interface TestOptions {
+  files: readonly string[];
+  audio: boolean;
+  repeat: number | undefined;
+  minPassRate: number | undefined;
+  only: string | undefined;
+  junit: string | undefined;
+  /** Of records of what failed. */
+  keep: string;
+  watch: boolean;
+  compare: readonly [string, string] | null;
+}
+
+/** Who holds calls with sound, and what is to be let go of afterwards. */
+export interface AudioHolder {
+  hold: HoldCall;
+  /** Why it cannot hold one; null: it can. */
+  refusal(scenario: Scenario): string | null;
+  close(): Promise<void>;
+}
+
+const AS_TEXT: Omit<AudioHolder, 'close'> = { hold: holdTextCall, refusal: () => null };
+
+export interface TestDeps {
+  terminal: Terminal;
+  /** Asked for with `--audio` alone. */
+  audioHolder(io: CommandIo): Promise<AudioHolder>;
+  stop: AbortSignal;
+}
+
+export async function testCommand(options: TestOptions, deps: TestDeps): Promise<number> {
+  const { terminal, stop } = deps;
+  const io = createCommandIo(terminal, () => false);
+  const audio = options.audio ? await deps.audioHolder(io) : null;
+  /** Never rejects; what was started for it is let go of. */
+  const once = async (): Promise<number> => {
+    const open: Subject[] = [];
+    try {
+      return await runOnce(options, terminal, audio ?? AS_TEXT, async (read, version) => {
+        const made = await subjectOf(read, { io, environment: terminal.environment }, version);
+        open.push(made);
+        return made;
+      });
+    } catch (error) {
+      terminal.writeError(`${sentenceOf(error)}\n`);
+      return EXIT.wrongUse;
+    } finally {
+      for (const { models } of open) models.close();
+      await audio?.close();
+    }
+  };
+  try {
+    if (!options.watch) return await once();
+    const watched = new Set(options.files.map((file) => resolve(file)));
+    await runOnChange(async () => {
+      await once();
+      for (const file of options.files) for (const one of watchedOf(file)) watched.add(one);
+      terminal.write('Waiting for a change (Ctrl-C ends it).\n');
+      return [...watched];
+    }, stop);
+    return EXIT.interrupted;
+  } finally {
+    await io.close();
+  }
+}
+
+/** None beside the file itself where that is at fault: the run has said so. */
+function watchedOf(file: string): string[] {
+  try {
+    return filesOf(readScenarioFile(file));
+  } catch {
+    return [];
+  }
+}
+
+/** Of whoever uses it, a sentence; of a fault of this program, where it happened. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof WrongUse || error instanceof OperatorError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+async function runOnce(
+  options: TestOptions,
+  terminal: Terminal,
+  { hold, refusal }: Omit<AudioHolder, 'close'>,
+  subjectFor: (read: ReadFile, version?: string) => Promise<Subject>,
+): Promise<number> {
+  const { repeat, minPassRate, only, compare: versions, junit, keep } = options;
+  const write = (lines: readonly string[]): void => terminal.write(lines.map((line) => `${line}\n`).join(''));
+  // Every file is checked before the first call.
+  const reads = options.files.map(readScenarioFile);
+  const runAll = async (version?: string): Promise<ScenarioResult[]> => {
+    const results: ScenarioResult[] = [];
+    const subjects = await Promise.all(reads.map((read) => subjectFor(read, version)));
+    for (const [index, subject] of subjects.entries()) {
+      const { path } = reads[index]!;
+      write([`${path}: ${subject.about}`]);
+      const own = await runFile(path, subject, {
+        repeat,
+        minPassRate,
+        only,
+        hold,
+        refusal,
+        ran(file, { name }, number, run) {
+          if (run.outcome === 'passed') return;
+          run.keptAt = keepFailure(keep, { file, name, number, about: subject.about }, run);
+        },
+      });
+      write(own.flatMap(resultLines));
+      results.push(...own);
+    }
+    if (results.length === 0) throw new WrongUse(`--only: no scenario has '${only}' in its name`);
+    write([summaryLine(results)]);
+    return results;
+  };
+
+  if (versions === null) {
+    const results = await runAll();
+    if (junit !== undefined) writeFileSync(junit, junitXml(results));
+    return codeOf(results);
+  }
+  const before = await runAll(versions[0]);
+  const after = await runAll(versions[1]);
+  if (junit !== undefined) writeFileSync(junit, junitXml(after));
+  const { lines, isWorse } = compare(before, after);
+  write(['', ...lines]);
+  if (isWorse) return EXIT.failed;
+  return codeOf(after) === EXIT.notJudged ? EXIT.notJudged : EXIT.well;
+}
+
+function codeOf(results: readonly ScenarioResult[]): number {
+  if (results.some(({ outcome }) => outcome === 'failed')) return EXIT.failed;
+  if (results.every(({ outcome }) => outcome === 'skipped')) return EXIT.notJudged;
+  return results.some(({ outcome }) => outcome === 'unjudged') ? EXIT.notJudged : EXIT.well;
+}

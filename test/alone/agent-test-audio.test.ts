@@ -1,0 +1,39 @@
+/**
+ * `parley agent test --audio`: the caller's turns as sound through carrier emulator, recogniser and voice; the same
+ * expectations hold, and of a call in which one does not a recording is kept.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { builtEntry } from '../../src/config/built-entry.ts';
+import { runNode } from '../support/run-node.ts';
+import { shippedCopy, TestFolder } from '../unit/bench/agent-test/run-tests.ts';
+
+const folder = new TestFolder();
+afterAll(() => folder.remove());
+
+test('a shipped scenario passes with sound, one that expects too much fails and is kept with its recording', async () => {
+  const content = shippedCopy('dental.json') as { scenarios: { name: string; turns: object[] }[] };
+  const wrongNumber = content.scenarios.find(({ name }) => name.includes('wrong number'))!;
+  const file = folder.write('audio.json', {
+    ...content,
+    scenarios: [
+      wrongNumber,
+      { ...wrongNumber, name: 'expects too much', opening: { contains: 'pizza' } },
+      { name: 'presses keys', turns: [{ keys: '1' }], opening: { contains: 'Hello Dana' } },
+    ],
+  });
+  const kept = join(folder.path, 'kept');
+  const args = ['--audio', file, '--keep', kept];
+  const { code, out } = await runNode([builtEntry('bench/agent-test/main.js'), ...args]);
+  expect(out).toMatch(/✓ gives way to a wrong number/);
+  expect(out).toMatch(/✗ expects too much/);
+  expect(out).toContain('the opening: says "pizza": does not hold');
+  expect(out.match(/does not hold/g)).toHaveLength(1);
+  expect(out).toContain('- presses keys (skipped: keys and silentSeconds are for calls as text)');
+  expect(out).toContain('1 passed, 1 failed, 1 skipped');
+  expect(code).toBe(1);
+  const files = readdirSync(kept).sort();
+  expect(files).toEqual([expect.stringMatching(/expects-too-much-1\.json$/), expect.stringMatching(/-1\.ogg$/)]);
+  expect(readFileSync(join(kept, files[1]!)).subarray(0, 4).toString('latin1')).toBe('OggS');
+});
