@@ -69,6 +69,13 @@ export const ENGINES = {
         serviceTier: { type: 'text', about: 'as the provider has it (service_tier)' },
       },
     },
+    anthropic: {
+      provider: 'anthropic',
+      settings: {
+        topP: share('as the provider has it (top_p), of models that take it'),
+        serviceTier: { type: 'text', about: 'as the provider has it (service_tier)' },
+      },
+    },
   },
   speak: {
     local: { provider: null, settings: {}, voices: LOCAL_VOICES },

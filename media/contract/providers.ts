@@ -54,6 +54,14 @@ export const PROVIDERS = {
     ],
     limits: ['concurrent', 'requestsPerMinute', 'tokensPerMinute'],
   },
+  anthropic: {
+    title: 'Anthropic',
+    can: ['think'],
+    defaultBaseUrl: 'https://api.anthropic.com',
+    credentials: [{ name: 'apiKey', about: 'the API key', secret: true, required: true }],
+    settings: [],
+    limits: ['concurrent', 'requestsPerMinute', 'tokensPerMinute'],
+  },
   elevenlabs: {
     title: 'ElevenLabs',
     can: ['speak'],

@@ -70,7 +70,12 @@ export const MODELS = listed<EngineName<'think'>, ModelKind<MessagePort>>({
   openai: {
     threads: 'provider',
     packages: [],
-    load: async () => (await import('./openai/chat-model.ts')).chatModelOf,
+    load: async () => (await import('./provider/remote-model.ts')).remoteModelOf('openai-chat'),
+  },
+  anthropic: {
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./provider/remote-model.ts')).remoteModelOf('anthropic-messages'),
   },
 });
 

@@ -20,6 +20,8 @@ export interface ProviderRequests {
   modelTrial?: { path: string; bodies(model: string): readonly object[] };
 }
 
+const ANTHROPIC_VERSION = '2023-06-01';
+
 const names = (list: unknown, field: string): string[] | null =>
   Array.isArray(list)
     ? list
@@ -47,6 +49,15 @@ export const PROVIDER_REQUESTS: Readonly<Record<ProviderName, ProviderRequests>>
           messages: [{ role: 'user', content: 'Say: yes.' }],
           [limit]: index === 0 ? 1 : 16,
         })),
+    },
+  },
+  anthropic: {
+    headers: ({ apiKey = '' }) => ({ 'x-api-key': apiKey, 'anthropic-version': ANTHROPIC_VERSION }),
+    keyPaths: ['/v1/models'],
+    modelsIn: (body) => names(memberOf(parsed(body), 'data'), 'id'),
+    modelTrial: {
+      path: '/v1/messages',
+      bodies: (model) => [{ model, messages: [{ role: 'user', content: 'Say: yes.' }], max_tokens: 1 }],
     },
   },
   elevenlabs: {

@@ -2,6 +2,7 @@
  * Engines of providers over their emulators: TLS, real sound, the providers' own protocols. A new provider enters here
  * by a line in each port that it serves, and `conformance.test.ts` judges it.
  */
+import { startAnthropicEmulator } from '../../../bench/emulators/providers/anthropic/anthropic-emulator.ts';
 import {
   type DeepgramEmulator,
   startDeepgramEmulator,
@@ -18,7 +19,7 @@ import type { OpenEarOfTest } from '../../unit/media/engines/call-ear-conformanc
 import { grantOf, providerHarness } from '../../unit/media/engines/provider-harness.ts';
 import { overTheLine } from '../../unit/media/engines/speech-fixtures.ts';
 import type { OpenedVoice } from '../../unit/media/engines/text-to-speech-conformance.ts';
-import { emulatedChatCase } from './emulated-chat-case.ts';
+import { type EmulatedModel, emulatedModelCase } from './emulated-model-case.ts';
 
 export const KEY = 'canary-of-a-provider';
 export const VOCABULARY = ['yes', 'please', 'yes please', 'no', 'no thank you'];
@@ -42,6 +43,7 @@ interface Emulated {
 
 /** Started once a file, before its tests. */
 export interface Emulators {
+  anthropic: ProviderEndpoint;
   deepgram: DeepgramEmulator;
   elevenlabs: ProviderEndpoint;
   openai: ProviderEndpoint;
@@ -56,8 +58,12 @@ export const VOICE_ENGINES: Readonly<Record<string, readonly string[]>> = {
   elevenlabs: ['21m00Tcm4TlvDq8ikWAM', 'emulated-robot'],
   openai: ['alloy', 'robot'],
 };
+const CHAT: EmulatedModel = { service: 'openai-chat', provider: 'openai_compatible', path: '/v1', headMessages: 1 };
+const MESSAGES: EmulatedModel = { service: 'anthropic-messages', provider: 'anthropic', path: '', headMessages: 3 };
+
 export const MODEL_ENGINES = {
-  openai: () => emulatedChatCase(started.openai!, KEY),
+  openai: () => emulatedModelCase(started.openai!, CHAT, KEY),
+  anthropic: () => emulatedModelCase(started.anthropic!, MESSAGES, KEY),
 };
 
 export async function startEmulators(): Promise<Emulators> {
@@ -66,12 +72,14 @@ export async function startEmulators(): Promise<Emulators> {
   const deepgram = await startDeepgramEmulator({ keys: [KEY], vocabulary: VOCABULARY, latencies });
   const elevenlabs = await startElevenLabsEmulator({ keys: [KEY], voice, latencies: { ...QUICK, closeAfterMs: 20 } });
   const openai = await startOpenAiEmulator({ keys: [KEY], voice, scenario: { rules: [] } });
+  const anthropic = await startAnthropicEmulator({ keys: [KEY], scenario: { rules: [] } });
   const emulators: Emulators = {
+    anthropic,
     deepgram,
     elevenlabs,
     openai,
     async close() {
-      for (const endpoint of [deepgram, elevenlabs, openai]) await endpoint.close();
+      for (const endpoint of [anthropic, deepgram, elevenlabs, openai]) await endpoint.close();
       await voice.close();
     },
   };

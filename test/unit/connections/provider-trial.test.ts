@@ -64,6 +64,7 @@ describe('each provider', () => {
     const expected = {
       deepgram: ['/v1/auth/token', 'authorization', `Token ${KEY}`],
       openai_compatible: ['/models', 'authorization', `Bearer ${KEY}`],
+      anthropic: ['/v1/models', 'x-api-key', KEY],
       elevenlabs: ['/v1/models', 'xi-api-key', KEY],
     } as const;
     expect(Object.keys(expected).toSorted()).toEqual([...PROVIDER_NAMES].toSorted());

@@ -21,6 +21,7 @@ import { FakeSpeechServer } from '../../../support/providers/fake-speech-server.
 import { grantOf, providerBench, useOf } from '../../../support/providers/provider-bench.ts';
 import { toySpeech } from '../../../support/providers/toy-speech.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { messagesCase } from './anthropic/messages-case.ts';
 import type { OpenEarOfTest } from './call-ear-conformance.ts';
 import type { ModelCase } from './model-conformance.ts';
 import { chatCase } from './openai/chat-case.ts';
@@ -52,6 +53,7 @@ export const VOICE_CASES: Readonly<Record<string, () => Promise<OpenedVoice>>> =
 
 export const MODEL_CASES: Readonly<Record<string, () => Promise<ModelCase>>> = {
   openai: () => chatCase(),
+  anthropic: () => messagesCase(),
 };
 
 async function localEar(told: Parameters<OpenEarOfTest>[0]): ReturnType<OpenEarOfTest> {
