@@ -88,6 +88,14 @@ export const ENGINES = {
         speed: { type: 'number', least: 0.7, most: 1.2, about: '1: as it is' },
       },
     },
+    cartesia: {
+      provider: 'cartesia',
+      settings: {
+        speed: { type: 'number', least: 0.6, most: 1.5, about: '1: as it is' },
+        volume: { type: 'number', least: 0.5, most: 2, about: '1: as it is' },
+        emotion: { type: 'text', about: 'as the provider names it: such as calm' },
+      },
+    },
     openai: {
       provider: 'openai_compatible',
       settings: {

@@ -62,6 +62,14 @@ export const PROVIDERS = {
     settings: [],
     limits: ['concurrent', 'requestsPerMinute', 'tokensPerMinute'],
   },
+  cartesia: {
+    title: 'Cartesia',
+    can: ['speak'],
+    defaultBaseUrl: 'https://api.cartesia.ai',
+    credentials: [{ name: 'apiKey', about: 'the API key', secret: true, required: true }],
+    settings: [],
+    limits: ['concurrent', 'requestsPerMinute'],
+  },
   elevenlabs: {
     title: 'ElevenLabs',
     can: ['speak'],

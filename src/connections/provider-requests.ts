@@ -21,6 +21,7 @@ export interface ProviderRequests {
 }
 
 const ANTHROPIC_VERSION = '2023-06-01';
+const CARTESIA_VERSION = '2026-08-14';
 
 const names = (list: unknown, field: string): string[] | null =>
   Array.isArray(list)
@@ -59,6 +60,12 @@ export const PROVIDER_REQUESTS: Readonly<Record<ProviderName, ProviderRequests>>
       path: '/v1/messages',
       bodies: (model) => [{ model, messages: [{ role: 'user', content: 'Say: yes.' }], max_tokens: 1 }],
     },
+  },
+  cartesia: {
+    headers: ({ apiKey = '' }) => ({ 'x-api-key': apiKey, 'cartesia-version': CARTESIA_VERSION }),
+    // It lists voices, and no models.
+    keyPaths: ['/voices?limit=1'],
+    modelsIn: () => null,
   },
   elevenlabs: {
     headers: ({ apiKey = '' }) => ({ 'xi-api-key': apiKey }),

@@ -3,6 +3,7 @@
  * not know each other.
  */
 import { startAnthropicEmulator } from './anthropic/anthropic-emulator.ts';
+import { startCartesiaEmulator } from './cartesia/cartesia-emulator.ts';
 import { startDeepgramEmulator } from './deepgram/deepgram-emulator.ts';
 import { startElevenLabsEmulator } from './elevenlabs/elevenlabs-emulator.ts';
 import type { ScenarioInput } from './mind/scenario.ts';
@@ -32,6 +33,7 @@ interface ProviderEntry {
 
 export const PROVIDERS: Record<string, ProviderEntry> = {
   anthropic: { speaks: false, start: startAnthropicEmulator },
+  cartesia: { speaks: true, start: startCartesiaEmulator },
   deepgram: { speaks: false, start: startDeepgramEmulator },
   elevenlabs: { speaks: true, start: startElevenLabsEmulator },
   openai: { speaks: true, start: startOpenAiEmulator },

@@ -3,6 +3,7 @@
  * by a line in each port that it serves, and `conformance.test.ts` judges it.
  */
 import { startAnthropicEmulator } from '../../../bench/emulators/providers/anthropic/anthropic-emulator.ts';
+import { startCartesiaEmulator } from '../../../bench/emulators/providers/cartesia/cartesia-emulator.ts';
 import {
   type DeepgramEmulator,
   startDeepgramEmulator,
@@ -44,6 +45,7 @@ interface Emulated {
 /** Started once a file, before its tests. */
 export interface Emulators {
   anthropic: ProviderEndpoint;
+  cartesia: ProviderEndpoint;
   deepgram: DeepgramEmulator;
   elevenlabs: ProviderEndpoint;
   openai: ProviderEndpoint;
@@ -56,6 +58,7 @@ const started: Partial<Emulators> = {};
 export const EAR_ENGINES = ['deepgram', 'deepgram-flux'];
 export const VOICE_ENGINES: Readonly<Record<string, readonly string[]>> = {
   elevenlabs: ['21m00Tcm4TlvDq8ikWAM', 'emulated-robot'],
+  cartesia: ['f786b574-daa5-4673-aa0c-cbe3e8534c02', 'emulated-robot'],
   openai: ['alloy', 'robot'],
 };
 const CHAT: EmulatedModel = { service: 'openai-chat', provider: 'openai_compatible', path: '/v1', headMessages: 1 };
@@ -73,13 +76,15 @@ export async function startEmulators(): Promise<Emulators> {
   const elevenlabs = await startElevenLabsEmulator({ keys: [KEY], voice, latencies: { ...QUICK, closeAfterMs: 20 } });
   const openai = await startOpenAiEmulator({ keys: [KEY], voice, scenario: { rules: [] } });
   const anthropic = await startAnthropicEmulator({ keys: [KEY], scenario: { rules: [] } });
+  const cartesia = await startCartesiaEmulator({ keys: [KEY], voice, latencies: QUICK, mostContexts: 100 });
   const emulators: Emulators = {
     anthropic,
+    cartesia,
     deepgram,
     elevenlabs,
     openai,
     async close() {
-      for (const endpoint of [anthropic, deepgram, elevenlabs, openai]) await endpoint.close();
+      for (const endpoint of [anthropic, cartesia, deepgram, elevenlabs, openai]) await endpoint.close();
       await voice.close();
     },
   };
@@ -89,6 +94,7 @@ export async function startEmulators(): Promise<Emulators> {
 function emulatedOf(engine: string): Emulated {
   if (engine === 'openai') return { endpoint: started.openai!, provider: 'openai_compatible', path: '/v1' };
   if (engine === 'elevenlabs') return { endpoint: started.elevenlabs!, provider: engine, path: '' };
+  if (engine === 'cartesia') return { endpoint: started.cartesia!, provider: engine, path: '' };
   return { endpoint: started.deepgram!, provider: 'deepgram', path: '' };
 }
 

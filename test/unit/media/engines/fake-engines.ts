@@ -15,6 +15,7 @@ import { createTtsScheduler } from '../../../../media/engines/local/tts-schedule
 import { serveTtsClient } from '../../../../media/engines/local/tts-service.ts';
 import type { ServiceDeps } from '../../../../media/engines/provider/provider-service.ts';
 import { EARS, engineOf, VOICES } from '../../../../media/engines/registry.ts';
+import { FakeCartesia } from '../../../support/providers/fake-cartesia.ts';
 import { FakeDeepgram } from '../../../support/providers/fake-deepgram.ts';
 import { FakeElevenLabs } from '../../../support/providers/fake-elevenlabs.ts';
 import { FakeSpeechServer } from '../../../support/providers/fake-speech-server.ts';
@@ -43,6 +44,10 @@ export const VOICE_CASES: Readonly<Record<string, () => Promise<OpenedVoice>>> =
   elevenlabs: voiceOver('elevenlabs', (clock) => {
     const { openSocket, voices } = new FakeElevenLabs(clock);
     return { provider: 'elevenlabs', deps: { openSocket }, voices };
+  }),
+  cartesia: voiceOver('cartesia', (clock) => {
+    const { openSocket, voices } = new FakeCartesia(clock);
+    return { provider: 'cartesia', deps: { openSocket }, voices };
   }),
   openai: voiceOver('openai', (clock) => {
     const fake = new FakeSpeechServer(clock);
