@@ -1,6 +1,7 @@
 /** The emulated Cartesia, judged by the official client: its socket, contexts, times of words, and errors. */
+import { createRequire } from 'node:module';
 import Cartesia, { AuthenticationError } from '@cartesia/cartesia-js';
-import { TTSWS } from '@cartesia/cartesia-js/resources/tts/ws';
+import type { TTSWS } from '@cartesia/cartesia-js/resources/tts/ws';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startCartesiaEmulator } from '../../../bench/emulators/providers/cartesia/cartesia-emulator.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
@@ -28,7 +29,9 @@ afterAll(async () => {
 
 const client = (apiKey = KEY): Cartesia =>
   new Cartesia({ apiKey, baseURL: endpoint.origin, maxRetries: 0, fetch: trustingFetch(endpoint.caPem) as typeof fetch });
-const open = (): TTSWS => new TTSWS(client(), { ca: endpoint.caPem });
+// As a module it does not find `ws`.
+const official = createRequire(import.meta.url)('@cartesia/cartesia-js/resources/tts/ws') as { TTSWS: typeof TTSWS };
+const open = (): TTSWS => new official.TTSWS(client(), { ca: endpoint.caPem });
 
 it('lists its voices, and refuses a wrong key', async () => {
   const { data } = await client().voices.list({ limit: 1 });

@@ -37,7 +37,11 @@ function anthropic(first: Scenario): Provider {
 
   return {
     name: 'anthropic',
-    keyOf: ({ headers }) => (typeof headers['x-api-key'] === 'string' ? headers['x-api-key'] : null),
+    // The official client says it the one way, documents the other.
+    keyOf({ headers }) {
+      const key = headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, '');
+      return typeof key === 'string' ? key : null;
+    },
     unauthorized: (_request, key) => unauthorizedAnswer(key),
     failure: (_request, status) => errorAnswer(status),
     // It has no sockets.
