@@ -74,7 +74,10 @@ export async function startProvidersProcess(options: {
   args.push('--vocabulary', file('vocabulary.txt', options.vocabulary.join('\n')));
   if (options.knownVoice !== undefined) args.push('--known-voice', options.knownVoice);
   if (options.knownSounds !== undefined) {
-    const sounds = options.knownSounds.map(({ text, mulaw }) => ({ text, mulaw: Buffer.from(mulaw).toString('base64') }));
+    const sounds = options.knownSounds.map(({ text, mulaw }) => ({
+      text,
+      mulaw: Buffer.from(mulaw).toString('base64'),
+    }));
     args.push('--known-sounds', file('sounds.json', JSON.stringify(sounds)));
   }
   if (options.scenario !== undefined) args.push('--scenario', file('scenario.json', JSON.stringify(options.scenario)));
