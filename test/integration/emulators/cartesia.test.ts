@@ -31,7 +31,14 @@ const client = (apiKey = KEY): Cartesia =>
   new Cartesia({ apiKey, baseURL: endpoint.origin, maxRetries: 0, fetch: trustingFetch(endpoint.caPem) as typeof fetch });
 // As a module it does not find `ws`.
 const official = createRequire(import.meta.url)('@cartesia/cartesia-js/resources/tts/ws') as { TTSWS: typeof TTSWS };
-const open = (): TTSWS => new official.TTSWS(client(), { ca: endpoint.caPem });
+const open = async (): Promise<TTSWS> => {
+  const socket = new official.TTSWS(client(), { ca: endpoint.caPem });
+  // Without a listener its errors are rejections that nobody handles.
+  socket.on('error', () => {});
+  // What is sent before is lost.
+  await new Promise((resolve) => socket.socket.addEventListener('open', resolve));
+  return socket;
+};
 
 it('lists its voices, and refuses a wrong key', async () => {
   const { data } = await client().voices.list({ limit: 1 });
@@ -40,7 +47,7 @@ it('lists its voices, and refuses a wrong key', async () => {
 });
 
 it('speaks a context that comes in pieces, with the times of its words from its beginning', async () => {
-  const socket = open();
+  const socket = await open();
   const context = socket.context(ROBOT);
   await context.push({ transcript: 'Hello there. ' });
   await context.push({ transcript: 'How are you?' });
@@ -61,7 +68,7 @@ it('speaks a context that comes in pieces, with the times of its words from its 
 });
 
 it('speaks contexts side by side, and tells an account’s limit of the one that is too many', async () => {
-  const socket = open();
+  const socket = await open();
   const say = async (transcript: string): Promise<string[]> => {
     const types: string[] = [];
     for await (const { type } of socket.context({ ...ROBOT }).generate({ transcript })) types.push(type);
