@@ -45,7 +45,10 @@ const { values } = readOptions({
 const staysUp = !values.once && process.stdout.isTTY === true;
 const beganAtEpochMs = Number(process.env['PARLEY_DEMO_BEGAN_AT_EPOCH_MS'] ?? Date.now());
 
-const PLAYS: Record<string, () => Promise<Play>> = { scripted: startBookingPlay, cascade: () => startRestaurantPlay(values) };
+const PLAYS: Record<string, () => Promise<Play>> = {
+  scripted: startBookingPlay,
+  cascade: () => startRestaurantPlay(values),
+};
 
 function curlFor(gateway: Gateway): string {
   const body = {

@@ -50,7 +50,7 @@ export class SpokenTimes implements SpokenWords {
   take(timing: unknown, _atMs: number, endMs: number): TimedWord[] {
     const { words, start, end } = (timing ?? {}) as { words?: unknown; start?: unknown; end?: unknown };
     if (Array.isArray(words) && Array.isArray(start) && Array.isArray(end))
-      words.forEach((word, i) => this.#told(word, start[i], end[i]));
+      for (const [i, word] of words.entries()) this.#told(word, start[i], end[i]);
     const sounded = this.#ahead.findIndex((word) => word.endMs > endMs);
     return this.#give(sounded < 0 ? this.#ahead.length : sounded);
   }

@@ -177,7 +177,8 @@ export class ContextSocket {
     if (this.#isOver) return;
     const message = parsed(data);
     if (message === null) {
-      if (++this.#garbage >= MOST_GARBAGE) this.#lose(new ProviderError('failed', `${this.#options.wire.provider} says what cannot be read`));
+      if (++this.#garbage >= MOST_GARBAGE)
+        this.#lose(new ProviderError('failed', `${this.#options.wire.provider} says what cannot be read`));
       return;
     }
     this.#garbage = 0;

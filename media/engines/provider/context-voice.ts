@@ -221,7 +221,9 @@ class Speech implements LineHandler, Speaker {
     if (this.#isOver) return false;
     this.#isOver = true;
     // The provider counts what it was given, said or not.
-    this.#line.used(this.#voice.modelOf(this.#line), [{ unit: 'characters', quantity: this.#givenChars, speculative: false }]);
+    this.#line.used(this.#voice.modelOf(this.#line), [
+      { unit: 'characters', quantity: this.#givenChars, speculative: false },
+    ]);
     return true;
   }
 }

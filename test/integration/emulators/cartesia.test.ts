@@ -20,7 +20,12 @@ let voice: EmulatedVoice;
 let endpoint: ProviderEndpoint;
 beforeAll(async () => {
   voice = await startEmulatedVoice();
-  endpoint = await startCartesiaEmulator({ keys: [KEY], voice, mostContexts: 2, latencies: { firstAudioMs: 5, chunkEveryMs: 1 } });
+  endpoint = await startCartesiaEmulator({
+    keys: [KEY],
+    voice,
+    mostContexts: 2,
+    latencies: { firstAudioMs: 5, chunkEveryMs: 1 },
+  });
 });
 afterAll(async () => {
   await endpoint.close();
@@ -28,7 +33,12 @@ afterAll(async () => {
 });
 
 const client = (apiKey = KEY): Cartesia =>
-  new Cartesia({ apiKey, baseURL: endpoint.origin, maxRetries: 0, fetch: trustingFetch(endpoint.caPem) as typeof fetch });
+  new Cartesia({
+    apiKey,
+    baseURL: endpoint.origin,
+    maxRetries: 0,
+    fetch: trustingFetch(endpoint.caPem) as typeof fetch,
+  });
 // As a module it does not find `ws`.
 const official = createRequire(import.meta.url)('@cartesia/cartesia-js/resources/tts/ws') as { TTSWS: typeof TTSWS };
 const open = async (): Promise<TTSWS> => {

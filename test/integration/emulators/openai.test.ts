@@ -13,8 +13,8 @@ import OpenAI, {
 } from 'openai';
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
 import { promptTokens, tokensOf } from '../../../bench/emulators/providers/mind/tokens.ts';
+import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 import { type EmulatedVoice, startEmulatedVoice } from '../../../bench/emulators/providers/voice/emulated-voice.ts';
 import { trustingFetch } from '../../../bench/harness/trusting-fetch.ts';

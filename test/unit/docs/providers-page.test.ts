@@ -14,13 +14,21 @@ const lexicon = loadLexicon();
 
 const yes = (is: boolean): string => (is ? 'yes' : 'no');
 const table = (...rows: string[][]): string =>
-  rows.flatMap((row, i) => [`| ${row.join(' | ')} |`, ...(i === 0 ? [`|${row.map(() => '---').join('|')}|`] : [])]).join('\n');
+  rows
+    .flatMap((row, i) => [`| ${row.join(' | ')} |`, ...(i === 0 ? [`|${row.map(() => '---').join('|')}|`] : [])])
+    .join('\n');
 
 function of(ability: ProviderAbility, name: string): string[] {
   const engines: Readonly<Record<string, { provider: ProviderName | null; settings: object }>> = ENGINES[ability];
   const { provider, settings } = engines[name]!;
   const by = provider === null ? 'none: it runs here' : `\`${provider}\`: ${PROVIDERS[provider].title}`;
-  return [`\`${name}\``, by, Object.keys(settings).map((one) => `\`${one}\``).join(', ') || 'none'];
+  return [
+    `\`${name}\``,
+    by,
+    Object.keys(settings)
+      .map((one) => `\`${one}\``)
+      .join(', ') || 'none',
+  ];
 }
 
 const HEAD = ['engine', 'connection', 'settings'];

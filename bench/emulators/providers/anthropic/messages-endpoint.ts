@@ -104,11 +104,7 @@ function answerWhole({ exchange, scenario, request, answer, promptTokens, arrive
 }
 
 /** Events of an answer, a step a token, lazily, since one may be without end; `progress` is right after the last. */
-function* stepsOf(
-  answer: Answer,
-  { maxTokens, stop }: MessagesRequest,
-  progress: Progress,
-): Generator<Event[]> {
+function* stepsOf(answer: Answer, { maxTokens, stop }: MessagesRequest, progress: Progress): Generator<Event[]> {
   progress.stopReason = answer.calls.length > 0 ? 'tool_use' : 'end_turn';
   const spend = (): boolean => {
     if (progress.outputTokens < maxTokens) {

@@ -49,9 +49,17 @@ function keyOf({ headers, query }: ProviderRequest): string | null {
 }
 
 function answerHttp(exchange: HttpExchange): void {
-  if (exchange.method !== 'GET' || exchange.path !== '/voices')
-    return exchange.answer(failure(404, 'Not found', 'There is nothing here.'));
-  const data = Object.keys(VOICES).map((id) => ({ id, name: id, description: 'Emulated.', language: 'en', is_owner: false }));
+  if (exchange.method !== 'GET' || exchange.path !== '/voices') {
+    exchange.answer(failure(404, 'Not found', 'There is nothing here.'));
+    return;
+  }
+  const data = Object.keys(VOICES).map((id) => ({
+    id,
+    name: id,
+    description: 'Emulated.',
+    language: 'en',
+    is_owner: false,
+  }));
   exchange.answer({ status: 200, body: { data, has_more: false } });
 }
 

@@ -65,10 +65,13 @@ test('what nobody wants any more is cancelled, its late sound is nobody’s, and
   const { fake, voice } = await start();
   const abort = new AbortController();
   let count = 0;
-  const cut = voice.synthesize({ text: 'A long text goes on.', voice: 'sonic-ann', signal: abort.signal, takesMulaw: true }, () => {
-    count++;
-    abort.abort();
-  });
+  const cut = voice.synthesize(
+    { text: 'A long text goes on.', voice: 'sonic-ann', signal: abort.signal, takesMulaw: true },
+    () => {
+      count++;
+      abort.abort();
+    },
+  );
   await expect(cut).rejects.toMatchObject({ name: 'AbortError' });
   const next = await say(voice, 'Next.');
   expect(fake.last.told[1]).toEqual({ context_id: fake.last.told[0]!.context_id, cancel: true });
