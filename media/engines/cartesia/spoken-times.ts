@@ -1,6 +1,6 @@
 /**
- * When the words of a text sound, made of the words and times that come beside the sound. Words that come ahead of their
- * sound wait for it; times that run backwards are put in order; what was not timed shares the time between its
+ * When the words of a text sound, made of the words and times that come beside the sound. Words that come ahead of
+ * their sound wait for it; times that run backwards are put in order; what was not timed shares the time between its
  * neighbours. Times are those of the whole sound, from its first sample. Pure.
  */
 import type { SpokenWords, TimedWord } from '../provider/context-voice.ts';

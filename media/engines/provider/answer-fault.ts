@@ -1,4 +1,7 @@
-/** What may be done about a model's error, and what its server said, for a person. Read by all protocols of models. Pure. */
+/**
+ * What may be done about a model's error, and what its server said, for a person. Read by all protocols of models.
+ * Pure.
+ */
 import type { ProviderFault } from '../../contract/model.ts';
 
 const LONGEST_SAID = 200;

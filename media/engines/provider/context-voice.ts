@@ -1,7 +1,7 @@
 /**
  * A voice over sockets with contexts, in a provider thread: each line says one text over a socket that calls of its
- * connection share. Where the socket is lost in mid-text, the words that were not said to their end are said over another, once.
- * Sockets are kept by connection, voice and form of sound.
+ * connection share. Where the socket is lost in mid-text, the words that were not said to their end are said over
+ * another, once. Sockets are kept by connection, voice and form of sound.
  */
 import type { ChunkWord } from '../../contract/engines.ts';
 import { ContextSocket, type ContextWire, type Speaker } from './context-socket.ts';

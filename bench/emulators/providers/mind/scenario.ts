@@ -61,7 +61,10 @@ const answerSchema = z.strictObject({
   streamsNothing: z.boolean().default(false),
   /** What the last chunk says instead of `stop` or `tool_calls`. */
   finishReason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).optional(),
-  /** The stream ends in the middle: without `[DONE]`, or with an error in the stream, of a server that has one or of a limit. (A reset is a fault.) */
+  /**
+   * The stream ends in the middle: without its last word, or with an error in it, a server's own or that of a limit. (A
+   * reset is a fault.)
+   */
   cut: z.strictObject({ afterTokens: z.int().nonnegative(), by: z.enum(['end', 'error', 'rate_limit']) }).optional(),
 });
 
