@@ -40,8 +40,8 @@ const LOCAL_VOICE = 'slt';
 
 /**
  * `lookUp` gives the value of a variable. Null where there are no ears or no model: a key of Deepgram, and of OpenAI
- * (or the address of a server that wants none) or Anthropic, must be there. Without a key of ElevenLabs Cartesia speaks,
- * and without either the local voice.
+ * (or the address of a server that wants none) or Anthropic, must be there. Without a key of ElevenLabs Cartesia
+ * speaks, and without either the local voice.
  */
 export function usualProviders(lookUp: (name: string) => string | undefined): UsualProviders | null {
   const [ears, brain, voice, anthropic, cartesia] = KEY_VARIABLES.map((name) => lookUp(name) || undefined);
