@@ -12,6 +12,7 @@ import { startBookingPlay } from './booking/booking-play.ts';
 import { narrateCallee, narrateGateway } from './narrate.ts';
 import { startPageServer } from './page-server.ts';
 import type { Play } from './play.ts';
+import { LISTENS, SPEAKS, THINKS, USUAL_CHOICE } from './restaurant/providers.ts';
 import { startRestaurantPlay } from './restaurant/restaurant-play.ts';
 import { type Story, tellStory } from './story.ts';
 
@@ -26,11 +27,17 @@ const { values } = readOptions({
     'A phone conversation between two simulated people who really listen and speak. PORT and PARLEY_DATA_DIR are honoured.',
   options: {
     agent: { type: 'string', default: 'scripted' },
+    listen: { type: 'string', default: USUAL_CHOICE.listen },
+    think: { type: 'string', default: USUAL_CHOICE.think },
+    speak: { type: 'string', default: USUAL_CHOICE.speak },
     once: { type: 'boolean', default: false },
     'data-dir': { type: 'string', default: process.env['PARLEY_DATA_DIR'] || 'data/demo' },
   },
   meanings: {
     agent: '<kind> scripted (a script, no provider) or cascade (a free conversation; default scripted)',
+    listen: `<name> of the cascade: ${Object.keys(LISTENS).join(', ')} (default ${USUAL_CHOICE.listen})`,
+    think: `<name> likewise: ${Object.keys(THINKS).join(', ')} (default ${USUAL_CHOICE.think})`,
+    speak: `<name> likewise: ${Object.keys(SPEAKS).join(', ')} (default ${USUAL_CHOICE.speak})`,
     once: 'end after the first call, with 0 only if it really happened',
     'data-dir': '<folder> of the database and recordings (PARLEY_DATA_DIR, else data/demo)',
   },
@@ -38,7 +45,10 @@ const { values } = readOptions({
 const staysUp = !values.once && process.stdout.isTTY === true;
 const beganAtEpochMs = Number(process.env['PARLEY_DEMO_BEGAN_AT_EPOCH_MS'] ?? Date.now());
 
-const PLAYS: Record<string, () => Promise<Play>> = { scripted: startBookingPlay, cascade: startRestaurantPlay };
+const PLAYS: Record<string, () => Promise<Play>> = {
+  scripted: startBookingPlay,
+  cascade: () => startRestaurantPlay(values),
+};
 
 function curlFor(gateway: Gateway): string {
   const body = {

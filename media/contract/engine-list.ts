@@ -69,6 +69,13 @@ export const ENGINES = {
         serviceTier: { type: 'text', about: 'as the provider has it (service_tier)' },
       },
     },
+    anthropic: {
+      provider: 'anthropic',
+      settings: {
+        topP: share('as the provider has it (top_p), of models that take it'),
+        serviceTier: { type: 'text', about: 'as the provider has it (service_tier)' },
+      },
+    },
   },
   speak: {
     local: { provider: null, settings: {}, voices: LOCAL_VOICES },
@@ -79,6 +86,14 @@ export const ENGINES = {
         similarityBoost: share('how near to the voice that was cloned'),
         style: share('how much of its style is overdone'),
         speed: { type: 'number', least: 0.7, most: 1.2, about: '1: as it is' },
+      },
+    },
+    cartesia: {
+      provider: 'cartesia',
+      settings: {
+        speed: { type: 'number', least: 0.6, most: 1.5, about: '1: as it is' },
+        volume: { type: 'number', least: 0.5, most: 2, about: '1: as it is' },
+        emotion: { type: 'text', about: 'as the provider names it: such as calm' },
       },
     },
     openai: {

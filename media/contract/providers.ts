@@ -54,6 +54,22 @@ export const PROVIDERS = {
     ],
     limits: ['concurrent', 'requestsPerMinute', 'tokensPerMinute'],
   },
+  anthropic: {
+    title: 'Anthropic',
+    can: ['think'],
+    defaultBaseUrl: 'https://api.anthropic.com',
+    credentials: [{ name: 'apiKey', about: 'the API key', secret: true, required: true }],
+    settings: [],
+    limits: ['concurrent', 'requestsPerMinute', 'tokensPerMinute'],
+  },
+  cartesia: {
+    title: 'Cartesia',
+    can: ['speak'],
+    defaultBaseUrl: 'https://api.cartesia.ai',
+    credentials: [{ name: 'apiKey', about: 'the API key', secret: true, required: true }],
+    settings: [],
+    limits: ['concurrent', 'requestsPerMinute'],
+  },
   elevenlabs: {
     title: 'ElevenLabs',
     can: ['speak'],

@@ -58,6 +58,12 @@ export const VOICES = listed<EngineName<'speak'>, VoiceKind<MessagePort>>({
     packages: [],
     load: async () => (await import('./provider/remote-voice.ts')).remoteVoiceOf('elevenlabs-speech', 16000),
   },
+  cartesia: {
+    traits: { rateHz: 16000, codecs: ['pcm_s16le', 'mulaw'], tellsWordTimes: true, voices: [] },
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./provider/remote-voice.ts')).remoteVoiceOf('cartesia-speech', 16000),
+  },
   openai: {
     traits: { rateHz: 24000, codecs: ['pcm_s16le'], tellsWordTimes: false, voices: [] },
     threads: 'provider',
@@ -70,7 +76,12 @@ export const MODELS = listed<EngineName<'think'>, ModelKind<MessagePort>>({
   openai: {
     threads: 'provider',
     packages: [],
-    load: async () => (await import('./openai/chat-model.ts')).chatModelOf,
+    load: async () => (await import('./provider/remote-model.ts')).remoteModelOf('openai-chat'),
+  },
+  anthropic: {
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./provider/remote-model.ts')).remoteModelOf('anthropic-messages'),
   },
 });
 

@@ -20,6 +20,9 @@ export interface ProviderRequests {
   modelTrial?: { path: string; bodies(model: string): readonly object[] };
 }
 
+const ANTHROPIC_VERSION = '2023-06-01';
+const CARTESIA_VERSION = '2026-08-14';
+
 const names = (list: unknown, field: string): string[] | null =>
   Array.isArray(list)
     ? list
@@ -48,6 +51,21 @@ export const PROVIDER_REQUESTS: Readonly<Record<ProviderName, ProviderRequests>>
           [limit]: index === 0 ? 1 : 16,
         })),
     },
+  },
+  anthropic: {
+    headers: ({ apiKey = '' }) => ({ 'x-api-key': apiKey, 'anthropic-version': ANTHROPIC_VERSION }),
+    keyPaths: ['/v1/models'],
+    modelsIn: (body) => names(memberOf(parsed(body), 'data'), 'id'),
+    modelTrial: {
+      path: '/v1/messages',
+      bodies: (model) => [{ model, messages: [{ role: 'user', content: 'Say: yes.' }], max_tokens: 1 }],
+    },
+  },
+  cartesia: {
+    headers: ({ apiKey = '' }) => ({ 'x-api-key': apiKey, 'cartesia-version': CARTESIA_VERSION }),
+    // It lists voices, and no models.
+    keyPaths: ['/voices?limit=1'],
+    modelsIn: () => null,
   },
   elevenlabs: {
     headers: ({ apiKey = '' }) => ({ 'xi-api-key': apiKey }),

@@ -1,62 +1,184 @@
 /**
- * Whose ears, model and voice the free conversation has: those of the keys in the environment, or, without any,
- * emulated ones on this machine, which speak the same protocols.
+ * Whose ears, model and voice the free conversation has, by their names: those of the keys in the environment, or,
+ * without any, emulated ones on this machine, which speak the same protocols.
  */
 import type { CascadeAgent } from '../../../media/contract/agent-definition.ts';
-import { KEY_VARIABLES, usualProviders } from '../../../src/connections/usual-keys.ts';
 import type { WantedConnection } from '../../harness/gateway.ts';
 import { startProvidersProcess } from '../../harness/providers-process.ts';
 
-export interface PlayProviders {
+/** By `--listen`, `--think` and `--speak`. */
+export interface ProviderChoice {
+  listen: string;
+  think: string;
+  speak: string;
+}
+
+export interface PlayProviders extends Pick<CascadeAgent, 'listen' | 'think' | 'speak'> {
   isEmulated: boolean;
   connections: WantedConnection[];
-  /** Of the agent: what it thinks and speaks with. */
-  think: CascadeAgent['think'];
-  speak: CascadeAgent['speak'];
   /** Of the service. */
   environment: Record<string, string>;
   about: string[];
   close(): Promise<void>;
 }
 
-/** Of ElevenLabs, emulated: one that the emulator knows. */
-const EMULATED_VOICE = '21m00Tcm4TlvDq8ikWAM';
-
-/** `vocabulary`: what the callee may say, for the emulated ears. Throws when some keys are there and others not. */
-export async function startPlayProviders(
-  vocabulary: readonly string[],
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): Promise<PlayProviders> {
-  const missing = KEY_VARIABLES.filter((name) => !environment[name]);
-  if (missing.length === KEY_VARIABLES.length) return emulatedProviders(vocabulary);
-  const usual = usualProviders((name) => environment[name]);
-  if (missing.length > 0 || usual === null) {
-    throw new Error(
-      `${missing.join(' and ')} missing: with all of ${KEY_VARIABLES.join(', ')} the demo uses the real providers, with none of them emulated ones.`,
-    );
-  }
-  const about = [`real providers: ${usual.about}`];
-  return { ...usual, isEmulated: false, environment: {}, about, close: async () => {} };
+interface Party<Part> {
+  /** As people write it. */
+  title: string;
+  /** Of its connection. */
+  provider: string;
+  /** Its emulator, and the path below it that the connection names. */
+  emulator: string;
+  path: string;
+  keyVariable: string;
+  /** Of the agent, by the name of the connection. */
+  part(connection: string, isEmulated: boolean): Part;
 }
 
-async function emulatedProviders(vocabulary: readonly string[]): Promise<PlayProviders> {
+type Voice = CascadeAgent['speak'][number];
+type Model = CascadeAgent['think'][number];
+
+const EMULATED_MODEL = 'emulated-mini';
+
+export const LISTENS: Readonly<Record<string, Party<CascadeAgent['listen']>>> = {
+  deepgram: ear('deepgram'),
+  'deepgram-flux': ear('deepgram-flux'),
+};
+
+export const THINKS: Readonly<Record<string, Party<Model>>> = {
+  openai: {
+    title: 'OpenAI',
+    provider: 'openai_compatible',
+    emulator: 'openai',
+    path: '/v1',
+    keyVariable: 'OPENAI_API_KEY',
+    part: (connection, isEmulated) => ({
+      connection,
+      model: isEmulated ? EMULATED_MODEL : process.env['OPENAI_MODEL'] || 'gpt-4.1-mini',
+    }),
+  },
+  anthropic: {
+    title: 'Anthropic',
+    provider: 'anthropic',
+    emulator: 'anthropic',
+    path: '',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    part: (connection, isEmulated) => ({
+      connection,
+      engine: 'anthropic',
+      model: isEmulated ? EMULATED_MODEL : process.env['ANTHROPIC_MODEL'] || 'claude-haiku-4-5',
+    }),
+  },
+};
+
+export const SPEAKS: Readonly<Record<string, Party<Voice>>> = {
+  elevenlabs: {
+    title: 'ElevenLabs',
+    provider: 'elevenlabs',
+    emulator: 'elevenlabs',
+    path: '',
+    keyVariable: 'ELEVENLABS_API_KEY',
+    part: (connection) => ({
+      connection,
+      engine: 'elevenlabs',
+      voice: process.env['ELEVENLABS_VOICE_ID'] || '21m00Tcm4TlvDq8ikWAM',
+      model: 'eleven_flash_v2_5',
+    }),
+  },
+  cartesia: {
+    title: 'Cartesia',
+    provider: 'cartesia',
+    emulator: 'cartesia',
+    path: '',
+    keyVariable: 'CARTESIA_API_KEY',
+    part: (connection) => ({
+      connection,
+      engine: 'cartesia',
+      voice: process.env['CARTESIA_VOICE_ID'] || 'f786b574-daa5-4673-aa0c-cbe3e8534c02',
+      model: 'sonic-3',
+    }),
+  },
+  openai: {
+    title: 'OpenAI',
+    provider: 'openai_compatible',
+    emulator: 'openai',
+    path: '/v1',
+    keyVariable: 'OPENAI_API_KEY',
+    part: (connection) => ({ connection, engine: 'openai', voice: 'alloy', model: 'gpt-4o-mini-tts' }),
+  },
+};
+
+export const USUAL_CHOICE: ProviderChoice = { listen: 'deepgram', think: 'openai', speak: 'elevenlabs' };
+
+/**
+ * `vocabulary`: what the callee may say, for the emulated ears. Throws for a name that is none, and when some keys are
+ * there and others not.
+ */
+export async function startPlayProviders(
+  vocabulary: readonly string[],
+  choice: ProviderChoice = USUAL_CHOICE,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<PlayProviders> {
+  const ears = partyOf(LISTENS, 'listen', choice.listen);
+  const brain = partyOf(THINKS, 'think', choice.think);
+  const voice = partyOf(SPEAKS, 'speak', choice.speak);
+  const parties = { ears, brain, voice };
+  const variables = [...new Set(Object.values(parties).map(({ keyVariable }) => keyVariable))];
+  const missing = variables.filter((name) => !environment[name]);
+  const isEmulated = missing.length === variables.length;
+  if (!isEmulated && missing.length > 0) {
+    throw new Error(
+      `${missing.join(' and ')} missing: with all of ${variables.join(', ')} the demo uses the real providers, with none of them emulated ones.`,
+    );
+  }
+  const titles = Object.values(parties).map(({ title }) => title);
+  const named = `${titles.slice(0, -1).join(', ')} and ${titles.at(-1)}`;
+  const parts = {
+    isEmulated,
+    listen: ears.part('ears', isEmulated),
+    think: [brain.part('brain', isEmulated)],
+    speak: [voice.part('voice', isEmulated)],
+  };
+  const entries = Object.entries(parties);
+  if (!isEmulated) {
+    const connections = entries.map(([name, { provider, keyVariable }]) => ({
+      name,
+      provider,
+      credentials: { apiKey: environment[keyVariable]! },
+    }));
+    return { ...parts, connections, environment: {}, about: [`real providers: ${named}`], close: async () => {} };
+  }
   const providers = await startProvidersProcess({ vocabulary });
-  const credentials = { apiKey: providers.key };
-  const origin = (name: string): string => providers.origins[name]!;
   return {
-    isEmulated: true,
-    connections: [
-      { name: 'ears', provider: 'deepgram', baseUrl: origin('deepgram'), credentials },
-      { name: 'brain', provider: 'openai_compatible', baseUrl: `${origin('openai')}/v1`, credentials },
-      { name: 'voice', provider: 'elevenlabs', baseUrl: origin('elevenlabs'), credentials },
-    ],
-    think: [{ connection: 'brain', model: 'emulated-mini' }],
-    speak: [{ connection: 'voice', engine: 'elevenlabs', voice: EMULATED_VOICE, model: 'eleven_flash_v2_5' }],
+    ...parts,
+    connections: entries.map(([name, { provider, emulator, path }]) => ({
+      name,
+      provider,
+      baseUrl: `${providers.origins[emulator]}${path}`,
+      credentials: { apiKey: providers.key },
+    })),
     environment: { MODEL_ALLOW_CIDRS: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: providers.caFile },
     about: [
-      'emulated Deepgram, OpenAI and ElevenLabs: their protocols, real sound',
-      `with ${KEY_VARIABLES.join(', ')} in the environment the same command uses the real ones`,
+      `emulated ${named}: their protocols, real sound`,
+      `with ${variables.join(', ')} in the environment the same command uses the real ones`,
     ],
     close: () => providers.stop(),
   };
+}
+
+function ear(engine: string): Party<CascadeAgent['listen']> {
+  return {
+    title: 'Deepgram',
+    provider: 'deepgram',
+    emulator: 'deepgram',
+    path: '',
+    keyVariable: 'DEEPGRAM_API_KEY',
+    part: (connection) => ({ connection, engine }),
+  };
+}
+
+function partyOf<Part>(known: Readonly<Record<string, Party<Part>>>, option: string, name: string): Party<Part> {
+  const party = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (party !== undefined) return party;
+  throw new Error(`--${option} ${name}: there is none of that name; use one of ${Object.keys(known).join(', ')}.`);
 }

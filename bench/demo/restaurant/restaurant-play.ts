@@ -9,7 +9,7 @@ import type { PersonaInput } from '../../emulators/persona.ts';
 import type { Play } from '../play.ts';
 import { readBenchJson } from '../read-bench-json.ts';
 import { startToolEndpoint } from '../tool-endpoint.ts';
-import { startPlayProviders } from './providers.ts';
+import { type ProviderChoice, startPlayProviders, USUAL_CHOICE } from './providers.ts';
 import { faultsOfRestaurant } from './restaurant-verdict.ts';
 
 /** In this order. */
@@ -24,15 +24,16 @@ const LINES = {
 
 const RESERVATION = { reference: '4711', spoken: 'four thousand seven hundred eleven' };
 
-export async function startRestaurantPlay(): Promise<Play> {
-  const providers = await startPlayProviders(Object.values(LINES));
+export async function startRestaurantPlay(choice: ProviderChoice = USUAL_CHOICE): Promise<Play> {
+  const providers = await startPlayProviders(Object.values(LINES), choice);
   const endpoint = await startToolEndpoint(({ tool, arguments: args }) =>
     tool === 'check_table' ? { ...args, free: true } : { ...args, reference: RESERVATION.reference },
   );
-  const { isEmulated, connections, environment, about, think, speak } = providers;
+  const { isEmulated, connections, environment, about, listen, think, speak } = providers;
   return {
     agent: {
       ...readBenchJson<CascadeAgent>('demo/restaurant/agent.json'),
+      listen,
       think,
       speak,
       tools: toolsAt(endpoint.url),

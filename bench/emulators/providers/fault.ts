@@ -25,6 +25,8 @@ export const faultSchema = z.strictObject({
     'close',
     /** Each message is one that belongs to another request. */
     'foreign_answer',
+    /** Each message has a field that is not known, and one of an unknown kind comes behind it. */
+    'newer_protocol',
   ]),
   /** A part of the path, `/v1/listen`. Default: any. */
   on: z.string().default(''),

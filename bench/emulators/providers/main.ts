@@ -14,7 +14,7 @@ import { PROVIDERS } from './providers.ts';
 import { startEmulatedVoice } from './voice/emulated-voice.ts';
 
 const DEFAULT_KEY = 'emulated-key';
-const DEFAULT_SCENARIO = 'bench/emulators/providers/openai/scenarios/restaurant.json';
+const DEFAULT_SCENARIO = 'bench/emulators/providers/mind/scenarios/restaurant.json';
 
 async function main(): Promise<void> {
   const names = Object.keys(PROVIDERS);

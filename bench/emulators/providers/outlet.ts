@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import type { Fault } from './fault.ts';
+import { newerProtocol } from './newer-protocol.ts';
 import type { Message } from './provider.ts';
 
 /** A request's or a socket's own way of doing what an outlet decides. */
@@ -29,6 +30,7 @@ export class Outlet {
   #sent = 0;
   #isSilent = false;
   #isForeign = false;
+  #isNewer = false;
   #garbageIsDue = false;
 
   constructor(wire: Wire, fault: Fault | null) {
@@ -49,12 +51,16 @@ export class Outlet {
   send(message: Message): void {
     if (this.#isSilent) return;
     const own = this.#isForeign ? this.#wire.foreign(message) : message;
-    const data = typeof own === 'string' || Buffer.isBuffer(own) ? own : JSON.stringify(own);
+    for (const one of this.#isNewer ? newerProtocol(own) : [own]) this.#write(one);
+    this.#sent++;
+    this.opened();
+  }
+
+  #write(message: Message): void {
+    const data = typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message);
     const isGarbage = this.#garbageIsDue;
     this.#garbageIsDue = false;
     this.#wire.write(isGarbage ? this.#wire.garbage(data) : data);
-    this.#sent++;
-    this.opened();
   }
 
   strike(fault: Fault): void {
@@ -89,6 +95,9 @@ export class Outlet {
         return;
       case 'foreign_answer':
         this.#isForeign = true;
+        return;
+      case 'newer_protocol':
+        this.#isNewer = true;
         return;
       case 'status':
         // Answered before there was an outlet; an open exchange has its status.

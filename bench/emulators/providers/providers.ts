@@ -2,10 +2,12 @@
  * Every emulated provider, by the name that the command line uses. The only file that imports their folders; they do
  * not know each other.
  */
+import { startAnthropicEmulator } from './anthropic/anthropic-emulator.ts';
+import { startCartesiaEmulator } from './cartesia/cartesia-emulator.ts';
 import { startDeepgramEmulator } from './deepgram/deepgram-emulator.ts';
 import { startElevenLabsEmulator } from './elevenlabs/elevenlabs-emulator.ts';
+import type { ScenarioInput } from './mind/scenario.ts';
 import { startOpenAiEmulator } from './openai/openai-emulator.ts';
-import type { ScenarioInput } from './openai/scenario.ts';
 import type { EndpointOptions, ProviderEndpoint } from './provider-endpoint.ts';
 import type { EmulatedVoice } from './voice/emulated-voice.ts';
 import type { WordRecogniser } from './word-recogniser.ts';
@@ -30,6 +32,8 @@ interface ProviderEntry {
 }
 
 export const PROVIDERS: Record<string, ProviderEntry> = {
+  anthropic: { speaks: false, start: startAnthropicEmulator },
+  cartesia: { speaks: true, start: startCartesiaEmulator },
   deepgram: { speaks: false, start: startDeepgramEmulator },
   elevenlabs: { speaks: true, start: startElevenLabsEmulator },
   openai: { speaks: true, start: startOpenAiEmulator },

@@ -2,17 +2,12 @@
  * When the words of a text sound, made of what ElevenLabs says of its characters chunk by chunk. Times are those of the
  * whole sound, from its first sample. Pure.
  */
-export interface TimedWord {
-  charStart: number;
-  charEnd: number;
-  startMs: number;
-  endMs: number;
-}
+import type { SpokenWords, TimedWord } from '../provider/context-voice.ts';
 
 /** A character that is not in the text where it is looked for: it was made of another. */
 const LOOK_AHEAD_CHARS = 12;
 
-export class CharWords {
+export class CharWords implements SpokenWords {
   readonly #text: string;
   readonly #words: { charStart: number; charEnd: number }[];
   /** Of the next character. */

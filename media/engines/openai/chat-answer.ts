@@ -2,32 +2,20 @@
  * Makes chunks of a model out of the events of a streamed chat completion. A stranger writes them: what is no answer,
  * or a part of another one, is a fault; what is longer than its bound is cut. Pure; one instance an answer.
  */
-import type { ModelChunk, ModelUsage, ProviderFault } from '../../contract/model.ts';
-import { faultOfError } from './chat-fault.ts';
-
-/** No answer that is spoken is longer; the request's own limit is far below. */
-const MOST_TEXT_CHARS = 100_000;
-const MOST_TOOL_USES = 32;
-const MOST_ARGUMENTS_CHARS = 64 * 1024;
-/** More than any model reads. */
-const MOST_TOKENS = 100_000_000;
-
-interface Use {
-  id: string;
-  name: string;
-  argumentsText: string;
-}
-
-type Stop = Extract<ModelChunk, { type: 'done' }>['stop'];
-
-/** What is wrong with an answer. */
-export class AnswerFault extends Error {
-  readonly fault: ProviderFault;
-  constructor(fault: ProviderFault, message: string) {
-    super(message);
-    this.fault = fault;
-  }
-}
+import type { ModelChunk, ModelUsage } from '../../contract/model.ts';
+import { faultOfError } from '../provider/answer-fault.ts';
+import {
+  AnswerFault,
+  addArguments,
+  type GrowingUse,
+  isCount,
+  MOST_TEXT_CHARS,
+  memberOf,
+  newUse,
+  type Stop,
+  type StreamedAnswer,
+  tellUses,
+} from '../provider/model-wire.ts';
 
 const STOPS: Readonly<Record<string, Stop>> = {
   stop: 'end',
@@ -37,7 +25,7 @@ const STOPS: Readonly<Record<string, Stop>> = {
   content_filter: 'filtered',
 };
 
-export class ChatAnswer {
+export class ChatAnswer implements StreamedAnswer {
   /** Characters of text and arguments so far. */
   chars = 0;
   usage: ModelUsage | null = null;
@@ -47,9 +35,9 @@ export class ChatAnswer {
   isDone = false;
   readonly #say: (chunk: ModelChunk) => void;
   /** In the order in which they began. */
-  readonly #uses: Use[] = [];
+  readonly #uses: GrowingUse[] = [];
   /** The newest of each index. */
-  readonly #byIndex = new Map<number, Use>();
+  readonly #byIndex = new Map<number, GrowingUse>();
   #id = '';
 
   constructor(say: (chunk: ModelChunk) => void) {
@@ -107,33 +95,18 @@ export class ChatAnswer {
     const isOther =
       use !== undefined && name !== '' && typeof id === 'string' && id !== '' && use.id !== '' && id !== use.id;
     if (use === undefined || isOther) {
-      if (this.#uses.length >= MOST_TOOL_USES)
-        throw new AnswerFault('failed', `it uses more than ${MOST_TOOL_USES} tools`);
-      use = { id: '', name: '', argumentsText: '' };
-      this.#uses.push(use);
+      use = newUse(this.#uses);
       this.#byIndex.set(index, use);
     }
     if (typeof id === 'string' && use.id === '') use.id = id;
     if (use.name === '') use.name = name;
-    use.argumentsText += more;
     this.chars += more.length;
-    if (use.argumentsText.length > MOST_ARGUMENTS_CHARS) {
-      throw new AnswerFault('failed', `the arguments of a tool have more than ${MOST_ARGUMENTS_CHARS} characters`);
-    }
+    addArguments(use, more);
   }
 
   #finished(finish: string): void {
     const stop = STOPS[finish] ?? 'end';
-    const ids = new Set<string>();
-    let told = 0;
-    for (const { id, name, argumentsText } of this.#uses) {
-      // What was cut off is no use of a tool.
-      if (name === '' || (stop === 'length' && !isJson(argumentsText))) continue;
-      const useId = id === '' || ids.has(id) ? `call_${ids.size + 1}_${name}`.slice(0, 64) : id;
-      ids.add(useId);
-      told++;
-      this.#say({ type: 'use', use: { useId, name, argumentsText: argumentsText === '' ? '{}' : argumentsText } });
-    }
+    const told = tellUses(this.#uses, stop === 'length', this.#say);
     // Some say `stop` where a tool is used, and some `tool_calls` where none is.
     if (stop === 'end' || stop === 'tools') this.stop = told > 0 ? 'tools' : 'end';
     else this.stop = stop;
@@ -181,24 +154,4 @@ function parsed(data: string): unknown {
 
 function garbage(): AnswerFault {
   return new AnswerFault('failed', 'the answer is not one of a chat endpoint');
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Of tokens; what no request can have is not counted: it would use up what the call, or the connection, may. */
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MOST_TOKENS;
-}
-
-export function memberOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-    ? (value as Record<string, unknown>)[key]
-    : undefined;
 }

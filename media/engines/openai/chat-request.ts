@@ -5,6 +5,7 @@
 import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
 import type { ModelMessage, ModelRequest } from '../../contract/model.ts';
+import { objectIn, takenName, wellFormed } from '../provider/model-wire.ts';
 
 /** Of `EngineUse.settings`; checked where the agent was imported. Absent: as the provider has it. */
 export interface ChatSettings extends EngineSettings<'think', 'openai'> {
@@ -68,34 +69,12 @@ function messageOf(message: ModelMessage): Record<string, unknown> {
       const calls = toolUses.map(({ useId, name, argumentsText }) => ({
         id: useId,
         type: 'function',
-        function: { name: takenName(name), arguments: isObject(argumentsText) ? argumentsText : '{}' },
+        function: { name: takenName(name), arguments: objectIn(argumentsText) === undefined ? '{}' : argumentsText },
       }));
       return { role: 'assistant', content: content === '' ? null : content, tool_calls: calls };
     }
     default:
       return { role: message.role, content: wellFormed(message.text) };
-  }
-}
-
-// What a model once wrote is a part of every request after it: one that the server refuses would lose the whole call.
-
-/** Half of a pair, where a text was cut within it: no UTF-8 can say it. */
-function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\ufffd');
-}
-
-/** Models invent names such as `functions.find`; servers take these characters, and 64 of them. */
-function takenName(name: string): string {
-  return name.replace(/[^\w-]/g, '_').slice(0, 64) || '_';
-}
-
-/** Several servers read the arguments, and refuse a request in which they are no object. */
-function isObject(argumentsText: string): boolean {
-  try {
-    const value: unknown = JSON.parse(argumentsText);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
   }
 }
 

@@ -6,9 +6,9 @@ import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
 import type { ProviderFault } from '../../contract/model.ts';
 import type { StreamFailure } from '../../net/guarded-stream.ts';
+import { faultOfStatus } from '../provider/answer-fault.ts';
 import type { LineHandler, ProviderService, ServiceDeps, ServiceLine } from '../provider/provider-service.ts';
 import type { SpeechOrder, SpeechReport } from '../provider/provider-voice.ts';
-import { faultOfStatus } from './chat-fault.ts';
 import { chatHeaders } from './chat-request.ts';
 
 /** Of the agent. */

@@ -1,5 +1,7 @@
 /** The services of provider threads: the one list of them. Nothing of one is loaded before its first line. */
+import { contextVoiceService } from './context-voice.ts';
 import { createEarService } from './ear-service.ts';
+import { modelService } from './model-service.ts';
 import type { ServiceKind } from './provider-service.ts';
 
 export const SERVICES: readonly ServiceKind[] = [
@@ -7,7 +9,13 @@ export const SERVICES: readonly ServiceKind[] = [
     name: 'openai-chat',
     isRequest: true,
     providers: ['openai_compatible'],
-    load: async () => (await import('../openai/chat-service.ts')).createChatService,
+    load: async () => modelService((await import('../openai/chat-wire.ts')).CHAT_WIRE),
+  },
+  {
+    name: 'anthropic-messages',
+    isRequest: true,
+    providers: ['anthropic'],
+    load: async () => modelService((await import('../anthropic/messages-wire.ts')).MESSAGES_WIRE),
   },
   {
     name: 'deepgram-listen',
@@ -25,7 +33,13 @@ export const SERVICES: readonly ServiceKind[] = [
     name: 'elevenlabs-speech',
     isRequest: true,
     providers: ['elevenlabs'],
-    load: async () => (await import('../elevenlabs/speech-service.ts')).createElevenLabsService,
+    load: async () => contextVoiceService((await import('../elevenlabs/speech-wire.ts')).ELEVENLABS_VOICE),
+  },
+  {
+    name: 'cartesia-speech',
+    isRequest: true,
+    providers: ['cartesia'],
+    load: async () => contextVoiceService((await import('../cartesia/speech-wire.ts')).CARTESIA_VOICE),
   },
   {
     name: 'openai-speech',

@@ -13,8 +13,8 @@ import OpenAI, {
 } from 'openai';
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { promptTokens, tokensOf } from '../../../bench/emulators/providers/mind/tokens.ts';
 import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
-import { promptTokens, tokensOf } from '../../../bench/emulators/providers/openai/tokens.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 import { type EmulatedVoice, startEmulatedVoice } from '../../../bench/emulators/providers/voice/emulated-voice.ts';
 import { trustingFetch } from '../../../bench/harness/trusting-fetch.ts';
@@ -23,7 +23,7 @@ import { canDictate, dictate, heardShare } from '../../support/dictation.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const KEY = 'sk-canary-of-the-emulator';
-const SCENARIOS = new URL('../../../bench/emulators/providers/openai/scenarios/', import.meta.url);
+const SCENARIOS = new URL('../../../bench/emulators/providers/mind/scenarios/', import.meta.url);
 
 const string = { type: 'string' };
 function tool(name: string, properties: Record<string, object>): ChatCompletionTool {

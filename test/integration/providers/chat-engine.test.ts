@@ -4,12 +4,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 import type { LanguageModel, ModelChunk, ModelMessage, ModelRequest } from '../../../media/contract/model.ts';
-import { chatModelOf } from '../../../media/engines/openai/chat-model.ts';
+import { remoteModelOf } from '../../../media/engines/provider/remote-model.ts';
 import { answerOf, textOf } from '../../unit/media/engines/model-conformance.ts';
 import { grantOf, type ProviderHarness, providerHarness } from '../../unit/media/engines/provider-harness.ts';
 
 const KEY = 'sk-canary-of-the-emulator';
-const SCENARIO = new URL('../../../bench/emulators/providers/openai/scenarios/misbehaviours.json', import.meta.url);
+const SCENARIO = new URL('../../../bench/emulators/providers/mind/scenarios/misbehaviours.json', import.meta.url);
 const LOOKUP = {
   name: 'lookup',
   description: 'Looks something up.',
@@ -30,7 +30,11 @@ beforeAll(async () => {
   harness = providerHarness({ ca: openai.caPem });
   harness.grant('call-1', grantOf({ baseUrl: `${openai.origin}/v1`, credentials: { apiKey: KEY } }));
   const port = harness.connect();
-  model = chatModelOf(() => port)({ callUuid: 'call-1', connection: 'main', settings: { model: 'emulated-mini' } });
+  model = remoteModelOf('openai-chat')(() => port)({
+    callUuid: 'call-1',
+    connection: 'main',
+    settings: { model: 'emulated-mini' },
+  });
 });
 afterAll(async () => {
   harness.close();

@@ -2,6 +2,8 @@
  * Engines of providers over their emulators: TLS, real sound, the providers' own protocols. A new provider enters here
  * by a line in each port that it serves, and `conformance.test.ts` judges it.
  */
+import { startAnthropicEmulator } from '../../../bench/emulators/providers/anthropic/anthropic-emulator.ts';
+import { startCartesiaEmulator } from '../../../bench/emulators/providers/cartesia/cartesia-emulator.ts';
 import {
   type DeepgramEmulator,
   startDeepgramEmulator,
@@ -18,7 +20,7 @@ import type { OpenEarOfTest } from '../../unit/media/engines/call-ear-conformanc
 import { grantOf, providerHarness } from '../../unit/media/engines/provider-harness.ts';
 import { overTheLine } from '../../unit/media/engines/speech-fixtures.ts';
 import type { OpenedVoice } from '../../unit/media/engines/text-to-speech-conformance.ts';
-import { emulatedChatCase } from './emulated-chat-case.ts';
+import { type EmulatedModel, emulatedModelCase } from './emulated-model-case.ts';
 
 export const KEY = 'canary-of-a-provider';
 export const VOCABULARY = ['yes', 'please', 'yes please', 'no', 'no thank you'];
@@ -42,6 +44,8 @@ interface Emulated {
 
 /** Started once a file, before its tests. */
 export interface Emulators {
+  anthropic: ProviderEndpoint;
+  cartesia: ProviderEndpoint;
   deepgram: DeepgramEmulator;
   elevenlabs: ProviderEndpoint;
   openai: ProviderEndpoint;
@@ -54,10 +58,15 @@ const started: Partial<Emulators> = {};
 export const EAR_ENGINES = ['deepgram', 'deepgram-flux'];
 export const VOICE_ENGINES: Readonly<Record<string, readonly string[]>> = {
   elevenlabs: ['21m00Tcm4TlvDq8ikWAM', 'emulated-robot'],
+  cartesia: ['f786b574-daa5-4673-aa0c-cbe3e8534c02', 'emulated-robot'],
   openai: ['alloy', 'robot'],
 };
+const CHAT: EmulatedModel = { service: 'openai-chat', provider: 'openai_compatible', path: '/v1', headMessages: 1 };
+const MESSAGES: EmulatedModel = { service: 'anthropic-messages', provider: 'anthropic', path: '', headMessages: 3 };
+
 export const MODEL_ENGINES = {
-  openai: () => emulatedChatCase(started.openai!, KEY),
+  openai: () => emulatedModelCase(started.openai!, CHAT, KEY),
+  anthropic: () => emulatedModelCase(started.anthropic!, MESSAGES, KEY),
 };
 
 export async function startEmulators(): Promise<Emulators> {
@@ -66,12 +75,16 @@ export async function startEmulators(): Promise<Emulators> {
   const deepgram = await startDeepgramEmulator({ keys: [KEY], vocabulary: VOCABULARY, latencies });
   const elevenlabs = await startElevenLabsEmulator({ keys: [KEY], voice, latencies: { ...QUICK, closeAfterMs: 20 } });
   const openai = await startOpenAiEmulator({ keys: [KEY], voice, scenario: { rules: [] } });
+  const anthropic = await startAnthropicEmulator({ keys: [KEY], scenario: { rules: [] } });
+  const cartesia = await startCartesiaEmulator({ keys: [KEY], voice, latencies: QUICK, mostContexts: 100 });
   const emulators: Emulators = {
+    anthropic,
+    cartesia,
     deepgram,
     elevenlabs,
     openai,
     async close() {
-      for (const endpoint of [deepgram, elevenlabs, openai]) await endpoint.close();
+      for (const endpoint of [anthropic, cartesia, deepgram, elevenlabs, openai]) await endpoint.close();
       await voice.close();
     },
   };
@@ -81,6 +94,7 @@ export async function startEmulators(): Promise<Emulators> {
 function emulatedOf(engine: string): Emulated {
   if (engine === 'openai') return { endpoint: started.openai!, provider: 'openai_compatible', path: '/v1' };
   if (engine === 'elevenlabs') return { endpoint: started.elevenlabs!, provider: engine, path: '' };
+  if (engine === 'cartesia') return { endpoint: started.cartesia!, provider: engine, path: '' };
   return { endpoint: started.deepgram!, provider: 'deepgram', path: '' };
 }
 

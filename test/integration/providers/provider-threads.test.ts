@@ -19,10 +19,10 @@ const root = new URL('../../../dist/', import.meta.url);
 /** Asks what it is told to over its newest port, and says all that it was posted. */
 const ASKER = `
   import { parentPort } from 'node:worker_threads';
-  import { chatModelOf } from '${new URL('media/engines/openai/chat-model.js', root)}';
+  import { remoteModelOf } from '${new URL('media/engines/provider/remote-model.js', root)}';
   let port;
   const posted = [];
-  const model = chatModelOf(() => port)({ callUuid: 'call-1', connection: 'main', settings: { model: 'small' } });
+  const model = remoteModelOf('openai-chat')(() => port)({ callUuid: 'call-1', connection: 'main', settings: { model: 'small' } });
   parentPort.on('message', (message) => {
     if (message.port !== undefined) {
       port = message.port;

@@ -1,6 +1,7 @@
 /** The emulated OpenAI without TLS, as servers on a private network speak, for whoever asks it for whole answers. */
+
+import type { ScenarioInput } from '../../../bench/emulators/providers/mind/scenario.ts';
 import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
-import type { ScenarioInput } from '../../../bench/emulators/providers/openai/scenario.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 
 export interface PlainOpenAi {

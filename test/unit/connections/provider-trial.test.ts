@@ -64,6 +64,8 @@ describe('each provider', () => {
     const expected = {
       deepgram: ['/v1/auth/token', 'authorization', `Token ${KEY}`],
       openai_compatible: ['/models', 'authorization', `Bearer ${KEY}`],
+      cartesia: ['/voices?limit=1', 'x-api-key', KEY],
+      anthropic: ['/v1/models', 'x-api-key', KEY],
       elevenlabs: ['/v1/models', 'xi-api-key', KEY],
     } as const;
     expect(Object.keys(expected).toSorted()).toEqual([...PROVIDER_NAMES].toSorted());
@@ -76,7 +78,8 @@ describe('each provider', () => {
       expect(target.requests.map(({ url }) => url)).toEqual([path]);
       expect(target.requests[0]?.headers[header]).toBe(value);
       expect(target.requests[0]?.body).toBe('');
-      expect(trial.models).toEqual(provider === 'deepgram' ? null : ['m-1']);
+      const listsModels = provider !== 'deepgram' && provider !== 'cartesia';
+      expect(trial.models).toEqual(listsModels ? ['m-1'] : null);
     }
   });
 

@@ -3,9 +3,9 @@
  * head with id and name, then fragments of the arguments. Pure; the chat endpoint sends a step every `tokenMs`.
  */
 import { randomBytes } from 'node:crypto';
-import type { Answer, ToolCall } from './rules.ts';
-import type { Scenario } from './scenario.ts';
-import { tokensOf } from './tokens.ts';
+import type { Answer, ToolCall } from '../mind/rules.ts';
+import type { Scenario } from '../mind/scenario.ts';
+import { tokensOf } from '../mind/tokens.ts';
 
 export interface AnswerLimits {
   maxTokens: number;

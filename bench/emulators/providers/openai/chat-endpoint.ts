@@ -4,14 +4,14 @@
  * goes.
  */
 import { randomBytes } from 'node:crypto';
+import { type Answer, answerTo } from '../mind/rules.ts';
+import type { Scenario } from '../mind/scenario.ts';
+import { promptTokens as countPromptTokens, tokensOf } from '../mind/tokens.ts';
 import type { HttpExchange } from '../provider.ts';
 import { answerHeaders, RequestRefused } from './api-error.ts';
 import { callId, cutAtStop, newProgress, type Step, stepsOf } from './chat-deltas.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
 import { answerOddly, oddityOf } from './odd-models.ts';
-import { type Answer, answerTo } from './rules.ts';
-import type { Scenario } from './scenario.ts';
-import { promptTokens as countPromptTokens, tokensOf } from './tokens.ts';
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
 /** Chunks are filled up to a multiple of so many characters. */
@@ -182,13 +182,16 @@ class ChatStream {
     this.#thought.exchange.end();
   }
 
-  #cut(by: 'end' | 'error'): void {
-    if (by === 'error') {
+  #cut(by: 'end' | 'error' | 'rate_limit'): void {
+    if (by !== 'end') {
+      const isLimit = by === 'rate_limit';
       const error = {
-        message: 'The server had an error while processing your request.',
-        type: 'server_error',
+        message: isLimit
+          ? 'Rate limit reached for tokens. Please try again later.'
+          : 'The server had an error while processing your request.',
+        type: isLimit ? 'tokens' : 'server_error',
         param: null,
-        code: null,
+        code: isLimit ? 'rate_limit_exceeded' : null,
       };
       this.#thought.exchange.send(`data: ${JSON.stringify({ error })}\n\n`);
     }

@@ -3,23 +3,15 @@
  * unknown, of the wrong type, out of range or that exclude each other. Messages and tools have files of their own.
  * Pure.
  */
+import type { AskedQuestion } from '../mind/question.ts';
 import { RequestRefused, unknownParameter, wrongType } from './api-error.ts';
-import { type ChatMessage, readMessages } from './messages.ts';
-import { type OfferedTool, readToolChoice, readTools, type ToolChoice } from './offered-tools.ts';
-import { type ResponseFormat, readResponseFormat } from './response-format.ts';
+import { readMessages } from './messages.ts';
+import { readToolChoice, readTools } from './offered-tools.ts';
+import { readResponseFormat } from './response-format.ts';
 
-export type { ChatMessage } from './messages.ts';
-export type { OfferedTool } from './offered-tools.ts';
-
-export interface ChatRequest {
-  model: string;
-  messages: ChatMessage[];
+export interface ChatRequest extends AskedQuestion {
   /** As sent, for usage. */
   rawMessages: unknown[];
-  tools: OfferedTool[];
-  toolChoice: ToolChoice;
-  parallelCalls: boolean;
-  responseFormat: ResponseFormat;
   stream: boolean;
   /** A last chunk tells usage. */
   tellsUsage: boolean;

@@ -2,18 +2,8 @@
  * The history of a chat request, checked as the service checks it: roles, contents, and above all tools. Each call of
  * an assistant message is answered by exactly one tool message, and those follow it at once. Pure.
  */
+import type { AskedMessage } from '../mind/question.ts';
 import { RequestRefused, unknownParameter, wrongType } from './api-error.ts';
-
-export interface ChatMessage {
-  /** `developer` is `system` to the rules. */
-  role: 'system' | 'user' | 'assistant' | 'tool';
-  /** Parts of text joined; empty where an assistant only calls tools. */
-  text: string;
-  /** Of an assistant. */
-  calls: { id: string; name: string; arguments: string }[];
-  /** Of a tool message. */
-  callId: string | null;
-}
 
 type Fields = Record<string, unknown>;
 
@@ -28,7 +18,7 @@ const FIELDS: Record<string, readonly string[]> = {
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
 
 /** Throws `RequestRefused`. */
-export function readMessages(given: unknown): ChatMessage[] {
+export function readMessages(given: unknown): AskedMessage[] {
   if (given === undefined) {
     throw new RequestRefused("Missing required parameter: 'messages'.", 'messages', 'missing_required_parameter');
   }
@@ -45,7 +35,7 @@ export function readMessages(given: unknown): ChatMessage[] {
   return messages;
 }
 
-function readMessage(given: unknown, index: number): ChatMessage {
+function readMessage(given: unknown, index: number): AskedMessage {
   const at = `messages[${index}]`;
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrongType(at, 'an object', given);
   const fields = given as Fields;
@@ -65,7 +55,7 @@ function readMessage(given: unknown, index: number): ChatMessage {
   const calls = role === 'assistant' ? readCalls(fields['tool_calls'], at) : [];
   const text = readContent(fields['content'], at, index, calls.length > 0 || fields['refusal'] !== undefined);
   const callId = role === 'tool' ? readCallId(fields['tool_call_id'], index) : null;
-  return { role: role === 'developer' ? 'system' : (role as ChatMessage['role']), text, calls, callId };
+  return { role: role === 'developer' ? 'system' : (role as AskedMessage['role']), text, calls, callId };
 }
 
 function readContent(given: unknown, at: string, index: number, mayBeAbsent: boolean): string {
@@ -93,7 +83,7 @@ function readContent(given: unknown, at: string, index: number, mayBeAbsent: boo
     .join('');
 }
 
-function readCalls(given: unknown, at: string): ChatMessage['calls'] {
+function readCalls(given: unknown, at: string): AskedMessage['calls'] {
   if (given === undefined || given === null) return [];
   if (!Array.isArray(given)) throw wrongType(`${at}.tool_calls`, 'an array of objects', given);
   if (given.length === 0) {
@@ -140,7 +130,7 @@ function readCallId(given: unknown, index: number): string {
   );
 }
 
-function checkToolAnswers(messages: readonly ChatMessage[]): void {
+function checkToolAnswers(messages: readonly AskedMessage[]): void {
   for (let index = 0; index < messages.length; index++) {
     const { role, calls } = messages[index]!;
     if (role === 'tool') throw toolWithoutCall(index);

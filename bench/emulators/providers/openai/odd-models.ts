@@ -3,10 +3,10 @@
  * once and for a whole answer, as the analysis of calls does; a conversation's models have scenarios and faults.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { readingFor } from '../mind/reading.ts';
 import type { HttpExchange } from '../provider.ts';
 import { answerHeaders, failureAnswer } from './api-error.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { readingFor } from './reading.ts';
 
 export const ODDITIES = [
   /** Accepts the request and says nothing. */

@@ -1,14 +1,8 @@
 /** `tools` and `tool_choice` of a chat request, checked as the service checks them. Pure. */
 
+import type { OfferedTool, ToolChoice } from '../mind/question.ts';
+import { strictFault } from '../mind/strict-schema.ts';
 import { RequestRefused, unknownParameter, wrongType } from './api-error.ts';
-import { strictFault } from './strict-schema.ts';
-
-export interface OfferedTool {
-  type: 'function';
-  function: { name: string; description?: string; parameters?: Record<string, unknown>; strict?: boolean | null };
-}
-
-export type ToolChoice = 'auto' | 'none' | 'required' | { name: string };
 
 type Fields = Record<string, unknown>;
 

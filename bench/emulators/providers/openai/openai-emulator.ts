@@ -2,12 +2,13 @@
  * The emulated OpenAI: chat completions that a scenario answers, the list of models, and speech. Started by tests in
  * their process, and by `main.ts`. The official client judges it (`test/integration/emulators/openai.test.ts`).
  */
+
+import { parseScenario, type Scenario, type ScenarioInput } from '../mind/scenario.ts';
 import type { HttpExchange, Message, Provider } from '../provider.ts';
 import { type EndpointOptions, type ProviderEndpoint, startProviderEndpoint } from '../provider-endpoint.ts';
 import type { EmulatedVoice } from '../voice/emulated-voice.ts';
 import { errorAnswer, failureAnswer, RequestRefused, unauthorizedAnswer } from './api-error.ts';
 import { answerChat } from './chat-endpoint.ts';
-import { parseScenario, type Scenario, type ScenarioInput } from './scenario.ts';
 import { answerSpeech, SPEECH_MODELS, type SpeechTiming } from './speech-endpoint.ts';
 
 export interface OpenAiOptions extends EndpointOptions {

@@ -1,14 +1,7 @@
 /** `response_format` of a chat request: what is refused, with the service's words, and what was asked for. Pure. */
+import type { ResponseFormat } from '../mind/question.ts';
+import { strictFault } from '../mind/strict-schema.ts';
 import { RequestRefused } from './api-error.ts';
-import { strictFault } from './strict-schema.ts';
-
-export const RESPONSE_FORMATS = ['text', 'json_object', 'json_schema'] as const;
-
-export interface ResponseFormat {
-  type: (typeof RESPONSE_FORMATS)[number];
-  /** Of `json_schema`; else null. */
-  schema: unknown;
-}
 
 /** Throws `RequestRefused`. `known`: older servers know fewer formats. */
 export function readResponseFormat(given: unknown, known: readonly string[], messages: unknown): ResponseFormat {

@@ -4,11 +4,11 @@
  */
 import { WAV_HEADER_BYTES, writeWavHeader } from '../../../../media/audio/wav.ts';
 import { sentencePieces } from '../../../../media/engines/local/sentence-pieces.ts';
+import { tokensOf } from '../mind/tokens.ts';
 import type { HttpExchange } from '../provider.ts';
 import type { EmulatedVoice } from '../voice/emulated-voice.ts';
 import { bytesPerMs, type SoundFormat } from '../voice/sound-format.ts';
 import { RequestRefused, unknownParameter, wrongType } from './api-error.ts';
-import { tokensOf } from './tokens.ts';
 
 export interface SpeechTiming {
   /** From the request's arrival to the first sound. */

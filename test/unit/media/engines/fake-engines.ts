@@ -15,12 +15,14 @@ import { createTtsScheduler } from '../../../../media/engines/local/tts-schedule
 import { serveTtsClient } from '../../../../media/engines/local/tts-service.ts';
 import type { ServiceDeps } from '../../../../media/engines/provider/provider-service.ts';
 import { EARS, engineOf, VOICES } from '../../../../media/engines/registry.ts';
+import { FakeCartesia } from '../../../support/providers/fake-cartesia.ts';
 import { FakeDeepgram } from '../../../support/providers/fake-deepgram.ts';
 import { FakeElevenLabs } from '../../../support/providers/fake-elevenlabs.ts';
 import { FakeSpeechServer } from '../../../support/providers/fake-speech-server.ts';
 import { grantOf, providerBench, useOf } from '../../../support/providers/provider-bench.ts';
 import { toySpeech } from '../../../support/providers/toy-speech.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { messagesCase } from './anthropic/messages-case.ts';
 import type { OpenEarOfTest } from './call-ear-conformance.ts';
 import type { ModelCase } from './model-conformance.ts';
 import { chatCase } from './openai/chat-case.ts';
@@ -43,6 +45,10 @@ export const VOICE_CASES: Readonly<Record<string, () => Promise<OpenedVoice>>> =
     const { openSocket, voices } = new FakeElevenLabs(clock);
     return { provider: 'elevenlabs', deps: { openSocket }, voices };
   }),
+  cartesia: voiceOver('cartesia', (clock) => {
+    const { openSocket, voices } = new FakeCartesia(clock);
+    return { provider: 'cartesia', deps: { openSocket }, voices };
+  }),
   openai: voiceOver('openai', (clock) => {
     const fake = new FakeSpeechServer(clock);
     const streams = { open: fake.open.bind(fake), warm() {}, close() {} };
@@ -52,6 +58,7 @@ export const VOICE_CASES: Readonly<Record<string, () => Promise<OpenedVoice>>> =
 
 export const MODEL_CASES: Readonly<Record<string, () => Promise<ModelCase>>> = {
   openai: () => chatCase(),
+  anthropic: () => messagesCase(),
 };
 
 async function localEar(told: Parameters<OpenEarOfTest>[0]): ReturnType<OpenEarOfTest> {

@@ -7,11 +7,17 @@ import type { LanguageModel, ModelChunk, ModelRequest } from '../../../../media/
 
 /** How the provider behaves for the next request. */
 export type ModelScene =
-  | { say: readonly string[]; usage?: [input: number, cached: number, output: number]; stop?: 'length' | 'filtered' }
+  | {
+      say: readonly string[];
+      usage?: [input: number, cached: number, output: number];
+      stop?: 'length' | 'filtered';
+      /** With fields and events that are not known yet. */
+      isNewer?: true;
+    }
   | { say: readonly string[]; uses: readonly { id: string; name: string; argumentParts: readonly string[] }[] }
   | { status: number; text: string }
   /** After so many pieces. */
-  | { say: readonly string[]; after: 'break' | 'stall' | 'garbage' | 'strangers_answer' };
+  | { say: readonly string[]; after: 'break' | 'stall' | 'garbage' | 'strangers_answer' | 'rate_limit' };
 
 export interface ModelCase {
   model: LanguageModel;
@@ -127,6 +133,24 @@ const MODEL_CHECKS: Record<string, (one: ModelCase) => Promise<void>> = {
       const chunks = await answerOf(one.model);
       expect([after, textOf(chunks), chunks.at(-1)]).toMatchObject([after, 'On', { type: 'failed', fault: 'failed' }]);
     }
+  },
+  'fields and events that are not known yet change nothing': async (one) => {
+    one.scene({ say: ['On ', 'Tuesday.'], isNewer: true });
+    const chunks = await answerOf(one.model);
+    expect([textOf(chunks), chunks.at(-1)]).toMatchObject(['On Tuesday.', { type: 'done', stop: 'end' }]);
+  },
+  'a limit that is reached in mid-answer is told as one, after what was said': async (one) => {
+    one.scene({ say: ['On'], after: 'rate_limit' });
+    const chunks = await answerOf(one.model);
+    expect([textOf(chunks), chunks.at(-1)]).toMatchObject(['On', { type: 'failed', fault: 'throttled' }]);
+    one.scene({ say: ['Tuesday.'] });
+    expect(textOf(await answerOf(one.model))).toBe('Tuesday.');
+  },
+  'a schema of a tool that is refused is told in the provider’s words, and asked once': async (one) => {
+    one.scene({ status: 400, text: 'Schema of find_slot: no.' });
+    const before = one.requests().length;
+    expect(await answerOf(one.model)).toMatchObject([{ type: 'failed', fault: 'refused' }]);
+    expect(one.requests()).toHaveLength(before + 1);
   },
   'a provider that says nothing, or nothing more, is given up': async (one) => {
     for (const say of [[], ['On']]) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Journal } from '../../../../../bench/emulators/providers/journal.ts';
+import { parseScenario } from '../../../../../bench/emulators/providers/mind/scenario.ts';
+import { tokensOf } from '../../../../../bench/emulators/providers/mind/tokens.ts';
 import { answerChat } from '../../../../../bench/emulators/providers/openai/chat-endpoint.ts';
-import { parseScenario } from '../../../../../bench/emulators/providers/openai/scenario.ts';
-import { tokensOf } from '../../../../../bench/emulators/providers/openai/tokens.ts';
 import type { HttpExchange } from '../../../../../bench/emulators/providers/provider.ts';
 import { Timetable } from '../../../../../bench/emulators/providers/timetable.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';

@@ -1,8 +1,8 @@
 /** Which rule of a scenario answers, where it is for one of the models only. */
 import { expect, test } from 'vitest';
-import type { ChatRequest } from '../../../../../bench/emulators/providers/openai/chat-request.ts';
-import { answerTo } from '../../../../../bench/emulators/providers/openai/rules.ts';
-import { parseScenario } from '../../../../../bench/emulators/providers/openai/scenario.ts';
+import type { AskedQuestion } from '../../../../../bench/emulators/providers/mind/question.ts';
+import { answerTo } from '../../../../../bench/emulators/providers/mind/rules.ts';
+import { parseScenario } from '../../../../../bench/emulators/providers/mind/scenario.ts';
 
 test('a rule for one model does not answer for another', () => {
   const scenario = parseScenario({
@@ -17,7 +17,7 @@ test('a rule for one model does not answer for another', () => {
       tools: [],
       toolChoice: 'auto',
       responseFormat: { type: 'text' },
-    } as unknown as ChatRequest);
+    } as unknown as AskedQuestion);
   expect(asked('first')).toMatchObject({ rule: '0', scripted: { streamsNothing: true } });
   expect(asked('second')).toMatchObject({ rule: 'otherwise', text: 'Fine.' });
 });

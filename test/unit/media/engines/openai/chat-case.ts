@@ -1,9 +1,9 @@
 /** A chat endpoint on loopback behind the port, with time that can be skipped; for the port's suite and others. */
 import { systemClock } from '../../../../../media/contract/clock.ts';
-import { chatModelOf } from '../../../../../media/engines/openai/chat-model.ts';
+import { remoteModelOf } from '../../../../../media/engines/provider/remote-model.ts';
 import type { ModelCase } from '../model-conformance.ts';
 import { grantOf, providerHarness } from '../provider-harness.ts';
-import { startFakeChat } from './fake-chat-server.ts';
+import { type PlayScene, startFakeChat } from './fake-chat-server.ts';
 
 /** Real time, of which as much as is wanted may pass at once. */
 export class SkippingClock {
@@ -31,13 +31,16 @@ export class SkippingClock {
   }
 }
 
-export async function chatCase(settings: Record<string, unknown> = { model: 'small' }, change = {}) {
-  const server = await startFakeChat();
+const CHAT = { service: 'openai-chat', play: undefined as PlayScene | undefined };
+
+/** `wire`: which protocol is spoken. */
+export async function chatCase(settings: Record<string, unknown> = { model: 'small' }, change = {}, wire = CHAT) {
+  const server = await startFakeChat(wire.play);
   const clock = new SkippingClock();
   const harness = providerHarness({ clock });
   harness.grant('call-1', grantOf({ baseUrl: server.baseUrl, ...change }));
   const port = harness.connect();
-  const model = chatModelOf(() => port)({ callUuid: 'call-1', connection: 'main', settings });
+  const model = remoteModelOf(wire.service)(() => port)({ callUuid: 'call-1', connection: 'main', settings });
   const one: ModelCase = {
     model,
     scene: (scene) => server.scene(scene),

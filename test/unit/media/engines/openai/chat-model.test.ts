@@ -1,7 +1,7 @@
 /** The chat endpoint behind the port: what is the protocol's own. `conformance.test.ts` asks the port's suite. */
 import { afterEach, expect, test } from 'vitest';
 import type { ModelRequest } from '../../../../../media/contract/model.ts';
-import { chatModelOf } from '../../../../../media/engines/openai/chat-model.ts';
+import { remoteModelOf } from '../../../../../media/engines/provider/remote-model.ts';
 import { ASKED, answerOf, type ModelCase, textOf } from '../model-conformance.ts';
 import { CANARY, grantOf } from '../provider-harness.ts';
 import { chatCase as newChatCase } from './chat-case.ts';
@@ -71,7 +71,9 @@ test('one connection serves request after request, and is not another connection
   }
   expect(server.connections.size).toBe(1);
   harness.grant('call-2', grantOf({ baseUrl: server.baseUrl, version: 4 }));
-  await answerOf(chatModelOf(() => port)({ callUuid: 'call-2', connection: 'main', settings: { model: 'small' } }));
+  await answerOf(
+    remoteModelOf('openai-chat')(() => port)({ callUuid: 'call-2', connection: 'main', settings: { model: 'small' } }),
+  );
   expect(server.connections.size).toBe(2);
 });
 

@@ -1,6 +1,7 @@
 /** A chat endpoint on loopback that plays a scene. */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { newerProtocol } from '../../../../../bench/emulators/providers/newer-protocol.ts';
 import type { ModelScene } from '../model-conformance.ts';
 
 export interface ChatRequestSeen {
@@ -10,7 +11,10 @@ export interface ChatRequestSeen {
   isClosed: boolean;
 }
 
-export async function startFakeChat() {
+export type PlayScene = (response: http.ServerResponse, scene: ModelScene, number: number) => Promise<void>;
+
+/** `play`: in the words of which protocol. */
+export async function startFakeChat(play: PlayScene = playChat) {
   let scene: ModelScene = { say: ['Hello.'] };
   let answers = 0;
   const seen: ChatRequestSeen[] = [];
@@ -26,7 +30,7 @@ export async function startFakeChat() {
       response.on('close', () => {
         one.isClosed = true;
       });
-      void play(response, scene, `chatcmpl-${++answers}`);
+      void play(response, scene, ++answers);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -44,14 +48,16 @@ export async function startFakeChat() {
   };
 }
 
-async function play(response: http.ServerResponse, scene: ModelScene, id: string): Promise<void> {
+const playChat: PlayScene = async (response, scene, number) => {
+  const id = `chatcmpl-${number}`;
   if ('status' in scene) {
     response.writeHead(scene.status, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: { message: scene.text, type: 'fake' } }));
     return;
   }
-  const chunk = (delta: object, finish: string | null = null, of = id): string =>
+  const plain = (delta: object, finish: string | null = null, of = id): string =>
     `data: ${JSON.stringify({ id: of, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+  const chunk: typeof plain = (...of) => ('isNewer' in scene ? newerProtocol(plain(...of)).join('') : plain(...of));
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
   const bytes = (text: string) => new Promise<void>((resolve) => response.write(text, () => setImmediate(resolve)));
   await bytes(': keep-alive\r\n\r\n');
@@ -66,6 +72,8 @@ async function play(response: http.ServerResponse, scene: ModelScene, id: string
   }
   if ('after' in scene) {
     if (scene.after === 'break') setTimeout(() => response.destroy(), 20);
+    if (scene.after === 'rate_limit')
+      response.end('data: {"error":{"message":"Too fast.","type":"tokens","code":"rate_limit_exceeded"}}\n\n');
     if (scene.after === 'garbage') response.end('data: <html>\n\n');
     if (scene.after === 'strangers_answer') response.end(chunk({ content: 'secret' }, null, 'chatcmpl-other'));
     return;
@@ -86,4 +94,4 @@ async function play(response: http.ServerResponse, scene: ModelScene, id: string
     await bytes(`data: ${JSON.stringify({ id, object: 'chat.completion.chunk', choices: [], usage })}\n\n`);
   }
   response.end('data: [DONE]\n\n');
-}
+};

@@ -1,4 +1,7 @@
-/** What may be done about a chat endpoint's error, and what it said, for a person. Pure. */
+/**
+ * What may be done about a model's error, and what its server said, for a person. Read by all protocols of models.
+ * Pure.
+ */
 import type { ProviderFault } from '../../contract/model.ts';
 
 const LONGEST_SAID = 200;

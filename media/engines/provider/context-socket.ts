@@ -1,29 +1,50 @@
 /**
- * One socket of ElevenLabs' `multi-stream-input`, shared by what calls of one connection say in one voice. Each text is
- * a context: opened, given the whole text, flushed and closed for more; its end is its `isFinal`. A context takes its
- * place until then, also when nobody wants it any more. Sound of a context that is over is nobody's.
+ * One socket of a voice that speaks several texts over it at once, shared by what calls of one connection say in the
+ * same way. Each text is a context with an id of its own: opened, given the whole text, closed for more. A context
+ * takes its place until its end; where the provider cannot be told that nobody wants it any more, also then. Sound of a
+ * context that is over is nobody's.
  */
 import type { GuardedSocket, SocketEnd } from '../../net/guarded-socket.ts';
-import { errorOfEnd, ProviderError } from '../provider/provider-error.ts';
-import type { ServiceDeps } from '../provider/provider-service.ts';
-import { errorOfMessage } from './api-error.ts';
+import { errorOfEnd, ProviderError } from './provider-error.ts';
+import type { ServiceDeps } from './provider-service.ts';
 
 export interface Speaker {
   /** What is to be said, from here on. */
   readonly rest: string;
   /** The service was given the text: it is paid for. */
   given(): void;
-  sound(sound: Buffer, alignment: unknown): void;
+  sound(sound: Buffer, timing: unknown): void;
   finished(): void;
   /** The socket was lost, or said nothing of it. */
   lost(error: ProviderError): void;
 }
 
-export interface ContextSocketOptions {
+/** What a message says: of a context, of the socket (`error` without an id), or nothing that is known here (null). */
+export type ContextSaid =
+  | { id: string; sound: Buffer | null; timing: unknown; isFinal: boolean }
+  | { id: string | null; error: ProviderError };
+
+/** What sets one provider's socket apart from another's. */
+export interface ContextWire {
+  /** As people write it. */
+  provider: string;
   url: string;
-  apiKey: string;
-  /** Of each context's first message. */
-  voiceSettings: object | null;
+  headers: Readonly<Record<string, string>>;
+  /** At once. */
+  mostContexts: number;
+  /** Messages by which a text is said. */
+  speak(id: string, text: string): readonly object[];
+  /** Nobody wants it any more. Null: the provider cannot be told, and the context goes on until its end. */
+  cancel(id: string): object | null;
+  read(message: Record<string, unknown>): ContextSaid | null;
+  /** Keeps the socket open; null: it is kept by pings. */
+  keepAlive: object | null;
+  /** Said before it is closed. Null: nothing is. */
+  goodbye: object | null;
+}
+
+export interface ContextSocketOptions {
+  wire: ContextWire;
   /** It takes no more contexts. */
   retired(socket: ContextSocket): void;
   /** There may be room. */
@@ -36,9 +57,6 @@ interface Context {
   soundByMs: number;
 }
 
-const NAME = 'ElevenLabs';
-/** Of five: one that nobody wants any more takes its place for a while. */
-export const MOST_CONTEXTS = 3;
 const CONNECT_MS = 4_000;
 /** A message holds some seconds of sound at most. */
 const MOST_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -54,6 +72,7 @@ const KEEP_ALIVE_MS = 15_000;
 /** Nobody speaks for so long: whoever does then dials anew. */
 const IDLE_MS = 300_000;
 const MOST_GARBAGE = 3;
+const NO_SOUND = Buffer.alloc(0);
 
 let lastNumber = 0;
 
@@ -82,8 +101,8 @@ export class ContextSocket {
     this.#lastSentAtMs = this.#lastUseAtMs;
     this.#socket = deps.openSocket(
       {
-        url: options.url,
-        headers: { 'xi-api-key': options.apiKey },
+        url: options.wire.url,
+        headers: options.wire.headers,
         connectMs: CONNECT_MS,
         maxMessageBytes: MOST_MESSAGE_BYTES,
         maxUnsentBytes: MOST_UNSENT_BYTES,
@@ -100,7 +119,7 @@ export class ContextSocket {
   }
 
   get hasRoom(): boolean {
-    return !this.#isRetired && this.#contexts.size + this.#zombies.size < MOST_CONTEXTS;
+    return !this.#isRetired && this.#contexts.size + this.#zombies.size < this.#options.wire.mostContexts;
   }
 
   get isIdle(): boolean {
@@ -132,20 +151,18 @@ export class ContextSocket {
     const context = this.#contexts.get(id)!;
     const nowMs = this.#deps.clock.nowMs();
     context.soundByMs = nowMs + FIRST_SOUND_MS;
-    const { voiceSettings } = this.#options;
-    const settings = voiceSettings === null ? {} : { voice_settings: voiceSettings };
-    const isSent =
-      this.#send({ text: ' ', context_id: id, ...settings }) &&
-      this.#send({ text: `${context.speaker.rest.trimEnd()} `, context_id: id, flush: true }) &&
-      this.#send({ context_id: id, close_context: true });
+    const { wire } = this.#options;
+    const isSent = wire.speak(id, context.speaker.rest).every((message) => this.#send(message));
     if (isSent) context.speaker.given();
-    else this.#lose(new ProviderError('failed', `${NAME} takes nothing any more`));
+    else this.#lose(new ProviderError('failed', `${wire.provider} takes nothing any more`));
   }
 
   #takeBack(id: string): void {
     if (!this.#contexts.delete(id)) return;
+    const cancel = this.#options.wire.cancel(id);
+    if (this.#isOpen && cancel !== null) this.#send(cancel);
     // It was told that no more text comes; what it makes until its end is dropped.
-    if (this.#isOpen) this.#zombies.set(id, this.#deps.clock.nowMs());
+    if (this.#isOpen && cancel === null) this.#zombies.set(id, this.#deps.clock.nowMs());
     else this.#options.changed();
   }
 
@@ -160,36 +177,41 @@ export class ContextSocket {
     if (this.#isOver) return;
     const message = parsed(data);
     if (message === null) {
-      if (++this.#garbage >= MOST_GARBAGE) this.#lose(new ProviderError('failed', `${NAME} says what cannot be read`));
+      if (++this.#garbage >= MOST_GARBAGE)
+        this.#lose(new ProviderError('failed', `${this.#options.wire.provider} says what cannot be read`));
       return;
     }
     this.#garbage = 0;
-    if (typeof message['error'] === 'string') {
-      this.#lose(errorOfMessage(message));
-      return;
-    }
-    const id = message['contextId'] ?? message['context_id'];
-    if (typeof id !== 'string') return;
-    if (!id.startsWith(this.#prefix)) {
-      this.#lose(new ProviderError('failed', `${NAME} answered for another context`));
-      return;
-    }
-    this.#ofContext(id, message);
+    const { wire } = this.#options;
+    const said = wire.read(message);
+    if (said === null) return;
+    if (said.id !== null && !said.id.startsWith(this.#prefix)) {
+      this.#lose(new ProviderError('failed', `${wire.provider} answered for another context`));
+    } else if (!('error' in said)) this.#ofContext(said);
+    else if (said.id === null) this.#lose(said.error);
+    else this.#failed(said.id, said.error);
   }
 
-  #ofContext(id: string, message: Record<string, unknown>): void {
+  #ofContext({ id, sound, timing, isFinal }: Exclude<ContextSaid, { error: ProviderError }>): void {
     const context = this.#contexts.get(id);
-    const isFinal = message['isFinal'] === true || message['is_final'] === true;
-    const { audio } = message;
     this.#lastUseAtMs = this.#deps.clock.nowMs();
-    if (context !== undefined && typeof audio === 'string' && audio !== '') {
-      context.soundByMs = this.#lastUseAtMs + NEXT_SOUND_MS;
-      context.speaker.sound(Buffer.from(audio, 'base64'), message['alignment']);
+    if (context !== undefined && (sound !== null || timing !== null)) {
+      if (sound !== null) context.soundByMs = this.#lastUseAtMs + NEXT_SOUND_MS;
+      context.speaker.sound(sound ?? NO_SOUND, timing);
     }
     if (!isFinal) return;
     this.#zombies.delete(id);
     // Its speaker may have taken itself back just now.
     if (this.#contexts.delete(id)) context?.speaker.finished();
+    this.#options.changed();
+  }
+
+  /** One text alone. */
+  #failed(id: string, error: ProviderError): void {
+    const context = this.#contexts.get(id);
+    this.#zombies.delete(id);
+    this.#contexts.delete(id);
+    context?.speaker.lost(error);
     this.#options.changed();
   }
 
@@ -200,7 +222,7 @@ export class ContextSocket {
       const nowMs = this.#deps.clock.nowMs();
       for (const { soundByMs } of this.#contexts.values()) {
         if (nowMs < soundByMs) continue;
-        this.#lose(new ProviderError('timeout', `${NAME} gave no sound in time`));
+        this.#lose(new ProviderError('timeout', `${this.#options.wire.provider} gave no sound in time`));
         return;
       }
       for (const sinceMs of this.#zombies.values()) if (nowMs - sinceMs >= ZOMBIE_MS) this.#retire();
@@ -208,13 +230,22 @@ export class ContextSocket {
       else if (this.isIdle && nowMs - this.#lastUseAtMs >= IDLE_MS) {
         this.#retire();
         this.#leave();
-      } else if (this.#isOpen && nowMs - this.#lastSentAtMs >= KEEP_ALIVE_MS) this.#send({ text: '' });
+      } else if (this.#isOpen && nowMs - this.#lastSentAtMs >= KEEP_ALIVE_MS) this.#keepAlive();
       if (!this.#isOver) this.#watch();
     });
   }
 
+  #keepAlive(): void {
+    const { keepAlive } = this.#options.wire;
+    if (keepAlive !== null) this.#send(keepAlive);
+    else {
+      this.#lastSentAtMs = this.#deps.clock.nowMs();
+      this.#socket.ping();
+    }
+  }
+
   #over(end: SocketEnd): void {
-    this.#lose(errorOfEnd(NAME, end));
+    this.#lose(errorOfEnd(this.#options.wire.provider, end));
   }
 
   #lose(error: ProviderError): void {
@@ -229,7 +260,8 @@ export class ContextSocket {
 
   #leave(): void {
     this.#end();
-    this.#socket.send('{"close_socket":true}');
+    const { goodbye } = this.#options.wire;
+    if (goodbye !== null) this.#socket.send(JSON.stringify(goodbye));
     this.#socket.close();
   }
 

@@ -3,7 +3,7 @@
  * between requests; a rule sees the request's own messages and tools (`rules.ts`). Read by `main.ts` and by tests.
  */
 import { z } from 'zod';
-import { RESPONSE_FORMATS } from './response-format.ts';
+import { RESPONSE_FORMATS } from './question.ts';
 
 const ROLES = ['system', 'user', 'assistant', 'tool'] as const;
 
@@ -61,8 +61,11 @@ const answerSchema = z.strictObject({
   streamsNothing: z.boolean().default(false),
   /** What the last chunk says instead of `stop` or `tool_calls`. */
   finishReason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).optional(),
-  /** The stream ends in the middle: without `[DONE]`, or with an error in the stream. (A reset is a fault.) */
-  cut: z.strictObject({ afterTokens: z.int().nonnegative(), by: z.enum(['end', 'error']) }).optional(),
+  /**
+   * The stream ends in the middle: without its last word, or with an error in it, a server's own or that of a limit. (A
+   * reset is a fault.)
+   */
+  cut: z.strictObject({ afterTokens: z.int().nonnegative(), by: z.enum(['end', 'error', 'rate_limit']) }).optional(),
 });
 
 const ruleSchema = answerSchema.extend({

@@ -1,23 +1,14 @@
 /**
- * Chat completions of any server that speaks OpenAI's protocol, in a provider thread: one line a request, whose opening
- * is a `ModelRequest` and which says `ModelChunk`s. Streams, tells tools, counts tokens, gives up in time. Never asks
- * twice, but for a kept connection that had gone and for a form that the server does not know.
+ * A language model of any protocol (`ModelWire`), in a provider thread: one line a request, whose opening is a
+ * `ModelRequest` and which says `ModelChunk`s. Streams, tells tools, counts tokens, gives up in time. Never asks twice,
+ * but for a kept connection that had gone and for a form that the server does not know.
  */
 import type { ModelChunk, ModelRequest, ProviderFault } from '../../contract/model.ts';
 import type { StreamFailure } from '../../net/guarded-stream.ts';
-import type { LineHandler, ProviderService, ServiceDeps, ServiceLine } from '../provider/provider-service.ts';
-import { AnswerFault, ChatAnswer } from './chat-answer.ts';
-import { faultOfStatus } from './chat-fault.ts';
-import {
-  type ChatForm,
-  type ChatSettings,
-  chatBody,
-  chatHeaders,
-  chatUrl,
-  firstFormFor,
-  otherForm,
-} from './chat-request.ts';
+import { faultOfStatus } from './answer-fault.ts';
 import { EventStream } from './event-stream.ts';
+import { AnswerFault, type ModelWire, type StreamedAnswer } from './model-wire.ts';
+import type { LineHandler, ProviderService, ServiceDeps, ServiceLine } from './provider-service.ts';
 
 const CONNECT_MS = 3_000;
 /** From the request to the first event: agents have asked somebody else long before. */
@@ -33,23 +24,28 @@ const MOST_FORMS = 1_000;
 /** Of English; of requests that are broken off nobody says what they cost. */
 const CHARS_A_TOKEN = 4;
 
-export function createChatService(deps: ServiceDeps): ProviderService {
-  /** By connection and model. */
-  const forms = new Map<string, ChatForm>();
-  return (line, body) => new Asking(deps, line, body as ModelRequest, forms);
+export function modelService<Settings extends { model: string }, Form>(
+  wire: ModelWire<Settings, Form>,
+): (deps: ServiceDeps) => ProviderService {
+  return (deps) => {
+    /** By connection and model. */
+    const forms = new Map<string, Form>();
+    return (line, body) => new Asking(wire, deps, line, body as ModelRequest, forms);
+  };
 }
 
-class Asking implements LineHandler {
+class Asking<Settings extends { model: string }, Form> implements LineHandler {
+  readonly #wire: ModelWire<Settings, Form>;
   readonly #deps: ServiceDeps;
   readonly #line: ServiceLine;
   readonly #request: ModelRequest;
-  readonly #settings: ChatSettings;
-  readonly #forms: Map<string, ChatForm>;
+  readonly #settings: Settings;
+  readonly #forms: Map<string, Form>;
   readonly #formKey: string;
-  #form: ChatForm;
+  #form: Form;
   /** Forms in which it was asked. */
   readonly #tried = new Set<string>();
-  #answer = new ChatAnswer((chunk) => this.#say(chunk));
+  readonly #answer: StreamedAnswer;
   #callOff = (): void => {};
   #cancelLimit = (): void => {};
   readonly #cancelTotal: () => void;
@@ -58,14 +54,22 @@ class Asking implements LineHandler {
   #isTaken = false;
   #isOver = false;
 
-  constructor(deps: ServiceDeps, line: ServiceLine, request: ModelRequest, forms: Map<string, ChatForm>) {
+  constructor(
+    wire: ModelWire<Settings, Form>,
+    deps: ServiceDeps,
+    line: ServiceLine,
+    request: ModelRequest,
+    forms: Map<string, Form>,
+  ) {
+    this.#wire = wire;
+    this.#answer = wire.answer((chunk) => this.#say(chunk));
     this.#deps = deps;
     this.#line = line;
     this.#request = request;
-    this.#settings = line.settings as unknown as ChatSettings;
+    this.#settings = line.settings as unknown as Settings;
     this.#forms = forms;
     this.#formKey = `${line.pool} ${this.#settings.model}`;
-    this.#form = forms.get(this.#formKey) ?? firstFormFor(line.grant.baseUrl);
+    this.#form = forms.get(this.#formKey) ?? wire.firstForm(line.grant, this.#settings);
     this.#cancelTotal = deps.clock.after(TOTAL_MS, () => this.#fail('timeout', `the answer took over ${TOTAL_MS} ms`));
     this.#limit(FIRST_EVENT_MS, `nothing came within ${FIRST_EVENT_MS} ms`);
     this.#ask();
@@ -77,7 +81,7 @@ class Asking implements LineHandler {
     if (!this.#isTaken) return;
     const { chars, usage } = this.#answer;
     const used = usage ?? {
-      inputTokens: Math.ceil(promptChars(this.#request, this.#settings, this.#form) / CHARS_A_TOKEN),
+      inputTokens: Math.ceil(this.#promptChars() / CHARS_A_TOKEN),
       cachedInputTokens: 0,
       outputTokens: Math.ceil(chars / CHARS_A_TOKEN),
     };
@@ -89,10 +93,10 @@ class Asking implements LineHandler {
     this.#tried.add(JSON.stringify(this.#form));
     this.#callOff = this.#deps.streams.open(
       {
-        url: chatUrl(grant.baseUrl),
+        url: this.#wire.url(grant, this.#settings),
         method: 'POST',
-        headers: chatHeaders(grant),
-        body: Buffer.from(JSON.stringify(chatBody(this.#request, this.#settings, this.#form))),
+        headers: this.#wire.headers(grant),
+        body: Buffer.from(JSON.stringify(this.#body())),
         pool,
         connectMs: CONNECT_MS,
       },
@@ -147,7 +151,7 @@ class Asking implements LineHandler {
     this.#answer.event(data);
     const { stop, isDone, usage } = this.#answer;
     if (stop === null) this.#limit(IDLE_MS, `nothing more came within ${IDLE_MS} ms`);
-    else if (isDone || usage !== null || !this.#form.asksForUsage) this.#done();
+    else if (isDone || usage !== null || !this.#wire.tellsUsage(this.#form)) this.#done();
     else {
       this.#cancelLimit();
       this.#cancelLimit = this.#deps.clock.after(AFTER_STOP_MS, () => this.#done());
@@ -172,7 +176,7 @@ class Asking implements LineHandler {
 
   #refused(status: number, body: string): void {
     if (this.#isOver) return;
-    const form = status === 400 || status === 422 ? otherForm(this.#form, body) : null;
+    const form = status === 400 || status === 422 ? this.#wire.otherForm(this.#form, body) : null;
     // A form that was tried is not tried again: some servers quote all that they were sent, whatever they refuse.
     if (form !== null && !this.#tried.has(JSON.stringify(form))) {
       this.#callOff();
@@ -229,10 +233,14 @@ class Asking implements LineHandler {
     if (callsOff) this.#callOff();
     return true;
   }
-}
 
-/** Of all that the model reads: what was said, and the tools. */
-function promptChars(request: ModelRequest, settings: ChatSettings, form: ChatForm): number {
-  const { messages, tools = [] } = chatBody(request, settings, form);
-  return JSON.stringify(messages).length + JSON.stringify(tools).length;
+  #body(): Record<string, unknown> {
+    return this.#wire.body(this.#request, this.#settings, this.#form);
+  }
+
+  /** Of all that the model reads: what was said, and the tools. */
+  #promptChars(): number {
+    const body = this.#body();
+    return this.#wire.promptFields.reduce((sum, name) => sum + JSON.stringify(body[name] ?? []).length, 0);
+  }
 }

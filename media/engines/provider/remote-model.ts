@@ -1,12 +1,19 @@
 /** The `LanguageModel` port over a line to the provider threads: one line a request. Pipeline side. */
 import type { MessagePort } from 'node:worker_threads';
-import type { OpenModel } from '../../contract/engine-kinds.ts';
+import type { CallUse, OpenModel } from '../../contract/engine-kinds.ts';
 import type { LanguageModel, ModelChunk } from '../../contract/model.ts';
-import { type ProviderLine, ProviderLines } from '../provider/provider-lines.ts';
+import { type ProviderLine, ProviderLines } from './provider-lines.ts';
 
-export function chatModelOf(portNow: () => MessagePort): OpenModel {
-  const lines = new ProviderLines(portNow, 'openai-chat');
-  return (use): LanguageModel => ({
+/** `service`: by its name in `services.ts`. */
+export function remoteModelOf(service: string): (portNow: () => MessagePort) => OpenModel {
+  return (portNow) => {
+    const lines = new ProviderLines(portNow, service);
+    return (use) => modelOver(lines, use);
+  };
+}
+
+function modelOver(lines: ProviderLines, use: CallUse): LanguageModel {
+  return {
     ask(request, onChunk) {
       let isOver = false;
       const tell = (chunk: ModelChunk): void => {
@@ -34,5 +41,5 @@ export function chatModelOf(portNow: () => MessagePort): OpenModel {
         line?.close();
       };
     },
-  });
+  };
 }

@@ -2,11 +2,11 @@
  * What the emulated model answers when it is asked for JSON: something of the form that was asked for. About a call (as
  * the gateway's analysis tells one) it says something of that call. Pure.
  */
-import type { ChatRequest } from './chat-request.ts';
+import type { AskedQuestion } from './question.ts';
 import { valueFor } from './strict-schema.ts';
 
 /** Null where it was asked to converse. `obeysCaller`: it does what the transcript asks it to do. */
-export function readingFor({ messages, responseFormat }: ChatRequest, obeysCaller = false): string | null {
+export function readingFor({ messages, responseFormat }: AskedQuestion, obeysCaller = false): string | null {
   const last = messages.at(-1);
   // What a tool answered is JSON too.
   const told = last?.role === 'user' ? objectIn(last.text) : null;

@@ -2,7 +2,7 @@
  * What the emulated model answers: what `reading.ts` says where JSON is wanted, else the first rule of the scenario
  * that fits the request's own messages and tools. Pure; called once a request by the chat endpoint.
  */
-import type { ChatMessage, ChatRequest, OfferedTool } from './chat-request.ts';
+import type { AskedMessage, AskedQuestion, OfferedTool } from './question.ts';
 import { readingFor } from './reading.ts';
 import { fillTemplate, type Rule, type Scenario, type ScriptedAnswer } from './scenario.ts';
 import { valueFor } from './strict-schema.ts';
@@ -24,7 +24,7 @@ export interface Answer {
 
 type Values = Record<string, unknown>;
 
-export function answerTo(scenario: Scenario, request: ChatRequest): Answer {
+export function answerTo(scenario: Scenario, request: AskedQuestion): Answer {
   const reading = readingFor(request);
   if (reading !== null) return { text: reading, calls: [], scripted: scenario.otherwise, rule: 'reading' };
   for (const [index, rule] of scenario.rules.entries()) {
@@ -42,7 +42,7 @@ export function answerTo(scenario: Scenario, request: ChatRequest): Answer {
 }
 
 /** What was offered and what was asked for (`tool_choice`) leave this rule open. */
-function mayAnswer(rule: Rule, { model, tools, toolChoice }: ChatRequest): boolean {
+function mayAnswer(rule: Rule, { model, tools, toolChoice }: AskedQuestion): boolean {
   if (rule.when.model !== undefined && rule.when.model !== model) return false;
   if (rule.call.length === 0) return toolChoice === 'auto' || toolChoice === 'none';
   if (toolChoice === 'none') return false;
@@ -50,14 +50,14 @@ function mayAnswer(rule: Rule, { model, tools, toolChoice }: ChatRequest): boole
   return rule.call.every(({ tool, isUnknown }) => isUnknown || tools.some(({ function: { name } }) => name === tool));
 }
 
-function forcedTool({ tools, toolChoice }: ChatRequest): OfferedTool | null {
+function forcedTool({ tools, toolChoice }: AskedQuestion): OfferedTool | null {
   if (toolChoice === 'required') return tools[0] ?? null;
   if (typeof toolChoice !== 'object') return null;
   return tools.find(({ function: { name } }) => name === toolChoice.name) ?? null;
 }
 
 /** Null when it does not fit; else what its patterns captured. */
-function valuesIn(when: Rule['when'], messages: readonly ChatMessage[]): Values | null {
+function valuesIn(when: Rule['when'], messages: readonly AskedMessage[]): Values | null {
   const user = messages.findLast(({ role }) => role === 'user')?.text ?? '';
   const values: Values = { user };
   const results = resultsAtEnd(messages);
@@ -84,7 +84,7 @@ function valuesIn(when: Rule['when'], messages: readonly ChatMessage[]): Values 
   return values;
 }
 
-function lastMatch(messages: readonly ChatMessage[], role: string, matches: string): RegExpExecArray | null {
+function lastMatch(messages: readonly AskedMessage[], role: string, matches: string): RegExpExecArray | null {
   const expression = new RegExp(matches, 'iu');
   for (const message of messages.toReversed()) {
     const match = message.role === role ? expression.exec(message.text) : null;
@@ -94,7 +94,7 @@ function lastMatch(messages: readonly ChatMessage[], role: string, matches: stri
 }
 
 /** The results that the request ends with, each with its tool's name. */
-function resultsAtEnd(messages: readonly ChatMessage[]): { name: string; text: string }[] {
+function resultsAtEnd(messages: readonly AskedMessage[]): { name: string; text: string }[] {
   const asked = messages.findLastIndex(({ role }) => role !== 'tool');
   const calls = messages[asked]?.calls ?? [];
   return messages
@@ -110,7 +110,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function filled(answer: ScriptedAnswer, values: Values, request: ChatRequest, rule: string): Answer {
+function filled(answer: ScriptedAnswer, values: Values, request: AskedQuestion, rule: string): Answer {
   const calls = answer.call.map(({ tool, arguments: given, rawArguments }) => ({
     name: tool,
     arguments: rawArguments ?? JSON.stringify(filledDeep(given, values)),

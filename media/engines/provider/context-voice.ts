@@ -1,31 +1,59 @@
 /**
- * ElevenLabs as a voice, in a provider thread: each line says one text over a socket that calls of its connection
- * share. Where the socket is lost in mid-text, the words that were not said to their end are said over another, once.
- * Sockets are kept by connection, voice and form of sound.
+ * A voice over sockets with contexts, in a provider thread: each line says one text over a socket that calls of its
+ * connection share. Where the socket is lost in mid-text, the words that were not said to their end are said over
+ * another, once. Sockets are kept by connection, voice and form of sound.
  */
 import type { ChunkWord } from '../../contract/engines.ts';
-import type { ProviderError } from '../provider/provider-error.ts';
-import type { LineHandler, ProviderService, ServiceDeps, ServiceLine } from '../provider/provider-service.ts';
-import type { SpeechOrder, SpeechReport } from '../provider/provider-voice.ts';
-import { CharWords, type TimedWord } from './char-words.ts';
-import { ContextSocket, type Speaker } from './context-socket.ts';
-import { DEFAULT_MODEL, type ElevenLabsSettings, PCM_RATE_HZ, speakUrl, voiceSettings } from './speak-url.ts';
+import { ContextSocket, type ContextWire, type Speaker } from './context-socket.ts';
+import type { ProviderError } from './provider-error.ts';
+import type { LineHandler, ProviderService, ServiceDeps, ServiceLine } from './provider-service.ts';
+import type { SpeechOrder, SpeechReport } from './provider-voice.ts';
 
 /** Of one connection, voice and form in a thread: three texts each at a time. */
 const MOST_SOCKETS = 40;
 /** Of a text. */
 const MOST_TRIES = 2;
 
-export function createElevenLabsService(deps: ServiceDeps): ProviderService {
-  const groups = new Map<string, SocketGroup>();
-  return (line, body) => {
-    const order = body as SpeechOrder;
-    const settings = line.settings as ElevenLabsSettings;
-    const url = speakUrl(line.grant, settings, order.voice, order.takesMulaw);
-    const key = JSON.stringify([line.pool, url, voiceSettings(settings)]);
-    const group = groups.get(key) ?? new SocketGroup(line, url, deps, () => groups.delete(key));
-    groups.set(key, group);
-    return new Speech(line, order, group);
+/** When the words of a text sound, made of what the provider says of them. Times are those of the whole sound. */
+export interface SpokenWords {
+  /** All before it has begun to sound. */
+  readonly charAt: number;
+  /** Where to begin again, so that each word is said whole: the first whose end is not known. */
+  readonly unsaidFrom: number;
+  /** `atMs`: where the sound begins that came with `timing`. Gives the words whose end is known now. */
+  take(timing: unknown, atMs: number, endMs: number): TimedWord[];
+  /** The sound is over at `endMs`: what was not timed shares what is left. */
+  finish(endMs: number): TimedWord[];
+}
+
+export interface TimedWord {
+  charStart: number;
+  charEnd: number;
+  startMs: number;
+  endMs: number;
+}
+
+/** A protocol of voices: how its sockets are opened, and what it tells of words. */
+export interface ContextVoice {
+  /** Of a voice in the form that is wanted; what is the same for two texts lets them share a socket. */
+  wire(line: ServiceLine, order: SpeechOrder): ContextWire;
+  /** Of samples; mu-law has 8 kHz. */
+  pcmRateHz: number;
+  modelOf(line: ServiceLine): string;
+  words(text: string, charStart: number): SpokenWords;
+}
+
+export function contextVoiceService(voice: ContextVoice): (deps: ServiceDeps) => ProviderService {
+  return (deps) => {
+    const groups = new Map<string, SocketGroup>();
+    return (line, body) => {
+      const order = body as SpeechOrder;
+      const wire = voice.wire(line, order);
+      const key = JSON.stringify([line.pool, wire.url, line.settings, order.voice, order.takesMulaw]);
+      const group = groups.get(key) ?? new SocketGroup(wire, deps, () => groups.delete(key));
+      groups.set(key, group);
+      return new Speech(voice, line, order, group);
+    };
   };
 }
 
@@ -36,16 +64,12 @@ class SocketGroup {
   readonly #open: () => ContextSocket;
   readonly #empty: () => void;
 
-  constructor(line: ServiceLine, url: string, deps: ServiceDeps, empty: () => void) {
+  constructor(wire: ContextWire, deps: ServiceDeps, empty: () => void) {
     this.#empty = empty;
-    const apiKey = line.grant.credentials['apiKey'] ?? '';
-    const settings = voiceSettings(line.settings as ElevenLabsSettings);
     this.#open = () =>
       new ContextSocket(
         {
-          url,
-          apiKey,
-          voiceSettings: settings,
+          wire,
           retired: (socket) => this.#sockets.delete(socket),
           changed: () => this.#serve(),
         },
@@ -82,10 +106,11 @@ class SocketGroup {
 }
 
 class Speech implements LineHandler, Speaker {
+  readonly #voice: ContextVoice;
   readonly #line: ServiceLine;
   readonly #order: SpeechOrder;
   readonly #group: SocketGroup;
-  #words: CharWords;
+  #words: SpokenWords;
   /** Of the sound of this try. */
   #soundMs = 0;
   #oddByte: number | null = null;
@@ -95,11 +120,12 @@ class Speech implements LineHandler, Speaker {
   #givenChars = 0;
   #isOver = false;
 
-  constructor(line: ServiceLine, order: SpeechOrder, group: SocketGroup) {
+  constructor(voice: ContextVoice, line: ServiceLine, order: SpeechOrder, group: SocketGroup) {
+    this.#voice = voice;
     this.#line = line;
     this.#order = order;
     this.#group = group;
-    this.#words = new CharWords(order.text);
+    this.#words = voice.words(order.text, 0);
     this.#try();
   }
 
@@ -121,22 +147,22 @@ class Speech implements LineHandler, Speaker {
     this.#takeBack();
   }
 
-  sound(sound: Buffer, alignment: unknown): void {
+  sound(sound: Buffer, timing: unknown): void {
     if (this.#isOver) return;
     const { takesMulaw } = this.#order;
     const bytes = this.#whole(sound);
     const charStart = this.#words.charAt;
     const atMs = this.#soundMs;
-    const words = this.#words.take(alignment, atMs);
-    this.#soundMs += bytes.length / (takesMulaw ? 8 : (PCM_RATE_HZ * 2) / 1000);
-    this.#say(bytes, charStart, this.#words.charAt, words, atMs);
+    this.#soundMs += bytes.length / (takesMulaw ? 8 : (this.#voice.pcmRateHz * 2) / 1000);
+    const words = this.#words.take(timing, atMs, this.#soundMs);
+    if (bytes.length > 0 || words.length > 0) this.#say(bytes, charStart, this.#words.charAt, words, atMs);
   }
 
   finished(): void {
     if (this.#isOver) return;
     const charStart = this.#words.charAt;
     if (this.#soundMs === 0) {
-      this.#fail('failed', 'ElevenLabs made no sound of the text');
+      this.#fail('failed', 'the provider made no sound of the text');
       return;
     }
     const words = this.#words.finish(this.#soundMs);
@@ -156,7 +182,7 @@ class Speech implements LineHandler, Speaker {
 
   /** What was cut is said from the beginning of its word. */
   #again(): void {
-    this.#words = new CharWords(this.#order.text, this.#words.unsaidFrom);
+    this.#words = this.#voice.words(this.#order.text, this.#words.unsaidFrom);
     this.#soundMs = 0;
     this.#oddByte = null;
     this.#try();
@@ -194,9 +220,10 @@ class Speech implements LineHandler, Speaker {
   #finish(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
-    const { model = DEFAULT_MODEL } = this.#line.settings as ElevenLabsSettings;
     // The provider counts what it was given, said or not.
-    this.#line.used(model, [{ unit: 'characters', quantity: this.#givenChars, speculative: false }]);
+    this.#line.used(this.#voice.modelOf(this.#line), [
+      { unit: 'characters', quantity: this.#givenChars, speculative: false },
+    ]);
     return true;
   }
 }

@@ -1,0 +1,133 @@
+/**
+ * Cartesia on a virtual clock, without a network: its WebSocket, as a voice opens it. Each character of the text sounds
+ * for 50 ms, a space is silent; times of words come ahead of their sound, or as `wordTimes` has them.
+ */
+import { encodeMulaw } from '../../../media/audio/g711.ts';
+import type { GuardedSocket, SocketEnd, SocketListener, SocketRequest } from '../../../media/net/guarded-socket.ts';
+import type { VirtualClock } from '../virtual-clock.ts';
+
+export const CHAR_MS = 50;
+const CHUNK_CHARS = 4;
+
+interface Request {
+  context_id: string;
+  transcript?: string;
+  cancel?: boolean;
+  voice?: { id: string };
+  output_format?: { encoding: string };
+}
+
+export class FakeCartesia {
+  readonly clock: VirtualClock;
+  readonly sockets: FakeCartesiaSocket[] = [];
+  readonly voices: readonly string[] = ['sonic-ann', 'sonic-ben'];
+  /** What is made of the times of words before they leave. */
+  wordTimes: (times: { words: string[]; start: number[]; end: number[] }) => object = (times) => times;
+
+  constructor(clock: VirtualClock) {
+    this.clock = clock;
+  }
+
+  openSocket = (request: SocketRequest, listener: SocketListener): GuardedSocket => {
+    const socket = new FakeCartesiaSocket(this, request, listener);
+    this.sockets.push(socket);
+    this.clock.after(40, () => socket.open());
+    return socket;
+  };
+
+  get last(): FakeCartesiaSocket {
+    return this.sockets.at(-1)!;
+  }
+}
+
+export class FakeCartesiaSocket implements GuardedSocket {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly told: Request[] = [];
+  isOpen = false;
+  unsentBytes = 0;
+  #isOver = false;
+  readonly #fake: FakeCartesia;
+  readonly #listener: SocketListener;
+
+  constructor(fake: FakeCartesia, request: SocketRequest, listener: SocketListener) {
+    this.#fake = fake;
+    this.#listener = listener;
+    this.url = new URL(request.url);
+    this.headers = request.headers;
+  }
+
+  open(): void {
+    if (this.#isOver) return;
+    this.isOpen = true;
+    this.#listener.opened({});
+  }
+
+  end(end: SocketEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.isOpen = false;
+    this.#listener.over(end);
+  }
+
+  say(message: object): void {
+    if (!this.#isOver) this.#listener.message(Buffer.from(JSON.stringify(message)), false);
+  }
+
+  send(data: string | Uint8Array): boolean {
+    if (!this.isOpen) return false;
+    const request = JSON.parse(data as string) as Request;
+    this.told.push(request);
+    // What was cancelled is spoken on all the same: late sound is for nobody.
+    if (request.cancel === true) return true;
+    if (this.#fake.voices.includes(request.voice!.id)) this.#speak(request);
+    else this.refuse(request.context_id, 404, 'voice_not_found');
+    return true;
+  }
+
+  refuse(context_id: string | undefined, status_code: number, error_code: string): void {
+    this.say({ type: 'error', context_id, done: true, status_code, error_code, title: 'No', message: 'No.' });
+  }
+
+  ping(): void {}
+
+  close(code = 1000): void {
+    this.end({ kind: 'closed', code, reason: '' });
+  }
+
+  terminate(): void {
+    this.#isOver = true;
+    this.isOpen = false;
+  }
+
+  #speak({ context_id, transcript = '', output_format }: Request): void {
+    const chars = [...transcript];
+    const found = [...transcript.matchAll(/\S+/g)];
+    const times = this.#fake.wordTimes({
+      words: found.map(([word]) => word),
+      start: found.map(({ index }) => (index * CHAR_MS) / 1000),
+      end: found.map(({ index, 0: word }) => ((index + word.length) * CHAR_MS) / 1000),
+    });
+    const of = { context_id, done: false, status_code: 206 };
+    let dueMs = 100;
+    this.#fake.clock.after(dueMs, () => this.say({ type: 'timestamps', ...of, word_timestamps: times }));
+    for (let at = 0; at < chars.length; at += CHUNK_CHARS) {
+      const data = soundOf(chars.slice(at, at + CHUNK_CHARS), output_format!.encoding === 'pcm_mulaw');
+      this.#fake.clock.after(dueMs, () => this.say({ type: 'chunk', ...of, data, step_time: 5 }));
+      dueMs += 20;
+    }
+    this.#fake.clock.after(dueMs, () => this.say({ type: 'done', context_id, done: true, status_code: 200 }));
+  }
+}
+
+function soundOf(chars: readonly string[], isMulaw: boolean): string {
+  const perChar = ((isMulaw ? 8000 : 16_000) * CHAR_MS) / 1000;
+  const samples = new Int16Array(chars.length * perChar);
+  chars.forEach((char, i) => {
+    if (char !== ' ') samples.fill(8_000, i * perChar, (i + 1) * perChar);
+  });
+  const bytes = Buffer.alloc(isMulaw ? samples.length : samples.length * 2);
+  if (isMulaw) encodeMulaw(samples, 0, samples.length, bytes, 0);
+  else for (let i = 0; i < samples.length; i++) bytes.writeInt16LE(samples[i]!, 2 * i);
+  return bytes.toString('base64');
+}
