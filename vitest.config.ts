@@ -9,6 +9,9 @@ import { PATIENCE_MS } from './bench/harness/patience.ts';
  */
 const LIMIT_MS = 1.25 * PATIENCE_MS;
 
+/** Of every project. None extends what stands above them: it would start a database server of its own. */
+const PATIENT = { testTimeout: LIMIT_MS, hookTimeout: LIMIT_MS };
+
 /**
  * Of tests in which real processes hold real conversations in real time. One that passes only the second time is named
  * at the end of the run, with how it failed: it is to be mended, but need not stop everybody else.
@@ -16,7 +19,7 @@ const LIMIT_MS = 1.25 * PATIENCE_MS;
 const REPEATS = 1;
 
 /** More than cores: much of their time they wait, for speech, for timers and for processes to start. */
-const WORKERS = Math.min(availableParallelism(), 7) + 1;
+const WORKERS = Math.min(availableParallelism(), 7) + 2;
 
 /**
  * They take what there is of the machine for a while: a conversation beside them would be one with somebody who hardly
@@ -24,28 +27,43 @@ const WORKERS = Math.min(availableParallelism(), 7) + 1;
  */
 const STORMS = ['fault/random-deaths', 'alone/siege', 'fault/webhook-history'].map((name) => `test/${name}.test.ts`);
 
-/** Of those that take a minute, the longest first: one that began last would be waited for alone. */
+/**
+ * Of those that take a minute or near it, the longest first: one that began last would be waited for alone. Those of
+ * browsers stand together: the next one has the Chromium of the one before.
+ */
 const LONGEST = [
   'fault/cascade-deaths',
-  'browser/free-conversation',
   'alone/ordinary-calls',
   'fault/canaries',
   'fault/process-death',
   'alone/free-conversation',
   'alone/live-session',
   'fault/thread-death',
-  'fault/webhook-history',
   'fault/cascade-faults',
+  'fault/webhook-history',
+  'integration/load/bad-luck',
+  'integration/load/parley-target',
+  'browser/free-conversation',
+  'browser/conversation',
+  'browser/console-pages',
+  'browser/load-report',
+  'browser/',
   'integration/providers/conformance',
+  'integration/call-cost',
   'integration/placements',
   'integration/emulators/deepgram',
+  'integration/load/installed',
+  'integration/packed-package',
+  'integration/operators',
+  'integration/webhooks/delivery-through-queue',
+  'integration/limits',
   'integration/engines',
-].map((name) => `/test/${name}.test.ts`);
+].map((name) => `/test/${name}`);
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {
-      const at = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      const at = LONGEST.findIndex((name) => moduleId.includes(name));
       return at < 0 ? LONGEST.length : at;
     };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
@@ -61,14 +79,12 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/global-database.ts'],
     reporters: ['default', './test/support/count-reporter.ts'],
-    testTimeout: LIMIT_MS,
-    hookTimeout: LIMIT_MS,
     maxWorkers: WORKERS,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
-        extends: true,
         test: {
+          ...PATIENT,
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
           pool: 'forks',
@@ -77,8 +93,8 @@ export default defineConfig({
         },
       },
       {
-        extends: true,
         test: {
+          ...PATIENT,
           name: 'integration',
           retry: REPEATS,
           include: ['test/integration/**/*.test.ts'],
@@ -86,8 +102,8 @@ export default defineConfig({
         },
       },
       {
-        extends: true,
         test: {
+          ...PATIENT,
           name: 'alone',
           retry: REPEATS,
           include: ['test/{alone,fault}/**/*.test.ts'],
@@ -100,8 +116,8 @@ export default defineConfig({
         },
       },
       {
-        extends: true,
         test: {
+          ...PATIENT,
           name: 'storms',
           retry: REPEATS,
           include: STORMS,
@@ -111,8 +127,8 @@ export default defineConfig({
         },
       },
       {
-        extends: true,
         test: {
+          ...PATIENT,
           name: 'browser',
           retry: REPEATS,
           include: ['test/browser/**/*.test.ts'],

@@ -1,13 +1,14 @@
 /**
- * `npm test`: everything. Installs what tests need, checks, builds, runs unit and integration tests, and ends with
+ * `npm test`: everything. Installs what tests need, builds, checks, runs unit and integration tests, and ends with
  * `N passed, N failed, N skipped`; a test that passed only the second time is named before that. Arguments are passed
  * on to vitest (`npm test -- test/unit/media`): then only those run.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
-import { runChecks } from './check.mjs';
+import { runChecks, standBack } from './check.mjs';
 import { leaksIn } from './suite-log.mjs';
 
 /**
@@ -42,30 +43,62 @@ function ensureDebianPackages() {
   }
 }
 
+/**
+ * How far checks and unit tests stand back. The others hold conversations in real time and wait for speech and timers
+ * for much of theirs; these wait for nothing, and take what is left.
+ */
+const NICENESS = 10;
+
+/**
+ * A run of vitest to its end: its exit code and counts. `niceness` above 0: it runs beside another one, and what it
+ * says is shown in one piece when it is over.
+ */
+function runVitest(name, args, { niceness = 0 } = {}) {
+  const countsFile = join(root, 'dist', `test-counts-${name}.json`);
+  rmSync(countsFile, { force: true });
+  const child = spawn(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], {
+    cwd: root,
+    stdio: ['ignore', niceness > 0 ? 'pipe' : 'inherit', niceness > 0 ? 'pipe' : 'inherit'],
+    env: { ...process.env, PARLEY_TEST_COUNTS: countsFile, PARLEY_SUITE_LOG: suiteLog },
+  });
+  if (niceness > 0) standBack(child, niceness);
+  const said = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes) => said.push(bytes));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      process.stdout.write(Buffer.concat(said));
+      const counts = existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : null;
+      resolve({ code, counts });
+    });
+  });
+}
+
+/** What needs no process of Parley's. */
+async function runBeside() {
+  const checks = await runChecks({ niceness: NICENESS });
+  const workers = availableParallelism() + 1;
+  const units = await runVitest('unit', ['--project', 'unit', `--maxWorkers=${workers}`], { niceness: NICENESS });
+  return [{ code: 0, counts: { ...checks, skipped: 0, repeated: [] } }, units];
+}
+
 ensurePackages({ whole: true });
 const only = process.argv.slice(2);
-const total = { passed: 0, failed: 0, skipped: 0 };
-if (only.length === 0) {
-  ensureDebianPackages();
-  const checks = await runChecks();
-  total.passed += checks.passed;
-  total.failed += checks.failed;
-}
+if (only.length === 0) ensureDebianPackages();
 ensureBuilt();
-const countsFile = join(root, 'dist', 'test-counts.json');
-rmSync(countsFile, { force: true });
 const suiteLog = join(root, 'dist', 'test-log.txt');
 rmSync(suiteLog, { force: true });
-const vitest = spawnSync(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...only], {
-  cwd: root,
-  stdio: ['ignore', 'inherit', 'inherit'],
-  env: { ...process.env, PARLEY_TEST_COUNTS: countsFile, PARLEY_SUITE_LOG: suiteLog },
-});
-if (existsSync(countsFile)) {
-  const counts = JSON.parse(readFileSync(countsFile, 'utf8'));
-  for (const key of Object.keys(total)) total[key] += counts[key];
-  for (const test of counts.repeated) console.log(`repeated  ${test}`);
+const runs =
+  only.length === 0
+    ? (await Promise.all([runBeside(), runVitest('all-but-unit', ['--project', '!unit'])])).flat()
+    : [await runVitest('only', only)];
+const total = { passed: 0, failed: 0, skipped: 0 };
+for (const { code, counts } of runs) {
+  for (const key of Object.keys(total)) total[key] += counts?.[key] ?? 0;
+  // A run that ended badly without a failed test (a crash, an unhandled error) is a failure all the same.
+  if (code !== 0 && !counts?.failed) total.failed++;
 }
+for (const { counts } of runs) for (const test of counts?.repeated ?? []) console.log(`repeated  ${test}`);
 const logged = leaksIn(suiteLog);
 if (logged !== null) {
   const { lines, leaks } = logged;
@@ -75,7 +108,5 @@ if (logged !== null) {
   for (const leak of leaks.slice(0, 20)) console.log(`  ${leak}`);
   total[leaks.length === 0 ? 'passed' : 'failed']++;
 }
-// A run that ended badly without a failed test (a crash, an unhandled error) is a failure all the same.
-if (vitest.status !== 0 && total.failed === 0) total.failed = 1;
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed === 0 ? 0 : 1);

@@ -1,7 +1,8 @@
 /** Changing things in the console: faults at their fields, two people at one agent, leads from a file, colleagues. */
 import { describe, expect, it } from 'vitest';
+import { axeFaults } from './support/axe.ts';
 import { hasChromium } from './support/chromium.ts';
-import { axeFaults, useConsole } from './support/console-rig.ts';
+import { useConsole } from './support/console-rig.ts';
 
 describe.skipIf(!hasChromium)('a change in the console', () => {
   const rig = useConsole();

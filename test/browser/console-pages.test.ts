@@ -1,7 +1,8 @@
 /** Every page of the console, in both looks, on a desktop and on a phone: it is there, quiet, and open to everybody. */
 import { describe, expect, it } from 'vitest';
+import { axeFaults } from './support/axe.ts';
 import { hasChromium } from './support/chromium.ts';
-import { axeFaults, useConsole } from './support/console-rig.ts';
+import { useConsole } from './support/console-rig.ts';
 
 const SETTINGS = ['keys', 'lines', 'webhooks', 'widget', 'connections', 'tools', 'calling', 'limits', 'retention'];
 const PEOPLE = ['users', 'audit', 'account'];

@@ -1,8 +1,9 @@
 /** Coming in and going out of the console: the first link, signing in, a session that ends while somebody types. */
 import { describe, expect, it } from 'vitest';
 import { makeFirstUserLink } from '../../src/users/one-time-links.ts';
+import { axeFaults } from './support/axe.ts';
 import { hasChromium } from './support/chromium.ts';
-import { axeFaults, useConsole } from './support/console-rig.ts';
+import { useConsole } from './support/console-rig.ts';
 
 const PASSWORD = 'a few words that nobody knows';
 

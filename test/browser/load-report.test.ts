@@ -6,12 +6,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeReport } from '../../bench/load/report/write-report.ts';
 import { judgeCondition, parseCondition } from '../../bench/load/result/fail-if.ts';
 import { emptyRun, HOSTILE, richRun } from '../support/load-runs/rich-run.ts';
+import { axeFaults } from './support/axe.ts';
 import { hasChromium, newContext, sharedBrowser } from './support/chromium.ts';
 
 describe.skipIf(!hasChromium)('the report of a load test', () => {
@@ -88,8 +88,7 @@ describe.skipIf(!hasChromium)('the report of a load test', () => {
       await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })");
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(violations.map(({ id, nodes }) => `${name} ${colorScheme} ${id}: ${nodes[0]?.html}`)).toEqual([]);
+        expect(await axeFaults(page), `${name} ${colorScheme}`).toEqual([]);
       }
       await page.close();
     }

@@ -1,5 +1,5 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { describe, expect, it } from 'vitest';
+import { axeFaults } from './support/axe.ts';
 import { hasChromium, newContext, type Visit } from './support/chromium.ts';
 import { useRig } from './support/rig.ts';
 
@@ -10,8 +10,7 @@ const OPEN_ROOTS =
 /** Of the panel as it stands: in the middle of its fade, contrasts would be others. */
 async function faultsOf(visitor: Visit): Promise<string[]> {
   await visitor.page.emulateMedia({ reducedMotion: 'reduce' });
-  const { violations } = await new AxeBuilder({ page: visitor.page }).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+  return axeFaults(visitor.page);
 }
 
 describe.skipIf(!hasChromium)('the panel', () => {
@@ -106,8 +105,7 @@ describe.skipIf(!hasChromium)('the panel', () => {
       await page.locator('button.main').waitFor();
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(violations.map(({ id, nodes }) => `${path} ${colorScheme} ${id}: ${nodes[0]?.html}`)).toEqual([]);
+        expect(await axeFaults(page), `${path} ${colorScheme}`).toEqual([]);
       }
     }
     await context.close();

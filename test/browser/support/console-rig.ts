@@ -3,7 +3,6 @@
  * can have, pages that must not say a word in the browser's console. The build of `dist/console` is what is tested.
  */
 import type { AddressInfo } from 'node:net';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import type { Role } from '../../../src/users/roles.ts';
@@ -95,12 +94,6 @@ export function useConsole(): ConsoleRig {
     return callUuid;
   };
   return rig;
-}
-
-/** What axe finds on the page as it stands. */
-export async function axeFaults(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
 }
 
 export const CUT = 'We are open from nine to five, and on Saturdays until noon.';
