@@ -11,8 +11,8 @@ import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { makeFirstUserLink } from '../../src/users/one-time-links.ts';
 import { eventually } from '../support/eventually.ts';
+import { axeFaults } from './support/axe.ts';
 import { hasChromium, newContext, sharedBrowser } from './support/chromium.ts';
-import { axeFaults } from './support/console-rig.ts';
 
 const NUMBER = '+14155550131';
 const PASSWORD = 'four walls and a roof';
