@@ -14,7 +14,7 @@ const FLOORS = {
   ground: ['errors', 'store', 'sealing', 'audit', 'carriers', 'config'],
   records: ['calls', 'limits', 'workspaces'],
   services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'key-rotation', 'leads', 'overview', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'users', 'webhooks'],
-  'calls-in-progress': ['embed', 'lifecycle', 'media-link', 'metrics', 'placement', 'tracing'],
+  'calls-in-progress': ['embed', 'lifecycle', 'media-link', 'metrics', 'monitor', 'placement', 'tracing'],
   api: ['api'],
   programs: ['cli', 'control', 'doctor', 'supervisor'],
 };

@@ -16,6 +16,7 @@ import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
 import { PROXY_SEEN_FILE } from './contract/proxy-seen.ts';
 import type { FromProviderThread } from './contract/thread-messages.ts';
 import { CallGrants } from './io/call-grants.ts';
+import type { CallLife } from './io/call-life.ts';
 import { CallRegistry } from './io/call-registry.ts';
 import { CallRoomGauge } from './io/call-room.ts';
 import { createCodecRegistry } from './io/carriers/codecs.ts';
@@ -26,6 +27,8 @@ import { createHttpProxy } from './io/http-proxy.ts';
 import { createCarrierEndpoint } from './io/legs/carrier/carrier-endpoint.ts';
 import { createWebEndpoint } from './io/legs/web/web-endpoint.ts';
 import { createMediaMetrics } from './io/media-metrics.ts';
+import { MonitorDesk } from './io/monitor/monitor-desk.ts';
+import { createMonitorEndpoint } from './io/monitor/monitor-endpoint.ts';
 import { watchForProxy } from './io/proxy-watch.ts';
 import { answerNotReady } from './io/readiness.ts';
 import { ConnectionGate } from './io/request-room/connection-gate.ts';
@@ -159,17 +162,30 @@ const link = createControlLink({
     else if (message.type === 'stop') registry.stop(message.callUuid, message.reason);
     else if (message.type === 'control' || message.type === 'tool.answer') registry.command(message.callUuid, message);
     else if (message.type === 'recording.key') recorder.key(message.stream, message.fate);
+    else if (message.type === 'monitor.answer') monitors.answered(message.requestId, message.answer);
+    else if (message.type === 'monitor.end') monitors.end(message.monitorId, message.why);
     else if (message.type === 'drain') drainAndExit('control asks for it');
   },
-  controlRestarted: () => registry.controlRestarted(),
+  controlRestarted() {
+    registry.controlRestarted();
+    monitors.controlRestarted();
+  },
 });
-const registry = new CallRegistry({
+const monitors: MonitorDesk = new MonitorDesk({
+  clock,
+  frameClock,
+  log,
+  find: (callUuid): CallLife | undefined => registry.find(callUuid),
+  link,
+});
+const registry: CallRegistry = new CallRegistry({
   capacityCalls: config.capacityCalls,
   clock,
   frameClock,
   pool,
   recorder,
   grants,
+  monitors,
   log,
   toControl: link.send,
 });
@@ -221,6 +237,12 @@ const server = chosen.create({
       toControl: link.send,
       isShortOfDescriptors: () => descriptors.isShort,
       refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
+    }),
+    createMonitorEndpoint({
+      desk: monitors,
+      clock,
+      log,
+      refused: (closeCode) => metrics.upgradeRefused(closeCode),
     }),
     createWebEndpoint({
       registry,

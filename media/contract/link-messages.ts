@@ -12,6 +12,7 @@ import type { ConversationEvent, RecordingFacts, TurnLatency } from './conversat
 import type { ConnectionGrant } from './grant.ts';
 import type { LiveErrorCode, LiveUpgradeRequest, NegotiatedAudio, WebSetup } from './live-session.ts';
 import type { MetricFamily } from './metrics.ts';
+import type { MonitorAnswer, MonitorEnd, MonitorReport } from './monitor.ts';
 import type { ControlAction, ControlOutcome } from './operator-control.ts';
 import type { ToolAnswer, ToolAsk } from './tools.ts';
 import type { UsageLine } from './usage.ts';
@@ -112,6 +113,10 @@ export type ToMedia =
   | { type: 'tool.answer'; callUuid: string; toolCallId: string; answer: ToolAnswer }
   /** Answers `recording.key`. */
   | { type: 'recording.key'; stream: { callUuid: string; epoch: number }; fate: RecordingDisposition }
+  /** Answers `monitor.claim`. */
+  | { type: 'monitor.answer'; requestId: number; answer: MonitorAnswer }
+  /** A listener is to be shut out. */
+  | { type: 'monitor.end'; monitorId: string; why: MonitorEnd }
   | { type: 'drain' };
 
 /** Who or what ended a call's stream. */
@@ -155,6 +160,10 @@ export type ToControl =
   | { type: 'metrics'; families: MetricFamily[] }
   | { type: 'claim'; requestId: number; claim: ClaimRequest }
   | { type: 'controlled'; controlId: string; outcome: ControlOutcome }
+  /** Somebody came to listen in; whose the token is, and to which call, control says. */
+  | { type: 'monitor.claim'; requestId: number; token: string }
+  /** A listener is gone. */
+  | { type: 'monitor.closed'; report: MonitorReport }
   /** An earlier run left the recording of this stream unfinished. */
   | { type: 'recording.key'; stream: { callUuid: string; epoch: number } }
   /** `startedAtEpochMs`: where 0 of the stream's time line is; what media of an earlier version says has none. */

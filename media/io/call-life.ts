@@ -20,6 +20,7 @@ import type { CarrierLegListener } from './legs/carrier/carrier-leg.ts';
 import type { CallLeg, LegEnd } from './legs/core/call-leg.ts';
 import type { Visitor } from './legs/web/client-messages.ts';
 import type { WebLegListener } from './legs/web/web-leg.ts';
+import type { MonitorDesk } from './monitor/monitor-desk.ts';
 import type { PipelinePool, PlacedCall, PlacedCallListener } from './threads/pipeline-pool.ts';
 import type { RecorderHost } from './threads/recorder-host.ts';
 
@@ -38,6 +39,8 @@ export interface CallLifeOptions {
   pool: PipelinePool;
   recorder: RecorderHost;
   log: Logger;
+  /** Those who listen in. Absent in tests that have none. */
+  monitors?: Pick<MonitorDesk, 'event' | 'callOver'>;
   toControl(message: ToControl): void;
   /** Nothing more will come of it, its recording apart. */
   over(life: CallLife): void;
@@ -201,6 +204,7 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
     if (detail === '') this.#log.info(fields, 'stream over');
     else this.#log.warn({ ...fields, detail }, 'stream over');
     if (this.#isRecording) this.#options.recorder.close(this.setup, durationMs);
+    this.#options.monitors?.callOver(this.setup.callUuid, this.#isHandedOver || this.#isSuperseded);
     this.#tellWebEnd(why);
     if (this.#placed === null) {
       this.#settle();
@@ -224,6 +228,7 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
 
   conversationEvent(event: ConversationEvent): void {
     this.#leg.conversationEvent(event);
+    this.#options.monitors?.event(this.setup.callUuid, event);
     // For the page alone; a turn's words come with its end.
     if (event.type === 'agent_text') return;
     if (event.type === 'latency' && this.#latencies.length < MOST_LATENCIES) this.#latencies.push(event.latency);

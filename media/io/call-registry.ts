@@ -21,6 +21,7 @@ import { CarrierLeg } from './legs/carrier/carrier-leg.ts';
 import type { CallLeg } from './legs/core/call-leg.ts';
 import { LegTotals } from './legs/core/leg-totals.ts';
 import { WebLeg } from './legs/web/web-leg.ts';
+import type { MonitorDesk } from './monitor/monitor-desk.ts';
 import type { PipelinePool } from './threads/pipeline-pool.ts';
 import type { RecordedStream, RecorderHost } from './threads/recorder-host.ts';
 
@@ -32,6 +33,8 @@ export interface CallRegistryOptions {
   recorder: RecorderHost;
   /** Absent in tests that have no connections. */
   grants?: Pick<CallGrants, 'begun' | 'over'>;
+  /** Absent in tests in which nobody listens in. */
+  monitors?: Pick<MonitorDesk, 'event' | 'callOver'>;
   log: Logger;
   toControl(message: ToControl): void;
 }
@@ -125,9 +128,10 @@ export class CallRegistry {
   }
 
   #begin<Leg extends CallLeg>(setup: CallSetup, make: (listener: CallLife) => Leg): Leg {
-    const { clock, pool, recorder, log, toControl } = this.#options;
+    const { clock, pool, recorder, log, monitors, toControl } = this.#options;
     const over = (life: CallLife): void => this.#over(life);
-    const life = new CallLife({ setup, clock, pool, recorder, log, toControl, over });
+    const listened = monitors === undefined ? {} : { monitors };
+    const life = new CallLife({ setup, clock, pool, recorder, log, ...listened, toControl, over });
     const leg = make(life);
     life.joins(leg);
     this.#lives.set(setup.callUuid, life);

@@ -9,12 +9,13 @@ import {
   LastOwner,
   listMembers,
   type Member,
+  removeEverywhere,
   removeMember,
   roleOf,
 } from '../users/memberships.ts';
 import { linkAddress, makeFirstUserLink, makeLink, type NewLink } from '../users/one-time-links.ts';
 import { removeOneTimePassword } from '../users/one-time-password.ts';
-import { listPeople, personMustExist, removePerson, setOperator } from '../users/people.ts';
+import { listPeople, personMustExist, setOperator } from '../users/people.ts';
 import { auditPerson } from '../users/sign-in.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type CommandIo, dateText, table } from './command-io.ts';
@@ -91,10 +92,7 @@ export function addUserCommands(program: Command, io: CommandIo): void {
       const person = await personMustExist(io.database(), email);
       const by = io.by();
       if (options.workspace === undefined) {
-        await io.database().transaction(async (tx) => {
-          await auditPerson(tx, person.id, by, 'user.removed');
-          await removePerson(tx, person.id);
-        });
+        await unlessLast(removeEverywhere(io.database(), { userId: person.id, by }));
         return io.print(person, [`${email} is gone.`]);
       }
       const workspaceId = await workspaceOf(io, options.workspace);

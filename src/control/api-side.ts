@@ -8,6 +8,7 @@ import { createApiServer } from '../api/server.ts';
 import { endCall } from '../lifecycle/end-call.ts';
 import { controlCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
+import type { Monitors } from '../monitor/monitors.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
@@ -36,6 +37,7 @@ export function createApi(
     work: CallWork;
     course: CallCourse;
     link: MediaLink;
+    monitors: Monitors;
     checks: Readonly<Record<string, ReadinessCheck>>;
     runId: string;
   },
@@ -52,6 +54,7 @@ export function createApi(
     limitStore: limitStores.store,
     hashing,
     callRefusals,
+    monitors: parts.monitors,
     disk: () => spaceOf(config.dataDir),
     cursors: createCursorCodec(masterKeys),
     placeCall: course.place,

@@ -11,6 +11,7 @@ import { readinessOf } from '../api/health-routes.ts';
 import type { Config } from '../config/load.ts';
 import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
 import { createMediaReports } from '../metrics/media-reports.ts';
+import { createMonitors } from '../monitor/monitors.ts';
 import { createApi } from './api-side.ts';
 import { createCallCourse } from './call-course.ts';
 import { createCallWork } from './call-work.ts';
@@ -54,7 +55,8 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const work = createCallWork(ground, places, { isDraining, hasUnwritten });
   const course = createCallCourse(ground, { places, work, isDraining });
   const reports = createMediaReports(clock);
-  const parts = { sound, places, work, course, reports, runId };
+  const monitors = createMonitors({ ...ground.shared, bus: ground.telling.bus, send: places.pool.tell });
+  const parts = { sound, places, work, course, reports, monitors, runId };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });
@@ -72,6 +74,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await work.analysis.close();
     await course.reaper.close();
     await work.tools.close();
+    await monitors.close();
     await link.server.close();
     await sound.close();
     await metricsServer?.close();

@@ -8,6 +8,7 @@ import { orphanOthers, releaseLeases, renewLeases } from '../media-link/leases.t
 import { createLinkServer } from '../media-link/link-server.ts';
 import { createMediaMessages } from '../media-link/media-messages.ts';
 import type { MediaReports } from '../metrics/media-reports.ts';
+import type { Monitors } from '../monitor/monitors.ts';
 import { dispositionOfRecording } from '../recordings/recording-keys.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
@@ -28,6 +29,7 @@ export function createMediaLink(
     work: CallWork;
     course: CallCourse;
     reports: MediaReports;
+    monitors: Monitors;
     runId: string;
   },
 ) {
@@ -64,6 +66,7 @@ export function createMediaLink(
       await releaseLeases(database, clock, mediaId, calls);
       orphansDue();
     },
+    monitors: parts.monitors,
     metricsReported: parts.reports.reported,
     toolCancelled: work.tools.cancel,
     orphanOthers: async (mediaId, callUuids) => {

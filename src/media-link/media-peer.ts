@@ -13,6 +13,7 @@ import type {
   ToMedia,
 } from '../../media/contract/link-messages.ts';
 import type { MetricFamily } from '../../media/contract/metrics.ts';
+import type { MonitorAnswer, MonitorReport } from '../../media/contract/monitor.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import type { ClaimStream } from './claim.ts';
 import type { Gate } from './gate.ts';
@@ -45,6 +46,13 @@ export interface MediaPeerDeps {
   releaseLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
   /** The process's figures for operators. */
   metricsReported?(mediaId: string, families: readonly MetricFamily[]): void;
+  /** People who listen in. Absent: nobody may. */
+  monitors?: {
+    /** `run`: this peer, by which `runLost` names it. */
+    claim(of: { mediaId: string; run: object }, token: string): Promise<MonitorAnswer>;
+    closed(report: MonitorReport): void;
+    runLost(run: object): void;
+  };
   /** The call does not wait for its tool any more. */
   toolCancelled?(toolCallId: string): void;
   /** A new run of this process: the calls of the one before, other than these, have no owner any more. */
@@ -161,6 +169,7 @@ export class MediaPeer implements MediaMember {
 
   /** It has not come back: what it carried has no owner any more. False: what it said last is not written yet. */
   lost(): boolean {
+    this.#deps.monitors?.runLost(this);
     if (this.unhandledCount > 0) return false;
     const calls = [...this.#carried].map(([callUuid, { epoch }]) => ({ callUuid, epoch }));
     this.#carried.clear();
@@ -220,6 +229,14 @@ export class MediaPeer implements MediaMember {
         // At once, and before what waits for the database: it has to reach the request.
         this.#inbox.skip(number);
         this.#deps.toolCancelled?.(message.toolCallId);
+        return;
+      case 'monitor.claim':
+        this.#inbox.skip(number);
+        this.#answerMonitor(message.requestId, message.token);
+        return;
+      case 'monitor.closed':
+        this.#inbox.skip(number);
+        this.#deps.monitors?.closed(message.report);
         return;
       case 'recording.key': {
         this.#inbox.skip(number);
@@ -304,6 +321,19 @@ export class MediaPeer implements MediaMember {
         this.send({ type: 'claim.answer', requestId, answer });
       })
       .catch((error: unknown) => this.#deps.log.error({ err: error }, 'a claim could not be answered'));
+  }
+
+  /** Media waits 3 s for it, and lets nobody in whose answer comes later. */
+  #answerMonitor(requestId: number, token: string): void {
+    const { monitors, log } = this.#deps;
+    const refused: MonitorAnswer = { ok: false, code: 'service_away' };
+    const answered = monitors?.claim({ mediaId: this.mediaId, run: this }, token) ?? Promise.resolve(refused);
+    void answered
+      .catch((error: unknown) => {
+        log.warn({ mediaId: this.mediaId, err: error }, 'a listener could not be let in');
+        return refused;
+      })
+      .then((answer) => this.send({ type: 'monitor.answer', requestId, answer }));
   }
 
   #try(work: Promise<void>, failure: string): void {

@@ -54,6 +54,8 @@ export interface MediaMember {
 }
 
 export interface MediaPool extends MediaCommands, CallRoomSource {
+  /** To one process, if it is there; false: it is not. */
+  tell(mediaId: string, message: ToMedia): boolean;
   /** By media id; the newest run of a process replaces the older. */
   join(member: MediaMember): void;
   leave(member: MediaMember): void;
@@ -109,6 +111,10 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
   }
 
   return {
+    tell(mediaId, message) {
+      const member = byId.get(mediaId);
+      return member?.connected === true && member.send(message);
+    },
     join: (member) => void byId.set(member.mediaId, member),
     leave(member) {
       if (byId.get(member.mediaId) === member) byId.delete(member.mediaId);

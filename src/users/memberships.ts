@@ -10,6 +10,7 @@ import type { Database, Queryable } from '../store/database.ts';
 import { makeLink, type NewLink } from './one-time-links.ts';
 import { createPerson, findPerson, removePerson } from './people.ts';
 import { ROLES, type Role } from './roles.ts';
+import { auditPerson } from './sign-in.ts';
 
 export interface Member {
   id: string;
@@ -122,6 +123,25 @@ export async function removeMember(database: Database, change: MembershipChange)
     );
     if (left?.stays === false) await removePerson(tx, userId);
     return true;
+  });
+}
+
+/** Out of all workspaces at once. Throws `LastOwner` where one of them would be without an owner. */
+export async function removeEverywhere(
+  database: Database,
+  { userId, by }: { userId: string; by: ChangedBy },
+): Promise<void> {
+  await database.transaction(async (tx) => {
+    const owned = await tx.query<{ workspaceId: string }>(
+      `SELECT workspace_id AS "workspaceId" FROM memberships WHERE user_id = $1 AND role = 'owner' ORDER BY workspace_id`,
+      [userId],
+    );
+    for (const { workspaceId } of owned) {
+      await lockMembers(tx, workspaceId);
+      await anotherOwnerMustBe(tx, workspaceId);
+    }
+    await auditPerson(tx, userId, by, 'user.removed');
+    await removePerson(tx, userId);
   });
 }
 

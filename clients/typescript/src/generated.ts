@@ -2050,6 +2050,13 @@ export interface SoundPeaks {
   /** The loudest of each stretch; 255 is full scale */
   agent: number[];
 }
+export interface MonitorToken {
+  /** Good once */ token: string;
+  /** Of the socket, at this host */
+  path: string;
+  /** UTC, milliseconds */
+  expiresAt: string;
+}
 /** What each operation takes and gives. */
 export interface Operations {
   /**
@@ -3298,6 +3305,16 @@ export interface Operations {
    * The person needs `recordings:read`.
    */
   readPeaks: { input: { enterprise: string; callUuid: string }; data: SoundPeaks };
+  /**
+   * A token to listen in to a call that runs.
+   *
+   * It opens `wss://HOST/ws/monitor?token=…` once, within a minute. The socket begins without sound; nobody
+   * in the call hears of it. Who listened, and when, is in the audit log. It ends with the call, with the
+   * session and with the right.
+   *
+   * The person needs `calls:listen`.
+   */
+  listenIn: { input: { enterprise: string; callUuid: string; body: Record<string, never> }; data: MonitorToken };
 }
 export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   placeCall: { method: 'POST', path: '/api/outbound-call', query: [], takesKey: true, hasBody: true },
@@ -3825,5 +3842,12 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     query: [],
     takesKey: false,
     hasBody: false,
+  },
+  listenIn: {
+    method: 'POST',
+    path: '/api/console/w/{enterprise}/calls/{callUuid}/monitor',
+    query: [],
+    takesKey: false,
+    hasBody: true,
   },
 };

@@ -17,6 +17,7 @@ import { clockWords, msWords, Time } from '../../ui/time.tsx';
 import { Analysis } from './analysis.tsx';
 import { Details } from './details.tsx';
 import { Events } from './events.tsx';
+import { ListenIn } from './listen-in.tsx';
 import { LiveControls } from './live-controls.tsx';
 import { MoreMenu } from './more-menu.tsx';
 import { Player } from './player.tsx';
@@ -102,6 +103,9 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
           ) : (
             <Player sound={sound} turns={call.turns} />
           )}
+          {call.answeredAt !== null && may('calls:listen') ? (
+            <ListenIn enterprise={enterprise} callUuid={callUuid} isLive={call.status === 'in_progress'} />
+          ) : null}
           {isLive && call.status === 'in_progress' && mayControl ? (
             <LiveControls enterprise={enterprise} callUuid={callUuid} />
           ) : null}

@@ -83,7 +83,10 @@ export interface SocketEvents<UserData> {
 }
 
 export interface SocketRoute<UserData> extends SocketEvents<UserData> {
-  /** `/media/`: every path that begins with it. Begins and ends with a slash. */
+  /**
+   * Begins with a slash. With one at its end (`/media/`) every path that begins with it, else (`/ws/monitor`) this path
+   * alone; such a route comes before one whose prefix it begins with.
+   */
   pathPrefix: string;
   limits: SocketLimits;
   upgrade(request: UpgradeRequest, decision: UpgradeDecision<UserData>): void;

@@ -230,7 +230,8 @@ function addRoute<UserData>(
       socket.close(1011, 'internal error');
     }
   };
-  app.ws<Carried<UserData>>(`${route.pathPrefix}*`, {
+  const { pathPrefix } = route;
+  app.ws<Carried<UserData>>(pathPrefix.endsWith('/') ? `${pathPrefix}*` : pathPrefix, {
     compression: uws.DISABLED,
     maxPayloadLength: limits.maxBufferedMessageBytes,
     maxBackpressure: limits.maxBackpressureBytes,

@@ -178,7 +178,9 @@ export function createWsServer(options: SocketServerOptions): MediaSocketServer 
     const url = req.url ?? '/';
     const queryAt = url.indexOf('?');
     const path = queryAt < 0 ? url : url.slice(0, queryAt);
-    const found = options.routes.find((route: SocketRoute<unknown>) => path.startsWith(route.pathPrefix));
+    const found = options.routes.find(({ pathPrefix }: SocketRoute<unknown>) =>
+      pathPrefix.endsWith('/') ? path.startsWith(pathPrefix) : path === pathPrefix,
+    );
     const count = (by: number): number => {
       const waiting = (pendingUpgrades.get(found) ?? 0) + by;
       pendingUpgrades.set(found, waiting);

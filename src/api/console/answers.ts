@@ -154,3 +154,11 @@ const levels = z.array(z.int().min(0).max(255)).describe('The loudest of each st
 export const peaksAnswer = z
   .strictObject({ durationSeconds: z.number(), binMs: z.int().describe('Of a stretch'), caller: levels, agent: levels })
   .meta({ id: 'SoundPeaks' });
+
+export const monitorAnswer = z
+  .strictObject({
+    token: z.string().describe('Good once'),
+    path: z.string().describe('Of the socket, at this host'),
+    expiresAt: time,
+  })
+  .meta({ id: 'MonitorToken' });

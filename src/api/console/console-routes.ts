@@ -7,13 +7,14 @@ import type { CallRefusals } from '../../overview/call-refusals.ts';
 import type { Guard } from '../guard.ts';
 import type { RecordingRouteDeps } from '../recordings/recording-routes.ts';
 import { registerMe } from './me-routes.ts';
+import { type MonitorRouteDeps, registerMonitor } from './monitor-route.ts';
 import { countRefusals, type OverviewRouteDeps, registerLive, registerOverview } from './overview-routes.ts';
 import { registerPeaks } from './peaks-route.ts';
 import { answerPeople, throughSecondDoor } from './second-door.ts';
 import { registerSession, type SessionRouteDeps } from './session-routes.ts';
 import { registerUsers } from './user-routes.ts';
 
-export interface ConsoleDeps extends SessionRouteDeps, OverviewRouteDeps, RecordingRouteDeps {
+export interface ConsoleDeps extends SessionRouteDeps, OverviewRouteDeps, RecordingRouteDeps, MonitorRouteDeps {
   callRefusals: Pick<CallRefusals, 'note'>;
 }
 
@@ -33,6 +34,7 @@ export function registerConsole(
     registerOverview(scope, guard, deps);
     registerLive(scope, guard, deps);
     registerPeaks(scope, guard, deps);
+    registerMonitor(scope, guard, deps);
     registerOperations(scope, throughSecondDoor(guard));
     done();
   });

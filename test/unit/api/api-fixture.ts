@@ -11,6 +11,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import { ClipRefused } from '../../../media/clips/clip-refused.ts';
 import { convertClip } from '../../../media/clips/convert-clip.ts';
+import type { ToMedia } from '../../../media/contract/link-messages.ts';
 import type { ControlAction, ControlOutcome } from '../../../media/contract/operator-control.ts';
 import { createAddressGuard } from '../../../media/net/address-guard.ts';
 import type { OutboundRequest, OutboundResult } from '../../../media/net/outbound-http.ts';
@@ -26,6 +27,7 @@ import { READING_HERE } from '../../../src/leads/import-reading.ts';
 import { controlCall } from '../../../src/lifecycle/operator-control.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
+import { createMonitors, type Monitors } from '../../../src/monitor/monitors.ts';
 import type { NewCall, Placement } from '../../../src/placement/ports.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
@@ -77,6 +79,9 @@ export interface ApiFixture {
   /** What the media process answers to control actions, and what it was asked. */
   controlOutcome: ControlOutcome | 'unanswered';
   controlled: ControlAction[];
+  monitors: Monitors;
+  /** What media processes were told of listeners. */
+  toMedia: [string, ToMedia][];
   /** What providers were asked, and what they answer. */
   providerRequests: OutboundRequest[];
   providerAnswer: OutboundResult;
@@ -148,6 +153,13 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
     log: pino({ level: 'silent' }),
     eraser: recordings.eraser,
   });
+  const monitors = createMonitors({
+    database,
+    clock,
+    log: pino({ level: 'silent' }),
+    bus,
+    send: (mediaId, message) => fixture.toMedia.push([mediaId, message]) > 0,
+  });
   const undescribed = new Set<string>();
   const fixture: ApiFixture = {
     database,
@@ -170,6 +182,8 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
     controlOutcome: { done: true },
     controlled: [],
     prepared: [],
+    monitors,
+    toMedia: [],
     providerRequests: [],
     providerAnswer: { kind: 'failed', reason: 'no test has said what it answers' },
     app: createApiServer({
@@ -185,6 +199,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       hashing: HASHING_HERE,
       callRefusals: { note: (...noted) => void fixture.refused.push(noted) },
       disk: async () => ({ freeBytes: 1, totalBytes: 2 }),
+      monitors,
       cursors: createCursorCodec(MASTER_KEY_HEX),
       publicUrl: 'http://127.0.0.1:8080',
       placeCall: (call) => {

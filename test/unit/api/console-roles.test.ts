@@ -98,8 +98,8 @@ describe('a role', () => {
   it('is named by rights that the operations really ask for', () => {
     const asked = new Set([...ofWorkspace, ...inWorkspace].map(neededFor));
     const beyond = rightsOf('owner', true).filter((right) => !asked.has(right));
-    // Of benches with keys; whole scopes whose operations ask people for something finer; the monitor's own socket.
-    expect(beyond.toSorted()).toEqual(['bench', 'calls:listen']);
+    // Of benches with keys; whole scopes whose operations ask people for something finer.
+    expect(beyond.toSorted()).toEqual(['bench']);
   });
 });
 

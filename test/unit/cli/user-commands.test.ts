@@ -84,6 +84,8 @@ describe('parley user', () => {
     expect((await parley('user', 'list')).said).toMatch(/ann@example\.com +Ann +operator/);
     expect((await parley('user', 'role', 'acme', 'jo@example.com', 'admin')).said).toContain('admin');
     expect((await parley('user', 'role', 'acme', 'ann@example.com', 'analyst')).said).toContain('last owner');
+    expect((await parley('user', 'remove', 'ann@example.com')).said).toContain('last owner');
+    expect(await findPerson(test.database, 'ann@example.com')).not.toBeNull();
     expect((await parley('user', 'reset', 'ann@example.com')).said).toContain('#/link/');
     expect((await parley('user', 'operator', 'jo@example.com', 'on')).said).toContain('operator');
     expect((await findPerson(test.database, 'jo@example.com'))?.isOperator).toBe(true);

@@ -15,6 +15,7 @@ import type { CallLeg, LegEnd, LegListener } from '../core/call-leg.ts';
 import { CallRings } from '../core/call-rings.ts';
 import { type LegCounters, NO_SOUND, soundCounters } from '../core/leg-counters.ts';
 import { isTooFast } from '../core/pace.ts';
+import type { SoundTap } from '../core/sound-tap.ts';
 import { Uplink } from '../core/uplink.ts';
 import { Playout } from './playout.ts';
 import { RareMessages } from './rare-messages.ts';
@@ -160,6 +161,13 @@ export class CarrierLeg implements CallLeg, StreamEvents {
 
   sendDigits(digits: string): boolean {
     return !this.#isOver && this.#playout !== null && this.#playout.sendDigits(digits);
+  }
+
+  listen(tap: SoundTap | null): boolean {
+    if (this.#uplink === null || this.#playout === null || this.#isOver) return false;
+    this.#uplink.tap = tap;
+    this.#playout.listen(tap);
+    return true;
   }
 
   rebind(lostAtMs: number): CallBlock | null {

@@ -26,9 +26,9 @@ export class FarEnd {
   playedSlotStart = 0;
   /** By how much the far end lags behind the model, ms. */
   behindMs = 0;
-  readonly frameBytes: number;
-  /** The frames under way, for the recording of what was played. */
-  readonly bytes: Uint8Array;
+  frameBytes: number;
+  /** The frames under way, for the recording of what was played and for who listens in. */
+  bytes: Uint8Array;
   /** Of each frame its number and when it ends; in one array, because two would have to be fetched. */
   readonly #underWay = new Float64Array(CAPACITY_FRAMES * 2);
   #head = 0;
@@ -43,10 +43,17 @@ export class FarEnd {
   #lastExcessMs = 0;
   #acknowledgedSeq = 0;
 
-  /** `frameBytes` 0: nobody records, so no audio is kept. */
+  /** `frameBytes` 0: nobody records, so no audio is kept until somebody listens (`keepSound`). */
   constructor(frameBytes: number) {
     this.frameBytes = frameBytes;
     this.bytes = new Uint8Array(CAPACITY_FRAMES * frameBytes);
+  }
+
+  /** From now on audio is kept; of what is under way already there is silence. */
+  keepSound(frameBytes: number, silenceByte: number): void {
+    if (this.frameBytes > 0) return;
+    this.frameBytes = frameBytes;
+    this.bytes = new Uint8Array(CAPACITY_FRAMES * frameBytes).fill(silenceByte);
   }
 
   get framesUnderWay(): number {

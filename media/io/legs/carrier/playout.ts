@@ -5,12 +5,13 @@
  * `carrier-leg.ts` calls `service` once in 20 ms, and at once when the pipeline rings. No allocation per frame; rare
  * messages may.
  */
-import { FRAME_MS, frameBytesOf, type LegFormat } from '../../../contract/audio-format.ts';
+import { FRAME_MS, frameBytesOf, type LegFormat, silenceByteOf } from '../../../contract/audio-format.ts';
 import type { CallBlock } from '../../../rings/call-block.ts';
 import type { FrameRing } from '../../../rings/frame-ring.ts';
 import { PLAYED } from '../../../rings/record-ring.ts';
 import type { MediaCodec } from '../../carriers/media-codec.ts';
 import type { MediaSocket } from '../../socket-server/media-socket-server.ts';
+import type { SoundTap } from '../core/sound-tap.ts';
 import { FarEnd } from './far-end.ts';
 
 /**
@@ -52,6 +53,7 @@ export class Playout {
   readonly #socket: Pick<MediaSocket<unknown>, 'send'>;
   readonly #record: FrameRing | null;
   readonly #startedAtMs: number;
+  readonly #silenceByte: number;
   readonly #farEnd: FarEnd;
   readonly #frameBytes: number;
   readonly #batch: Uint8Array;
@@ -61,6 +63,7 @@ export class Playout {
   #sentSinceCheckpoint = 0;
   #sentSinceClear = 0;
   #recordedUntilMs = 0;
+  #tap: SoundTap | null = null;
 
   constructor(options: PlayoutOptions, block: CallBlock) {
     this.#framesPerMessage = options.framesPerMessage;
@@ -70,8 +73,15 @@ export class Playout {
     this.#startedAtMs = options.startedAtMs;
     this.#block = block;
     this.#frameBytes = frameBytesOf(options.format);
+    this.#silenceByte = silenceByteOf(options.format);
     this.#farEnd = new FarEnd(options.record === null ? 0 : this.#frameBytes);
     this.#batch = new Uint8Array(this.#frameBytes * 3);
+  }
+
+  /** Who listens in gets each frame when it has been played; null: nobody. */
+  listen(tap: SoundTap | null): void {
+    if (tap !== null) this.#farEnd.keepSound(this.#frameBytes, this.#silenceByte);
+    this.#tap = tap;
   }
 
   leadMs(nowMs: number): number {
@@ -153,17 +163,14 @@ export class Playout {
       if (farEnd.playedSeq > 0) this.#block.playedSeq = farEnd.playedSeq;
       this.playedFrames++;
       const record = this.#record;
-      if (record === null) continue;
+      const tap = this.#tap;
+      if (record === null && tap === null) continue;
       const atMs = Math.max(farEnd.playedAtMs - this.#startedAtMs, this.#recordedUntilMs);
       this.#recordedUntilMs = atMs + FRAME_MS;
-      record.tryWrite(
-        farEnd.bytes,
-        farEnd.playedSlotStart,
-        this.#frameBytes,
-        PLAYED,
-        this.playedFrames,
-        Math.round(atMs),
-      );
+      const roundedAtMs = Math.round(atMs);
+      const { bytes, playedSlotStart } = farEnd;
+      record?.tryWrite(bytes, playedSlotStart, this.#frameBytes, PLAYED, this.playedFrames, roundedAtMs);
+      if (tap !== null) tap.frame(PLAYED, bytes, playedSlotStart, this.#frameBytes, roundedAtMs);
     }
   }
 

@@ -11,6 +11,7 @@ import type { ToolAsk } from '../../../contract/tools.ts';
 import type { CallBlock } from '../../../rings/call-block.ts';
 import type { FrameClockClient } from '../../frame-clock.ts';
 import type { LegCounters } from './leg-counters.ts';
+import type { SoundTap } from './sound-tap.ts';
 
 export type LegEnd = StreamEnd;
 
@@ -49,6 +50,11 @@ export interface CallLeg extends FrameClockClient {
   serviceIfUrgent(nowMs: number): void;
   /** Keys for the far end; false where it has no use for them. */
   sendDigits(digits: string): boolean;
+  /**
+   * Somebody listens in from now on, to both directions; null: nobody any more. What the far end hears stays as it is.
+   * False: the leg has no sound yet, or is over.
+   */
+  listen(tap: SoundTap | null): boolean;
   /** The conversation, for who listens to it on the leg itself. */
   conversationEvent(event: ConversationEvent): void;
   /** A tool of the page; its answer comes by `command` of the leg's listener. False: there is no page. */

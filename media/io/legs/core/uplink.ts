@@ -7,12 +7,15 @@
 import { FRAME_MS, frameBytesOf, type LegFormat, silenceByteOf } from '../../../contract/audio-format.ts';
 import type { FrameRing } from '../../../rings/frame-ring.ts';
 import { RECEIVED } from '../../../rings/record-ring.ts';
+import type { SoundTap } from './sound-tap.ts';
 import { StreamTimeline } from './stream-timeline.ts';
 
 export class Uplink {
   readonly timeline = new StreamTimeline();
   receivedFrames = 0;
   receivedBytes = 0;
+  /** Who listens in; null: nobody. */
+  tap: SoundTap | null = null;
   /** When the message came that a codec is reading, stream ms. */
   arrivedMs = 0;
   readonly #frameBytes: number;
@@ -95,5 +98,6 @@ export class Uplink {
     const roundedAtMs = Math.round(atMs);
     this.#ring.tryWrite(bytes, start, this.#frameBytes, 0, frameSeq, roundedAtMs);
     this.#record?.tryWrite(bytes, start, this.#frameBytes, RECEIVED, frameSeq, roundedAtMs);
+    if (this.tap !== null) this.tap.frame(RECEIVED, bytes, start, this.#frameBytes, roundedAtMs);
   }
 }

@@ -24,6 +24,7 @@ import type { FrameClock } from '../../frame-clock.ts';
 import type { MediaSocket } from '../../socket-server/media-socket-server.ts';
 import type { CallLeg, LegEnd, LegListener } from '../core/call-leg.ts';
 import { type LegCounters, NO_SOUND } from '../core/leg-counters.ts';
+import type { SoundTap } from '../core/sound-tap.ts';
 import type { AudioWish, ClientMessage, Visitor } from './client-messages.ts';
 import { InboundMessages } from './inbound-messages.ts';
 import { agreeOn, clampBufferMs } from './negotiation.ts';
@@ -215,6 +216,12 @@ export class WebLeg implements CallLeg {
     const socket = this.#line.release();
     this.#finish('stopped', 'handed over');
     socket?.close(CLOSE_GOING_AWAY, 'draining');
+  }
+
+  listen(tap: SoundTap | null): boolean {
+    if (this.#sound === null || this.#phase === 'over') return false;
+    this.#sound.listen(tap);
+    return true;
   }
 
   rebind(lostAtMs: number): CallBlock | null {

@@ -15,6 +15,7 @@ import type { CallBlock } from '../../../rings/call-block.ts';
 import type { FrameRing } from '../../../rings/frame-ring.ts';
 import { PLAYED } from '../../../rings/record-ring.ts';
 import { goesOn, isEndMark, turnOfMark } from '../../../rings/utterance-mark.ts';
+import type { SoundTap } from '../core/sound-tap.ts';
 import type { WebLine } from './web-line.ts';
 
 export interface WebPlayoutEvents {
@@ -58,7 +59,11 @@ export class WebPlayout {
   readonly #options: WebPlayoutOptions;
   readonly #frameBytes: number;
   readonly #capacity: number;
-  readonly #bytes: Uint8Array;
+  /** The frames under way; empty while nobody records or listens. */
+  #bytes: Uint8Array;
+  #tap: SoundTap | null = null;
+  /** The frames before this one were under way when the first listener came: their sound was not kept. */
+  #keptFrom = 0;
   readonly #seqs: Int32Array;
   readonly #lengths: Int32Array;
   readonly #endsMs: Float64Array;
@@ -102,6 +107,14 @@ export class WebPlayout {
     this.#endsMs = new Float64Array(this.#capacity);
     this.#streamStartedAtMs = startedAtMs;
     this.#anchorAtMs = startedAtMs;
+  }
+
+  /** Who listens in gets each frame when it has been played; null: nobody. */
+  listen(tap: SoundTap | null): void {
+    this.#tap = tap;
+    if (tap === null || this.#bytes.length > 0) return;
+    this.#bytes = new Uint8Array(this.#capacity * this.#frameBytes);
+    this.#keptFrom = this.#tail;
   }
 
   /** Sound that the browser has and has not played, by our reckoning. */
@@ -204,11 +217,14 @@ export class WebPlayout {
 
   #recordFrame(slot: number, streamMs: number): void {
     const { record } = this.#options;
-    if (record === null) return;
+    const tap = this.#tap;
+    if ((record === null && tap === null) || this.#head <= this.#keptFrom) return;
     const atMs = Math.max(streamMs, this.#recordedUntilMs);
     this.#recordedUntilMs = atMs + FRAME_MS;
     const start = slot * this.#frameBytes;
-    record.tryWrite(this.#bytes, start, this.#lengths[slot]!, PLAYED, this.playedFrames, Math.round(atMs));
+    const lengthBytes = this.#lengths[slot]!;
+    record?.tryWrite(this.#bytes, start, lengthBytes, PLAYED, this.playedFrames, Math.round(atMs));
+    if (tap !== null) tap.frame(PLAYED, this.#bytes, start, lengthBytes, Math.round(atMs));
   }
 
   #applyGeneration(nowMs: number, isConnected: boolean): void {
@@ -294,7 +310,7 @@ export class WebPlayout {
       this.#sentMs += FRAME_MS;
       if (this.firstSentMs < 0) this.firstSentMs = nowMs - this.#streamStartedAtMs;
       if (Number.isNaN(this.#firstSentAtMs)) this.#firstSentAtMs = nowMs;
-      if (this.#options.record !== null) {
+      if (this.#bytes.length > 0) {
         const to = slot * this.#frameBytes;
         for (let i = 0; i < ring.lengthBytes; i++) this.#bytes[to + i] = ring.bytes[ring.payloadStart + i]!;
       }

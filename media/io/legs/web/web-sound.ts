@@ -7,6 +7,7 @@ import type { NegotiatedAudio, WebSetup } from '../../../contract/live-session.t
 import type { CallBlock } from '../../../rings/call-block.ts';
 import { CallRings } from '../core/call-rings.ts';
 import { type SoundCounters, soundCounters } from '../core/leg-counters.ts';
+import type { SoundTap } from '../core/sound-tap.ts';
 import { Microphone } from './microphone.ts';
 import type { OutboundMessages } from './outbound-messages.ts';
 import type { WebLine } from './web-line.ts';
@@ -50,6 +51,12 @@ export class WebSound {
   /** Another pipeline thread goes on. */
   rebind(streamMs: number, lostAtMs: number): CallBlock {
     return this.rings.rebind(streamMs, lostAtMs, { uplink: this.#uplink, playout: this.playout });
+  }
+
+  /** Somebody listens in; null: nobody any more. */
+  listen(tap: SoundTap | null): void {
+    this.#uplink.listen(tap);
+    this.playout.listen(tap);
   }
 
   finish(nowMs: number): void {

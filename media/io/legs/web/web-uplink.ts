@@ -7,6 +7,7 @@ import type { LegFormat } from '../../../contract/audio-format.ts';
 import { MOST_OPUS_FRAME_BYTES } from '../../../contract/audio-format.ts';
 import type { FrameRing } from '../../../rings/frame-ring.ts';
 import { RECEIVED } from '../../../rings/record-ring.ts';
+import type { SoundTap } from '../core/sound-tap.ts';
 import { StreamTimeline } from '../core/stream-timeline.ts';
 import { Uplink } from '../core/uplink.ts';
 
@@ -37,6 +38,7 @@ export class WebUplink {
   readonly #record: FrameRing | null;
   readonly #bytesPerMs: number;
   #ring: FrameRing;
+  #tap: SoundTap | null = null;
 
   constructor(format: LegFormat, ring: FrameRing, record: FrameRing | null) {
     const isOpus = format.codec === 'opus';
@@ -57,6 +59,12 @@ export class WebUplink {
     this.#sampled?.rebind(ring);
   }
 
+  /** Who listens in; null: nobody. */
+  listen(tap: SoundTap | null): void {
+    this.#tap = tap;
+    if (this.#sampled !== null) this.#sampled.tap = tap;
+  }
+
   /** How long the message sounds; 0: it holds no sound in this format. */
   lengthMs(message: Uint8Array): number {
     if (this.#sampled === null) return message.length > MOST_OPUS_FRAME_BYTES ? 0 : opusPacketMs(message);
@@ -75,6 +83,7 @@ export class WebUplink {
     const frameSeq = ++this.receivedFrames;
     this.#ring.tryWrite(message, 0, message.length, 0, frameSeq, atMs);
     this.#record?.tryWrite(message, 0, message.length, RECEIVED, frameSeq, atMs);
+    if (this.#tap !== null) this.#tap.frame(RECEIVED, message, 0, message.length, atMs);
   }
 
   finish(): void {

@@ -1,0 +1,68 @@
+/**
+ * Tokens with which a browser opens the socket to listen in: 256 random bits, good once, for a minute, for one call and
+ * one person's session. Kept in memory by their hash: who comes after a restart of control asks for another.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../../media/contract/clock.ts';
+import type { ChangedBy } from '../audit/audit-entry.ts';
+import type { SessionUse } from '../users/sessions.ts';
+
+/** Who may listen to what. */
+export interface MonitorGrant {
+  workspaceId: string;
+  callUuid: string;
+  by: ChangedBy;
+  session: SessionUse;
+}
+
+export interface MonitorTokens {
+  /** Null: more are open than anybody can use. */
+  issue(grant: MonitorGrant): { token: string; expiresAt: Date } | null;
+  /** Spends it. Null: unknown, spent, or past its time. */
+  take(token: string): MonitorGrant | null;
+  /** Its listener came to another process, and comes again. */
+  giveBack(token: string, grant: MonitorGrant): void;
+}
+
+const LIFE_MS = 60_000;
+const TOKEN_BYTES = 32;
+const MOST_OPEN = 2_000;
+
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+export function createMonitorTokens(clock: Pick<Clock, 'nowMs' | 'epochMs'>): MonitorTokens {
+  /** The oldest first: all live equally long. */
+  const open = new Map<string, { grant: MonitorGrant; untilMs: number }>();
+  /** Of tokens that are being looked at. */
+  const taken = new Map<string, number>();
+
+  function dropOld(): void {
+    for (const [hash, { untilMs }] of open) if (untilMs <= clock.nowMs()) open.delete(hash);
+    for (const [hash, untilMs] of taken) if (untilMs <= clock.nowMs()) taken.delete(hash);
+  }
+
+  return {
+    issue(grant) {
+      dropOld();
+      if (open.size >= MOST_OPEN) return null;
+      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      open.set(hashOf(token), { grant, untilMs: clock.nowMs() + LIFE_MS });
+      return { token, expiresAt: new Date(clock.epochMs() + LIFE_MS) };
+    },
+    take(token) {
+      const hash = hashOf(token);
+      const found = open.get(hash);
+      if (found === undefined) return null;
+      open.delete(hash);
+      if (found.untilMs <= clock.nowMs()) return null;
+      taken.set(hash, found.untilMs);
+      return found.grant;
+    },
+    giveBack(token, grant) {
+      const hash = hashOf(token);
+      const untilMs = taken.get(hash);
+      taken.delete(hash);
+      if (untilMs !== undefined && untilMs > clock.nowMs()) open.set(hash, { grant, untilMs });
+    },
+  };
+}
