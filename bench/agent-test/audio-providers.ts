@@ -20,7 +20,9 @@ export interface AudioProviders {
 const EMULATOR_OF: Readonly<Record<ProviderName, string>> = {
   deepgram: 'deepgram',
   openai_compatible: 'openai',
+  anthropic: 'anthropic',
   elevenlabs: 'elevenlabs',
+  cartesia: 'cartesia',
 };
 
 export async function startAudioProviders(

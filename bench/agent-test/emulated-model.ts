@@ -1,18 +1,19 @@
 /**
- * The emulated model (`bench/emulators/providers/openai`) behind the port of language models, without its HTTP: asked
- * by text calls, on their clock. Its rules see the very prompt, history and tools that a real model would.
+ * What emulated models know (`bench/emulators/providers/mind`) behind the port of language models, without any
+ * provider's protocol: asked by text calls, on their clock. Its rules see the very prompt, history and tools that a
+ * real model would.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { LanguageModel, ModelChunk, ModelMessage, ModelRequest } from '../../media/contract/model.ts';
-import type { ChatMessage, ChatRequest } from '../emulators/providers/openai/chat-request.ts';
-import { type Answer, answerTo } from '../emulators/providers/openai/rules.ts';
-import type { Scenario } from '../emulators/providers/openai/scenario.ts';
+import type { AskedMessage, AskedQuestion } from '../emulators/providers/mind/question.ts';
+import { type Answer, answerTo } from '../emulators/providers/mind/rules.ts';
+import type { Scenario } from '../emulators/providers/mind/scenario.ts';
 
 export function emulatedModel(scenario: Scenario, model: string, clock: Clock): LanguageModel {
   let asked = 0;
   return {
     ask(request, onChunk) {
-      const answer = answerTo(scenario, chatRequestOf(request, model));
+      const answer = answerTo(scenario, questionOf(request, model));
       const { firstTokenMs, tokenMs } = answer.scripted.timing ?? scenario.timing;
       const chunks = chunksOf(answer, request.maxTokens, `call_${++asked}`);
       let forget = (): void => {};
@@ -44,24 +45,18 @@ function chunksOf({ text, calls, scripted }: Answer, maxTokens: number, callId: 
   return [...chunks, ...uses, { type: 'done', stop, usage: null }];
 }
 
-function chatRequestOf({ messages, tools, toolChoice, maxTokens }: ModelRequest, model: string): ChatRequest {
+function questionOf({ messages, tools, toolChoice }: ModelRequest, model: string): AskedQuestion {
   return {
     model,
-    messages: messages.map(chatMessageOf),
-    rawMessages: [],
+    messages: messages.map(askedMessageOf),
     tools: tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: { ...tool.parameters } } })),
     toolChoice,
     parallelCalls: true,
     responseFormat: { type: 'text', schema: null },
-    stream: true,
-    tellsUsage: false,
-    isObfuscated: false,
-    maxTokens,
-    stop: [],
   };
 }
 
-function chatMessageOf(message: ModelMessage): ChatMessage {
+function askedMessageOf(message: ModelMessage): AskedMessage {
   const { role, text } = message;
   const uses = message.role === 'assistant' ? (message.toolUses ?? []) : [];
   const calls = uses.map(({ useId, name, argumentsText }) => ({ id: useId, name, arguments: argumentsText }));

@@ -13,7 +13,7 @@ import { SERVICES } from '../../media/engines/provider/services.ts';
 import { createAddressGuard } from '../../media/net/address-guard.ts';
 import { openGuardedSocket } from '../../media/net/guarded-socket.ts';
 import { createGuardedStreams, type GuardedStreams } from '../../media/net/guarded-stream.ts';
-import type { Scenario as EmulatedScenario } from '../emulators/providers/openai/scenario.ts';
+import type { Scenario as EmulatedScenario } from '../emulators/providers/mind/scenario.ts';
 import { emulatedModel } from './emulated-model.ts';
 import { WrongUse } from './scenario-file.ts';
 
@@ -50,7 +50,10 @@ export const NO_MODELS: ModelsOfTest = {
   close() {},
 };
 
-const SERVICE_OF_ENGINE: Readonly<Record<string, string>> = { openai: 'openai-chat' };
+const SERVICE_OF_ENGINE: Readonly<Record<string, string>> = {
+  openai: 'openai-chat',
+  anthropic: 'anthropic-messages',
+};
 
 export function realModels(grants: readonly ConnectionGrant[], allowCidrs: readonly string[]): ModelsOfTest {
   const guard = createAddressGuard([...allowCidrs], 'MODEL_ALLOW_CIDRS');
@@ -69,7 +72,10 @@ export function realModels(grants: readonly ConnectionGrant[], allowCidrs: reado
       throw new WrongUse(`there is no connection '${connection}' for the model '${model}'; there are: ${known}`);
     }
     const kind = SERVICES.find(({ name }) => name === SERVICE_OF_ENGINE[engine]);
-    if (kind === undefined) throw new WrongUse(`tests can not ask models of the engine '${engine}': they know openai`);
+    if (kind === undefined) {
+      const known = Object.keys(SERVICE_OF_ENGINE).join(', ');
+      throw new WrongUse(`tests cannot ask models of the engine '${engine}': they know ${known}`);
+    }
     const asked = { ...settings, model, ...(temperature === undefined ? {} : { temperature }) };
     const opened = kind.load().then((make) => make(deps));
     return {

@@ -11,7 +11,7 @@ import { readAgent } from '../../src/agents/stored-agents.ts';
 import { placeholdersOf } from '../../src/calls/call-setup.ts';
 import type { CommandIo } from '../../src/cli/command-io.ts';
 import { faultLines } from '../../src/errors/agent-faults.ts';
-import { type Scenario as EmulatedScenario, parseScenario } from '../emulators/providers/openai/scenario.ts';
+import { type Scenario as EmulatedScenario, parseScenario } from '../emulators/providers/mind/scenario.ts';
 import { type Environment, grantsOfUsual, grantsOfWorkspace, usualOf } from './connections-of-test.ts';
 import { emulatedModels, type ModelsOfTest, NO_MODELS, realModels } from './models-of-test.ts';
 import { type ReadFile, readJson, WrongUse } from './scenario-file.ts';

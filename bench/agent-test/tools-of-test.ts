@@ -8,7 +8,7 @@ import { createAddressGuard } from '../../media/net/address-guard.ts';
 import { createGuardedClient } from '../../media/net/guarded-client.ts';
 import { checkArguments } from '../../src/tools/argument-check.ts';
 import { sendTool } from '../../src/tools/send-tool.ts';
-import { fillTemplate } from '../emulators/providers/openai/scenario.ts';
+import { fillTemplate } from '../emulators/providers/mind/scenario.ts';
 import type { VirtualClock } from '../harness/virtual-clock.ts';
 import { isPart } from './is-part.ts';
 import type { Scenario, ToolAnswers } from './scenario-schema.ts';
