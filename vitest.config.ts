@@ -37,6 +37,7 @@ const LONGEST = [
   'fault/canaries',
   'fault/process-death',
   'alone/free-conversation',
+  'alone/agent-test-audio',
   'alone/live-session',
   'fault/thread-death',
   'fault/cascade-faults',

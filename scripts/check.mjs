@@ -5,13 +5,10 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { availableParallelism, constants, getPriority, setPriority } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensurePackages, root } from './bootstrap.mjs';
-
-/** Threads of the service stand back this far themselves: from further back they might not come forward to it. */
-const FURTHEST_BACK = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /** A cruise that saw fewer modules than this saw the wrong tree. */
 const MINIMUM_MODULES = 120;
@@ -91,17 +88,10 @@ function report(counts, name, fault) {
   console.log(fault === null ? `ok    ${name}` : `FAIL  ${name}\n${fault}`);
 }
 
-/** Lets a process that was just started, and whatever it starts, have less of the machine than this one. */
-export function standBack({ pid }, niceness) {
-  const own = getPriority();
-  if (pid !== undefined) setPriority(pid, Math.min(own + niceness, Math.max(own, FURTHEST_BACK)));
-}
-
 /** Its exit code, and all that it said; a command that cannot be started has no code. */
-function outcomeOf([command, ...args], niceness) {
+function outcomeOf([command, ...args]) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-    if (niceness > 0) standBack(child, niceness);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
@@ -113,14 +103,13 @@ function outcomeOf([command, ...args], niceness) {
   });
 }
 
-/** `niceness`: how far they stand back behind what else runs. */
-export async function runChecks({ niceness = 0 } = {}) {
+export async function runChecks() {
   const counts = { passed: 0, failed: 0 };
   report(counts, 'no marks of an unfinished merge', conflictFault());
   const left = [...CHECKS];
   const work = async () => {
     for (let check = left.shift(); check !== undefined; check = left.shift()) {
-      const { code, output } = await outcomeOf(check.command, niceness);
+      const { code, output } = await outcomeOf(check.command);
       report(counts, check.name, code === 0 ? (check.judge?.(output) ?? null) : output);
     }
   };

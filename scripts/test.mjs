@@ -3,12 +3,12 @@
  * `N passed, N failed, N skipped`; a test that passed only the second time is named before that. Arguments are passed
  * on to vitest (`npm test -- test/unit/media`): then only those run.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
-import { runChecks, standBack } from './check.mjs';
+import { runChecks } from './check.mjs';
 import { leaksIn } from './suite-log.mjs';
 
 /**
@@ -43,43 +43,24 @@ function ensureDebianPackages() {
   }
 }
 
-/**
- * How far checks and unit tests stand back. The others hold conversations in real time and wait for speech and timers
- * for much of theirs; these wait for nothing, and take what is left.
- */
-const NICENESS = 10;
-
-/**
- * A run of vitest to its end: its exit code and counts. `niceness` above 0: it runs beside another one, and what it
- * says is shown in one piece when it is over.
- */
-function runVitest(name, args, { niceness = 0 } = {}) {
+/** A run of vitest to its end: its exit code and counts. */
+function runVitest(name, args) {
   const countsFile = join(root, 'dist', `test-counts-${name}.json`);
   rmSync(countsFile, { force: true });
-  const child = spawn(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], {
+  const { status } = spawnSync(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], {
     cwd: root,
-    stdio: ['ignore', niceness > 0 ? 'pipe' : 'inherit', niceness > 0 ? 'pipe' : 'inherit'],
+    stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, PARLEY_TEST_COUNTS: countsFile, PARLEY_SUITE_LOG: suiteLog },
   });
-  if (niceness > 0) standBack(child, niceness);
-  const said = [];
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes) => said.push(bytes));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => {
-      process.stdout.write(Buffer.concat(said));
-      const counts = existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : null;
-      resolve({ code, counts });
-    });
-  });
+  return { code: status, counts: existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : null };
 }
 
-/** What needs no process of Parley's. */
-async function runBeside() {
-  const checks = await runChecks({ niceness: NICENESS });
-  const workers = availableParallelism() + 1;
-  const units = await runVitest('unit', ['--project', 'unit', `--maxWorkers=${workers}`], { niceness: NICENESS });
-  return [{ code: 0, counts: { ...checks, skipped: 0, repeated: [] } }, units];
+/** What waits for nothing comes first and by itself: conversations in real time would starve beside it. */
+async function runEverything() {
+  const checks = await runChecks();
+  const units = runVitest('unit', ['--project', 'unit', `--maxWorkers=${availableParallelism() + 1}`]);
+  const others = runVitest('all-but-unit', ['--project', '!unit']);
+  return [{ code: 0, counts: { ...checks, skipped: 0, repeated: [] } }, units, others];
 }
 
 ensurePackages({ whole: true });
@@ -88,10 +69,7 @@ if (only.length === 0) ensureDebianPackages();
 ensureBuilt();
 const suiteLog = join(root, 'dist', 'test-log.txt');
 rmSync(suiteLog, { force: true });
-const runs =
-  only.length === 0
-    ? (await Promise.all([runBeside(), runVitest('all-but-unit', ['--project', '!unit'])])).flat()
-    : [await runVitest('only', only)];
+const runs = only.length === 0 ? await runEverything() : [runVitest('only', only)];
 const total = { passed: 0, failed: 0, skipped: 0 };
 for (const { code, counts } of runs) {
   for (const key of Object.keys(total)) total[key] += counts?.[key] ?? 0;

@@ -1,7 +1,7 @@
 /**
  * Passwords as argon2id hashes (19 MiB, two passes, one lane, as OWASP advises), made in a thread that does one at a
- * time: a rush of sign-ins waits, then is refused, and calls never wait for it. `HASHING_HERE` is for the command line
- * and for tests. An unknown person costs the same work as a known one.
+ * time: a rush of sign-ins waits, then is refused, and calls never wait for it. An unknown person costs the same
+ * work as a known one.
  */
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
@@ -21,18 +21,20 @@ export interface Hashing {
 export class PasswordsBusy extends Error {}
 
 export type HashOrder = { hash: string | null; password: string };
+/** `memorySize`: KiB. A hash says its own, so that one made at another cost is still compared. */
+export type HashCost = Readonly<Record<'parallelism' | 'iterations' | 'memorySize' | 'hashLength', number>>;
 export type HashAnswer = { made: string } | { matches: boolean } | { fault: string };
 
 const MOST_WAITING = 20;
 const SALT_BYTES = 16;
-const COST = { parallelism: 1, iterations: 2, memorySize: 19_456, hashLength: 32 } as const;
+const COST: HashCost = { parallelism: 1, iterations: 2, memorySize: 19_456, hashLength: 32 };
 
-/** What the thread does with an order, and `HASHING_HERE` by itself. `hash` null: make one. */
-export async function carriedOut({ hash, password }: HashOrder): Promise<HashAnswer> {
+/** What the thread does with an order, and `hashingHere` by itself. `hash` null: make one. */
+export async function carriedOut({ hash, password }: HashOrder, cost: HashCost = COST): Promise<HashAnswer> {
   const text = password.normalize('NFKC');
   if (hash !== null) return { matches: await argon2Verify({ password: text, hash }) };
   const salt = randomBytes(SALT_BYTES);
-  return { made: await argon2id({ password: text, salt, ...COST, outputType: 'encoded' }) };
+  return { made: await argon2id({ password: text, salt, ...cost, outputType: 'encoded' }) };
 }
 
 function hashingBy(carryOut: (order: HashOrder) => Promise<HashAnswer>): Hashing {
@@ -58,7 +60,8 @@ function hashingBy(carryOut: (order: HashOrder) => Promise<HashAnswer>): Hashing
   };
 }
 
-export const HASHING_HERE: Hashing = hashingBy(carriedOut);
+/** In the thread that asks, for tests. `cost`: less only where the password is nobody's. */
+export const hashingHere = (cost?: HashCost): Hashing => hashingBy((order) => carriedOut(order, cost));
 
 /** `entry`: the built `hash-thread.ts`. The thread is started by the first password, and holds no process up. */
 export function createHashing(entry: () => string): Hashing & { close(): Promise<void> } {

@@ -34,10 +34,10 @@ import { openRecordings, type Recordings } from '../../../src/recordings/recordi
 import { createRetentionPurge } from '../../../src/retention/retention-purge.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { HASHING_HERE } from '../../../src/users/password.ts';
 import { createApiKey, SCOPES } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
+import { CHEAP_HASHING } from '../../support/cheap-hashing.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -196,7 +196,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       eraser: recordings.eraser,
       clips,
       limitStore: createMemoryLimitStore(clock),
-      hashing: HASHING_HERE,
+      hashing: CHEAP_HASHING,
       callRefusals: { note: (...noted) => void fixture.refused.push(noted) },
       disk: async () => ({ freeBytes: 1, totalBytes: 2 }),
       monitors,

@@ -184,6 +184,8 @@ describe('connections', () => {
       'listen deepgram-flux',
       'think openai',
       'speak openai',
+      'think anthropic',
+      'speak cartesia',
       'speak elevenlabs',
     ]);
   });

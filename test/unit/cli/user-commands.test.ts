@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { sayConsole } from '../../../src/supervisor/first-user-link.ts';
 import { readLink, takeLink } from '../../../src/users/one-time-links.ts';
-import { HASHING_HERE } from '../../../src/users/password.ts';
 import { findPerson } from '../../../src/users/people.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
+import { CHEAP_HASHING } from '../../support/cheap-hashing.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
 let test: OpenTestDatabase;
@@ -55,7 +55,7 @@ describe('parley user', () => {
     const linked = await parley('user', 'link');
     expect(linked.said).toContain('https://voice.example.com/console/#/link/');
     const by = { ip: null, requestId: null };
-    const deps = { database: test.database, hashing: HASHING_HERE };
+    const deps = { database: test.database, hashing: CHEAP_HASHING };
     const taking = { password: 'four walls and a roof', email: 'ann@example.com', name: 'Ann', by };
     expect(await takeLink(deps, { token: tokenIn(linked.said), ...taking })).not.toBeNull();
     expect(await said(true)).toEqual([]);

@@ -1,22 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { checkPassword, HASHING_HERE } from '../../../src/users/password.ts';
+import { checkPassword, hashingHere } from '../../../src/users/password.ts';
+
+const HASHING = hashingHere();
 
 describe('a password', () => {
   it('is stored as argon2id at 19 MiB and two passes, each time with another salt', async () => {
-    const [first, second] = [
-      await HASHING_HERE.hash('four walls and a roof'),
-      await HASHING_HERE.hash('four walls and a roof'),
-    ];
+    const [first, second] = [await HASHING.hash('four walls and a roof'), await HASHING.hash('four walls and a roof')];
     expect(first).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(first).not.toBe(second);
-    expect(await HASHING_HERE.matches(first, 'four walls and a roof')).toBe(true);
-    expect(await HASHING_HERE.matches(first, 'four walls and a rooF')).toBe(false);
+    expect(await HASHING.matches(first, 'four walls and a roof')).toBe(true);
+    expect(await HASHING.matches(first, 'four walls and a rooF')).toBe(false);
   });
 
   it("is nobody's without a hash, and the same however its letters were composed", async () => {
-    expect(await HASHING_HERE.matches(null, 'four walls and a roof')).toBe(false);
-    const hash = await HASHING_HERE.hash('Café au lait, bitte'.normalize('NFD'));
-    expect(await HASHING_HERE.matches(hash, 'Café au lait, bitte'.normalize('NFC'))).toBe(true);
+    expect(await HASHING.matches(null, 'four walls and a roof')).toBe(false);
+    const hash = await HASHING.hash('Café au lait, bitte'.normalize('NFD'));
+    expect(await HASHING.matches(hash, 'Café au lait, bitte'.normalize('NFC'))).toBe(true);
   });
 
   it('has 12 to 128 characters, of any kind', () => {
