@@ -226,11 +226,11 @@ describe('under calls that talk', () => {
   });
 
   test('nothing audible of these calls lies on the disk, and nothing at all of one that is erased', async () => {
-    const found = filesOf('');
+    const found = contents();
     expect(found.length).toBeGreaterThan(20);
     for (const mark of ['OggS', 'OpusHead', 'RIFF']) {
       expect(
-        found.filter((path) => readFileSync(path).includes(mark)),
+        found.filter(({ bytes }) => bytes.includes(mark)).map(({ path }) => path),
         mark,
       ).toEqual([]);
     }
@@ -297,6 +297,17 @@ async function probeUntil(stopped: Promise<void>): Promise<number[]> {
     if (answer !== null) statuses.push(answer.status);
   }
   return statuses;
+}
+
+/** Of all of them at one moment: parts that are joined meanwhile go, and what they became is read in their place. */
+function contents(): { path: string; bytes: Buffer }[] {
+  for (;;) {
+    try {
+      return filesOf('').map((path) => ({ path, bytes: readFileSync(path) }));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
 }
 
 /** Files of recordings whose path has `part` in it. */

@@ -89,7 +89,12 @@ export class EarBench {
     await this.say(text);
     await this.silence(PAUSE_MS);
     this.order((ear) => ear.turnOver());
-    return this.until('the final', () => this.finals.find(({ turn }) => turn === number));
+    return this.until('the final', () => {
+      // A turn that failed has none: waiting on would only hide why.
+      const failed = this.failures.find(({ turn }) => turn === number);
+      if (failed !== undefined) throw failed.error;
+      return this.finals.find(({ turn }) => turn === number);
+    });
   }
 
   async until<Value>(what: string, find: () => Value | undefined | false): Promise<Value> {
@@ -99,7 +104,10 @@ export class EarBench {
       if (found !== undefined && found !== false) return found;
       await this.opened.step();
     }
-    throw new Error(`${what} did not come`);
+    const { words, failures, deafened } = this;
+    throw new Error(
+      `${what} did not come; told: ${JSON.stringify({ words, failures: failures.map(({ error }) => error.message), deafened })}`,
+    );
   }
 
   async pass(steps: number): Promise<void> {
