@@ -2,21 +2,10 @@
  * Makes chunks of a model out of the events of a streamed message of Anthropic. A stranger writes them: what belongs to
  * another answer is a fault, kinds of events and blocks that are not known are left out. Pure; one instance an answer.
  */
-import type { ModelChunk, ModelUsage } from '../../contract/model.ts';
 import { faultOfError } from '../provider/answer-fault.ts';
-import {
-  AnswerFault,
-  addArguments,
-  type GrowingUse,
-  isCount,
-  MOST_TEXT_CHARS,
-  memberOf,
-  newUse,
-  objectIn,
-  type Stop,
-  type StreamedAnswer,
-  tellUses,
-} from '../provider/model-wire.ts';
+import { GrowingAnswer, type GrowingUse } from '../provider/growing-answer.ts';
+import { AnswerFault, type Stop } from '../provider/model-wire.ts';
+import { isCount, memberOf, objectIn } from '../provider/told-json.ts';
 
 const STOPS: Readonly<Record<string, Stop>> = {
   end_turn: 'end',
@@ -31,22 +20,12 @@ const STOPS: Readonly<Record<string, Stop>> = {
 /** `other`: thinking, and what is not known; nothing of it is said. */
 type Block = { kind: 'text' } | { kind: 'use'; use: GrowingUse; given: unknown } | { kind: 'other' };
 
-export class MessagesAnswer implements StreamedAnswer {
-  chars = 0;
-  usage: ModelUsage | null = null;
-  stop: Stop | null = null;
-  isDone = false;
-  readonly #say: (chunk: ModelChunk) => void;
-  readonly #uses: GrowingUse[] = [];
+export class MessagesAnswer extends GrowingAnswer {
   /** By index, those that were begun. */
   readonly #blocks = new Map<number, Block>();
   #id: string | null = null;
   #inputTokens = 0;
   #cachedTokens = 0;
-
-  constructor(say: (chunk: ModelChunk) => void) {
-    this.#say = say;
-  }
 
   event(data: string): void {
     if (this.isDone) return;
@@ -64,10 +43,10 @@ export class MessagesAnswer implements StreamedAnswer {
         break;
       case 'message_delta':
         this.#readUsage(event['usage']);
-        this.#finished(memberOf(event['delta'], 'stop_reason'));
+        this.#stopped(memberOf(event['delta'], 'stop_reason'));
         break;
       case 'message_stop':
-        if (this.stop === null) this.#finished('end_turn');
+        if (this.stop === null) this.finish('end');
         this.isDone = true;
         break;
       case 'error':
@@ -97,7 +76,7 @@ export class MessagesAnswer implements StreamedAnswer {
       this.#text(memberOf(block, 'text'));
     } else if (type === 'tool_use') {
       const [id, name] = [memberOf(block, 'id'), memberOf(block, 'name')];
-      const use = newUse(this.#uses, typeof id === 'string' ? id : '', typeof name === 'string' ? name : '');
+      const use = this.newUse(typeof id === 'string' ? id : '', typeof name === 'string' ? name : '');
       this.#blocks.set(index, { kind: 'use', use, given: memberOf(block, 'input') });
     } else this.#blocks.set(index, { kind: 'other' });
   }
@@ -108,29 +87,24 @@ export class MessagesAnswer implements StreamedAnswer {
     if (block.kind === 'text') this.#text(memberOf(delta, 'text'));
     const part = memberOf(delta, 'partial_json');
     if (block.kind !== 'use' || typeof part !== 'string') return;
-    this.chars += part.length;
-    addArguments(block.use, part);
+    this.addArguments(block.use, part);
   }
 
   #text(text: unknown): void {
-    if (typeof text !== 'string' || text === '' || this.stop !== null) return;
-    const room = MOST_TEXT_CHARS - this.chars;
-    this.chars += text.length;
-    if (room > 0) this.#say({ type: 'text', text: text.slice(0, room) });
-    if (text.length > room) this.#finished('max_tokens');
+    if (typeof text === 'string') this.text(text);
   }
 
-  #finished(reason: unknown): void {
-    if (typeof reason !== 'string' || this.stop !== null) return;
-    const stop = STOPS[reason] ?? 'end';
+  #stopped(reason: unknown): void {
+    if (typeof reason === 'string' && this.stop === null) this.finish(STOPS[reason] ?? 'end');
+  }
+
+  protected override finish(reason: Stop): void {
     for (const block of this.#blocks.values()) {
       // Some servers give the arguments whole, with the beginning.
       if (block.kind === 'use' && block.use.argumentsText === '' && typeof block.given === 'object')
-        addArguments(block.use, JSON.stringify(block.given ?? {}));
+        this.addArguments(block.use, JSON.stringify(block.given ?? {}));
     }
-    const told = tellUses(this.#uses, stop === 'length', this.#say);
-    if (stop === 'end' || stop === 'tools') this.stop = told > 0 ? 'tools' : 'end';
-    else this.stop = stop;
+    super.finish(reason);
   }
 
   /** Counts grow: the last are those of the whole answer. */

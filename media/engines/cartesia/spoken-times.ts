@@ -4,13 +4,12 @@
  * neighbours. Times are those of the whole sound, from its first sample. Pure.
  */
 import type { SpokenWords, TimedWord } from '../provider/context-voice.ts';
+import { sharedTimes, type WordSpan, wordSpans } from '../provider/word-spans.ts';
 
 /** Words of the text that may have been left out, or written otherwise, before the one that is told. */
 const LOOK_AHEAD_WORDS = 4;
 
-interface TextWord {
-  charStart: number;
-  charEnd: number;
+interface TextWord extends WordSpan {
   bare: string;
 }
 
@@ -32,10 +31,9 @@ export class SpokenTimes implements SpokenWords {
   constructor(text: string, charStart = 0) {
     this.#text = text;
     this.#charAt = charStart;
-    this.#words = [...text.slice(charStart).matchAll(/\S+/g)].map((match) => ({
-      charStart: charStart + match.index,
-      charEnd: charStart + match.index + match[0].length,
-      bare: bareOf(match[0]),
+    this.#words = wordSpans(text, charStart).map((span) => ({
+      ...span,
+      bare: bareOf(text.slice(span.charStart, span.charEnd)),
     }));
   }
 
@@ -91,15 +89,8 @@ export class SpokenTimes implements SpokenWords {
 
   /** Words up to this one have no times of their own: they share what lies between their neighbours. */
   #share(toWord: number, untilMs: number): void {
-    const left = this.#words.slice(this.#at, toWord);
     const fromMs = Number.isNaN(this.#strangeFromMs) ? this.#endMs : Math.min(this.#strangeFromMs, untilMs);
-    const chars = left.reduce((sum, { charStart, charEnd }) => sum + charEnd - charStart, 0);
-    let atMs = fromMs;
-    for (const { charStart, charEnd } of left) {
-      const endMs = atMs + (Math.max(0, untilMs - fromMs) * (charEnd - charStart)) / chars;
-      this.#ahead.push({ charStart, charEnd, startMs: atMs, endMs });
-      atMs = endMs;
-    }
+    this.#ahead.push(...sharedTimes(this.#words.slice(this.#at, toWord), fromMs, untilMs));
     this.#at = toWord;
     this.#endMs = Math.max(this.#endMs, untilMs);
   }

@@ -3,13 +3,14 @@
  * whole sound, from its first sample. Pure.
  */
 import type { SpokenWords, TimedWord } from '../provider/context-voice.ts';
+import { sharedTimes, type WordSpan, wordSpans } from '../provider/word-spans.ts';
 
 /** A character that is not in the text where it is looked for: it was made of another. */
 const LOOK_AHEAD_CHARS = 12;
 
 export class CharWords implements SpokenWords {
   readonly #text: string;
-  readonly #words: { charStart: number; charEnd: number }[];
+  readonly #words: WordSpan[];
   /** Of the next character. */
   #charAt: number;
   #wordAt = 0;
@@ -20,10 +21,7 @@ export class CharWords implements SpokenWords {
   constructor(text: string, charStart = 0) {
     this.#text = text;
     this.#charAt = charStart;
-    this.#words = [...text.slice(charStart).matchAll(/\S+/g)].map((match) => ({
-      charStart: charStart + match.index,
-      charEnd: charStart + match.index + match[0].length,
-    }));
+    this.#words = wordSpans(text, charStart);
   }
 
   /** All before it has begun to sound. */
@@ -64,16 +62,8 @@ export class CharWords implements SpokenWords {
 
   /** The sound is over at `endMs`: what was not timed shares what is left. */
   finish(endMs: number): TimedWord[] {
-    const known: TimedWord[] = [];
-    const left = this.#words.slice(this.#wordAt);
     const fromMs = Number.isNaN(this.#startMs) ? this.#endMs : this.#startMs;
-    const chars = left.reduce((sum, word) => sum + word.charEnd - word.charStart, 0);
-    let atMs = fromMs;
-    for (const word of left) {
-      const lengthMs = (Math.max(0, endMs - fromMs) * (word.charEnd - word.charStart)) / chars;
-      known.push({ ...word, startMs: atMs, endMs: atMs + lengthMs });
-      atMs += lengthMs;
-    }
+    const known = sharedTimes(this.#words.slice(this.#wordAt), fromMs, endMs);
     this.#wordAt = this.#words.length;
     this.#charAt = this.#text.length;
     return known;

@@ -2,20 +2,10 @@
  * Makes chunks of a model out of the events of a streamed chat completion. A stranger writes them: what is no answer,
  * or a part of another one, is a fault; what is longer than its bound is cut. Pure; one instance an answer.
  */
-import type { ModelChunk, ModelUsage } from '../../contract/model.ts';
 import { faultOfError } from '../provider/answer-fault.ts';
-import {
-  AnswerFault,
-  addArguments,
-  type GrowingUse,
-  isCount,
-  MOST_TEXT_CHARS,
-  memberOf,
-  newUse,
-  type Stop,
-  type StreamedAnswer,
-  tellUses,
-} from '../provider/model-wire.ts';
+import { GrowingAnswer, type GrowingUse } from '../provider/growing-answer.ts';
+import { AnswerFault, type Stop } from '../provider/model-wire.ts';
+import { isCount, memberOf } from '../provider/told-json.ts';
 
 const STOPS: Readonly<Record<string, Stop>> = {
   stop: 'end',
@@ -25,24 +15,10 @@ const STOPS: Readonly<Record<string, Stop>> = {
   content_filter: 'filtered',
 };
 
-export class ChatAnswer implements StreamedAnswer {
-  /** Characters of text and arguments so far. */
-  chars = 0;
-  usage: ModelUsage | null = null;
-  /** The model has said all; only what it used may follow. */
-  stop: Stop | null = null;
-  /** The protocol's last word was said. */
-  isDone = false;
-  readonly #say: (chunk: ModelChunk) => void;
-  /** In the order in which they began. */
-  readonly #uses: GrowingUse[] = [];
+export class ChatAnswer extends GrowingAnswer {
   /** The newest of each index. */
   readonly #byIndex = new Map<number, GrowingUse>();
   #id = '';
-
-  constructor(say: (chunk: ModelChunk) => void) {
-    this.#say = say;
-  }
 
   /** `data` of one event. Throws `AnswerFault`. */
   event(data: string): void {
@@ -63,24 +39,17 @@ export class ChatAnswer implements StreamedAnswer {
     if (choice === undefined || this.stop !== null) return;
     this.#readDelta(memberOf(choice, 'delta'));
     const finish = memberOf(choice, 'finish_reason');
-    if (typeof finish === 'string' && finish !== '') this.#finished(finish);
+    if (typeof finish === 'string' && finish !== '') this.finish(STOPS[finish] ?? 'end');
   }
 
   #readDelta(delta: unknown): void {
     for (const field of ['content', 'refusal']) {
       const text = memberOf(delta, field);
-      if (typeof text === 'string' && text !== '') this.#text(text);
+      if (typeof text === 'string') this.text(text);
     }
     const calls = memberOf(delta, 'tool_calls');
     if (!Array.isArray(calls)) return;
     for (const call of calls) this.#call(call);
-  }
-
-  #text(text: string): void {
-    const room = MOST_TEXT_CHARS - this.chars;
-    this.chars += text.length;
-    if (room > 0) this.#say({ type: 'text', text: text.slice(0, room) });
-    if (text.length > room) this.#finished('length');
   }
 
   #call(call: unknown): void {
@@ -89,27 +58,18 @@ export class ChatAnswer implements StreamedAnswer {
     // Some servers give no index: a part with a name begins a use.
     const { name, arguments: more } = functionOf(call);
     const isNew = typeof told !== 'number' && name !== '';
-    const index = typeof told === 'number' ? told : Math.max(0, this.#uses.length - (isNew ? 0 : 1));
+    const index = typeof told === 'number' ? told : Math.max(0, this.uses.length - (isNew ? 0 : 1));
     let use = this.#byIndex.get(index);
     // Others give one index to all of their uses.
     const isOther =
       use !== undefined && name !== '' && typeof id === 'string' && id !== '' && use.id !== '' && id !== use.id;
     if (use === undefined || isOther) {
-      use = newUse(this.#uses);
+      use = this.newUse();
       this.#byIndex.set(index, use);
     }
     if (typeof id === 'string' && use.id === '') use.id = id;
     if (use.name === '') use.name = name;
-    this.chars += more.length;
-    addArguments(use, more);
-  }
-
-  #finished(finish: string): void {
-    const stop = STOPS[finish] ?? 'end';
-    const told = tellUses(this.#uses, stop === 'length', this.#say);
-    // Some say `stop` where a tool is used, and some `tool_calls` where none is.
-    if (stop === 'end' || stop === 'tools') this.stop = told > 0 ? 'tools' : 'end';
-    else this.stop = stop;
+    this.addArguments(use, more);
   }
 
   /** A server, or a proxy before it, that mixes answers up must not have one caller hear another's. */

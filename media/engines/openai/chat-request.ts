@@ -5,7 +5,8 @@
 import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
 import type { ModelMessage, ModelRequest } from '../../contract/model.ts';
-import { objectIn, takenName, wellFormed } from '../provider/model-wire.ts';
+import { takenName, wellFormed } from '../provider/sayable-history.ts';
+import { objectIn } from '../provider/told-json.ts';
 
 /** Of `EngineUse.settings`; checked where the agent was imported. Absent: as the provider has it. */
 export interface ChatSettings extends EngineSettings<'think', 'openai'> {

@@ -9,8 +9,7 @@ import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { monitorAnswer } from './answers.ts';
-import { peaksParams } from './peaks-route.ts';
-import { WORKSPACE_PATH } from './second-door.ts';
+import { WORKSPACE_CALL_PATH, workspaceCallParams } from './workspace-call.ts';
 
 export interface MonitorRouteDeps {
   database: Database;
@@ -24,7 +23,7 @@ export function registerMonitor(app: FastifyInstance, guard: Guard, deps: Monito
   const route = routesOn(app, guard);
   route({
     method: 'post',
-    path: `${WORKSPACE_PATH}/calls/:callUuid/monitor`,
+    path: `${WORKSPACE_CALL_PATH}/monitor`,
     id: 'listenIn',
     tag: 'Console',
     summary: 'A token to listen in to a call that runs',
@@ -32,7 +31,7 @@ export function registerMonitor(app: FastifyInstance, guard: Guard, deps: Monito
       'It opens `wss://HOST/ws/monitor?token=…` once, within a minute. The socket begins without sound; nobody in the call hears of it. Who listened, and when, is in the audit log. It ends with the call, with the session and with the right.',
     scope: 'person',
     right: 'calls:listen',
-    params: peaksParams,
+    params: workspaceCallParams,
     body: z.strictObject({}),
     answers: { 200: json('The token.', monitorAnswer) },
     errors: ['call_not_found', 'invalid_call_id', 'call_not_in_progress', 'event_stream_limit'],

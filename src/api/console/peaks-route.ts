@@ -1,18 +1,14 @@
 /** `/api/console/w/{enterprise}/calls/{callUuid}/peaks`: the outline of a recording's sound, for the player. */
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 import { readCall } from '../../calls/call-row.ts';
 import type { SoundFile } from '../../recordings/sound-files.ts';
-import { callParams } from '../calls/call-routes.ts';
 import type { Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { type RecordingRouteDeps, toldAsRefusal } from '../recordings/recording-routes.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { peaksAnswer } from './answers.ts';
-import { WORKSPACE_PATH } from './second-door.ts';
-
-export const peaksParams = z.object({ enterprise: z.string() }).extend(callParams.shape);
+import { WORKSPACE_CALL_PATH, workspaceCallParams } from './workspace-call.ts';
 
 async function wholeOf(sound: SoundFile): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
@@ -24,14 +20,14 @@ export function registerPeaks(app: FastifyInstance, guard: Guard, deps: Omit<Rec
   const route = routesOn(app, guard);
   route({
     method: 'get',
-    path: `${WORKSPACE_PATH}/calls/:callUuid/peaks`,
+    path: `${WORKSPACE_CALL_PATH}/peaks`,
     id: 'readPeaks',
     tag: 'Console',
     summary: 'How loud the two sides of a recording are, stretch by stretch',
     description: 'Made when it is first asked for, in a second or two, and kept for an hour.',
     scope: 'person',
     right: 'recordings:read',
-    params: peaksParams,
+    params: workspaceCallParams,
     answers: { 200: json('The peaks.', peaksAnswer) },
     errors: [
       ...(['call_not_found', 'invalid_call_id', 'recording_not_ready', 'recording_busy'] as const),

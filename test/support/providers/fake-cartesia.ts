@@ -3,8 +3,9 @@
  * for 50 ms, a space is silent; times of words come ahead of their sound, or as `wordTimes` has them.
  */
 import { encodeMulaw } from '../../../media/audio/g711.ts';
-import type { GuardedSocket, SocketEnd, SocketListener, SocketRequest } from '../../../media/net/guarded-socket.ts';
+import type { GuardedSocket, SocketListener, SocketRequest } from '../../../media/net/guarded-socket.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
+import { FakeSocket } from './fake-socket.ts';
 
 export const CHAR_MS = 50;
 const CHUNK_CHARS = 4;
@@ -40,64 +41,30 @@ export class FakeCartesia {
   }
 }
 
-export class FakeCartesiaSocket implements GuardedSocket {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
+export class FakeCartesiaSocket extends FakeSocket {
   readonly told: Request[] = [];
-  isOpen = false;
-  unsentBytes = 0;
-  #isOver = false;
   readonly #fake: FakeCartesia;
-  readonly #listener: SocketListener;
 
   constructor(fake: FakeCartesia, request: SocketRequest, listener: SocketListener) {
+    super(request, listener);
     this.#fake = fake;
-    this.#listener = listener;
-    this.url = new URL(request.url);
-    this.headers = request.headers;
   }
 
   open(): void {
-    if (this.#isOver) return;
-    this.isOpen = true;
-    this.#listener.opened({});
+    if (!this.isOver) this.opened();
   }
 
-  end(end: SocketEnd): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.isOpen = false;
-    this.#listener.over(end);
-  }
-
-  say(message: object): void {
-    if (!this.#isOver) this.#listener.message(Buffer.from(JSON.stringify(message)), false);
-  }
-
-  send(data: string | Uint8Array): boolean {
-    if (!this.isOpen) return false;
+  protected override heard(data: string | Uint8Array): void {
     const request = JSON.parse(data as string) as Request;
     this.told.push(request);
     // What was cancelled is spoken on all the same: late sound is for nobody.
-    if (request.cancel === true) return true;
+    if (request.cancel === true) return;
     if (this.#fake.voices.includes(request.voice!.id)) this.#speak(request);
     else this.refuse(request.context_id, 404, 'voice_not_found');
-    return true;
   }
 
   refuse(context_id: string | undefined, status_code: number, error_code: string): void {
     this.say({ type: 'error', context_id, done: true, status_code, error_code, title: 'No', message: 'No.' });
-  }
-
-  ping(): void {}
-
-  close(code = 1000): void {
-    this.end({ kind: 'closed', code, reason: '' });
-  }
-
-  terminate(): void {
-    this.#isOver = true;
-    this.isOpen = false;
   }
 
   #speak({ context_id, transcript = '', output_format }: Request): void {

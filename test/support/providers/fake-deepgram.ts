@@ -3,8 +3,9 @@
  * ear opens. It hears toy speech, and nothing but what it was sent; each socket's time begins at 0.
  */
 import { decodeMulaw } from '../../../media/audio/g711.ts';
-import type { GuardedSocket, SocketEnd, SocketListener, SocketRequest } from '../../../media/net/guarded-socket.ts';
+import type { GuardedSocket, SocketListener, SocketRequest } from '../../../media/net/guarded-socket.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
+import { FakeSocket } from './fake-socket.ts';
 import { toyWordOf } from './toy-speech.ts';
 
 const FRAME_MS = 20;
@@ -46,9 +47,7 @@ interface FakeWord {
   confidence: number;
 }
 
-export class FakeDeepgramSocket implements GuardedSocket {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
+export class FakeDeepgramSocket extends FakeSocket {
   /** Text messages, in order. */
   readonly told: Record<string, unknown>[] = [];
   /** All sound. */
@@ -56,8 +55,6 @@ export class FakeDeepgramSocket implements GuardedSocket {
   /** Clock time of each binary message, and its ms. */
   readonly batches: { atMs: number; ms: number }[] = [];
   pings = 0;
-  isOpen = false;
-  unsentBytes = 0;
   /** Nothing leaves any more. */
   isStalled = false;
   answersPings = true;
@@ -65,11 +62,9 @@ export class FakeDeepgramSocket implements GuardedSocket {
   isForeign = false;
   readonly id: string;
   readonly #fake: FakeDeepgram;
-  readonly #listener: SocketListener;
   readonly #isFlux: boolean;
   readonly #isMulaw: boolean;
   readonly #rateHz: number;
-  #isOver = false;
   #ms = 0;
   /** Of words that were not settled. */
   #words: FakeWord[] = [];
@@ -81,10 +76,8 @@ export class FakeDeepgramSocket implements GuardedSocket {
   #state: 'initial' | 'open' | 'eager' = 'initial';
 
   constructor(fake: FakeDeepgram, request: SocketRequest, listener: SocketListener, number: number) {
+    super(request, listener);
     this.#fake = fake;
-    this.#listener = listener;
-    this.url = new URL(request.url);
-    this.headers = request.headers;
     this.id = `request-${number}`;
     this.#isFlux = this.url.pathname === '/v2/listen';
     this.#isMulaw = this.url.searchParams.get('encoding') === 'mulaw';
@@ -92,48 +85,23 @@ export class FakeDeepgramSocket implements GuardedSocket {
   }
 
   answer(refusal: number | undefined): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     if (refusal !== undefined) {
-      const body = '{"err_code":"X","err_msg":"No."}';
-      this.end({ kind: 'failed', reason: '', isTimeout: false, status: refusal, retryAfter: null, body });
+      this.refused(refusal, '{"err_code":"X","err_msg":"No."}');
       return;
     }
-    this.isOpen = true;
-    this.#listener.opened({ 'dg-request-id': this.id });
-    if (this.#isFlux) this.#say({ type: 'Connected' });
+    this.opened({ 'dg-request-id': this.id });
+    if (this.#isFlux) this.#later({ type: 'Connected' });
   }
 
-  /** As the network or the server does it. */
-  end(end: SocketEnd): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.isOpen = false;
-    this.#listener.over(end);
-  }
-
-  raw(text: string): void {
-    if (!this.#isOver) this.#listener.message(Buffer.from(text), false);
-  }
-
-  send(data: string | Uint8Array): boolean {
-    if (!this.isOpen) return false;
+  protected override heard(data: string | Uint8Array): void {
     if (typeof data === 'string') this.#command(JSON.parse(data) as Record<string, unknown>);
     else this.#hear(data);
-    return true;
   }
 
-  ping(): void {
+  override ping(): void {
     this.pings++;
-    if (this.answersPings) this.#fake.clock.after(20, () => this.#isOver || this.#listener.pong?.());
-  }
-
-  close(code = 1000): void {
-    this.end({ kind: 'closed', code, reason: '' });
-  }
-
-  terminate(): void {
-    this.#isOver = true;
-    this.isOpen = false;
+    if (this.answersPings) this.#fake.clock.after(20, () => this.isOver || this.listener.pong?.());
   }
 
   #command(message: Record<string, unknown>): void {
@@ -189,7 +157,7 @@ export class FakeDeepgramSocket implements GuardedSocket {
       this.#words = [];
       this.#current = null;
     }
-    this.#say({
+    this.#later({
       type: 'Results',
       start,
       duration: this.#ms / 1000 - start,
@@ -233,7 +201,7 @@ export class FakeDeepgramSocket implements GuardedSocket {
   #turnInfo(event: string, more: object = {}): void {
     this.#toldMs = this.#ms;
     const words = this.#state === 'initial' ? [] : this.#words.map((word) => ({ ...word }));
-    this.#say({
+    this.#later({
       type: 'TurnInfo',
       event,
       turn_index: this.#turn,
@@ -247,11 +215,10 @@ export class FakeDeepgramSocket implements GuardedSocket {
     });
   }
 
-  #say(message: Record<string, unknown>): void {
+  #later(message: Record<string, unknown>): void {
     const foreign = { request_id: 'request-of-another', metadata: { request_id: 'request-of-another' } };
     this.#fake.clock.after(this.#fake.latencyMs, () => {
-      if (this.#isOver || this.isStalled) return;
-      this.#listener.message(Buffer.from(JSON.stringify(this.isForeign ? { ...message, ...foreign } : message)), false);
+      if (!this.isStalled) this.say(this.isForeign ? { ...message, ...foreign } : message);
     });
   }
 }

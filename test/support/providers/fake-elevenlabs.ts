@@ -3,8 +3,9 @@
  * character of the text sounds for 50 ms, a space is silent; sound leaves faster than it is spoken.
  */
 import { encodeMulaw } from '../../../media/audio/g711.ts';
-import type { GuardedSocket, SocketEnd, SocketListener, SocketRequest } from '../../../media/net/guarded-socket.ts';
+import type { GuardedSocket, SocketListener, SocketRequest } from '../../../media/net/guarded-socket.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
+import { FakeSocket } from './fake-socket.ts';
 
 export const CHAR_MS = 50;
 const CHUNK_CHARS = 4;
@@ -43,39 +44,29 @@ export class FakeElevenLabs {
   }
 }
 
-export class FakeElevenLabsSocket implements GuardedSocket {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
+export class FakeElevenLabsSocket extends FakeSocket {
   readonly told: Record<string, unknown>[] = [];
   readonly texts: string[] = [];
-  isOpen = false;
-  unsentBytes = 0;
   isStalled: boolean;
   isForeign = false;
   /** Contexts whose end has not been told; and the most at once. */
   readonly contexts = new Set<string>();
   mostContexts = 0;
-  #isOver = false;
   readonly #fake: FakeElevenLabs;
-  readonly #listener: SocketListener;
 
   constructor(fake: FakeElevenLabs, request: SocketRequest, listener: SocketListener) {
+    super(request, listener);
     this.#fake = fake;
-    this.#listener = listener;
-    this.url = new URL(request.url);
-    this.headers = request.headers;
     this.isStalled = fake.isStalled;
   }
 
   answer(refusal: number | undefined): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     if (refusal !== undefined) {
-      const body = '{"detail":{"message":"No."}}';
-      this.end({ kind: 'failed', reason: '', isTimeout: false, status: refusal, retryAfter: null, body });
+      this.refused(refusal, '{"detail":{"message":"No."}}');
       return;
     }
-    this.isOpen = true;
-    this.#listener.opened({});
+    this.opened();
     const voice = decodeURIComponent(this.url.pathname.split('/')[3]!);
     if (!this.#fake.voices.includes(voice)) this.refuse('voice_id_does_not_exist', `There is no voice ${voice}.`);
   }
@@ -85,46 +76,21 @@ export class FakeElevenLabsSocket implements GuardedSocket {
     this.#fake.clock.after(200, () => this.end({ kind: 'closed', code: 1008, reason: message }));
   }
 
-  end(end: SocketEnd): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.isOpen = false;
-    this.#listener.over(end);
-  }
-
-  say(message: object): void {
+  override say(message: object): void {
     const foreign = 'contextId' in message && this.isForeign ? { contextId: 'context-of-another' } : {};
-    if (!this.#isOver && !this.isStalled)
-      this.#listener.message(Buffer.from(JSON.stringify({ ...message, ...foreign })), false);
+    if (!this.isStalled) super.say({ ...message, ...foreign });
   }
 
-  raw(text: string): void {
-    if (!this.#isOver) this.#listener.message(Buffer.from(text), false);
-  }
-
-  send(data: string | Uint8Array): boolean {
-    if (!this.isOpen) return false;
+  protected override heard(data: string | Uint8Array): void {
     const message = JSON.parse(data as string) as Record<string, unknown>;
     this.told.push(message);
     const { context_id: id, text, flush } = message;
-    if (typeof id !== 'string') return true;
+    if (typeof id !== 'string') return;
     if (text === ' ') {
       this.contexts.add(id);
       this.mostContexts = Math.max(this.mostContexts, this.contexts.size);
       if (this.contexts.size > MOST_CONTEXTS) this.refuse('max_active_conversations', 'Too many contexts.');
     } else if (flush === true) this.#speak(id, String(text));
-    return true;
-  }
-
-  ping(): void {}
-
-  close(code = 1000): void {
-    this.end({ kind: 'closed', code, reason: '' });
-  }
-
-  terminate(): void {
-    this.#isOver = true;
-    this.isOpen = false;
   }
 
   #speak(id: string, text: string): void {

@@ -2,6 +2,7 @@
  * The emulated Anthropic: Messages that a scenario answers, and the list of models. Started by tests in their process,
  * and by `main.ts`. The official client judges it (`test/integration/emulators/anthropic.test.ts`).
  */
+import { modelProvider } from '../mind/model-provider.ts';
 import { parseScenario, type Scenario, type ScenarioInput } from '../mind/scenario.ts';
 import type { HttpExchange, Message, Provider } from '../provider.ts';
 import { type EndpointOptions, type ProviderEndpoint, startProviderEndpoint } from '../provider-endpoint.ts';
@@ -19,23 +20,21 @@ export function startAnthropicEmulator(options: AnthropicOptions): Promise<Provi
 }
 
 function anthropic(first: Scenario): Provider {
-  let scenario = first;
-  const models = () => scenario.models.map((id) => ({ id, type: 'model', display_name: id, created_at: RELEASED }));
-
-  async function route(exchange: HttpExchange): Promise<void> {
+  async function route(exchange: HttpExchange, scenario: Scenario): Promise<void> {
     const { method, path } = exchange;
+    const models = scenario.models.map((id) => ({ id, type: 'model', display_name: id, created_at: RELEASED }));
     if (method === 'POST' && path === '/v1/messages') return answerMessages(exchange, scenario);
     if (method === 'GET' && path === '/v1/models') {
-      const data = models();
-      const body = { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+      const [first_id = null, last_id = null] = [models[0]?.id, models.at(-1)?.id];
+      const body = { data: models, has_more: false, first_id, last_id };
       return exchange.answer({ status: 200, body });
     }
-    const named = method === 'GET' ? models().find(({ id }) => path === `/v1/models/${id}`) : undefined;
+    const named = method === 'GET' ? models.find(({ id }) => path === `/v1/models/${id}`) : undefined;
     if (named !== undefined) return exchange.answer({ status: 200, body: named });
     throw new RequestRefused('Not found', 404);
   }
 
-  return {
+  return modelProvider(first, {
     name: 'anthropic',
     // The official client says it the one way, documents the other.
     keyOf({ headers }) {
@@ -44,24 +43,14 @@ function anthropic(first: Scenario): Provider {
     },
     unauthorized: (_request, key) => unauthorizedAnswer(key),
     failure: (_request, status) => errorAnswer(status),
-    // It has no sockets.
-    revoked() {},
     foreign: foreignEvent,
-    control(route, body) {
-      if (route !== 'POST /emulator/scenario') return null;
-      scenario = parseScenario(body);
-      return { rules: scenario.rules.length };
+    route,
+    refusalOf(error) {
+      if (!(error instanceof RequestRefused)) return null;
+      const { status, message } = error;
+      return { status, message, answer: errorAnswer(status, message) };
     },
-    async request(exchange) {
-      try {
-        await route(exchange);
-      } catch (error) {
-        if (!(error instanceof RequestRefused)) throw error;
-        exchange.note('refused', { status: error.status, message: error.message });
-        exchange.answer(errorAnswer(error.status, error.message));
-      }
-    },
-  };
+  });
 }
 
 /** An event of another answer's block, with other words. */

@@ -3,7 +3,8 @@
  * whole or in events, a token every so often from the request's arrival on. Stops when the client goes.
  */
 import { randomBytes } from 'node:crypto';
-import { type Answer, answerTo } from '../mind/rules.ts';
+import { answerAndNote } from '../mind/model-provider.ts';
+import type { Answer } from '../mind/rules.ts';
 import type { Scenario } from '../mind/scenario.ts';
 import { promptTokens as countPromptTokens, tokensOf } from '../mind/tokens.ts';
 import type { HttpExchange } from '../provider.ts';
@@ -29,16 +30,7 @@ export async function answerMessages(exchange: HttpExchange, scenario: Scenario)
   const prompt = countPromptTokens(request.rawMessages, request.tools);
   if (prompt > scenario.contextTokens)
     throw new RequestRefused(`prompt is too long: ${prompt} tokens > ${scenario.contextTokens} maximum`);
-  const answer = answerTo(scenario, request);
-  exchange.note('answered', {
-    rule: answer.rule,
-    model: request.model,
-    maxTokens: request.maxTokens,
-    promptTokens: prompt,
-    text: answer.text,
-    calls: answer.calls,
-    messages: request.rawMessages,
-  });
+  const answer = answerAndNote(exchange, scenario, request, prompt);
   const thought: Thought = { exchange, scenario, request, answer, promptTokens: prompt, arrivedAtMs };
   if (request.stream) new MessageStream(thought).begin();
   else answerWhole(thought);

@@ -4,7 +4,8 @@
  * goes.
  */
 import { randomBytes } from 'node:crypto';
-import { type Answer, answerTo } from '../mind/rules.ts';
+import { answerAndNote } from '../mind/model-provider.ts';
+import type { Answer } from '../mind/rules.ts';
 import type { Scenario } from '../mind/scenario.ts';
 import { promptTokens as countPromptTokens, tokensOf } from '../mind/tokens.ts';
 import type { HttpExchange } from '../provider.ts';
@@ -54,16 +55,7 @@ export async function answerChat(exchange: HttpExchange, scenario: Scenario): Pr
       `${prompt} tokens. Please reduce the length of the messages.`;
     throw new RequestRefused(message, 'messages', 'context_length_exceeded');
   }
-  const answer = answerTo(scenario, request);
-  exchange.note('answered', {
-    rule: answer.rule,
-    model: request.model,
-    maxTokens: request.maxTokens,
-    promptTokens: prompt,
-    text: answer.text,
-    calls: answer.calls,
-    messages: request.rawMessages,
-  });
+  const answer = answerAndNote(exchange, scenario, request, prompt);
   const shared: Shared = {
     id: `chatcmpl-${randomBytes(12).toString('hex')}`,
     created: Math.floor(Date.now() / 1000),

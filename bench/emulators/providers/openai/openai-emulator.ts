@@ -2,7 +2,7 @@
  * The emulated OpenAI: chat completions that a scenario answers, the list of models, and speech. Started by tests in
  * their process, and by `main.ts`. The official client judges it (`test/integration/emulators/openai.test.ts`).
  */
-
+import { modelProvider } from '../mind/model-provider.ts';
 import { parseScenario, type Scenario, type ScenarioInput } from '../mind/scenario.ts';
 import type { HttpExchange, Message, Provider } from '../provider.ts';
 import { type EndpointOptions, type ProviderEndpoint, startProviderEndpoint } from '../provider-endpoint.ts';
@@ -28,50 +28,33 @@ export function startOpenAiEmulator(options: OpenAiOptions): Promise<ProviderEnd
 }
 
 function openAi(first: Scenario, voice: EmulatedVoice | null, timing: SpeechTiming): Provider {
-  let scenario = first;
-  const modelList = (): { id: string }[] =>
-    [...scenario.models, ...(voice === null ? [] : SPEECH_MODELS)].map((id) => ({
-      id,
-      object: 'model',
-      created: RELEASED,
-      owned_by: 'parley',
-    }));
-
-  async function route(exchange: HttpExchange): Promise<void> {
+  async function route(exchange: HttpExchange, scenario: Scenario): Promise<void> {
     const { method, path } = exchange;
+    const names = [...scenario.models, ...(voice === null ? [] : SPEECH_MODELS)];
+    const models = names.map((id) => ({ id, object: 'model', created: RELEASED, owned_by: 'parley' }));
     if (method === 'POST' && path === '/v1/chat/completions') return answerChat(exchange, scenario);
     if (method === 'POST' && path === '/v1/audio/speech' && voice !== null)
       return answerSpeech(exchange, voice, timing);
     if (method === 'GET' && path === '/v1/models')
-      return exchange.answer({ status: 200, body: { object: 'list', data: modelList() } });
-    const named = method === 'GET' ? modelList().find(({ id }) => path === `/v1/models/${id}`) : undefined;
+      return exchange.answer({ status: 200, body: { object: 'list', data: models } });
+    const named = method === 'GET' ? models.find(({ id }) => path === `/v1/models/${id}`) : undefined;
     if (named !== undefined) return exchange.answer({ status: 200, body: named });
     throw new RequestRefused(`Invalid URL (${method} ${path})`, null, null, 404);
   }
 
-  return {
+  return modelProvider(first, {
     name: 'openai',
     keyOf: ({ headers }) => /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? null,
     unauthorized: (_request, key) => unauthorizedAnswer(key),
     failure: (_request, status) => failureAnswer(status),
-    // It has no sockets.
-    revoked() {},
     foreign: foreignChunk,
-    control(route, body) {
-      if (route !== 'POST /emulator/scenario') return null;
-      scenario = parseScenario(body);
-      return { rules: scenario.rules.length };
+    route,
+    refusalOf(error) {
+      if (!(error instanceof RequestRefused)) return null;
+      const { status, message } = error.error;
+      return { status, message, answer: errorAnswer(error.error) };
     },
-    async request(exchange) {
-      try {
-        await route(exchange);
-      } catch (error) {
-        if (!(error instanceof RequestRefused)) throw error;
-        exchange.note('refused', { status: error.error.status, message: error.error.message });
-        exchange.answer(errorAnswer(error.error));
-      }
-    },
-  };
+  });
 }
 
 /** A chunk of a stream under another answer's id, with other words. */
