@@ -48,7 +48,7 @@ const STOP_LIMIT_MS = 5_000;
 
 /**
  * `vocabulary`: what callers may say, a phrase each. `scenario`: what the model knows; absent, the restaurant.
- * `isExact`: the recogniser tells voices from other sounds, and does not give way to the rest of the machine.
+ * `isExact`: the recogniser tells voices from other sounds.
  */
 export async function startProvidersProcess(options: {
   vocabulary: readonly string[];

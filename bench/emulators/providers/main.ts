@@ -42,7 +42,7 @@ async function main(): Promise<void> {
       plain: 'no TLS, as servers on a private network speak',
       'ca-file': '<file> where the authority goes that clients must trust; default a temporary one',
       vocabulary: '<file> what callers may say, a phrase a line',
-      exact: 'the recogniser tells voices from other sounds, and does not give way to the rest of the machine',
+      exact: 'the recogniser tells voices from other sounds',
       'known-voice': '<name> callers are emulated and have this voice: they are heard by their very sound, at no cost',
       'known-sounds': '<file> the same for sounds of other makers: JSON, [{ text, mulaw }] with base64 of 8 kHz',
       scenario: '<file> what the model knows',

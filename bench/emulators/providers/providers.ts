@@ -16,7 +16,7 @@ import type { WordRecogniser } from './word-recogniser.ts';
 export interface ProviderOptions extends EndpointOptions {
   /** For recognisers: what callers may say. */
   vocabulary?: readonly string[];
-  /** Of recognisers: no sound is taken for a voice that is none, and they do not give way to others on the machine. */
+  /** Of recognisers: no sound is taken for a voice that is none. */
   isExact?: boolean;
   /** Other ears than their own; who gives them closes them. */
   recogniser?: WordRecogniser | undefined;

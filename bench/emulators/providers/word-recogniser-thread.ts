@@ -1,10 +1,8 @@
 /**
  * Worker thread of an emulated recogniser: the local decoder with looped grammars, whose results carry words with
- * times. Speaks the messages of the listen thread. Runs at a lower priority than the rest of the process and of the
- * machine, unless it is told not to yield: an emulator must not take from those whom it tests.
+ * times. Speaks the messages of the listen thread.
  */
-import { constants, setPriority } from 'node:os';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort } from 'node:worker_threads';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { createDecoderPool } from '../../../media/engines/local/decoder-pool.ts';
 import { loadLexicon } from '../../../media/engines/local/lexicon.ts';
@@ -24,10 +22,6 @@ const WARM_UP_MS = 400;
 
 if (parentPort === null) throw new Error('word-recogniser-thread is a worker thread: start it with new Worker(…)');
 const parent = parentPort;
-// On Linux this is the priority of the thread that asks; elsewhere it may be refused, and nothing depends on it.
-try {
-  if ((workerData as { yields: boolean }).yields) setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-} catch {}
 
 const [module, lexicon] = await Promise.all([loadSoundswallower(), loadLexicon()]);
 const compile = createLoopedGrammars(withGermanWords(lexicon));

@@ -35,16 +35,14 @@ export interface WordRecogniser {
 }
 
 /**
- * Resolves when it is warm. `onDeath`: the thread ended by itself, and nobody is heard any more. `yields`: it gives way
- * to all others on the machine, and is late where that is busy. `tellsVoices`: with the neural voice activity.
+ * Resolves when it is warm. `onDeath`: the thread ended by itself, and nobody is heard any more. `tellsVoices`: with
+ * the neural voice activity.
  */
 export async function startWordRecogniser(
   onDeath: (error: Error) => void,
-  { yields = true, tellsVoices = false } = {},
+  { tellsVoices = false } = {},
 ): Promise<WordRecogniser> {
-  const worker = new Worker(builtEntry('bench/emulators/providers/word-recogniser-thread.js'), {
-    workerData: { yields },
-  });
+  const worker = new Worker(builtEntry('bench/emulators/providers/word-recogniser-thread.js'));
   let isClosing = false;
   const ready = new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve());

@@ -20,7 +20,7 @@ export interface DeepgramOptions extends EndpointOptions {
   latencies?: LatenciesInput;
   /** Default: one of its own, which is closed with the emulator. */
   recogniser?: WordRecogniser | undefined;
-  /** Default: its recogniser gives way to all others on the machine, and takes what passes the gate for a voice. */
+  /** Default: its recogniser takes what passes the gate for a voice. */
   isExact?: boolean;
 }
 
@@ -46,10 +46,7 @@ export async function startDeepgramEmulator(options: DeepgramOptions): Promise<D
   const ownRecogniser = options.recogniser === undefined;
   const recogniser =
     options.recogniser ??
-    (await startWordRecogniser((error) => warn(error.message), {
-      yields: options.isExact !== true,
-      tellsVoices: options.isExact === true,
-    }));
+    (await startWordRecogniser((error) => warn(error.message), { tellsVoices: options.isExact === true }));
   let warn = (message: string): void => void message;
 
   function upgrade(request: ProviderRequest): Upgrade {

@@ -29,7 +29,7 @@ export async function startLoneListener(vocabulary: readonly string[]): Promise<
     (error) => {
       throw error;
     },
-    { yields: false, tellsVoices: true },
+    { tellsVoices: true },
   );
   return { heardIn, close: () => recogniser.close() };
 

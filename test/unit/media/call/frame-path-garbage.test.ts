@@ -20,8 +20,8 @@ function bytesPerFrame(call: FakeCall, frames: number): number {
   // Compiled by now, so that the compiler's own memory is not counted.
   pass(1_500);
   collect();
-  // In short laps, of which those that a collection falls into are not counted: it would hide what the others left. On a
-  // busy machine the compiler comes late, into one lap or two: the one in the middle says what every lap leaves.
+  // In short laps, of which those that a collection falls into are not counted: it would hide what the others left.
+  // On a busy machine the compiler comes late, into a few of them: the one in the middle says what every lap leaves.
   const laps: number[] = [];
   for (let done = 0; done < frames; done += LAP_FRAMES) {
     const before = process.memoryUsage().heapUsed;
