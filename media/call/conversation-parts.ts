@@ -18,6 +18,7 @@ import type { HearingListener } from './hearing/meaning.ts';
 import { AgentModels } from './models/agent-models.ts';
 import { Operator } from './operator.ts';
 import { OperatorDesk } from './operator-desk.ts';
+import { OwedWords } from './owed-words.ts';
 import { AgentSpeech, type AgentSpeechDeps, type AgentSpeechListener } from './speaking/agent-speech.ts';
 import { fixedSentencesOf } from './speaking/fixed-sentences.ts';
 import { AgentTools } from './tools/agent-tools.ts';
@@ -59,6 +60,7 @@ export interface Parts {
   actions: AgentActions;
   operator: Operator;
   desk: OperatorDesk;
+  owed: OwedWords;
   encouragement: Encouragement;
 }
 
@@ -72,6 +74,7 @@ export function createParts(
   const { callUuid, agent: definition, placeholders } = setup;
   const format = voiceFormatOf(setup.outputFormat ?? setup.format);
   const desk = new OperatorDesk();
+  const owed = new OwedWords();
   const encouragement = new Encouragement();
   const line = new AgentLine({
     kind,
@@ -87,7 +90,7 @@ export function createParts(
     format,
   };
   const agentSpeech = new AgentSpeech(deps, wish, listener);
-  const floor = new Floor({ reporter, agentSpeech, operator: desk, encouragement, listener });
+  const floor = new Floor({ reporter, agentSpeech, operator: desk, owed, encouragement, listener });
   const hearing = new Hearing({ clock, logger, reporter, ear, agentSpeech, words, floor, listener });
   const uses = new ToolUses({
     callUuid,
@@ -116,9 +119,12 @@ export function createParts(
     finish: (reason, disposition, error) => listener.finish(reason, disposition, error),
   });
   const operator = new Operator({
-    ...{ desk, agentSpeech, floor, hearing, line, reporter },
+    ...{ desk, owed, agentSpeech, floor, hearing, line, reporter },
     isSteerable: kind.traits.isSteerable,
     sayWaiting: () => actions.sayWaiting(),
   });
-  return { line, words, agentSpeech, floor, hearing, tools, models, input, actions, operator, desk, encouragement };
+  return {
+    ...{ line, words, agentSpeech, floor, hearing, tools, models, input, actions, operator },
+    ...{ desk, owed, encouragement },
+  };
 }

@@ -15,7 +15,7 @@ import { type ConversationDeps, createParts, type Parts, type PartsListener } fr
 import type { FrameIntake } from './hearing/frame-intake.ts';
 import type { Hearing } from './hearing/hearing.ts';
 import { isSpeech, type Meaning } from './hearing/meaning.ts';
-import type { SaidBefore } from './operator-desk.ts';
+import type { SaidBefore } from './owed-words.ts';
 
 /** An agent that has not ended the call so long after its longest time never will. */
 const LAST_WORDS_MS = 8_000;
@@ -84,7 +84,7 @@ export class Conversation implements PartsListener {
   /** After the uplink was drained: deadlines, playback, what waits for it. */
   tick(): void {
     if (this.#ended) return;
-    const { line, hearing, agentSpeech, floor, input, tools, actions, operator, desk, encouragement } = this.#parts;
+    const { line, hearing, agentSpeech, floor, input, tools, actions, operator, desk, owed, encouragement } = this.#parts;
     const { clock, reporter } = this.#deps;
     const nowMs = clock.nowMs();
     line.carryOut();
@@ -97,7 +97,7 @@ export class Conversation implements PartsListener {
     tools.uses.tick();
     if (!actions.sayWaiting() && desk.hasTexts) operator.sayQueued();
     this.#encourage();
-    if (!desk.speaks && !desk.muted && !encouragement.speaks) {
+    if (!owed.areOthers && !desk.muted && !encouragement.speaks) {
       if (!agentSpeech.active && !floor.isTaken) tools.tellResult(nowMs, hearing.turn !== null);
       this.#tickEvent.atMs = reporter.nowMs;
       line.tell(this.#tickEvent);
@@ -202,7 +202,7 @@ export class Conversation implements PartsListener {
   // ── What is played ────────────────────────────────────────────────────────────────────────────────────
 
   utteranceSaid(heardText: string | null): void {
-    const { floor, encouragement, hearing, desk, actions, operator, input, line } = this.#parts;
+    const { floor, encouragement, hearing, desk, owed, actions, operator, input, line } = this.#parts;
     if (floor.goOnAfterBridge()) return;
     if (encouragement.speaks) {
       encouragement.over(hearing.nowMs);
@@ -211,7 +211,7 @@ export class Conversation implements PartsListener {
     }
     hearing.endInterruption();
     hearing.bePatient();
-    desk.wordsSaid(heardText);
+    owed.said(heardText);
     if (!actions.sayWaiting() && !desk.hasTexts) operator.goOn();
     if (!this.#ended && input.takeTyped()) return;
     hearing.agentFinished();
@@ -228,9 +228,9 @@ export class Conversation implements PartsListener {
   }
 
   cutWaiting(): void {
-    const { actions, line, desk } = this.#parts;
+    const { actions, line, owed } = this.#parts;
     if (!actions.drop()) return;
-    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '', ...desk.wordsCut() });
+    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '', ...owed.cut() });
   }
 
   /** Into a pause that may be long: a word that leaves the caller's turn open. */

@@ -1,17 +1,19 @@
 /**
- * Somebody steers the call from outside: texts that the agent is to say, words in the caller's place, silence. Says the
- * texts when nobody else speaks; the conversation asks it at each tick.
+ * Somebody steers the call from outside: texts that the agent is to say, words in the caller's place, a word to the
+ * agent alone, silence. Says the texts when nobody else speaks; the conversation asks it at each tick.
  */
 import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/operator-control.ts';
 import type { AgentLine } from './agent-line.ts';
 import type { Floor } from './floor.ts';
 import type { Hearing } from './hearing/hearing.ts';
 import type { OperatorDesk } from './operator-desk.ts';
+import type { OwedWords } from './owed-words.ts';
 import type { CallReporter } from './reporter.ts';
 import type { AgentSpeech } from './speaking/agent-speech.ts';
 
 export interface OperatorDeps {
   desk: OperatorDesk;
+  owed: OwedWords;
   /** False: the agent obeys nobody. */
   isSteerable: boolean;
   agentSpeech: AgentSpeech;
@@ -45,6 +47,8 @@ export class Operator {
         floor.cutForOperator();
         line.tell({ type: 'heard', atMs: reporter.nowMs, text: action.text, how: 'injected' });
         return CONTROL_DONE;
+      case 'whisper':
+        return this.#whisper(action.text);
       case 'mute_agent':
         this.mute();
         return CONTROL_DONE;
@@ -67,21 +71,30 @@ export class Operator {
 
   /** When the agent is silent and nobody waits for an answer. */
   sayQueued(): void {
-    const { desk, agentSpeech, hearing, floor } = this.#deps;
+    const { desk, owed, agentSpeech, hearing, floor } = this.#deps;
     if (!desk.hasTexts || agentSpeech.active || desk.muted) return;
     if (hearing.turn !== null || floor.isTaken) return;
     const text = desk.nextText();
     if (text === null) return;
-    desk.speaks = true;
+    owed.areOthers = true;
     agentSpeech.say({ speech: { text }, stepId: null, interruptible: true, anchor: null });
   }
 
   /** All texts are said: the agent hears what it is owed. */
   goOn(): void {
-    const { desk, line, reporter } = this.#deps;
+    const { owed, line, reporter } = this.#deps;
     const atMs = reporter.nowMs;
-    const owed = desk.takeOwed();
-    line.tell(owed.type === 'said' ? { ...owed, atMs } : { type: 'wait', atMs, why: 'operator' });
+    const said = owed.takeAfterOthers();
+    line.tell(said.type === 'said' ? { ...said, atMs } : { type: 'wait', atMs, why: 'operator' });
+  }
+
+  #whisper(text: string): ControlOutcome {
+    const { line, reporter } = this.#deps;
+    const isFollowed = line.instruct(text, reporter.nowMs);
+    if (isFollowed === null) return controlRefused('unsupported');
+    if (!isFollowed) return controlRefused('not_followed');
+    reporter.oweCheckpoint();
+    return CONTROL_DONE;
   }
 
   #unmute(): void {

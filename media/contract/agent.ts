@@ -205,6 +205,11 @@ export interface Agent {
   wordForWait?(): string;
   /** A label for the transcript, of words that are about to be told as `heard`; null: none. */
   intentOf(text: string): string | null;
+  /**
+   * An operator tells it what to do, unheard by the caller: it holds from the agent's next words on, for its successor
+   * too. False: it cannot follow that now. Absent: it follows nobody.
+   */
+  instruct?(text: string, atMs: number): boolean;
   /** What a successor needs: JSON, opaque to everybody else. */
   state(): unknown;
   /** What is known of the caller and may be read by others (the analysis). */

@@ -5,6 +5,11 @@ export type ControlAction =
   | { type: 'say'; text: string; interrupt: boolean }
   /** The agent takes it as though the caller had said it. Nothing of it is in the transcript. */
   | { type: 'inject'; text: string }
+  /**
+   * An instruction to the agent, which holds from its next words on. The caller hears nothing of it, and nothing of it
+   * is in the transcript.
+   */
+  | { type: 'whisper'; text: string }
   /** The agent falls silent and answers nothing; what the caller says is still written down. */
   | { type: 'mute_agent' }
   /** It goes on from the word at which it fell silent. */
@@ -15,9 +20,9 @@ export type ControlAction =
 /**
  * `unsupported`: this kind of agent or carrier never can. `not_here`: the call is not, or not any more, with this
  * process or thread. `ending`: the agent has said its last word. `muted`: unmute it first. `queue_full`: five texts
- * wait to be said.
+ * wait to be said. `not_followed`: the agent cannot follow that instruction now.
  */
-export type ControlRefusal = 'unsupported' | 'not_here' | 'ending' | 'muted' | 'queue_full';
+export type ControlRefusal = 'unsupported' | 'not_here' | 'ending' | 'muted' | 'queue_full' | 'not_followed';
 
 export type ControlOutcome = { done: true } | { done: false; why: ControlRefusal };
 

@@ -139,6 +139,9 @@ export const call = {
   unmute: 'Let the agent speak',
   unmuted: 'The agent goes on',
   warnings: 'Warnings',
+  whisper: 'Whisper',
+  whisperHint: 'The agent is told, and follows it from its next words on. The caller does not hear it.',
+  whispered: 'The agent is told',
   wordsToCome: 'Words stand here as they are said',
   webhooks: 'Webhooks',
 };

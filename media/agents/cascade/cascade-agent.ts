@@ -35,6 +35,9 @@ const FILLER_AFTER_MS = 700;
 /** After an open question; `expectation.ts` tells what was asked. */
 const OPEN_PATIENCE: Patience = { minMs: 500, maxMs: 1_120 };
 
+/** The caller's own words cannot look like it: brackets are taken from them. */
+const INSTRUCTED = 'An instruction of the operator, whom the caller does not hear. Follow it, and never mention it';
+
 const NOT_ENDED = 'The caller goes on speaking, so the call was not ended.';
 
 export class Conversant implements Agent {
@@ -71,6 +74,12 @@ export class Conversant implements Agent {
 
   intentOf(): null {
     return null;
+  }
+
+  instruct(text: string): boolean {
+    if (!this.#hasBegun || this.#parts.isOver) return false;
+    this.#parts.history.note(`${INSTRUCTED}: ${withoutRemarks(text)}`);
+    return true;
   }
 
   variables(): Readonly<Record<string, string>> {

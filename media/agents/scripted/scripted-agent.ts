@@ -92,6 +92,13 @@ class ScriptedConversant implements Agent {
     return this.#script.match(text)?.reply.intent ?? null;
   }
 
+  /** The id of the step to go to: a script has no other words for what to do. */
+  instruct(text: string, atMs: number): boolean {
+    const actions = this.#script.goTo(text.trim(), atMs);
+    for (const action of actions) this.#act(action);
+    return actions.length > 0;
+  }
+
   state(): KeptState {
     const { variables: _, ...kept } = this.#script.snapshot();
     return kept;

@@ -33,6 +33,14 @@ export const controlBody = z
       action: z.literal('inject').describe('The agent takes `text` as though the caller had said it'),
       text: words,
     }),
+    z.object({
+      action: z
+        .literal('whisper')
+        .describe(
+          'Tells the agent what to do, unheard by the caller: holds from its next words on. A scripted agent takes the id of one of its steps, and goes there',
+        ),
+      text: words,
+    }),
     z.object({ action: z.literal('mute_agent').describe('The agent falls silent and answers nothing') }),
     z.object({ action: z.literal('unmute_agent').describe('It goes on from the word at which it fell silent') }),
     z.object({
@@ -51,6 +59,10 @@ const REFUSED: Record<Exclude<OperatorControlResult, 'done'>, { code: ErrorCode;
   ending: { code: 'action_not_possible', issue: 'the agent has said its last word' },
   muted: { code: 'action_not_possible', issue: 'the agent is muted; send unmute_agent first' },
   queue_full: { code: 'action_not_possible', issue: 'five texts wait to be said already' },
+  not_followed: {
+    code: 'action_not_possible',
+    issue: 'the agent cannot follow that now; a scripted agent takes the id of a step, and none while a tool is at work',
+  },
 };
 
 export function registerCallControl(app: FastifyInstance, guard: Guard, deps: CallControlDeps): void {
@@ -62,7 +74,7 @@ export function registerCallControl(app: FastifyInstance, guard: Guard, deps: Ca
     tag: 'Calls',
     summary: 'Steer a call that runs',
     description:
-      'Answered when the call has done it, within 3 s. Each action is in the events of the call and in the audit log, without its words or digits. Only for an answered call of a scripted agent; a mute outlasts a fault of ours that moves the call.',
+      'Answered when the call has done it, within 3 s. Each action is in the events of the call and in the audit log, without its words or digits. Only for an answered call of an agent that converses; a mute outlasts a fault of ours that moves the call.',
     scope: 'calls:write',
     right: 'calls:control',
     params: callParams,
@@ -94,7 +106,8 @@ function actionOf(body: z.output<typeof controlBody>): ControlAction | null {
     case 'say':
       return { type: 'say', text: body.text, interrupt: body.interrupt };
     case 'inject':
-      return { type: 'inject', text: body.text };
+    case 'whisper':
+      return { type: body.action, text: body.text };
     case 'dtmf':
       return { type: 'dtmf', digits: body.digits };
     case 'mute_agent':

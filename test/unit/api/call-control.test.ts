@@ -33,6 +33,7 @@ describe('steering a call', () => {
       { action: 'say', text: ' canary one ' },
       { action: 'say', text: 'canary two', interrupt: true },
       { action: 'inject', text: 'canary three' },
+      { action: 'whisper', text: 'canary four' },
       { action: 'mute_agent' },
       { action: 'unmute_agent' },
       { action: 'dtmf', digits: '4111#' },
@@ -45,6 +46,7 @@ describe('steering a call', () => {
       { type: 'say', text: 'canary one', interrupt: false },
       { type: 'say', text: 'canary two', interrupt: true },
       { type: 'inject', text: 'canary three' },
+      { type: 'whisper', text: 'canary four' },
       { type: 'mute_agent' },
       { type: 'unmute_agent' },
       { type: 'dtmf', digits: '4111#' },
@@ -56,7 +58,7 @@ describe('steering a call', () => {
       [callUuid],
     );
     expect(events[0]).toEqual({ kind: 'control', data: { action: 'say', result: 'done' } });
-    expect(events).toHaveLength(6);
+    expect(events).toHaveLength(7);
     expect(JSON.stringify([trail, events, api.logLines])).not.toMatch(/canary|4111/);
   });
 
@@ -87,6 +89,7 @@ describe('steering a call', () => {
     const cases = [
       [{ done: false, why: 'muted' }, 409, 'action_not_possible', /unmute_agent/],
       [{ done: false, why: 'queue_full' }, 409, 'action_not_possible', /^Five texts wait/],
+      [{ done: false, why: 'not_followed' }, 409, 'action_not_possible', /id of a step/],
       [{ done: false, why: 'ending' }, 409, 'action_not_possible', /last word/],
       [{ done: false, why: 'unsupported' }, 422, 'action_not_supported', /carrier/],
       ['unanswered', 409, 'control_unanswered', /^$/],
@@ -116,6 +119,7 @@ describe('steering a call', () => {
       { action: 'say', text: 'x'.repeat(1_001) },
       { action: 'say', text: 'nul \u0000' },
       { action: 'inject' },
+      { action: 'whisper' },
       { action: 'dtmf', digits: '' },
       { action: 'dtmf', digits: '12w' },
       { action: 'dtmf', digits: '1'.repeat(33) },

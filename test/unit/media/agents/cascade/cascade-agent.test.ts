@@ -412,6 +412,31 @@ describe('the end', () => {
   });
 });
 
+describe('an operator’s whisper', () => {
+  const WHISPERED = /^\[An instruction of the operator.*: offer \(them\) a refund\]\n(?:It is broken\.|it is broken)$/;
+
+  test('is in the next question and in no words of the agent’s, and outlives the agent', () => {
+    const bench = opened(() => says('Certainly.'));
+    expect(bench.agent.instruct?.('offer [them] a refund', bench.nowMs)).toBe(true);
+    bench.run(2_000);
+    expect(bench.said).toEqual([HELLO]);
+    bench.hears('It is broken.');
+    expect(bench.lastMessages.at(-1)).toMatchObject({ role: 'user', text: expect.stringMatching(WHISPERED) });
+    const next = new AgentBench(() => says('Yes.'), {}, JSON.parse(JSON.stringify(bench.agent.state())));
+    next.settle();
+    next.hears('Well?');
+    expect(JSON.stringify(next.lastMessages)).toContain('offer (them) a refund');
+  });
+
+  test('makes nothing of an answer that was thought of before it', () => {
+    const bench = opened(() => says('Certainly.'));
+    bench.tell({ type: 'pause', atMs: bench.nowMs, text: 'it is broken' });
+    bench.agent.instruct?.('offer [them] a refund', bench.nowMs);
+    bench.hears('it is broken');
+    expect(bench.lastMessages.at(-1)).toMatchObject({ text: expect.stringMatching(WHISPERED) });
+  });
+});
+
 describe('after a death', () => {
   const kept = (bench: AgentBench): unknown => JSON.parse(JSON.stringify(bench.agent.state()));
 
