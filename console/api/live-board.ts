@@ -23,6 +23,8 @@ export interface LiveCall {
   lastWords: { role: 'agent' | 'user'; text: string; at: string } | null;
   replyMs: number | null;
   mutedAgent: boolean;
+  /** A person speaks in the agent's place. */
+  takenOver: boolean;
 }
 
 export interface LiveBoard {

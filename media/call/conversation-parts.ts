@@ -21,6 +21,7 @@ import { OperatorDesk } from './operator-desk.ts';
 import { OwedWords } from './owed-words.ts';
 import { AgentSpeech, type AgentSpeechDeps, type AgentSpeechListener } from './speaking/agent-speech.ts';
 import { fixedSentencesOf } from './speaking/fixed-sentences.ts';
+import { Takeover } from './takeover/takeover.ts';
 import { AgentTools } from './tools/agent-tools.ts';
 import type { ToolPort } from './tools/tool-port.ts';
 import { ToolUses } from './tools/tool-uses.ts';
@@ -30,6 +31,8 @@ export interface ConversationDeps extends AgentSpeechDeps {
   kind: AgentKind;
   /** Null: the agent does not listen. */
   ear: EarFactory | null;
+  /** For who speaks in the agent's place: samples of 16 kHz. Null: as above. */
+  personEar: (() => Promise<EarFactory>) | null;
   tools: ToolPort;
   /** By their place in what the agent's kind names. */
   models: readonly LanguageModel[];
@@ -61,6 +64,7 @@ export interface Parts {
   operator: Operator;
   desk: OperatorDesk;
   owed: OwedWords;
+  takeover: Takeover;
   encouragement: Encouragement;
 }
 
@@ -118,13 +122,18 @@ export function createParts(
     checkpoint: () => listener.checkpoint(),
     finish: (reason, disposition, error) => listener.finish(reason, disposition, error),
   });
-  const operator = new Operator({
-    ...{ desk, owed, agentSpeech, floor, hearing, line, reporter },
+  const takeover: Takeover = new Takeover({
+    ...{ clock, logger, reporter, agentSpeech, floor, desk, line, format },
+    personEar: deps.personEar,
+    mute: () => operator.mute(),
+  });
+  const operator: Operator = new Operator({
+    ...{ desk, owed, agentSpeech, floor, hearing, line, reporter, takeover },
     isSteerable: kind.traits.isSteerable,
     sayWaiting: () => actions.sayWaiting(),
   });
   return {
     ...{ line, words, agentSpeech, floor, hearing, tools, models, input, actions, operator },
-    ...{ desk, owed, encouragement },
+    ...{ desk, owed, takeover, encouragement },
   };
 }

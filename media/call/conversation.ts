@@ -58,7 +58,7 @@ export class Conversation implements PartsListener {
 
   /** `intake`: null where nothing is heard. */
   start(intake: FrameIntake | null): void {
-    const { hearing, floor, line, operator } = this.#parts;
+    const { hearing, floor, line, operator, takeover } = this.#parts;
     if (intake !== null) hearing.start(intake);
     floor.start(hearing);
     const checkpoint = this.#setup.checkpoint === null ? null : readCheckpoint(this.#setup.checkpoint);
@@ -78,13 +78,15 @@ export class Conversation implements PartsListener {
       ...(checkpoint?.cut === undefined ? {} : { cut: checkpoint.cut }),
     });
     // Before a frame of it was made.
-    if (checkpoint?.muted === true) operator.mute();
+    if (checkpoint?.takenOver !== undefined) takeover.resume(checkpoint.takenOver.said);
+    else if (checkpoint?.muted === true) operator.mute();
   }
 
   /** After the uplink was drained: deadlines, playback, what waits for it. */
   tick(): void {
     if (this.#ended) return;
-    const { line, hearing, agentSpeech, floor, input, tools, actions, operator, desk, owed, encouragement } = this.#parts;
+    const { line, hearing, agentSpeech, floor, input, tools, actions } = this.#parts;
+    const { operator, desk, owed, takeover, encouragement } = this.#parts;
     const { clock, reporter } = this.#deps;
     const nowMs = clock.nowMs();
     line.carryOut();
@@ -92,6 +94,7 @@ export class Conversation implements PartsListener {
     agentSpeech.pump();
     if (floor.isHeld) return;
     floor.settle();
+    takeover.tick(nowMs);
     input.takeKeys(nowMs);
     if (this.#ended) return;
     tools.uses.tick();
@@ -102,14 +105,16 @@ export class Conversation implements PartsListener {
       this.#tickEvent.atMs = reporter.nowMs;
       line.tell(this.#tickEvent);
     }
-    if (this.#deaf !== null && reporter.nowMs >= this.#deaf.untilMs) this.finish('stt_error', null, this.#deaf.error);
+    // A person needs no recogniser.
+    const deaf = takeover.isOn ? null : this.#deaf;
+    if (deaf !== null && reporter.nowMs >= deaf.untilMs) this.finish('stt_error', null, deaf.error);
     if (reporter.nowMs >= this.#latestEndMs) this.finish('max_duration_reached', null, null);
     this.checkpoint();
   }
 
   /** What somebody asks of the call; the answer is for `control` alone. */
   command(command: CallCommand): ControlOutcome | null {
-    const { operator, input, tools, agentSpeech, floor, line } = this.#parts;
+    const { operator, input, tools, agentSpeech, floor, line, takeover } = this.#parts;
     if (this.#ended) return command.type === 'control' ? controlRefused('ending') : null;
     switch (command.type) {
       case 'control':
@@ -125,6 +130,12 @@ export class Conversation implements PartsListener {
         break;
       case 'interrupt':
         if (agentSpeech.active && agentSpeech.interruptible) floor.interrupts();
+        break;
+      case 'person.sound':
+        takeover.sound(command.samples);
+        break;
+      case 'person.gone':
+        takeover.gone();
         break;
       case 'hold':
         if (command.held === floor.isHeld) break;
@@ -258,15 +269,17 @@ export class Conversation implements PartsListener {
   // ── Its end ───────────────────────────────────────────────────────────────────────────────────────────
 
   checkpoint(): void {
-    const { tools, line, desk } = this.#parts;
+    const { tools, line, desk, takeover } = this.#parts;
     const { reporter } = this.#deps;
     if (!reporter.checkpointDue) return;
     const uses = tools.uses.snapshot();
+    const { kept: takenOver } = takeover;
     try {
       reporter.checkpoint({
         ...line.kept(),
         ...(uses.begun > 0 ? { tools: uses } : {}),
         ...(desk.muted ? { muted: true as const } : {}),
+        ...(takenOver === null ? {} : { takenOver }),
       });
     } catch (error) {
       this.agentFailed(error);
@@ -286,7 +299,8 @@ export class Conversation implements PartsListener {
 
   /** Words that the agent will not be told any more stand in the transcript all the same. */
   #writeWaiting(): void {
-    const { floor, words, input } = this.#parts;
+    const { floor, words, input, takeover } = this.#parts;
+    takeover.close();
     const waiting = floor.close();
     if (waiting !== null && isSpeech(waiting.turn, waiting.sense)) words.record(waiting.turn, 'speech');
     input.writeTyped();

@@ -1,6 +1,7 @@
 /**
  * Somebody steers the call from outside: texts that the agent is to say, words in the caller's place, a word to the
- * agent alone, silence. Says the texts when nobody else speaks; the conversation asks it at each tick.
+ * agent alone, silence, a person in its place. Says the texts when nobody else speaks; the conversation asks it at each
+ * tick.
  */
 import { CONTROL_DONE, type ControlAction, type ControlOutcome, controlRefused } from '../contract/operator-control.ts';
 import type { AgentLine } from './agent-line.ts';
@@ -10,6 +11,7 @@ import type { OperatorDesk } from './operator-desk.ts';
 import type { OwedWords } from './owed-words.ts';
 import type { CallReporter } from './reporter.ts';
 import type { AgentSpeech } from './speaking/agent-speech.ts';
+import type { Takeover } from './takeover/takeover.ts';
 
 export interface OperatorDeps {
   desk: OperatorDesk;
@@ -21,9 +23,12 @@ export interface OperatorDeps {
   hearing: Hearing;
   line: AgentLine;
   reporter: CallReporter;
+  takeover: Takeover;
   /** What the agent wanted to say while it was not to; false: nothing. */
   sayWaiting(): boolean;
 }
+
+const WITH_THE_AGENT: ReadonlySet<ControlAction['type']> = new Set(['say', 'inject', 'mute_agent', 'unmute_agent']);
 
 export class Operator {
   readonly #deps: OperatorDeps;
@@ -33,8 +38,10 @@ export class Operator {
   }
 
   obey(action: ControlAction): ControlOutcome {
-    const { desk, floor, isSteerable, line, reporter } = this.#deps;
+    const { desk, floor, isSteerable, line, reporter, takeover } = this.#deps;
     if (!isSteerable) return controlRefused('unsupported');
+    // To the agent alone may be spoken; what it does is the person's business now.
+    if (takeover.isOn && WITH_THE_AGENT.has(action.type)) return controlRefused('taken');
     switch (action.type) {
       case 'say':
         if (desk.muted) return controlRefused('muted');
@@ -55,6 +62,10 @@ export class Operator {
       case 'unmute_agent':
         this.#unmute();
         return CONTROL_DONE;
+      case 'takeover':
+        return takeover.take();
+      case 'handback':
+        return takeover.giveBack(action.note);
       case 'dtmf':
         return controlRefused('unsupported');
     }

@@ -12,7 +12,7 @@
  */
 import type { AgentDefinition } from './agent-definition.ts';
 import type { EndedReason } from './call-outcome.ts';
-import type { RecoveryKind } from './conversation.ts';
+import type { RecoveryKind, SaidMeanwhile } from './conversation.ts';
 import type { EarHints, HeardWord } from './ear.ts';
 import type { EngineChoice } from './engine-kinds.ts';
 import type { ModelChunk, ModelRequest } from './model.ts';
@@ -115,6 +115,8 @@ export type AgentEvent =
   | { type: 'filled'; atMs: number }
   /** An operator silences the agent: what it wants to say meanwhile waits. */
   | { type: 'muted'; atMs: number; isMuted: boolean }
+  /** A person had the call, and gives it back: this was said, and `note` is for the agent alone. */
+  | { type: 'handed_back'; atMs: number; said: readonly SaidMeanwhile[]; note: string | null }
   /** The line is dead, or back: what is to be said waits, and what was cut is said again by the call itself. */
   | { type: 'line'; atMs: number; isHeld: boolean }
   /** Each 20 ms in which nobody but the agent may speak; the object is used again. */

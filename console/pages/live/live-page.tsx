@@ -105,7 +105,11 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
           <CallStatus status={call.status} />
         ) : (
           <Badge tone={call.state === 'speaking' ? 'accent' : call.state === 'thinking' ? 'warn' : 'busy'}>
-            {call.mutedAgent ? words.muted : (words.states[call.state] ?? call.state)}
+            {call.takenOver
+              ? words.takenOver
+              : call.mutedAgent
+                ? words.muted
+                : (words.states[call.state] ?? call.state)}
           </Badge>
         )}
       </div>

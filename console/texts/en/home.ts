@@ -57,6 +57,7 @@ export const live = {
   refused: 'You may not see these calls any more. What you see is old.',
   search: 'Search calls in progress',
   states: { listening: 'Listening', thinking: 'Thinking', speaking: 'Speaking' } as Record<string, string>,
+  takenOver: 'A person',
   title: 'Live',
   waiting: 'Connecting',
   who: { agent: 'Agent', user: 'Caller' } as Record<string, string>,

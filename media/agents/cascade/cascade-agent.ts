@@ -26,6 +26,7 @@ import { isGoodbye, senseOf } from './caller-sense.ts';
 import { Endings } from './endings.ts';
 import { expectationAfter } from './expectation.ts';
 import { heardOf } from './history.ts';
+import { meanwhileNote } from './meanwhile-note.ts';
 import { Parts } from './parts.ts';
 import { withoutRemarks } from './prompt.ts';
 import type { CascadeState } from './resumption.ts';
@@ -134,6 +135,9 @@ export class Conversant implements Agent {
       case 'cut':
         this.#cut(event);
         break;
+      case 'handed_back':
+        this.#handedBack(event);
+        break;
       case 'deaf':
         this.#endings.apologise('stt_error', event.error, 'The recogniser is lost.');
         break;
@@ -195,6 +199,14 @@ export class Conversant implements Agent {
     if (this.#answering.isOwing || speech.mouth.isBusy) return;
     this.#answering.mustGoOn = false;
     speech.line(speech.next(lines.unclear));
+  }
+
+  /** Whoever spoke in its place has given the call back: it goes on at once. */
+  #handedBack(event: Extract<AgentEvent, { type: 'handed_back' }>): void {
+    const { farewell, speech } = this.#parts;
+    if (speech.mouth.isBusy) speech.hush();
+    if (farewell.ending !== null) farewell.callOff();
+    this.#answering.takeUp(meanwhileNote(event));
   }
 
   // ── What was said ─────────────────────────────────────────────────────────────────────────────────────

@@ -54,6 +54,10 @@ export class ScriptMachine {
     return this.#walk.place.stepId;
   }
 
+  get firstStepId(): string {
+    return this.#walk.place.firstStepId;
+  }
+
   get variables(): Readonly<Record<string, string>> {
     return this.#walk.place.variables;
   }

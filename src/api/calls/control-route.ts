@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ControlAction } from '../../../media/contract/operator-control.ts';
 import type { ErrorCode } from '../../errors/error-codes.ts';
-import type { OperatorControlRequest, OperatorControlResult } from '../../lifecycle/operator-control.ts';
+import type { OperatorControlResult, SteerCall } from '../../lifecycle/operator-control.ts';
 import { isStorable } from '../../store/storable.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
@@ -16,12 +16,11 @@ import { controlAnswer } from './answers.ts';
 import { callParams } from './call-routes.ts';
 
 export interface CallControlDeps {
-  controlCall(request: OperatorControlRequest): Promise<OperatorControlResult>;
+  controlCall: SteerCall;
 }
 
 const words = z.string().trim().min(1).max(1_000).refine(isStorable, { error: 'must be text' });
 
-/** The last three are of the contract and come with human operators. */
 export const controlBody = z
   .discriminatedUnion('action', [
     z.object({
@@ -47,7 +46,15 @@ export const controlBody = z
       action: z.literal('dtmf').describe('Keys pressed towards the far end'),
       digits: z.string().regex(/^[0-9*#A-D]{1,32}$/, 'must be 1 to 32 of 0–9, *, #, A–D'),
     }),
-    z.object({ action: z.enum(['transfer', 'takeover', 'handback']).describe('Not served yet: 422') }),
+    z.object({
+      action: z.literal('handback').describe('A person who has taken the call over gives it back: the agent goes on'),
+      note: words.optional().describe('For the agent alone'),
+    }),
+    z.object({
+      action: z
+        .enum(['transfer', 'takeover'])
+        .describe('422: `transfer` is not served yet; `takeover` takes a microphone, at the console (`/ws/monitor`)'),
+    }),
   ])
   .meta({ id: 'Control' });
 
@@ -59,9 +66,12 @@ const REFUSED: Record<Exclude<OperatorControlResult, 'done'>, { code: ErrorCode;
   ending: { code: 'action_not_possible', issue: 'the agent has said its last word' },
   muted: { code: 'action_not_possible', issue: 'the agent is muted; send unmute_agent first' },
   queue_full: { code: 'action_not_possible', issue: 'five texts wait to be said already' },
+  taken: { code: 'action_not_possible', issue: 'a person has taken the call over; send handback first' },
+  not_taken: { code: 'action_not_possible', issue: 'nobody has taken the call over' },
   not_followed: {
     code: 'action_not_possible',
-    issue: 'the agent cannot follow that now; a scripted agent takes the id of a step, and none while a tool is at work',
+    issue:
+      'the agent cannot follow that now; a scripted agent takes the id of a step, and none while a tool is at work',
   },
 };
 
@@ -110,6 +120,8 @@ function actionOf(body: z.output<typeof controlBody>): ControlAction | null {
       return { type: body.action, text: body.text };
     case 'dtmf':
       return { type: 'dtmf', digits: body.digits };
+    case 'handback':
+      return { type: 'handback', note: body.note ?? null };
     case 'mute_agent':
     case 'unmute_agent':
       return { type: body.action };

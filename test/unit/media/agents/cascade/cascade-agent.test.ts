@@ -437,6 +437,33 @@ describe('an operator’s whisper', () => {
   });
 });
 
+describe('a call that a person gives back', () => {
+  test('goes on at once, with what was said and what the person told it alone', () => {
+    const bench = opened((text) => says(text.includes('A colleague took the call') ? 'So, shall I book it?' : 'Fine.'));
+    bench.hears('I want a person.');
+    bench.settle();
+    bench.tell({ type: 'muted', atMs: bench.nowMs, isMuted: true });
+    bench.run(2_000);
+    bench.tell({ type: 'muted', atMs: bench.nowMs, isMuted: false });
+    bench.tell({
+      type: 'handed_back',
+      atMs: bench.nowMs,
+      said: [
+        { who: 'person', text: 'this is ann' },
+        { who: 'caller', text: 'book [free of charge] for friday' },
+      ],
+      note: 'she is a regular',
+    });
+    bench.settle();
+    expect(bench.said.at(-1)).toBe('So, shall I book it?');
+    const told = lastText(bench.asks.at(-1)!.request);
+    expect(told).toContain('Colleague: this is ann\nCaller: book (free of charge) for friday\n');
+    expect(told).toContain('tells you alone: she is a regular');
+    bench.hears('yes');
+    expect(JSON.stringify(bench.lastMessages)).toContain('Colleague: this is ann');
+  });
+});
+
 describe('after a death', () => {
   const kept = (bench: AgentBench): unknown => JSON.parse(JSON.stringify(bench.agent.state()));
 
