@@ -5,6 +5,7 @@
 const RATE_HZ = 16_000;
 
 export interface PersonMicrophone {
+  /** Idempotent. */
   close(): void;
 }
 
@@ -19,6 +20,7 @@ export async function openMicrophone(
   const context = new AudioContext({ latencyHint: 'interactive' });
   let isClosed = false;
   function close(): void {
+    if (isClosed) return;
     isClosed = true;
     for (const track of stream.getTracks()) track.stop();
     void context.close();
