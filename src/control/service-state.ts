@@ -1,4 +1,4 @@
-/** What the node runs as and how busy it is, for its operator. Read each time; holds nothing. Called by `api-side.ts`. */
+/** What the node runs as and how busy it is, for its operator. Read each time, kept nowhere; for `api-side.ts`. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * How the widget looks on the websites of a key: set by its owner, read by every visitor's browser. Used by the settings
- * API and the widget's public routes.
+ * How the widget looks on the websites of a key: set by its owner, read by every visitor's browser. Used by the
+ * settings API and the widget's public routes.
  */
 import type { WidgetAppearance } from '../../media/contract/widget-appearance.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
@@ -74,7 +74,7 @@ export function shownLook({ color, ...look }: WidgetLook): WidgetAppearance {
   return { ...look, colors: color === null ? null : widgetColors(color), texts: widgetTexts(look.language) };
 }
 
-/** Replaces the whole. Throws an `OperatorError` for a key that the workspace does not have, or a picture that is none. */
+/** Replaces the whole. Throws an `OperatorError` for a key that the workspace lacks, and for a picture that is none. */
 export async function setWidgetLook(
   database: Database,
   args: {

@@ -55,7 +55,7 @@ const THERE = '(expires_at IS NULL OR expires_at > clock_timestamp())';
 
 const unpacked = promisify(gunzip);
 
-/** Of what is there now: what is placed later is not in it. Throws an `OperatorError` where there are as many as may be. */
+/** Of what is there now. Throws an `OperatorError` where there are as many as there may be. */
 export async function createExport(
   database: Database,
   asked: { workspaceId: string; format: ExportFormat; filters: CallFilters; masking: ExportMasking; by: ChangedBy },

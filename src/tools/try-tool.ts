@@ -1,6 +1,7 @@
 /**
  * Tries one tool of an agent: the very request that a call would make, sent once, and everything that came of it, but
- * no secret. Called by the settings API and the command line. The result has no call: its `callUuid` is one that no call has.
+ * no secret. The result has no call: its `callUuid` is one that no call has. Called by the settings API and the command
+ * line.
  */
 import { v7 as uuidv7 } from 'uuid';
 import { type AgentDefinition, talkingAgent } from '../../media/contract/agent-definition.ts';

@@ -1,6 +1,6 @@
 /**
- * Are the credentials of a line of any use? They are opened and held to what the carrier wants, and the carrier is asked
- * once, by a request that places no call. Called by the settings API; `parley doctor` opens lines by the same.
+ * Are the credentials of a line of any use? They are opened and held to what the carrier wants, and the carrier is
+ * asked once, by a request that places no call. Called by the settings API; `parley doctor` opens lines by the same.
  */
 import type { Carrier } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';

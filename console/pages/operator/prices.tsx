@@ -1,4 +1,7 @@
-/** What units of providers cost, of which the call log makes the cost of a call. A price is never changed: it has a next. */
+/**
+ * What units of providers cost, of which the call log makes the cost of a call. A price is never changed: it has a
+ * next one.
+ */
 import { useState } from 'preact/hooks';
 import type { NewPrice, Price } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';

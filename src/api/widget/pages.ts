@@ -1,6 +1,6 @@
 /**
- * The shells of `/talk`, `/embed/doctor` and `/embed/preview`: markup without a word of script or style in it, so that the strictest
- * policy holds. What moves on them is `widget/pages`. The talk page uses `embed.js` as any website would.
+ * The shells of `/talk`, `/embed/doctor` and `/embed/preview`: markup without a word of script or style in it, so that
+ * the strictest policy holds. What moves on them is `widget/pages`. The talk page uses `embed.js` as any website would.
  */
 import type { WidgetFiles } from './widget-files.ts';
 
