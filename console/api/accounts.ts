@@ -67,10 +67,12 @@ export async function takeLink(
 
 export const me = {
   change: (given: { name: string }) => ask('me', { method: 'PATCH', body: given }),
-  setPassword: (given: { current: string; password: string }) => ask('me/password', { method: 'POST', body: given }),
+  /** `current`: of who has one. */
+  setPassword: (given: { current?: string; password: string }) => ask('me/password', { method: 'POST', body: given }),
+  removePassword: (password: string) => ask('me/password', { method: 'DELETE', body: { password } }),
   beginTotp: () => ask<{ uri: string; secret: string }>('me/totp', { method: 'POST', body: {} }),
   confirmTotp: (code: string) => ask('me/totp/confirm', { method: 'POST', body: { code } }),
-  endTotp: (password: string) => ask('me/totp', { method: 'DELETE', body: { password } }),
+  endTotp: (password: string) => ask('me/totp', { method: 'DELETE', body: password === '' ? {} : { password } }),
   sessions: () => ask<{ data: OwnSession[] }>('me/sessions'),
   endSession: (id: string) => ask(`me/sessions/${encodeURIComponent(id)}`, { method: 'DELETE' }),
 };

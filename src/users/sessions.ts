@@ -26,6 +26,7 @@ export interface Membership {
 export interface SignedIn {
   sessionId: string;
   person: Person;
+  signedInAt: Date;
   /** When it ends by itself at the latest. */
   expiresAt: Date;
   /** In the workspace that was asked for; null: in none. */
@@ -50,6 +51,13 @@ const MEMBERSHIP = `m.workspace_id AS "workspaceId", w.slug AS enterprise, w.nam
   w.api_requests_per_second AS "perSecond", w.api_burst AS burst`;
 /** Ended ones say from which addresses somebody has come before. */
 const KEPT = `interval '30 days'`;
+
+interface SessionRow {
+  sessionId: string;
+  signedInAt: Date;
+  expiresAt: Date;
+  isNoted: boolean;
+}
 
 interface MembershipRow {
   workspaceId: string | null;
@@ -89,8 +97,8 @@ export async function readSession(
   enterprise: string | null,
 ): Promise<SignedIn | null> {
   if (!isToken(token)) return null;
-  const [row] = await database.query<Person & MembershipRow & { sessionId: string; expiresAt: Date; isNoted: boolean }>(
-    `SELECT ${PERSON_COLUMNS}, s.id AS "sessionId", s.expires_at AS "expiresAt",
+  const [row] = await database.query<Person & MembershipRow & SessionRow>(
+    `SELECT ${PERSON_COLUMNS}, s.id AS "sessionId", s.created_at AS "signedInAt", s.expires_at AS "expiresAt",
             s.seen_at > now() - interval '1 minute' AS "isNoted", ${MEMBERSHIP}
      FROM user_sessions s JOIN users u ON u.id = s.user_id AND u.removed_at IS NULL
      LEFT JOIN (memberships m JOIN workspaces w ON w.id = m.workspace_id) ON m.user_id = u.id AND w.slug = $2
@@ -98,7 +106,8 @@ export async function readSession(
     [tokenHash(token), enterprise],
   );
   if (row === undefined) return null;
-  const { sessionId, expiresAt, isNoted, id, email, name, isOperator, hasPassword, totp, createdAt } = row;
+  const { sessionId, signedInAt, expiresAt, isNoted } = row;
+  const { id, email, name, isOperator, hasPassword, totp, passkeys, createdAt } = row;
   if (!isNoted) {
     await database.query(
       `UPDATE user_sessions SET seen_at = now() WHERE id = $1 AND seen_at < now() - interval '1 minute'`,
@@ -107,8 +116,9 @@ export async function readSession(
   }
   return {
     sessionId,
+    signedInAt,
     expiresAt,
-    person: { id, email, name, isOperator, hasPassword, totp, createdAt },
+    person: { id, email, name, isOperator, hasPassword, totp, passkeys, createdAt },
     membership: membershipOf(row),
   };
 }

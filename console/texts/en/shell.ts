@@ -35,13 +35,17 @@ export const signInWords = {
   action: 'Sign in',
   wrong: 'That email and password do not belong together.',
   wrongCode: 'That code does not fit, or was used already. Wait for the next one.',
+  passkey: 'Sign in with a passkey',
+  passkeyBeside: 'Use your passkey',
+  wrongPasskey: 'This passkey signs nobody in here. Use another one, or your password.',
+  declined: 'The passkey was not used. Try again, or sign in otherwise.',
   wait: (seconds: number) => `Too many tries. Try again in ${seconds} s.`,
   noUser: 'Nobody can sign in here yet',
   noUserHint:
     'The first person comes by a one-time link. npm start prints it where the service runs; this makes another one:',
   command: 'npx parley user link',
   forgot:
-    'Forgot it? An owner of your workspace, or npx parley user reset where the service runs, makes a link for a new one.',
+    'Forgot it, or lost the device? An owner of your workspace, or npx parley user reset where the service runs, makes a link for a new one.',
 };
 
 export const linkWords = {

@@ -19,9 +19,9 @@ export const sessionAnswer = z
       email: z.string(),
       name: z.string(),
       isOperator: z.boolean().describe('Of the whole installation'),
-      hasPassword: z.boolean(),
+      hasPassword: z.boolean().describe('False: the person signs in with passkeys'),
       totp: z.boolean().describe('One-time passwords are asked for'),
-      passkeys: z.int(),
+      passkeys: z.int().describe('With one or more a password alone is not enough'),
     }),
     workspaces: z.array(
       z.strictObject({
@@ -70,6 +70,25 @@ export const sessionsAnswer = wholeList(
     .meta({ id: 'PersonSession' }),
 ).meta({ id: 'PersonSessions' });
 
+export const passkey = z
+  .strictObject({
+    id: uuid,
+    name: z.string(),
+    host: z.string().describe('Where it works'),
+    isSynced: z.boolean().describe('Kept by a service of its maker, on more than one device'),
+    createdAt: time,
+    lastUsedAt: time.nullable().describe('Null: not since it was made'),
+  })
+  .meta({ id: 'Passkey' });
+export const passkeysAnswer = wholeList(passkey).meta({ id: 'Passkeys' });
+export const addedPasskeyAnswer = z.strictObject({ success: z.literal(true), passkey }).meta({ id: 'StoredPasskey' });
+export const newPasskeyOptionsAnswer = z
+  .looseObject({ challenge: z.string() })
+  .meta({ id: 'NewPasskeyOptions', description: '`PublicKeyCredentialCreationOptionsJSON` of WebAuthn Level 3' });
+export const passkeyOptionsAnswer = z
+  .looseObject({ challenge: z.string() })
+  .meta({ id: 'PasskeyOptions', description: '`PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3' });
+
 const user = z
   .strictObject({
     id: uuid,
@@ -79,6 +98,7 @@ const user = z
     hears: z.boolean(),
     isActive: z.boolean().describe('False: the invitation was not taken yet'),
     totp: z.boolean().describe('One-time passwords are asked for'),
+    passkeys: z.int(),
     lastSeenAt: time.nullable().describe('Null: not in the last 30 days'),
     createdAt: time,
   })

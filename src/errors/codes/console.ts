@@ -15,8 +15,27 @@ export const CONSOLE_CODES = {
   },
   second_factor_needed: {
     status: 401,
-    message: 'A one-time password is needed',
-    meaning: 'The password is right; send it again with the `code` of the authenticator app.',
+    message: 'A second factor is needed',
+    meaning:
+      'The password is right. Send it again with what `details` names: the `code` of the authenticator app, or a `passkey` that has answered what `POST /api/console/session/passkey/options` asks.',
+  },
+  wrong_passkey: {
+    status: 401,
+    message: 'This passkey signs nobody in here',
+    meaning:
+      'It was removed, belongs to another address, has not asked for a finger, a face or a PIN, is a copy of one that was used since, or answers what was asked more than five minutes ago, or once already. Ask anew, or sign in with a password.',
+  },
+  passkeys_unavailable: {
+    status: 403,
+    message: 'Passkeys do not work at this address',
+    meaning:
+      'They belong to a name: open the console at PUBLIC_URL, which must be https with a host name, or at http://localhost; not at an IP address.',
+  },
+  sign_in_again: {
+    status: 403,
+    message: 'Sign in once more first',
+    meaning:
+      'This is asked of somebody without a password within ten minutes of a sign-in: sign out and in, then do it again.',
   },
   sign_in_limit: {
     status: 429,
@@ -56,6 +75,7 @@ export const CONSOLE_CODES = {
     meaning: 'It is unknown, was used, was replaced by a newer one, or is older than 24 h. Ask for another.',
   },
   user_not_found: { status: 404, message: 'User not found', meaning: 'The workspace has no user of this id.' },
+  passkey_not_found: { status: 404, message: 'Passkey not found', meaning: 'You have no such passkey any more.' },
   session_not_found: { status: 404, message: 'Session not found', meaning: 'You have no such session any more.' },
   last_owner: {
     status: 409,
