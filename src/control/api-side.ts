@@ -30,7 +30,7 @@ async function spaceOf(folder: string): Promise<{ freeBytes: number; totalBytes:
 const PURGED_A_REQUEST = 200;
 
 export function createApi(
-  { config, masterKeys, addressGuard, hashing, callRefusals, limitStores, metrics, registry, shared, telling }: Ground,
+  ground: Ground,
   parts: {
     sound: Sound;
     places: MediaPlaces;
@@ -42,6 +42,8 @@ export function createApi(
     runId: string;
   },
 ): ReturnType<typeof createApiServer> {
+  const { config, masterKeys, addressGuard, hashing, callRefusals, limitStores, metrics, registry, shared, telling } =
+    ground;
   const { sound, work, course, link } = parts;
   const { pool } = parts.places;
   const { bus } = telling;
@@ -53,6 +55,7 @@ export function createApi(
     clips: sound.clips,
     limitStore: limitStores.store,
     hashing,
+    openId: ground.openId,
     callRefusals,
     monitors: parts.monitors,
     disk: () => spaceOf(config.dataDir),

@@ -100,7 +100,8 @@ export async function changeMember(
     mayTouch(change.asking, role);
     if (before.role === 'owner' && role !== 'owner') await anotherOwnerMustBe(tx, workspaceId);
     await tx.query(
-      'UPDATE memberships SET role = $3, hears = $4, version = version + 1 WHERE workspace_id = $1 AND user_id = $2',
+      `UPDATE memberships SET role = $3, hears = $4, from_provider = false, version = version + 1
+       WHERE workspace_id = $1 AND user_id = $2`,
       [workspaceId, userId, role, hears],
     );
     const was = { role: before.role, hears: before.hears };
@@ -193,7 +194,8 @@ export async function makeOwner(
 ): Promise<void> {
   const rows = await tx.query(
     `INSERT INTO memberships AS m (workspace_id, user_id, role, hears) VALUES ($1, $2, 'owner', true)
-     ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = 'owner', hears = true, version = m.version + 1
+     ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = 'owner', hears = true, from_provider = false,
+       version = m.version + 1
        WHERE m.role <> 'owner' RETURNING user_id`,
     [change.workspaceId, change.userId],
   );

@@ -109,7 +109,7 @@ export async function setOperator(
   });
 }
 
-/** With sessions, links, passkeys and memberships; id and name stay for the audit. */
+/** With sessions, links, passkeys, identities and memberships; id and name stay for the audit. */
 export async function removePerson(tx: Queryable, userId: string): Promise<void> {
   await tx.query(
     `UPDATE users SET removed_at = now(), password_hash = NULL, totp_sealed = NULL, totp_confirmed_at = NULL,
@@ -119,5 +119,6 @@ export async function removePerson(tx: Queryable, userId: string): Promise<void>
   await tx.query('DELETE FROM memberships WHERE user_id = $1', [userId]);
   await tx.query('DELETE FROM user_links WHERE user_id = $1', [userId]);
   await tx.query('DELETE FROM user_passkeys WHERE user_id = $1', [userId]);
+  await tx.query('DELETE FROM user_identities WHERE user_id = $1', [userId]);
   await tx.query('DELETE FROM user_sessions WHERE user_id = $1', [userId]);
 }

@@ -1,6 +1,6 @@
 /**
  * Sessions of people: 256 random bits that the browser keeps, of which only the SHA-256 is stored. One ends 12 h
- * after its last request, 7 days after its sign-in, and when it is revoked. It holds no rights: those are read with
+ * after its last request, 7 days after its sign-in (12 h after one by an OpenID provider), and when it is revoked. It holds no rights: those are read with
  * it at each request, so a role that is taken away holds at once.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -27,6 +27,8 @@ export interface SignedIn {
   sessionId: string;
   person: Person;
   signedInAt: Date;
+  /** The OpenID provider by which it began; null: by a password or a passkey. */
+  issuer: string | null;
   /** When it ends by itself at the latest. */
   expiresAt: Date;
   /** In the workspace that was asked for; null: in none. */
@@ -57,6 +59,7 @@ interface SessionRow {
   signedInAt: Date;
   expiresAt: Date;
   isNoted: boolean;
+  issuer: string | null;
 }
 
 interface MembershipRow {
@@ -75,17 +78,17 @@ export const tokenHash = (token: string): Buffer => createHash('sha256').update(
 /** What no token can be is not looked for. */
 export const isToken = (text: string): boolean => TOKEN.test(text);
 
-/** The token is returned this once. */
+/** The token is returned this once. `issuer`: of an OpenID provider, who is asked again after 12 h. */
 export async function createSession(
   tx: Queryable,
-  of: { userId: string; address: string; agent: string },
+  of: { userId: string; address: string; agent: string; issuer?: string | undefined },
 ): Promise<{ sessionId: string; token: string }> {
   const token = secretToken();
   const sessionId = uuidv7();
   await tx.query(
-    `INSERT INTO user_sessions (id, user_id, token_sha256, expires_at, address, agent)
-     VALUES ($1, $2, $3, now() + interval '7 days', $4, $5)`,
-    [sessionId, of.userId, tokenHash(token), of.address, of.agent.slice(0, AGENT_CHARACTERS)],
+    `INSERT INTO user_sessions (id, user_id, token_sha256, expires_at, address, agent, issuer)
+     VALUES ($1, $2, $3, now() + CASE WHEN $6::text IS NULL THEN interval '7 days' ELSE interval '12 hours' END, $4, $5, $6)`,
+    [sessionId, of.userId, tokenHash(token), of.address, of.agent.slice(0, AGENT_CHARACTERS), of.issuer ?? null],
   );
   return { sessionId, token };
 }
@@ -98,7 +101,7 @@ export async function readSession(
 ): Promise<SignedIn | null> {
   if (!isToken(token)) return null;
   const [row] = await database.query<Person & MembershipRow & SessionRow>(
-    `SELECT ${PERSON_COLUMNS}, s.id AS "sessionId", s.created_at AS "signedInAt", s.expires_at AS "expiresAt",
+    `SELECT ${PERSON_COLUMNS}, s.id AS "sessionId", s.created_at AS "signedInAt", s.expires_at AS "expiresAt", s.issuer,
             s.seen_at > now() - interval '1 minute' AS "isNoted", ${MEMBERSHIP}
      FROM user_sessions s JOIN users u ON u.id = s.user_id AND u.removed_at IS NULL
      LEFT JOIN (memberships m JOIN workspaces w ON w.id = m.workspace_id) ON m.user_id = u.id AND w.slug = $2
@@ -106,7 +109,7 @@ export async function readSession(
     [tokenHash(token), enterprise],
   );
   if (row === undefined) return null;
-  const { sessionId, signedInAt, expiresAt, isNoted } = row;
+  const { sessionId, signedInAt, expiresAt, isNoted, issuer } = row;
   const { id, email, name, isOperator, hasPassword, totp, passkeys, createdAt } = row;
   if (!isNoted) {
     await database.query(
@@ -117,6 +120,7 @@ export async function readSession(
   return {
     sessionId,
     signedInAt,
+    issuer,
     expiresAt,
     person: { id, email, name, isOperator, hasPassword, totp, passkeys, createdAt },
     membership: membershipOf(row),

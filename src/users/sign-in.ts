@@ -158,10 +158,10 @@ async function showPassword(
 export async function enter(
   database: Database,
   userId: string,
-  { address, agent, requestId }: CameFrom,
+  { address, agent, requestId, issuer }: CameFrom & { issuer?: string },
 ): Promise<string> {
   return database.transaction(async (tx) => {
-    const { token, sessionId } = await createSession(tx, { userId, address, agent });
+    const { token, sessionId } = await createSession(tx, { userId, address, agent, issuer });
     const by = { actor: `user:${userId}` as const, ip: address, requestId };
     await auditPerson(tx, userId, by, 'user.signed_in', { session: sessionId });
     return token;

@@ -1,12 +1,13 @@
 /**
- * By what somebody comes in: a password, passkeys. Whoever takes one away keeps another, and who gives up the password keeps
+ * By what somebody comes in: a password, passkeys, accounts at an OpenID provider. Whoever takes one away keeps another, and who gives up the password keeps
  * two: one that is lost must not be the only one.
  */
 import { OperatorError } from '../errors/operator-error.ts';
 import type { Queryable } from '../store/database.ts';
 
 /** SQL, of `u`: nobody has taken an invitation who has none. */
-export const HAS_WAY_IN = `(u.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM user_passkeys k WHERE k.user_id = u.id))`;
+export const HAS_WAY_IN = `(u.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM user_passkeys k WHERE k.user_id = u.id)
+  OR EXISTS (SELECT 1 FROM user_identities i WHERE i.user_id = u.id))`;
 
 /** SQL, of `u`: a password alone signs nobody in. */
 export const HAS_SECOND_FACTOR = `(u.totp_confirmed_at IS NOT NULL OR EXISTS (SELECT 1 FROM user_passkeys k WHERE k.user_id = u.id))`;

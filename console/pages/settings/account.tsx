@@ -1,4 +1,4 @@
-/** Oneself: name, password, passkeys, codes of an authenticator, and where one is signed in. */
+/** Oneself: name, password, passkeys, accounts elsewhere, codes of an authenticator, and where one is signed in. */
 import { useState } from 'preact/hooks';
 import { me, readSession } from '../../api/accounts.ts';
 import { session } from '../../api/session.ts';
@@ -16,6 +16,7 @@ import { Words } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Current } from './current-password.tsx';
+import { Identities } from './identities.tsx';
 import { Passkeys } from './passkeys.tsx';
 
 export function Account() {
@@ -51,6 +52,7 @@ export function Account() {
       </Section>
       <Password has={user.hasPassword} />
       <Passkeys hasPassword={user.hasPassword} />
+      <Identities hasPassword={user.hasPassword} />
       <Totp isOn={user.totp} hasPassword={user.hasPassword} />
       <Sessions />
     </>

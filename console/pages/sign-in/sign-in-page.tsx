@@ -4,9 +4,9 @@
  */
 import { useState } from 'preact/hooks';
 import { ParleyError } from '../../../clients/typescript/src/parley-error.ts';
-import { signIn } from '../../api/accounts.ts';
+import { readSignInWays, signIn, signInByOpenId } from '../../api/accounts.ts';
 import { isDeclined, mayHavePasskeys, signInByPasskey } from '../../api/passkeys.ts';
-import { isFirstUserMissing } from '../../api/session.ts';
+import { isFirstUserMissing, refusedBecause } from '../../api/session.ts';
 import { common } from '../../texts/en/common.ts';
 import { signInWords as words } from '../../texts/en/shell.ts';
 import { Button } from '../../ui/button.tsx';
@@ -14,6 +14,7 @@ import { CopyBox } from '../../ui/copy.tsx';
 import { wordsOf } from '../../ui/error-words.ts';
 import { Text } from '../../ui/field.tsx';
 import { Gate } from '../../ui/gate.tsx';
+import { useLoad } from '../../ui/load.ts';
 import { Notice } from '../../ui/notice.tsx';
 
 export function SignInForm({ email: known = '' }: { email?: string }) {
@@ -22,7 +23,9 @@ export function SignInForm({ email: known = '' }: { email?: string }) {
   const [code, setCode] = useState('');
   /** What is taken beside the password, once the service has said that something is. */
   const [takes, setTakes] = useState<readonly string[]>([]);
-  const [fault, setFault] = useState<string | null>(null);
+  const ways = useLoad(readSignInWays, []);
+  const openId = ways.data?.openId ?? null;
+  const [fault, setFault] = useState(() => whyRefused(refusedBecause.peek()));
   const [isBusy, setBusy] = useState(false);
 
   async function trying(work: () => Promise<void>): Promise<void> {
@@ -96,8 +99,19 @@ export function SignInForm({ email: known = '' }: { email?: string }) {
           {isSecond ? words.passkeyBeside : words.passkey}
         </Button>
       ) : null}
+      {openId === null ? null : (
+        <Button isBusy={isBusy} onPress={() => void trying(signInByOpenId)}>
+          {words.openId(openId.name)}
+        </Button>
+      )}
     </form>
   );
+}
+
+function whyRefused(code: string | null): string | null {
+  if (code === null) return null;
+  const { refused } = words;
+  return Object.hasOwn(refused, code) ? refused[code as keyof typeof refused] : refused.openid_refused;
 }
 
 function faultOf(error: unknown, isCodeShown: boolean): string {

@@ -33,6 +33,10 @@ export const sessionAnswer = z
       }),
     ),
     expiresAt: time.describe('At the latest; 12 h after the last request before that'),
+    signOutUrl: z
+      .string()
+      .nullable()
+      .describe('Where the browser goes after signing out, to be signed out of the OpenID provider too; null: nowhere'),
     serverTime: time,
     version: z.string(),
     setup: z.strictObject({ firstUser: z.boolean().describe('There is nobody yet') }),
@@ -88,6 +92,29 @@ export const newPasskeyOptionsAnswer = z
 export const passkeyOptionsAnswer = z
   .looseObject({ challenge: z.string() })
   .meta({ id: 'PasskeyOptions', description: '`PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3' });
+
+export const signInWaysAnswer = z
+  .strictObject({
+    openId: z
+      .strictObject({ name: z.string().describe('What people call the provider') })
+      .nullable()
+      .describe('Null: there is none'),
+  })
+  .meta({ id: 'SignInWays' });
+export const openIdUrlAnswer = z
+  .strictObject({ url: z.string().describe('Where the browser goes') })
+  .meta({ id: 'OpenIdUrl' });
+export const identitiesAnswer = wholeList(
+  z
+    .strictObject({
+      id: uuid,
+      issuer: z.string().describe('The OpenID provider'),
+      email: z.string().nullable().describe('As it last said'),
+      createdAt: time,
+      lastUsedAt: time.nullable(),
+    })
+    .meta({ id: 'PersonIdentity' }),
+).meta({ id: 'PersonIdentities' });
 
 const user = z
   .strictObject({

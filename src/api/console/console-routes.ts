@@ -9,6 +9,7 @@ import type { RecordingRouteDeps } from '../recordings/recording-routes.ts';
 import { registerMe } from './me-routes.ts';
 import { type MonitorRouteDeps, registerMonitor } from './monitor-route.ts';
 import { countRefusals, type OverviewRouteDeps, registerLive, registerOverview } from './overview-routes.ts';
+import { registerOpenId } from './openid-routes.ts';
 import { registerPasskeys } from './passkey-routes.ts';
 import { registerPasskeySignIn } from './passkey-sign-in-routes.ts';
 import { registerPeaks } from './peaks-route.ts';
@@ -34,6 +35,7 @@ export function registerConsole(
     registerPasskeySignIn(scope, guard, deps);
     registerMe(scope, guard, deps);
     registerPasskeys(scope, guard, deps);
+    registerOpenId(scope, guard, deps);
     registerUsers(scope, guard, deps);
     registerOverview(scope, guard, deps);
     registerLive(scope, guard, deps);

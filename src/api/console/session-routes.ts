@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { packageRoot } from '../../config/built-entry.ts';
 import { readLink, takeLink } from '../../users/one-time-links.ts';
+import type { OpenIdProvider } from '../../users/openid/openid-provider.ts';
 import { PasswordsBusy } from '../../users/password.ts';
 import { rightsOf } from '../../users/roles.ts';
 import { revokeSession, revokeToken, workspacesOf } from '../../users/sessions.ts';
@@ -17,12 +18,14 @@ import { refusing } from '../settings/setting-refusal.ts';
 import { linkAnswer, nothing, SET_COOKIE, sessionAnswer } from './answers.ts';
 import { passkeyAnswerBody, passkeyAnswerOf, relyingPartyAt } from './relying-party.ts';
 import { CONSOLE_PATH } from './second-door.ts';
-import { clearSessionCookie, mustBePrivate, sessionToken, setSessionCookie } from './session-cookie.ts';
+import { clearSessionCookie, mustBePrivate, serviceAddress, sessionToken, setSessionCookie } from './session-cookie.ts';
 import { personAt, refuseOtherSites } from './session-guard.ts';
 
 export interface SessionRouteDeps extends SignInDeps {
   /** No slash at its end. */
   publicUrl: string;
+  /** Null: nobody signs in so. */
+  openId: OpenIdProvider | null;
 }
 
 export const SESSION_PATH = `${CONSOLE_PATH}/session`;
@@ -67,7 +70,8 @@ export function registerSession(app: FastifyInstance, guard: Guard, deps: Sessio
     scope: 'person',
     answers: { 200: json('The person.', sessionAnswer) },
     async handler(request) {
-      const { person, expiresAt } = request.signedIn!;
+      const { person, expiresAt, issuer } = request.signedIn!;
+      const home = `${serviceAddress(request, deps.publicUrl)}/console/`;
       const { id, email: address, name, isOperator, hasPassword, totp, passkeys } = person;
       const workspaces = (await workspacesOf(database, id)).map(({ enterprise, name: called, role, hears }) => ({
         ...{ enterprise, name: called, role, hears },
@@ -78,6 +82,7 @@ export function registerSession(app: FastifyInstance, guard: Guard, deps: Sessio
         user: { id, email: address, name, isOperator, hasPassword, totp, passkeys },
         workspaces,
         expiresAt,
+        signOutUrl: issuer === null ? null : (deps.openId?.signOutUrl(home) ?? null),
         serverTime: new Date(deps.clock.epochMs()),
         version,
         setup: { firstUser: false },
