@@ -6,6 +6,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { systemClock } from '../../media/contract/clock.ts';
+import { createAddressGuard } from '../../media/net/address-guard.ts';
+import { createGuardedClient } from '../../media/net/guarded-client.ts';
+import type { OpenIdSettings } from '../../src/config/openid-settings.ts';
+import { createOpenIdProvider } from '../../src/users/openid/openid-provider.ts';
 
 export interface EmulatedPerson {
   sub: string;
@@ -44,6 +49,17 @@ interface Code {
 }
 
 export const CLIENT = { id: 'parley', secret: 'secret-of-the-client' };
+
+/** The service's side of it, with its guarded client. */
+export function providerAt({ issuer }: OpenIdEmulator, change: Partial<OpenIdSettings> = {}) {
+  const settings: OpenIdSettings = {
+    ...{ issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, name: 'Example', scope: 'openid email' },
+    ...{ domains: ['example.com'], rolesClaim: 'groups', roles: [], allowCidrs: ['127.0.0.1/32'] },
+    ...change,
+  };
+  const guard = createAddressGuard(settings.allowCidrs, 'OIDC_ALLOW_CIDRS');
+  return createOpenIdProvider(settings, { http: createGuardedClient({ guard, clock: systemClock }), clock: systemClock });
+}
 
 export async function startOpenIdEmulator(): Promise<OpenIdEmulator> {
   const pair = await generateKeyPair('RS256', { extractable: true });

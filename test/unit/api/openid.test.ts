@@ -3,18 +3,14 @@
  * the protocol, and a browser's part played by hand. The provider, the browser and others may lie.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../media/contract/clock.ts';
-import { createAddressGuard } from '../../../media/net/address-guard.ts';
-import { createGuardedClient } from '../../../media/net/guarded-client.ts';
-import type { OutboundHttp } from '../../../media/net/outbound-http.ts';
 import type { OpenIdSettings } from '../../../src/config/openid-settings.ts';
-import { createOpenIdProvider } from '../../../src/users/openid/openid-provider.ts';
 import { setPassword } from '../../../src/users/people.ts';
 import { CHEAP_HASHING } from '../../support/cheap-hashing.ts';
 import {
   CLIENT,
   type EmulatedPerson,
   type OpenIdEmulator,
+  providerAt,
   startOpenIdEmulator,
   type TokenLies,
 } from '../../support/openid-emulator.ts';
@@ -29,21 +25,13 @@ const ROLES: OpenIdSettings['roles'] = [
 ];
 
 let provider: OpenIdEmulator;
-let http: OutboundHttp;
-let settings: OpenIdSettings;
 let api: ApiFixture;
 beforeAll(async () => {
   provider = await startOpenIdEmulator();
-  settings = {
-    ...{ issuer: provider.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, name: 'Example', scope: 'openid email' },
-    ...{ domains: ['example.com'], rolesClaim: 'groups', roles: ROLES, allowCidrs: ['127.0.0.1/32'] },
-  };
-  http = createGuardedClient({ guard: createAddressGuard(settings.allowCidrs, 'OIDC_ALLOW_CIDRS'), clock: systemClock });
-  api = await createApiFixture(undefined, { openId: createOpenIdProvider(settings, { http, clock: systemClock }) });
+  api = await createApiFixture(undefined, { openId: providerAt(provider, { roles: ROLES }) });
 });
 afterAll(async () => {
   await api?.close();
-  await http?.close();
   await provider?.close();
 });
 beforeEach(() => {
@@ -353,11 +341,9 @@ describe('the way to the provider', () => {
   });
 
   it('is refused while the provider does not answer, or leads into a private network', async () => {
-    const shut = createGuardedClient({ guard: createAddressGuard([], 'OIDC_ALLOW_CIDRS'), clock: systemClock });
-    const one = createOpenIdProvider(settings, { http: shut, clock: systemClock });
+    const one = providerAt(provider, { allowCidrs: [] });
     const round = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
     const failed = await one.authorizationUrl(round, 'http://localhost/x').catch((error: Error) => error);
     expect(String(failed)).toContain('OIDC_ALLOW_CIDRS');
-    await shut.close();
   });
 });
