@@ -60,7 +60,10 @@ async function takeAll(limits: LimitStore, rates: readonly Rate[]): Promise<Try 
     const taken = await takeFromRate(limits, name, rate);
     if (!taken.ok) return { kind: 'too_many', retryAfterSeconds: taken.retryAfterSeconds };
   }
-  return { kind: 'taken', isCalm: true, giveBack: () => rates.forEach((one) => giveBackTo(limits, one)) };
+  const giveBack = (): void => {
+    for (const one of rates) giveBackTo(limits, one);
+  };
+  return { kind: 'taken', isCalm: true, giveBack };
 }
 
 function giveBackTo(limits: LimitStore, [name, rate]: Rate): void {

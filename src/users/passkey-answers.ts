@@ -8,8 +8,8 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import type { Person } from './people.ts';
 import type { StoredPasskey } from './passkeys.ts';
+import type { Person } from './people.ts';
 
 export type NewPasskeyAnswer = RegistrationResponseJSON;
 export type PasskeyAnswer = AuthenticationResponseJSON;

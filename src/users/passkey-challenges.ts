@@ -8,7 +8,8 @@ import { secretToken, tokenHash } from './sessions.ts';
 /** `userId` null: whose passkey answers is not known before. */
 export type ChallengeUse =
   | { purpose: 'sign_in'; userId: null }
-  | { purpose: 'second_factor' | 'new_passkey'; userId: string };
+  | { purpose: 'second_factor'; userId: string }
+  | { purpose: 'new_passkey'; userId: string };
 
 /** Base64url. Those that nobody has answered are removed on the way. */
 export async function newChallenge(tx: Queryable, { purpose, userId }: ChallengeUse): Promise<string> {

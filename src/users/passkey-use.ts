@@ -80,11 +80,7 @@ export async function addPasskey(
 }
 
 /** The challenge that the browser says it answers, if it is open for this; it is not any more. */
-async function openChallenge(
-  database: Queryable,
-  clientDataJson: string,
-  use: ChallengeUse,
-): Promise<string | null> {
+async function openChallenge(database: Queryable, clientDataJson: string, use: ChallengeUse): Promise<string | null> {
   const said = challengeIn(clientDataJson);
   if (said === null || !(await takeChallenge(database, said, use))) return null;
   return said;

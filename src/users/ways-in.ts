@@ -32,7 +32,10 @@ export async function forgetPassword(tx: Queryable, { userId, host }: { userId: 
     [userId, host],
   );
   if ((row?.passkeys ?? 0) < 2) {
-    throw new OperatorError('refused', 'Without a password you need two passkeys for this address, so that one can be lost.');
+    throw new OperatorError(
+      'refused',
+      'Without a password you need two passkeys for this address, so that one can be lost.',
+    );
   }
   await tx.query('UPDATE users SET password_hash = NULL WHERE id = $1', [userId]);
 }

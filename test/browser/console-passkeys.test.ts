@@ -38,7 +38,8 @@ describe.skipIf(!hasChromium)('passkeys at the console', () => {
     const visit = await rig.visit('owner', '#/w/acme/settings/account');
     const { page, person } = visit;
     await setPassword(api.database, person.id, await CHEAP_HASHING.hash(PASSWORD));
-    await visit.go('#/w/acme/settings/account');
+    await page.reload();
+    page.setDefaultTimeout(15_000);
     const key = await withAuthenticator(visit);
 
     await page.getByRole('button', { name: 'Add a passkey' }).click();

@@ -46,10 +46,9 @@ export class SoftAuthenticator {
   #userHandle: string | undefined;
   signCount = 0;
 
-  constructor(
-    readonly origin = 'http://localhost',
-    readonly host = 'localhost',
-  ) {}
+  /** Of the page in which it is asked, and its host. */
+  readonly origin = 'http://localhost';
+  readonly host = 'localhost';
 
   /** To what `navigator.credentials.create` is asked. */
   make(options: { challenge: string; user?: unknown }, lies: Lies = {}) {
@@ -83,7 +82,9 @@ export class SoftAuthenticator {
     const authData = this.#authData(0, lies);
     const clientDataJSON = clientData(options.challenge, { type: 'webauthn.get', origin: this.origin, ...lies });
     const signed = Buffer.concat([authData, createHash('sha256').update(clientDataJSON, 'base64url').digest()]);
-    const signature = createSign('sha256').update(signed).sign(lies.key ?? this.#pair.privateKey);
+    const signature = createSign('sha256')
+      .update(signed)
+      .sign(lies.key ?? this.#pair.privateKey);
     return this.#told(
       {
         clientDataJSON,

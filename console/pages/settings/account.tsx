@@ -77,9 +77,7 @@ function Password({ has }: { has: boolean }) {
       >
         {(faults) => (
           <div class="columns">
-            {has ? (
-              <Current value={current} fault={faults['current']} onInput={setCurrent} />
-            ) : null}
+            {has ? <Current value={current} fault={faults['current']} onInput={setCurrent} /> : null}
             <Text
               label={words.next}
               type="password"

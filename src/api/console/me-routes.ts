@@ -91,7 +91,8 @@ export function registerMe(app: FastifyInstance, guard: Guard, deps: SessionRout
     id: 'removeMyPassword',
     tag: 'Console',
     summary: 'Sign in with passkeys alone from now on',
-    description: 'Takes the password once more, and two passkeys: one may be lost. All other sessions of the person end.',
+    description:
+      'Takes the password once more, and two passkeys: one may be lost. All other sessions of the person end.',
     scope: 'person',
     body: onceMoreBody,
     answers: { 204: nothing('There is no password any more.') },

@@ -25,7 +25,12 @@ export function relyingPartyMust(request: FastifyRequest, publicUrl: string): Re
   return party;
 }
 
-const bytes = (most: number) => z.string().min(1).max(most).regex(/^[A-Za-z0-9_-]+$/, 'must be base64url');
+const bytes = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url');
 const about = {
   id: bytes(1_400),
   rawId: bytes(1_400),

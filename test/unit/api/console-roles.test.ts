@@ -69,14 +69,21 @@ describe('the matrix', () => {
       const inOne = ofWorkspace.includes(operation) || inWorkspace.includes(operation);
       const kind = scope === null ? 'anybody' : inOne ? 'members' : scope;
       const verdict = verdictOf(operation);
-      const said = /^[oasnh]+$/.test(verdict) ? 'members' : verdict === 'operator' && scope === 'person' ? 'person' : verdict;
+      const said = /^[oasnh]+$/.test(verdict)
+        ? 'members'
+        : verdict === 'operator' && scope === 'person'
+          ? 'person'
+          : verdict;
       expect([route, said]).toEqual([route, kind]);
     }
   });
 });
 
 describe('a role', () => {
-  const cells: [string, string][] = [...ROLES.map((role): [string, string] => [role, LETTERS[role]]), ['hearing analyst', 'h']];
+  const cells: [string, string][] = [
+    ...ROLES.map((role): [string, string] => [role, LETTERS[role]]),
+    ['hearing analyst', 'h'],
+  ];
   it.each(cells)('%s may what it may, of all operations of a workspace, and nothing else', async (name, letter) => {
     expect(ofWorkspace.length).toBeGreaterThan(80);
     let refused = 0;
