@@ -25,7 +25,13 @@ describe.skipIf(!hasChromium)('an OpenID provider at the console', () => {
     expect(page.url()).not.toContain('refused');
     expect(await axeFaults(page)).toEqual([]);
 
-    provider.person = { sub: 's2', email: 'mia@example.com', email_verified: true, name: 'Mia Marsh', groups: ['voice'] };
+    provider.person = {
+      sub: 's2',
+      email: 'mia@example.com',
+      email_verified: true,
+      name: 'Mia Marsh',
+      groups: ['voice'],
+    };
     await button.click();
     await page.locator('.shell').waitFor();
     await page.getByRole('button', { name: 'Signed in as Mia Marsh' }).waitFor();

@@ -58,7 +58,10 @@ export function providerAt({ issuer }: OpenIdEmulator, change: Partial<OpenIdSet
     ...change,
   };
   const guard = createAddressGuard(settings.allowCidrs, 'OIDC_ALLOW_CIDRS');
-  return createOpenIdProvider(settings, { http: createGuardedClient({ guard, clock: systemClock }), clock: systemClock });
+  return createOpenIdProvider(settings, {
+    http: createGuardedClient({ guard, clock: systemClock }),
+    clock: systemClock,
+  });
 }
 
 export async function startOpenIdEmulator(): Promise<OpenIdEmulator> {
@@ -80,7 +83,9 @@ export async function startOpenIdEmulator(): Promise<OpenIdEmulator> {
     };
     if (lies.signed === 'none') return new UnsecuredJWT(claims).encode();
     if (lies.signed === 'public') {
-      return new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'k1' }).sign(new TextEncoder().encode(publicPem));
+      return new SignJWT(claims)
+        .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
+        .sign(new TextEncoder().encode(publicPem));
     }
     const key: CryptoKey = lies.signed === 'stranger' ? stranger.privateKey : pair.privateKey;
     return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'k1' }).sign(key);
@@ -108,7 +113,9 @@ export async function startOpenIdEmulator(): Promise<OpenIdEmulator> {
     if (decodeURIComponent(authorization ?? '') !== wanted) return [401, { error: 'invalid_client' }];
     const code = codes.get(body.get('code') ?? '');
     codes.delete(body.get('code') ?? '');
-    const proof = createHash('sha256').update(body.get('code_verifier') ?? '').digest('base64url');
+    const proof = createHash('sha256')
+      .update(body.get('code_verifier') ?? '')
+      .digest('base64url');
     if (code === undefined || proof !== code.challenge || body.get('redirect_uri') !== code.redirectUri)
       return [400, { error: 'invalid_grant' }];
     const access = randomBytes(16).toString('hex');

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import { type Identity, me, readSession, readSignInWays } from '../../api/accounts.ts';
 import { refusedBecause } from '../../api/session.ts';
-import { signInWords } from '../../texts/en/shell.ts';
 import { accountWords as words } from '../../texts/en/settings.ts';
+import { signInWords } from '../../texts/en/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';

@@ -41,11 +41,13 @@ export const signInWords = {
   declined: 'The passkey was not used. Try again, or sign in otherwise.',
   openId: (name: string) => `Sign in with ${name}`,
   refused: {
-    openid_refused: 'That sign-in came to nothing: it took too long, was refused, or began in another window. Try again.',
+    openid_refused:
+      'That sign-in came to nothing: it took too long, was refused, or began in another window. Try again.',
     openid_unavailable: 'The provider does not answer. Try again, or sign in otherwise.',
     openid_email_refused: 'The provider does not vouch for your email, or its domain may not come in here.',
     openid_not_invited: 'Nobody here has your email. Ask a colleague to invite you.',
-    openid_not_linked: 'Somebody here has your email and another way in. Sign in so, then add the account in your settings.',
+    openid_not_linked:
+      'Somebody here has your email and another way in. Sign in so, then add the account in your settings.',
     openid_taken: 'That account signs in somebody else here.',
   },
   wait: (seconds: number) => `Too many tries. Try again in ${seconds} s.`,

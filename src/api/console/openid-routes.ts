@@ -135,7 +135,8 @@ export function registerOpenId(app: FastifyInstance, guard: Guard, deps: Session
       await onceMore(deps, request, request.body.password);
       const removing = database.transaction(async (tx) => {
         const wasThere = await removeIdentity(tx, { userId, identityId });
-        if (wasThere) await auditPerson(tx, userId, byPerson(request), 'user.identity_removed', { identity: identityId });
+        if (wasThere)
+          await auditPerson(tx, userId, byPerson(request), 'user.identity_removed', { identity: identityId });
         return wasThere;
       });
       if (!(await refusing('identity_not_found', removing))) throw new Refusal('identity_not_found');

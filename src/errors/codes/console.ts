@@ -101,7 +101,8 @@ export const CONSOLE_CODES = {
   openid_not_invited: {
     status: 403,
     message: 'Nobody here is known by that account',
-    meaning: 'An owner or admin invites the person by the same e-mail address; or a value of OIDC_ROLES_CLAIM gives a role.',
+    meaning:
+      'An owner or admin invites the person by the same e-mail address; or a value of OIDC_ROLES_CLAIM gives a role.',
   },
   openid_not_linked: {
     status: 403,

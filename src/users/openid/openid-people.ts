@@ -5,9 +5,9 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { ChangedBy } from '../../audit/audit-entry.ts';
+import type { OpenIdSettings } from '../../config/openid-settings.ts';
 import { OperatorError } from '../../errors/operator-error.ts';
 import type { Database, Queryable } from '../../store/database.ts';
-import type { OpenIdSettings } from '../../config/openid-settings.ts';
 import { createPerson, findPerson, type Person } from '../people.ts';
 import { auditPerson } from '../sign-in.ts';
 import { HAS_WAY_IN, holdWaysIn, wayInMustStay } from '../ways-in.ts';
@@ -44,7 +44,8 @@ export async function personOf(
     if (!isAddressGood && (known === null || settings.domains.length > 0)) {
       return { kind: 'refused', code: 'openid_email_refused' };
     }
-    const found = known === null ? await newPerson(tx, claims, { settings, by }) : ({ kind: 'person', userId: known } as const);
+    const found =
+      known === null ? await newPerson(tx, claims, { settings, by }) : ({ kind: 'person', userId: known } as const);
     if (found.kind === 'refused') return found;
     const { userId } = found;
     await noteUse(tx, claims);
@@ -121,7 +122,11 @@ async function hasWayIn(tx: Queryable, { id }: Person): Promise<boolean> {
   return row?.has ?? true;
 }
 
-async function insertIdentity(tx: Queryable, { issuer, subject, email }: OpenIdClaims, userId: string): Promise<boolean> {
+async function insertIdentity(
+  tx: Queryable,
+  { issuer, subject, email }: OpenIdClaims,
+  userId: string,
+): Promise<boolean> {
   const rows = await tx.query(
     `INSERT INTO user_identities (id, issuer, subject, user_id, email, last_used_at) VALUES ($1, $2, $3, $4, $5, now())
      ON CONFLICT (issuer, subject) DO NOTHING RETURNING id`,
@@ -131,10 +136,11 @@ async function insertIdentity(tx: Queryable, { issuer, subject, email }: OpenIdC
 }
 
 async function noteUse(tx: Queryable, { issuer, subject, email }: OpenIdClaims): Promise<void> {
-  await tx.query(
-    'UPDATE user_identities SET last_used_at = now(), email = $3 WHERE issuer = $1 AND subject = $2',
-    [issuer, subject, email],
-  );
+  await tx.query('UPDATE user_identities SET last_used_at = now(), email = $3 WHERE issuer = $1 AND subject = $2', [
+    issuer,
+    subject,
+    email,
+  ]);
 }
 
 const domainOf = (email: string | null): string => email?.split('@').at(-1)?.toLowerCase() ?? '';

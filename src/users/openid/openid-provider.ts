@@ -125,8 +125,15 @@ export function createOpenIdProvider(
 }
 
 async function discover(settings: OpenIdSettings, http: Pick<OutboundHttp, 'send'>): Promise<Configuration> {
-  const { allowInsecureRequests, ClientSecretBasic, clockTolerance, customFetch, discovery, enableNonRepudiationChecks, None } =
-    await library();
+  const {
+    allowInsecureRequests,
+    ClientSecretBasic,
+    clockTolerance,
+    customFetch,
+    discovery,
+    enableNonRepudiationChecks,
+    None,
+  } = await library();
   const issuer = new URL(settings.issuer);
   const { clientSecret } = settings;
   const isPlain = issuer.protocol === 'http:';

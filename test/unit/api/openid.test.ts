@@ -61,9 +61,7 @@ const asCookie = (cookies: Record<string, string>): string =>
 /** The way to the provider: where to, and what the browser keeps. */
 async function begun(who: SignedInPerson | null = null) {
   const answer =
-    who === null
-      ? await askAs(api, null, 'POST', '/openid')
-      : await who.ask('POST', '/me/identities', { payload: {} });
+    who === null ? await askAs(api, null, 'POST', '/openid') : await who.ask('POST', '/me/identities', { payload: {} });
   expect(answer.statusCode, answer.body).toBe(200);
   return { url: answer.json().url as string, cookie: asCookie(cookiesOf(answer)) };
 }
@@ -155,7 +153,9 @@ describe('somebody whom the provider knows', () => {
     expect((await userOf(again.session)).workspaces).toMatchObject([{ enterprise: 'acme', role: 'analyst' }]);
 
     const boss = known({ groups: ['bosses'] });
-    expect((await userOf((await comeBy(boss)).session)).workspaces).toMatchObject([{ enterprise: 'other', role: 'owner' }]);
+    expect((await userOf((await comeBy(boss)).session)).workspaces).toMatchObject([
+      { enterprise: 'other', role: 'owner' },
+    ]);
     const kept = await comeBy({ ...boss, groups: [] });
     expect((await userOf(kept.session)).workspaces).toMatchObject([{ enterprise: 'other', role: 'owner' }]);
   });
