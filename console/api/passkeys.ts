@@ -1,6 +1,6 @@
 /**
- * Passkeys: what the service asks goes to the browser, and what that says back. The library that turns one into the other
- * is fetched when the first is needed.
+ * Passkeys: what the service asks goes to the browser, and what that says back. The library that turns one into the
+ * other is fetched when the first is needed.
  */
 import type {
   PublicKeyCredentialCreationOptionsJSON as NewOptions,

@@ -95,9 +95,9 @@ async function usableLink(tx: Queryable, token: string, lock = ''): Promise<Link
 }
 
 /**
- * Sets the password of the link's person, who is made here where it is the first. `secondFactor`: something is asked for
- * beside the password, so the link alone signs nobody in. Null: there is no such link. Throws `invalid` (password, e-mail, name) and
- * `exists`, and then the link stays as it is.
+ * Sets the password of the link's person, who is made here where it is the first. `secondFactor`: something is asked
+ * for beside the password, so the link alone signs nobody in. Null: there is no such link. Throws `invalid` (password,
+ * e-mail, name) and `exists`, and then the link stays as it is.
  */
 export async function takeLink(
   deps: { database: Database; hashing: Hashing },

@@ -1,6 +1,6 @@
 /**
- * What browsers and authenticators are asked and say (WebAuthn Level 3), by way of a library that is read when the first
- * is needed. No attestation is asked for: which maker's key it is does not matter here.
+ * What browsers and authenticators are asked and say (WebAuthn Level 3), by way of a library that is read when the
+ * first is needed. No attestation is asked for: which maker's key it is does not matter here.
  */
 import type {
   AuthenticationResponseJSON,

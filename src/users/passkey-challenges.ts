@@ -1,6 +1,6 @@
 /**
- * What a passkey is asked to sign: 256 random bits, answered once, within five minutes, for what and whom they were made.
- * Stored as a hash. Over all nodes, so that an answer may go to another one than the question came from.
+ * What a passkey is asked to sign: 256 random bits, answered once, within five minutes, for what and whom they were
+ * made. Stored as a hash. Over all nodes, so that an answer may go to another one than the question came from.
  */
 import type { Queryable } from '../store/database.ts';
 import { secretToken, tokenHash } from './sessions.ts';

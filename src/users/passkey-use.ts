@@ -1,6 +1,6 @@
 /**
- * A passkey asked and answered, at the sign-in and for a new one: the challenge is open once and for one use, the answer
- * is of a passkey that is stored for this host, and it counts on.
+ * A passkey asked and answered, at the sign-in and for a new one: the challenge is open once and for one use, the
+ * answer is of a passkey that is stored for this host, and it counts on.
  */
 import { v7 as uuidv7 } from 'uuid';
 import { OperatorError } from '../errors/operator-error.ts';
@@ -32,7 +32,9 @@ export async function askForPasskey(
   return passkeyOptions(party, { challenge: await newChallenge(database, by), known });
 }
 
-/** `userId`: whose passkey has answered; null: nobody's that is known at this host. The challenge is used up either way. */
+/**
+ * `userId`: whose passkey has answered; null: nobody's that is known at this host. The challenge is used up either way.
+ */
 export async function takePasskey(
   database: Queryable,
   { by, answer, party }: { by: SignInUse; answer: PasskeyAnswer; party: RelyingParty },

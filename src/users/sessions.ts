@@ -1,7 +1,7 @@
 /**
- * Sessions of people: 256 random bits that the browser keeps, of which only the SHA-256 is stored. One ends 12 h
- * after its last request, 7 days after its sign-in (12 h after one by an OpenID provider), and when it is revoked. It holds no rights: those are read with
- * it at each request, so a role that is taken away holds at once.
+ * Sessions of people: 256 random bits that the browser keeps, of which only the SHA-256 is stored. One ends 12 h after
+ * its last request, 7 days after its sign-in (12 h after one by an OpenID provider), and when it is revoked. It holds
+ * no rights: those are read with it at each request, so a role that is taken away holds at once.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';

@@ -1,6 +1,7 @@
 /**
- * An OpenID provider on this machine, over the real protocol: discovery, its keys, the page at which people say who they are
- * (they are whom the test names), tokens for codes with PKCE, and what it knows of a person. A test may let it lie.
+ * An OpenID provider on this machine, over the real protocol: discovery, its keys, the page at which people say who
+ * they are (they are whom the test names), tokens for codes with PKCE, and what it knows of a person. A test may let it
+ * lie.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * An authenticator with a browser before it, as far as a service sees them (WebAuthn Level 3 §6, §7): it makes a P-256 key
- * for a host, and signs what it is asked. A test may let it lie about whatever it likes.
+ * An authenticator with a browser before it, as far as a service sees them (WebAuthn Level 3 §6, §7): it makes a P-256
+ * key for a host, and signs what it is asked. A test may let it lie about whatever it likes.
  */
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 

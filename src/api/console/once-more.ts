@@ -1,6 +1,6 @@
 /**
- * That it is the person and not somebody at a session that was left open: the password once more, or, of who has none, a
- * sign-in that is not long ago. Else such a session would be enough to keep its owner out. Guesses are bounded as at
+ * That it is the person and not somebody at a session that was left open: the password once more, or, of who has none,
+ * a sign-in that is not long ago. Else such a session would be enough to keep its owner out. Guesses are bounded as at
  * the sign-in.
  */
 import type { FastifyRequest } from 'fastify';

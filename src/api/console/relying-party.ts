@@ -1,6 +1,6 @@
 /**
- * This service at the address that the browser shows, as passkeys know it, and what browsers answer, as bodies. A passkey
- * belongs to a host name: that of PUBLIC_URL, or `localhost` on this very machine. Pure.
+ * This service at the address that the browser shows, as passkeys know it, and what browsers answer, as bodies. A
+ * passkey belongs to a host name: that of PUBLIC_URL, or `localhost` on this very machine. Pure.
  */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 /**
- * The cookies of a session, and of a way to an OpenID provider. `__Host-parley` on https: a browser takes it from this very host alone and never sends it in
- * clear. On a plain http://localhost, where browsers may refuse that, it is called `parley-local`. Elsewhere in clear
- * nobody signs in. Pure.
+ * The cookies of a session, and of a way to an OpenID provider. `__Host-parley` on https: a browser takes it from this
+ * very host alone and never sends it in clear. On a plain http://localhost, where browsers may refuse that, it is
+ * called `parley-local`. Elsewhere in clear nobody signs in. Pure.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../refusal.ts';

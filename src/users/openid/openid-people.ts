@@ -1,7 +1,8 @@
 /**
- * Who somebody is of whom the provider told. An identity that is known is its person. One that is not becomes the person
- * of the same e-mail address only where that one was invited and has never come in; else an address that somebody gets
- * at the provider would be enough to take an account over. Whoever has a way in adds the identity while signed in.
+ * Who somebody is of whom the provider told. An identity that is known is its person. One that is not becomes the
+ * person of the same e-mail address only where that one was invited and has never come in; else an address that
+ * somebody gets at the provider would be enough to take an account over. Whoever has a way in adds the identity while
+ * signed in.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { ChangedBy } from '../../audit/audit-entry.ts';

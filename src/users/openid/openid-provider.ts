@@ -1,7 +1,7 @@
 /**
- * The OpenID provider (OpenID Connect Core 1.0: code flow, with PKCE, state and nonce), by way of a library that is read
- * when the first person signs in so. Every request to it leaves by the guarded client. What it signed is held to its
- * published keys, also where it came straight from it.
+ * The OpenID provider (OpenID Connect Core 1.0: code flow, with PKCE, state and nonce), by way of a library that is
+ * read when the first person signs in so. Every request to it leaves by the guarded client. What it signed is held to
+ * its published keys, also where it came straight from it.
  */
 import type { Configuration } from 'openid-client';
 import type { Clock } from '../../../media/contract/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * Roles that a claim of the provider gives and takes, at each sign-in by it. They are apart from those that people gave:
- * what somebody was made by hand the provider neither changes nor takes. The last owner stays.
+ * Roles that a claim of the provider gives and takes, at each sign-in by it. They are apart from those that people
+ * gave: what somebody was made by hand the provider neither changes nor takes. The last owner stays.
  */
 import type { ChangedBy } from '../../audit/audit-entry.ts';
 import { recordAudit } from '../../audit/record-audit.ts';

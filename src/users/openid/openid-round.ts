@@ -1,7 +1,7 @@
 /**
- * One way to the provider and back. The browser alone has the secret, in a cookie, and state, nonce and code verifier are
- * made of it: what the database and the provider see opens nothing by itself, an answer counts in the browser in which
- * it was asked for, and it counts once.
+ * One way to the provider and back. The browser alone has the secret, in a cookie, and state, nonce and code verifier
+ * are made of it: what the database and the provider see opens nothing by itself, an answer counts in the browser in
+ * which it was asked for, and it counts once.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../store/database.ts';

@@ -1,7 +1,7 @@
 /**
- * Every operation with every role: asked of each, and held to what `route-verdicts.ts` says of it. A new route is in the
- * matrix by itself, and fails until somebody has said there who may. And what a cookie is worth elsewhere (nothing),
- * other workspaces (as if they were not there), and pages of other sites.
+ * Every operation with every role: asked of each, and held to what `route-verdicts.ts` says of it. A new route is in
+ * the matrix by itself, and fails until somebody has said there who may. And what a cookie is worth elsewhere
+ * (nothing), other workspaces (as if they were not there), and pages of other sites.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/api/openapi/operation.ts';

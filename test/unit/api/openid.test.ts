@@ -1,6 +1,6 @@
 /**
- * Signing in by an OpenID provider, whole: this service's routes and guarded client, a provider on this machine that speaks
- * the protocol, and a browser's part played by hand. The provider, the browser and others may lie.
+ * Signing in by an OpenID provider, whole: this service's routes and guarded client, a provider on this machine that
+ * speaks the protocol, and a browser's part played by hand. The provider, the browser and others may lie.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OpenIdSettings } from '../../../src/config/openid-settings.ts';

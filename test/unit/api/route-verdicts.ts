@@ -1,8 +1,8 @@
 /**
  * Who may what, operation by operation, as it is meant: the right of a new one is decided here, by a person, and
- * `console-roles.test.ts` asks each operation as everybody. Letters are those of `LETTERS`, and `h` for an analyst who may
- * listen. `person`: whoever is signed in, about himself. `operator`: of the whole installation. `anybody`: also who is
- * not signed in.
+ * `console-roles.test.ts` asks each operation as everybody. Letters are those of `LETTERS`, and `h` for an analyst who
+ * may listen. `person`: whoever is signed in, about himself. `operator`: of the whole installation. `anybody`: also who
+ * is not signed in.
  */
 import type { Role } from '../../../src/users/roles.ts';
 
