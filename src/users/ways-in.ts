@@ -1,6 +1,6 @@
 /**
- * By what somebody comes in: a password, passkeys, accounts at an OpenID provider. Whoever takes one away keeps another,
- * and who gives up the password keeps two: one that is lost must not be the only one.
+ * By what somebody comes in: a password, passkeys, accounts at an OpenID provider. Whoever takes one away keeps
+ * another, and who gives up the password keeps two: one that is lost must not be the only one.
  */
 import { OperatorError } from '../errors/operator-error.ts';
 import type { Queryable } from '../store/database.ts';
