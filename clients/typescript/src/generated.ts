@@ -415,6 +415,14 @@ export interface Error {
     | 'masked_filter'
     | 'link_not_found'
     | 'user_not_found'
+    | 'openid_off'
+    | 'openid_unavailable'
+    | 'openid_refused'
+    | 'openid_email_refused'
+    | 'openid_not_invited'
+    | 'openid_not_linked'
+    | 'openid_taken'
+    | 'identity_not_found'
     | 'passkey_not_found'
     | 'session_not_found'
     | 'last_owner'
@@ -1777,6 +1785,14 @@ export interface ErrorCodes {
       | 'masked_filter'
       | 'link_not_found'
       | 'user_not_found'
+      | 'openid_off'
+      | 'openid_unavailable'
+      | 'openid_refused'
+      | 'openid_email_refused'
+      | 'openid_not_invited'
+      | 'openid_not_linked'
+      | 'openid_taken'
+      | 'identity_not_found'
       | 'passkey_not_found'
       | 'session_not_found'
       | 'last_owner'
@@ -1889,6 +1905,8 @@ export interface ConsoleSession {
   }[];
   /** At the latest; 12 h after the last request before that */
   expiresAt: string;
+  /** Where the browser goes after signing out, to be signed out of the OpenID provider too; null: nowhere */
+  signOutUrl: string | null;
   /** UTC, milliseconds */
   serverTime: string;
   version: string;
@@ -2023,6 +2041,29 @@ export interface NewPasskeyAnswer {
 }
 export interface PasskeyName {
   name: string;
+}
+export interface SignInWays {
+  /** Null: there is none */
+  openId: {
+    /** What people call the provider */ name: string;
+  } | null;
+}
+export interface OpenIdUrl {
+  /** Where the browser goes */ url: string;
+}
+export interface PersonIdentities {
+  data: PersonIdentity[];
+  nextCursor: null;
+}
+export interface PersonIdentity {
+  id: string;
+  /** The OpenID provider */
+  issuer: string;
+  /** As it last said */
+  email: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+  lastUsedAt: string | null;
 }
 export interface Users {
   data: User[];
@@ -3356,6 +3397,37 @@ export interface Operations {
    */
   renameMyPasskey: { input: { passkeyId: string; body: PasskeyName }; data: StoredPasskey };
   /**
+   * By what one can sign in here.
+   *
+   * Beside a password and passkeys.
+   */
+  readSignInWays: { input: Record<never, never>; data: SignInWays };
+  /**
+   * Sign in by the OpenID provider.
+   *
+   * The browser goes to the address in the answer, and comes back signed in within ten minutes.
+   */
+  beginOpenId: { input: Record<never, never>; data: OpenIdUrl };
+  /**
+   * Where the provider sends the browser back to.
+   *
+   * Leads to the console: signed in, or at `#/refused/{code}`. What comes back counts once, in the browser
+   * in which it was asked for.
+   */
+  endOpenId: { input: { state?: string }; data: ArrayBuffer };
+  /**
+   * As whom the OpenID provider knows the person.
+   *
+   * The oldest first.
+   */
+  listMyIdentities: { input: Record<never, never>; data: PersonIdentities };
+  /**
+   * Let an account at the OpenID provider sign the person in.
+   *
+   * Takes the password once more. The browser goes to the address in the answer, and comes back.
+   */
+  addMyIdentity: { input: { body: PasswordOnceMore }; data: OpenIdUrl };
+  /**
    * The people of the workspace.
    *
    * With their roles.
@@ -3946,6 +4018,11 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: true,
   },
+  readSignInWays: { method: 'GET', path: '/api/console/sign-in', query: [], takesKey: false, hasBody: false },
+  beginOpenId: { method: 'POST', path: '/api/console/openid', query: [], takesKey: false, hasBody: false },
+  endOpenId: { method: 'GET', path: '/api/console/openid/callback', query: ['state'], takesKey: false, hasBody: false },
+  listMyIdentities: { method: 'GET', path: '/api/console/me/identities', query: [], takesKey: false, hasBody: false },
+  addMyIdentity: { method: 'POST', path: '/api/console/me/identities', query: [], takesKey: false, hasBody: true },
   listUsers: { method: 'GET', path: '/api/console/w/{enterprise}/users', query: [], takesKey: false, hasBody: false },
   addUser: { method: 'POST', path: '/api/console/w/{enterprise}/users', query: [], takesKey: false, hasBody: true },
   changeUser: {

@@ -86,7 +86,8 @@ function PasskeyDialog(props: {
 }) {
   const { open, hasPassword, onClose, onDone } = props;
   const { kind } = open;
-  const [name, setName] = useState(kind === 'rename' ? open.passkey.name : '');
+  const known = 'passkey' in open ? open.passkey : null;
+  const [name, setName] = useState(kind === 'rename' ? (known?.name ?? '') : '');
   const [password, setPassword] = useState('');
   async function run(): Promise<void> {
     if (kind === 'add') {
@@ -99,11 +100,12 @@ function PasskeyDialog(props: {
       await me.removePassword(password);
       return onDone(words.passkeysOnlyDone);
     }
+    if (known === null) return;
     if (kind === 'rename') {
-      await passkeys.rename(open.passkey.id, name);
+      await passkeys.rename(known.id, name);
       return onDone(common.saved);
     }
-    await passkeys.remove(open.passkey.id, password);
+    await passkeys.remove(known.id, password);
     return onDone(words.passkeyRemoved);
   }
   const titles = {
@@ -124,7 +126,7 @@ function PasskeyDialog(props: {
       >
         {(faults) => (
           <>
-            {kind === 'remove' ? <p>{words.passkeyRemoveAsk(open.passkey.name)}</p> : null}
+            {kind === 'remove' && known !== null ? <p>{words.passkeyRemoveAsk(known.name)}</p> : null}
             {kind === 'only' ? <p>{words.passkeysOnlyAsk}</p> : null}
             {isNamed ? (
               <Text

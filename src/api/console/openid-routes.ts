@@ -1,6 +1,6 @@
 /**
  * `/api/console/openid`: signing in by an OpenID provider, and the provider's accounts of whoever is signed in. A way
- * to it begins with a request of a page of ours, which is told where the browser goes; it comes back to `…/callback`,
+ * to it begins with a request of a page of ours, which is told where the browser goes; it comes back to `CALLBACK_PATH`,
  * and from there to the console, signed in or with the code of what was wrong.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -26,6 +26,8 @@ import { personAt } from './session-guard.ts';
 import { beginSession, byPerson, cameFrom, fromHere, type SessionRouteDeps } from './session-routes.ts';
 
 const OPENID_PATH = `${CONSOLE_PATH}/openid`;
+/** Not below `/api/`: providers add parameters of their own, which there are refused. */
+const CALLBACK_PATH = '/console/openid/callback';
 const IDENTITIES_PATH = `${CONSOLE_PATH}/me/identities`;
 const RETRY_SECONDS = 10;
 
@@ -38,7 +40,7 @@ export function registerOpenId(app: FastifyInstance, guard: Guard, deps: Session
   const route = routesOn(app, guard);
   const { database, openId } = deps;
   const callbackAt = (request: FastifyRequest): string =>
-    new URL(`${serviceAddress(request, deps.publicUrl)}${OPENID_PATH}/callback`).href;
+    new URL(`${serviceAddress(request, deps.publicUrl)}${CALLBACK_PATH}`).href;
 
   route({
     method: 'get',
@@ -68,7 +70,7 @@ export function registerOpenId(app: FastifyInstance, guard: Guard, deps: Session
 
   route({
     method: 'get',
-    path: `${OPENID_PATH}/callback`,
+    path: CALLBACK_PATH,
     id: 'endOpenId',
     tag: 'Console',
     summary: 'Where the provider sends the browser back to',

@@ -320,7 +320,7 @@ describe('the way to the provider', () => {
     const asked = new URL(answer.json().url).searchParams;
     expect(Object.fromEntries(asked)).toMatchObject({
       ...{ response_type: 'code', client_id: CLIENT.id, code_challenge_method: 'S256', scope: 'openid email' },
-      redirect_uri: 'http://localhost/api/console/openid/callback',
+      redirect_uri: 'http://localhost/console/openid/callback',
     });
     const secret = cookiesOf(answer)['parley-local-openid']!;
     const [stored] = await api.database.query<{ text: string }>(

@@ -158,7 +158,7 @@ export const VERDICTS: Readonly<Record<string, string>> = {
   'delete /api/console/me/passkeys/:passkeyId': 'person',
   'get /api/console/sign-in': 'anybody',
   'post /api/console/openid': 'anybody',
-  'get /api/console/openid/callback': 'anybody',
+  'get /console/openid/callback': 'anybody',
   'get /api/console/me/identities': 'person',
   'post /api/console/me/identities': 'person',
   'delete /api/console/me/identities/:identityId': 'person',
