@@ -1,7 +1,7 @@
 /**
  * `/api/console/openid`: signing in by an OpenID provider, and the provider's accounts of whoever is signed in. A way
- * to it begins with a request of a page of ours, which is told where the browser goes; it comes back to `CALLBACK_PATH`,
- * and from there to the console, signed in or with the code of what was wrong.
+ * to it begins with a request of a page of ours, which is told where the browser goes; it comes back to
+ * `CALLBACK_PATH`, and from there to the console, signed in or with the code of what was wrong.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
