@@ -9,7 +9,7 @@ import { type ConsoleVisit, useConsole } from './support/console-rig.ts';
 const PASSWORD = 'a few words that nobody knows';
 
 /** A fingerprint reader in the machine, whose owner always touches it. */
-async function withAuthenticator({ page }: ConsoleVisit, change: object = {}) {
+async function withAuthenticator({ page }: ConsoleVisit) {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('WebAuthn.enable');
   const options = {
@@ -19,15 +19,9 @@ async function withAuthenticator({ page }: ConsoleVisit, change: object = {}) {
     hasUserVerification: true,
     isUserVerified: true,
     automaticPresenceSimulation: true,
-    ...change,
   } as const;
   const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', { options });
-  return {
-    touches: (enabled: boolean) =>
-      devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
-    forget: () => devtools.send('WebAuthn.clearCredentials', { authenticatorId }),
-    remove: () => devtools.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId }),
-  };
+  return { forget: () => devtools.send('WebAuthn.clearCredentials', { authenticatorId }) };
 }
 
 describe.skipIf(!hasChromium)('passkeys at the console', () => {
