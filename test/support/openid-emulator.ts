@@ -15,8 +15,8 @@ import { createOpenIdProvider } from '../../src/users/openid/openid-provider.ts'
 
 export interface EmulatedPerson {
   sub: string;
-  email?: string;
-  email_verified?: boolean;
+  email?: string | undefined;
+  email_verified?: boolean | undefined;
   name?: string;
   groups?: string[];
 }
@@ -110,8 +110,10 @@ export async function startOpenIdEmulator(): Promise<OpenIdEmulator> {
   }
 
   async function token(authorization: string | undefined, body: URLSearchParams): Promise<[number, object]> {
-    const wanted = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`;
-    if (decodeURIComponent(authorization ?? '') !== wanted) return [401, { error: 'invalid_client' }];
+    const basic = Buffer.from((authorization ?? '').replace('Basic ', ''), 'base64').toString();
+    // Both are form-encoded before they are joined (RFC 6749 §2.3.1).
+    const [id, secret] = basic.split(':').map(decodeURIComponent);
+    if (id !== CLIENT.id || secret !== CLIENT.secret) return [401, { error: 'invalid_client' }];
     const code = codes.get(body.get('code') ?? '');
     codes.delete(body.get('code') ?? '');
     const proof = createHash('sha256')
