@@ -59,6 +59,7 @@ export function createApi(
     clips: sound.clips,
     limitStore: limitStores.store,
     hashing: ground.hashing,
+    openId: ground.openId,
     callRefusals: ground.callRefusals,
     auditSigner,
     registry,

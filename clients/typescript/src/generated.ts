@@ -409,6 +409,9 @@ export interface Error {
     | 'session_needed'
     | 'wrong_credentials'
     | 'second_factor_needed'
+    | 'wrong_passkey'
+    | 'passkeys_unavailable'
+    | 'sign_in_again'
     | 'sign_in_limit'
     | 'sign_in_busy'
     | 'cross_site_request'
@@ -418,6 +421,15 @@ export interface Error {
     | 'link_not_found'
     | 'view_not_found'
     | 'user_not_found'
+    | 'openid_off'
+    | 'openid_unavailable'
+    | 'openid_refused'
+    | 'openid_email_refused'
+    | 'openid_not_invited'
+    | 'openid_not_linked'
+    | 'openid_taken'
+    | 'identity_not_found'
+    | 'passkey_not_found'
     | 'session_not_found'
     | 'last_owner'
     | 'wrong_password'
@@ -2078,6 +2090,9 @@ export interface ErrorCodes {
       | 'session_needed'
       | 'wrong_credentials'
       | 'second_factor_needed'
+      | 'wrong_passkey'
+      | 'passkeys_unavailable'
+      | 'sign_in_again'
       | 'sign_in_limit'
       | 'sign_in_busy'
       | 'cross_site_request'
@@ -2087,6 +2102,15 @@ export interface ErrorCodes {
       | 'link_not_found'
       | 'view_not_found'
       | 'user_not_found'
+      | 'openid_off'
+      | 'openid_unavailable'
+      | 'openid_refused'
+      | 'openid_email_refused'
+      | 'openid_not_invited'
+      | 'openid_not_linked'
+      | 'openid_taken'
+      | 'identity_not_found'
+      | 'passkey_not_found'
       | 'session_not_found'
       | 'last_owner'
       | 'wrong_password'
@@ -2162,9 +2186,11 @@ export interface ConsoleSession {
     name: string;
     /** Of the whole installation */
     isOperator: boolean;
+    /** False: the person signs in with passkeys */
     hasPassword: boolean;
     /** One-time passwords are asked for */
     totp: boolean;
+    /** With one or more a password alone is not enough */
     passkeys: number;
   };
   workspaces: {
@@ -2196,6 +2222,8 @@ export interface ConsoleSession {
   }[];
   /** At the latest; 12 h after the last request before that */
   expiresAt: string;
+  /** Where the browser goes after signing out, to be signed out of the OpenID provider too; null: nowhere */
+  signOutUrl: string | null;
   /** UTC, milliseconds */
   serverTime: string;
   version: string;
@@ -2208,6 +2236,17 @@ export interface SignIn {
   password: string;
   /** Of the authenticator app */
   code?: string;
+  /** In place of the code */
+  passkey?: PasskeyAnswer;
+}
+/** `AuthenticationResponseJSON` of WebAuthn Level 3 */
+export interface PasskeyAnswer {
+  id: string;
+  rawId: string;
+  type: 'public-key';
+  authenticatorAttachment?: 'platform' | 'cross-platform';
+  clientExtensionResults: { [key: string]: unknown };
+  response: { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string };
 }
 export interface OneTimeLink {
   purpose: 'first_user' | 'invitation' | 'reset';
@@ -2228,13 +2267,31 @@ export interface LinkTaken {
   email?: string;
   name?: string;
 }
+/** `PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3 */
+export interface PasskeyOptions {
+  challenge: string;
+}
+/** `beside`: the password beside which the passkey is a second factor */
+export interface PasskeyAsked {
+  beside?: EmailAndPassword;
+}
+export interface EmailAndPassword {
+  email: string;
+  password: string;
+}
+export interface PasskeySignIn {
+  answer: PasskeyAnswer;
+}
 export interface MyName {
   name: string;
 }
 export interface MyPassword {
-  current: string;
+  /** Left out by who has none, and has just signed in */ current?: string;
   /** 12 to 128 characters */
   password: string;
+}
+export interface PasswordOnceMore {
+  /** Left out by who has none, and has just signed in */ password?: string;
 }
 export interface OneTimePasswordSecret {
   /** `otpauth://…`, as a QR code has it */ uri: string;
@@ -2243,9 +2300,6 @@ export interface OneTimePasswordSecret {
 }
 export interface OneTimePassword {
   code: string;
-}
-export interface PasswordOnceMore {
-  password: string;
 }
 export interface PersonSessions {
   data: PersonSession[];
@@ -2265,6 +2319,69 @@ export interface PersonSession {
   /** The browser, as it says */
   userAgent: string;
 }
+export interface Passkeys {
+  data: Passkey[];
+  nextCursor: null;
+}
+export interface Passkey {
+  id: string;
+  name: string;
+  /** Where it works */
+  host: string;
+  /** Kept by a service of its maker, on more than one device */
+  isSynced: boolean;
+  /** UTC, milliseconds */
+  createdAt: string;
+  /** Null: not since it was made */
+  lastUsedAt: string | null;
+}
+/** `PublicKeyCredentialCreationOptionsJSON` of WebAuthn Level 3 */
+export interface NewPasskeyOptions {
+  challenge: string;
+}
+export interface StoredPasskey {
+  success: true;
+  passkey: Passkey;
+}
+export interface NewPasskey {
+  name: string;
+  answer: NewPasskeyAnswer;
+}
+/** `RegistrationResponseJSON` of WebAuthn Level 3 */
+export interface NewPasskeyAnswer {
+  id: string;
+  rawId: string;
+  type: 'public-key';
+  authenticatorAttachment?: 'platform' | 'cross-platform';
+  clientExtensionResults: { [key: string]: unknown };
+  response: { clientDataJSON: string; attestationObject: string; transports?: string[] };
+}
+export interface PasskeyName {
+  name: string;
+}
+export interface SignInWays {
+  /** Null: there is none */
+  openId: {
+    /** What people call the provider */ name: string;
+  } | null;
+}
+export interface OpenIdUrl {
+  /** Where the browser goes */ url: string;
+}
+export interface PersonIdentities {
+  data: PersonIdentity[];
+  nextCursor: null;
+}
+export interface PersonIdentity {
+  id: string;
+  /** The OpenID provider */
+  issuer: string;
+  /** As it last said */
+  email: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+  lastUsedAt: string | null;
+}
 export interface Users {
   data: User[];
   nextCursor: null;
@@ -2279,6 +2396,7 @@ export interface User {
   isActive: boolean;
   /** One-time passwords are asked for */
   totp: boolean;
+  passkeys: number;
   /** Null: not in the last 30 days */
   lastSeenAt: string | null;
   /** UTC, milliseconds */
@@ -3775,6 +3893,14 @@ export interface Operations {
    */
   lookAtLink: { input: { body: LinkToken }; data: OneTimeLink };
   /**
+   * What a browser asks a passkey.
+   *
+   * For `navigator.credentials.get`. With `beside` the passkeys of that person alone, and the answer goes to
+   * `POST /api/console/session`; without it whichever the person chooses, and the answer goes to `POST
+   * /api/console/session/passkey`.
+   */
+  askForPasskey: { input: { body: PasskeyAsked }; data: PasskeyOptions };
+  /**
    * A secret for an authenticator app.
    *
    * It holds once a code of it was confirmed. 409 while one holds: remove it first.
@@ -3786,6 +3912,62 @@ export interface Operations {
    * The newest first.
    */
   listMySessions: { input: Record<never, never>; data: PersonSessions };
+  /**
+   * The passkeys of the person.
+   *
+   * The oldest first.
+   */
+  listMyPasskeys: { input: Record<never, never>; data: Passkeys };
+  /**
+   * Add a passkey.
+   *
+   * With what the browser has answered. From then on it signs the person in, and a password alone does not
+   * any more.
+   */
+  addMyPasskey: { input: { body: NewPasskey }; data: StoredPasskey };
+  /**
+   * What a browser asks for a new passkey.
+   *
+   * For `navigator.credentials.create`. Takes the password once more.
+   */
+  askForNewPasskey: { input: { body: PasswordOnceMore }; data: NewPasskeyOptions };
+  /**
+   * Call a passkey something else.
+   *
+   * So that its owner knows which one it is.
+   */
+  renameMyPasskey: { input: { passkeyId: string; body: PasskeyName }; data: StoredPasskey };
+  /**
+   * By what one can sign in here.
+   *
+   * Beside a password and passkeys.
+   */
+  readSignInWays: { input: Record<never, never>; data: SignInWays };
+  /**
+   * Sign in by the OpenID provider.
+   *
+   * The browser goes to the address in the answer, and comes back signed in within ten minutes.
+   */
+  beginOpenId: { input: Record<never, never>; data: OpenIdUrl };
+  /**
+   * Where the provider sends the browser back to.
+   *
+   * Leads to the console: signed in, or at `#/refused/{code}`. What comes back counts once, in the browser
+   * in which it was asked for.
+   */
+  endOpenId: { input: { state?: string }; data: ArrayBuffer };
+  /**
+   * As whom the OpenID provider knows the person.
+   *
+   * The oldest first.
+   */
+  listMyIdentities: { input: Record<never, never>; data: PersonIdentities };
+  /**
+   * Let an account at the OpenID provider sign the person in.
+   *
+   * Takes the password once more. The browser goes to the address in the answer, and comes back.
+   */
+  addMyIdentity: { input: { body: PasswordOnceMore }; data: OpenIdUrl };
   /**
    * The people of the workspace.
    *
@@ -4491,8 +4673,36 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   openapi: { method: 'GET', path: '/openapi.json', query: [], takesKey: false, hasBody: false },
   readConsoleSession: { method: 'GET', path: '/api/console/session', query: [], takesKey: false, hasBody: false },
   lookAtLink: { method: 'POST', path: '/api/console/link', query: [], takesKey: false, hasBody: true },
+  askForPasskey: {
+    method: 'POST',
+    path: '/api/console/session/passkey/options',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
   beginOneTimePasswords: { method: 'POST', path: '/api/console/me/totp', query: [], takesKey: false, hasBody: false },
   listMySessions: { method: 'GET', path: '/api/console/me/sessions', query: [], takesKey: false, hasBody: false },
+  listMyPasskeys: { method: 'GET', path: '/api/console/me/passkeys', query: [], takesKey: false, hasBody: false },
+  addMyPasskey: { method: 'POST', path: '/api/console/me/passkeys', query: [], takesKey: false, hasBody: true },
+  askForNewPasskey: {
+    method: 'POST',
+    path: '/api/console/me/passkeys/options',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  renameMyPasskey: {
+    method: 'PATCH',
+    path: '/api/console/me/passkeys/{passkeyId}',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  readSignInWays: { method: 'GET', path: '/api/console/sign-in', query: [], takesKey: false, hasBody: false },
+  beginOpenId: { method: 'POST', path: '/api/console/openid', query: [], takesKey: false, hasBody: false },
+  endOpenId: { method: 'GET', path: '/api/console/openid/callback', query: ['state'], takesKey: false, hasBody: false },
+  listMyIdentities: { method: 'GET', path: '/api/console/me/identities', query: [], takesKey: false, hasBody: false },
+  addMyIdentity: { method: 'POST', path: '/api/console/me/identities', query: [], takesKey: false, hasBody: true },
   listUsers: { method: 'GET', path: '/api/console/w/{enterprise}/users', query: [], takesKey: false, hasBody: false },
   addUser: { method: 'POST', path: '/api/console/w/{enterprise}/users', query: [], takesKey: false, hasBody: true },
   changeUser: {

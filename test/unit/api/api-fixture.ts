@@ -138,7 +138,10 @@ const SERVICE_STATE: Awaited<ReturnType<ApiDeps['serviceState']>> = {
 const CREDENTIALS = { authId: 'MA0', authToken: 'token-canary' };
 
 /** `store`: where recordings lie; default a folder of the fixture's own. */
-export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3: null }): Promise<ApiFixture> {
+export async function createApiFixture(
+  store: StoreSettings = { kind: 'disk', s3: null },
+  { openId = null }: { openId?: ApiDeps['openId'] } = {},
+): Promise<ApiFixture> {
   const test = await createTestDatabase();
   const database = openDatabase({ connectionString: test.connectionString, maxConnections: 12, onIdleError: () => {} });
   const slots = createPostgresStore(database);
@@ -258,6 +261,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       clips,
       limitStore: createMemoryLimitStore(clock),
       hashing: CHEAP_HASHING,
+      openId,
       callRefusals: { note: (...noted) => void fixture.refused.push(noted) },
       disk: async () => ({ freeBytes: 1, totalBytes: 2 }),
       serviceState: async () => SERVICE_STATE,
