@@ -18,7 +18,6 @@ describe.skipIf(!hasChromium)('an OpenID provider at the console', () => {
   it('signs in who is known there and may come in, and says why it does not', async () => {
     const visit = await rig.visit(null);
     const { page } = visit;
-    page.setDefaultTimeout(15_000);
     const button = page.getByRole('button', { name: 'Sign in with Example' });
     provider.person = { sub: 's1', email: 'eve@example.com', email_verified: true, name: 'Eve' };
     await button.click();

@@ -33,7 +33,6 @@ describe.skipIf(!hasChromium)('passkeys at the console', () => {
     const { page, person } = visit;
     await setPassword(api.database, person.id, await CHEAP_HASHING.hash(PASSWORD));
     await page.reload();
-    page.setDefaultTimeout(15_000);
     const key = await withAuthenticator(visit);
 
     await page.getByRole('button', { name: 'Add a passkey' }).click();
@@ -74,12 +73,12 @@ describe.skipIf(!hasChromium)('passkeys at the console', () => {
     await page.locator('.shell').waitFor();
 
     await visit.go('#/w/acme/settings/account');
-    await page.getByText('Laptop').waitFor();
+    await page.getByText('Laptop', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     const ask = page.getByRole('dialog', { name: 'Remove' });
     await ask.getByLabel('Present password').fill(PASSWORD);
     await page.keyboard.press('Enter');
-    await page.getByText('Laptop').waitFor({ state: 'detached' });
+    await page.getByText('Laptop', { exact: true }).waitFor({ state: 'detached' });
 
     // The device still has it; the service does not.
     await signOut();
