@@ -4700,7 +4700,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   },
   readSignInWays: { method: 'GET', path: '/api/console/sign-in', query: [], takesKey: false, hasBody: false },
   beginOpenId: { method: 'POST', path: '/api/console/openid', query: [], takesKey: false, hasBody: false },
-  endOpenId: { method: 'GET', path: '/api/console/openid/callback', query: ['state'], takesKey: false, hasBody: false },
+  endOpenId: { method: 'GET', path: '/console/openid/callback', query: ['state'], takesKey: false, hasBody: false },
   listMyIdentities: { method: 'GET', path: '/api/console/me/identities', query: [], takesKey: false, hasBody: false },
   addMyIdentity: { method: 'POST', path: '/api/console/me/identities', query: [], takesKey: false, hasBody: true },
   listUsers: { method: 'GET', path: '/api/console/w/{enterprise}/users', query: [], takesKey: false, hasBody: false },

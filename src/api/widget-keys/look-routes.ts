@@ -168,6 +168,7 @@ export function registerShownLook(app: FastifyInstance, { database }: { database
     scope: null,
     params: widgetKeyParams,
     answers: { 200: json('The look.', appearanceAnswer, { 'Access-Control-Allow-Origin': 'Any page may read it' }) },
+    errors: ['invalid_request'],
     async handler(request, reply) {
       const { publicKey } = request.params;
       const isUsed = (await findActiveWidgetKey(database, publicKey)) !== undefined;
