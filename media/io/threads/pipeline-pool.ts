@@ -383,7 +383,7 @@ class Pool implements PipelinePool {
     if (this.#spare === host) this.#spare = null;
     const carried = this.#carriers.includes(host);
     this.#carriers = this.#carriers.filter((one) => one !== host);
-    // One that came up and was lost before the last was there (a machine with no time for it) is replaced, like later on.
+    // One that came up and was lost before the last was there, on a machine with no time for it, is replaced as later.
     if (!this.#hasStarted && (!host.isReady || this.deaths > MOST_DEATHS_AT_START)) {
       this.#settleReady?.reject(new Error(`a pipeline thread died before it was ready: ${why}`));
       return;
