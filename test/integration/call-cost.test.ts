@@ -37,8 +37,12 @@ it('an idle service commits at most every other second; a scripted call costs at
     const { body } = await client.place({ to: '+14155550123', agentId, enterprise, from, name: 'Dana' });
     await seconds(STRETCH_SECONDS);
     const whole = notes.between(placedAt, Date.now());
-    const call = await client.waitFor(body.callUuid!, 'the end', ({ endedAt }) => endedAt !== null);
-    expect(call).toMatchObject({ status: 'completed', transcriptStatus: 'ready', recording: { status: 'ready' } });
+    const call = await client.waitFor(
+      body.callUuid!,
+      'its recording',
+      ({ endedAt, recording }) => endedAt !== null && recording?.status === 'ready',
+    );
+    expect(call).toMatchObject({ status: 'completed', transcriptStatus: 'ready' });
 
     const commits = whole.commits - idle.commits;
     const statements = whole.statements - idle.statements;

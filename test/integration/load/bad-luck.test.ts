@@ -153,8 +153,10 @@ describe('a bot that breaks in the middle of a run', () => {
     expect(result).toMatchObject({ complete: true, calls: { planned: 4, talked: 0 } });
     expect(result!.calls.lost).toBeGreaterThanOrEqual(2);
     expect(result!.calls.lost + result!.calls.failed).toBe(4);
-    expect(result!.calls.failedBy).toEqual({ '1006': result!.calls.lost, ECONNREFUSED: result!.calls.failed });
-    expect(shown).toMatch(/nothing\s+listens\s+at/);
+    const { lost, failed } = result!.calls;
+    // Where the signal is late all four talk: it is sent by another process.
+    expect(result!.calls.failedBy).toEqual({ '1006': lost, ...(failed === 0 ? {} : { ECONNREFUSED: failed }) });
+    if (failed > 0) expect(shown).toMatch(/nothing\s+listens\s+at/);
     expect(code).toBe(1);
   });
 
@@ -241,9 +243,9 @@ describe('Ctrl-C', () => {
     const { code, said, shown, result, html } = await runBench(folder, [...twilio(target.address), ...long()], options);
     expect(code).toBe(130);
     expect(said).toContain('stopping: every call is hung up (once more: at once)');
-    expect(result).toMatchObject({ complete: false, incompleteBecause: 'it was stopped (Ctrl-C)' });
+    expect(result).toMatchObject({ complete: false, incompleteBecause: 'it was stopped' });
     expect(result?.calls).toMatchObject({ planned: 4, cut: 4, failed: 0, lost: 0 });
-    expect(shown).toContain('Incomplete: it was stopped (Ctrl-C). What is here covers the part before that.');
+    expect(shown).toContain('Incomplete: it was stopped. What is here covers the part before that.');
     expect(html).toBeDefined();
     await eventually('the ends of all streams', () => target.closed === 4);
     expect([target.opened, target.stopped]).toEqual([4, 4]);

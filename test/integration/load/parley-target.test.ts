@@ -117,9 +117,9 @@ describe('a deployment by address', () => {
         / 4 begun/,
       );
       expect(code).toBe(130);
-      expect(result).toMatchObject({ complete: false, incompleteBecause: 'it was stopped (Ctrl-C)' });
+      expect(result).toMatchObject({ complete: false, incompleteBecause: 'it was stopped' });
       expect(result?.calls).toMatchObject({ planned: 4, cut: 4 });
-      expect(shown).toContain('Incomplete: it was stopped (Ctrl-C)');
+      expect(shown).toContain('Incomplete: it was stopped');
       expect(await goingOn()).toEqual([]);
     },
   );
