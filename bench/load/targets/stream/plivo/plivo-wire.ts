@@ -75,6 +75,6 @@ function audioOf({ contentType, sampleRate, payload }: Record<string, unknown>):
   return { says: 'audio', base64: payload };
 }
 
-function fault(text: string): TargetSays {
+function fault(text: string): Extract<TargetSays, { says: 'fault' }> {
   return { says: 'fault', fault: text };
 }

@@ -67,6 +67,6 @@ export class TwilioWire implements Wire {
   }
 }
 
-function fault(text: string): TargetSays {
+function fault(text: string): Extract<TargetSays, { says: 'fault' }> {
   return { says: 'fault', fault: text };
 }
