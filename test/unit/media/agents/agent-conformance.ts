@@ -145,6 +145,20 @@ export const AGENT_CHECKS: Record<string, Check> = {
       await answers(call, one.words);
     }),
 
+  'takeover: it says nothing while a person has the call, and answers again when it is given back': (one) =>
+    withCall(one, async (call) => {
+      await opened(call, one);
+      control(call, { type: 'takeover' });
+      const before = agentTurns(call).length;
+      await says(call, one.words);
+      await call.run(3_000);
+      expect(agentTurns(call)).toHaveLength(before);
+      control(call, { type: 'handback', note: null });
+      // It may go on by itself.
+      await call.run(4_000);
+      await answers(call, one.words);
+    }),
+
   'hold: a dead line is bridged, and the conversation goes on': (one) =>
     withCall(one, async (call) => {
       for (const text of one.opening.slice(0, -1)) await call.agentFinishes(text);
@@ -271,5 +285,6 @@ export const EVENTS = [
   { type: 'caller', speaking: false },
   { type: 'key', key: '4' },
   { type: 'muted', isMuted: true },
+  { type: 'handed_back', said: [{ who: 'person', text: 'hello' }], note: null },
   { type: 'line', isHeld: true },
 ] as const;
