@@ -1,7 +1,7 @@
 /**
  * Addresses of recordings that need no API key: signed, for one call, one form of one part, and until one time. The API
- * redirects to one that lives five minutes; webhooks and the call log tell one that lives a day (contract §11), or, told
- * to a person at the console, a quarter of an hour. Pure.
+ * redirects to one that lives five minutes; webhooks and the call log tell one that lives a day (contract §11), or to a
+ * person at the console a quarter of an hour. Pure.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../media/contract/clock.ts';

@@ -1,4 +1,4 @@
-/** Speaking with the caller in the agent's place: taking the call over, and handing it back with a word for the agent. */
+/** Speaking with the caller in the agent's place: taking a call over, and handing it back with a word for the agent. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Listening } from '../../api/listening.ts';
 import { call as words } from '../../texts/en/call.ts';
