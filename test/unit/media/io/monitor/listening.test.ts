@@ -259,7 +259,15 @@ describe('a listener', () => {
     const page = await call.listens();
     const mulaw = { codec: 'mulaw', rateHz: 8000 };
     expect(page.told).toEqual([
-      { type: 'monitor.ready', callUuid: CALL, streamMs: 100, caller: mulaw, agent: mulaw, turns: [], takenOver: false },
+      {
+        type: 'monitor.ready',
+        callUuid: CALL,
+        streamMs: 100,
+        caller: mulaw,
+        agent: mulaw,
+        turns: [],
+        takenOver: false,
+      },
     ]);
     call.run(10);
     expect(page.frames).toEqual([]);
