@@ -42,6 +42,12 @@ const agentTurns = (call: FakeCall) => call.turns.filter(({ role }) => role === 
 const opened = async (call: FakeCall, { opening }: AgentCase) => {
   for (const text of opening) await call.agentFinishes(text);
 };
+const isSilent = (call: FakeCall): boolean => {
+  const phases = call.conversationEvents.flatMap((event) =>
+    event.type === 'speech' && event.who === 'agent' ? [event.phase] : [],
+  );
+  return phases.at(-1) !== 'start';
+};
 const control = (call: FakeCall, action: ControlAction) =>
   call.registry.command('call-1', { type: 'control', controlId: 'c', action });
 
@@ -155,7 +161,8 @@ export const AGENT_CHECKS: Record<string, Check> = {
       expect(agentTurns(call)).toHaveLength(before);
       control(call, { type: 'handback', note: null });
       // It may go on by itself.
-      await call.run(4_000);
+      await call.run(2_000);
+      await call.runUntil('its silence', () => isSilent(call));
       await answers(call, one.words);
     }),
 
