@@ -24,6 +24,7 @@ const MICROS = 1_000_000;
 /** A provider that comes is missed here by the compiler. */
 const PROVIDERS: Readonly<Record<NewPrice['provider'], string>> = {
   anthropic: 'Anthropic',
+  assemblyai: 'AssemblyAI',
   cartesia: 'Cartesia',
   deepgram: 'Deepgram',
   elevenlabs: 'ElevenLabs',
