@@ -55,7 +55,7 @@ export function Side(props: { session: Session; here: WorkspaceOfUser | null; pa
   const { user, workspaces } = session;
   const name = user.name || user.email;
   return (
-    <div class={isOpen ? 'side open' : 'side'}>
+    <aside class={isOpen ? 'side open' : 'side'} aria-label={words.product}>
       {workspaces.length > 0 ? (
         <Menu
           label={`${words.workspace}: ${here?.name ?? words.choose}`}
@@ -124,6 +124,6 @@ export function Side(props: { session: Session; here: WorkspaceOfUser | null; pa
           items={LOOKS.map(([one, icon, label]) => ({ label, icon, run: () => change(one) }))}
         />
       </div>
-    </div>
+    </aside>
   );
 }

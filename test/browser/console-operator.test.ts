@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('the console', () => {
     await dialog.getByLabel('What it says').fill('Welcome to River Dental.');
     expect(await axeFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByRole('button', { name: 'Welcome-2' }).click();
+    await page.getByRole('button', { name: 'Welcome-2', exact: true }).click();
     await page.getByText('No agent plays it').waitFor();
     const seconds = await page.evaluate<number>(
       `new Promise((done) => { const one = document.querySelector('audio'); if (one.duration) done(one.duration); else one.onloadedmetadata = () => done(one.duration); })`,

@@ -31,35 +31,37 @@ export function Doctor() {
         </Button>
       }
     >
-      <div role="status">
-        {found === null ? (
-          <Empty icon="operator" title={words.notYet}>
-            {words.notYetHint}
-          </Empty>
-        ) : (
-          <Notice kind={found.ok ? (count('warn') > 0 ? 'warn' : 'good') : 'error'}>
-            {words.counts(count('ok'), count('warn'), count('fail'), found.ms)}
-          </Notice>
-        )}
-      </div>
-      <ul class="items">
-        {checks.map(({ name, level, detail, wayOut }, at) => (
-          <li key={at} class="stack tight">
-            <div class="line">
-              <Badge tone={TONES[level]}>{words.levels[level]}</Badge>
-              <strong>{name}</strong>
-            </div>
-            <p>
-              <Words>{detail}</Words>
-            </p>
-            {wayOut === null ? null : (
-              <p class="soft">
-                <Words>{wayOut}</Words>
+      <div class="stack">
+        <div role="status">
+          {found === null ? (
+            <Empty icon="operator" title={words.notYet}>
+              {words.notYetHint}
+            </Empty>
+          ) : (
+            <Notice kind={found.ok ? (count('warn') > 0 ? 'warn' : 'good') : 'error'}>
+              {words.counts(count('ok'), count('warn'), count('fail'), found.ms)}
+            </Notice>
+          )}
+        </div>
+        <ul class="items">
+          {checks.map(({ name, level, detail, wayOut }, at) => (
+            <li key={at} class="stack tight">
+              <div class="line">
+                <Badge tone={TONES[level]}>{words.levels[level]}</Badge>
+                <strong>{name}</strong>
+              </div>
+              <p>
+                <Words>{detail}</Words>
               </p>
-            )}
-          </li>
-        ))}
-      </ul>
+              {wayOut === null ? null : (
+                <p class="soft">
+                  <Words>{wayOut}</Words>
+                </p>
+              )}
+            </li>
+          ))}
+        </ul>
+      </div>
     </Section>
   );
 }

@@ -8,7 +8,7 @@ export const usesWords = {
   leads: 'Leads that name it',
   isDefault: 'Calls of leads that name no agent',
   yes: 'Are its',
-  no: 'Are another’s',
+  no: 'Are not its',
   line: 'Its number for calls of leads',
   ofWorkspace: 'That of the workspace',
   websites: 'Websites that may ask for it',

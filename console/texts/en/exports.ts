@@ -10,10 +10,10 @@ export const exportWords = {
   formats: { csv: 'CSV', ndjson: 'NDJSON' },
   states: { queued: 'Waiting', running: 'Being written', completed: 'Ready', failed: 'Failed' },
   progress: 'How far it is',
-  rows: (written: number, total: number | null) =>
-    total === null || total === written
-      ? `${written} calls`
-      : `${written} of ${total > 100_000 ? '100,000' : total} calls`,
+  rows: (written: number, total: number | null) => {
+    if (total !== null && total !== written) return `${written} of ${total > 100_000 ? '100,000' : total} calls`;
+    return written === 1 ? '1 call' : `${written} calls`;
+  },
   cut: 'Cut: there are more calls than a file may hold. Narrow the time, and export the rest.',
   until: 'until',
   fetch: 'Download',
