@@ -5,8 +5,10 @@ import { registerCarrierRoutes } from '../api/carriers/carrier-routes.ts';
 import { createCursorCodec } from '../api/cursor.ts';
 import type { ReadinessCheck } from '../api/health-routes.ts';
 import { createApiServer } from '../api/server.ts';
+import { builtEntry } from '../config/built-entry.ts';
+import { examine } from '../doctor/doctor.ts';
 import { endCall } from '../lifecycle/end-call.ts';
-import { controlCall } from '../lifecycle/operator-control.ts';
+import type { SteerCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import type { CallCourse } from './call-course.ts';
@@ -14,6 +16,7 @@ import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
 import type { MediaLink } from './media-link.ts';
 import type { MediaPlaces } from './media-places.ts';
+import { readServiceState } from './service-state.ts';
 import type { Sound } from './sound.ts';
 
 /** Null: the folder cannot be asked. */
@@ -30,7 +33,7 @@ async function spaceOf(folder: string): Promise<{ freeBytes: number; totalBytes:
 const PURGED_A_REQUEST = 200;
 
 export function createApi(
-  { config, masterKeys, addressGuard, hashing, callRefusals, limitStores, metrics, registry, shared, telling }: Ground,
+  ground: Ground,
   parts: {
     sound: Sound;
     places: MediaPlaces;
@@ -38,13 +41,16 @@ export function createApi(
     course: CallCourse;
     link: MediaLink;
     monitors: Monitors;
+    steer: SteerCall;
     checks: Readonly<Record<string, ReadinessCheck>>;
     runId: string;
   },
 ): ReturnType<typeof createApiServer> {
+  const { config, masterKeys, addressGuard, auditSigner, limitStores, metrics, registry, shared, telling } = ground;
   const { sound, work, course, link } = parts;
   const { pool } = parts.places;
   const { bus } = telling;
+  const disk = () => spaceOf(config.dataDir);
   return createApiServer({
     ...shared,
     bus,
@@ -52,14 +58,32 @@ export function createApi(
     eraser: sound.recordings.eraser,
     clips: sound.clips,
     limitStore: limitStores.store,
-    hashing,
-    callRefusals,
+    hashing: ground.hashing,
+    callRefusals: ground.callRefusals,
+    auditSigner,
+    registry,
+    toolHttp: ground.http,
     monitors: parts.monitors,
-    disk: () => spaceOf(config.dataDir),
+    disk,
+    serviceState: () =>
+      readServiceState({
+        database: shared.database,
+        publicUrl: shared.publicUrl,
+        runId: parts.runId,
+        members: () => pool.members(),
+        admission: () => course.admission.state(),
+        isOverloaded: () => ground.overload.isOverloaded(),
+        disk,
+      }),
+    examine: () =>
+      examine({
+        environment: { ...process.env, PARLEY_DATA_DIR: config.dataDir },
+        selfCheckEntry: () => builtEntry('media/self-check.js'),
+      }),
     cursors: createCursorCodec(masterKeys),
     placeCall: course.place,
     answered: metrics.requestAnswered,
-    controlCall: (request) => controlCall({ ...shared, bus, media: pool }, request),
+    controlCall: parts.steer,
     hangUp: async (callUuid, by) =>
       (await endCall(course.transitions, callUuid, 'api_hangup', by)) === 'asked' ? 'asked' : 'over',
     issueSession: work.embed.issueSession,
@@ -67,6 +91,7 @@ export function createApi(
     purge: ({ workspaceId }) => sound.purge.run({ workspaceId, mostCalls: PURGED_A_REQUEST }),
     importReading: work.importReading,
     importQueued: () => work.imports.nudge(),
+    exportQueued: () => work.exports.nudge(),
     admission: course.admission,
     webhookDispatcher: telling.webhookDispatcher,
     webhookAddress: { guard: addressGuard, resolveName: systemResolver },

@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import { readinessOf } from '../api/health-routes.ts';
 import type { Config } from '../config/load.ts';
+import { controlCall, type SteerCall } from '../lifecycle/operator-control.ts';
 import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
 import { createMediaReports } from '../metrics/media-reports.ts';
 import { createMonitors } from '../monitor/monitors.ts';
@@ -55,8 +56,10 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const work = createCallWork(ground, places, { isDraining, hasUnwritten });
   const course = createCallCourse(ground, { places, work, isDraining });
   const reports = createMediaReports(clock);
-  const monitors = createMonitors({ ...ground.shared, bus: ground.telling.bus, send: places.pool.tell });
-  const parts = { sound, places, work, course, reports, monitors, runId };
+  const { bus } = ground.telling;
+  const steer: SteerCall = (request) => controlCall({ ...ground.shared, bus, media: places.pool }, request);
+  const monitors = createMonitors({ ...ground.shared, bus, send: places.pool.tell, controlCall: steer });
+  const parts = { sound, places, work, course, reports, monitors, steer, runId };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });
@@ -70,6 +73,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await app.close();
     cancelLimit();
     await work.imports.close();
+    await work.exports.close();
     await work.modelHttp.close();
     await work.analysis.close();
     await course.reaper.close();
@@ -110,6 +114,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   }
   course.reaper.start();
   work.imports.start();
+  work.exports.start();
   work.analysis.start();
   sound.start();
   return control;
