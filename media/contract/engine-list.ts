@@ -73,6 +73,12 @@ export const ENGINES = {
         profanityFilter: { type: 'boolean', about: 'swear words are replaced' },
       },
     },
+    openai: {
+      provider: 'openai_compatible',
+      settings: {
+        noiseReduction: { type: 'text', about: 'near_field of a headset, far_field of a room; default: none' },
+      },
+    },
   },
   think: {
     openai: {
@@ -108,6 +114,13 @@ export const ENGINES = {
         speed: { type: 'number', least: 0.6, most: 1.5, about: '1: as it is' },
         volume: { type: 'number', least: 0.5, most: 2, about: '1: as it is' },
         emotion: { type: 'text', about: 'as the provider names it: such as calm' },
+      },
+    },
+    deepgram: {
+      provider: 'deepgram',
+      settings: {
+        speed: { type: 'number', least: 0.5, most: 1.5, about: '1: as it is' },
+        expressivity: { type: 'number', least: -2, most: 2, isWhole: true, about: '0: as it is; of voices of Flux' },
       },
     },
     openai: {

@@ -33,7 +33,7 @@ export interface ProviderSetting {
 export const PROVIDERS = {
   deepgram: {
     title: 'Deepgram',
-    can: ['listen'],
+    can: ['listen', 'speak'],
     defaultBaseUrl: 'https://api.deepgram.com',
     credentials: [{ name: 'apiKey', about: 'the API key', secret: true, required: true }],
     settings: [
@@ -51,7 +51,7 @@ export const PROVIDERS = {
   },
   openai_compatible: {
     title: 'OpenAI, or a server that speaks its protocol',
-    can: ['think', 'speak'],
+    can: ['listen', 'think', 'speak'],
     defaultBaseUrl: 'https://api.openai.com/v1',
     credentials: [
       { name: 'apiKey', about: 'the API key; none where the server wants none', secret: true, required: false },

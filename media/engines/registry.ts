@@ -10,6 +10,12 @@ import { LOCAL_VOICES } from '../contract/local-voices.ts';
 
 /** A telephone's, and a browser's. */
 const EITHER_SOUND = { ratesHz: [8000, 16000], codecs: ['mulaw', 'pcm_s16le'] } as const;
+const TRANSCRIPTION_TRAITS = {
+  hears: 'everything',
+  tellsTurns: false,
+  tellsWordTimes: false,
+  tellsConfidence: false,
+} as const;
 const LISTEN_TRAITS = { hears: 'everything', tellsTurns: false, tellsWordTimes: true, tellsConfidence: true } as const;
 /** It begins and ends turns itself. */
 const LEADING_TRAITS = { ...LISTEN_TRAITS, tellsTurns: true } as const;
@@ -46,6 +52,13 @@ export const EARS = listed<EngineName<'listen'>, EarKind<MessagePort>>({
     packages: [],
     load: async () => (await import('./provider/remote-ear.ts')).remoteEarOf('assemblyai-streaming', LEADING_TRAITS),
   },
+  openai: {
+    traits: { ratesHz: [8000, 24_000], codecs: ['mulaw', 'pcm_s16le'], ...TRANSCRIPTION_TRAITS },
+    threads: 'provider',
+    packages: [],
+    load: async () =>
+      (await import('./provider/remote-ear.ts')).remoteEarOf('openai-transcription', TRANSCRIPTION_TRAITS),
+  },
 });
 
 export const VOICES = listed<EngineName<'speak'>, VoiceKind<MessagePort>>({
@@ -71,6 +84,12 @@ export const VOICES = listed<EngineName<'speak'>, VoiceKind<MessagePort>>({
     threads: 'provider',
     packages: [],
     load: async () => (await import('./provider/remote-voice.ts')).remoteVoiceOf('cartesia-speech', 16000),
+  },
+  deepgram: {
+    traits: { rateHz: 16000, codecs: ['pcm_s16le', 'mulaw'], tellsWordTimes: false, voices: [] },
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./provider/remote-voice.ts')).remoteVoiceOf('deepgram-speech', 16000),
   },
   openai: {
     traits: { rateHz: 24000, codecs: ['pcm_s16le'], tellsWordTimes: false, voices: [] },

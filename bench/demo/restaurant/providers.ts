@@ -46,6 +46,14 @@ export const LISTENS: Readonly<Record<string, Party<CascadeAgent['listen']>>> = 
   deepgram: ear('deepgram', DEEPGRAM),
   'deepgram-flux': ear('deepgram-flux', DEEPGRAM),
   assemblyai: ear('assemblyai', { title: 'AssemblyAI', provider: 'assemblyai', keyVariable: 'ASSEMBLYAI_API_KEY' }),
+  openai: {
+    title: 'OpenAI',
+    provider: 'openai_compatible',
+    emulator: 'openai',
+    path: '/v1',
+    keyVariable: 'OPENAI_API_KEY',
+    part: (connection) => ({ connection, engine: 'openai' }),
+  },
 };
 
 export const THINKS: Readonly<Record<string, Party<Model>>> = {
@@ -99,6 +107,16 @@ export const SPEAKS: Readonly<Record<string, Party<Voice>>> = {
       engine: 'cartesia',
       voice: process.env['CARTESIA_VOICE_ID'] || 'f786b574-daa5-4673-aa0c-cbe3e8534c02',
       model: 'sonic-3',
+    }),
+  },
+  deepgram: {
+    ...DEEPGRAM,
+    emulator: 'deepgram',
+    path: '',
+    part: (connection) => ({
+      connection,
+      engine: 'deepgram',
+      voice: process.env['DEEPGRAM_VOICE'] || 'aura-2-thalia-en',
     }),
   },
   openai: {

@@ -35,7 +35,7 @@ export const PROVIDERS: Record<string, ProviderEntry> = {
   anthropic: { start: startAnthropicEmulator },
   assemblyai: { hears: true, start: startAssemblyAiEmulator },
   cartesia: { speaks: true, start: startCartesiaEmulator },
-  deepgram: { hears: true, start: startDeepgramEmulator },
+  deepgram: { hears: true, speaks: true, start: startDeepgramEmulator },
   elevenlabs: { speaks: true, start: startElevenLabsEmulator },
-  openai: { speaks: true, start: startOpenAiEmulator },
+  openai: { hears: true, speaks: true, start: startOpenAiEmulator },
 };

@@ -22,7 +22,9 @@ export interface Speaker {
 /** What a message says: of a context, of the socket (`error` without an id), or nothing that is known here (null). */
 export type ContextSaid =
   | { id: string; sound: Buffer | null; timing: unknown; isFinal: boolean }
-  | { id: string | null; error: ProviderError };
+  | { id: string | null; error: ProviderError }
+  /** Of a socket that names no context: what it says now has come to its end, or what was taken back is done with. */
+  | { ends: 'text' | 'cancel' | 'either' };
 
 /** What sets one provider's socket apart from another's. */
 export interface ContextWire {
@@ -32,6 +34,10 @@ export interface ContextWire {
   headers: Readonly<Record<string, string>>;
   /** At once. */
   mostContexts: number;
+  /** It says one text at a time and names none; its sound comes in binary messages. */
+  isSerial?: true;
+  /** Over one socket; default: as many as come. */
+  mostTextsAMinute?: number;
   /** Messages by which a text is said. */
   speak(id: string, text: string): readonly object[];
   /** Nobody wants it any more. Null: the provider cannot be told, and the context goes on until its end. */
@@ -71,6 +77,7 @@ const WATCH_EVERY_MS = 100;
 const KEEP_ALIVE_MS = 15_000;
 /** Nobody speaks for so long: whoever does then dials anew. */
 const IDLE_MS = 300_000;
+const MINUTE_MS = 60_000;
 const MOST_GARBAGE = 3;
 const NO_SOUND = Buffer.alloc(0);
 
@@ -86,6 +93,10 @@ export class ContextSocket {
   /** Nobody wants them; since when. */
   readonly #zombies = new Map<string, number>();
   #lastId = 0;
+  /** What binary sound belongs to: the context that was begun last. */
+  #current: string | null = null;
+  /** Clock times of texts in the last minute. */
+  #begunAtMs: number[] = [];
   #isOpen = false;
   #isRetired = false;
   #isOver = false;
@@ -110,7 +121,8 @@ export class ContextSocket {
       {
         opened: () => this.#opened(),
         message: (data, isBinary) => {
-          if (!isBinary) this.#said(data);
+          if (isBinary) this.#heard(data);
+          else this.#said(data);
         },
         over: (end) => this.#over(end),
       },
@@ -119,7 +131,11 @@ export class ContextSocket {
   }
 
   get hasRoom(): boolean {
-    return !this.#isRetired && this.#contexts.size + this.#zombies.size < this.#options.wire.mostContexts;
+    const { mostContexts, mostTextsAMinute = Number.POSITIVE_INFINITY } = this.#options.wire;
+    const sinceMs = this.#deps.clock.nowMs() - MINUTE_MS;
+    while (this.#begunAtMs.length > 0 && this.#begunAtMs[0]! < sinceMs) this.#begunAtMs.shift();
+    const isFull = this.#contexts.size + this.#zombies.size >= mostContexts;
+    return !this.#isRetired && !isFull && this.#begunAtMs.length < mostTextsAMinute;
   }
 
   get isIdle(): boolean {
@@ -131,6 +147,7 @@ export class ContextSocket {
     const id = `${this.#prefix}${++this.#lastId}`;
     this.#contexts.set(id, { speaker, soundByMs: Number.POSITIVE_INFINITY });
     this.#lastUseAtMs = this.#deps.clock.nowMs();
+    this.#begunAtMs.push(this.#lastUseAtMs);
     if (this.#isOpen) this.#begin(id);
     return () => this.#takeBack(id);
   }
@@ -151,6 +168,7 @@ export class ContextSocket {
     const context = this.#contexts.get(id)!;
     const nowMs = this.#deps.clock.nowMs();
     context.soundByMs = nowMs + FIRST_SOUND_MS;
+    this.#current = id;
     const { wire } = this.#options;
     const isSent = wire.speak(id, context.speaker.rest).every((message) => this.#send(message));
     if (isSent) context.speaker.given();
@@ -159,10 +177,12 @@ export class ContextSocket {
 
   #takeBack(id: string): void {
     if (!this.#contexts.delete(id)) return;
-    const cancel = this.#options.wire.cancel(id);
+    const { wire } = this.#options;
+    const cancel = wire.cancel(id);
     if (this.#isOpen && cancel !== null) this.#send(cancel);
-    // It was told that no more text comes; what it makes until its end is dropped.
-    if (this.#isOpen && cancel === null) this.#zombies.set(id, this.#deps.clock.nowMs());
+    // What it makes until its end, or until it confirms, is dropped.
+    const isAwaited = cancel === null || wire.isSerial === true;
+    if (this.#isOpen && isAwaited) this.#zombies.set(id, this.#deps.clock.nowMs());
     else this.#options.changed();
   }
 
@@ -185,14 +205,28 @@ export class ContextSocket {
     const { wire } = this.#options;
     const said = wire.read(message);
     if (said === null) return;
-    if (said.id !== null && !said.id.startsWith(this.#prefix)) {
+    if ('ends' in said) this.#ends(said.ends);
+    else if (said.id !== null && !said.id.startsWith(this.#prefix)) {
       this.#lose(new ProviderError('failed', `${wire.provider} answered for another context`));
     } else if (!('error' in said)) this.#ofContext(said);
     else if (said.id === null) this.#lose(said.error);
     else this.#failed(said.id, said.error);
   }
 
-  #ofContext({ id, sound, timing, isFinal }: Exclude<ContextSaid, { error: ProviderError }>): void {
+  /** Of a socket that names no context. */
+  #heard(sound: Buffer): void {
+    const id = this.#current;
+    if (this.#isOver || id === null || !this.#contexts.has(id)) return;
+    this.#ofContext({ id, sound, timing: null, isFinal: false });
+  }
+
+  #ends(what: 'text' | 'cancel' | 'either'): void {
+    const id = this.#current;
+    if (id === null || what === (this.#zombies.has(id) ? 'text' : 'cancel')) return;
+    this.#ofContext({ id, sound: null, timing: null, isFinal: true });
+  }
+
+  #ofContext({ id, sound, timing, isFinal }: Extract<ContextSaid, { sound: Buffer | null }>): void {
     const context = this.#contexts.get(id);
     this.#lastUseAtMs = this.#deps.clock.nowMs();
     if (context !== undefined && (sound !== null || timing !== null)) {

@@ -39,8 +39,9 @@ export interface ContextVoice {
   wire(line: ServiceLine, order: SpeechOrder): ContextWire;
   /** Of samples; mu-law has 8 kHz. */
   pcmRateHz: number;
-  modelOf(line: ServiceLine): string;
-  words(text: string, charStart: number): SpokenWords;
+  modelOf(line: ServiceLine, order: SpeechOrder): string;
+  /** Null: it tells nothing of words, and a text that was cut is not said from its middle. */
+  words: ((text: string, charStart: number) => SpokenWords) | null;
 }
 
 export function contextVoiceService(voice: ContextVoice): (deps: ServiceDeps) => ProviderService {
@@ -110,7 +111,7 @@ class Speech implements LineHandler, Speaker {
   readonly #line: ServiceLine;
   readonly #order: SpeechOrder;
   readonly #group: SocketGroup;
-  #words: SpokenWords;
+  #words: SpokenWords | null;
   /** Of the sound of this try. */
   #soundMs = 0;
   #oddByte: number | null = null;
@@ -125,12 +126,12 @@ class Speech implements LineHandler, Speaker {
     this.#line = line;
     this.#order = order;
     this.#group = group;
-    this.#words = voice.words(order.text, 0);
+    this.#words = voice.words?.(order.text, 0) ?? null;
     this.#try();
   }
 
   get rest(): string {
-    return this.#order.text.slice(this.#words.unsaidFrom);
+    return this.#order.text.slice(this.#words?.unsaidFrom ?? 0);
   }
 
   given(): void {
@@ -151,30 +152,40 @@ class Speech implements LineHandler, Speaker {
     if (this.#isOver) return;
     const { takesMulaw } = this.#order;
     const bytes = this.#whole(sound);
-    const charStart = this.#words.charAt;
     const atMs = this.#soundMs;
     this.#soundMs += bytes.length / (takesMulaw ? 8 : (this.#voice.pcmRateHz * 2) / 1000);
-    const words = this.#words.take(timing, atMs, this.#soundMs);
-    if (bytes.length > 0 || words.length > 0) this.#say(bytes, charStart, this.#words.charAt, words, atMs);
+    const spoken = this.#words;
+    if (spoken === null) {
+      if (bytes.length > 0) this.#report({ sound: bytes, isMulaw: takesMulaw, charStart: 0, charEnd: 0 });
+      return;
+    }
+    const charStart = spoken.charAt;
+    const words = spoken.take(timing, atMs, this.#soundMs);
+    if (bytes.length > 0 || words.length > 0) this.#say(bytes, charStart, spoken.charAt, words, atMs);
   }
 
   finished(): void {
     if (this.#isOver) return;
-    const charStart = this.#words.charAt;
     if (this.#soundMs === 0) {
       this.#fail('failed', 'the provider made no sound of the text');
       return;
     }
-    const words = this.#words.finish(this.#soundMs);
-    const { length } = this.#order.text;
-    if (words.length > 0 || charStart < length) this.#say(new Uint8Array(0), charStart, length, words, this.#soundMs);
+    if (this.#words !== null) this.#tellRest(this.#words);
     this.#finish();
     this.#line.end();
   }
 
+  #tellRest(spoken: SpokenWords): void {
+    const charStart = spoken.charAt;
+    const words = spoken.finish(this.#soundMs);
+    const { length } = this.#order.text;
+    if (words.length > 0 || charStart < length) this.#say(new Uint8Array(0), charStart, length, words, this.#soundMs);
+  }
+
   lost(error: ProviderError): void {
     if (this.#isOver) return;
-    if (error.fault === 'refused' || error.fault === 'throttled' || this.#tries >= MOST_TRIES) {
+    const isCut = this.#words === null && this.#soundMs > 0;
+    if (isCut || error.fault === 'refused' || error.fault === 'throttled' || this.#tries >= MOST_TRIES) {
       this.#fail(error.fault, error.message);
     } else if (this.rest.trim() === '') this.finished();
     else this.#again();
@@ -182,7 +193,7 @@ class Speech implements LineHandler, Speaker {
 
   /** What was cut is said from the beginning of its word. */
   #again(): void {
-    this.#words = this.#voice.words(this.#order.text, this.#words.unsaidFrom);
+    this.#words = this.#voice.words?.(this.#order.text, this.#words?.unsaidFrom ?? 0) ?? null;
     this.#soundMs = 0;
     this.#oddByte = null;
     this.#try();
@@ -199,8 +210,11 @@ class Speech implements LineHandler, Speaker {
       startMs: word.startMs - atMs,
       endMs: word.endMs - atMs,
     }));
-    const report: SpeechReport = { sound, isMulaw: this.#order.takesMulaw, charStart, charEnd, words: told };
-    this.#line.say(report, [sound.buffer]);
+    this.#report({ sound, isMulaw: this.#order.takesMulaw, charStart, charEnd, words: told });
+  }
+
+  #report(report: SpeechReport): void {
+    this.#line.say(report, [report.sound.buffer]);
   }
 
   /** A copy; samples are not torn apart. */
@@ -221,7 +235,7 @@ class Speech implements LineHandler, Speaker {
     if (this.#isOver) return false;
     this.#isOver = true;
     // The provider counts what it was given, said or not.
-    this.#line.used(this.#voice.modelOf(this.#line), [
+    this.#line.used(this.#voice.modelOf(this.#line, this.#order), [
       { unit: 'characters', quantity: this.#givenChars, speculative: false },
     ]);
     return true;

@@ -36,6 +36,12 @@ export const SERVICES: readonly ServiceKind[] = [
     load: async () => createEarService((await import('../assemblyai/assemblyai-ear.ts')).openAssemblyAiEar),
   },
   {
+    name: 'openai-transcription',
+    isRequest: false,
+    providers: ['openai_compatible'],
+    load: async () => createEarService((await import('../openai/transcription-ear.ts')).openTranscriptionEar),
+  },
+  {
     name: 'elevenlabs-speech',
     isRequest: true,
     providers: ['elevenlabs'],
@@ -46,6 +52,12 @@ export const SERVICES: readonly ServiceKind[] = [
     isRequest: true,
     providers: ['cartesia'],
     load: async () => contextVoiceService((await import('../cartesia/speech-wire.ts')).CARTESIA_VOICE),
+  },
+  {
+    name: 'deepgram-speech',
+    isRequest: true,
+    providers: ['deepgram'],
+    load: async () => contextVoiceService((await import('../deepgram/speak-wire.ts')).DEEPGRAM_VOICE),
   },
   {
     name: 'openai-speech',

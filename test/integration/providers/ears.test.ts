@@ -30,6 +30,7 @@ test.each([
   // Its messages name no session: those of another cannot be told.
   ['assemblyai', RESET],
   ['assemblyai', ENDED],
+  ['openai', RESET],
 ])('%s: a turn in which the first socket has the fault %o is heard all the same', async (engine, fault) => {
   endpointOf(engine).script(fault);
   const bench = await EarBench.open(openEar(engine));

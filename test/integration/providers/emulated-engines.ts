@@ -58,10 +58,11 @@ export interface Emulators {
 /** Filled by `startEmulators`: suites are described before any of their tests runs. */
 const started: Partial<Emulators> = {};
 
-export const EAR_ENGINES = ['deepgram', 'deepgram-flux', 'assemblyai'];
+export const EAR_ENGINES = ['deepgram', 'deepgram-flux', 'assemblyai', 'openai'];
 export const VOICE_ENGINES: Readonly<Record<string, readonly string[]>> = {
   elevenlabs: ['21m00Tcm4TlvDq8ikWAM', 'emulated-robot'],
   cartesia: ['f786b574-daa5-4673-aa0c-cbe3e8534c02', 'emulated-robot'],
+  deepgram: ['flux-emulated-robot-en', 'aura-emulated-robot-en'],
   openai: ['alloy', 'robot'],
 };
 const CHAT: EmulatedModel = { service: 'openai-chat', provider: 'openai_compatible', path: '/v1', headMessages: 1 };
@@ -79,10 +80,11 @@ export async function startEmulators(): Promise<Emulators> {
     throw error;
   });
   const hearing = { keys: [KEY], vocabulary: VOCABULARY, recogniser };
-  const deepgram = await startDeepgramEmulator({ ...hearing, latencies });
+  const deepgram = await startDeepgramEmulator({ ...hearing, latencies, voice, speakLatencies: QUICK });
   const assemblyai = await startAssemblyAiEmulator({ ...hearing, latencies: { turnMs: 20 } });
   const elevenlabs = await startElevenLabsEmulator({ keys: [KEY], voice, latencies: { ...QUICK, closeAfterMs: 20 } });
-  const openai = await startOpenAiEmulator({ keys: [KEY], voice, scenario: { rules: [] } });
+  const transcriptionTiming = { deltaMs: 20, completedMs: 30 };
+  const openai = await startOpenAiEmulator({ ...hearing, voice, scenario: { rules: [] }, transcriptionTiming });
   const anthropic = await startAnthropicEmulator({ keys: [KEY], scenario: { rules: [] } });
   const cartesia = await startCartesiaEmulator({ keys: [KEY], voice, latencies: QUICK, mostContexts: 100 });
   const emulators: Emulators = {

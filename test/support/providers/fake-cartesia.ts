@@ -2,12 +2,11 @@
  * Cartesia on a virtual clock, without a network: its WebSocket, as a voice opens it. Each character of the text sounds
  * for 50 ms, a space is silent; times of words come ahead of their sound, or as `wordTimes` has them.
  */
-import { encodeMulaw } from '../../../media/audio/g711.ts';
 import type { GuardedSocket, SocketListener, SocketRequest } from '../../../media/net/guarded-socket.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { FakeSocket } from './fake-socket.ts';
+import { CHAR_MS, soundOfChars } from './toy-speech.ts';
 
-export const CHAR_MS = 50;
 const CHUNK_CHARS = 4;
 
 interface Request {
@@ -79,22 +78,12 @@ export class FakeCartesiaSocket extends FakeSocket {
     let dueMs = 100;
     this.#fake.clock.after(dueMs, () => this.say({ type: 'timestamps', ...of, word_timestamps: times }));
     for (let at = 0; at < chars.length; at += CHUNK_CHARS) {
-      const data = soundOf(chars.slice(at, at + CHUNK_CHARS), output_format!.encoding === 'pcm_mulaw');
+      const data = soundOfChars(chars.slice(at, at + CHUNK_CHARS), output_format!.encoding === 'pcm_mulaw').toString(
+        'base64',
+      );
       this.#fake.clock.after(dueMs, () => this.say({ type: 'chunk', ...of, data, step_time: 5 }));
       dueMs += 20;
     }
     this.#fake.clock.after(dueMs, () => this.say({ type: 'done', context_id, done: true, status_code: 200 }));
   }
-}
-
-function soundOf(chars: readonly string[], isMulaw: boolean): string {
-  const perChar = ((isMulaw ? 8000 : 16_000) * CHAR_MS) / 1000;
-  const samples = new Int16Array(chars.length * perChar);
-  chars.forEach((char, i) => {
-    if (char !== ' ') samples.fill(8_000, i * perChar, (i + 1) * perChar);
-  });
-  const bytes = Buffer.alloc(isMulaw ? samples.length : samples.length * 2);
-  if (isMulaw) encodeMulaw(samples, 0, samples.length, bytes, 0);
-  else for (let i = 0; i < samples.length; i++) bytes.writeInt16LE(samples[i]!, 2 * i);
-  return bytes.toString('base64');
 }

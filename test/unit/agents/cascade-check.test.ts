@@ -54,7 +54,7 @@ describe('a fault is named by its path', () => {
     [(agent) => (agent.patience = { minMs: 900, maxMs: 500 }), 'patience.maxMs: must be at least patience.minMs (900)'],
     [
       (agent) => (agent.listen.engine = 'whisper'),
-      "listen.engine: 'whisper' is no engine that can listen; there are local, deepgram, deepgram-flux, assemblyai",
+      "listen.engine: 'whisper' is no engine that can listen; there are local, deepgram, deepgram-flux, assemblyai, openai",
     ],
     [(agent) => (agent.speak[0].engine = 'polly'), "speak[0].engine: 'polly' is no engine that can speak; there are"],
     [(agent) => (agent.think[0].engine = 'x'), "think[0].engine: 'x' is no engine that can think; there are openai"],

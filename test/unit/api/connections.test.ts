@@ -177,12 +177,14 @@ describe('connections', () => {
   it('are made to providers that are listed, each with what it can do', async () => {
     const { data } = (await ask('GET', '/providers')).json();
     expect(data.map(({ provider }: { provider: string }) => provider)).toEqual(PROVIDER_NAMES);
-    expect(data[0]).toMatchObject({ can: ['listen'], credentials: [{ name: 'apiKey', required: true }] });
+    expect(data[0]).toMatchObject({ can: ['listen', 'speak'], credentials: [{ name: 'apiKey', required: true }] });
     const engines = data.flatMap((one: { engines: { name: string; can: string }[] }) => one.engines);
     expect(engines.map(({ name, can }: { name: string; can: string }) => `${can} ${name}`)).toEqual([
       'listen deepgram',
       'listen deepgram-flux',
+      'speak deepgram',
       'listen assemblyai',
+      'listen openai',
       'think openai',
       'speak openai',
       'think anthropic',

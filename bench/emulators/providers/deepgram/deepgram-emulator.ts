@@ -1,5 +1,6 @@
 /**
- * An emulated Deepgram: live recognition at `/v1/listen` and `/v2/listen` (Flux), and the requests that check a key.
+ * An emulated Deepgram: live recognition at `/v1/listen` and `/v2/listen` (Flux), speech at `/v1/speak` (Aura) and
+ * `/v2/speak` (Flux), and the requests that check a key.
  * It hears the sound that it gets and nothing else; which phrases it can tell is said by `vocabulary` and by the
  * client's key terms. Tests start it in their process, people by `main.ts`.
  */
@@ -7,14 +8,19 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Answer, Message, Provider, ProviderRequest, SocketExchange, Upgrade } from '../provider.ts';
 import { type EndpointOptions, type ProviderEndpoint, startProviderEndpoint } from '../provider-endpoint.ts';
+import type { EmulatedVoice } from '../voice/emulated-voice.ts';
 import { startWordRecogniser, type WordRecogniser } from '../word-recogniser.ts';
 import { openFlux } from './flux.ts';
 import { readFlux } from './flux-settings.ts';
 import { type Latencies, type LatenciesInput, latenciesSchema } from './latencies.ts';
 import { openListenV1, readListenV1 } from './listen-v1.ts';
 import { QueryFault } from './query.ts';
+import { openSpeak, readSpeak, type SpeakLatencies } from './speak.ts';
 
 export interface DeepgramOptions extends EndpointOptions {
+  /** Null: it does not speak. */
+  voice?: EmulatedVoice | null;
+  speakLatencies?: Partial<SpeakLatencies>;
   /** What callers may say, in words of the English dictionary, written as it is to come back: `Yes, please.` */
   vocabulary?: readonly string[];
   latencies?: LatenciesInput;
@@ -29,6 +35,7 @@ export interface DeepgramEmulator extends ProviderEndpoint {
   setLatencies(latencies: LatenciesInput): void;
 }
 
+const SPEAK_LATENCIES: SpeakLatencies = { firstAudioMs: 120, chunkMs: 200, chunkEveryMs: 20 };
 const PROJECT = { project_id: '00000000-0000-4000-8000-000000000001', name: 'emulated' };
 const ERRORS: Record<number, { err_code: string; err_msg: string }> = {
   402: { err_code: 'ASR_PAYMENT_REQUIRED', err_msg: 'Project does not have enough credits for an ASR request.' },
@@ -45,6 +52,8 @@ export async function startDeepgramEmulator(options: DeepgramOptions): Promise<D
   const recogniser = options.recogniser ?? (await startWordRecogniser((error) => warn(error.message)));
   let warn = (message: string): void => void message;
 
+  const speakLatencies = { ...SPEAK_LATENCIES, ...options.speakLatencies };
+
   function upgrade(request: ProviderRequest): Upgrade {
     const requestId = randomUUID();
     const shared = () => ({ recogniser, vocabulary, latencies, requestId });
@@ -58,6 +67,17 @@ export async function startDeepgramEmulator(options: DeepgramOptions): Promise<D
         case '/v2/listen': {
           const settings = readFlux(request.query);
           return { headers, ...protocolOf(request), open: (socket) => openFlux(socket, { ...shared(), settings }) };
+        }
+        case '/v1/speak':
+        case '/v2/speak': {
+          const { voice = null } = options;
+          if (voice === null) return { refuse: failure(404, ERRORS[404]) };
+          const settings = readSpeak(request.query, request.path === '/v2/speak');
+          return {
+            headers,
+            ...protocolOf(request),
+            open: (socket) => openSpeak(socket, { settings, voice, latencies: speakLatencies, requestId }),
+          };
         }
         default:
           return { refuse: failure(404, ERRORS[404]) };

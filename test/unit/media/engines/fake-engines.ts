@@ -18,8 +18,10 @@ import { EARS, engineOf, VOICES } from '../../../../media/engines/registry.ts';
 import { FakeAssemblyAi } from '../../../support/providers/fake-assemblyai.ts';
 import { FakeCartesia } from '../../../support/providers/fake-cartesia.ts';
 import { FakeDeepgram } from '../../../support/providers/fake-deepgram.ts';
+import { FakeDeepgramSpeech } from '../../../support/providers/fake-deepgram-speech.ts';
 import { FakeElevenLabs } from '../../../support/providers/fake-elevenlabs.ts';
 import { FakeSpeechServer } from '../../../support/providers/fake-speech-server.ts';
+import { FakeTranscription } from '../../../support/providers/fake-transcription.ts';
 import { grantOf, providerBench, useOf } from '../../../support/providers/provider-bench.ts';
 import { toySpeech } from '../../../support/providers/toy-speech.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
@@ -39,6 +41,7 @@ export const EAR_CASES: Readonly<Record<string, Readonly<Record<string, OpenEarO
   deepgram: earForms('deepgram', 'deepgram', (clock) => new FakeDeepgram(clock)),
   'deepgram-flux': earForms('deepgram-flux', 'deepgram', (clock) => new FakeDeepgram(clock)),
   assemblyai: earForms('assemblyai', 'assemblyai', (clock) => new FakeAssemblyAi(clock)),
+  openai: earForms('openai', 'openai_compatible', (clock) => new FakeTranscription(clock)),
 };
 
 export const VOICE_CASES: Readonly<Record<string, () => Promise<OpenedVoice>>> = {
@@ -50,6 +53,10 @@ export const VOICE_CASES: Readonly<Record<string, () => Promise<OpenedVoice>>> =
   cartesia: voiceOver('cartesia', (clock) => {
     const { openSocket, voices } = new FakeCartesia(clock);
     return { provider: 'cartesia', deps: { openSocket }, voices };
+  }),
+  deepgram: voiceOver('deepgram', (clock) => {
+    const { openSocket, voices } = new FakeDeepgramSpeech(clock);
+    return { provider: 'deepgram', deps: { openSocket }, voices };
   }),
   openai: voiceOver('openai', (clock) => {
     const fake = new FakeSpeechServer(clock);
@@ -91,17 +98,19 @@ function earForms(
   provider: string,
   fakeOf: (clock: VirtualClock) => Pick<ServiceDeps, 'openSocket'>,
 ): Record<string, OpenEarOfTest> {
+  const kind = engineOf(EARS, 'recogniser', engine);
+  const pcmHz = Math.max(...kind.traits.ratesHz);
   const form =
     (codec: EarCodec, rateHz: number): OpenEarOfTest =>
     async (told) => {
       const clock = new VirtualClock();
       const { openSocket } = fakeOf(clock);
       const bench = providerBench(clock, { openSocket }, [grantOf(provider)]);
-      const open = (await engineOf(EARS, 'recogniser', engine).load())(() => bench.port);
+      const open = (await kind.load())(() => bench.port);
       const ear = open(rateHz, useOf(provider), codec)(told);
       return { ear, speech: (text) => toySpeech(text, rateHz), step: bench.step, close: bench.close };
     };
-  return { 'mu-law 8 kHz': form('mulaw', 8000), 'PCM 16 kHz': form('pcm_s16le', 16_000) };
+  return { 'mu-law 8 kHz': form('mulaw', 8000), [`PCM ${pcmHz / 1_000} kHz`]: form('pcm_s16le', pcmHz) };
 }
 
 interface VoiceWire {
