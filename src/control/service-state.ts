@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { ServiceState } from '../api/operator/service-routes.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import { packageRoot } from '../config/built-entry.ts';
 import type { MediaMember } from '../media-link/media-pool.ts';
 import type { Queryable } from '../store/database.ts';
@@ -23,7 +24,7 @@ const DATABASE = `
   SELECT current_setting('server_version') AS version, pg_database_size(current_database())::float8 AS "sizeBytes",
          (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections,
          current_setting('max_connections')::int AS "mostConnections",
-         (SELECT count(*)::int FROM calls WHERE status IN ('queued', 'dialing', 'ringing', 'in_progress')) AS "liveCalls",
+         (SELECT count(*)::int FROM calls WHERE status IN ${ACTIVE}) AS "liveCalls",
          (SELECT count(*)::int FROM webhook_deliveries WHERE state = 'pending') AS "waitingWebhooks"`;
 
 export async function readServiceState(known: Known): Promise<ServiceState> {

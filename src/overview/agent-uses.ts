@@ -3,6 +3,7 @@
  * the API.
  */
 import { countCalls, searchCalls } from '../call-log/call-log-search.ts';
+import { ACTIVE } from '../calls/active-statuses.ts';
 import { clipsNamedIn } from '../clips/agent-clips.ts';
 import { connectionsNamedIn } from '../connections/connection-uses.ts';
 import type { Database } from '../store/database.ts';
@@ -42,7 +43,7 @@ export async function readAgentUses(
     Omit<AgentUses, 'calls' | 'clips' | 'connections' | 'websites'> & { definition: unknown; isForWeb: boolean }
   >(
     `SELECT (SELECT count(*)::int FROM calls WHERE workspace_id = $1 AND agent_id = $2
-               AND status IN ('queued', 'dialing', 'ringing', 'in_progress')) AS "liveCalls",
+               AND status IN ${ACTIVE}) AS "liveCalls",
             (SELECT created_at FROM calls WHERE call_uuid = $3) AS "lastCallAt",
             (SELECT count(*)::int FROM leads WHERE workspace_id = $1 AND agent_id = $2) AS leads,
             EXISTS (SELECT 1 FROM calling_policies WHERE workspace_id = $1 AND default_agent_id = $2) AS "isDefault",
