@@ -13,7 +13,7 @@ const CARRIER_MAPS = '^(src/carriers/carriers|media/io/carriers/codecs|bench/emu
 const FLOORS = {
   ground: ['errors', 'store', 'sealing', 'audit', 'carriers', 'config'],
   records: ['calls', 'limits', 'workspaces'],
-  services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'key-rotation', 'leads', 'overview', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'users', 'webhooks'],
+  services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'exports', 'key-rotation', 'leads', 'overview', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'users', 'webhooks'],
   'calls-in-progress': ['embed', 'lifecycle', 'media-link', 'metrics', 'monitor', 'placement', 'tracing'],
   api: ['api'],
   programs: ['cli', 'control', 'doctor', 'supervisor'],
@@ -68,7 +68,7 @@ module.exports = {
     rule('one-file-makes-pools', { path: '^(src|media|bench)/', pathNot: '^src/store/(database|server-sessions)\\.ts$' }, { path: 'node_modules/pg/' }),
     rule('one-map-a-side-knows-carriers', { path: '^(src|media|bench|widget)/', pathNot: `${CARRIER_MAPS}|${CARRIER_FOLDER}` }, { path: CARRIER_FOLDER, pathNot: CALLEES }),
     rule('carriers-do-not-know-each-other', { path: CARRIER_FOLDER }, { path: CARRIER_FOLDER, pathNot: `^${CARRIER_SIDES}/$2/|${CALLEES}` }),
-    rule('emulated-providers-do-not-know-each-other', { path: '^bench/emulators/providers/([^/]+)/' }, { path: '^bench/emulators/providers/[^/]+/', pathNot: '^bench/emulators/providers/($1|mind|voice)/' }),
+    rule('emulated-providers-do-not-know-each-other', { path: '^bench/emulators/providers/([^/]+)/' }, { path: '^bench/emulators/providers/[^/]+/', pathNot: '^bench/emulators/providers/($1|hearing|mind|voice)/' }),
     rule('unresolvable', {}, { couldNotResolve: true }),
   ],
   options: {

@@ -9,8 +9,11 @@ import { PATIENCE_MS } from './bench/harness/patience.ts';
  */
 const LIMIT_MS = 1.25 * PATIENCE_MS;
 
+/** `npm test` with `PARLEY_TEST_COSTS=1` ends with what each file cost: processor seconds, its processes' included. */
+const COUNTED = process.env['PARLEY_TEST_COSTS'] ? ['test/support/cost-setup.ts'] : [];
+
 /** Of every project. None extends what stands above them: it would start a database server of its own. */
-const PATIENT = { testTimeout: LIMIT_MS, hookTimeout: LIMIT_MS };
+const PATIENT = { testTimeout: LIMIT_MS, hookTimeout: LIMIT_MS, setupFiles: COUNTED };
 
 /**
  * Of tests in which real processes hold real conversations in real time. One that passes only the second time is named
@@ -26,6 +29,9 @@ const WORKERS = Math.min(availableParallelism(), 7) + 2;
  * hears.
  */
 const STORMS = ['fault/random-deaths', 'alone/siege', 'fault/webhook-history'].map((name) => `test/${name}.test.ts`);
+
+/** Code that others' objects went through is compiled for those too, and makes other garbage. */
+const BY_ITSELF = ['test/integration/frame-path-garbage.test.ts'];
 
 /**
  * Of those that take a minute or near it, the longest first: one that began last would be waited for alone. Those of
@@ -99,9 +105,12 @@ export default defineConfig({
           name: 'integration',
           retry: REPEATS,
           include: ['test/integration/**/*.test.ts'],
+          exclude: BY_ITSELF,
           pool: 'forks',
+          isolate: false,
         },
       },
+      { test: { ...PATIENT, name: 'by itself', include: BY_ITSELF, pool: 'forks' } },
       {
         test: {
           ...PATIENT,
@@ -110,6 +119,7 @@ export default defineConfig({
           include: ['test/{alone,fault}/**/*.test.ts'],
           exclude: STORMS,
           pool: 'forks',
+          isolate: false,
           // Voices and recognisers of several conversations each: with more of them callers wait too long for one
           // another. Each waits for its callers' speech for half of its time.
           maxWorkers: 3,
@@ -123,6 +133,7 @@ export default defineConfig({
           retry: REPEATS,
           include: STORMS,
           pool: 'forks',
+          isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },

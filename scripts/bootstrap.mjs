@@ -13,7 +13,14 @@ import { removeForeignBinaries, removeThinnedPackages } from './foreign-binaries
 export const root = fileURLToPath(new URL('..', import.meta.url));
 const modules = join(root, 'node_modules');
 /** What building takes beside what runs; `devDependencies` has the versions. */
-const BUILD_PACKAGES = ['@preact/signals', 'es-module-lexer', 'esbuild', 'preact', 'swagger-ui-dist'];
+const BUILD_PACKAGES = [
+  '@preact/signals',
+  '@simplewebauthn/browser',
+  'es-module-lexer',
+  'esbuild',
+  'preact',
+  'swagger-ui-dist',
+];
 const SOURCE_FOLDERS = ['src', 'media', 'bench', 'widget', 'console', 'clients', 'test/fault', 'test/harness'];
 
 function run(command, args, what) {

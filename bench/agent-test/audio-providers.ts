@@ -19,6 +19,7 @@ export interface AudioProviders {
 
 const EMULATOR_OF: Readonly<Record<ProviderName, string>> = {
   deepgram: 'deepgram',
+  assemblyai: 'assemblyai',
   openai_compatible: 'openai',
   anthropic: 'anthropic',
   elevenlabs: 'elevenlabs',

@@ -38,9 +38,13 @@ export interface Outcome {
   fault: string | null;
 }
 
-/** `told` gets each row as soon as it was shown. */
-export async function runTour(log: (line: string) => void, told: (outcome: Outcome) => void): Promise<Outcome[]> {
-  const stage = await setStage(log);
+/** `told` gets each row as soon as it was shown. `settings`: more of the service's. */
+export async function runTour(
+  log: (line: string) => void,
+  told: (outcome: Outcome) => void,
+  settings: Record<string, string> = {},
+): Promise<Outcome[]> {
+  const stage = await setStage(log, settings);
   const outcomes: Outcome[] = [];
   try {
     for (const { title, rows } of SECTIONS) {

@@ -71,7 +71,8 @@ export interface Stage {
 
 const SLOW_ANSWER_MS = 3_600;
 
-export async function setStage(log: (line: string) => void): Promise<Stage> {
+/** `settings`: more of the service's. */
+export async function setStage(log: (line: string) => void, settings: Record<string, string>): Promise<Stage> {
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-tour-'));
   const customer = await startCustomerServer();
   const site = await startSite();
@@ -79,6 +80,7 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
     dataDir,
     agent: { kind: 'tone', name: 'Unused', direction: 'outbound', toneHz: 440 },
     personas: PERSONAS,
+    settings,
     volatileDatabase: true,
     log,
   });

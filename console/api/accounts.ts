@@ -22,6 +22,13 @@ export interface Colleague {
   lastSeenAt: string | null;
 }
 
+export interface Identity {
+  id: string;
+  issuer: string;
+  email: string | null;
+  lastUsedAt: string | null;
+}
+
 export interface OwnSession {
   id: string;
   createdAt: string;
@@ -50,8 +57,19 @@ export async function signIn(given: { email: string; password: string; code?: st
 }
 
 export async function signOut(): Promise<void> {
+  const elsewhere = session.value?.signOutUrl ?? null;
   await ask('session', { method: 'DELETE' });
   session.value = null;
+  if (elsewhere !== null) location.assign(elsewhere);
+}
+
+/** Beside a password and passkeys. */
+export const readSignInWays = (): Promise<{ openId: { name: string } | null }> => ask('sign-in');
+
+/** The browser goes to the provider, and comes back signed in. */
+export async function signInByOpenId(): Promise<void> {
+  const { url } = await ask<{ url: string }>('openid', { method: 'POST', body: undefined });
+  location.assign(url);
 }
 
 /** The token goes in the body: no log of addresses has it. */
@@ -67,10 +85,23 @@ export async function takeLink(
 
 export const me = {
   change: (given: { name: string }) => ask('me', { method: 'PATCH', body: given }),
-  setPassword: (given: { current: string; password: string }) => ask('me/password', { method: 'POST', body: given }),
+  /** `current`: of who has one. */
+  setPassword: (given: { current?: string; password: string }) => ask('me/password', { method: 'POST', body: given }),
+  removePassword: (password: string) => ask('me/password', { method: 'DELETE', body: { password } }),
   beginTotp: () => ask<{ uri: string; secret: string }>('me/totp', { method: 'POST', body: {} }),
   confirmTotp: (code: string) => ask('me/totp/confirm', { method: 'POST', body: { code } }),
-  endTotp: (password: string) => ask('me/totp', { method: 'DELETE', body: { password } }),
+  endTotp: (password: string) => ask('me/totp', { method: 'DELETE', body: password === '' ? {} : { password } }),
+  identities: () => ask<{ data: Identity[] }>('me/identities'),
+  async addIdentity(password: string): Promise<void> {
+    const body = password === '' ? {} : { password };
+    const { url } = await ask<{ url: string }>('me/identities', { method: 'POST', body });
+    location.assign(url);
+  },
+  removeIdentity: (id: string, password: string) =>
+    ask(`me/identities/${encodeURIComponent(id)}`, {
+      method: 'DELETE',
+      body: password === '' ? {} : { password },
+    }),
   sessions: () => ask<{ data: OwnSession[] }>('me/sessions'),
   endSession: (id: string) => ask(`me/sessions/${encodeURIComponent(id)}`, { method: 'DELETE' }),
 };

@@ -90,6 +90,7 @@ export async function listenIn(enterprise: string, callUuid: string, events: Lis
       const message = JSON.parse(String(data)) as Record<string, unknown>;
       if (message['type'] === 'monitor.ready') {
         events.ready(message['caller'] as SoundFormat, message['agent'] as SoundFormat);
+        events.takeover(message['takenOver'] === true);
         socket.send('{"type":"sound","on":true}');
       } else if (message['type'] === 'pong') events.roundTrip(performance.now() - pingedAtMs);
       else if (message['type'] === 'answer') answered(Number(message['id']), String(message['result']));

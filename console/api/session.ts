@@ -27,6 +27,8 @@ export interface Session {
   };
   workspaces: WorkspaceOfUser[];
   expiresAt: string;
+  /** Where one is signed out of the OpenID provider too; null: nowhere. */
+  signOutUrl: string | null;
   serverTime: string;
   version: string;
 }
@@ -36,6 +38,8 @@ export const session = signal<Session | null | undefined>(undefined);
 /** No user exists yet: the first comes by the link of the command line. */
 export const isFirstUserMissing = signal(false);
 export const isLost = signal(false);
+/** Why the OpenID provider has signed nobody in: a code of the service. */
+export const refusedBecause = signal<string | null>(null);
 
 /** The slug in the address; set by the shell. */
 export const enterprise = signal<string | null>(null);

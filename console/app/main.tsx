@@ -2,7 +2,7 @@
 import { render } from 'preact';
 import { readSession } from '../api/accounts.ts';
 import { isReachable } from '../api/request.ts';
-import { session } from '../api/session.ts';
+import { refusedBecause, session } from '../api/session.ts';
 import { shell } from '../texts/en/shell.ts';
 import { address, replaceAddress, to } from '../ui/address.ts';
 import { Gate } from '../ui/gate.tsx';
@@ -16,6 +16,10 @@ const [kind, token] = address.peek().path;
 /** Taken out of the address before anything else can see it. */
 let linkToken = kind === 'link' ? token : undefined;
 if (linkToken !== undefined) replaceAddress(to(['link']));
+if (kind === 'refused' && token !== undefined) {
+  refusedBecause.value = token;
+  replaceAddress(to([]));
+}
 addEventListener('hashchange', () => {
   const [word, given] = address.peek().path;
   if (word !== 'link' || given === undefined) return;

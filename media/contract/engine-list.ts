@@ -22,6 +22,8 @@ export interface EngineDeclaration {
 }
 
 const share = (about: string) => ({ type: 'number', least: 0, most: 1, about }) as const;
+/** In ms, of a recogniser that ends turns. */
+const silence = { type: 'number', least: 50, most: 10_000, isWhole: true } as const;
 
 export const ENGINES = {
   listen: {
@@ -57,6 +59,18 @@ export const ENGINES = {
           isWhole: true,
           about: 'silence that ends a turn however unsure it is; default 5000',
         },
+      },
+    },
+    assemblyai: {
+      provider: 'assemblyai',
+      settings: {
+        mode: { type: 'text', about: 'min_latency, balanced or max_accuracy; of the models universal-3 and later' },
+        minTurnSilenceMs: { ...silence, about: 'silence after which it looks whether the turn is over' },
+        maxTurnSilenceMs: { ...silence, about: 'silence that ends a turn however unsure it is' },
+        endOfTurnThreshold: share(
+          "how sure of a turn's end it must be; default 0.4; of the models universal-streaming",
+        ),
+        profanityFilter: { type: 'boolean', about: 'swear words are replaced' },
       },
     },
   },

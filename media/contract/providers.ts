@@ -41,6 +41,14 @@ export const PROVIDERS = {
     ],
     limits: ['concurrent', 'requestsPerMinute'],
   },
+  assemblyai: {
+    title: 'AssemblyAI',
+    can: ['listen'],
+    defaultBaseUrl: 'https://streaming.assemblyai.com',
+    credentials: [{ name: 'apiKey', about: 'the API key', secret: true, required: true }],
+    settings: [],
+    limits: ['concurrent', 'requestsPerMinute'],
+  },
   openai_compatible: {
     title: 'OpenAI, or a server that speaks its protocol',
     can: ['think', 'speak'],

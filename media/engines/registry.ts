@@ -8,9 +8,11 @@ import type { EarKind, ModelKind, VoiceKind } from '../contract/engine-kinds.ts'
 import type { EngineName } from '../contract/engine-list.ts';
 import { LOCAL_VOICES } from '../contract/local-voices.ts';
 
-const DEEPGRAM_SOUND = { ratesHz: [8000, 16000], codecs: ['mulaw', 'pcm_s16le'] } as const;
+/** A telephone's, and a browser's. */
+const EITHER_SOUND = { ratesHz: [8000, 16000], codecs: ['mulaw', 'pcm_s16le'] } as const;
 const LISTEN_TRAITS = { hears: 'everything', tellsTurns: false, tellsWordTimes: true, tellsConfidence: true } as const;
-const FLUX_TRAITS = { ...LISTEN_TRAITS, tellsTurns: true } as const;
+/** It begins and ends turns itself. */
+const LEADING_TRAITS = { ...LISTEN_TRAITS, tellsTurns: true } as const;
 
 export const EARS = listed<EngineName<'listen'>, EarKind<MessagePort>>({
   local: {
@@ -27,16 +29,22 @@ export const EARS = listed<EngineName<'listen'>, EarKind<MessagePort>>({
     load: async () => (await import('./local/local-ear.ts')).localEarOf,
   },
   deepgram: {
-    traits: { ...DEEPGRAM_SOUND, ...LISTEN_TRAITS },
+    traits: { ...EITHER_SOUND, ...LISTEN_TRAITS },
     threads: 'provider',
     packages: [],
     load: async () => (await import('./provider/remote-ear.ts')).remoteEarOf('deepgram-listen', LISTEN_TRAITS),
   },
   'deepgram-flux': {
-    traits: { ...DEEPGRAM_SOUND, ...FLUX_TRAITS },
+    traits: { ...EITHER_SOUND, ...LEADING_TRAITS },
     threads: 'provider',
     packages: [],
-    load: async () => (await import('./provider/remote-ear.ts')).remoteEarOf('deepgram-flux', FLUX_TRAITS),
+    load: async () => (await import('./provider/remote-ear.ts')).remoteEarOf('deepgram-flux', LEADING_TRAITS),
+  },
+  assemblyai: {
+    traits: { ...EITHER_SOUND, ...LEADING_TRAITS },
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./provider/remote-ear.ts')).remoteEarOf('assemblyai-streaming', LEADING_TRAITS),
   },
 });
 

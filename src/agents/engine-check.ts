@@ -16,8 +16,9 @@ import type { PathPart, Report } from '../errors/agent-faults.ts';
 const LOCAL_ENGINE = 'local';
 /** The local voice and recogniser know no other. */
 const ENGLISH = /^en\b/;
-/** Deepgram's recogniser of turns for English alone; the others stand beside it under `multi`. */
-const FLUX_ENGLISH = 'flux-general-en';
+/** Recognisers for English alone, which have others beside them. */
+const ENGLISH_MODELS: readonly string[] = ['flux-general-en', 'universal-streaming-english'];
+const ASSEMBLYAI_MODES: readonly unknown[] = ['min_latency', 'balanced', 'max_accuracy'];
 
 interface Use {
   engine: string;
@@ -29,7 +30,8 @@ interface Use {
 /** `warn`: it works, and likely not as it is meant. */
 export function checkEngines(agent: CascadeAgent, report: Report, warn: Report): void {
   checkUse(agent, 'listen', agent.listen, ['listen'], report);
-  checkFlux(agent, report, warn);
+  checkListenSettings(agent, report);
+  checkListenModel(agent, report, warn);
   agent.speak.forEach((voice, index) => {
     checkUse(agent, 'speak', voice, ['speak', index], report);
   });
@@ -95,17 +97,30 @@ function problemOf(setting: EngineSetting, value: unknown): string | null {
     : `must be a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}${mayBeNull ? ', or null' : ''}`;
 }
 
-function checkFlux({ listen, language, otherLanguages = [] }: CascadeAgent, report: Report, warn: Report): void {
-  if (listen.engine !== 'deepgram-flux') return;
-  const { endOfTurnThreshold: end = 0.7, eagerEndOfTurnThreshold: eager } = listen.settings ?? {};
-  if (typeof end === 'number' && typeof eager === 'number' && eager > end) {
-    report(['listen', 'settings', 'eagerEndOfTurnThreshold'], `must not be above endOfTurnThreshold (${end})`);
+/** What two settings are together. */
+function checkListenSettings({ listen }: CascadeAgent, report: Report): void {
+  const { engine, settings = {} } = listen;
+  const fault = (name: string, problem: string): void => report(['listen', 'settings', name], problem);
+  if (engine === 'deepgram-flux') {
+    const { endOfTurnThreshold: end = 0.7, eagerEndOfTurnThreshold: eager } = settings;
+    if (typeof end === 'number' && typeof eager === 'number' && eager > end)
+      fault('eagerEndOfTurnThreshold', `must not be above endOfTurnThreshold (${end})`);
+  } else if (engine === 'assemblyai') {
+    const { mode, minTurnSilenceMs: least, maxTurnSilenceMs: most } = settings;
+    if (typeof mode === 'string' && mode !== '' && !ASSEMBLYAI_MODES.includes(mode))
+      fault('mode', `must be one of ${ASSEMBLYAI_MODES.join(', ')}`);
+    if (typeof least === 'number' && typeof most === 'number' && least > most)
+      fault('minTurnSilenceMs', `must not be above maxTurnSilenceMs (${most})`);
   }
-  if (listen.model !== FLUX_ENGLISH) return;
+}
+
+function checkListenModel({ listen, language, otherLanguages = [] }: CascadeAgent, report: Report, warn: Report): void {
+  const { model } = listen;
+  if (model === undefined || !ENGLISH_MODELS.includes(model)) return;
   const wayOut = 'leave model out, and the right one is taken';
   if (!ENGLISH.test(language)) {
-    report(['listen', 'model'], `'${FLUX_ENGLISH}' knows English only, and the language is ${language}; ${wayOut}`);
+    report(['listen', 'model'], `'${model}' knows English only, and the language is ${language}; ${wayOut}`);
   } else if (otherLanguages.some((other) => !ENGLISH.test(other))) {
-    warn(['listen', 'model'], `'${FLUX_ENGLISH}' hears none of otherLanguages; ${wayOut}`);
+    warn(['listen', 'model'], `'${model}' hears none of otherLanguages; ${wayOut}`);
   }
 }

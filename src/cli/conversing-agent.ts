@@ -29,12 +29,12 @@ export async function conversingAgent(io: CommandIo): Promise<Conversing> {
   if (providers === null) {
     throw new OperatorError(
       'invalid',
-      `--agent cascade wants keys of providers in the environment: DEEPGRAM_API_KEY, and OPENAI_API_KEY (or OPENAI_BASE_URL of a server of its protocol that wants none) or ANTHROPIC_API_KEY. With ELEVENLABS_API_KEY ElevenLabs speaks, with CARTESIA_API_KEY Cartesia, without them the local voice. A key may lie in a file: DEEPGRAM_API_KEY_FILE. Without keys, see it with: npm run demo -- --agent cascade`,
+      `--agent cascade wants keys of providers in the environment: DEEPGRAM_API_KEY or ASSEMBLYAI_API_KEY, and OPENAI_API_KEY (or OPENAI_BASE_URL of a server of its protocol that wants none) or ANTHROPIC_API_KEY. With ELEVENLABS_API_KEY ElevenLabs speaks, with CARTESIA_API_KEY Cartesia, without them the local voice. A key may lie in a file: DEEPGRAM_API_KEY_FILE. Without keys, see it with: npm run demo -- --agent cascade`,
     );
   }
-  const { connections, think, speak } = providers;
+  const { connections, listen, think, speak } = providers;
   const prepared = (await readJsonFile(join(packageRoot(), PREPARED_AGENT))) as CascadeAgent;
-  return { definition: { ...prepared, think, speak }, connections };
+  return { definition: { ...prepared, listen: { ...prepared.listen, ...listen }, think, speak }, connections };
 }
 
 async function readKey(variable: string, file: string): Promise<string> {

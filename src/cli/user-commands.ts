@@ -15,6 +15,7 @@ import {
 } from '../users/memberships.ts';
 import { linkAddress, makeFirstUserLink, makeLink, type NewLink } from '../users/one-time-links.ts';
 import { removeOneTimePassword } from '../users/one-time-password.ts';
+import { removePasskeys } from '../users/passkeys.ts';
 import { listPeople, personMustExist, setOperator } from '../users/people.ts';
 import { auditPerson } from '../users/sign-in.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
@@ -105,13 +106,15 @@ export function addUserCommands(program: Command, io: CommandIo): void {
     .command('reset <email>')
     .description('print a link with which somebody sets a new password')
     .option('--remove-totp', 'ask for one-time passwords no more, of who has lost the device')
-    .action(async (email: string, options: { removeTotp?: boolean }) => {
+    .option('--remove-passkeys', 'forget the passkeys, of who has lost them or signs in at another address')
+    .action(async (email: string, options: { removeTotp?: boolean; removePasskeys?: boolean }) => {
       const person = await personMustExist(io.database(), email);
       const link = await io.database().transaction(async (tx) => {
         if (options.removeTotp === true) await removeOneTimePassword(tx, person.id);
-        const shown = { withoutTotp: options.removeTotp === true };
+        if (options.removePasskeys === true) await removePasskeys(tx, person.id);
+        const shown = { withoutTotp: options.removeTotp === true, withoutPasskeys: options.removePasskeys === true };
         await auditPerson(tx, person.id, io.by(), 'user.reset', shown);
-        const purpose = person.hasPassword ? 'reset' : 'invitation';
+        const purpose = person.hasPassword || person.passkeys > 0 ? 'reset' : 'invitation';
         return makeLink(tx, { purpose, userId: person.id, workspaceId: null });
       });
       printLink(io, link, `${email} sets a new password at:`);
@@ -138,7 +141,8 @@ function printLink(io: CommandIo, { token, expiresAt }: NewLink, head: string): 
   io.print({ url, expiresAt }, [head, url, `It works once, until ${dateText(expiresAt)}.`]);
 }
 
-const stateOf = ({ isActive, totp }: Member): string => (!isActive ? 'invited' : totp ? 'two factors' : 'password');
+const stateOf = ({ isActive, totp, passkeys }: Member): string =>
+  !isActive ? 'invited' : totp || passkeys > 0 ? 'two factors' : 'password';
 
 const noMember = (slug: string, email: string): OperatorError =>
   new OperatorError('not_found', `'${email}' is no user of '${slug}'`, `see: parley user list ${slug}`);

@@ -7,6 +7,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { masterKeySetting, readMasterKeys } from './master-key-setting.ts';
 import { faultOfMetrics } from './metrics-setting.ts';
+import { type OpenIdSettings, readOpenIdSettings } from './openid-settings.ts';
 import { readRecordingSettings, type StoreSettings } from './recording-settings.ts';
 import { readTraceSettings, type TraceSettings } from './trace-settings.ts';
 import { WEBHOOK_SCHEMA, type WebhookSettings } from './webhook-settings.ts';
@@ -46,6 +47,8 @@ export interface Config {
   metricsToken: string | null;
   /** Where traces of calls go; null: nowhere. */
   traces: TraceSettings | null;
+  /** By which people may sign in; null: none. */
+  openId: OpenIdSettings | null;
   /** Where recordings are stored. */
   recordings: StoreSettings;
   /** Where programs lie that are looked for by name (FFmpeg). */
@@ -123,6 +126,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
   const carriers = readCarrierBases(given);
   const recordings = readRecordingSettings(given);
   const traces = readTraceSettings(given);
+  const openId = readOpenIdSettings(given);
   const masterKey = readMasterKey(given);
   const metricsFault = faultOfMetrics(given);
   const others = [
@@ -131,6 +135,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     ...carriers.faults,
     ...recordings.faults,
     ...traces.faults,
+    ...openId.faults,
   ];
   if (!parsed.success || others.length > 0) {
     const faults = (parsed.error?.issues ?? []).map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
@@ -160,6 +165,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     metricsPort: value.PARLEY_METRICS_PORT,
     metricsToken: value.PARLEY_METRICS_TOKEN ?? null,
     traces: traces.settings,
+    openId: openId.settings,
     recordings: Object.freeze(recordings.settings),
     commandPath: environment['PATH'] ?? '',
     logLevel: value.PARLEY_LOG_LEVEL,

@@ -37,6 +37,12 @@ export const PROVIDER_REQUESTS: Readonly<Record<ProviderName, ProviderRequests>>
     keyPaths: ['/v1/auth/token', '/v1/projects'],
     modelsIn: () => null,
   },
+  assemblyai: {
+    headers: ({ apiKey = '' }) => ({ authorization: apiKey }),
+    // A token for one session, which nobody opens: what streams answers nothing else.
+    keyPaths: ['/v3/token?expires_in_seconds=60'],
+    modelsIn: () => null,
+  },
   openai_compatible: {
     headers: (credentials, settings) => openAiHeaders(credentials['apiKey'] ?? null, settings),
     keyPaths: ['/models'],

@@ -1,92 +1,155 @@
 /**
- * The connections that the usual variables of an environment name, and what an agent thinks and speaks with through
- * them. Used by `parley quickstart --agent cascade` and by the demo. Pure.
+ * The connections that the usual variables of an environment name, and what an agent hears, thinks and speaks with
+ * through them. Used by `parley quickstart --agent cascade` and by tests of agents. Pure.
  */
 import type { CascadeAgent } from '../../media/contract/agent-definition.ts';
+import type { ProviderName } from '../../media/contract/providers.ts';
 
 export interface UsualProviders {
   connections: { name: string; provider: string; baseUrl?: string; credentials: Record<string, string> }[];
   /** Of the agent. */
+  listen: CascadeAgent['listen'];
   think: CascadeAgent['think'];
   speak: CascadeAgent['speak'];
   /** For people. */
   about: string;
 }
 
-/** Any of them may be given as a file instead: `DEEPGRAM_API_KEY_FILE`. */
-export const KEY_VARIABLES = [
-  'DEEPGRAM_API_KEY',
-  'OPENAI_API_KEY',
-  'ELEVENLABS_API_KEY',
-  'ANTHROPIC_API_KEY',
-  'CARTESIA_API_KEY',
-] as const;
+type LookUp = (name: string) => string | undefined;
 
-/** Of the address of each connection, by its name. */
+/** Who may have a part of the agent; its connection is named after the part. */
+interface Party<Part> {
+  title: string;
+  provider: ProviderName;
+  key: string;
+  /** A server of one's own is there where its address is, and may want no key. */
+  baseUrl?: string;
+  isOwnServer?: true;
+  part(lookUp: LookUp): Part;
+}
+
+/** The first whose key is there has the part. */
+const EARS: readonly Party<CascadeAgent['listen']>[] = [
+  {
+    title: 'Deepgram',
+    provider: 'deepgram',
+    key: 'DEEPGRAM_API_KEY',
+    baseUrl: 'DEEPGRAM_BASE_URL',
+    part: () => ({ connection: 'ears', engine: 'deepgram' }),
+  },
+  {
+    title: 'AssemblyAI',
+    provider: 'assemblyai',
+    key: 'ASSEMBLYAI_API_KEY',
+    part: () => ({ connection: 'ears', engine: 'assemblyai' }),
+  },
+];
+
+const BRAINS: readonly Party<CascadeAgent['think'][number]>[] = [
+  {
+    title: 'OpenAI',
+    provider: 'openai_compatible',
+    key: 'OPENAI_API_KEY',
+    baseUrl: 'OPENAI_BASE_URL',
+    isOwnServer: true,
+    part: (lookUp) => ({ connection: 'brain', model: lookUp('OPENAI_MODEL') || 'gpt-4.1-mini' }),
+  },
+  {
+    title: 'Anthropic',
+    provider: 'anthropic',
+    key: 'ANTHROPIC_API_KEY',
+    part: (lookUp) => ({
+      connection: 'brain',
+      engine: 'anthropic',
+      model: lookUp('ANTHROPIC_MODEL') || 'claude-haiku-4-5',
+    }),
+  },
+];
+
+const VOICES: readonly Party<CascadeAgent['speak'][number]>[] = [
+  {
+    title: 'ElevenLabs',
+    provider: 'elevenlabs',
+    key: 'ELEVENLABS_API_KEY',
+    baseUrl: 'ELEVENLABS_BASE_URL',
+    part: (lookUp) => ({
+      connection: 'voice',
+      engine: 'elevenlabs',
+      // “Rachel”, whom every account has.
+      voice: lookUp('ELEVENLABS_VOICE_ID') || '21m00Tcm4TlvDq8ikWAM',
+      model: 'eleven_flash_v2_5',
+    }),
+  },
+  {
+    title: 'Cartesia',
+    provider: 'cartesia',
+    key: 'CARTESIA_API_KEY',
+    part: (lookUp) => ({
+      connection: 'voice',
+      engine: 'cartesia',
+      voice: lookUp('CARTESIA_VOICE_ID') || 'f786b574-daa5-4673-aa0c-cbe3e8534c02',
+      model: 'sonic-3',
+    }),
+  },
+];
+
+const LOCAL_VOICE = { engine: 'local', voice: 'slt' };
+
+/** Any of them may be given as a file instead: `DEEPGRAM_API_KEY_FILE`. */
+export const KEY_VARIABLES: readonly string[] = [
+  ...new Set([EARS, BRAINS, VOICES].flatMap((parties) => parties.map(({ key }) => key))),
+];
+
+/** Of the address of each connection that may have another, by its name. */
 export const BASE_URL_VARIABLES: Readonly<Record<string, string>> = {
-  ears: 'DEEPGRAM_BASE_URL',
-  brain: 'OPENAI_BASE_URL',
-  voice: 'ELEVENLABS_BASE_URL',
+  ears: EARS[0]!.baseUrl!,
+  brain: BRAINS[0]!.baseUrl!,
+  voice: VOICES[0]!.baseUrl!,
 };
 
-const OPENAI_MODEL = 'gpt-4.1-mini';
-const ANTHROPIC_MODEL = 'claude-haiku-4-5';
-/** “Rachel”, whom every account of ElevenLabs has. */
-const ELEVENLABS_VOICE = '21m00Tcm4TlvDq8ikWAM';
-const ELEVENLABS_MODEL = 'eleven_flash_v2_5';
-const CARTESIA_VOICE = 'f786b574-daa5-4673-aa0c-cbe3e8534c02';
-const CARTESIA_MODEL = 'sonic-3';
-const LOCAL_VOICE = 'slt';
-
 /**
- * `lookUp` gives the value of a variable. Null where there are no ears or no model: a key of Deepgram, and of OpenAI
- * (or the address of a server that wants none) or Anthropic, must be there. Without a key of ElevenLabs Cartesia
- * speaks, and without either the local voice.
+ * `lookUp` gives the value of a variable. Null where there are no ears or no model; where no other voice is there the
+ * local one speaks.
  */
-export function usualProviders(lookUp: (name: string) => string | undefined): UsualProviders | null {
-  const [ears, brain, voice, anthropic, cartesia] = KEY_VARIABLES.map((name) => lookUp(name) || undefined);
-  const brainUrl = lookUp(BASE_URL_VARIABLES['brain']!) || undefined;
-  const isAnthropic = brain === undefined && brainUrl === undefined;
-  if (ears === undefined || (isAnthropic && anthropic === undefined)) return null;
-  const model = isAnthropic ? lookUp('ANTHROPIC_MODEL') || ANTHROPIC_MODEL : lookUp('OPENAI_MODEL') || OPENAI_MODEL;
-  const connection = (
-    name: string,
-    provider: string,
-    baseUrl: string | undefined,
-    apiKey: string | undefined,
-  ): UsualProviders['connections'][number] => ({
+export function usualProviders(lookUp: LookUp): UsualProviders | null {
+  const ears = firstOf(EARS, lookUp);
+  const brain = firstOf(BRAINS, lookUp);
+  if (ears === undefined || brain === undefined) return null;
+  const voice = firstOf(VOICES, lookUp);
+  const think = brain.part(lookUp);
+  const brainUrl = brain.baseUrl === undefined ? undefined : lookUp(brain.baseUrl);
+  const about = [ears.title, `${brainUrl || brain.title} with ${think.model}`, voice?.title ?? 'the local voice'];
+  return {
+    connections: [
+      connection('ears', ears, lookUp),
+      connection('brain', brain, lookUp),
+      ...(voice === undefined ? [] : [connection('voice', voice, lookUp)]),
+    ],
+    listen: ears.part(lookUp),
+    think: [think],
+    speak: [voice?.part(lookUp) ?? LOCAL_VOICE],
+    about: about.join(', '),
+  };
+}
+
+function firstOf<Part>(parties: readonly Party<Part>[], lookUp: LookUp): Party<Part> | undefined {
+  return parties.find(
+    ({ key, baseUrl, isOwnServer }) =>
+      lookUp(key) || (isOwnServer === true && baseUrl !== undefined && lookUp(baseUrl)),
+  );
+}
+
+function connection(
+  name: string,
+  { provider, key, baseUrl }: Party<unknown>,
+  lookUp: LookUp,
+): UsualProviders['connections'][number] {
+  const url = baseUrl === undefined ? undefined : lookUp(baseUrl) || undefined;
+  const apiKey = lookUp(key) || undefined;
+  return {
     name,
     provider,
-    ...(baseUrl && { baseUrl }),
+    ...(url === undefined ? {} : { baseUrl: url }),
     credentials: apiKey === undefined ? {} : { apiKey },
-  });
-  const connections = [
-    connection('ears', 'deepgram', lookUp(BASE_URL_VARIABLES['ears']!), ears),
-    isAnthropic
-      ? connection('brain', 'anthropic', undefined, anthropic)
-      : connection('brain', 'openai_compatible', brainUrl, brain),
-  ];
-  const think = [{ connection: 'brain', ...(isAnthropic && { engine: 'anthropic' }), model }];
-  const about = `Deepgram, ${isAnthropic ? 'Anthropic' : (brainUrl ?? 'OpenAI')} with ${model}`;
-  if (voice === undefined && cartesia !== undefined) {
-    connections.push(connection('voice', 'cartesia', undefined, cartesia));
-    const name = lookUp('CARTESIA_VOICE_ID') || CARTESIA_VOICE;
-    return {
-      connections,
-      think,
-      speak: [{ connection: 'voice', engine: 'cartesia', voice: name, model: CARTESIA_MODEL }],
-      about: `${about}, Cartesia`,
-    };
-  }
-  if (voice === undefined) {
-    return { connections, think, speak: [{ engine: 'local', voice: LOCAL_VOICE }], about: `${about}, the local voice` };
-  }
-  connections.push(connection('voice', 'elevenlabs', lookUp(BASE_URL_VARIABLES['voice']!), voice));
-  const name = lookUp('ELEVENLABS_VOICE_ID') || ELEVENLABS_VOICE;
-  return {
-    connections,
-    think,
-    speak: [{ connection: 'voice', engine: 'elevenlabs', voice: name, model: ELEVENLABS_MODEL }],
-    about: `${about}, ElevenLabs`,
   };
 }

@@ -73,6 +73,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await app.close();
     cancelLimit();
     await work.imports.close();
+    await work.exports.close();
     await work.modelHttp.close();
     await work.analysis.close();
     await course.reaper.close();
@@ -113,6 +114,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   }
   course.reaper.start();
   work.imports.start();
+  work.exports.start();
   work.analysis.start();
   sound.start();
   return control;

@@ -14,6 +14,7 @@ import { createCallEventBus } from '../calls/call-event-bus.ts';
 import { openCarriers } from '../carriers/carriers.ts';
 import { builtEntry, packageRoot } from '../config/built-entry.ts';
 import type { Config } from '../config/load.ts';
+import type { OpenIdSettings } from '../config/openid-settings.ts';
 import type { TraceSettings } from '../config/trace-settings.ts';
 import { openLimitStores } from '../limits/open-stores.ts';
 import { watchOverload } from '../limits/overload.ts';
@@ -25,6 +26,7 @@ import { type Database, openDatabase } from '../store/database.ts';
 import { createDueLook } from '../store/due-look.ts';
 import { createServerSessions } from '../store/server-sessions.ts';
 import type { TraceExporter } from '../tracing/trace-exporter.ts';
+import { createOpenIdProvider } from '../users/openid/openid-provider.ts';
 import { createHashing } from '../users/password.ts';
 import { startWebhooks } from '../webhooks/start.ts';
 import { openMasterKeys, refuseOtherKey } from './open-keys.ts';
@@ -59,7 +61,8 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
   const hashing = createHashing(() => builtEntry('src/users/hash-thread.js'));
   const callRefusals = createCallRefusals({ database, clock, log });
   callRefusals.start();
-  const audit = startAuditLinking({ database, signer: createChainSigner(masterKeys), clock, log, due });
+  const auditSigner = createChainSigner(masterKeys);
+  const audit = startAuditLinking({ database, signer: auditSigner, clock, log, due });
   const metrics = createControlMetrics();
   const webhooks = await startWebhooks({
     db: webhookDatabase,
@@ -77,12 +80,14 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     due,
   });
   const traces = config.traces === null ? null : await openTraces(config.traces, { database, clock, log });
+  const openId = config.openId === null ? null : openOpenId(config.openId, clock);
   const links = createRecordingLinks(masterKeys, publicUrl, clock);
   return {
     config,
     clock,
     masterKeys,
     addressGuard,
+    auditSigner,
     http,
     limitStores,
     hashing,
@@ -91,6 +96,8 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     metrics,
     /** Null: the operator has no collector. */
     traces,
+    /** Null: nobody signs in so. */
+    openId: openId?.provider ?? null,
     registry: openCarriers(config.carrierApiBase),
     /** What nearly every part takes. */
     shared: { database, clock, log, publicUrl, sealer, links, due },
@@ -103,6 +110,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
       metrics.close();
       await webhooks.close();
       await http.close();
+      await openId?.http.close();
       await callRefusals.close();
       await hashing.close();
       await audit.close();
@@ -113,6 +121,12 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
       await database.close();
     },
   };
+}
+
+/** With a way out of its own: what the operator allows the provider, workspaces are not. */
+function openOpenId(settings: OpenIdSettings, clock: Clock) {
+  const http = createGuardedClient({ guard: createAddressGuard(settings.allowCidrs, 'OIDC_ALLOW_CIDRS'), clock });
+  return { http, provider: createOpenIdProvider(settings, { http, clock }) };
 }
 
 /** Loaded where it is wanted. */

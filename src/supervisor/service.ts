@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { builtEntry } from '../config/built-entry.ts';
 import { readCarrierBases } from '../config/load.ts';
+import { OPENID_SECRET } from '../config/openid-settings.ts';
 import { rangesOf } from '../config/operator-settings.ts';
 import type { ServiceSettings } from '../config/service-settings.ts';
 import { TRACE_HEADERS } from '../config/trace-settings.ts';
@@ -175,6 +176,7 @@ const NO_SECRETS: Record<string, undefined> = {
   PARLEY_MASTER_KEY_FILE: undefined,
   PARLEY_MASTER_KEY_COMMAND: undefined,
   PARLEY_METRICS_TOKEN: undefined,
+  [OPENID_SECRET]: undefined,
   ...Object.fromEntries(TRACE_HEADERS.map((name) => [name, undefined])),
 };
 
@@ -199,6 +201,7 @@ function controlEnv(
     PARLEY_METRICS_HOST: settings.metricsHost,
     PARLEY_METRICS_PORT: String(settings.metricsPort),
     PARLEY_METRICS_TOKEN: settings.metricsToken ?? undefined,
+    [OPENID_SECRET]: process.env[OPENID_SECRET],
     ...Object.fromEntries(TRACE_HEADERS.map((name) => [name, process.env[name]])),
     PARLEY_LOG_LEVEL: settings.logLevel,
     UV_THREADPOOL_SIZE: process.env['UV_THREADPOOL_SIZE'] ?? CONTROL_THREADS,

@@ -11,6 +11,7 @@ import { makeLink, type NewLink } from './one-time-links.ts';
 import { createPerson, findPerson, removePerson } from './people.ts';
 import { ROLES, type Role } from './roles.ts';
 import { auditPerson } from './sign-in.ts';
+import { HAS_WAY_IN } from './ways-in.ts';
 
 export interface Member {
   id: string;
@@ -22,6 +23,7 @@ export interface Member {
   isActive: boolean;
   /** One-time passwords are asked for. */
   totp: boolean;
+  passkeys: number;
   /** Last request of any session; null: none in 30 days. */
   lastSeenAt: Date | null;
   createdAt: Date;
@@ -39,7 +41,8 @@ export interface MembershipChange {
   by: ChangedBy;
 }
 
-const MEMBER = `u.id, u.email, u.name, m.role, m.hears, u.password_hash IS NOT NULL AS "isActive", u.totp_confirmed_at IS NOT NULL AS totp,
+const MEMBER = `u.id, u.email, u.name, m.role, m.hears, ${HAS_WAY_IN} AS "isActive", u.totp_confirmed_at IS NOT NULL AS totp,
+  (SELECT count(*)::int FROM user_passkeys k WHERE k.user_id = u.id) AS passkeys,
   (SELECT max(s.seen_at) FROM user_sessions s WHERE s.user_id = u.id) AS "lastSeenAt", m.created_at AS "createdAt"`;
 
 export function listMembers(tx: Queryable, workspaceId: string): Promise<Member[]> {
@@ -97,7 +100,8 @@ export async function changeMember(
     mayTouch(change.asking, role);
     if (before.role === 'owner' && role !== 'owner') await anotherOwnerMustBe(tx, workspaceId);
     await tx.query(
-      'UPDATE memberships SET role = $3, hears = $4, version = version + 1 WHERE workspace_id = $1 AND user_id = $2',
+      `UPDATE memberships SET role = $3, hears = $4, from_provider = false, version = version + 1
+       WHERE workspace_id = $1 AND user_id = $2`,
       [workspaceId, userId, role, hears],
     );
     const was = { role: before.role, hears: before.hears };
@@ -190,7 +194,8 @@ export async function makeOwner(
 ): Promise<void> {
   const rows = await tx.query(
     `INSERT INTO memberships AS m (workspace_id, user_id, role, hears) VALUES ($1, $2, 'owner', true)
-     ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = 'owner', hears = true, version = m.version + 1
+     ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = 'owner', hears = true, from_provider = false,
+       version = m.version + 1
        WHERE m.role <> 'owner' RETURNING user_id`,
     [change.workspaceId, change.userId],
   );

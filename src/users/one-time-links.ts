@@ -11,6 +11,7 @@ import type { Database, Queryable } from '../store/database.ts';
 import { checkPassword, type Hashing } from './password.ts';
 import { createPerson, hasAnybody, renamePerson, setPassword } from './people.ts';
 import { isToken, revokeSessions, secretToken, tokenHash } from './sessions.ts';
+import { HAS_SECOND_FACTOR } from './ways-in.ts';
 
 export type LinkPurpose = 'first_user' | 'invitation' | 'reset';
 
@@ -32,7 +33,7 @@ export interface LinkView {
 interface LinkRow extends Omit<LinkView, 'workspace'> {
   id: string;
   userId: string | null;
-  totp: boolean;
+  secondFactor: boolean;
   enterprise: string | null;
   workspaceName: string | null;
 }
@@ -83,7 +84,7 @@ export async function readLink(database: Queryable, token: string): Promise<Link
 async function usableLink(tx: Queryable, token: string, lock = ''): Promise<LinkRow | null> {
   if (!isToken(token)) return null;
   const [row] = await tx.query<LinkRow>(
-    `SELECT l.id, l.purpose, l.user_id AS "userId", u.email, u.name, u.totp_confirmed_at IS NOT NULL AS totp, w.slug AS enterprise, w.name AS "workspaceName",
+    `SELECT l.id, l.purpose, l.user_id AS "userId", u.email, u.name, ${HAS_SECOND_FACTOR} AS "secondFactor", w.slug AS enterprise, w.name AS "workspaceName",
             l.expires_at AS "expiresAt"
      FROM user_links l LEFT JOIN users u ON u.id = l.user_id LEFT JOIN workspaces w ON w.id = l.workspace_id
      WHERE l.token_sha256 = $1 AND l.used_at IS NULL AND l.expires_at > now() AND u.removed_at IS NULL
@@ -94,14 +95,14 @@ async function usableLink(tx: Queryable, token: string, lock = ''): Promise<Link
 }
 
 /**
- * Sets the password of the link's person, who is made here where it is the first. `totp`: one-time passwords are asked
- * for, so the link alone signs nobody in. Null: there is no such link. Throws `invalid` (password, e-mail, name) and
- * `exists`, and then the link stays as it is.
+ * Sets the password of the link's person, who is made here where it is the first. `secondFactor`: something is asked
+ * for beside the password, so the link alone signs nobody in. Null: there is no such link. Throws `invalid` (password,
+ * e-mail, name) and `exists`, and then the link stays as it is.
  */
 export async function takeLink(
   deps: { database: Database; hashing: Hashing },
   asked: { token: string; password: string; email?: string | undefined; name?: string | undefined; by: LinkTaker },
-): Promise<{ userId: string; totp: boolean } | null> {
+): Promise<{ userId: string; secondFactor: boolean } | null> {
   const { database, hashing } = deps;
   checkPassword(asked.password);
   // Work for those alone who have a link.
@@ -123,7 +124,7 @@ export async function takeLink(
       target: `user:${userId}`,
       after: { purpose: link.purpose },
     });
-    return { userId, totp: link.totp };
+    return { userId, secondFactor: link.secondFactor };
   });
 }
 

@@ -15,16 +15,19 @@ export interface Person {
   name: string;
   /** Of the whole installation. */
   isOperator: boolean;
-  /** False: the invitation was not taken yet. */
+  /** False: the invitation was not taken yet, or the person signs in otherwise. */
   hasPassword: boolean;
   /** One-time passwords are asked for. */
   totp: boolean;
+  /** How many; with one or more a password alone is not enough. */
+  passkeys: number;
   createdAt: Date;
 }
 
 /** Of `u`. */
 export const PERSON_COLUMNS = `u.id, u.email, u.name, u.is_operator AS "isOperator", u.password_hash IS NOT NULL AS "hasPassword",
-  u.totp_confirmed_at IS NOT NULL AS totp, u.created_at AS "createdAt"`;
+  u.totp_confirmed_at IS NOT NULL AS totp, (SELECT count(*)::int FROM user_passkeys k WHERE k.user_id = u.id) AS passkeys,
+  u.created_at AS "createdAt"`;
 
 const EMAIL = /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,190}$/u;
 const NAME_CHARACTERS = 120;
@@ -106,7 +109,7 @@ export async function setOperator(
   });
 }
 
-/** With sessions, links and memberships; id and name stay for the audit. */
+/** With sessions, links, passkeys, identities and memberships; id and name stay for the audit. */
 export async function removePerson(tx: Queryable, userId: string): Promise<void> {
   await tx.query(
     `UPDATE users SET removed_at = now(), password_hash = NULL, totp_sealed = NULL, totp_confirmed_at = NULL,
@@ -115,5 +118,7 @@ export async function removePerson(tx: Queryable, userId: string): Promise<void>
   );
   await tx.query('DELETE FROM memberships WHERE user_id = $1', [userId]);
   await tx.query('DELETE FROM user_links WHERE user_id = $1', [userId]);
+  await tx.query('DELETE FROM user_passkeys WHERE user_id = $1', [userId]);
+  await tx.query('DELETE FROM user_identities WHERE user_id = $1', [userId]);
   await tx.query('DELETE FROM user_sessions WHERE user_id = $1', [userId]);
 }

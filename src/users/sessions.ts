@@ -1,7 +1,7 @@
 /**
- * Sessions of people: 256 random bits that the browser keeps, of which only the SHA-256 is stored. One ends 12 h
- * after its last request, 7 days after its sign-in, and when it is revoked. It holds no rights: those are read with
- * it at each request, so a role that is taken away holds at once.
+ * Sessions of people: 256 random bits that the browser keeps, of which only the SHA-256 is stored. One ends 12 h after
+ * its last request, 7 days after its sign-in (12 h after one by an OpenID provider), and when it is revoked. It holds
+ * no rights: those are read with it at each request, so a role that is taken away holds at once.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
@@ -26,6 +26,9 @@ export interface Membership {
 export interface SignedIn {
   sessionId: string;
   person: Person;
+  signedInAt: Date;
+  /** The OpenID provider by which it began; null: by a password or a passkey. */
+  issuer: string | null;
   /** When it ends by itself at the latest. */
   expiresAt: Date;
   /** In the workspace that was asked for; null: in none. */
@@ -51,6 +54,14 @@ const MEMBERSHIP = `m.workspace_id AS "workspaceId", w.slug AS enterprise, w.nam
 /** Ended ones say from which addresses somebody has come before. */
 const KEPT = `interval '30 days'`;
 
+interface SessionRow {
+  sessionId: string;
+  signedInAt: Date;
+  expiresAt: Date;
+  isNoted: boolean;
+  issuer: string | null;
+}
+
 interface MembershipRow {
   workspaceId: string | null;
   enterprise: string;
@@ -67,17 +78,17 @@ export const tokenHash = (token: string): Buffer => createHash('sha256').update(
 /** What no token can be is not looked for. */
 export const isToken = (text: string): boolean => TOKEN.test(text);
 
-/** The token is returned this once. */
+/** The token is returned this once. `issuer`: of an OpenID provider, who is asked again after 12 h. */
 export async function createSession(
   tx: Queryable,
-  of: { userId: string; address: string; agent: string },
+  of: { userId: string; address: string; agent: string; issuer?: string | undefined },
 ): Promise<{ sessionId: string; token: string }> {
   const token = secretToken();
   const sessionId = uuidv7();
   await tx.query(
-    `INSERT INTO user_sessions (id, user_id, token_sha256, expires_at, address, agent)
-     VALUES ($1, $2, $3, now() + interval '7 days', $4, $5)`,
-    [sessionId, of.userId, tokenHash(token), of.address, of.agent.slice(0, AGENT_CHARACTERS)],
+    `INSERT INTO user_sessions (id, user_id, token_sha256, expires_at, address, agent, issuer)
+     VALUES ($1, $2, $3, now() + CASE WHEN $6::text IS NULL THEN interval '7 days' ELSE interval '12 hours' END, $4, $5, $6)`,
+    [sessionId, of.userId, tokenHash(token), of.address, of.agent.slice(0, AGENT_CHARACTERS), of.issuer ?? null],
   );
   return { sessionId, token };
 }
@@ -89,8 +100,8 @@ export async function readSession(
   enterprise: string | null,
 ): Promise<SignedIn | null> {
   if (!isToken(token)) return null;
-  const [row] = await database.query<Person & MembershipRow & { sessionId: string; expiresAt: Date; isNoted: boolean }>(
-    `SELECT ${PERSON_COLUMNS}, s.id AS "sessionId", s.expires_at AS "expiresAt",
+  const [row] = await database.query<Person & MembershipRow & SessionRow>(
+    `SELECT ${PERSON_COLUMNS}, s.id AS "sessionId", s.created_at AS "signedInAt", s.expires_at AS "expiresAt", s.issuer,
             s.seen_at > now() - interval '1 minute' AS "isNoted", ${MEMBERSHIP}
      FROM user_sessions s JOIN users u ON u.id = s.user_id AND u.removed_at IS NULL
      LEFT JOIN (memberships m JOIN workspaces w ON w.id = m.workspace_id) ON m.user_id = u.id AND w.slug = $2
@@ -98,7 +109,8 @@ export async function readSession(
     [tokenHash(token), enterprise],
   );
   if (row === undefined) return null;
-  const { sessionId, expiresAt, isNoted, id, email, name, isOperator, hasPassword, totp, createdAt } = row;
+  const { sessionId, signedInAt, expiresAt, isNoted, issuer } = row;
+  const { id, email, name, isOperator, hasPassword, totp, passkeys, createdAt } = row;
   if (!isNoted) {
     await database.query(
       `UPDATE user_sessions SET seen_at = now() WHERE id = $1 AND seen_at < now() - interval '1 minute'`,
@@ -107,8 +119,10 @@ export async function readSession(
   }
   return {
     sessionId,
+    signedInAt,
+    issuer,
     expiresAt,
-    person: { id, email, name, isOperator, hasPassword, totp, createdAt },
+    person: { id, email, name, isOperator, hasPassword, totp, passkeys, createdAt },
     membership: membershipOf(row),
   };
 }

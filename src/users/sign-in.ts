@@ -1,23 +1,22 @@
 /**
- * Signing in: an unknown person and a wrong password get the same answer for the same work. Whoever guesses is slowed
- * by address, and by person and address together; guesses at one person from everywhere only make new addresses wait
- * a little, so that nobody can lock a person out. Each sign-in that failed, each that did not, and each sign-out is
- * in the audit of the person's workspaces.
+ * Signing in: an unknown person and a wrong password get the same answer for the same work. Beside a password those who
+ * have a second factor are asked for one; a passkey that knows its person needs no password. Guesses are bounded
+ * (`guessing.ts`). Each sign-in that failed, each that did not, and each sign-out is in the audit of the person's
+ * workspaces.
  */
-import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { AuditActor, ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { perMinute, rateAsk } from '../limits/gcra.ts';
-import { rateNames } from '../limits/limit-names.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
-import { takeFromRate } from '../limits/rate-limit.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { type TooMany, type Try, takeTry, takeTryOfAnybody, takeTryOnceMore } from './guessing.ts';
 import { takeCode } from './one-time-password.ts';
+import type { PasskeyAnswer, PasskeyOptions, RelyingParty } from './passkey-answers.ts';
+import { askForPasskey, takePasskey } from './passkey-use.ts';
 import { type Hashing, PASSWORD_CHARACTERS } from './password.ts';
-import { findPerson } from './people.ts';
+import { findPerson, type Person } from './people.ts';
 import { createSession, hasComeFrom } from './sessions.ts';
 
 export interface SignInDeps {
@@ -29,79 +28,140 @@ export interface SignInDeps {
   log: Logger;
 }
 
-export interface SignInAsked {
-  email: string;
-  password: string;
-  /** Of the authenticator app. */
-  code?: string | undefined;
+/** From where somebody comes. */
+export interface CameFrom {
   address: string;
   agent: string;
   requestId: string;
+}
+
+interface PasswordAsked extends CameFrom {
+  email: string;
+  password: string;
+}
+
+export interface SignInAsked extends PasswordAsked {
+  /** Of the authenticator app. */
+  code?: string | undefined;
+  /** To what `askBesidePassword` made. */
+  passkey?: PasskeyAnswer | undefined;
+  /** Null: passkeys do not work at this address. */
+  party: RelyingParty | null;
+}
+
+/** What is taken beside the password. */
+export interface SecondFactors {
+  code: boolean;
+  passkey: boolean;
 }
 
 export type SignInAnswer =
   | { kind: 'in'; token: string }
   | { kind: 'wrong' }
   /** The password was right. */
-  | { kind: 'second_factor' }
-  | { kind: 'too_many'; retryAfterSeconds: number };
+  | { kind: 'second_factor'; takes: SecondFactors }
+  | TooMany;
 
-/** Tries from one address, of whomever. */
-const OF_ADDRESS = perMinute(20);
-/** Tries at one person from one address. */
-const OF_PERSON_THERE = { perSecond: 1 / 30, burst: 10 };
-/** Tries at one person from everywhere; beyond it they wait, and are looked at all the same. */
-const OF_PERSON = { perSecond: 1 / 60, burst: 60 };
 const SLOWED_MS = 2_000;
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export async function signIn(deps: SignInDeps, asked: SignInAsked): Promise<SignInAnswer> {
-  const { database, limitStore, hashing } = deps;
-  const { address } = asked;
-  const named = createHash('sha256').update(asked.email.trim().toLowerCase()).digest('base64url');
-  const bounds = [
-    [rateNames.signInAddress(address), OF_ADDRESS],
-    [rateNames.signInPersonThere(named, address), OF_PERSON_THERE],
-  ] as const;
-  for (const [name, rate] of bounds) {
-    const taken = await takeFromRate(limitStore, name, rate);
-    if (!taken.ok) return { kind: 'too_many', retryAfterSeconds: taken.retryAfterSeconds };
-  }
-  const person = await findPerson(database, asked.email);
-  // Who is nobody is looked for as somebody is.
-  const userId = person?.id ?? NOBODY;
-  const isKnownThere = await hasComeFrom(database, userId, address);
-  const isCalm = (await takeFromRate(limitStore, rateNames.signInPerson(named), OF_PERSON)).ok;
-  if (!isCalm && !isKnownThere) await pause(deps.clock, SLOWED_MS);
-
-  const hash = await passwordHash(database, userId);
-  const isRight = await hashing.matches(hash, asked.password.slice(0, 4 * PASSWORD_CHARACTERS.most));
-  if (person === null || !isRight) {
-    if (person !== null) noteFailure(deps, person.id, asked, 'wrong_password');
-    return { kind: 'wrong' };
-  }
-  if (person.totp) {
-    if (asked.code === undefined || asked.code === '') return { kind: 'second_factor' };
-    if (!(await takeCode(database, deps, { userId: person.id, code: asked.code }))) {
-      noteFailure(deps, person.id, asked, 'wrong_code');
+  const shown = await showPassword(deps, asked);
+  if (shown.kind !== 'right') return shown;
+  const { person } = shown;
+  if (person.totp || person.passkeys > 0) {
+    const { code = '', passkey } = asked;
+    if (code === '' && passkey === undefined) {
+      return { kind: 'second_factor', takes: { code: person.totp, passkey: person.passkeys > 0 } };
+    }
+    if (!(await showSecondFactor(deps, person, asked))) {
+      noteFailure(deps, person.id, asked, passkey === undefined ? 'wrong_code' : 'wrong_passkey');
       return { kind: 'wrong' };
     }
   }
-  const taken = isCalm ? [...bounds, [rateNames.signInPerson(named), OF_PERSON] as const] : bounds;
-  for (const [name, rate] of taken) {
-    limitStore.giveBack(rateAsk(name, rate)).catch(() => {});
+  shown.giveBack();
+  return { kind: 'in', token: await enter(deps.database, person.id, asked) };
+}
+
+async function showSecondFactor(
+  deps: SignInDeps,
+  { id: userId, totp }: Person,
+  { code = '', passkey: answer, party }: SignInAsked,
+): Promise<boolean> {
+  const { database } = deps;
+  if (code !== '') return totp && (await takeCode(database, deps, { userId, code }));
+  if (answer === undefined || party === null) return false;
+  return (await takePasskey(database, { by: { purpose: 'second_factor', userId }, answer, party })).isRight;
+}
+
+/** What a browser asks a passkey, of somebody whose password is right: passkeys of the person are named in it. */
+export async function askBesidePassword(
+  deps: SignInDeps,
+  asked: PasswordAsked & { party: RelyingParty },
+): Promise<{ kind: 'asked'; options: PasskeyOptions } | { kind: 'wrong' } | TooMany> {
+  const shown = await showPassword(deps, asked);
+  if (shown.kind !== 'right') return shown;
+  const by = { purpose: 'second_factor', userId: shown.person.id } as const;
+  return { kind: 'asked', options: await askForPasskey(deps.database, { by, party: asked.party }) };
+}
+
+/** Who has a passkey that knows its person (by a finger, a face, a PIN) needs nothing else. */
+export async function signInByPasskey(
+  deps: SignInDeps,
+  asked: CameFrom & { answer: PasskeyAnswer; party: RelyingParty },
+): Promise<Exclude<SignInAnswer, { kind: 'second_factor' }>> {
+  const taken = await takeTryOfAnybody(deps.limitStore, asked.address);
+  if (taken.kind === 'too_many') return taken;
+  const { answer, party } = asked;
+  const by = { purpose: 'sign_in', userId: null } as const;
+  const { isRight, userId } = await takePasskey(deps.database, { by, answer, party });
+  if (!isRight || userId === null) {
+    if (userId !== null) noteFailure(deps, userId, asked, 'wrong_passkey');
+    return { kind: 'wrong' };
   }
-  return { kind: 'in', token: await enter(database, person.id, asked) };
+  taken.giveBack();
+  return { kind: 'in', token: await enter(deps.database, userId, asked) };
+}
+
+/** What a browser asks a passkey of whomever. */
+export async function askAnyPasskey(
+  { database, limitStore }: Pick<SignInDeps, 'database' | 'limitStore'>,
+  { address, party }: { address: string; party: RelyingParty },
+): Promise<{ kind: 'asked'; options: PasskeyOptions } | TooMany> {
+  const taken = await takeTryOfAnybody(limitStore, address);
+  if (taken.kind === 'too_many') return taken;
+  const options = await askForPasskey(database, { by: { purpose: 'sign_in', userId: null }, party });
+  return { kind: 'asked', options };
+}
+
+async function showPassword(
+  deps: SignInDeps,
+  asked: PasswordAsked,
+): Promise<{ kind: 'right'; person: Person; giveBack: Try['giveBack'] } | { kind: 'wrong' } | TooMany> {
+  const { database, hashing } = deps;
+  const taken = await takeTry(deps.limitStore, asked);
+  if (taken.kind === 'too_many') return taken;
+  const person = await findPerson(database, asked.email);
+  // Who is nobody is looked for as somebody is.
+  const userId = person?.id ?? NOBODY;
+  const isKnownThere = await hasComeFrom(database, userId, asked.address);
+  if (!taken.isCalm && !isKnownThere) await pause(deps.clock, SLOWED_MS);
+
+  const hash = await passwordHash(database, userId);
+  const isRight = await hashing.matches(hash, asked.password.slice(0, 4 * PASSWORD_CHARACTERS.most));
+  if (person !== null && isRight) return { kind: 'right', person, giveBack: taken.giveBack };
+  if (person !== null) noteFailure(deps, person.id, asked, 'wrong_password');
+  return { kind: 'wrong' };
 }
 
 /** A session for somebody who has shown who he is. Returns its token, this once. */
 export async function enter(
   database: Database,
   userId: string,
-  { address, agent, requestId }: Pick<SignInAsked, 'address' | 'agent' | 'requestId'>,
+  { address, agent, requestId, issuer }: CameFrom & { issuer?: string },
 ): Promise<string> {
   return database.transaction(async (tx) => {
-    const { token, sessionId } = await createSession(tx, { userId, address, agent });
+    const { token, sessionId } = await createSession(tx, { userId, address, agent, issuer });
     const by = { actor: `user:${userId}` as const, ip: address, requestId };
     await auditPerson(tx, userId, by, 'user.signed_in', { session: sessionId });
     return token;
@@ -119,17 +179,16 @@ async function passwordHash(database: Queryable, userId: string): Promise<string
 export async function passwordOnceMore(
   { database, hashing, limitStore }: Pick<SignInDeps, 'database' | 'hashing' | 'limitStore'>,
   asked: { userId: string; password: string; address: string },
-): Promise<{ kind: 'right' | 'wrong' } | Extract<SignInAnswer, { kind: 'too_many' }>> {
-  const name = rateNames.signInPersonThere(asked.userId, asked.address);
-  const taken = await takeFromRate(limitStore, name, OF_PERSON_THERE);
-  if (!taken.ok) return { kind: 'too_many', retryAfterSeconds: taken.retryAfterSeconds };
+): Promise<{ kind: 'right' | 'wrong' } | TooMany> {
+  const taken = await takeTryOnceMore(limitStore, asked);
+  if (taken.kind === 'too_many') return taken;
   const isRight = await hashing.matches(await passwordHash(database, asked.userId), asked.password);
-  if (isRight) limitStore.giveBack(rateAsk(name, OF_PERSON_THERE)).catch(() => {});
+  if (isRight) taken.giveBack();
   return { kind: isRight ? 'right' : 'wrong' };
 }
 
 /** Not waited for: how long it takes would tell that there is such a person. */
-function noteFailure(deps: SignInDeps, userId: string, asked: SignInAsked, reason: string): void {
+function noteFailure(deps: SignInDeps, userId: string, asked: CameFrom, reason: string): void {
   const actor: AuditActor = 'system:sign-in';
   const by = { actor, ip: asked.address, requestId: asked.requestId };
   deps.database

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Gateway } from '../../bench/harness/gateway.ts';
 import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { type LiveAudio, LiveClient, type LiveClientOptions } from '../../bench/live-client/live-client.ts';
 import { loadVisitorVoice, type VisitorVoice } from '../../bench/live-client/visitor-voice.ts';
@@ -18,6 +18,7 @@ import { BRIDGE } from '../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import { eventually } from '../support/eventually.ts';
 import { decodeRecording } from '../support/recording-audio.ts';
+import { startTestGateway } from '../support/test-gateway.ts';
 
 const ORIGIN = 'https://shop.example.com';
 const ASKED_AGAIN = 'Sorry, please say that again.';
@@ -110,7 +111,7 @@ let voice: VisitorVoice;
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-live-'));
 
 beforeAll(async () => {
-  gateway = await startGateway({ dataDir, agent, personas: [], volatileDatabase: true, log: () => {} });
+  gateway = await startTestGateway({ dataDir, agent, personas: [], log: () => {} });
   const { service, enterprise } = gateway;
   web = await makeWebAccess(
     { baseUrl: service.publicUrl, databaseUrl: service.databaseUrl, enterprise },

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { bookingAgent, startBookingEndpoint } from '../../bench/demo/booking/booking-agent.ts';
 import type { ToolEndpoint } from '../../bench/demo/tool-endpoint.ts';
-import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Gateway } from '../../bench/harness/gateway.ts';
+import { startTestGateway } from '../support/test-gateway.ts';
 import { clipsCallee, testClips } from './ordinary-calls/clips.ts';
 import { demoCallees, describeFirstCall, patientAgent } from './ordinary-calls/first-call.ts';
 import { crowd, testManyCalls } from './ordinary-calls/many-calls.ts';
@@ -20,13 +21,12 @@ let booking: ToolEndpoint;
 
 beforeAll(async () => {
   booking = await startBookingEndpoint();
-  gateway = await startGateway({
+  gateway = await startTestGateway({
     dataDir,
     agent: bookingAgent(patientAgent, booking.url),
     personas: [...demoCallees, clipsCallee, listener, ...crowd],
     concurrentCalls: 200,
     callsPerSecond: 200,
-    volatileDatabase: true,
     log: () => {},
   });
   booking.setSecret(gateway.webhookSecret);

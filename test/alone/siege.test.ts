@@ -8,10 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../bench/harness/free-port.ts';
-import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Gateway } from '../../bench/harness/gateway.ts';
 import { runSiege, type SiegeRun, siegeAgent, siegePersonas, slowClients } from '../../bench/siege/run-siege.ts';
 import { loopbackAddresses, WEAPONS } from '../../bench/siege/slow-clients.ts';
 import { eventually } from '../support/eventually.ts';
+import { startTestGateway } from '../support/test-gateway.ts';
 
 const CALLS = 4;
 const FOR_MS = 3_000;
@@ -25,13 +26,12 @@ const dataDir = mkdtempSync(join(tmpdir(), 'parley-siege-'));
 
 beforeAll(async () => {
   metricsPort = await freePort();
-  gateway = await startGateway({
+  gateway = await startTestGateway({
     dataDir,
     agent: siegeAgent,
     personas: siegePersonas(1_500),
     concurrentCalls: 50,
     callsPerSecond: 50,
-    volatileDatabase: true,
     keepAudio: false,
     settings: { PARLEY_METRICS_PORT: String(metricsPort), PARLEY_BODY_SECONDS: '2' },
     log: () => {},

@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Gateway } from '../../bench/harness/gateway.ts';
 import { importAgent } from '../../src/agents/stored-agents.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { makeFirstUserLink } from '../../src/users/one-time-links.ts';
 import { eventually } from '../support/eventually.ts';
 import { sampleAgent } from '../support/sample-agent.ts';
+import { startTestGateway } from '../support/test-gateway.ts';
 import { axeFaults } from './support/axe.ts';
 import { hasChromium, newContext, sharedBrowser } from './support/chromium.ts';
 
@@ -44,14 +45,13 @@ describe.skipIf(!hasChromium)('listening in', () => {
   const browserErrors: string[] = [];
 
   beforeAll(async () => {
-    gateway = await startGateway({
+    gateway = await startTestGateway({
       dataDir,
       agent: { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 },
       personas: [
         { kind: 'tone', name: 'Holds', number: NUMBER, ringMs: 20, dialMs: 5 },
         { kind: 'silent', name: 'Listens', number: SILENT_NUMBER, ringMs: 20 },
       ],
-      volatileDatabase: true,
       log() {},
     });
     database = openDatabase({

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Gateway } from '../../bench/harness/gateway.ts';
 import { makeWebAccess } from '../../bench/live-client/web-access.ts';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { FLITE_RATE_HZ, loadFliteVoice } from '../../media/engines/local/flite-voice.ts';
@@ -15,6 +15,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { SupervisedChild } from '../../src/supervisor/supervised-child.ts';
 import { createCaptions, type TranscriptMessage } from '../../widget/panel/captions.ts';
 import { eventually } from '../support/eventually.ts';
+import { startTestGateway } from '../support/test-gateway.ts';
 import {
   hasChromium,
   launch,
@@ -93,12 +94,11 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
     site = await startSite();
     [browser, gateway] = await Promise.all([
       launch(await speechFile()),
-      startGateway({
+      startTestGateway({
         dataDir,
         agent: { ...agent, direction: 'any' },
         personas: [],
         settings: { PARLEY_MEDIA_PROCESSES: '2', PARLEY_PIPELINE_THREADS: '1' },
-        volatileDatabase: true,
         log: () => {},
       }),
     ]);

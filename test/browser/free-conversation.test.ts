@@ -11,12 +11,13 @@ import { startPageServer } from '../../bench/demo/page-server.ts';
 import type { Play } from '../../bench/demo/play.ts';
 import { startRestaurantPlay } from '../../bench/demo/restaurant/restaurant-play.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
-import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Gateway } from '../../bench/harness/gateway.ts';
 import { loadVisitorVoice, type VisitorVoice } from '../../bench/live-client/visitor-voice.ts';
 import { makeWebAccess, type WebAccess } from '../../bench/live-client/web-access.ts';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import type { CascadeAgent } from '../../media/contract/agent-definition.ts';
 import { createCaptions, type TranscriptMessage } from '../../widget/panel/captions.ts';
+import { startTestGateway } from '../support/test-gateway.ts';
 import { hasChromium, type Site, sharedBrowser, startSite, type Visit, visit } from './support/chromium.ts';
 import { SPEAKING_MICROPHONE, speak } from './support/speaking-microphone.ts';
 
@@ -43,14 +44,13 @@ describe.skipIf(!hasChromium)('a visitor and an agent that converses', () => {
       loadVisitorVoice('rms'),
       freePort(),
     ]);
-    gateway = await startGateway({
+    gateway = await startTestGateway({
       dataDir,
       agent: play.agent,
       personas: play.personas,
       connections: play.connections,
       environment: play.environment,
       webOrigins: [`http://localhost:${pagePort}`],
-      volatileDatabase: true,
       log: () => {},
     });
     play.endpoint.setSecret(gateway.webhookSecret);

@@ -15,6 +15,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import { readRuntimeFile } from '../../src/config/operator-settings.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { settingsOn } from '../support/test-gateway.ts';
 import { LINES, numberOf } from './cascade/conversation.ts';
 import { type Conversations, startConversations } from './cascade/conversations.ts';
 import { strike } from './cascade/turn-faults.ts';
@@ -24,6 +26,7 @@ const KEYS = { key: `sk-${CANARY}-primary-0123456789`, backupKey: `sk-${CANARY}-
 const folder = mkdtempSync(join(tmpdir(), 'parley-canaries-'));
 const notes = join(folder, 'notes');
 const before = { ...process.env };
+let stored: TestDatabase;
 let world: Conversations;
 let output = '';
 const collector = createServer((request, response) => {
@@ -39,10 +42,11 @@ beforeAll(async () => {
   const { port } = collector.address() as AddressInfo;
   const preload = pathToFileURL(join(packageRoot(), 'test', 'fault', 'nemesis', 'message-watch-preload.mjs'));
   Object.assign(process.env, { NODE_OPTIONS: `--import ${preload.href}`, WATCHED_TEXT: CANARY, WATCH_NOTES: notes });
+  stored = await createTestDatabase();
   world = await startConversations({
     lines: [LINES, LINES],
     atOnce: 2,
-    settings: { PARLEY_LOG_LEVEL: 'debug' },
+    settings: { PARLEY_LOG_LEVEL: 'debug', ...settingsOn(stored) },
     controlEnv: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
     keys: KEYS,
     output: (text) => {
@@ -57,6 +61,7 @@ afterAll(async () => {
     else process.env[name] = before[name];
   }
   await world?.close();
+  await stored?.close();
   collector.closeAllConnections();
   collector.close();
   rmSync(folder, { recursive: true, force: true });

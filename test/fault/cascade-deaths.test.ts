@@ -3,6 +3,8 @@
  * cascade deaths`.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/test-database.ts';
+import { settingsOn } from '../support/test-gateway.ts';
 import { LINES } from './cascade/conversation.ts';
 import { startConversations } from './cascade/conversations.ts';
 import { runDeath, VICTIMS } from './cascade/deaths.ts';
@@ -20,10 +22,15 @@ describe.skipIf(process.platform !== 'linux')('a death under 2 conversations', (
   });
 
   test.each(VICTIMS)('%s: the history comes back, and at most the cut sentence is said again', async (victim) => {
+    const stored = await createTestDatabase();
     const world = await startConversations({
       lines: [LINES, LINES],
       atOnce: 2,
-      settings: { PARLEY_PIPELINE_THREADS: '1', PARLEY_MEDIA_PROCESSES: victim === 'media_process' ? '2' : '1' },
+      settings: {
+        PARLEY_PIPELINE_THREADS: '1',
+        PARLEY_MEDIA_PROCESSES: victim === 'media_process' ? '2' : '1',
+        ...settingsOn(stored),
+      },
     });
     try {
       const { lost, forgotten, repeated } = await runDeath(world, victim, { first: 0, calls: 2 });
@@ -35,6 +42,7 @@ describe.skipIf(process.platform !== 'linux')('a death under 2 conversations', (
       });
     } finally {
       await world.close();
+      await stored.close();
     }
   });
 });

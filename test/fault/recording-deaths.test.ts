@@ -3,6 +3,8 @@
  * is killed under each.
  */
 import { expect, test } from 'vitest';
+import { createTestDatabase } from '../support/test-database.ts';
+import { settingsOn } from '../support/test-gateway.ts';
 import { describeRecordings, runRecordingScenario } from './chaos/recording-scenario.ts';
 
 /** Its first kill is 4.6 s after the answer. */
@@ -17,13 +19,15 @@ const MOST_OFF_MS = 4_000;
 
 test('3 calls whose media process is killed: one recording each, as long as the call, with the sound of each stream in it', async () => {
   const lines: string[] = [];
+  const stored = await createTestDatabase();
   const report = await runRecordingScenario({
     calls: 3,
     seed: SEED,
     mostLostMs: MOST_LOST_MS,
     mostOffMs: MOST_OFF_MS,
+    settings: settingsOn(stored),
     say: (line) => lines.push(line),
-  });
+  }).finally(() => stored.close());
   expect(report.faults, [...lines, ...describeRecordings(report)].join('\n')).toEqual([]);
   expect(report.offMs).toHaveLength(3);
   expect(report.hits).toBe(3);

@@ -7,8 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Gateway } from '../../bench/harness/gateway.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { startTestGateway } from '../support/test-gateway.ts';
 import { agreeingCallee, INTENTS, oneQuestionAgent } from './chaos/conversation-agent.ts';
 import { runThreadDeath } from './chaos/thread-deaths.ts';
 import { injectable, THREAD_DEATHS } from './nemesis/thread-faults.ts';
@@ -25,12 +26,11 @@ describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under
   beforeAll(async () => {
     nodeOptions = process.env['NODE_OPTIONS'];
     Object.assign(process.env, injectable());
-    gateway = await startGateway({
+    gateway = await startTestGateway({
       dataDir,
       agent: oneQuestionAgent,
       personas: NUMBERS.map((number) => agreeingCallee(number)),
       settings: { PARLEY_PIPELINE_THREADS: '1' },
-      volatileDatabase: true,
       log: (line) => told.push(line),
     });
     database = openDatabase({

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { freePort } from '../../bench/harness/free-port.ts';
-import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Gateway } from '../../bench/harness/gateway.ts';
 import { loadDoctorSettings } from '../../src/doctor/doctor-settings.ts';
 import { checkClientAddresses } from '../../src/doctor/proxy-check.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -19,7 +19,7 @@ import { makeApiKey } from '../../src/workspaces/api-key-format.ts';
 import { createApiKey } from '../../src/workspaces/api-keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { hasNginx, type Nginx, startNginx } from '../support/nginx.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { startTestGateway } from '../support/test-gateway.ts';
 
 const ORIGIN = 'https://shop.example.com';
 const [ONE, TWO] = ['127.0.0.1', '127.0.0.2'] as const;
@@ -37,25 +37,22 @@ describe.skipIf(!hasNginx)('behind nginx', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-behind-'));
   let gateway: Gateway;
   let nginx: Nginx;
-  let stored: TestDatabase;
   let database: Database;
   let output = '';
   /** Ports of nginx: one trusted, one before another that is trusted too, one that is not trusted. */
   const ports = { trusted: 0, twice: 0, inner: 0, stranger: 0 };
 
   beforeAll(async () => {
-    stored = await createTestDatabase();
     const servicePort = await freePort();
     for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = await freePort();
     [gateway, nginx] = await Promise.all([
-      startGateway({
+      startTestGateway({
         dataDir,
         port: servicePort,
         agent: { kind: 'tone', name: 'Tone', direction: 'any', toneHz: 440 },
         personas: [],
         webOrigins: [ORIGIN],
         settings: {
-          DATABASE_URL: stored.connectionString,
           TRUSTED_PROXIES: `${TRUSTED}, ${INNER}/32`,
           PARLEY_LOG_LEVEL: 'info',
         },
@@ -78,7 +75,6 @@ describe.skipIf(!hasNginx)('behind nginx', () => {
     await database?.close();
     await nginx?.stop();
     await gateway?.stop();
-    await stored?.close();
     rmSync(dataDir, { recursive: true, force: true });
   });
 

@@ -6,10 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Gateway } from '../../bench/harness/gateway.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { makeFirstUserLink } from '../../src/users/one-time-links.ts';
 import { eventually } from '../support/eventually.ts';
+import { startTestGateway } from '../support/test-gateway.ts';
 
 const NUMBER = '+14155550131';
 const PASSWORD = 'four walls and a roof';
@@ -20,11 +21,10 @@ let output = '';
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-door-'));
 
 beforeAll(async () => {
-  gateway = await startGateway({
+  gateway = await startTestGateway({
     dataDir,
     agent: { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 },
     personas: [{ kind: 'tone', name: 'Holds', number: NUMBER, ringMs: 20, dialMs: 5 }],
-    volatileDatabase: true,
     settings: { PARLEY_LOG_LEVEL: 'trace' },
     log: (line) => {
       output += `${line}\n`;

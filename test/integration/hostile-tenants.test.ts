@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import type { Gateway } from '../../bench/harness/gateway.ts';
 import { makeWebAccess } from '../../bench/live-client/web-access.ts';
 import { besiegeWithFiles, HOSTILE_FILES, strangersKey } from '../../bench/siege/csv.ts';
 import { hoardTokens } from '../../bench/siege/tokens.ts';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { startTestGateway } from '../support/test-gateway.ts';
 
 /** Of the workspace, at once. */
 const CALLS = 10;
@@ -20,25 +20,21 @@ const CALLS_BESIDE_FILES = 5;
 const agent: AgentDefinition = { kind: 'tone', name: 'Tone', direction: 'any', toneHz: 440 };
 const ORIGIN = 'http://localhost:3000';
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-hostile-'));
-let stored: TestDatabase;
 let gateway: Gateway;
 
 beforeAll(async () => {
-  stored = await createTestDatabase();
-  gateway = await startGateway({
+  gateway = await startTestGateway({
     dataDir,
     agent,
     personas: [{ kind: 'tone', name: 'caller', number: '*', ringMs: 200, hangsUpAfterMs: 2_000 }],
     concurrentCalls: CALLS,
     callsPerSecond: 50,
-    settings: { DATABASE_URL: stored.connectionString },
     keepAudio: false,
     log: () => {},
   });
 });
 afterAll(async () => {
   await gateway?.stop();
-  await stored?.close();
   rmSync(dataDir, { recursive: true, force: true });
 });
 

@@ -1,14 +1,15 @@
 /** Waits for what must come, however slow the machine is; what never comes is named. */
 import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 
-const LOOK_EVERY_MS = 5;
+/** What comes at once is seen at once; what takes its time is not looked for 200 times a second. */
+const LOOK_EVERY_MS = { first: 5, most: 20 };
 
 type Found<Value> = Exclude<Value, undefined | null | false>;
 
 export interface EventuallyOptions {
   /** Added to the error. */
   story?(): string;
-  /** Between two looks; what moves a virtual clock goes here. Default: 5 ms pass. */
+  /** Between two looks; what moves a virtual clock goes here. Default: 5 ms pass, later on 20. */
   between?(): unknown;
 }
 
@@ -16,7 +17,7 @@ export interface EventuallyOptions {
 export async function eventually<Value>(
   what: string,
   look: () => Value | Promise<Value>,
-  { story, between = pause }: EventuallyOptions = {},
+  { story, between = pauses() }: EventuallyOptions = {},
 ): Promise<Found<Value>> {
   for (const untilMs = performance.now() + PATIENCE_MS; ; await between()) {
     const value = await look();
@@ -27,4 +28,11 @@ export async function eventually<Value>(
   }
 }
 
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+function pauses(): () => Promise<void> {
+  let ms = LOOK_EVERY_MS.first;
+  return () =>
+    new Promise((resolve) => {
+      setTimeout(resolve, ms);
+      ms = Math.min(ms + 1, LOOK_EVERY_MS.most);
+    });
+}

@@ -1,12 +1,16 @@
 /**
  * The load tester as a program of its own, run to its end or stopped on its way: what it said, how it ended, and what
- * it left in its folder. For tests that run from `dist/`.
+ * it left in its folder; and its refusals without a process. For tests that run from `dist/`.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { vi } from 'vitest';
 import type { RunResult } from '../../bench/load/contract/run-result.ts';
+import { loadTester } from '../../bench/load/program.ts';
+import { EXIT } from '../../bench/load/run/exit-code.ts';
+import { runCommand } from '../../bench/load/run-command.ts';
 import { builtEntry } from '../../src/config/built-entry.ts';
 
 export interface BenchEnd {
@@ -57,11 +61,48 @@ export async function runBench(folder: string, args: readonly string[], options:
   });
   const ended = new Promise<number | null>((done) => child.once('close', done));
   const [shown, code] = await Promise.all([text(child.stdout), ended]);
+  return { code, said, shown, ...leftIn(out) };
+}
+
+/**
+ * The same without a process of its own, for what is refused before anything is started: the program's own commands and
+ * codes, as `bench/load/main.ts` runs them.
+ */
+export async function refuseBench(folder: string, args: readonly string[]): Promise<BenchEnd> {
+  mkdirSync(folder, { recursive: true });
+  const out = mkdtempSync(join(folder, 'out-'));
+  const written = { said: '', shown: '' };
+  const catching = (stream: NodeJS.WriteStream, as: keyof typeof written) =>
+    vi.spyOn(stream, 'write').mockImplementation((text) => {
+      written[as] += String(text);
+      return true;
+    });
+  const caught = [catching(process.stderr, 'said'), catching(process.stdout, 'shown')];
+  let code: number | null = null;
+  const program = loadTester(async (flags) => {
+    code = await runCommand(flags);
+  });
+  program.exitOverride((refusal) => {
+    code = refusal.exitCode === 0 ? EXIT.well : EXIT.wrongUse;
+    throw refusal;
+  });
+  for (const command of program.commands) command.copyInheritedSettings(program);
+  try {
+    await program.parseAsync(['--out', out, ...args], { from: 'user' });
+  } catch (error) {
+    if (code === null) throw error;
+  } finally {
+    for (const one of caught) one.mockRestore();
+  }
+  return { code, ...written, ...leftIn(out) };
+}
+
+function leftIn(out: string): Pick<BenchEnd, 'result' | 'html'> {
   const written = readdirSync(out);
   const json = written.find((file) => file.endsWith('.json'));
   const html = written.find((file) => file.endsWith('.html'));
   const result = json === undefined ? null : (JSON.parse(readFileSync(join(out, json), 'utf8')) as RunResult);
-  return { code, said, shown, result, html };
+  return { result, html };
 }
 
 /** A workload file of one burst of calls in `folder`; its path. */

@@ -1,6 +1,7 @@
 /** A fresh, migrated database for one test file, on the run's shared PostgreSQL. */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 
 export interface TestDatabase {
@@ -12,8 +13,15 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const server = inject('databaseServer');
   const name = `test_${randomBytes(6).toString('hex')}`;
   const run = async (sql: string): Promise<void> => {
-    const admin = openDatabase({ connectionString: `${server}/parley`, maxConnections: 1, onIdleError: () => {} });
+    const admin = openDatabase({
+      connectionString: `${server}/parley`,
+      maxConnections: 1,
+      answerLimitMs: PATIENCE_MS,
+      onIdleError: () => {},
+    });
     try {
+      // On a busy machine a copy of the template takes longer than any statement of the service may.
+      await admin.query('SET statement_timeout = 0');
       await admin.query(sql);
     } finally {
       await admin.close();

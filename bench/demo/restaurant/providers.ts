@@ -40,9 +40,12 @@ type Model = CascadeAgent['think'][number];
 
 const EMULATED_MODEL = 'emulated-mini';
 
+const DEEPGRAM = { title: 'Deepgram', provider: 'deepgram', keyVariable: 'DEEPGRAM_API_KEY' };
+
 export const LISTENS: Readonly<Record<string, Party<CascadeAgent['listen']>>> = {
-  deepgram: ear('deepgram'),
-  'deepgram-flux': ear('deepgram-flux'),
+  deepgram: ear('deepgram', DEEPGRAM),
+  'deepgram-flux': ear('deepgram-flux', DEEPGRAM),
+  assemblyai: ear('assemblyai', { title: 'AssemblyAI', provider: 'assemblyai', keyVariable: 'ASSEMBLYAI_API_KEY' }),
 };
 
 export const THINKS: Readonly<Record<string, Party<Model>>> = {
@@ -166,15 +169,12 @@ export async function startPlayProviders(
   };
 }
 
-function ear(engine: string): Party<CascadeAgent['listen']> {
-  return {
-    title: 'Deepgram',
-    provider: 'deepgram',
-    emulator: 'deepgram',
-    path: '',
-    keyVariable: 'DEEPGRAM_API_KEY',
-    part: (connection) => ({ connection, engine }),
-  };
+/** Whose emulator has the provider's name. */
+function ear(
+  engine: string,
+  by: Pick<Party<unknown>, 'title' | 'provider' | 'keyVariable'>,
+): Party<CascadeAgent['listen']> {
+  return { ...by, emulator: by.provider, path: '', part: (connection) => ({ connection, engine }) };
 }
 
 function partyOf<Part>(known: Readonly<Record<string, Party<Part>>>, option: string, name: string): Party<Part> {

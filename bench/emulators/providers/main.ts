@@ -12,6 +12,7 @@ import { createCertificate } from './certificate.ts';
 import { type KnownSound, soundsOfVoice, startKnownSoundRecogniser } from './known-sound-recogniser.ts';
 import { PROVIDERS } from './providers.ts';
 import { startEmulatedVoice } from './voice/emulated-voice.ts';
+import { startWordRecogniser } from './word-recogniser.ts';
 
 const DEFAULT_KEY = 'emulated-key';
 const DEFAULT_SCENARIO = 'bench/emulators/providers/mind/scenarios/restaurant.json';
@@ -58,7 +59,13 @@ async function main(): Promise<void> {
   const scenario = JSON.parse(await readFile(values.scenario, 'utf8'));
   const voice = wanted.some((name) => PROVIDERS[name]!.speaks) ? await startEmulatedVoice() : null;
   const sounds = await knownSounds(values['known-voice'], values['known-sounds'], vocabulary);
-  const recogniser = sounds.length === 0 ? undefined : await startKnownSoundRecogniser(sounds);
+  const hears = wanted.some((name) => PROVIDERS[name]!.hears);
+  const recogniser =
+    sounds.length > 0
+      ? await startKnownSoundRecogniser(sounds)
+      : hears
+        ? await startWordRecogniser(fail, { tellsVoices: values.exact })
+        : undefined;
   const endpoints = await Promise.all(
     wanted.map(async (name, i) => {
       const port = Number(values.port?.[i] ?? 0);
@@ -70,7 +77,6 @@ async function main(): Promise<void> {
         certificate,
         isPlain: values.plain,
         vocabulary,
-        isExact: values.exact,
         scenario,
         voice,
         recogniser,
@@ -96,7 +102,7 @@ async function main(): Promise<void> {
     if (isStopping) return;
     isStopping = true;
     Promise.all(endpoints.map(({ endpoint }) => endpoint.close()))
-      .then(() => voice?.close())
+      .then(() => Promise.all([voice?.close(), recogniser?.close()]))
       .then(() => process.exit(0), fail);
   };
   process.on('SIGTERM', stop);

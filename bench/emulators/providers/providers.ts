@@ -3,6 +3,7 @@
  * not know each other.
  */
 import { startAnthropicEmulator } from './anthropic/anthropic-emulator.ts';
+import { startAssemblyAiEmulator } from './assemblyai/assemblyai-emulator.ts';
 import { startCartesiaEmulator } from './cartesia/cartesia-emulator.ts';
 import { startDeepgramEmulator } from './deepgram/deepgram-emulator.ts';
 import { startElevenLabsEmulator } from './elevenlabs/elevenlabs-emulator.ts';
@@ -16,9 +17,7 @@ import type { WordRecogniser } from './word-recogniser.ts';
 export interface ProviderOptions extends EndpointOptions {
   /** For recognisers: what callers may say. */
   vocabulary?: readonly string[];
-  /** Of recognisers: no sound is taken for a voice that is none. */
-  isExact?: boolean;
-  /** Other ears than their own; who gives them closes them. */
+  /** For recognisers: ears that they share; undefined where none hears. Who gives them closes them. */
   recogniser?: WordRecogniser | undefined;
   /** For models: what they know. */
   scenario: ScenarioInput;
@@ -27,14 +26,16 @@ export interface ProviderOptions extends EndpointOptions {
 }
 
 interface ProviderEntry {
-  speaks: boolean;
+  hears?: true;
+  speaks?: true;
   start(options: ProviderOptions): Promise<ProviderEndpoint>;
 }
 
 export const PROVIDERS: Record<string, ProviderEntry> = {
-  anthropic: { speaks: false, start: startAnthropicEmulator },
+  anthropic: { start: startAnthropicEmulator },
+  assemblyai: { hears: true, start: startAssemblyAiEmulator },
   cartesia: { speaks: true, start: startCartesiaEmulator },
-  deepgram: { speaks: false, start: startDeepgramEmulator },
+  deepgram: { hears: true, start: startDeepgramEmulator },
   elevenlabs: { speaks: true, start: startElevenLabsEmulator },
   openai: { speaks: true, start: startOpenAiEmulator },
 };

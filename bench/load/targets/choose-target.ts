@@ -6,7 +6,6 @@ import { TargetFault } from '../contract/target.ts';
 import type { RunFlags } from '../run-flags.ts';
 import type { ChoiceOptions, ChosenTarget } from './chosen-target.ts';
 import { chooseDeployment } from './parley/choose-deployment.ts';
-import { chooseOwn } from './parley/choose-own.ts';
 import { chooseNaive, chooseStream } from './stream/choose-stream.ts';
 
 export async function chooseTarget(options: ChoiceOptions): Promise<ChosenTarget> {
@@ -14,7 +13,10 @@ export async function chooseTarget(options: ChoiceOptions): Promise<ChosenTarget
   assertOneTarget(flags);
   if (flags.stream !== undefined || flags.answerUrl !== undefined) return chooseStream(options);
   if (flags.against !== undefined) return chooseNaive(options);
-  return flags.url === undefined ? chooseOwn(options) : chooseDeployment(options, flags.url);
+  if (flags.url !== undefined) return chooseDeployment(options, flags.url);
+  // Read only now: half of the tool's modules are those of a service, which a run against another's has no use for.
+  const { chooseOwn } = await import('./parley/choose-own.ts');
+  return chooseOwn(options);
 }
 
 function assertOneTarget({ stream, answerUrl, against, url }: RunFlags): void {

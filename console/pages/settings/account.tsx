@@ -1,4 +1,4 @@
-/** Oneself: name, password, codes of an authenticator, and where one is signed in. */
+/** Oneself: name, password, passkeys, accounts elsewhere, codes of an authenticator, and where one is signed in. */
 import { useState } from 'preact/hooks';
 import { me, readSession } from '../../api/accounts.ts';
 import { session } from '../../api/session.ts';
@@ -15,6 +15,9 @@ import { Shown } from '../../ui/states.tsx';
 import { Words } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { Current } from './current-password.tsx';
+import { Identities } from './identities.tsx';
+import { Passkeys } from './passkeys.tsx';
 
 export function Account() {
   const user = session.value?.user;
@@ -47,39 +50,34 @@ export function Account() {
           )}
         </Form>
       </Section>
-      <Password />
-      <Totp isOn={user.totp} />
+      <Password has={user.hasPassword} />
+      <Passkeys hasPassword={user.hasPassword} />
+      <Identities hasPassword={user.hasPassword} />
+      <Totp isOn={user.totp} hasPassword={user.hasPassword} />
       <Sessions />
     </>
   );
 }
 
-function Password() {
+function Password({ has }: { has: boolean }) {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   return (
-    <Section title={words.password} about={words.passwordAbout}>
+    <Section title={words.password} about={has ? words.passwordAbout : words.passwordNone}>
       <Form
         submit={async () => {
-          await me.setPassword({ current, password: next });
+          await me.setPassword({ ...(has ? { current } : {}), password: next });
           setCurrent('');
           setNext('');
+          await readSession();
           toast(words.changed);
         }}
-        action={words.change}
+        action={has ? words.change : words.setPassword}
         fields={['current', 'password']}
       >
         {(faults) => (
           <div class="columns">
-            <Text
-              label={words.current}
-              type="password"
-              autocomplete="current-password"
-              isRequired
-              value={current}
-              fault={faults['current']}
-              onInput={setCurrent}
-            />
+            {has ? <Current value={current} fault={faults['current']} onInput={setCurrent} /> : null}
             <Text
               label={words.next}
               type="password"
@@ -97,7 +95,7 @@ function Password() {
   );
 }
 
-function Totp({ isOn }: { isOn: boolean }) {
+function Totp({ isOn, hasPassword }: { isOn: boolean; hasPassword: boolean }) {
   const [begun, setBegun] = useState<{ uri: string; secret: string } | null>(null);
   const [code, setCode] = useState('');
   const [password, setPassword] = useState('');
@@ -122,17 +120,9 @@ function Totp({ isOn }: { isOn: boolean }) {
             <Badge tone="good">{words.totpOn}</Badge>
           </p>
           <Form submit={end} action={words.totpEnd} isDangerous fields={['password']}>
-            {(faults) => (
-              <Text
-                label={words.current}
-                type="password"
-                autocomplete="current-password"
-                isRequired
-                value={password}
-                fault={faults['password']}
-                onInput={setPassword}
-              />
-            )}
+            {(faults) =>
+              hasPassword ? <Current value={password} fault={faults['password']} onInput={setPassword} /> : null
+            }
           </Form>
         </div>
       ) : begun === null ? (

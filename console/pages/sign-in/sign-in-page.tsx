@@ -1,11 +1,12 @@
 /**
- * Signing in, on a page of its own or over the page on which a session ended. Asks for a code only where one is
- * needed.
+ * Signing in, on a page of its own or over the page on which a session ended. Asks for a code or a passkey beside the
+ * password only where one is needed; a passkey alone is enough, too.
  */
 import { useState } from 'preact/hooks';
 import { ParleyError } from '../../../clients/typescript/src/parley-error.ts';
-import { signIn } from '../../api/accounts.ts';
-import { isFirstUserMissing } from '../../api/session.ts';
+import { readSignInWays, signIn, signInByOpenId } from '../../api/accounts.ts';
+import { isDeclined, mayHavePasskeys, signInByPasskey } from '../../api/passkeys.ts';
+import { isFirstUserMissing, refusedBecause } from '../../api/session.ts';
 import { common } from '../../texts/en/common.ts';
 import { signInWords as words } from '../../texts/en/shell.ts';
 import { Button } from '../../ui/button.tsx';
@@ -13,35 +14,52 @@ import { CopyBox } from '../../ui/copy.tsx';
 import { wordsOf } from '../../ui/error-words.ts';
 import { Text } from '../../ui/field.tsx';
 import { Gate } from '../../ui/gate.tsx';
+import { useLoad } from '../../ui/load.ts';
 import { Notice } from '../../ui/notice.tsx';
 
 export function SignInForm({ email: known = '' }: { email?: string }) {
   const [email, setEmail] = useState(known);
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
-  const [wantsCode, setWantsCode] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  /** What is taken beside the password, once the service has said that something is. */
+  const [takes, setTakes] = useState<readonly string[]>([]);
+  const ways = useLoad(readSignInWays, []);
+  const openId = ways.data?.openId ?? null;
+  const [fault, setFault] = useState(() => whyRefused(refusedBecause.peek()));
   const [isBusy, setBusy] = useState(false);
 
-  async function submit(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
+  async function trying(work: () => Promise<void>): Promise<void> {
     setBusy(true);
     setFault(null);
     try {
-      await signIn({ email, password, ...(code === '' ? {} : { code: code.replace(/\s/g, '') }) });
+      await work();
     } catch (error) {
-      const refused = error instanceof ParleyError ? error : null;
-      if (refused?.code === 'second_factor_needed' && !wantsCode) setWantsCode(true);
-      else if (refused?.code === 'second_factor_needed') setFault(words.wrongCode);
-      else if (refused?.code === 'wrong_credentials') setFault(words.wrong);
-      else if (refused !== null && refused.retryAfterSeconds !== null) setFault(words.wait(refused.retryAfterSeconds));
-      else setFault(wordsOf(error).title);
+      setFault(faultOf(error, code !== ''));
     } finally {
       setBusy(false);
     }
   }
+  async function withPassword(): Promise<void> {
+    try {
+      await signIn({ email, password, ...(code === '' ? {} : { code: code.replace(/\s/g, '') }) });
+    } catch (error) {
+      if (!(error instanceof ParleyError) || error.code !== 'second_factor_needed') throw error;
+      const asked = error.details.map(({ field }) => field);
+      setTakes(asked);
+      // Nothing to type: the browser asks at once.
+      if (!asked.includes('code')) await signInByPasskey({ email, password });
+    }
+  }
+  const withPasskey = (): Promise<void> => signInByPasskey(takes.length === 0 ? null : { email, password });
+  const isSecond = takes.includes('passkey');
   return (
-    <form class="stack" onSubmit={(event) => void submit(event)}>
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void trying(withPassword);
+      }}
+    >
       <Text
         label={words.email}
         type="email"
@@ -60,7 +78,7 @@ export function SignInForm({ email: known = '' }: { email?: string }) {
         value={password}
         onInput={setPassword}
       />
-      {wantsCode ? (
+      {takes.includes('code') ? (
         <Text
           label={words.code}
           help={words.codeHint}
@@ -76,8 +94,32 @@ export function SignInForm({ email: known = '' }: { email?: string }) {
       <Button type="submit" kind="main" isBusy={isBusy}>
         {words.action}
       </Button>
+      {mayHavePasskeys() && (takes.length === 0 || isSecond) ? (
+        <Button isBusy={isBusy} onPress={() => void trying(withPasskey)}>
+          {isSecond ? words.passkeyBeside : words.passkey}
+        </Button>
+      ) : null}
+      {openId === null ? null : (
+        <Button isBusy={isBusy} onPress={() => void trying(signInByOpenId)}>
+          {words.openId(openId.name)}
+        </Button>
+      )}
     </form>
   );
+}
+
+function whyRefused(code: string | null): string | null {
+  if (code === null) return null;
+  const { refused } = words;
+  return Object.hasOwn(refused, code) ? refused[code as keyof typeof refused] : refused.openid_refused;
+}
+
+function faultOf(error: unknown, isCodeShown: boolean): string {
+  if (isDeclined(error)) return words.declined;
+  if (!(error instanceof ParleyError)) return wordsOf(error).title;
+  if (error.code === 'wrong_credentials') return isCodeShown ? words.wrongCode : words.wrong;
+  if (error.code === 'wrong_passkey') return words.wrongPasskey;
+  return error.retryAfterSeconds === null ? wordsOf(error).title : words.wait(error.retryAfterSeconds);
 }
 
 export function SignInPage() {

@@ -35,13 +35,28 @@ export const signInWords = {
   action: 'Sign in',
   wrong: 'That email and password do not belong together.',
   wrongCode: 'That code does not fit, or was used already. Wait for the next one.',
+  passkey: 'Sign in with a passkey',
+  passkeyBeside: 'Use your passkey',
+  wrongPasskey: 'This passkey signs nobody in here. Use another one, or your password.',
+  declined: 'The passkey was not used. Try again, or sign in otherwise.',
+  openId: (name: string) => `Sign in with ${name}`,
+  refused: {
+    openid_refused:
+      'That sign-in came to nothing: it took too long, was refused, or began in another window. Try again.',
+    openid_unavailable: 'The provider does not answer. Try again, or sign in otherwise.',
+    openid_email_refused: 'The provider does not vouch for your email, or its domain may not come in here.',
+    openid_not_invited: 'Nobody here has your email. Ask a colleague to invite you.',
+    openid_not_linked:
+      'Somebody here has your email and another way in. Sign in so, then add the account in your settings.',
+    openid_taken: 'That account signs in somebody else here.',
+  },
   wait: (seconds: number) => `Too many tries. Try again in ${seconds} s.`,
   noUser: 'Nobody can sign in here yet',
   noUserHint:
     'The first person comes by a one-time link. npm start prints it where the service runs; this makes another one:',
   command: 'npx parley user link',
   forgot:
-    'Forgot it? An owner of your workspace, or npx parley user reset where the service runs, makes a link for a new one.',
+    'Forgot it, or lost the device? An owner of your workspace, or npx parley user reset where the service runs, makes a link for a new one.',
 };
 
 export const linkWords = {

@@ -7,6 +7,7 @@ import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ContextSaid, ContextWire } from '../provider/context-socket.ts';
 import type { ContextVoice } from '../provider/context-voice.ts';
 import { ProviderError } from '../provider/provider-error.ts';
+import { baseLanguage, socketBase } from '../provider/socket-url.ts';
 import { SpokenTimes } from './spoken-times.ts';
 
 /** Of the agent. */
@@ -32,7 +33,7 @@ export const CARTESIA_VOICE: ContextVoice = {
     const request = {
       model_id: model,
       voice: { mode: 'id', id: voice },
-      ...(language === undefined ? {} : { language: language.split(/[-_]/)[0]!.toLowerCase() }),
+      ...(language === undefined ? {} : { language: baseLanguage(language) }),
       output_format: {
         container: 'raw',
         encoding: takesMulaw ? 'pcm_mulaw' : 'pcm_s16le',
@@ -46,7 +47,7 @@ export const CARTESIA_VOICE: ContextVoice = {
     };
     return {
       provider: NAME,
-      url: `${grant.baseUrl.replace(/^http/i, 'ws').replace(/\/+$/, '')}/tts/websocket`,
+      url: `${socketBase(grant)}/tts/websocket`,
       headers: { 'x-api-key': grant.credentials['apiKey'] ?? '', 'cartesia-version': VERSION },
       mostContexts: MOST_CONTEXTS,
       speak: (id, text) => [{ ...request, context_id: id, transcript: text }],

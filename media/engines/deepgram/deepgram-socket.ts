@@ -1,27 +1,17 @@
-/** What both ears of Deepgram share: the socket of a call's sound, with the key, and whose answers come over it. */
+/** What both ears of Deepgram share: how their socket is opened and closed, and whose answers come over it. */
+import type { EarSocketOptions } from '../provider/hearing/socket-ear.ts';
 import type { ProviderEarWish } from '../provider/provider-ear.ts';
 import { ProviderError } from '../provider/provider-error.ts';
-import type { ServiceDeps } from '../provider/provider-service.ts';
-import { SoundSocket, type SoundSocketListener, type SoundSocketOptions } from '../provider/sound-socket.ts';
 
-export const DEEPGRAM = 'Deepgram';
+const DEEPGRAM = 'Deepgram';
 
-export const bytesPerMs = ({ codec, rateHz }: ProviderEarWish): number =>
-  (rateHz / 1_000) * (codec === 'mulaw' ? 1 : 2);
-
-export function deepgramSocket(
-  wish: ProviderEarWish,
-  deps: Pick<ServiceDeps, 'clock' | 'openSocket'>,
-  options: Pick<SoundSocketOptions, 'url' | 'keepAlive'>,
-  listener: SoundSocketListener,
-): SoundSocket {
-  const headers = { authorization: `Token ${wish.grant.credentials['apiKey'] ?? ''}` };
-  const goodbye = '{"type":"CloseStream"}';
-  return new SoundSocket(
-    { ...options, provider: DEEPGRAM, headers, goodbye, bytesPerMs: bytesPerMs(wish) },
-    deps,
-    listener,
-  );
+export function deepgramSocket({ grant }: ProviderEarWish, keepAlive: EarSocketOptions['keepAlive']): EarSocketOptions {
+  return {
+    provider: DEEPGRAM,
+    headers: { authorization: `Token ${grant.credentials['apiKey'] ?? ''}` },
+    keepAlive,
+    goodbye: '{"type":"CloseStream"}',
+  };
 }
 
 /** Each answer names its request. One of another is not this caller's words, whatever they are. */

@@ -4,12 +4,20 @@
  * what was asked for is settled, and with what there is when it is not settled in time.
  */
 import type { EarHints, EarListener } from '../../contract/ear.ts';
+import {
+  ANOTHER_WITHIN_MS,
+  ANSWER_WITHIN_MS,
+  type EarDeps,
+  type EarTurn,
+  SocketEar,
+} from '../provider/hearing/socket-ear.ts';
+import { type ToldWord, textOf } from '../provider/hearing/told-words.ts';
 import type { OpenProviderEar, ProviderEarWish } from '../provider/provider-ear.ts';
-import type { ServiceDeps } from '../provider/provider-service.ts';
 import { QUIET_REPLAY_MS } from '../provider/sound-socket.ts';
-import { ANOTHER_WITHIN_MS, ANSWER_WITHIN_MS, DeepgramEar, type EarTurn } from './deepgram-ear.ts';
-import { type DeepgramWord, HeardWords, textOf, wordsIn } from './heard-words.ts';
+import { deepgramSocket, OwnRequest } from './deepgram-socket.ts';
+import { HeardWords } from './heard-words.ts';
 import { DEFAULT_LISTEN_MODEL, type ListenSettings, listenUrl } from './listen-url.ts';
+import { wordsIn } from './words-in.ts';
 
 interface ListenTurn extends EarTurn {
   /** Words before it are another turn's, and so many behind it. */
@@ -50,12 +58,13 @@ const LATE_WITHIN_MS = 6_000;
 
 export const openListenEar: OpenProviderEar = (wish, deps, listener) => new ListenEar(wish, deps, listener);
 
-class ListenEar extends DeepgramEar<ListenTurn> {
+class ListenEar extends SocketEar<ListenTurn> {
+  readonly #request = new OwnRequest();
   readonly #heard = new HeardWords();
   #late: Late | null = null;
 
-  constructor(wish: ProviderEarWish, deps: Pick<ServiceDeps, 'clock' | 'openSocket'>, listener: EarListener) {
-    super(wish, deps, listener, KEEP_ALIVE);
+  constructor(wish: ProviderEarWish, deps: EarDeps, listener: EarListener) {
+    super(wish, deps, listener, deepgramSocket(wish, KEEP_ALIVE));
   }
 
   protected get model(): string {
@@ -149,7 +158,7 @@ class ListenEar extends DeepgramEar<ListenTurn> {
     return !this.#heard.hasInterim && this.#heard.settledMs >= coverMs;
   }
 
-  #wordsOf({ fromMs, skipped }: ListenTurn): DeepgramWord[] {
+  #wordsOf({ fromMs, skipped }: ListenTurn): ToldWord[] {
     return this.#heard.since(fromMs).slice(skipped);
   }
 
@@ -209,7 +218,8 @@ class ListenEar extends DeepgramEar<ListenTurn> {
 
   // ── What Deepgram says ────────────────────────────────────────────────────────────────────────────────
 
-  protected opened(): void {
+  protected opened(requestId: string | null): void {
+    this.#request.opened(requestId);
     this.#heard.dropInterim();
     if (this.#late !== null || (this.turn !== null && this.turn.wants !== 'words')) this.socket.say(FINALIZE);
   }
@@ -217,7 +227,7 @@ class ListenEar extends DeepgramEar<ListenTurn> {
   protected said(message: Record<string, unknown>): void {
     const { type, start, duration, is_final: isFinal, channel, metadata } = message;
     if (type !== 'Results' || typeof start !== 'number' || typeof duration !== 'number') return;
-    const fault = this.own.faultOf((metadata as { request_id?: unknown } | undefined)?.request_id);
+    const fault = this.#request.faultOf((metadata as { request_id?: unknown } | undefined)?.request_id);
     if (fault !== null) {
       this.socket.distrust(fault);
       return;

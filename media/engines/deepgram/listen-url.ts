@@ -5,6 +5,8 @@
 import type { EarCodec, EarHints } from '../../contract/ear.ts';
 import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
+import { keytermsOf } from '../provider/hearing/keyterms.ts';
+import { baseLanguages, socketBase } from '../provider/socket-url.ts';
 
 /** Of `listen` v1. */
 export interface ListenSettings extends EngineSettings<'listen', 'deepgram'> {
@@ -40,8 +42,7 @@ const DEFAULT_EAGER_THRESHOLD = 0.5;
 /** Its own end of speech costs nothing: the call decides when a turn is over, and says so. */
 const ENDPOINTING_MS = 25;
 /** The provider takes 500 tokens of them. */
-const MOST_KEYTERMS = 100;
-const MOST_KEYTERM_CHARS = 80;
+export const MOST_KEYTERMS = { terms: 100, chars: 80 };
 
 export function listenUrl(grant: ConnectionGrant, settings: ListenSettings, hints: EarHints, sound: Sound): string {
   const model = settings.model ?? DEFAULT_LISTEN_MODEL;
@@ -58,7 +59,8 @@ export function listenUrl(grant: ConnectionGrant, settings: ListenSettings, hint
   if (settings.numerals === true) query.set('numerals', 'true');
   if (settings.profanityFilter === true) query.set('profanity_filter', 'true');
   // Older models have another parameter for them, of another kind.
-  if (model.startsWith('nova-3')) for (const term of keytermsOf(settings, hints)) query.append('keyterm', term);
+  if (model.startsWith('nova-3'))
+    for (const term of keytermsOf(settings, hints, MOST_KEYTERMS)) query.append('keyterm', term);
   return `${socketBase(grant)}/v1/listen?${query}`;
 }
 
@@ -72,7 +74,7 @@ export function fluxUrl(grant: ConnectionGrant, settings: FluxSettings, hints: E
   // The others know one language, and refuse hints.
   if (model === FLUX_MULTILINGUAL)
     for (const language of baseLanguages(settings.languages)) query.append('language_hint', language);
-  for (const term of keytermsOf(settings, hints)) query.append('keyterm', term);
+  for (const term of keytermsOf(settings, hints, MOST_KEYTERMS)) query.append('keyterm', term);
   return `${socketBase(grant)}/v2/listen?${query}`;
 }
 
@@ -81,26 +83,11 @@ export function fluxModelOf({ model, languages }: FluxSettings): string {
   return model ?? (baseLanguages(languages).every((language) => language === 'en') ? FLUX_ENGLISH : FLUX_MULTILINGUAL);
 }
 
-/** `en-US` and `en-GB` are one. */
-function baseLanguages(tags: readonly string[] = []): string[] {
-  return [...new Set(tags.map((tag) => tag.split('-')[0]!.toLowerCase()))];
-}
-
 const isSeveral = (tags: readonly string[] | undefined): boolean => baseLanguages(tags).length > 1;
-
-/** The agent's, and what is expected now; classes such as `<digits>` are no words. */
-export function keytermsOf({ keyterms = [] }: { keyterms?: readonly string[] }, { phrases }: EarHints): string[] {
-  const terms = [...keyterms, ...phrases].filter((term) => term.trim() !== '' && !/[<>]/.test(term));
-  return [...new Set(terms)].filter((term) => term.length <= MOST_KEYTERM_CHARS).slice(0, MOST_KEYTERMS);
-}
 
 function soundQuery({ settings }: ConnectionGrant, model: string, { codec, rateHz }: Sound): URLSearchParams {
   const query = new URLSearchParams({ model, encoding: codec === 'mulaw' ? 'mulaw' : 'linear16' });
   query.set('sample_rate', String(rateHz));
   if (settings['mipOptOut'] === true) query.set('mip_opt_out', 'true');
   return query;
-}
-
-function socketBase({ baseUrl }: ConnectionGrant): string {
-  return baseUrl.replace(/^http/i, 'ws').replace(/\/+$/, '');
 }

@@ -1,6 +1,7 @@
 /** What a socket of ElevenLabs is opened with, made of the connection and the agent's settings. Pure. */
 import type { EngineSettings } from '../../contract/engine-list.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
+import { baseLanguage, socketBase } from '../provider/socket-url.ts';
 
 /** Of the agent. */
 export interface ElevenLabsSettings extends EngineSettings<'speak', 'elevenlabs'> {
@@ -33,11 +34,10 @@ export function speakUrl(
   });
   const { model = DEFAULT_MODEL, language } = settings;
   if (language !== undefined && TAKES_LANGUAGE.test(model)) {
-    query.set('language_code', language.split(/[-_]/)[0]!.toLowerCase());
+    query.set('language_code', baseLanguage(language));
   }
   if (grant.settings['enableLogging'] === false) query.set('enable_logging', 'false');
-  const base = grant.baseUrl.replace(/^http/i, 'ws').replace(/\/+$/, '');
-  return `${base}/v1/text-to-speech/${encodeURIComponent(voice)}/multi-stream-input?${query}`;
+  return `${socketBase(grant)}/v1/text-to-speech/${encodeURIComponent(voice)}/multi-stream-input?${query}`;
 }
 
 /** Of a context's first message; null: the voice's own. */

@@ -7,6 +7,7 @@ import type { ConnectionGrant } from '../../contract/grant.ts';
 import type { ModelMessage, ModelRequest } from '../../contract/model.ts';
 import { takenName, wellFormed } from '../provider/sayable-history.ts';
 import { objectIn } from '../provider/told-json.ts';
+import { accountHeaders } from './account-headers.ts';
 
 /** Of `EngineUse.settings`; checked where the agent was imported. Absent: as the provider has it. */
 export interface ChatSettings extends EngineSettings<'think', 'openai'> {
@@ -83,16 +84,11 @@ export function chatUrl(baseUrl: string): string {
   return `${baseUrl.replace(/\/+$/, '')}/chat/completions`;
 }
 
-/** A key is absent where a server of one's own wants none. */
-export function chatHeaders({ credentials, settings }: ConnectionGrant): Record<string, string> {
-  const { apiKey } = credentials;
-  const { organization, project } = settings;
+export function chatHeaders(grant: ConnectionGrant): Record<string, string> {
   return {
     'content-type': 'application/json',
     accept: 'text/event-stream',
     'user-agent': 'Parley/1',
-    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-    ...(typeof organization === 'string' ? { 'openai-organization': organization } : {}),
-    ...(typeof project === 'string' ? { 'openai-project': project } : {}),
+    ...accountHeaders(grant),
   };
 }

@@ -30,6 +30,12 @@ export const SERVICES: readonly ServiceKind[] = [
     load: async () => createEarService((await import('../deepgram/flux-ear.ts')).openFluxEar),
   },
   {
+    name: 'assemblyai-streaming',
+    isRequest: false,
+    providers: ['assemblyai'],
+    load: async () => createEarService((await import('../assemblyai/assemblyai-ear.ts')).openAssemblyAiEar),
+  },
+  {
     name: 'elevenlabs-speech',
     isRequest: true,
     providers: ['elevenlabs'],

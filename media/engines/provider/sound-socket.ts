@@ -19,9 +19,21 @@ export interface SoundSocketOptions {
   /** Of sound. */
   bytesPerMs: number;
   /** What keeps the socket open while no sound comes. */
-  keepAlive: { everyMs: number; message: string } | { everyMs: number; silence: Uint8Array };
-  /** Said before it is closed. */
-  goodbye: string;
+  keepAlive: { everyMs: number; message: string } | { everyMs: number; silence: Uint8Array } | null;
+  /** Said when a socket stands, before any sound. */
+  greeting?(): string | null;
+  /** Of sound; default: the sound itself. */
+  messageOf?(sound: Uint8Array): string;
+  /** Said before it is closed; null: nothing. */
+  goodbye: string | null;
+  /** Shorter pieces of sound are refused: what is shorter waits for the next. Default: none is too short. */
+  leastBatchMs?: number;
+  /** What is behind is sent so many times as fast as it was spoken; default `REPLAY_SPEED`. */
+  replaySpeed?: number;
+  /** While somebody speaks it says something at least so often; default `SAYS_NOTHING_MS`. */
+  saysNothingMs?: number;
+  /** Of a close with a code of the provider's own; null: it is told as any other. */
+  errorOfClose?(code: number, reason: string): ProviderError | null;
 }
 
 export interface SoundSocketListener {
@@ -46,14 +58,13 @@ interface Batch {
 export const KEPT_MS = 10_000;
 /** Of what is sent again while nobody speaks: it may be the beginning of a turn. */
 export const QUIET_REPLAY_MS = 2_000;
-/** What is behind is sent so many times as fast as it was spoken. */
 export const REPLAY_SPEED = 4;
 const CONNECT_MS = 4_000;
 const MOST_MESSAGE_BYTES = 1024 * 1024;
 const MOST_UNSENT_BYTES = 256 * 1024;
 const PING_EVERY_MS = 10_000;
 const PONG_WITHIN_MS = 5_000;
-/** While somebody speaks. Doubled after each time that another socket said nothing either. */
+/** Doubled after each time that another socket said nothing either. */
 const SAYS_NOTHING_MS = 2_000;
 const LONGEST_SAYS_NOTHING_MS = 16_000;
 const WATCH_EVERY_MS = 250;
@@ -75,6 +86,8 @@ export class SoundSocket {
   #socket: GuardedSocket | null = null;
   #isOpen = false;
   #isClosed = false;
+  /** Too short to be sent. */
+  #held: Uint8Array | null = null;
   /** Oldest first; from `#next` on they have not been sent. */
   #kept: Batch[] = [];
   #next = 0;
@@ -95,7 +108,7 @@ export class SoundSocket {
   #lastPushAtMs = Number.NEGATIVE_INFINITY;
   #lastSaidAtMs = 0;
   #expectsSince: number | null = null;
-  #saysNothingMs = SAYS_NOTHING_MS;
+  #saysNothingMs: number;
   #notDeadBeforeMs = Number.NEGATIVE_INFINITY;
   #pingedAtMs = 0;
   #awaitsPong = false;
@@ -114,6 +127,7 @@ export class SoundSocket {
     this.#options = options;
     this.#deps = deps;
     this.#listener = listener;
+    this.#saysNothingMs = options.saysNothingMs ?? SAYS_NOTHING_MS;
     this.#dial();
   }
 
@@ -133,9 +147,14 @@ export class SoundSocket {
 
   push(sound: Uint8Array, atMs: number): void {
     if (this.#isClosed || sound.length === 0) return;
-    this.#kept.push({ sound, atMs });
     this.pushedMs = atMs + this.#msOf(sound);
     this.#lastPushAtMs = this.#deps.clock.nowMs();
+    const held = this.#held;
+    const whole = held === null ? sound : Buffer.concat([held, sound]);
+    const isShort = this.#msOf(whole) < (this.#options.leastBatchMs ?? 0);
+    this.#held = isShort ? whole : null;
+    if (isShort) return;
+    this.#kept.push({ sound: whole, atMs: this.pushedMs - this.#msOf(whole) });
     this.#forget();
     this.#pump();
   }
@@ -193,7 +212,8 @@ export class SoundSocket {
     const socket = this.#socket;
     this.#socket = null;
     if (socket === null) return;
-    if (this.#isOpen && socket.send(this.#options.goodbye)) socket.close();
+    const { goodbye } = this.#options;
+    if (this.#isOpen && (goodbye === null || socket.send(goodbye))) socket.close();
     else socket.terminate();
     this.#isOpen = false;
   }
@@ -247,6 +267,8 @@ export class SoundSocket {
     if (this.#next < 0) this.#next = this.#kept.length;
     this.#paceFromMs = nowMs;
     this.#pacedMs = 0;
+    const greeting = this.#options.greeting?.() ?? null;
+    if (greeting !== null) this.#socket?.send(greeting);
     this.#listener.opened(requestId);
     this.#watch();
     this.#pump();
@@ -267,12 +289,13 @@ export class SoundSocket {
   /** A message that is an answer to this call: the socket lives. */
   heardFrom(): void {
     this.#lastSaidAtMs = this.#deps.clock.nowMs();
-    this.#saysNothingMs = SAYS_NOTHING_MS;
+    this.#saysNothingMs = this.#options.saysNothingMs ?? SAYS_NOTHING_MS;
     this.#dials = 0;
   }
 
   #over(end: SocketEnd): void {
-    this.#lose(errorOfEnd(this.#options.provider, end));
+    const own = end.kind === 'closed' ? this.#options.errorOfClose?.(end.code, end.reason) : null;
+    this.#lose(own ?? errorOfEnd(this.#options.provider, end));
   }
 
   #lose(error: ProviderError): void {
@@ -295,12 +318,13 @@ export class SoundSocket {
   #pump(): void {
     if (!this.#isOpen) return;
     const nowMs = this.#deps.clock.nowMs();
+    const { messageOf, replaySpeed: speed = REPLAY_SPEED } = this.#options;
     while (this.#next < this.#kept.length) {
       const batch = this.#kept[this.#next]!;
       // One batch that waits is no backlog: it came just now.
       const isBehind = this.#next < this.#kept.length - 1;
-      const isTooFast = isBehind && this.#pacedMs > (nowMs - this.#paceFromMs) * REPLAY_SPEED;
-      if (isTooFast || this.#socket?.send(batch.sound) !== true) {
+      const isTooFast = isBehind && this.#pacedMs > (nowMs - this.#paceFromMs) * speed;
+      if (isTooFast || this.#socket?.send(messageOf?.(batch.sound) ?? batch.sound) !== true) {
         this.#pumpLater();
         return;
       }
@@ -381,7 +405,7 @@ export class SoundSocket {
 
   #keepAlive(nowMs: number): void {
     const { keepAlive } = this.#options;
-    if (nowMs - this.#lastSentAtMs < keepAlive.everyMs || this.#next < this.#kept.length) return;
+    if (keepAlive === null || nowMs - this.#lastSentAtMs < keepAlive.everyMs || this.#next < this.#kept.length) return;
     this.#lastSentAtMs = nowMs;
     if ('message' in keepAlive) this.#socket?.send(keepAlive.message);
     else if (this.#socket?.send(keepAlive.silence) === true) {

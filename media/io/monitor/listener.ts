@@ -23,7 +23,16 @@ export interface LegSound {
 }
 
 export type ToListener =
-  | { type: 'monitor.ready'; callUuid: string; streamMs: number; caller: LegSound; agent: LegSound; turns: Turn[] }
+  | {
+      type: 'monitor.ready';
+      callUuid: string;
+      streamMs: number;
+      caller: LegSound;
+      agent: LegSound;
+      turns: Turn[];
+      /** By a person, who speaks in the agent's place. */
+      takenOver: boolean;
+    }
   | { type: 'event'; event: ConversationEvent }
   | { type: 'sound'; on: boolean }
   | { type: 'pong'; id: number; streamMs: number }

@@ -50,6 +50,8 @@ export class MonitorDesk {
   readonly #listeners = new Map<string, Listener>();
   readonly #claims = new Map<number, Claim>();
   readonly #asks = new Map<number, (result: MonitorResult) => void>();
+  /** Calls in which a person speaks in the agent's place. */
+  readonly #takenOver = new Set<string>();
   #lastRequestId = 0;
   #awaySinceMs: number | null = null;
   #cancelLook: (() => void) | null = null;
@@ -129,6 +131,7 @@ export class MonitorDesk {
       caller: format,
       agent: outputFormat,
       turns,
+      takenOver: this.#takenOver.has(callUuid),
     });
     return listener;
   }
@@ -201,11 +204,14 @@ export class MonitorDesk {
 
   /** What is seen of the conversation. */
   event(callUuid: string, event: ConversationEvent): void {
+    if (event.type === 'takeover' && event.phase === 'began') this.#takenOver.add(callUuid);
+    else if (event.type === 'takeover') this.#takenOver.delete(callUuid);
     this.#calls.get(callUuid)?.event(event);
   }
 
   /** Its leg is over. */
   callOver(callUuid: string, goesOnElsewhere: boolean): void {
+    this.#takenOver.delete(callUuid);
     this.#calls.get(callUuid)?.shutOut(goesOnElsewhere ? 'call_moved' : 'call_over');
   }
 

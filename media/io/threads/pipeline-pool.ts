@@ -30,6 +30,8 @@ const MOST_MOVES_A_CALL = 8;
 /** A call that lived so long on its new thread starts counting anew. */
 const MOVES_FORGOTTEN_MS = 60_000;
 const RESTART_PAUSES = { firstMs: 100, longestMs: 5_000 };
+/** Threads that come up and die again and again before all are there are no start. */
+const MOST_DEATHS_AT_START = 3;
 /** With so many streams some frame comes in every tick: threads are then woken every 4 ms, at half the cost. */
 const BUSY_STREAMS = 64;
 /** No thread at all is ready for so long: calls that wait for one are given up. */
@@ -381,7 +383,8 @@ class Pool implements PipelinePool {
     if (this.#spare === host) this.#spare = null;
     const carried = this.#carriers.includes(host);
     this.#carriers = this.#carriers.filter((one) => one !== host);
-    if (!this.#hasStarted) {
+    // One that came up and was lost before the last was there, on a machine with no time for it, is replaced as later.
+    if (!this.#hasStarted && (!host.isReady || this.deaths > MOST_DEATHS_AT_START)) {
       this.#settleReady?.reject(new Error(`a pipeline thread died before it was ready: ${why}`));
       return;
     }

@@ -19,9 +19,9 @@ export const sessionAnswer = z
       email: z.string(),
       name: z.string(),
       isOperator: z.boolean().describe('Of the whole installation'),
-      hasPassword: z.boolean(),
+      hasPassword: z.boolean().describe('False: the person signs in with passkeys'),
       totp: z.boolean().describe('One-time passwords are asked for'),
-      passkeys: z.int(),
+      passkeys: z.int().describe('With one or more a password alone is not enough'),
     }),
     workspaces: z.array(
       z.strictObject({
@@ -33,6 +33,10 @@ export const sessionAnswer = z
       }),
     ),
     expiresAt: time.describe('At the latest; 12 h after the last request before that'),
+    signOutUrl: z
+      .string()
+      .nullable()
+      .describe('Where the browser goes after signing out, to be signed out of the OpenID provider too; null: nowhere'),
     serverTime: time,
     version: z.string(),
     setup: z.strictObject({ firstUser: z.boolean().describe('There is nobody yet') }),
@@ -70,6 +74,48 @@ export const sessionsAnswer = wholeList(
     .meta({ id: 'PersonSession' }),
 ).meta({ id: 'PersonSessions' });
 
+export const passkey = z
+  .strictObject({
+    id: uuid,
+    name: z.string(),
+    host: z.string().describe('Where it works'),
+    isSynced: z.boolean().describe('Kept by a service of its maker, on more than one device'),
+    createdAt: time,
+    lastUsedAt: time.nullable().describe('Null: not since it was made'),
+  })
+  .meta({ id: 'Passkey' });
+export const passkeysAnswer = wholeList(passkey).meta({ id: 'Passkeys' });
+export const addedPasskeyAnswer = z.strictObject({ success: z.literal(true), passkey }).meta({ id: 'StoredPasskey' });
+export const newPasskeyOptionsAnswer = z
+  .looseObject({ challenge: z.string() })
+  .meta({ id: 'NewPasskeyOptions', description: '`PublicKeyCredentialCreationOptionsJSON` of WebAuthn Level 3' });
+export const passkeyOptionsAnswer = z
+  .looseObject({ challenge: z.string() })
+  .meta({ id: 'PasskeyOptions', description: '`PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3' });
+
+export const signInWaysAnswer = z
+  .strictObject({
+    openId: z
+      .strictObject({ name: z.string().describe('What people call the provider') })
+      .nullable()
+      .describe('Null: there is none'),
+  })
+  .meta({ id: 'SignInWays' });
+export const openIdUrlAnswer = z
+  .strictObject({ url: z.string().describe('Where the browser goes') })
+  .meta({ id: 'OpenIdUrl' });
+export const identitiesAnswer = wholeList(
+  z
+    .strictObject({
+      id: uuid,
+      issuer: z.string().describe('The OpenID provider'),
+      email: z.string().nullable().describe('As it last said'),
+      createdAt: time,
+      lastUsedAt: time.nullable(),
+    })
+    .meta({ id: 'PersonIdentity' }),
+).meta({ id: 'PersonIdentities' });
+
 const user = z
   .strictObject({
     id: uuid,
@@ -79,6 +125,7 @@ const user = z
     hears: z.boolean(),
     isActive: z.boolean().describe('False: the invitation was not taken yet'),
     totp: z.boolean().describe('One-time passwords are asked for'),
+    passkeys: z.int(),
     lastSeenAt: time.nullable().describe('Null: not in the last 30 days'),
     createdAt: time,
   })

@@ -8,11 +8,15 @@ import type { Guard } from '../guard.ts';
 import type { RecordingRouteDeps } from '../recordings/recording-routes.ts';
 import { registerMe } from './me-routes.ts';
 import { type MonitorRouteDeps, registerMonitor } from './monitor-route.ts';
+import { registerOpenId } from './openid-routes.ts';
 import { countRefusals, type OverviewRouteDeps, registerLive, registerOverview } from './overview-routes.ts';
+import { registerPasskeys } from './passkey-routes.ts';
+import { registerPasskeySignIn } from './passkey-sign-in-routes.ts';
 import { registerPeaks } from './peaks-route.ts';
 import { answerPeople, throughSecondDoor } from './second-door.ts';
 import { registerSession, type SessionRouteDeps } from './session-routes.ts';
 import { registerUsers } from './user-routes.ts';
+import { registerViews } from './view-routes.ts';
 
 export interface ConsoleDeps extends SessionRouteDeps, OverviewRouteDeps, RecordingRouteDeps, MonitorRouteDeps {
   callRefusals: Pick<CallRefusals, 'note'>;
@@ -29,8 +33,12 @@ export function registerConsole(
   app.register((scope, _options, done) => {
     answerPeople(scope, deps.publicUrl);
     registerSession(scope, guard, deps);
+    registerPasskeySignIn(scope, guard, deps);
     registerMe(scope, guard, deps);
+    registerPasskeys(scope, guard, deps);
+    registerOpenId(scope, guard, deps);
     registerUsers(scope, guard, deps);
+    registerViews(scope, guard, deps);
     registerOverview(scope, guard, deps);
     registerLive(scope, guard, deps);
     registerPeaks(scope, guard, deps);

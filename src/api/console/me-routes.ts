@@ -1,17 +1,20 @@
 /** `/api/console/me`: what people change of themselves: name, password, one-time passwords, sessions. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { beginOneTimePassword, confirmOneTimePassword, removeOneTimePassword } from '../../users/one-time-password.ts';
 import { checkPassword } from '../../users/password.ts';
 import { renamePerson, setPassword } from '../../users/people.ts';
 import { listSessions, revokeSession, revokeSessions } from '../../users/sessions.ts';
-import { auditPerson, passwordOnceMore } from '../../users/sign-in.ts';
+import { auditPerson } from '../../users/sign-in.ts';
+import { forgetPassword } from '../../users/ways-in.ts';
 import type { Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { refusing } from '../settings/setting-refusal.ts';
 import { nothing, sessionsAnswer, totpAnswer } from './answers.ts';
+import { ONCE_MORE_CODES, onceMore, onceMoreBody } from './once-more.ts';
+import { relyingPartyMust } from './relying-party.ts';
 import { CONSOLE_PATH } from './second-door.ts';
 import { personAt } from './session-guard.ts';
 import { byPerson, type SessionRouteDeps, unlessBusy } from './session-routes.ts';
@@ -21,23 +24,17 @@ export const ME_PATH = `${CONSOLE_PATH}/me`;
 const password = z.string().min(1).max(1024);
 export const nameBody = z.strictObject({ name: z.string().trim().min(1).max(120) }).meta({ id: 'MyName' });
 export const passwordBody = z
-  .strictObject({ current: password, password: password.meta({ description: '12 to 128 characters' }) })
+  .strictObject({
+    current: password.optional().meta({ description: 'Left out by who has none, and has just signed in' }),
+    password: password.meta({ description: '12 to 128 characters' }),
+  })
   .meta({ id: 'MyPassword' });
 export const codeBody = z.strictObject({ code: z.string().max(20) }).meta({ id: 'OneTimePassword' });
-export const onceMoreBody = z.strictObject({ password }).meta({ id: 'PasswordOnceMore' });
 export const sessionParams = z.object({ sessionId: z.guid({ error: 'must be a UUID' }) });
 
 export function registerMe(app: FastifyInstance, guard: Guard, deps: SessionRouteDeps): void {
   const route = routesOn(app, guard);
   const { database } = deps;
-
-  /** Else a session that was left open would be enough to keep its owner out; guesses are bounded as at the sign-in. */
-  async function mustKnow(request: FastifyRequest, password: string): Promise<void> {
-    const asked = { userId: personAt(request).id, password, address: request.ip ?? 'local' };
-    const answer = await unlessBusy(passwordOnceMore(deps, asked));
-    if (answer.kind === 'too_many') throw new Refusal('sign_in_limit', answer);
-    if (answer.kind === 'wrong') throw new Refusal('wrong_password');
-  }
 
   route({
     method: 'patch',
@@ -69,7 +66,7 @@ export function registerMe(app: FastifyInstance, guard: Guard, deps: SessionRout
     scope: 'person',
     body: passwordBody,
     answers: { 204: nothing('Changed.') },
-    errors: ['wrong_password', 'sign_in_limit', 'sign_in_busy'],
+    errors: [...ONCE_MORE_CODES],
     async handler(request, reply) {
       const { id } = personAt(request);
       const { current, password: wanted } = request.body;
@@ -77,13 +74,39 @@ export function registerMe(app: FastifyInstance, guard: Guard, deps: SessionRout
         'user_not_found',
         Promise.resolve().then(() => checkPassword(wanted)),
       );
-      await mustKnow(request, current);
+      await onceMore(deps, request, current);
       const hash = await unlessBusy(deps.hashing.hash(wanted));
       await database.transaction(async (tx) => {
         await setPassword(tx, id, hash);
         await revokeSessions(tx, id, request.signedIn!.sessionId);
         await auditPerson(tx, id, byPerson(request), 'user.password_changed');
       });
+      return reply.code(204).send();
+    },
+  });
+
+  route({
+    method: 'delete',
+    path: `${ME_PATH}/password`,
+    id: 'removeMyPassword',
+    tag: 'Console',
+    summary: 'Sign in with passkeys alone from now on',
+    description:
+      'Takes the password once more, and two passkeys: one may be lost. All other sessions of the person end.',
+    scope: 'person',
+    body: onceMoreBody,
+    answers: { 204: nothing('There is no password any more.') },
+    errors: [...ONCE_MORE_CODES, 'passkeys_unavailable', 'setting_refused'],
+    async handler(request, reply) {
+      const { id: userId } = personAt(request);
+      const { host } = relyingPartyMust(request, deps.publicUrl);
+      await onceMore(deps, request, request.body.password);
+      const forgetting = database.transaction(async (tx) => {
+        await forgetPassword(tx, { userId, host });
+        await revokeSessions(tx, userId, request.signedIn!.sessionId);
+        await auditPerson(tx, userId, byPerson(request), 'user.password_removed');
+      });
+      await refusing('user_not_found', forgetting);
       return reply.code(204).send();
     },
   });
@@ -141,10 +164,10 @@ export function registerMe(app: FastifyInstance, guard: Guard, deps: SessionRout
     scope: 'person',
     body: onceMoreBody,
     answers: { 204: nothing('They are not asked for.') },
-    errors: ['wrong_password', 'sign_in_limit', 'sign_in_busy'],
+    errors: [...ONCE_MORE_CODES],
     async handler(request, reply) {
       const { id } = personAt(request);
-      await mustKnow(request, request.body.password);
+      await onceMore(deps, request, request.body.password);
       await database.transaction(async (tx) => {
         if (await removeOneTimePassword(tx, id)) await auditPerson(tx, id, byPerson(request), 'user.totp_removed');
       });

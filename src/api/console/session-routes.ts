@@ -1,27 +1,31 @@
 /** `/api/console/session` and `/api/console/link`: who is signed in, signing in and out, and taking a one-time link. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { packageRoot } from '../../config/built-entry.ts';
 import { readLink, takeLink } from '../../users/one-time-links.ts';
+import type { OpenIdProvider } from '../../users/openid/openid-provider.ts';
 import { PasswordsBusy } from '../../users/password.ts';
 import { rightsOf } from '../../users/roles.ts';
 import { revokeSession, revokeToken, workspacesOf } from '../../users/sessions.ts';
-import { auditPerson, enter, type SignInDeps, signIn } from '../../users/sign-in.ts';
+import { auditPerson, enter, type SecondFactors, type SignInDeps, signIn } from '../../users/sign-in.ts';
 import type { Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { refusing } from '../settings/setting-refusal.ts';
 import { linkAnswer, nothing, SET_COOKIE, sessionAnswer } from './answers.ts';
+import { passkeyAnswerBody, passkeyAnswerOf, relyingPartyAt } from './relying-party.ts';
 import { CONSOLE_PATH } from './second-door.ts';
-import { clearSessionCookie, mustBePrivate, sessionToken, setSessionCookie } from './session-cookie.ts';
+import { clearSessionCookie, mustBePrivate, serviceAddress, sessionToken, setSessionCookie } from './session-cookie.ts';
 import { personAt, refuseOtherSites } from './session-guard.ts';
 
 export interface SessionRouteDeps extends SignInDeps {
   /** No slash at its end. */
   publicUrl: string;
+  /** Null: nobody signs in so. */
+  openId: OpenIdProvider | null;
 }
 
 export const SESSION_PATH = `${CONSOLE_PATH}/session`;
@@ -32,11 +36,13 @@ const email = z.string().trim().min(3).max(255);
 const password = z.string().min(1).max(1024);
 const token = z.string().max(200).meta({ description: 'What stands behind `#/link/`' });
 
+export const passwordBody = z.strictObject({ email, password }).meta({ id: 'EmailAndPassword' });
 export const signInBody = z
   .strictObject({
     email,
     password,
     code: z.string().max(20).optional().meta({ description: 'Of the authenticator app' }),
+    passkey: passkeyAnswerBody.optional().meta({ description: 'In place of the code' }),
   })
   .meta({ id: 'SignIn' });
 export const linkBody = z.strictObject({ token }).meta({ id: 'LinkToken' });
@@ -64,17 +70,19 @@ export function registerSession(app: FastifyInstance, guard: Guard, deps: Sessio
     scope: 'person',
     answers: { 200: json('The person.', sessionAnswer) },
     async handler(request) {
-      const { person, expiresAt } = request.signedIn!;
-      const { id, email: address, name, isOperator, hasPassword, totp } = person;
+      const { person, expiresAt, issuer } = request.signedIn!;
+      const home = `${serviceAddress(request, deps.publicUrl)}/console/`;
+      const { id, email: address, name, isOperator, hasPassword, totp, passkeys } = person;
       const workspaces = (await workspacesOf(database, id)).map(({ enterprise, name: called, role, hears }) => ({
         ...{ enterprise, name: called, role, hears },
         scopes: rightsOf(role, hears),
       }));
       version ??= await ownVersion();
       return {
-        user: { id, email: address, name, isOperator, hasPassword, totp, passkeys: 0 },
+        user: { id, email: address, name, isOperator, hasPassword, totp, passkeys },
         workspaces,
         expiresAt,
+        signOutUrl: issuer === null ? null : (deps.openId?.signOutUrl(home) ?? null),
         serverTime: new Date(deps.clock.epochMs()),
         version,
         setup: { firstUser: false },
@@ -99,13 +107,14 @@ export function registerSession(app: FastifyInstance, guard: Guard, deps: Sessio
       ...(['sign_in_limit', 'sign_in_busy', 'invalid_request'] as const),
     ],
     async handler(request, reply) {
-      const answer = await unlessBusy(signIn(deps, { ...request.body, ...cameFrom(request) }));
+      const { passkey, ...given } = request.body;
+      const shown = passkey === undefined ? {} : { passkey: passkeyAnswerOf(passkey) };
+      const party = relyingPartyAt(request, deps.publicUrl);
+      const answer = await unlessBusy(signIn(deps, { ...given, ...shown, ...cameFrom(request), party }));
       if (answer.kind === 'wrong') throw new Refusal('wrong_credentials');
-      if (answer.kind === 'second_factor') throw new Refusal('second_factor_needed');
+      if (answer.kind === 'second_factor') throw secondFactorNeeded(answer.takes);
       if (answer.kind === 'too_many') throw new Refusal('sign_in_limit', answer);
-      const former = sessionToken(request);
-      if (former !== null) await revokeToken(database, former);
-      setSessionCookie(request, reply, answer.token);
+      await beginSession(deps, request, reply, answer.token);
       return reply.code(204).send();
     },
   });
@@ -157,7 +166,7 @@ export function registerSession(app: FastifyInstance, guard: Guard, deps: Sessio
     tag: 'Console',
     summary: 'Take a one-time link: set a password, and be signed in',
     description:
-      'The first user gives `email` and `name` too, is an operator of the installation, and owner of the workspaces that are there. Other sessions of the person end. Whoever has one-time passwords signs in with one afterwards.',
+      'The first user gives `email` and `name` too, is an operator of the installation, and owner of the workspaces that are there. Other sessions of the person end. Whoever has one-time passwords or passkeys signs in with one afterwards.',
     scope: null,
     body: takeLinkBody,
     onRequest: fromHere(deps),
@@ -171,14 +180,34 @@ export function registerSession(app: FastifyInstance, guard: Guard, deps: Sessio
       const by = { ip: from.address, requestId: from.requestId };
       const taken = await refusing('link_not_found', unlessBusy(takeLink(deps, { ...request.body, by })));
       if (taken === null) throw new Refusal('link_not_found');
-      if (!taken.totp) setSessionCookie(request, reply, await enter(database, taken.userId, from));
+      if (!taken.secondFactor) setSessionCookie(request, reply, await enter(database, taken.userId, from));
       return reply.code(204).send();
     },
   });
 }
 
+/** The cookie of a new session; what the browser had before ends. */
+export async function beginSession(
+  { database }: Pick<SessionRouteDeps, 'database'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+): Promise<void> {
+  const former = sessionToken(request);
+  if (former !== null) await revokeToken(database, former);
+  setSessionCookie(request, reply, token);
+}
+
+function secondFactorNeeded({ code, passkey }: SecondFactors): Refusal {
+  const details = [
+    ...(code ? [{ field: 'code', issue: 'The code of your authenticator is needed.' }] : []),
+    ...(passkey ? [{ field: 'passkey', issue: 'One of your passkeys is needed.' }] : []),
+  ];
+  return new Refusal('second_factor_needed', { details });
+}
+
 /** Nothing of another site, and nothing in clear. */
-const fromHere =
+export const fromHere =
   ({ publicUrl }: Pick<SessionRouteDeps, 'publicUrl'>) =>
   async (request: FastifyRequest): Promise<void> => {
     refuseOtherSites(request);
@@ -191,7 +220,7 @@ export const byPerson = (request: FastifyRequest) => ({
   requestId: request.id,
 });
 
-const cameFrom = (request: FastifyRequest) => ({
+export const cameFrom = (request: FastifyRequest) => ({
   address: request.ip ?? 'local',
   agent: request.headers['user-agent'] ?? '',
   requestId: request.id,

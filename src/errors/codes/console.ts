@@ -15,8 +15,27 @@ export const CONSOLE_CODES = {
   },
   second_factor_needed: {
     status: 401,
-    message: 'A one-time password is needed',
-    meaning: 'The password is right; send it again with the `code` of the authenticator app.',
+    message: 'A second factor is needed',
+    meaning:
+      'The password is right. Send it again with what `details` names: the `code` of the authenticator app, or a `passkey` that has answered what `POST /api/console/session/passkey/options` asks.',
+  },
+  wrong_passkey: {
+    status: 401,
+    message: 'This passkey signs nobody in here',
+    meaning:
+      'It was removed, belongs to another address, has not asked for a finger, a face or a PIN, is a copy of one that was used since, or answers what was asked more than five minutes ago, or once already. Ask anew, or sign in with a password.',
+  },
+  passkeys_unavailable: {
+    status: 403,
+    message: 'Passkeys do not work at this address',
+    meaning:
+      'They belong to a name: open the console at PUBLIC_URL, which must be https with a host name, or at http://localhost; not at an IP address.',
+  },
+  sign_in_again: {
+    status: 403,
+    message: 'Sign in once more first',
+    meaning:
+      'This is asked of somebody without a password within ten minutes of a sign-in: sign out and in, then do it again.',
   },
   sign_in_limit: {
     status: 429,
@@ -55,7 +74,54 @@ export const CONSOLE_CODES = {
     message: 'Link not found',
     meaning: 'It is unknown, was used, was replaced by a newer one, or is older than 24 h. Ask for another.',
   },
+  view_not_found: {
+    status: 404,
+    message: 'View not found',
+    meaning: 'There is no such view, or it is somebody else’s and your role does not change those.',
+  },
   user_not_found: { status: 404, message: 'User not found', meaning: 'The workspace has no user of this id.' },
+  openid_off: {
+    status: 404,
+    message: 'There is no OpenID provider',
+    meaning: 'The operator of the service sets one up: OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET.',
+  },
+  openid_unavailable: {
+    status: 503,
+    message: 'The OpenID provider does not answer',
+    meaning:
+      'Repeat after Retry-After, or sign in otherwise. The log of the service says why: the address, its certificate, a private range that OIDC_ALLOW_CIDRS does not name, another issuer than OIDC_ISSUER.',
+  },
+  openid_refused: {
+    status: 403,
+    message: 'The OpenID provider signed nobody in',
+    meaning:
+      'The person said no there, took more than ten minutes, came back in another browser or a second time, or what came back was not signed as it must be; the log of the service says which.',
+  },
+  openid_email_refused: {
+    status: 403,
+    message: 'That e-mail address lets nobody in',
+    meaning:
+      'The provider does not say that the address is verified (`email_verified`), or it is of no domain of OIDC_ALLOWED_DOMAINS.',
+  },
+  openid_not_invited: {
+    status: 403,
+    message: 'Nobody here is known by that account',
+    meaning:
+      'An owner or admin invites the person by the same e-mail address; or a value of OIDC_ROLES_CLAIM gives a role.',
+  },
+  openid_not_linked: {
+    status: 403,
+    message: 'That account is not linked to the person here',
+    meaning:
+      'There is a person of this e-mail address who signs in otherwise. Sign in so, and add the account in Settings, Your account; an equal address alone opens nothing.',
+  },
+  openid_taken: {
+    status: 409,
+    message: 'That account signs in somebody else here',
+    meaning: 'An account at the provider belongs to one person: remove it there, or use another.',
+  },
+  identity_not_found: { status: 404, message: 'Account not found', meaning: 'You have no such account any more.' },
+  passkey_not_found: { status: 404, message: 'Passkey not found', meaning: 'You have no such passkey any more.' },
   session_not_found: { status: 404, message: 'Session not found', meaning: 'You have no such session any more.' },
   last_owner: {
     status: 409,

@@ -15,7 +15,7 @@ import { type DatabasePlacement, placeDatabase } from './placement.ts';
 export interface EmbeddedPostgresOptions {
   /** Parley's data folder; the cluster lies in it, or below /var/lib/parley when run as root. */
   dataDir: string;
-  /** True only in tests: speed for durability. */
+  /** True only in tests: speed for durability, and connections for many services on it. */
   volatile?: boolean;
   log(line: string): void;
 }
@@ -186,7 +186,7 @@ function runPostmaster(
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: '',
-    max_connections: '100',
+    max_connections: options.volatile ? '400' : '100',
     shared_buffers: '64MB',
     logging_collector: 'on',
     log_directory: join(home, 'log'),

@@ -5,6 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
+import type { OpenIdProvider } from '../../../src/users/openid/openid-provider.ts';
 import type { Role } from '../../../src/users/roles.ts';
 import { putStored, toneFile } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../../unit/api/api-fixture.ts';
@@ -37,10 +38,11 @@ export interface ConsoleRig {
 const OF_AN_ANSWER = /^Failed to load resource/;
 const SOUND_SECONDS = 4;
 
-export function useConsole(): ConsoleRig {
+/** `openId`: made before the service is. */
+export function useConsole({ openId }: { openId?: () => Promise<OpenIdProvider> } = {}): ConsoleRig {
   const rig = {} as ConsoleRig;
   beforeAll(async () => {
-    rig.api = await createApiFixture();
+    rig.api = await createApiFixture(undefined, { openId: (await openId?.()) ?? null });
     await rig.api.app.listen({ host: '127.0.0.1', port: 0 });
     rig.origin = `http://localhost:${(rig.api.app.server.address() as AddressInfo).port}`;
   });

@@ -22,6 +22,8 @@ export interface StruckCallsOptions {
   seed: number;
   /** What is struck in each call, instead of a plan by the seed. */
   plan?: (TurnFault | null)[][];
+  /** More settings of the service. */
+  settings?: Record<string, string>;
   say(line: string): void;
 }
 
@@ -50,10 +52,10 @@ const ENDS_WITHIN_MS = (MOST_SECONDS + 60) * 1_000;
 const LEFT_WITHIN_MS = 60_000;
 
 export async function runStruckCalls(options: StruckCallsOptions): Promise<StruckCallsReport> {
-  const { calls, atOnce, share, seed, say } = options;
+  const { calls, atOnce, share, seed, settings = {}, say } = options;
   const plan = options.plan ?? planTurnFaults(calls, share, createRandom(seed));
   const struck: Record<string, number> = {};
-  const world = await startConversations({ lines: plan.map(linesWith), atOnce });
+  const world = await startConversations({ lines: plan.map(linesWith), atOnce, settings });
   const { gateway, providers, tool } = world;
   try {
     strikeAsTheySpeak(gateway, plan, providers, tool, struck);

@@ -27,6 +27,8 @@ export interface RecordingScenarioOptions {
   mostLostMs?: number;
   /** By how much a recording may be longer or shorter than its call. Default: a second. */
   mostOffMs?: number;
+  /** More settings of the service. */
+  settings?: Record<string, string>;
   say(line: string): void;
 }
 
@@ -58,7 +60,7 @@ const BESIDE_MS = 200;
 const agent = { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 } as ToneAgent;
 
 export async function runRecordingScenario(options: RecordingScenarioOptions): Promise<RecordingReport> {
-  const { calls, seed, say, mostLostMs = MOST_LOST_MS, mostOffMs = MOST_OFF_MS } = options;
+  const { calls, seed, say, mostLostMs = MOST_LOST_MS, mostOffMs = MOST_OFF_MS, settings = {} } = options;
   const random = createRandom(seed);
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-chaos-recordings-'));
   const hums = { kind: 'tone', name: 'hums', number: '+1415551*', ringMs: 100, toneHz: TONE_HZ } as const;
@@ -66,7 +68,7 @@ export async function runRecordingScenario(options: RecordingScenarioOptions): P
     dataDir,
     agent,
     personas: [hums],
-    settings: { PARLEY_MEDIA_PROCESSES: '2', PARLEY_PIPELINE_THREADS: '1' },
+    settings: { PARLEY_MEDIA_PROCESSES: '2', PARLEY_PIPELINE_THREADS: '1', ...settings },
     concurrentCalls: 100,
     callsPerSecond: 100,
     keepAudio: false,

@@ -61,17 +61,18 @@ export async function opened(socket: AnySocket, heard: Heard<unknown>): Promise<
   return Promise.race([open, eventually('an error', () => heard.errors.length > 0).then(() => false)]);
 }
 
-/** At the pace of a call: a frame of 20 ms each 20 ms, several at once when the machine was busy. */
+/** At the pace of a call: a frame each `frameMs`, several at once when the machine was busy. */
 export async function speak(
   socket: Pick<AnySocket, 'sendMedia'>,
   samples: Int16Array,
   encoding: 'mulaw' | 'linear16' = 'mulaw',
   rateHz = 8000,
+  frameMs = FRAME_MS,
 ): Promise<void> {
-  const frameSamples = (rateHz * FRAME_MS) / 1000;
+  const frameSamples = (rateHz * frameMs) / 1000;
   const startedAtMs = systemClock.nowMs();
   for (let frame = 0; frame * frameSamples < samples.length; frame++) {
-    const waitMs = startedAtMs + frame * FRAME_MS - systemClock.nowMs();
+    const waitMs = startedAtMs + frame * frameMs - systemClock.nowMs();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     socket.sendMedia(bytesOf(samples.slice(frame * frameSamples, (frame + 1) * frameSamples), encoding));
   }

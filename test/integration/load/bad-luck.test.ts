@@ -12,7 +12,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { type BotProcess, startBotProcess } from '../../support/bots/bot-process.ts';
 import { eventually } from '../../support/eventually.ts';
-import { runBench, writeBurst } from '../../support/load-tester.ts';
+import { refuseBench, runBench, writeBurst } from '../../support/load-tester.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-load-luck-'));
 const ends: (() => unknown)[] = [];
@@ -74,15 +74,22 @@ describe('nobody is called where a run could not begin', () => {
     [[...twilio('ws://127.0.0.1:9'), '--header', 'none'], /--header none: write name:value/],
     [[...twilio('ws://127.0.0.1:9'), '--parameter', 'none'], /--parameter none: write name=value/],
   ])('%s', async (options, expected) => {
-    const { code, said, shown, result } = await runBench(folder, [...options, ...calls()]);
+    const { code, said, shown, result } = await refuseBench(folder, [...options, ...calls()]);
     expect(said).toMatch(expected);
+    expect([code, shown, result]).toEqual([2, '', null]);
+  });
+
+  test('as a program of its own', async () => {
+    const { code, said, shown, result } = await runBench(folder, [...twilio('ws://127.0.0.1:9/media'), ...calls()]);
+    expect(said).toMatch(/nothing listens at ws:/);
     expect([code, shown, result]).toEqual([2, '', null]);
   });
 
   test('a folder for results that cannot be written', async () => {
     const file = join(folder, 'a-file');
     writeFileSync(file, '');
-    const { code, said } = await runBench(folder, [...twilio('ws://127.0.0.1:9'), ...calls(), '--out', `${file}/run`]);
+    const options = [...twilio('ws://127.0.0.1:9'), ...calls(), '--out', `${file}/run`];
+    const { code, said } = await refuseBench(folder, options);
     expect(said).toMatch(/--out .*\/run: cannot be written to \(ENOTDIR.*\); name another folder/);
     expect(code).toBe(2);
   });
@@ -116,7 +123,7 @@ describe('nobody is called where a run could not begin', () => {
   ])('a document that says %s', async (document, expected) => {
     const host = await listening(createServer((_request, response) => response.end(document)));
     const options = ['--protocol', 'twilio', '--answer-url', `http://${host}/voice`];
-    const { code, said, result } = await runBench(folder, [...options, ...calls()]);
+    const { code, said, result } = await refuseBench(folder, [...options, ...calls()]);
     expect(said).toMatch(expected);
     expect([code, result]).toEqual([2, null]);
   });
@@ -124,14 +131,14 @@ describe('nobody is called where a run could not begin', () => {
   test('a server that knows no WebSocket, and one that is no HTTP server', async () => {
     const web = createServer();
     web.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n<html>'));
-    const page = await runBench(folder, [...twilio(`ws://${await listening(web)}/`), ...calls()]);
+    const page = await refuseBench(folder, [...twilio(`ws://${await listening(web)}/`), ...calls()]);
     expect([page.code, page.said]).toEqual([2, expect.stringMatching(/answered the upgrade with 200: .*no WebSocket/)]);
 
     const other = createTcpServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'));
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
     ends.push(() => other.close());
     const address = `ws://127.0.0.1:${(other.address() as AddressInfo).port}/`;
-    const mail = await runBench(folder, [...twilio(address), ...calls()]);
+    const mail = await refuseBench(folder, [...twilio(address), ...calls()]);
     expect([mail.code, mail.said]).toEqual([2, expect.stringContaining(`the connection to ${address} failed: Parse`)]);
   });
 });
@@ -146,8 +153,10 @@ describe('a bot that breaks in the middle of a run', () => {
     expect(result).toMatchObject({ complete: true, calls: { planned: 4, talked: 0 } });
     expect(result!.calls.lost).toBeGreaterThanOrEqual(2);
     expect(result!.calls.lost + result!.calls.failed).toBe(4);
-    expect(result!.calls.failedBy).toEqual({ '1006': result!.calls.lost, ECONNREFUSED: result!.calls.failed });
-    expect(shown).toMatch(/nothing\s+listens\s+at/);
+    const { lost, failed } = result!.calls;
+    // Where the signal is late all four talk: it is sent by another process.
+    expect(result!.calls.failedBy).toEqual({ '1006': lost, ...(failed === 0 ? {} : { ECONNREFUSED: failed }) });
+    if (failed > 0) expect(shown).toMatch(/nothing\s+listens\s+at/);
     expect(code).toBe(1);
   });
 
@@ -234,9 +243,9 @@ describe('Ctrl-C', () => {
     const { code, said, shown, result, html } = await runBench(folder, [...twilio(target.address), ...long()], options);
     expect(code).toBe(130);
     expect(said).toContain('stopping: every call is hung up (once more: at once)');
-    expect(result).toMatchObject({ complete: false, incompleteBecause: 'it was stopped (Ctrl-C)' });
+    expect(result).toMatchObject({ complete: false, incompleteBecause: 'it was stopped' });
     expect(result?.calls).toMatchObject({ planned: 4, cut: 4, failed: 0, lost: 0 });
-    expect(shown).toContain('Incomplete: it was stopped (Ctrl-C). What is here covers the part before that.');
+    expect(shown).toContain('Incomplete: it was stopped. What is here covers the part before that.');
     expect(html).toBeDefined();
     await eventually('the ends of all streams', () => target.closed === 4);
     expect([target.opened, target.stopped]).toEqual([4, 4]);

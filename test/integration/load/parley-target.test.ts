@@ -11,7 +11,7 @@ import { freePort } from '../../../bench/harness/free-port.ts';
 import { makeWorkspace, startServiceFor } from '../../../bench/harness/gateway.ts';
 import { createParleyClient, type ParleyClient } from '../../../clients/typescript/src/client.ts';
 import { EMULATED_ACCOUNT } from '../../../src/carriers/emulated-account.ts';
-import { type BenchEnd, runBench, writeBurst } from '../../support/load-tester.ts';
+import { type BenchEnd, refuseBench, runBench, writeBurst } from '../../support/load-tester.ts';
 import { type Mood, startMoodyProxy } from '../../support/moody-proxy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-load-test-'));
@@ -117,9 +117,9 @@ describe('a deployment by address', () => {
         / 4 begun/,
       );
       expect(code).toBe(130);
-      expect(result).toMatchObject({ complete: false, incompleteBecause: 'it was stopped (Ctrl-C)' });
+      expect(result).toMatchObject({ complete: false, incompleteBecause: 'it was stopped' });
       expect(result?.calls).toMatchObject({ planned: 4, cut: 4 });
-      expect(shown).toContain('Incomplete: it was stopped (Ctrl-C)');
+      expect(shown).toContain('Incomplete: it was stopped');
       expect(await goingOn()).toEqual([]);
     },
   );
@@ -206,7 +206,11 @@ describe('what is wrong is said before a call', () => {
     ['--agent', '00000000-0000-4000-8000-000000000000', /--agent: the workspace has no such agent/],
     ['--from', '00000000-0000-4000-8000-000000000000', /--from: that is no line/],
   ])('%s %s', async (option, value, expected) => {
-    const { code, said, result } = await bench([...replaced(option, value), '--workload', workload('one', [PHONE], 0)]);
+    const { code, said, result } = await refuseBench(folder, [
+      ...replaced(option, value),
+      '--workload',
+      workload('one', [PHONE], 0),
+    ]);
     expect(said).toMatch(expected);
     expect(code).toBe(2);
     expect(result).toBeNull();
@@ -218,7 +222,11 @@ describe('what is wrong is said before a call', () => {
       return true;
     });
     try {
-      const { code, said } = await bench([...replaced('--url', proxy.url), '--workload', workload('one', [PHONE], 0)]);
+      const { code, said } = await refuseBench(folder, [
+        ...replaced('--url', proxy.url),
+        '--workload',
+        workload('one', [PHONE], 0),
+      ]);
       expect(said).toMatch(/the first call was not taken: .* 200 with what is no answer of Parley: <html>/);
       expect(code).toBe(2);
     } finally {
@@ -238,15 +246,26 @@ describe('what is wrong is said before a call', () => {
     [['--to', '1415*'], /--to 1415\*/],
     [['--loudly'], /unknown option '--loudly'/],
   ])('%s', async (options, expected) => {
-    const { code, said, result } = await bench([...deployment, ...options, '--workload', workload('one', [PHONE], 0)]);
+    const { code, said, result } = await refuseBench(folder, [
+      ...deployment,
+      ...options,
+      '--workload',
+      workload('one', [PHONE], 0),
+    ]);
     expect(said).toMatch(expected);
     expect(code).toBe(2);
     expect(result).toBeNull();
   });
 
+  test('by a program of its own', async () => {
+    const { code, said, result } = await bench([...deployment, '--loudly', '--workload', workload('one', [PHONE], 0)]);
+    expect(said).toMatch(/unknown option '--loudly'/);
+    expect([code, result]).toEqual([2, null]);
+  });
+
   test('a carrier base that leads elsewhere', async () => {
     const elsewhere = replaced('--carrier-listen', `127.0.0.1:${await freePort()}`);
-    const { code, said } = await bench([...elsewhere, '--workload', workload('one', [PHONE], 0)]);
+    const { code, said } = await refuseBench(folder, [...elsewhere, '--workload', workload('one', [PHONE], 0)]);
     expect(said).toMatch(/could not place its first call at its carrier[\s\S]*set\n {2}CARRIER_API_BASE_PLIVO=/);
     expect(code).toBe(2);
   });

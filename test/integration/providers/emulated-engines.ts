@@ -3,6 +3,7 @@
  * by a line in each port that it serves, and `conformance.test.ts` judges it.
  */
 import { startAnthropicEmulator } from '../../../bench/emulators/providers/anthropic/anthropic-emulator.ts';
+import { startAssemblyAiEmulator } from '../../../bench/emulators/providers/assemblyai/assemblyai-emulator.ts';
 import { startCartesiaEmulator } from '../../../bench/emulators/providers/cartesia/cartesia-emulator.ts';
 import {
   type DeepgramEmulator,
@@ -12,9 +13,11 @@ import { startElevenLabsEmulator } from '../../../bench/emulators/providers/elev
 import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 import { startEmulatedVoice } from '../../../bench/emulators/providers/voice/emulated-voice.ts';
+import { startWordRecogniser } from '../../../bench/emulators/providers/word-recogniser.ts';
 import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { type Clock, systemClock } from '../../../media/contract/clock.ts';
 import { loadFliteVoice } from '../../../media/engines/local/flite-voice.ts';
+import { ANSWER_WITHIN_MS } from '../../../media/engines/provider/hearing/socket-ear.ts';
 import { EARS, engineOf, VOICES } from '../../../media/engines/registry.ts';
 import type { OpenEarOfTest } from '../../unit/media/engines/call-ear-conformance.ts';
 import { grantOf, providerHarness } from '../../unit/media/engines/provider-harness.ts';
@@ -26,12 +29,11 @@ export const KEY = 'canary-of-a-provider';
 export const VOCABULARY = ['yes', 'please', 'yes please', 'no', 'no thank you'];
 /** As fast as it is spoken: the emulator's decoder is no faster than a real one. */
 const STEP_MS = 20;
-/** An ear gives up words that are so late; the decoder of a busy machine may be later. */
-const GIVES_UP_MS = 1_000;
+/** An ear gives up words that are later; the decoder of a busy machine may be. */
 const PATIENT_MS = 15_000;
 const PATIENT: Clock = {
   ...systemClock,
-  after: (ms, run) => systemClock.after(ms === GIVES_UP_MS ? PATIENT_MS : ms, run),
+  after: (ms, run) => systemClock.after(ms === ANSWER_WITHIN_MS ? PATIENT_MS : ms, run),
 };
 const QUICK = { firstAudioMs: 5, chunkEveryMs: 1 };
 
@@ -45,6 +47,7 @@ interface Emulated {
 /** Started once a file, before its tests. */
 export interface Emulators {
   anthropic: ProviderEndpoint;
+  assemblyai: ProviderEndpoint;
   cartesia: ProviderEndpoint;
   deepgram: DeepgramEmulator;
   elevenlabs: ProviderEndpoint;
@@ -55,7 +58,7 @@ export interface Emulators {
 /** Filled by `startEmulators`: suites are described before any of their tests runs. */
 const started: Partial<Emulators> = {};
 
-export const EAR_ENGINES = ['deepgram', 'deepgram-flux'];
+export const EAR_ENGINES = ['deepgram', 'deepgram-flux', 'assemblyai'];
 export const VOICE_ENGINES: Readonly<Record<string, readonly string[]>> = {
   elevenlabs: ['21m00Tcm4TlvDq8ikWAM', 'emulated-robot'],
   cartesia: ['f786b574-daa5-4673-aa0c-cbe3e8534c02', 'emulated-robot'],
@@ -72,20 +75,27 @@ export const MODEL_ENGINES = {
 export async function startEmulators(): Promise<Emulators> {
   const voice = await startEmulatedVoice();
   const latencies = { interimMs: 20, finalMs: 30, turnEventMs: 20 };
-  const deepgram = await startDeepgramEmulator({ keys: [KEY], vocabulary: VOCABULARY, latencies });
+  const recogniser = await startWordRecogniser((error) => {
+    throw error;
+  });
+  const hearing = { keys: [KEY], vocabulary: VOCABULARY, recogniser };
+  const deepgram = await startDeepgramEmulator({ ...hearing, latencies });
+  const assemblyai = await startAssemblyAiEmulator({ ...hearing, latencies: { turnMs: 20 } });
   const elevenlabs = await startElevenLabsEmulator({ keys: [KEY], voice, latencies: { ...QUICK, closeAfterMs: 20 } });
   const openai = await startOpenAiEmulator({ keys: [KEY], voice, scenario: { rules: [] } });
   const anthropic = await startAnthropicEmulator({ keys: [KEY], scenario: { rules: [] } });
   const cartesia = await startCartesiaEmulator({ keys: [KEY], voice, latencies: QUICK, mostContexts: 100 });
   const emulators: Emulators = {
     anthropic,
+    assemblyai,
     cartesia,
     deepgram,
     elevenlabs,
     openai,
     async close() {
-      for (const endpoint of [anthropic, cartesia, deepgram, elevenlabs, openai]) await endpoint.close();
+      for (const endpoint of [anthropic, assemblyai, cartesia, deepgram, elevenlabs, openai]) await endpoint.close();
       await voice.close();
+      await recogniser.close();
     },
   };
   return Object.assign(started, emulators);
@@ -93,9 +103,12 @@ export async function startEmulators(): Promise<Emulators> {
 
 function emulatedOf(engine: string): Emulated {
   if (engine === 'openai') return { endpoint: started.openai!, provider: 'openai_compatible', path: '/v1' };
-  if (engine === 'elevenlabs') return { endpoint: started.elevenlabs!, provider: engine, path: '' };
-  if (engine === 'cartesia') return { endpoint: started.cartesia!, provider: engine, path: '' };
-  return { endpoint: started.deepgram!, provider: 'deepgram', path: '' };
+  const provider = engine === 'deepgram-flux' ? 'deepgram' : (engine as Exclude<keyof Emulators, 'close'>);
+  return { endpoint: started[provider]!, provider, path: '' };
+}
+
+export function endpointOf(engine: string): ProviderEndpoint {
+  return emulatedOf(engine).endpoint;
 }
 
 function connect(engine: string) {

@@ -23,7 +23,7 @@ import { placeDatabase } from '../../../src/supervisor/postgres/placement.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { startWebhooks, type Webhooks } from '../../../src/webhooks/start.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startReceiver, type TestReceiver } from '../../unit/media/net/test-receiver.ts';
+import { type ReceivedRequest, startReceiver, type TestReceiver } from '../../unit/media/net/test-receiver.ts';
 import { insertCall, insertWorkspace, sampleCall, WORKSPACE_ID } from '../../unit/webhooks/sample-call.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from './redis-process.ts';
 
@@ -71,7 +71,10 @@ beforeAll(async () => {
   postgres = await startEmbeddedPostgres({ dataDir, log: () => {} });
   await migrate(postgres.connectionString);
   db = openDatabase({ connectionString: postgres.connectionString, onIdleError: () => {} });
-  receiver = await startReceiver((_request, response) => setTimeout(() => response.end(), ANSWER_AFTER_MS));
+  receiver = await startReceiver((request, response) => {
+    take(request);
+    setTimeout(() => response.end(), ANSWER_AFTER_MS);
+  });
   http = createGuardedClient({ guard: createAddressGuard(['127.0.0.0/8']), clock: systemClock });
   await insertWorkspace(db);
   secret = (await setEndpoint(db, sealer, WORKSPACE_ID, `http://127.0.0.1:${receiver.port}/hooks`)).secret ?? '';
@@ -79,6 +82,8 @@ beforeAll(async () => {
 
 async function start(redisUrl: string | null): Promise<void> {
   receiver.requests.length = 0;
+  sequences.clear();
+  refused.length = 0;
   logged.length = 0;
   webhooks = await startWebhooks({
     settings: WEBHOOK_DEFAULTS,
@@ -128,11 +133,23 @@ async function untilDone<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-const arrived = (callUuid: string): number[] =>
-  receiver.requests
-    .map((each) => JSON.parse(each.body))
-    .filter((body) => body.callUuid === callUuid)
-    .map((body) => body.sequence);
+/** What arrived of a call, by its id. */
+const sequences = new Map<string, number[]>();
+const arrived = (callUuid: string): number[] => sequences.get(callUuid) ?? [];
+/** What the reference library of Standard Webhooks said of what it took for forged, old or broken. */
+const refused: string[] = [];
+
+/** Judged as it comes: its time is a part of what is judged. */
+function take({ headers, body }: ReceivedRequest): void {
+  const { callUuid, sequence } = JSON.parse(body) as { callUuid: string; sequence: number };
+  sequences.set(callUuid, [...arrived(callUuid), sequence]);
+  try {
+    const { id } = new Webhook(secret).verify(body, headers as Record<string, string>) as { id: string };
+    if (id !== headers['webhook-id']) refused.push(`${headers['webhook-id']} has the body of ${id}`);
+  } catch (error) {
+    refused.push(String(error));
+  }
+}
 
 /**
  * Three calls in a row, each brought by the queue: no sweep comes meanwhile. One that the queue
@@ -195,13 +212,9 @@ function losesNothingWithPostgres(): void {
   });
 }
 
-/** The reference library of Standard Webhooks is the judge of each request that came. */
 function expectAllGenuine(least: number): void {
-  const judge = new Webhook(secret);
   expect(receiver.requests.length).toBeGreaterThanOrEqual(least);
-  for (const { headers, body } of receiver.requests) {
-    expect(judge.verify(body, headers as Record<string, string>)).toMatchObject({ id: headers['webhook-id'] });
-  }
+  expect(refused).toEqual([]);
 }
 
 describe('delivery through a queue on PostgreSQL', () => {

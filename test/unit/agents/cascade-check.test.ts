@@ -54,7 +54,7 @@ describe('a fault is named by its path', () => {
     [(agent) => (agent.patience = { minMs: 900, maxMs: 500 }), 'patience.maxMs: must be at least patience.minMs (900)'],
     [
       (agent) => (agent.listen.engine = 'whisper'),
-      "listen.engine: 'whisper' is no engine that can listen; there are local, deepgram, deepgram-flux",
+      "listen.engine: 'whisper' is no engine that can listen; there are local, deepgram, deepgram-flux, assemblyai",
     ],
     [(agent) => (agent.speak[0].engine = 'polly'), "speak[0].engine: 'polly' is no engine that can speak; there are"],
     [(agent) => (agent.think[0].engine = 'x'), "think[0].engine: 'x' is no engine that can think; there are openai"],
@@ -76,6 +76,19 @@ describe('a fault is named by its path', () => {
         agent.listen = { engine: 'deepgram-flux', connection: 'deepgram', model: 'flux-general-en' };
       },
       "listen.model: 'flux-general-en' knows English only, and the language is de",
+    ],
+    [
+      (agent) => {
+        agent.listen = { engine: 'assemblyai', connection: 'ears', settings: { mode: 'fast' } };
+      },
+      'listen.settings.mode: must be one of min_latency, balanced, max_accuracy',
+    ],
+    [
+      (agent) => {
+        const settings = { minTurnSilenceMs: 900, maxTurnSilenceMs: 800 };
+        agent.listen = { engine: 'assemblyai', connection: 'ears', settings };
+      },
+      'listen.settings.minTurnSilenceMs: must not be above maxTurnSilenceMs (800)',
     ],
     [(agent) => (agent.analysis = { data: { type: 'array' } }), 'analysis.data'],
     [(agent) => (agent.steps = []), 'steps: is no field of an agent'],

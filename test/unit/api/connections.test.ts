@@ -182,6 +182,7 @@ describe('connections', () => {
     expect(engines.map(({ name, can }: { name: string; can: string }) => `${can} ${name}`)).toEqual([
       'listen deepgram',
       'listen deepgram-flux',
+      'listen assemblyai',
       'think openai',
       'speak openai',
       'think anthropic',

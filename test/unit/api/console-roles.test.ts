@@ -1,13 +1,15 @@
 /**
- * Every operation with every role, made from the list of operations: a new route is in the matrix by itself. And what a
- * cookie is worth elsewhere (nothing), other workspaces (as if they were not there), and pages of other sites.
+ * Every operation with every role: asked of each, and held to what `route-verdicts.ts` says of it. A new route is in
+ * the matrix by itself, and fails until somebody has said there who may. And what a cookie is worth elsewhere
+ * (nothing), other workspaces (as if they were not there), and pages of other sites.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/api/openapi/operation.ts';
 import { operationsWithoutServer } from '../../../src/api/openapi/without-a-server.ts';
-import { type Right, ROLES, type Role, rightsOf } from '../../../src/users/roles.ts';
+import { type Right, ROLES, rightsOf } from '../../../src/users/roles.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 import { askAs, type SignedInPerson, signedIn } from './console-people.ts';
+import { LETTERS, VERDICTS } from './route-verdicts.ts';
 
 const OPERATIONS = await operationsWithoutServer();
 const ofWorkspace = OPERATIONS.filter(({ scope }) => scope !== null && scope !== 'operator' && scope !== 'person');
@@ -23,7 +25,10 @@ function pathOf({ route, scope }: Operation, enterprise = 'acme'): string {
     : door + route.replace(/^\/api\/developer/, '').replace(/^\/api\/outbound-call/, '/outbound-call');
   return path
     .replace(':enterprise', enterprise)
-    .replace(/:(callUuid|leadId|agentId|lineId|importId|deliveryId|holdId|clipId|userId|sessionId)/g, NOBODYS)
+    .replace(
+      /:(callUuid|leadId|agentId|lineId|importId|deliveryId|holdId|clipId|userId|sessionId|exportId|viewId|passkeyId|identityId)/g,
+      NOBODYS,
+    )
     .replace(/:\w+/g, 'nobodys1');
 }
 const NOBODYS = '01990000-0000-7000-8000-000000000000';
@@ -52,36 +57,55 @@ const breathe = (): void => api.clock.advanceMs(1_000);
 const payloadOf = ({ method }: Operation): { payload?: object } =>
   method === 'get' || method === 'delete' ? {} : { payload: { nonsense: true } };
 
+const verdictOf = ({ method, route }: Operation): string => VERDICTS[`${method} ${route}`] ?? 'nobody has said who';
+
+describe('the matrix', () => {
+  it('has a verdict for every operation, and for none that is not there', () => {
+    const named = OPERATIONS.map(({ method, route }) => `${method} ${route}`);
+    expect(Object.keys(VERDICTS).toSorted()).toEqual(named.toSorted());
+    expect(new Set(named).size).toBe(named.length);
+  });
+
+  it('and each operation is guarded as it says: by nobody, a person, an operator, or a right in a workspace', () => {
+    for (const operation of OPERATIONS) {
+      const { scope, route } = operation;
+      const inOne = ofWorkspace.includes(operation) || inWorkspace.includes(operation);
+      const kind = scope === null ? 'anybody' : inOne ? 'members' : scope;
+      const verdict = verdictOf(operation);
+      const said = /^[oasnh]+$/.test(verdict)
+        ? 'members'
+        : verdict === 'operator' && scope === 'person'
+          ? 'person'
+          : verdict;
+      expect([route, said]).toEqual([route, kind]);
+    }
+  });
+});
+
 describe('a role', () => {
-  const cells = [...ROLES.map((role) => [role, role, false]), ['hearing analyst', 'analyst', true]] as [
-    string,
-    Role,
-    boolean,
-  ][];
-  it.each(cells)(
-    '%s may what it may, of all operations of a workspace, and nothing else',
-    async (name, role, hears) => {
-      expect(ofWorkspace.length).toBeGreaterThan(80);
-      const rights = rightsOf(role, hears);
-      let refused = 0;
-      for (const operation of [...ofWorkspace, ...inWorkspace]) {
-        if (!answers(operation)) continue;
-        breathe();
-        const answer = await as(name).ask(operation.method, pathOf(operation), payloadOf(operation));
-        const where = `${operation.method} ${operation.route}: ${answer.statusCode} ${answer.body.slice(0, 200)}`;
-        const needed = neededFor(operation);
-        const may = needed === null || rights.includes(needed);
-        expect(answer.headers['x-error-code'] === 'role_insufficient', where).toBe(!may);
-        if (!may) {
-          refused++;
-          expect(answer.statusCode, where).toBe(403);
-          expect(answer.json().details[0].issue, where).toContain(needed);
-        } else expect(answer.statusCode, where).not.toBe(401);
-      }
-      if (role === 'analyst') expect(refused).toBeGreaterThan(60);
-      if (role === 'owner') expect(refused).toBe(0);
-    },
-  );
+  const cells: [string, string][] = [
+    ...ROLES.map((role): [string, string] => [role, LETTERS[role]]),
+    ['hearing analyst', 'h'],
+  ];
+  it.each(cells)('%s may what it may, of all operations of a workspace, and nothing else', async (name, letter) => {
+    expect(ofWorkspace.length).toBeGreaterThan(80);
+    let refused = 0;
+    for (const operation of [...ofWorkspace, ...inWorkspace]) {
+      if (!answers(operation)) continue;
+      breathe();
+      const answer = await as(name).ask(operation.method, pathOf(operation), payloadOf(operation));
+      const where = `${operation.method} ${operation.route}: ${answer.statusCode} ${answer.body.slice(0, 200)}`;
+      const may = verdictOf(operation).includes(letter);
+      expect(answer.headers['x-error-code'] === 'role_insufficient', where).toBe(!may);
+      if (!may) {
+        refused++;
+        expect(answer.statusCode, where).toBe(403);
+        expect(answer.json().details[0].issue, where).toContain(neededFor(operation));
+      } else expect(answer.statusCode, where).not.toBe(401);
+    }
+    if (name === 'analyst') expect(refused).toBeGreaterThan(60);
+    if (name === 'owner') expect(refused).toBe(0);
+  });
 
   it('of a workspace lets nobody do what the operator does', async () => {
     expect(ofOperator.length).toBeGreaterThan(5);
@@ -152,6 +176,24 @@ describe('a cookie', () => {
           'session_needed',
         ]);
       }
+    }
+  });
+});
+
+describe('what is for anybody', () => {
+  it('asks for no session and no key: each is one that was meant to be', async () => {
+    const open = OPERATIONS.filter(({ scope }) => scope === null);
+    expect(open.length).toBeGreaterThan(10);
+    for (const operation of open) {
+      const { method, route } = operation;
+      breathe();
+      const answer = await api.app.inject({
+        method: method.toUpperCase() as 'GET',
+        url: route.replace(/:\w+/g, 'nobodys1'),
+        headers: { 'sec-fetch-site': 'same-origin' },
+        ...payloadOf(operation),
+      });
+      expect(['unauthorized', 'session_needed'], route).not.toContain(answer.headers['x-error-code']);
     }
   });
 });

@@ -63,6 +63,7 @@ describe('each provider', () => {
   it('is asked in its own way, with its own header', async () => {
     const expected = {
       deepgram: ['/v1/auth/token', 'authorization', `Token ${KEY}`],
+      assemblyai: ['/v3/token?expires_in_seconds=60', 'authorization', KEY],
       openai_compatible: ['/models', 'authorization', `Bearer ${KEY}`],
       cartesia: ['/voices?limit=1', 'x-api-key', KEY],
       anthropic: ['/v1/models', 'x-api-key', KEY],
@@ -78,7 +79,7 @@ describe('each provider', () => {
       expect(target.requests.map(({ url }) => url)).toEqual([path]);
       expect(target.requests[0]?.headers[header]).toBe(value);
       expect(target.requests[0]?.body).toBe('');
-      const listsModels = provider !== 'deepgram' && provider !== 'cartesia';
+      const listsModels = !['deepgram', 'assemblyai', 'cartesia'].includes(provider);
       expect(trial.models).toEqual(listsModels ? ['m-1'] : null);
     }
   });

@@ -13,9 +13,14 @@ it('installs what runs and what builds it at the versions of the lock, and the r
   expect(command).toBe('install');
   expect(few).toContain('--omit=dev');
   const named = few.filter((word) => !word.startsWith('--'));
-  const locked = ['@preact/signals', 'es-module-lexer', 'esbuild', 'preact', 'swagger-ui-dist'].map(
-    (name) => `${name}@${lock.packages[`node_modules/${name}`]?.version}`,
-  );
+  const locked = [
+    '@preact/signals',
+    '@simplewebauthn/browser',
+    'es-module-lexer',
+    'esbuild',
+    'preact',
+    'swagger-ui-dist',
+  ].map((name) => `${name}@${lock.packages[`node_modules/${name}`]?.version}`);
   expect(named).toEqual(locked);
   const whole = installArguments(true, manifest) as string[];
   expect(whole.filter((word) => !word.startsWith('--'))).toEqual(['install']);

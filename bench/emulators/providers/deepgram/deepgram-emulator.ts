@@ -20,8 +20,6 @@ export interface DeepgramOptions extends EndpointOptions {
   latencies?: LatenciesInput;
   /** Default: one of its own, which is closed with the emulator. */
   recogniser?: WordRecogniser | undefined;
-  /** Default: its recogniser takes what passes the gate for a voice. */
-  isExact?: boolean;
 }
 
 export interface DeepgramEmulator extends ProviderEndpoint {
@@ -44,9 +42,7 @@ export async function startDeepgramEmulator(options: DeepgramOptions): Promise<D
   let vocabulary = options.vocabulary ?? [];
   let latencies: Latencies = latenciesSchema.parse(options.latencies ?? {});
   const ownRecogniser = options.recogniser === undefined;
-  const recogniser =
-    options.recogniser ??
-    (await startWordRecogniser((error) => warn(error.message), { tellsVoices: options.isExact === true }));
+  const recogniser = options.recogniser ?? (await startWordRecogniser((error) => warn(error.message)));
   let warn = (message: string): void => void message;
 
   function upgrade(request: ProviderRequest): Upgrade {

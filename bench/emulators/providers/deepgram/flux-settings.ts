@@ -1,6 +1,6 @@
 /** What a Flux socket is asked for: in the query of its upgrade, and changed by `Configure` on the way. */
 import { z } from 'zod';
-import type { SoundFormat } from './hearing.ts';
+import type { SoundFormat } from '../hearing/hearing.ts';
 import { QueryFault, readNumber, readSoundFormat } from './query.ts';
 
 export interface FluxSettings {

@@ -8,13 +8,13 @@
  * thresholds mean pauses. All of it counts in sound: where none comes, no turn ends.
  */
 import type { TimedWord } from '../../../../media/engines/local/rejection.ts';
+import { Hearing } from '../hearing/hearing.ts';
+import { writtenWords } from '../hearing/written-words.ts';
 import type { SocketExchange } from '../provider.ts';
 import type { WordRecogniser } from '../word-recogniser.ts';
 import { type Configure, changedBy, type FluxSettings, fluxCommandSchema } from './flux-settings.ts';
-import { Hearing } from './hearing.ts';
 import type { Latencies } from './latencies.ts';
 import { watchIdle } from './watch-idle.ts';
-import { writtenWords } from './written-words.ts';
 
 export interface FluxOptions {
   settings: FluxSettings;

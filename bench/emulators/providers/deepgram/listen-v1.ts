@@ -5,13 +5,13 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { TimedWord } from '../../../../media/engines/local/rejection.ts';
+import { Hearing, type SoundFormat } from '../hearing/hearing.ts';
+import { writtenWords } from '../hearing/written-words.ts';
 import type { SocketExchange } from '../provider.ts';
 import type { WordRecogniser } from '../word-recogniser.ts';
-import { Hearing, type SoundFormat } from './hearing.ts';
 import type { Latencies } from './latencies.ts';
 import { QueryFault, readBoolean, readNumber, readSoundFormat } from './query.ts';
 import { watchIdle } from './watch-idle.ts';
-import { writtenWords } from './written-words.ts';
 
 export interface ListenV1Settings {
   model: string;

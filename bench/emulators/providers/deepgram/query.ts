@@ -2,7 +2,7 @@
  * Reads the query of an upgrade as the service does: what it does not accept is refused with 400 and a reason, before
  * there is a socket. Called by both versions.
  */
-import type { SoundFormat } from './hearing.ts';
+import type { SoundFormat } from '../hearing/hearing.ts';
 
 /** What is wrong with the request; its message is what the service says. */
 export class QueryFault extends Error {

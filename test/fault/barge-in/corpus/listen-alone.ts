@@ -3,7 +3,7 @@
  * same mu-law. Used by `cast.ts`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { Hearing } from '../../../../bench/emulators/providers/deepgram/hearing.ts';
+import { Hearing } from '../../../../bench/emulators/providers/hearing/hearing.ts';
 import { startWordRecogniser } from '../../../../bench/emulators/providers/word-recogniser.ts';
 import { encodeMulaw } from '../../../../media/audio/g711.ts';
 import type { TimedWord } from '../../../../media/engines/local/rejection.ts';

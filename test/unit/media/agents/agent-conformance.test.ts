@@ -128,7 +128,7 @@ describe('a wrong agent fails', () => {
     ],
     [
       'that is deaf',
-      ['heard', 'tool', 'operator', 'mute', 'hold'],
+      ['heard', 'tool', 'operator', 'mute', 'takeover', 'hold'],
       class extends Echo {
         override handle(event: AgentEvent) {
           if (event.type !== 'heard') super.handle(event);

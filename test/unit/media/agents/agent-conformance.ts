@@ -42,6 +42,12 @@ const agentTurns = (call: FakeCall) => call.turns.filter(({ role }) => role === 
 const opened = async (call: FakeCall, { opening }: AgentCase) => {
   for (const text of opening) await call.agentFinishes(text);
 };
+const isSilent = (call: FakeCall): boolean => {
+  const phases = call.conversationEvents.flatMap((event) =>
+    event.type === 'speech' && event.who === 'agent' ? [event.phase] : [],
+  );
+  return phases.at(-1) !== 'start';
+};
 const control = (call: FakeCall, action: ControlAction) =>
   call.registry.command('call-1', { type: 'control', controlId: 'c', action });
 
@@ -142,6 +148,21 @@ export const AGENT_CHECKS: Record<string, Check> = {
       await call.run(4_000);
       expect(agentTurns(call)).toHaveLength(before);
       control(call, { type: 'unmute_agent' });
+      await answers(call, one.words);
+    }),
+
+  'takeover: it says nothing while a person has the call, and answers again when it is given back': (one) =>
+    withCall(one, async (call) => {
+      await opened(call, one);
+      control(call, { type: 'takeover' });
+      const before = agentTurns(call).length;
+      await says(call, one.words);
+      await call.run(3_000);
+      expect(agentTurns(call)).toHaveLength(before);
+      control(call, { type: 'handback', note: null });
+      // It may go on by itself.
+      await call.run(2_000);
+      await call.runUntil('its silence', () => isSilent(call));
       await answers(call, one.words);
     }),
 
@@ -271,5 +292,6 @@ export const EVENTS = [
   { type: 'caller', speaking: false },
   { type: 'key', key: '4' },
   { type: 'muted', isMuted: true },
+  { type: 'handed_back', said: [{ who: 'person', text: 'hello' }], note: null },
   { type: 'line', isHeld: true },
 ] as const;

@@ -15,6 +15,7 @@ import { createTtsScheduler } from '../../../../media/engines/local/tts-schedule
 import { serveTtsClient } from '../../../../media/engines/local/tts-service.ts';
 import type { ServiceDeps } from '../../../../media/engines/provider/provider-service.ts';
 import { EARS, engineOf, VOICES } from '../../../../media/engines/registry.ts';
+import { FakeAssemblyAi } from '../../../support/providers/fake-assemblyai.ts';
 import { FakeCartesia } from '../../../support/providers/fake-cartesia.ts';
 import { FakeDeepgram } from '../../../support/providers/fake-deepgram.ts';
 import { FakeElevenLabs } from '../../../support/providers/fake-elevenlabs.ts';
@@ -37,6 +38,7 @@ export const EAR_CASES: Readonly<Record<string, Readonly<Record<string, OpenEarO
   local: { 'PCM 8 kHz': localEar },
   deepgram: earForms('deepgram', 'deepgram', (clock) => new FakeDeepgram(clock)),
   'deepgram-flux': earForms('deepgram-flux', 'deepgram', (clock) => new FakeDeepgram(clock)),
+  assemblyai: earForms('assemblyai', 'assemblyai', (clock) => new FakeAssemblyAi(clock)),
 };
 
 export const VOICE_CASES: Readonly<Record<string, () => Promise<OpenedVoice>>> = {

@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
-import { type EarBenchOptions, earBench } from './ear-bench.ts';
+import { type DeepgramBenchOptions, deepgramBench } from './deepgram-bench.ts';
 
-type Bench = Awaited<ReturnType<typeof earBench>>;
+type Bench = Awaited<ReturnType<typeof deepgramBench>>;
 let bench: Bench | undefined;
 afterEach(() => bench?.provider.close());
 
-async function started(options: EarBenchOptions = {}) {
-  bench = await earBench('deepgram-flux', options);
+async function started(options: DeepgramBenchOptions = {}) {
+  bench = await deepgramBench('deepgram-flux', options);
   const b = await bench.newEar();
   await b.silence(400);
   return { ...bench, b };

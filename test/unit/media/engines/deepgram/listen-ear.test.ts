@@ -2,14 +2,14 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { encodeMulaw } from '../../../../../media/audio/g711.ts';
 import { KEY } from '../../../../support/providers/provider-bench.ts';
 import { toySpeech } from '../../../../support/providers/toy-speech.ts';
-import { type EarBenchOptions, earBench } from './ear-bench.ts';
+import { type DeepgramBenchOptions, deepgramBench } from './deepgram-bench.ts';
 
-type Bench = Awaited<ReturnType<typeof earBench>>;
+type Bench = Awaited<ReturnType<typeof deepgramBench>>;
 let bench: Bench | undefined;
 afterEach(() => bench?.provider.close());
 
-async function started(options: EarBenchOptions = {}) {
-  bench = await earBench('deepgram', options);
+async function started(options: DeepgramBenchOptions = {}) {
+  bench = await deepgramBench('deepgram', options);
   const b = await bench.newEar();
   return { ...bench, b };
 }
@@ -37,7 +37,7 @@ describe('the socket', () => {
   });
 
   test('is one a call, opened while the phone rings and kept alive until it is answered', async () => {
-    bench = await earBench('deepgram');
+    bench = await deepgramBench('deepgram');
     bench.prepare();
     await bench.wait(9_000);
     expect(bench.fake.last.isOpen).toBe(true);
@@ -48,7 +48,7 @@ describe('the socket', () => {
   });
 
   test('that waited for a call that is over is closed', async () => {
-    bench = await earBench('deepgram');
+    bench = await deepgramBench('deepgram');
     bench.prepare();
     await bench.wait(1_000);
     bench.provider.desk.told({ type: 'revoke', callUuid: 'call-1' });
@@ -182,7 +182,7 @@ describe('a socket that is lost', () => {
   });
 
   test('for good while the phone rang is told when the call listens', async () => {
-    bench = await earBench('deepgram', { prepare: (fake) => fake.refusals.push(401) });
+    bench = await deepgramBench('deepgram', { prepare: (fake) => fake.refusals.push(401) });
     bench.prepare();
     await bench.wait(1_000);
     const b = await bench.newEar();

@@ -259,7 +259,15 @@ describe('a listener', () => {
     const page = await call.listens();
     const mulaw = { codec: 'mulaw', rateHz: 8000 };
     expect(page.told).toEqual([
-      { type: 'monitor.ready', callUuid: CALL, streamMs: 100, caller: mulaw, agent: mulaw, turns: [] },
+      {
+        type: 'monitor.ready',
+        callUuid: CALL,
+        streamMs: 100,
+        caller: mulaw,
+        agent: mulaw,
+        turns: [],
+        takenOver: false,
+      },
     ]);
     call.run(10);
     expect(page.frames).toEqual([]);
@@ -428,8 +436,11 @@ describe('a listener who wants something of the call', () => {
     call.desk.asked(call.asked()[0]!.requestId, 'done');
     call.speaks(page, FRAME);
     expect(call.commands).toEqual([{ type: 'person.sound', samples: FRAME }]);
+    call.desk.event(CALL, { type: 'takeover', phase: 'began', atMs: 4 });
+    expect((await call.listens()).told[0]).toMatchObject({ takenOver: true });
     call.desk.event(CALL, { type: 'takeover', phase: 'ended', why: 'silent', atMs: 5 });
     call.speaks(page, FRAME);
+    expect((await call.listens()).told[0]).toMatchObject({ takenOver: false });
     page.close(1000, '');
     expect(call.commands).toHaveLength(1);
     expect(call.reports()).toEqual([{ monitorId: 'm1', why: 'left', soundMs: 0, droppedFrames: 0 }]);

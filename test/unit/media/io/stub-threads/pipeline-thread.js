@@ -103,4 +103,9 @@ setInterval(() => {
   if (beats) parentPort.postMessage({ type: 'heartbeat', calls: calls.size });
 }, 200);
 if (rings !== null) setInterval(echo, 5);
+// By its place among the threads of a pool: it comes up and dies, the others are slow to come.
+if (workerData.diesAt !== undefined && workerData.threadIndex !== workerData.diesAt) {
+  await new Promise((resolve) => setTimeout(resolve, 300));
+}
 parentPort.postMessage({ type: 'ready' });
+if (workerData.threadIndex === workerData.diesAt || workerData.diesAt === 'all') process.exit(3);

@@ -186,6 +186,29 @@ describe('the pipeline pool', () => {
     expect(watcher.seen).not.toContain('lost');
   });
 
+  const startingWith = (diesAt: number | 'all'): PipelinePool =>
+    createPipelinePool({
+      url,
+      threads: 1,
+      workerData: { dataDir: '', ioBell: new SharedArrayBuffer(4), mediaId: 'm', logLevel: 'silent', diesAt },
+      enginePorts: () => ({}),
+      clock: slowClock,
+      log: pino({ level: 'silent' }),
+    } as Parameters<typeof createPipelinePool>[0]);
+
+  test('a thread that comes up and is lost before the last one is there is replaced: the pool starts', async () => {
+    pool = startingWith(0);
+    await pool.ready;
+    expect(pool.deaths).toBe(1);
+    const { watcher } = place('call-1');
+    await until(() => watcher.seen.length > 0, 'begun');
+  });
+
+  test('threads that come up and die again and again make ready reject', async () => {
+    pool = startingWith('all');
+    await expect(pool.ready).rejects.toThrow(/pipeline thread died before it was ready: exit code 3/);
+  });
+
   test('threads that cannot start make ready reject with the reason', async () => {
     pool = createPipelinePool({
       url: new URL('../stub-threads/no-such-thread.js', import.meta.url),

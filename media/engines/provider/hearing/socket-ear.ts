@@ -1,14 +1,18 @@
 /**
- * What both ears of Deepgram are made of: the call's socket and whose answers come over it, the turn that is under way,
- * what is done with, and how a loss is told. `listen-ear.ts` and `flux-ear.ts` add what their protocol says.
+ * What ears of providers that hear over one socket a call are made of: the socket of its sound, the turn that is under
+ * way, what is done with, and how a loss is told. Each provider's adds what its protocol says.
  */
-import type { EarHints, EarListener } from '../../contract/ear.ts';
-import type { ProviderEar, ProviderEarWish } from '../provider/provider-ear.ts';
-import type { ProviderError } from '../provider/provider-error.ts';
-import type { ServiceDeps } from '../provider/provider-service.ts';
-import type { SoundSocket, SoundSocketOptions } from '../provider/sound-socket.ts';
-import { DEEPGRAM, deepgramSocket, OwnRequest } from './deepgram-socket.ts';
-import { confidenceOf, type DeepgramWord, textOf } from './heard-words.ts';
+import type { EarHints, EarListener, EarWords } from '../../../contract/ear.ts';
+import type { ProviderEar, ProviderEarWish } from '../provider-ear.ts';
+import type { ProviderError } from '../provider-error.ts';
+import type { ServiceDeps } from '../provider-service.ts';
+import { SoundSocket, type SoundSocketOptions } from '../sound-socket.ts';
+import { confidenceOf, type ToldWord, textOf, timesOf } from './told-words.ts';
+
+export type EarDeps = Pick<ServiceDeps, 'clock' | 'openSocket'>;
+export type EarSocketOptions = Omit<SoundSocketOptions, 'url' | 'bytesPerMs' | 'greeting' | 'errorOfClose'>;
+
+type WordsKind = Pick<EarWords, 'final' | 'concluded' | 'isLate'>;
 
 /** A turn of the call's. */
 export interface EarTurn {
@@ -26,43 +30,45 @@ export interface EarTurn {
 export const ANSWER_WITHIN_MS = 800;
 /** Then, where the socket was found dead: another is sent the turn. */
 export const ANOTHER_WITHIN_MS = 600;
+const MULAW_SILENCE = 0xff;
 
-export abstract class DeepgramEar<Turn extends EarTurn> implements ProviderEar {
+export abstract class SocketEar<Turn extends EarTurn> implements ProviderEar {
   protected readonly wish: ProviderEarWish;
-  protected readonly deps: Pick<ServiceDeps, 'clock' | 'openSocket'>;
+  protected readonly deps: EarDeps;
   protected readonly listener: EarListener;
   protected readonly socket: SoundSocket;
-  protected readonly own = new OwnRequest();
   protected hints: EarHints = { phrases: [] };
   protected turn: Turn | null = null;
   /** Sound before it is done with, words of it too. */
   protected doneMs = Number.NEGATIVE_INFINITY;
   /** No other socket is dialled. */
   protected isLost = false;
+  /** As people write it. */
+  readonly #provider: string;
   /** Why there is no socket. */
   #error: ProviderError | null = null;
   /** Clock time of the first turn in a row of which the socket said nothing; NaN: it has said something since. */
   #unheardSinceMs = Number.NaN;
   #isClosed = false;
 
-  constructor(
-    wish: ProviderEarWish,
-    deps: Pick<ServiceDeps, 'clock' | 'openSocket'>,
-    listener: EarListener,
-    keepAlive: SoundSocketOptions['keepAlive'],
-  ) {
+  constructor(wish: ProviderEarWish, deps: EarDeps, listener: EarListener, options: EarSocketOptions) {
     this.wish = wish;
     this.deps = deps;
     this.listener = listener;
-    this.socket = deepgramSocket(
-      wish,
+    this.#provider = options.provider;
+    this.socket = new SoundSocket(
+      {
+        ...options,
+        url: () => this.url(),
+        bytesPerMs: bytesPerMs(wish),
+        greeting: () => this.greeting(),
+        errorOfClose: (code, reason) => this.errorOfClose(code, reason),
+      },
       deps,
-      { url: () => this.url(), keepAlive },
       {
         opened: (requestId) => {
-          this.own.opened(requestId);
           this.#error = null;
-          this.opened();
+          this.opened(requestId);
         },
         message: (message) => this.said(message),
         settledMs: () => this.settledMs(),
@@ -82,11 +88,21 @@ export abstract class DeepgramEar<Turn extends EarTurn> implements ProviderEar {
   protected abstract url(): string;
   /** As the provider calls it. */
   protected abstract readonly model: string;
-  /** A socket stands, its stream begins anew. */
-  protected abstract opened(): void;
+  /** A socket stands, its stream begins anew. `requestId`: as the upgrade's answer says it. */
+  protected abstract opened(requestId: string | null): void;
   protected abstract said(message: Record<string, unknown>): void;
   /** From which audio time on sound is to be sent again. */
   protected abstract settledMs(): number;
+
+  /** Said when a socket stands, before any sound. */
+  protected greeting(): string | null {
+    return null;
+  }
+
+  /** Of a close with a code of the provider's own; null: it is told as any other. */
+  protected errorOfClose(_code: number, _reason: string): ProviderError | null {
+    return null;
+  }
 
   push(sound: Uint8Array, atMs: number): void {
     this.socket.push(sound, atMs);
@@ -126,28 +142,29 @@ export abstract class DeepgramEar<Turn extends EarTurn> implements ProviderEar {
     this.socket.expect(false);
   }
 
-  /** Nobody can hear the turn. */
-  protected fail(): void {
+  /** Nobody can hear the turn. `error`: default, that of the socket. */
+  protected fail(error?: Error): void {
     const { turn } = this;
     if (turn === null) return;
     this.endTurn();
     this.doneMs = this.socket.pushedMs;
-    this.listener.failed(turn.number, this.#error ?? new Error(`${DEEPGRAM} is not connected`));
+    this.listener.failed(turn.number, error ?? this.#error ?? new Error(`${this.#provider} is not connected`));
   }
 
-  protected tellWords(words: readonly DeepgramWord[], kind: { final: boolean; concluded?: true; isLate?: true }): void {
-    const { turn } = this;
-    if (turn === null) return;
-    turn.told = textOf(words);
+  protected tellWords(words: readonly ToldWord[], kind: WordsKind): void {
     const confidence = confidenceOf(words);
-    this.listener.words({
-      turn: turn.number,
-      text: turn.told,
-      rejected: false,
+    this.tellText(textOf(words), {
       ...kind,
-      words: words.map(({ text, startMs, endMs }) => ({ text, startMs, endMs })),
+      words: timesOf(words),
       ...(confidence === undefined ? {} : { confidence }),
     });
+  }
+
+  protected tellText(text: string, kind: WordsKind & Pick<EarWords, 'words' | 'confidence'>): void {
+    const { turn } = this;
+    if (turn === null) return;
+    turn.told = text;
+    this.listener.words({ turn: turn.number, text, rejected: false, ...kind });
   }
 
   protected later(run: () => void): () => void {
@@ -165,4 +182,14 @@ export abstract class DeepgramEar<Turn extends EarTurn> implements ProviderEar {
       this.listener.deaf?.(error);
     });
   }
+}
+
+/** Of sound in the form in which the ear gets it. */
+export function bytesPerMs({ codec, rateHz }: Pick<ProviderEarWish, 'codec' | 'rateHz'>): number {
+  return (rateHz / 1_000) * (codec === 'mulaw' ? 1 : 2);
+}
+
+/** In the same form. */
+export function silenceOf(wish: Pick<ProviderEarWish, 'codec' | 'rateHz'>, ms: number): Uint8Array {
+  return new Uint8Array(ms * bytesPerMs(wish)).fill(wish.codec === 'mulaw' ? MULAW_SILENCE : 0);
 }

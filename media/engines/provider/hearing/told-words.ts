@@ -1,0 +1,40 @@
+/** Words as ears of providers tell them, in audio time. Pure. */
+import type { HeardWord } from '../../../contract/ear.ts';
+
+export interface ToldWord extends HeardWord {
+  /** In lower case, without marks. */
+  plain: string;
+  confidence: number;
+}
+
+export function textOf(words: readonly ToldWord[]): string {
+  return words.map(({ plain }) => plain).join(' ');
+}
+
+/** 0 to 1; undefined of nothing. */
+export function confidenceOf(words: readonly ToldWord[]): number | undefined {
+  if (words.length === 0) return undefined;
+  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length;
+}
+
+/** In lower case, without the marks around it; empty: it is no word. */
+export function plainOf(word: string): string {
+  return word
+    .toLowerCase()
+    .replaceAll('’', "'")
+    .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+}
+
+export function middleOf({ startMs, endMs }: HeardWord): number {
+  return (startMs + endMs) / 2;
+}
+
+/** For the call: none begins before the one before it has ended, whatever the provider says. */
+export function timesOf(words: readonly ToldWord[]): HeardWord[] {
+  let fromMs = Number.NEGATIVE_INFINITY;
+  return words.map(({ text, startMs, endMs }) => {
+    const atMs = Math.max(startMs, fromMs);
+    fromMs = Math.max(endMs, atMs);
+    return { text, startMs: atMs, endMs: fromMs };
+  });
+}
