@@ -13,7 +13,7 @@ const CARRIER_MAPS = '^(src/carriers/carriers|media/io/carriers/codecs|bench/emu
 const FLOORS = {
   ground: ['errors', 'store', 'sealing', 'audit', 'carriers', 'config'],
   records: ['calls', 'limits', 'nodes', 'workspaces'],
-  services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'key-rotation', 'leads', 'overview', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'users', 'webhooks'],
+  services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'exports', 'key-rotation', 'leads', 'overview', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'users', 'webhooks'],
   'calls-in-progress': ['embed', 'lifecycle', 'media-link', 'metrics', 'monitor', 'placement', 'tracing'],
   api: ['api'],
   programs: ['cli', 'control', 'doctor', 'supervisor'],

@@ -128,9 +128,9 @@ function dataType(responses) {
   for (const [status, { content = {} }] of Object.entries(responses)) {
     if (!/^2/.test(status)) continue;
     for (const [type, { schema }] of Object.entries(content)) {
-      if (type.includes('json')) types.push(typeOf(schema));
+      if (type === 'application/json') types.push(typeOf(schema));
       else if (type === 'text/event-stream') continue;
-      else types.push(type.startsWith('text/') ? 'string' : 'ArrayBuffer');
+      else types.push(/^text\/|ndjson/.test(type) ? 'string' : 'ArrayBuffer');
     }
   }
   // A redirection is followed.

@@ -1,7 +1,7 @@
 /**
  * `npm test`: everything. Installs what tests need, builds, checks, runs unit and integration tests, and ends with
  * `N passed, N failed, N skipped`; a test that passed only the second time is named before that. Arguments are passed
- * on to vitest (`npm test -- test/unit/media`): then only those run.
+ * on to vitest (`npm test -- test/unit/media`): then only those run. `PARLEY_TEST_COSTS=1`: with what each file cost.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
 import { runChecks } from './check.mjs';
 import { leaksIn } from './suite-log.mjs';
+import { costTable } from './test-costs.mjs';
 
 /**
  * Debian packages that tests need: a recogniser with a model for free dictation and a judge of Opus files, both not
@@ -50,7 +51,12 @@ function runVitest(name, args) {
   const { status } = spawnSync(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, PARLEY_TEST_COUNTS: countsFile, PARLEY_SUITE_LOG: suiteLog },
+    env: {
+      ...process.env,
+      PARLEY_TEST_COUNTS: countsFile,
+      PARLEY_SUITE_LOG: suiteLog,
+      PARLEY_TEST_COSTS: wantsCosts ? costs : '',
+    },
   });
   return { code: status, counts: existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : null };
 }
@@ -68,7 +74,9 @@ const only = process.argv.slice(2);
 if (only.length === 0) ensureDebianPackages();
 ensureBuilt();
 const suiteLog = join(root, 'dist', 'test-log.txt');
-rmSync(suiteLog, { force: true });
+const costs = join(root, 'dist', 'test-costs.txt');
+const wantsCosts = Boolean(process.env.PARLEY_TEST_COSTS);
+for (const notes of [suiteLog, costs]) rmSync(notes, { force: true });
 const runs = only.length === 0 ? await runEverything() : [runVitest('only', only)];
 const total = { passed: 0, failed: 0, skipped: 0 };
 for (const { code, counts } of runs) {
@@ -76,6 +84,7 @@ for (const { code, counts } of runs) {
   // A run that ended badly without a failed test (a crash, an unhandled error) is a failure all the same.
   if (code !== 0 && !counts?.failed) total.failed++;
 }
+for (const line of costTable(costs)) console.log(line);
 for (const { counts } of runs) for (const test of counts?.repeated ?? []) console.log(`repeated  ${test}`);
 const logged = leaksIn(suiteLog);
 if (logged !== null) {

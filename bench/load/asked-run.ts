@@ -73,13 +73,19 @@ function withFlags(workload: Workload, flags: RunFlags): Workload {
     throw new TargetFault(`--codec ${codec}: take one of ${CODECS.join(', ')}`);
   }
   if (seed !== undefined && !/^\d{1,10}$/.test(seed)) throw new TargetFault(`--seed ${seed}: write a whole number`);
+  const visitor = workload.callers.find(({ by }) => by === 'browser');
+  if (visitor !== undefined && isForStreams(flags)) {
+    throw new TargetFault(
+      `${workload.name}: the caller "${visitor.name}" is a browser, and a carrier's stream has phones alone; write "by": "phone", or name a Parley with --url and --public-key`,
+    );
+  }
   const isForBrowsers = publicKey !== undefined && apiKey === undefined && !process.env['PARLEY_LOAD_API_KEY'];
   return {
     ...workload,
     seed: seed === undefined ? workload.seed : Number(seed),
     callers: workload.callers.map((caller) => ({
       ...caller,
-      by: isForBrowsers ? 'browser' : isForStreams(flags) ? 'phone' : caller.by,
+      by: isForBrowsers ? 'browser' : caller.by,
       codec: wanted ?? caller.codec,
     })),
   };

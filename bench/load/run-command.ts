@@ -217,7 +217,7 @@ function tell(
   { kind }: ChosenTarget,
 ): number {
   process.stdout.write(`\n${tableOf(result, conditions)}\n`);
-  const stamp = result.startedAt.replace(/[:.]/g, '-').slice(0, 19);
+  const stamp = result.startedAt.replace(/[:.]/g, '-').slice(0, 23);
   const name = `load-${result.workload.name}-${kind}-${stamp}`;
   const { paths, faults } = writeResults(result, conditions, { folder: out, name });
   for (const path of paths) process.stdout.write(`written: ${path}\n`);

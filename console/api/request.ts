@@ -12,7 +12,7 @@ export const isReachable = signal(true);
 
 const DEVELOPER = '/api/developer/';
 /** What only the operator may: of no workspace, whatever its path holds. */
-const OPERATORS = /^\/api\/developer\/(workspaces|prices)(\/|\?|$)/;
+const OPERATORS = /^\/api\/developer\/(workspaces|prices|service)(\/|\?|$)/;
 
 /** The same operation at the door for people. */
 export function consolePath(enterprise: string, path: string): string {

@@ -32,7 +32,7 @@ function Field({ label, help, fault, children }: Around) {
 export interface TextProps extends Common {
   value: string;
   onInput(value: string): void;
-  type?: 'text' | 'email' | 'password' | 'url' | 'tel' | 'number' | 'date' | 'datetime-local' | 'time';
+  type?: 'text' | 'email' | 'password' | 'url' | 'tel' | 'number' | 'date' | 'datetime-local' | 'time' | 'color';
   placeholder?: string;
   autocomplete?: string;
   isRequired?: boolean;
@@ -184,5 +184,23 @@ export function Choices(props: {
       ))}
       {fault === undefined ? null : <div class="about fault">{fault}</div>}
     </fieldset>
+  );
+}
+
+export function FileInput(props: Common & { accept: string; onInput(file: File | null): void }) {
+  return (
+    <Field {...props}>
+      {({ id, describedBy }) => (
+        <input
+          id={id}
+          type="file"
+          accept={props.accept}
+          disabled={props.isDisabled}
+          aria-describedby={describedBy}
+          aria-invalid={props.fault === undefined ? undefined : true}
+          onChange={(event) => props.onInput(event.currentTarget.files?.[0] ?? null)}
+        />
+      )}
+    </Field>
   );
 }

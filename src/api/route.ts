@@ -24,6 +24,7 @@ declare module 'fastify' {
     operation?: Operation;
     /** The operation is described at its other path. */
     isSecondDoor?: boolean;
+    masksItself?: boolean;
   }
   interface FastifyInstance {
     /** Of all routes that were registered since `collectOperations`, in their order. */
@@ -78,6 +79,8 @@ export interface Route<Params, Query, Body> {
   onRequest?: onRequestHookHandler;
   preValidation?: preValidationHookHandler;
   bodyLimit?: number;
+  /** What a person may not see is not in the answer, which is no JSON (`console/second-door.ts`). */
+  masksItself?: boolean;
   /** The handler answers HEAD too; else Fastify makes it of GET. */
   answersHead?: boolean;
   handler(
@@ -121,6 +124,7 @@ export function routesOn(app: FastifyInstance, guard: Guard | null): AddRoute {
         ...(door === undefined ? {} : { isSecondDoor: true }),
         ...(route.specified === undefined || door !== undefined ? {} : { specified: route.specified }),
         ...(route.plain429 === undefined ? {} : { plain429: route.plain429 }),
+        ...(route.masksItself === undefined ? {} : { masksItself: route.masksItself }),
       },
       schema: {
         ...(params === undefined ? {} : { params }),

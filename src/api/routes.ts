@@ -7,13 +7,15 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { IssueAnswer, SessionRequest } from '../embed/issue-session.ts';
 import type { DeleteDeps } from '../retention/call-log-delete.ts';
 import { registerAgents } from './agents/agent-routes.ts';
-import { registerAudit } from './audit/audit-route.ts';
+import { registerAgentUses } from './agents/agent-uses-route.ts';
+import { type AuditRouteDeps, registerAudit } from './audit/audit-route.ts';
 import { registerCallingSettings } from './calling-settings/calling-setting-routes.ts';
 import { type CallRouteDeps, registerCalls } from './calls/call-routes.ts';
 import { type CallControlDeps, registerCallControl } from './calls/control-route.ts';
 import { registerCallDelete } from './calls/delete-route.ts';
 import { type EventRouteDeps, registerCallEvents } from './calls/event-routes.ts';
 import { type CallListDeps, registerCallList } from './calls/list-route.ts';
+import { registerCallOrigin } from './calls/origin-route.ts';
 import { registerTranscript } from './calls/transcript-route.ts';
 import { type ClipRouteDeps, registerClips } from './clips/clip-routes.ts';
 import { type ConnectionRouteDeps, registerConnections } from './connections/connection-routes.ts';
@@ -23,6 +25,7 @@ import { sessionsStillHold } from './console/session-guard.ts';
 import { registerDialPolicy } from './dial-policy/dial-policy-routes.ts';
 import { registerEmbedSession } from './embed/session-route.ts';
 import { registerErrorCodes } from './error-codes-route.ts';
+import { type ExportRouteDeps, registerExports } from './exports/export-routes.ts';
 import type { Guard } from './guard.ts';
 import { type HealthDeps, registerHealth } from './health-routes.ts';
 import { registerKeys } from './keys/key-routes.ts';
@@ -34,37 +37,44 @@ import { registerLimits } from './limits/limits-route.ts';
 import { type ModelEndpointDeps, registerModelEndpoint } from './model-endpoint/model-endpoint-routes.ts';
 import { registerDocs } from './openapi/docs-routes.ts';
 import { registerOpenApi } from './openapi/openapi-routes.ts';
+import { registerService, type ServiceRouteDeps } from './operator/service-routes.ts';
 import { registerWorkspaces } from './operator/workspace-routes.ts';
 import { registerOutboundCall } from './outbound-call/outbound-call-route.ts';
 import type { PlacingDeps } from './outbound-call/place-and-answer.ts';
-import { registerPhoneNumbers } from './phone-numbers/phone-number-routes.ts';
+import { type PhoneNumberDeps, registerPhoneNumbers } from './phone-numbers/phone-number-routes.ts';
 import { registerPrices } from './prices/price-routes.ts';
 import { type RecordingRouteDeps, registerRecordings } from './recordings/recording-routes.ts';
 import { type HoldRouteDeps, registerHolds } from './retention/hold-routes.ts';
 import { registerRetention } from './retention/retention-routes.ts';
 import { registerSuppressions } from './suppressions/suppression-routes.ts';
 import { registerToolSecrets } from './tool-secrets/secret-routes.ts';
-import { registerTools } from './tools/tool-routes.ts';
+import { registerTools, type ToolRouteDeps } from './tools/tool-routes.ts';
 import { UploadRoom } from './upload-room.ts';
 import { registerWebhookSettings, type WebhookSettingDeps } from './webhook-settings/webhook-setting-routes.ts';
 import { registerWebhooks, type WebhookRouteDeps } from './webhooks/webhook-routes.ts';
 import { registerWidget } from './widget/widget-routes.ts';
+import { registerShownLook, registerWidgetLooks } from './widget-keys/look-routes.ts';
 import { registerWidgetKeys } from './widget-keys/widget-key-routes.ts';
 
 /** What the routes need, each of them a part. */
 export interface RouteDeps
   extends PlacingDeps,
+    AuditRouteDeps,
     CallRouteDeps,
     CallControlDeps,
     CallListDeps,
     ConnectionRouteDeps,
     DeleteDeps,
     EventRouteDeps,
+    ExportRouteDeps,
     HealthDeps,
     HoldRouteDeps,
     LeadRouteDeps,
     ModelEndpointDeps,
+    PhoneNumberDeps,
     RecordingRouteDeps,
+    ServiceRouteDeps,
+    ToolRouteDeps,
     WebhookRouteDeps,
     WebhookSettingDeps,
     ConsoleDeps,
@@ -79,6 +89,7 @@ export function registerRoutes(app: FastifyInstance, guards: { keys: Guard; peop
   registerOperations(app, guards.keys, { ...deps, uploadRoom });
   registerErrorCodes(app);
   registerWidget(app, deps);
+  registerShownLook(app, deps);
   registerEmbedSession(app, deps);
   registerHealth(app, deps);
   registerOpenApi(app, deps);
@@ -94,9 +105,11 @@ export function registerRoutes(app: FastifyInstance, guards: { keys: Guard; peop
 function registerOperations(app: FastifyInstance, guard: Guard, deps: RouteDeps & { uploadRoom: UploadRoom }): void {
   registerOutboundCall(app, guard, deps);
   registerCallList(app, guard, deps);
+  registerExports(app, guard, deps);
   registerCalls(app, guard, deps);
   registerCallEvents(app, guard, deps);
   registerTranscript(app, guard, deps);
+  registerCallOrigin(app, guard, deps);
   registerCallDelete(app, guard, deps);
   registerCallControl(app, guard, deps);
   registerRecordings(app, guard, deps);
@@ -111,6 +124,7 @@ function registerOperations(app: FastifyInstance, guard: Guard, deps: RouteDeps 
   registerDialPolicy(app, guard, deps);
   registerAudit(app, guard, deps);
   registerAgents(app, guard, deps);
+  registerAgentUses(app, guard, deps);
   registerTools(app, guard, deps);
   registerClips(app, guard, deps);
   registerPhoneNumbers(app, guard, deps);
@@ -122,6 +136,8 @@ function registerOperations(app: FastifyInstance, guard: Guard, deps: RouteDeps 
   registerRetention(app, guard, deps);
   registerHolds(app, guard, deps);
   registerWidgetKeys(app, guard, deps);
+  registerWidgetLooks(app, guard, deps);
   registerWorkspaces(app, guard, deps);
   registerPrices(app, guard, deps);
+  registerService(app, guard, deps);
 }

@@ -1,26 +1,28 @@
 /**
  * Reads a chain from its first row to its end and says which rows were changed, removed, inserted or moved, by number.
- * Called by `parley audit verify` and by tests. Reads in batches; holds no more than one of them, and one hash a seal.
+ * Called by `parley audit verify` and the API. Reads in batches; holds no more than one of them, and one hash a seal.
  */
 import type { Queryable } from '../store/database.ts';
 import { AUDIT_COLUMNS, type AuditRow, FIRST_PREV_HASH, hashOf } from './audit-entry.ts';
 import type { ChainSigner } from './chain-signer.ts';
 
-export type AuditFaultKind =
+export const AUDIT_FAULT_KINDS = [
   /** The row's fields are not those that were hashed. */
-  | 'changed'
+  'changed',
   /** Rows are missing: one, or all from `position` to `toPosition`. */
-  | 'removed'
+  'removed',
   /** A row that was not there when the rows around it were linked. */
-  | 'inserted'
+  'inserted',
   /** An unchanged row at another place; it was linked as number `belongsAt`. */
-  | 'moved'
+  'moved',
   /** The row is whole but does not follow the one before: that one was changed and hashed anew. */
-  | 'does_not_follow'
+  'does_not_follow',
   /** The chain's end is not what was noted as its end. */
-  | 'end'
+  'end',
   /** The row that was sealed here was another one: the chain was written anew, or the master key is another. */
-  | 'seal';
+  'seal',
+] as const;
+export type AuditFaultKind = (typeof AUDIT_FAULT_KINDS)[number];
 
 export interface AuditFault {
   position: number;

@@ -48,6 +48,28 @@ export async function searchCalls(database: Database, search: CallSearch): Promi
   return pageOf(await findByIndex(database, search), limit);
 }
 
+/** How many calls the filters leave, as far as `most`: whoever writes them all tells how far it is. */
+export async function countCalls(
+  database: Database,
+  { workspaceId, filters }: Pick<CallSearch, 'workspaceId' | 'filters'>,
+  most: number,
+): Promise<number> {
+  const search = { workspaceId, filters, after: null, limit: most };
+  const sql = new Parameters();
+  const conditions = [
+    `workspace_id = ${sql.put(workspaceId)}`,
+    timeCondition(sql, search),
+    ...documentConditions(sql, search),
+    ...numberConditions(sql, filters),
+  ];
+  const found = `SELECT 1 FROM call_search WHERE ${conditions.join(' AND ')} LIMIT ${sql.put(most)}`;
+  const [row] = await database.query<{ count: number }>(
+    `${PLAN_EACH_TIME} SELECT count(*)::int AS count FROM (${found}) AS found`,
+    sql.values,
+  );
+  return row?.count ?? 0;
+}
+
 function pageOf(found: readonly Found[], limit: number): CallPage {
   const shown = found.slice(0, limit);
   return {

@@ -16,6 +16,7 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
     .option('--json', 'print values as JSON')
     .exitOverride()
     .configureOutput({ writeOut: terminal.write, writeErr: terminal.writeError })
+    .addHelpText('after', '\nparley bench  calls a Parley or any voice bot under load (docs/load-testing.md)')
     .showHelpAfterError('(--help lists what there is)');
   const wantsJson = (): boolean => program.opts<{ json?: boolean }>().json === true;
   const io = createCommandIo(terminal, wantsJson);

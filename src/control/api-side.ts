@@ -5,6 +5,8 @@ import { registerCarrierRoutes } from '../api/carriers/carrier-routes.ts';
 import { createCursorCodec } from '../api/cursor.ts';
 import type { ReadinessCheck } from '../api/health-routes.ts';
 import { createApiServer } from '../api/server.ts';
+import { builtEntry } from '../config/built-entry.ts';
+import { examine } from '../doctor/doctor.ts';
 import { endCall } from '../lifecycle/end-call.ts';
 import type { SteerCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
@@ -15,6 +17,7 @@ import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
 import type { MediaLink } from './media-link.ts';
 import type { MediaPlaces } from './media-places.ts';
+import { readServiceState } from './service-state.ts';
 import type { Sound } from './sound.ts';
 
 /** Null: the folder cannot be asked. */
@@ -31,7 +34,7 @@ async function spaceOf(folder: string): Promise<{ freeBytes: number; totalBytes:
 const PURGED_A_REQUEST = 200;
 
 export function createApi(
-  { config, masterKeys, addressGuard, hashing, callRefusals, limitStores, metrics, registry, shared, telling }: Ground,
+  ground: Ground,
   parts: {
     sound: Sound;
     places: MediaPlaces;
@@ -45,9 +48,11 @@ export function createApi(
     node: NodeName;
   },
 ): ReturnType<typeof createApiServer> {
+  const { config, masterKeys, addressGuard, auditSigner, limitStores, metrics, registry, shared, telling } = ground;
   const { sound, work, course, link } = parts;
   const { pool } = parts.places;
   const { bus } = telling;
+  const disk = () => spaceOf(config.dataDir);
   return createApiServer({
     ...shared,
     bus,
@@ -55,10 +60,28 @@ export function createApi(
     eraser: sound.recordings.eraser,
     clips: sound.clips,
     limitStore: limitStores.store,
-    hashing,
-    callRefusals,
+    hashing: ground.hashing,
+    callRefusals: ground.callRefusals,
+    auditSigner,
+    registry,
+    toolHttp: ground.http,
     monitors: parts.monitors,
-    disk: () => spaceOf(config.dataDir),
+    disk,
+    serviceState: () =>
+      readServiceState({
+        database: shared.database,
+        publicUrl: shared.publicUrl,
+        runId: parts.runId,
+        members: () => pool.members(),
+        admission: () => course.admission.state(),
+        isOverloaded: () => ground.overload.isOverloaded(),
+        disk,
+      }),
+    examine: () =>
+      examine({
+        environment: { ...process.env, PARLEY_DATA_DIR: config.dataDir },
+        selfCheckEntry: () => builtEntry('media/self-check.js'),
+      }),
     cursors: createCursorCodec(masterKeys),
     placeCall: course.place,
     answered: metrics.requestAnswered,
@@ -70,6 +93,7 @@ export function createApi(
     purge: ({ workspaceId }) => sound.purge.run({ workspaceId, mostCalls: PURGED_A_REQUEST }),
     importReading: work.importReading,
     importQueued: () => work.imports.nudge(),
+    exportQueued: () => work.exports.nudge(),
     admission: course.admission,
     webhookDispatcher: telling.webhookDispatcher,
     webhookAddress: { guard: addressGuard, resolveName: systemResolver },

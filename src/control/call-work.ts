@@ -1,12 +1,14 @@
 /**
- * What is done for calls beside carrying them: their analysis, their tools, web sessions, imports of leads. Each hears
- * of a call's end from `call-course.ts`. Made by `control.ts`.
+ * What is done for calls beside carrying them: their analysis, their tools, web sessions, imports of leads, exports.
+ * Who must hear of a call's end does from `call-course.ts`. Made by `control.ts`.
  */
 import { createAddressGuard } from '../../media/net/address-guard.ts';
 import { createGuardedClient } from '../../media/net/guarded-client.ts';
 import { createAnalysisRunner } from '../analysis/analysis-runner.ts';
+import { exportedCalls } from '../api/exports/exported-calls.ts';
 import { builtEntry } from '../config/built-entry.ts';
 import { createEmbed } from '../embed/embed.ts';
+import { createExportRunner } from '../exports/export-runner.ts';
 import { createImportReading } from '../leads/import-reading.ts';
 import { createImportRunner } from '../leads/import-runner.ts';
 import { createEmbedLimits } from '../limits/embed-limits.ts';
@@ -47,5 +49,6 @@ export function createCallWork(
   });
   const importReading = createImportReading({ clock, entry: () => builtEntry('src/leads/import-thread.js') });
   const imports = createImportRunner({ ...shared, reading: importReading });
-  return { modelGuard, modelHttp, analysis, tools, embed, importReading, imports };
+  const exports = createExportRunner({ ...shared, shown: (...of) => exportedCalls(shared, ...of) });
+  return { modelGuard, modelHttp, analysis, tools, embed, importReading, imports, exports };
 }

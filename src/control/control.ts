@@ -77,6 +77,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await app.close();
     cancelLimit();
     await work.imports.close();
+    await work.exports.close();
     await work.modelHttp.close();
     await work.analysis.close();
     await course.reaper.close();
@@ -118,6 +119,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   }
   course.reaper.start();
   work.imports.start();
+  work.exports.start();
   work.analysis.start();
   sound.start();
   return control;

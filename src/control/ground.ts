@@ -60,7 +60,8 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
   const hashing = createHashing(() => builtEntry('src/users/hash-thread.js'));
   const callRefusals = createCallRefusals({ database, clock, log });
   callRefusals.start();
-  const audit = startAuditLinking({ database, signer: createChainSigner(masterKeys), clock, log, due });
+  const auditSigner = createChainSigner(masterKeys);
+  const audit = startAuditLinking({ database, signer: auditSigner, clock, log, due });
   const metrics = createControlMetrics();
   const webhooks = await startWebhooks({
     db: webhookDatabase,
@@ -83,6 +84,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     clock,
     masterKeys,
     addressGuard,
+    auditSigner,
     http,
     limitStores,
     hashing,

@@ -5,9 +5,9 @@
 import { CARRIER_NAMES } from '../../media/contract/carriers.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
 import { apiBaseVariable, credentialOptions } from '../carriers/setting-names.ts';
-import { sealedPlace } from '../sealing/sealed-places.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
+import { openCarrier } from '../workspaces/line-trial.ts';
 import { type CheckResult, fail, ok, warn } from './check.ts';
 import { skewResult } from './database-checks.ts';
 
@@ -59,16 +59,15 @@ async function checkLine(
   const store = `Store them: parley line credentials ${line.slug} ${line.id} ${credentialOptions(line.carrier)}`;
   if (line.credentials_sealed === null) return [warn(name, `no ${line.carrier} credentials`, store)];
   if (deps.sealer === null) return [warn(name, 'its credentials cannot be opened without the master key', MASTER_KEY)];
-  const place = sealedPlace.lineCredentials(line.workspace_id, line.id);
-  let credentials: Record<string, string>;
-  try {
-    credentials = JSON.parse(deps.sealer.open(line.credentials_sealed, place)) as Record<string, string>;
-  } catch {
+  const opened = openCarrier(
+    { sealer: deps.sealer, registry: deps.registry },
+    { ...line, sealed: line.credentials_sealed },
+  );
+  if (opened.kind === 'sealed') {
     return [fail(name, 'its credentials do not open under this master key', `${MASTER_KEY} ${store}`)];
   }
-  const carrier = deps.registry.carrierFor(line.carrier, credentials);
-  const missing = carrier.missingCredentials();
-  if (missing.length > 0) return [fail(name, `its credentials lack ${missing.join(', ')}`, store)];
+  if (opened.kind === 'incomplete') return [fail(name, `its credentials lack ${opened.missing.join(', ')}`, store)];
+  const { carrier } = opened;
   // Lines of one account share the carrier object, and one answer does for all of them.
   let answer = asked.get(carrier);
   if (answer === undefined) {

@@ -105,7 +105,18 @@ export interface ToolFigures {
   last: (Omit<ToolUseView, 'name'> & { callUuid: string })[];
 }
 
-const LAST_USES = 100;
+export const LAST_USES = 100;
+
+export function figuresOf(uses: readonly Pick<ToolUseView, 'outcome' | 'ms'>[]): Omit<ToolFigures, 'name' | 'last'> {
+  const spread = spreadOf(uses.filter((use) => use.outcome !== 'cancelled').flatMap((use) => use.ms ?? []));
+  return {
+    uses: uses.length,
+    failed: uses.filter((use) => use.outcome === 'failed').length,
+    cancelled: uses.filter((use) => use.outcome === 'cancelled').length,
+    p50Ms: spread?.p50 ?? null,
+    p95Ms: spread?.p95 ?? null,
+  };
+}
 
 /** Of one agent, all versions: each tool's last 100 uses, newest first. */
 export async function toolFigures(
@@ -126,14 +137,9 @@ export async function toolFigures(
   const names = [...new Set(rows.map((row) => row.name))];
   return names.map((name) => {
     const uses = rows.filter((row) => row.name === name);
-    const spread = spreadOf(uses.filter((use) => use.outcome !== 'cancelled').flatMap((use) => use.ms ?? []));
     return {
       name,
-      uses: uses.length,
-      failed: uses.filter((use) => use.outcome === 'failed').length,
-      cancelled: uses.filter((use) => use.outcome === 'cancelled').length,
-      p50Ms: spread?.p50 ?? null,
-      p95Ms: spread?.p95 ?? null,
+      ...figuresOf(uses),
       last: uses.map(({ callUuid, ms, status, outcome, error, toolCallId, startedAt }) => ({
         callUuid,
         ms,

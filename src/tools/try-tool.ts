@@ -1,6 +1,7 @@
 /**
- * Tries one tool of an agent from the command line: the very request that a call would make, sent once, and everything
- * that came of it, but no secret. The result has no call: its `callUuid` is one that no call has.
+ * Tries one tool of an agent: the very request that a call would make, sent once, and everything that came of it, but
+ * no secret. The result has no call: its `callUuid` is one that no call has. Called by the settings API and the command
+ * line.
  */
 import { v7 as uuidv7 } from 'uuid';
 import { type AgentDefinition, talkingAgent } from '../../media/contract/agent-definition.ts';
@@ -33,10 +34,16 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Of the agent's newest version. Throws an `OperatorError` where there is nothing to try. */
 export async function tryTool(
   deps: { database: Queryable; sealer: Pick<Sealer, 'open'>; http: Pick<OutboundHttp, 'send'>; clock: Clock },
-  args: { agentId: string; name: string; arguments: Record<string, unknown> },
+  args: {
+    /** Absent: of whichever workspace has it. */
+    workspaceId?: string;
+    agentId: string;
+    name: string;
+    arguments: Record<string, unknown>;
+  },
 ): Promise<ToolTrial> {
   const { database, sealer, http, clock } = deps;
-  const { workspaceId, enterprise, definition: agent } = await readAgent(database, args.agentId);
+  const { workspaceId, enterprise, definition: agent } = await readAgent(database, args);
   const tools = talkingAgent(agent)?.tools ?? [];
   const definition = tools.find((tool) => tool.name === args.name);
   if (definition === undefined) {
@@ -86,14 +93,15 @@ export async function tryTool(
 
 async function readAgent(
   database: Queryable,
-  agentId: string,
+  { workspaceId = null, agentId }: { workspaceId?: string | null; agentId: string },
 ): Promise<{ workspaceId: string; enterprise: string; definition: AgentDefinition }> {
   const rows = UUID.test(agentId)
     ? await database.query<{ workspaceId: string; enterprise: string; definition: AgentDefinition }>(
         `SELECT a.workspace_id AS "workspaceId", w.slug AS enterprise, v.definition
            FROM agents a JOIN workspaces w ON w.id = a.workspace_id
-           JOIN agent_versions v ON v.agent_id = a.id AND v.version = a.current_version WHERE a.id = $1`,
-        [agentId],
+           JOIN agent_versions v ON v.agent_id = a.id AND v.version = a.current_version
+          WHERE a.id = $1 AND a.deleted_at IS NULL AND ($2::uuid IS NULL OR a.workspace_id = $2)`,
+        [agentId, workspaceId],
       )
     : [];
   if (rows[0] === undefined)

@@ -30,12 +30,19 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await page.goBack();
     await page.getByText('2 calls', { exact: true }).waitFor();
 
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('button', { name: 'As CSV' }).click();
+    await page.getByRole('status').getByRole('button', { name: 'Your exports' }).click();
+    // It outlives the page that asked for it.
+    await page.reload();
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('button', { name: 'All exports' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your exports' });
+    await dialog.getByText('2 calls').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page
-        .getByRole('button', { name: 'Export' })
-        .click()
-        .then(() => page.getByRole('button', { name: 'As CSV' }).click()),
+      dialog.getByRole('link', { name: 'Download' }).click(),
     ]);
     const csv = await readFile(await file.path(), 'utf8');
     expect(csv.split('\r\n').length).toBe(4);

@@ -4,6 +4,11 @@ import { axeFaults } from './support/axe.ts';
 import { hasChromium } from './support/chromium.ts';
 import { useConsole } from './support/console-rig.ts';
 
+const FACE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
 describe.skipIf(!hasChromium)('a change in the console', () => {
   const rig = useConsole();
 
@@ -87,6 +92,69 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     await page.getByLabel('Name').fill('Other');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('needs the right users:write').waitFor();
+    await visit.close();
+  });
+
+  it("of a setting that comes after somebody else's shows the difference, and loses nothing that was typed", async () => {
+    const { key } = rig.api.acme;
+    const visit = await rig.visit('admin', '#/w/acme/settings/retention');
+    const { page } = visit;
+    await page.getByLabel('Recordings (days)').fill('45');
+    const change = (days: object) =>
+      rig.api.app.inject({
+        method: 'PATCH',
+        url: '/api/developer/retention',
+        headers: { authorization: `Bearer ${key}` },
+        payload: days,
+      });
+    expect((await change({ transcript: 60 })).statusCode).toBe(200);
+    await page.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Somebody else changed this meanwhile' });
+    await dialog.locator('.gone', { hasText: '"transcript": 60' }).waitFor();
+    await dialog.locator('.added', { hasText: '"recording": 45' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('yours is not stored').waitFor();
+    expect(await page.getByLabel('Recordings (days)').inputValue()).toBe('45');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Store mine' }).click();
+    await page.getByText('Stored').waitFor();
+    expect(await page.getByLabel('Recordings (days)').inputValue()).toBe('45');
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it('of how the widget looks is seen in the widget itself before it is stored', async () => {
+    const visit = await rig.visit('owner', '#/w/acme/settings/widget');
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    const made = page.getByRole('dialog', { name: 'Create a key' });
+    await made.getByLabel('Name', { exact: true }).fill('Shop');
+    await made.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Actions: Shop' }).click();
+    await page.getByRole('button', { name: 'How it looks' }).click();
+    const dialog = page.getByRole('dialog', { name: 'How it looks: Shop' });
+    const widget = page.frameLocator('iframe[title="Preview"]');
+    await dialog.getByLabel('Name', { exact: true }).fill('River Dental');
+    await dialog.getByLabel('Language of its words').selectOption('de');
+    await dialog.getByLabel('Visitors may type, too').check();
+    await widget.getByRole('dialog', { name: 'River Dental' }).waitFor();
+    await widget.getByRole('button', { name: 'Auflegen', exact: true }).first().waitFor();
+    await widget.getByPlaceholder('Nachricht schreiben').waitFor();
+    await dialog.getByLabel('A colour of your own').check();
+    await dialog.getByLabel('Colour', { exact: true }).fill('#7c3aed');
+    await dialog.getByLabel('Picture').setInputFiles({ name: 'face.png', mimeType: 'image/png', buffer: FACE });
+    await widget.locator('canvas').first().waitFor();
+    await dialog.getByRole('button', { name: 'When it fails' }).click();
+    await widget.getByText('Das Gespräch ist gerade nicht möglich').first().waitFor();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The look is stored').waitFor();
+    const [stored] = await rig.api.database.query<{ look: object; picture: Buffer }>(
+      'SELECT look, picture FROM widget_looks',
+    );
+    expect(stored!.look).toMatchObject({ name: 'River Dental', color: '#7c3aed', language: 'de', typing: true });
+    expect(stored!.picture.subarray(1, 4).toString()).toBe('PNG');
+    expect(visit.errors).toEqual([]);
     await visit.close();
   });
 });

@@ -4,8 +4,16 @@ import { axeFaults } from './support/axe.ts';
 import { hasChromium } from './support/chromium.ts';
 import { useConsole } from './support/console-rig.ts';
 
-const SETTINGS = ['keys', 'lines', 'webhooks', 'widget', 'connections', 'tools', 'calling', 'limits', 'retention'];
+const SETTINGS = [
+  ...['keys', 'lines', 'webhooks', 'widget', 'connections', 'tools', 'clips', 'calling', 'limits', 'retention'],
+];
 const PEOPLE = ['users', 'audit', 'account'];
+const OPERATORS = [
+  ['workspaces', 'New workspace'],
+  ['service', 'Processes that carry calls'],
+  ['doctor', 'Nothing was examined yet'],
+  ['prices', 'No price yet'],
+] as const;
 const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
@@ -45,9 +53,13 @@ describe.skipIf(!hasChromium)('a page of the console', () => {
         const widerPx = await visit.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
         if (widerPx > 0) faults.push(`${path} is ${widerPx} px too wide`);
       }
-      await visit.go('#/operator');
-      await visit.page.getByText('New workspace').waitFor();
-      faults.push(...(await axeFaults(visit.page)));
+      for (const [place, shown] of OPERATORS) {
+        await visit.go(`#/operator/${place}`);
+        await visit.page.getByText(shown).first().waitFor();
+        faults.push(...(await axeFaults(visit.page)).map((fault) => `operator/${place} ${fault}`));
+        const widerPx = await visit.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        if (widerPx > 0) faults.push(`operator/${place} is ${widerPx} px too wide`);
+      }
       expect(faults).toEqual([]);
       expect(visit.errors).toEqual([]);
       await visit.close();

@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('the panel', () => {
     const visitor = await rig.open(rig.script('data-ui="custom" data-panel="overlay"'), { init: OPEN_ROOTS });
     rig.live.refusals.push({ status: 403, code: 'origin_not_allowed' });
     await visitor.page.evaluate('ServiceVoice.start()');
-    await visitor.page.getByRole('alert').getByText('not on the allowed domains').waitFor();
+    await visitor.page.getByRole('alert').getByText('Talking is not possible right now').waitFor();
     expect(await faultsOf(visitor)).toEqual([]);
     await visitor.page.getByRole('button', { name: 'Try again' }).click();
     await visitor.waitForStatus('connected');

@@ -74,8 +74,10 @@ export interface WidgetConfig {
   agentId: string;
   /** `data-codec`: `auto` or `pcm`. */
   codec: string;
-  /** `data-title`, the panel's heading. */
+  /** `data-title`, the panel's heading; empty: the owner's name for it, or the usual words. */
   title: string;
+  /** `data-panel`: what opens while a call runs. `auto`: as the owner has set it. */
+  panel: 'none' | 'overlay' | 'docked' | 'auto';
   nonce: string;
 }
 
@@ -128,10 +130,12 @@ export interface PanelHost {
   close(): void;
   end(): void;
   mute(muted: boolean): void;
+  sendText(text: string): void;
 }
 
 export interface Panel {
-  show(): void;
+  /** `isAsked`: by the page; else a call begins, and what opens then is as the page or the owner has set it. */
+  show(isAsked: boolean): void;
   hide(): void;
   /** The floating button; idempotent. */
   showButton(): void;

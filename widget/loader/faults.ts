@@ -1,27 +1,35 @@
 /**
- * What can go wrong before and during a session, in contract §10's codes, with a sentence for the visitor that names
- * the way out. A refused promise becomes a fault here and nowhere else.
+ * What can go wrong before and during a session, in contract §10's codes, with a sentence for whoever can do something
+ * about it: the visitor, or the website's owner. A refused promise becomes a fault here and nowhere else.
  */
 import type { Fault, FaultCode } from '../contract/ports.ts';
 
-const WAY_OUT: Record<FaultCode, string> = {
+/** What a visitor can mend. */
+const VISITORS: Partial<Record<FaultCode, string>> = {
   mic_denied: 'The microphone is blocked. Allow it for this page in the address bar, then try again.',
   mic_missing: 'No microphone was found, or another program holds it. Connect or free one, then try again.',
-  insecure_context: 'Voice needs a secure page. Open this page with https.',
-  policy_blocked:
-    'This page may not use the microphone or play sound by itself. Press the button; in a frame it needs allow="microphone; autoplay".',
-  csp_blocked: "This page's Content-Security-Policy blocks the voice service. See the browser's console.",
-  origin_not_allowed: 'This website is not on the allowed domains of the voice service.',
-  invalid_public_key: 'The public key of this voice button is not valid any more.',
-  agent_not_found: 'This agent is not available.',
   rate_limited: 'Too many conversations at once. Please try again in a moment.',
   token_expired: 'The call took too long to begin. Please try again.',
   network: 'The connection was lost. Check your network, then try again.',
-  server: 'The voice service had a problem. Please try again.',
   unsupported_browser: 'This browser cannot hold a voice call. Please use a current one.',
 };
 
-export const messageOf = (code: FaultCode): string => WAY_OUT[code];
+/** What the website's owner can. */
+const OWNERS: Partial<Record<FaultCode, string>> = {
+  insecure_context: 'voice needs a secure page: https, or localhost.',
+  policy_blocked:
+    'the page may not use the microphone or play sound by itself: start() in a click; a frame needs allow="microphone; autoplay".',
+  csp_blocked: "the page's Content-Security-Policy blocks the voice service; docs/embed-script.md has what it needs.",
+  origin_not_allowed: `${location.origin} is not on the allowed domains of this key: add it in Settings, Web Embed.`,
+  invalid_public_key: 'data-public-key is unknown, switched off or revoked.',
+  agent_not_found: 'data-agent-id names no agent of this workspace that is for the web.',
+};
+
+export const messageOf = (code: FaultCode): string =>
+  VISITORS[code] ?? 'Talking is not possible right now. Please try again later.';
+
+/** Undefined: nothing that the owner could do about. */
+export const ownersWay = (code: FaultCode): string | undefined => OWNERS[code];
 
 /** Thrown inside the widget where the code is already known. */
 export class FaultError extends Error {

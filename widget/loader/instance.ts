@@ -17,7 +17,7 @@ import type {
 } from '../contract/ports.ts';
 import { stopAll } from '../session/stop-all.ts';
 import { createEvents, type Events } from './events.ts';
-import { faultOf, messageOf, watchPolicy } from './faults.ts';
+import { faultOf, messageOf, ownersWay, watchPolicy } from './faults.ts';
 import { addressOf, createParts, VERSION } from './parts.ts';
 import { fetchToken, isMicrophoneGranted, obstacle, openAudio, openMicrophone } from './unlock.ts';
 
@@ -51,11 +51,7 @@ interface Attempt {
 }
 
 /** `beforeStart` ends what another instance of the page has running: there is one microphone. */
-export function createInstance(
-  config: WidgetConfig,
-  hasOverlay: boolean,
-  beforeStart: (self: Instance) => void,
-): Instance {
+export function createInstance(config: WidgetConfig, beforeStart: (self: Instance) => void): Instance {
   const events = createEvents();
   const load = createParts(config.base, config.nonce);
   const violation = watchPolicy(config.base);
@@ -64,6 +60,7 @@ export function createInstance(
   let panel: Promise<Panel | null> | null = null;
   let isPrepared = false;
   let hasFailed = false;
+  const hasPanel = config.panel !== 'none';
 
   function withPanel(use: (panel: Panel) => void): void {
     panel ??= load<PanelModule>('panel').then(
@@ -75,6 +72,7 @@ export function createInstance(
           close: instance.close,
           end: instance.end,
           mute: instance.mute,
+          sendText: instance.sendText,
         }),
       (error: unknown) => {
         panel = null;
@@ -174,7 +172,7 @@ export function createInstance(
       // The click event that a page's handler may pass on is no set of options.
       const begun = begin(options instanceof Event ? {} : { ...options });
       // A refusal may be quicker than the panel: it is what the visitor must read.
-      if (hasOverlay) withPanel((one) => (attempt !== null || hasFailed) && one.show());
+      if (hasPanel) withPanel((one) => (attempt !== null || hasFailed) && one.show(false));
       return begun.settled;
     },
     end(reason) {
@@ -182,7 +180,7 @@ export function createInstance(
       if (attempt?.session) attempt.session.end(words);
       else attempt?.abandon();
     },
-    open: () => withPanel((one) => one.show()),
+    open: () => withPanel((one) => one.show(true)),
     close() {
       instance.end();
       void panel?.then((one) => one?.hide());
@@ -199,7 +197,7 @@ export function createInstance(
         .catch(() => {
           isPrepared = false;
         });
-      if (hasOverlay) withPanel(() => {});
+      if (hasPanel) withPanel(() => {});
     },
     showButton: () => withPanel((one) => one.showButton()),
     refuse: (reason) => events.status(errorOf({ code: 'policy_blocked', reason })),
@@ -207,4 +205,9 @@ export function createInstance(
   return instance;
 }
 
-const errorOf = ({ code, reason }: Fault): StatusEvent => ({ status: 'error', code, reason, message: messageOf(code) });
+/** Visitors read what they can do; what its owner must mend stands in the browser's console. */
+function errorOf({ code, reason }: Fault): StatusEvent {
+  const forOwner = ownersWay(code);
+  if (forOwner) console.warn(`ServiceVoice: ${forOwner} (${code}, ${reason})`);
+  return { status: 'error', code, reason, message: messageOf(code) };
+}

@@ -16,6 +16,7 @@ interface Page {
 
 const PAGE = Symbol.for('parley.embed');
 const MARKER = '[data-service-talk]';
+const PANELS = ['overlay', 'docked', 'auto'] as const;
 const METHODS = ['start', 'end', 'open', 'close', 'bind', 'on', 'mute', 'sendText', 'sendDigits', 'tool'] as const;
 
 type Api = Record<string, unknown> & { q?: [string, ArrayLike<unknown>][] };
@@ -43,7 +44,8 @@ function pageOf(): Page {
 }
 
 function run(script: HTMLScriptElement): void {
-  const { publicKey = '', agentId = '', ui, trigger, panel, codec = 'auto', title = 'Voice call' } = script.dataset;
+  const { publicKey = '', agentId = '', ui, trigger, codec = 'auto', title = '' } = script.dataset;
+  const panel = PANELS.find((one) => one === script.dataset['panel']) ?? 'none';
   const base = script.src.replace(/\/embed(\/[^/]*)?\.js([?#].*)?$/, '');
   if (!publicKey || !agentId) {
     console.warn('ServiceVoice: data-public-key and data-agent-id must be set on the script of embed.js.');
@@ -53,20 +55,16 @@ function run(script: HTMLScriptElement): void {
   const key = `${publicKey} ${agentId}`;
   let instance = page.instances.find((one) => one.key === key);
   if (instance === undefined) {
-    instance = createInstance(
-      { base, publicKey, agentId, codec, title, nonce: script.nonce },
-      panel === 'overlay',
-      (self) => {
-        for (const one of page.instances) if (one !== self) one.end('replaced');
-      },
-    );
+    instance = createInstance({ base, publicKey, agentId, codec, title, panel, nonce: script.nonce }, (self) => {
+      for (const one of page.instances) if (one !== self) one.end('replaced');
+    });
     page.instances.push(instance);
     prepareWhenIdle(instance);
   }
   const own = instance;
   if (trigger) page.triggers.add(trigger, () => void own.start());
   const stub = (window as { ServiceVoice?: Api }).ServiceVoice;
-  if (ui === 'custom' || panel === 'overlay' || stub?.q) expose(own, page, stub);
+  if (ui === 'custom' || panel !== 'none' || stub?.q) expose(own, page, stub);
   if (ui !== 'custom') whenBody(() => own.showButton());
 }
 

@@ -31,6 +31,8 @@ export const MICROPHONE = 'M12 3a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0V6a3 3 0 0 1 3-3ZM
 export const HANG_UP = 'M3 14c0-2 4-5 9-5s9 3 9 5v2.5l-5-1V12.600a14 14 0 0 0-8 0V15.500l-5 1Z';
 export const VOICE = 'M4 10v4M8 7v10M12 4v16M16 7v10M20 10v4';
 export const CROSS = 'M6 6l12 12M18 6 6 18';
+export const SEND = 'M4 12 20 4l-5 16-3.5-6.500Z';
+export const COPY = 'M9 9h11v11H9ZM5 15H4V4h11v1';
 export const CAPTIONS = 'M4 6h16v12H4ZM8 11h2M8 14h5M13 11h3M16 14h0';
 
 /** Style without a style attribute or element where the browser can; else an element with the page's nonce. */

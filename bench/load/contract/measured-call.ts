@@ -5,8 +5,8 @@
 
 /**
  * `talked`: answered, carried sound, and ended by either side. `unanswered`: as planned. `refused`: the target said
- * no, with a code. `held_back`: never begun, too many were. `lost`: it was answered and its stream broke. `cut`: the
- * run was stopped under it.
+ * no, with a code. `failed`: it never came to that, or nothing was heard of the target. `held_back`: never begun, too
+ * many were. `lost`: it was answered and its stream broke. `cut`: the run was stopped under it.
  */
 export type CallFate = 'talked' | 'unanswered' | 'refused' | 'failed' | 'lost' | 'held_back' | 'cut';
 

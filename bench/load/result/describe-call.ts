@@ -40,6 +40,7 @@ export function describeCall(call: KeptCall, listenAtMs: number, usual: Usual): 
   };
 }
 
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 const cutOff = (text: string): string => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text);
 
 function reasonsOf(call: KeptCall, usual: Usual): string[] {
@@ -50,9 +51,9 @@ function reasonsOf(call: KeptCall, usual: Usual): string[] {
   const said = call.why === null ? '' : `: ${cutOff(call.why)}`;
   const code = call.code === null ? '' : ` (${cutOff(call.code)})`;
   const why: (string | false)[] = [
-    call.fate === 'lost' && `It was answered, and its stream broke${code}${said}`,
-    call.fate === 'failed' && `It failed${code}${said}`,
-    call.fate === 'refused' && `The target refused it${code}${said}`,
+    call.fate === 'lost' && sentence(`It was answered, and its stream broke${code}${said}`),
+    call.fate === 'failed' && sentence(`It failed${code}${said}`),
+    call.fate === 'refused' && sentence(`The target refused it${code}${said}`),
     lostLines > 0 && `It lost its socket ${counted(lostLines, 'time')} and did not come back.`,
     unstopped > 0 && `${counted(unstopped, 'interruption')} did not stop the target.`,
     call.gaps.length > 0 && `${counted(call.gaps.length, 'gap')} in its sound, ${ms(gapMs)} together.`,

@@ -66,7 +66,7 @@ export function parseCondition(text: string): Condition {
   const [, name, operator, number, unit = ''] = SHAPE.exec(text) ?? [];
   if (name === undefined || operator === undefined) {
     throw new ConditionFault(
-      `"${text}" is no condition. It is a measure, one of > >= < <=, and a limit: "reply.p95>900ms", "errors.share>1%".`,
+      `"${text}" is no condition. It is a measure, one of > >= < <=, and a limit: "reply.p95>900ms", "errors.share>1%".\n${listOfMeasures()}`,
     );
   }
   const { kind, measured } = measureNamed(name, text);
@@ -140,10 +140,13 @@ function exactly(times: Distribution, percent: number): number | null {
   return shown[String(percent)] ?? null;
 }
 
+const NAME_COLUMNS = 36;
+
 /** What can be asked, a line each. */
 export function listOfMeasures(): string {
-  const line = ({ name, about }: FigureMeasure): string => `  ${name.padEnd(26)}${about}`;
-  const timeLine = ({ name, title }: TimeMeasure): string => `  ${`${name}.p95`.padEnd(26)}${title.toLowerCase()}`;
+  const line = ({ name, about }: FigureMeasure): string => `  ${name.padEnd(NAME_COLUMNS)}${about}`;
+  const timeLine = ({ name, title }: TimeMeasure): string =>
+    `  ${`${name}.p95`.padEnd(NAME_COLUMNS)}${title.toLowerCase()}`;
   return [
     'Times, each with .p50, .p95, .p99.9 (any percentile), .min, .mean, .max or .count:',
     ...[...TIME_MEASURES, ...TOOL_TIMES].map(timeLine),

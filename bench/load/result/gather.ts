@@ -176,9 +176,26 @@ export function createGatherer(options: GathererOptions): Gatherer {
   }
 
   function ownWarnings(): string[] {
-    if (warmingUp === 0) return [];
-    const calls = counted(warmingUp, 'call');
-    return [`${calls} of the first ${workload.warmUpSeconds} s warmed up: in the timeline, not in the figures.`];
+    const warnings: string[] = [];
+    if (warmingUp > 0) {
+      const calls = counted(warmingUp, 'call');
+      warnings.push(
+        `${calls} of the first ${workload.warmUpSeconds} s warmed up: in the timeline, not in the figures.`,
+      );
+    }
+    const { talked, refusedBy } = tally.calls();
+    const interrupter = workload.callers.find(({ talk }) => talk.kind === 'turns' && talk.bargeInShare > 0);
+    if (interrupter?.talk.kind === 'turns' && talked > 0 && tally.measures().bargeIns === 0) {
+      warnings.push(
+        `Nobody interrupted: the target's words end before ${interrupter.talk.bargeInAfterMs} ms, or there were few turns; a smaller bargeInAfterMs of "${interrupter.name}" interrupts sooner.`,
+      );
+    }
+    if (refusedBy['cps_limit'] !== undefined) {
+      warnings.push(
+        'The line takes fewer calls a second than the workload begins (cps_limit): npx parley line limits, or a slower workload.',
+      );
+    }
+    return warnings;
   }
 
   return { add, tick: timeline.tick, finish };

@@ -66,7 +66,7 @@ function callsOf({ calls }: RunResult): string[] {
     'calls',
     ...shown.map(([name, count]) => row(name, [formatFigure('count', count)])),
     ...codesOf('refused', calls.refusedBy),
-    ...codesOf('failed', calls.failedBy),
+    ...codesOf(calls.lost > 0 ? 'failed or lost' : 'failed', calls.failedBy),
   ];
 }
 

@@ -14,8 +14,10 @@ export interface Ending {
 export function exitCodeOf({ result, conditions, isInterrupted }: Ending): number {
   if (isInterrupted) return EXIT.interrupted;
   if (!result.complete) return EXIT.failed;
+  const { talked, failed, lost, refused } = result.calls;
+  const isWrong = !result.workload.mayFail && failed + lost + refused > 0;
+  // However late the tool was: with somebody who is there some call talks.
+  if (isWrong && talked === 0) return EXIT.failed;
   if (!result.generator.judged) return EXIT.notJudged;
-  if (conditions.some(({ isTrue }) => isTrue)) return EXIT.failed;
-  const { failed, lost, refused } = result.calls;
-  return !result.workload.mayFail && failed + lost + refused > 0 ? EXIT.failed : EXIT.well;
+  return isWrong || conditions.some(({ isTrue }) => isTrue) ? EXIT.failed : EXIT.well;
 }

@@ -6,6 +6,7 @@ import type { MeasuredCall } from '../contract/measured-call.ts';
 import type { RunResult } from '../contract/run-result.ts';
 import type { Workload } from '../contract/workload.ts';
 import { createGatherer, type Gatherer, type RunEnd } from '../result/gather.ts';
+import { asHeard } from '../result/never-heard.ts';
 import { createTimes } from '../result/times.ts';
 import type { UsageSecond } from '../usage/target-usage.ts';
 import type { OwnSecond } from './far-end-orders.ts';
@@ -43,7 +44,8 @@ export class Recorder {
     this.#mostLive = Math.max(this.#mostLive, calls);
   }
 
-  measured(call: MeasuredCall): void {
+  measured(measured: MeasuredCall): void {
+    const call = asHeard(measured);
     this.#calls++;
     if (call.fate === 'failed' || call.fate === 'lost' || call.fate === 'refused') this.#bad++;
     if (call.answeredAtMs !== null && call.endedAtMs !== null) this.#talkedMs += call.endedAtMs - call.answeredAtMs;

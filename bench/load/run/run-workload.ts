@@ -71,7 +71,7 @@ export async function runWorkload(asked: RunAsked, parts: RunParts): Promise<Run
     stop.abort();
     void pool.hangUpAll(HANG_UP_LIMIT_MS);
   };
-  const stopped = (): void => end('it was stopped (Ctrl-C)');
+  const stopped = (): void => end('it was stopped');
   parts.signal.addEventListener('abort', stopped, { once: true });
   if (parts.signal.aborted) stopped();
 

@@ -9,8 +9,8 @@ const CALLS = 6;
 const LONGEST_MS = 20_000;
 /** A target that is started again under load is away for a while by intent. */
 const LONGEST_RESTART_MS = 120_000;
-/** Codes of the system and of the HTTP client: nobody was there, or nobody answered in time. */
-const NOBODY = /^(E[A-Z_]+|UND_ERR_\w+|tool)$/;
+/** Codes of the system, of the HTTP client and of a proxy: nobody was there, or nobody answered in time. */
+const NOBODY = /^(E[A-Z_]+|UND_ERR_\w+|proxy_50[24]|tool)$/;
 
 export class Silence {
   readonly #longestMs: number;

@@ -135,8 +135,8 @@ function pathOf(id: string, operation: OperationFacts, input: Record<string, unk
 
 async function readBody(response: Response): Promise<unknown> {
   const type = response.headers.get('content-type') ?? '';
-  if (type.includes('json')) return response.json();
-  if (type.startsWith('text/')) return response.text();
+  if (type.startsWith('application/json')) return response.json();
+  if (type.startsWith('text/') || type.includes('ndjson')) return response.text();
   const bytes = await response.arrayBuffer();
   return bytes.byteLength === 0 ? undefined : bytes;
 }

@@ -298,6 +298,8 @@ export interface Error {
   message: string;
   code:
     | 'event_stream_limit'
+    | 'export_not_found'
+    | 'export_not_ready'
     | 'transcript_not_ready'
     | 'call_live'
     | 'call_not_in_progress'
@@ -398,6 +400,7 @@ export interface Error {
     | 'hold_not_found'
     | 'line_not_found'
     | 'widget_key_not_found'
+    | 'tool_not_found'
     | 'secret_not_found'
     | 'connection_not_found'
     | 'model_not_set'
@@ -413,6 +416,7 @@ export interface Error {
     | 'role_insufficient'
     | 'masked_filter'
     | 'link_not_found'
+    | 'view_not_found'
     | 'user_not_found'
     | 'session_not_found'
     | 'last_owner'
@@ -445,6 +449,42 @@ export interface Error {
   requestId: string;
   details: { field: string; issue: string }[];
 }
+export interface StoredCallExport {
+  success: true;
+  export: CallExport;
+}
+export interface CallExport {
+  id: string;
+  format: 'csv' | 'ndjson';
+  /** As they were understood */
+  filters: { [key: string]: unknown };
+  state: 'queued' | 'running' | 'completed' | 'failed';
+  /** Calls that the filters leave, counted when it begins; null before */
+  totalRows: number | null;
+  writtenRows: number;
+  /** Of the file so far */
+  sizeBytes: number;
+  /** It ended at 100,000 calls or 512 MB, and there were more */
+  isCut: boolean;
+  error: string | null;
+  /** UTC, milliseconds */
+  createdAt: string;
+  finishedAt: string | null;
+  /** When it is deleted: a day after its end */
+  expiresAt: string | null;
+}
+export interface NewCallExport {
+  /** `csv`: a line a call, text that begins like a formula is made text; `ndjson`: whole entries */
+  format: 'csv' | 'ndjson';
+}
+export interface CallExports {
+  data: CallExport[];
+  nextCursor: null;
+}
+export interface DeletedCallExport {
+  success: true;
+  exportId: string;
+}
 export interface HangUp {
   success: true;
   callUuid: string;
@@ -466,6 +506,22 @@ export interface Transcript {
   transcriptStatus: 'none' | 'pending' | 'ready' | 'failed' | 'deleted';
   transcript: string;
   turns: Turn[];
+}
+export interface CallRequest {
+  /** `X-Request-Id` of its answer */ requestId: string;
+  /** Known where an Idempotency-Key was sent */
+  operation: string | null;
+  idempotencyKey: string | null;
+  /** UTC, milliseconds */
+  at: string;
+  /** `key:` and its public id, `user:` and the id of a person, … */
+  actor: string | null;
+  /** What the key or the person is called */
+  actorName: string | null;
+  /** For whoever may read the audit */
+  ip: string | null;
+  /** What would place the same call again: as the call has it now, without `secret.*`. Null: no such call */
+  body: { [key: string]: unknown } | null;
 }
 export interface DeletedParts {
   success: true;
@@ -1023,6 +1079,26 @@ export interface AuditRow {
   /** Over all of this row and `prevHash` */
   hash: string;
 }
+export interface AuditVerification {
+  ok: boolean;
+  rows: number;
+  /** Note it elsewhere, to prove later that nothing before it was changed */
+  end: { position: number; hash: string };
+  /** Signatures of the service over the chain so far, which were compared */
+  seals: number;
+  /** The first hundred */
+  faults: {
+    position: number;
+    kind: 'changed' | 'removed' | 'inserted' | 'moved' | 'does_not_follow' | 'end' | 'seal';
+    /** Of the row that stands there now */
+    id: string | null;
+    toPosition?: number;
+    /** Where a moved row was linked */
+    belongsAt?: number;
+  }[];
+  moreFaults: boolean;
+  ms: number;
+}
 export interface Agents {
   data: Agent[];
   nextCursor: null;
@@ -1080,6 +1156,51 @@ export interface AgentVersion {
   /** UTC, milliseconds */
   createdAt: string;
 }
+export interface AgentUses {
+  liveCalls: number;
+  /** Of the last 30 days; 10,000 are that many or more */
+  calls: number;
+  lastCallAt: string | null;
+  /** That name it */
+  leads: number;
+  /** Calls of leads that name no agent are its */
+  isDefault: boolean;
+  /** Of its calls of leads; null: the workspace's */
+  lineNumber: string | null;
+  /** Keys of websites, any of which may ask for it */
+  websites: { name: string; publicKey: string }[];
+  /** That its current version plays */
+  clips: string[];
+  /** That its current version names */
+  connections: string[];
+}
+export interface ListedTools {
+  data: ListedTool[];
+  nextCursor: null;
+}
+export interface ListedTool {
+  agentId: string;
+  agentName: string;
+  name: string;
+  /** `client`: the page of a web session does it */
+  kind: 'http' | 'client';
+  description: string | null;
+  url: string | null;
+  timeoutMs: number;
+  /** That its headers name */
+  secrets: string[];
+  /** JSON Schema of its arguments */
+  parameters: { [key: string]: unknown } | null;
+  /** The last 100 at most; the figures are of these */
+  uses: number;
+  failed: number;
+  /** The call ended first */
+  cancelled: number;
+  /** From the ask to the result */
+  p50Ms: number | null;
+  p95Ms: number | null;
+  lastUsedAt: string | null;
+}
 export interface Tools {
   data: ToolFigures[];
   nextCursor: null;
@@ -1123,6 +1244,46 @@ export interface ToolFigures {
     /** UTC, milliseconds */
     startedAt: string;
   }[];
+}
+export interface ToolTrial {
+  url: string;
+  /** Of the last request, secrets by their names */
+  headers: { [key: string]: string };
+  body: string;
+  /** 0: nothing was sent */
+  attempts: number;
+  isSigned: boolean;
+  ms: number;
+  answer: {
+    ok: boolean;
+    /** Of HTTP, where there was an answer */
+    status: number | null;
+    /** What the agent gets */
+    result?: unknown;
+    code?:
+      | 'unknown_tool'
+      | 'bad_arguments'
+      | 'missing_secret'
+      | 'refused'
+      | 'failed'
+      | 'timeout'
+      | 'redirected'
+      | 'http_error'
+      | 'too_large'
+      | 'bad_answer'
+      | 'circuit_open'
+      | 'busy'
+      | 'outcome_unknown'
+      | 'cancelled'
+      | 'unsupported'
+      | 'client_error';
+    message?: string;
+  };
+  /** What the agent could say */
+  variables: { [key: string]: string };
+}
+export interface ToolTrialRequest {
+  /** Held to the tool’s `parameters` */ arguments?: { [key: string]: unknown };
 }
 export interface Clips {
   data: Clip[];
@@ -1200,6 +1361,16 @@ export interface PhoneNumberChange {
     /** New calls a second */
     callsPerSecond?: number;
   };
+}
+export interface PhoneNumberTrial {
+  ok: boolean;
+  fault: 'none_stored' | 'sealed' | 'incomplete' | 'refused' | 'unreachable' | null;
+  /** What is wrong, for a person */
+  problem: string | null;
+  carrier: string;
+  ms: number;
+  /** Of this service against the carrier, to a second */
+  clockAheadMs: number | null;
 }
 export interface DeletedPhoneNumber {
   success: true;
@@ -1584,6 +1755,84 @@ export interface WebSettingsChange {
   sessionSeconds?: number;
   webhooks?: boolean;
 }
+export interface WidgetLook {
+  /** The panel's heading; null: what the page says */ name: string | null;
+  /** `#rrggbb`, made darker or lighter until it can be read; null: the widget’s own */
+  color: string | null;
+  /** Of what it says to visitors; the agent’s language is its own */
+  language: 'en' | 'de' | 'es' | 'fr' | 'it' | 'nl' | 'pt';
+  /** Of the button and of the docked panel */
+  position: 'bottom-right' | 'bottom-left' | 'top-right' | 'top-left';
+  /**
+   * What opens while a call runs, where the script says `data-panel="auto"`; `docked` does not block the
+   * page
+   */
+  panel: 'none' | 'overlay' | 'docked';
+  /** Visitors may type, too */
+  typing: boolean;
+  /** What was said can be read and copied afterwards */
+  transcript: boolean;
+  /** What visitors read when they cannot mend it; null: the widget’s own words */
+  errorText: string | null;
+  /** `data:image/png;base64,…`, JPEG or WebP, at most 40000 bytes */
+  picture: string | null;
+}
+export interface WidgetLookRequest {
+  /** The panel's heading; null: what the page says */ name?: string | null;
+  /** `#rrggbb`, made darker or lighter until it can be read; null: the widget’s own */
+  color?: string | null;
+  /** Of what it says to visitors; the agent’s language is its own */
+  language?: 'en' | 'de' | 'es' | 'fr' | 'it' | 'nl' | 'pt';
+  /** Of the button and of the docked panel */
+  position?: 'bottom-right' | 'bottom-left' | 'top-right' | 'top-left';
+  /**
+   * What opens while a call runs, where the script says `data-panel="auto"`; `docked` does not block the
+   * page
+   */
+  panel?: 'none' | 'overlay' | 'docked';
+  /** Visitors may type, too */
+  typing?: boolean;
+  /** What was said can be read and copied afterwards */
+  transcript?: boolean;
+  /** What visitors read when they cannot mend it; null: the widget’s own words */
+  errorText?: string | null;
+  /** `data:image/png;base64,…`, JPEG or WebP, at most 40000 bytes */
+  picture?: string | null;
+}
+export interface WidgetAppearance {
+  /** The panel's heading; null: what the page says */ name: string | null;
+  /** Of what it says to visitors; the agent’s language is its own */
+  language: 'en' | 'de' | 'es' | 'fr' | 'it' | 'nl' | 'pt';
+  /** Of the button and of the docked panel */
+  position: 'bottom-right' | 'bottom-left' | 'top-right' | 'top-left';
+  /**
+   * What opens while a call runs, where the script says `data-panel="auto"`; `docked` does not block the
+   * page
+   */
+  panel: 'none' | 'overlay' | 'docked';
+  /** Visitors may type, too */
+  typing: boolean;
+  /** What was said can be read and copied afterwards */
+  transcript: boolean;
+  /** What visitors read when they cannot mend it; null: the widget’s own words */
+  errorText: string | null;
+  /** `data:image/png;base64,…`, JPEG or WebP, at most 40000 bytes */
+  picture: string | null;
+  colors: {
+    light: {
+      accent: string;
+      /** Of what is written on it */
+      onAccent: string;
+    };
+    dark: {
+      accent: string;
+      /** Of what is written on it */
+      onAccent: string;
+    };
+  } | null;
+  /** Null: the words that the widget brings */
+  texts: { [key: string]: unknown } | null;
+}
 export interface Workspaces {
   data: Workspace[];
   nextCursor: null;
@@ -1666,10 +1915,60 @@ export interface NewPrice {
   /** Default now. In the past: calls since then cost it too */
   effectiveAt?: string;
 }
+export interface ServiceState {
+  version: string;
+  /** Version of Node */
+  node: string;
+  /** Names this run */
+  instance: string;
+  /** UTC, milliseconds */
+  startedAt: string;
+  publicUrl: string;
+  /** Whether new calls are taken */
+  admission: 'open' | 'draining' | 'no_capacity' | 'overloaded';
+  machine: {
+    cores: number;
+    /** Of the last 1, 5 and 15 minutes: work that ran or waited */
+    loadAverage: number[];
+    memory: { freeBytes: number; totalBytes: number };
+    /** Where recordings begin; null: it cannot be asked */
+    disk: { freeBytes: number; totalBytes: number } | null;
+  };
+  control: {
+    memoryBytes: number;
+    /** It is late with its own work */
+    isOverloaded: boolean;
+  };
+  /** The processes that carry calls */
+  media: {
+    mediaId: string;
+    connected: boolean;
+    /** It takes no new calls, and ends when its last one is over */
+    draining: boolean;
+    calls: number;
+    /** The most that it takes, however much room there is */
+    capacity: number;
+    /** By its own measure; null: not measured yet */
+    moreCalls: number | null;
+    /** What there is least of */
+    scarce: string | null;
+    socketServer: 'uws' | 'ws' | null;
+  }[];
+  database: { version: string; sizeBytes: number; connections: number; mostConnections: number };
+  liveCalls: number;
+  waitingWebhooks: number;
+}
+export interface Examination {
+  /** Nothing failed */ ok: boolean;
+  ms: number;
+  checks: { name: string; level: 'ok' | 'warn' | 'fail'; detail: string; wayOut: string | null }[];
+}
 export interface ErrorCodes {
   data: {
     code:
       | 'event_stream_limit'
+      | 'export_not_found'
+      | 'export_not_ready'
       | 'transcript_not_ready'
       | 'call_live'
       | 'call_not_in_progress'
@@ -1770,6 +2069,7 @@ export interface ErrorCodes {
       | 'hold_not_found'
       | 'line_not_found'
       | 'widget_key_not_found'
+      | 'tool_not_found'
       | 'secret_not_found'
       | 'connection_not_found'
       | 'model_not_set'
@@ -1785,6 +2085,7 @@ export interface ErrorCodes {
       | 'role_insufficient'
       | 'masked_filter'
       | 'link_not_found'
+      | 'view_not_found'
       | 'user_not_found'
       | 'session_not_found'
       | 'last_owner'
@@ -2011,6 +2312,36 @@ export interface ResetUser {
   /** Give it to the person; it is shown once, and works for a day */
   link: string;
 }
+export interface Views {
+  data: View[];
+  nextCursor: null;
+}
+export interface View {
+  id: string;
+  name: string;
+  query: string;
+  isShared: boolean;
+  isMine: boolean;
+  madeBy: string;
+}
+export interface StoredView {
+  success: true;
+  view: View;
+}
+export interface NewView {
+  name: string;
+  /** Filters of the call log as an address has them: `status=failed&hasRecovery=true` */
+  query: string;
+  /** Everybody in the workspace sees it */
+  isShared?: boolean;
+}
+export interface ViewChange {
+  name?: string;
+  /** Filters of the call log as an address has them: `status=failed&hasRecovery=true` */
+  query?: string;
+  /** Everybody in the workspace sees it */
+  isShared?: boolean;
+}
 export interface Overview {
   day: string;
   zone: string;
@@ -2152,6 +2483,101 @@ export interface Operations {
     data: Calls;
   };
   /**
+   * Write the call log to a file.
+   *
+   * With the filters of the list; newest first, at most 100,000 calls or 512 MB. Written in the background:
+   * ask for its progress, then fetch its file. Deleted a day after its end.
+   *
+   * The key needs `calls:read`.
+   */
+  exportCalls: {
+    input: {
+      /** The state of the call; several, separated by commas, mean any of them */ status?: string;
+      /** Why it ended; several, separated by commas, mean any of them */
+      endedReason?: string;
+      /** Whose fault the end was; several, separated by commas, mean any of them */
+      fault?: string;
+      /** The agent; several, separated by commas, mean any of them */
+      agentId?: string;
+      /** The lead; several, separated by commas, mean any of them */
+      leadId?: string;
+      /** The campaign; several, separated by commas, mean any of them */
+      campaignId?: string;
+      /** How the other side was reached; several, separated by commas, mean any of them */
+      channel?: string;
+      /** Who called; several, separated by commas, mean any of them */
+      direction?: string;
+      /** The number called, like +14155550123; several, separated by commas, mean any of them */
+      to?: string;
+      /** The phone number record, or its number; several, separated by commas, mean any of them */
+      from?: string;
+      /** Who answered; several, separated by commas, mean any of them */
+      answeredBy?: string;
+      /** What the analysis found; several, separated by commas, mean any of them */
+      intent?: string;
+      /** What the analysis found; several, separated by commas, mean any of them */
+      sentiment?: string;
+      /** What the analysis found */
+      successful?: 'true' | 'false';
+      /** It went on after what carried it was lost; see `recovery` */
+      hasRecovery?: 'true' | 'false';
+      /** The caller said things in it that the script did not expect */
+      hasUnclear?: 'true' | 'false';
+      /** A tool failed in it */
+      toolErrored?: 'true' | 'false';
+      /** At this time or later */
+      createdAfter?: string;
+      /** Before this time */
+      createdBefore?: string;
+      /** Seconds of talk, at least */
+      minDuration?: number;
+      /** Seconds of talk, at most */
+      maxDuration?: number;
+      /** 95th percentile from mouth to ear in ms, at least */
+      mouthToEarP95Gte?: number;
+      /** The `Idempotency-Key` of the request that made it; several, separated by commas, mean any of them */
+      idempotencyKey?: string;
+      /** For instance `metadata.plan=gold`; exact. Up to 10 of them */
+      'metadata.<key>'?: string;
+      /** Words of the transcript as heard, name, numbers or summary: all of them, `"a phrase"`, `or`, `-not` */
+      q?: string;
+      body: NewCallExport;
+    };
+    data: StoredCallExport;
+  };
+  /**
+   * Your exports of the call log.
+   *
+   * Of the key or the person that asks; newest first.
+   *
+   * The key needs `calls:read`.
+   */
+  listCallExports: { input: Record<never, never>; data: CallExports };
+  /**
+   * How far an export is.
+   *
+   * Its file is beside it, under `/file`.
+   *
+   * The key needs `calls:read`.
+   */
+  readCallExport: { input: { exportId: string }; data: CallExport };
+  /**
+   * Delete an export, or call it off.
+   *
+   * Its file is gone at once.
+   *
+   * The key needs `calls:read`.
+   */
+  deleteCallExport: { input: { exportId: string }; data: DeletedCallExport };
+  /**
+   * The file of an export.
+   *
+   * Once it is completed. Each fetching is in the audit.
+   *
+   * The key needs `calls:read`.
+   */
+  fetchCallExport: { input: { exportId: string }; data: string };
+  /**
    * One entry of the call log.
    *
    * The call as it is now; while it runs, what is not known yet is null or empty.
@@ -2209,6 +2635,14 @@ export interface Operations {
     };
     data: Transcript | string;
   };
+  /**
+   * The request that made a call.
+   *
+   * Whose it was, when, under which Idempotency-Key, and what places the same call again.
+   *
+   * The key needs `calls:read`.
+   */
+  readCallRequest: { input: { callUuid: string }; data: CallRequest };
   /**
    * Steer a call that runs.
    *
@@ -2597,7 +3031,7 @@ export interface Operations {
   /**
    * Who changed what in the workspace, newest first.
    *
-   * In pages. Rows are chained by their hashes and never change; `parley audit verify` checks the whole
+   * In pages. Rows are chained by their hashes and never change; `…/audit/verification` checks the whole
    * chain.
    *
    * The key needs `audit:read`.
@@ -2616,6 +3050,15 @@ export interface Operations {
     };
     data: Audit;
   };
+  /**
+   * Is the whole audit as it was written?.
+   *
+   * Every row is hashed anew, and every seal compared with what the service signs: what was changed,
+   * removed, put in or moved in the database is named. A million rows take some ten seconds.
+   *
+   * The key needs `audit:read`.
+   */
+  verifyAudit: { input: Record<never, never>; data: AuditVerification };
   /**
    * The agents of the workspace.
    *
@@ -2689,6 +3132,22 @@ export interface Operations {
    */
   activateAgentVersion: { input: { agentId: string; version: number }; data: StoredAgent };
   /**
+   * Who uses an agent.
+   *
+   * Calls, leads, settings and websites; and the clips and connections that it needs itself.
+   *
+   * The key needs `settings:read`.
+   */
+  readAgentUses: { input: { agentId: string }; data: AgentUses };
+  /**
+   * The tools of all agents.
+   *
+   * As the current versions have them, each with how its last 100 uses went.
+   *
+   * The key needs `settings:read`.
+   */
+  listTools: { input: Record<never, never>; data: ListedTools };
+  /**
    * How the tools of an agent did.
    *
    * Each tool with its last 100 uses, newest first. Neither arguments nor answers are kept.
@@ -2696,6 +3155,15 @@ export interface Operations {
    * The key needs `agents:read`.
    */
   readAgentTools: { input: { agentId: string }; data: Tools };
+  /**
+   * Try a tool by the request that a call would make.
+   *
+   * Really sent, once; with the secrets of the workspace, which are not shown. Answers 200 whatever came of
+   * it. Nothing is kept.
+   *
+   * The key needs `settings:write`.
+   */
+  testTool: { input: { agentId: string; toolName: string; body: ToolTrialRequest }; data: ToolTrial };
   /**
    * The clips of the workspace.
    *
@@ -2787,6 +3255,15 @@ export interface Operations {
    * The key needs `settings:write`.
    */
   setPhoneNumberCredentials: { input: { lineId: string; body: TelephonyCredentials }; data: StoredPhoneNumber };
+  /**
+   * Try the credentials of a line.
+   *
+   * By one request to its carrier that places no call. Answers 200 whether they serve or not: `ok` says
+   * which, `fault` and `problem` what is wrong.
+   *
+   * The key needs `settings:write`.
+   */
+  testPhoneNumber: { input: { lineId: string }; data: PhoneNumberTrial };
   /**
    * The API keys of the workspace.
    *
@@ -3133,6 +3610,30 @@ export interface Operations {
    */
   changeWebSettings: { input: { body: WebSettingsChange }; data: WebSettings };
   /**
+   * How the widget looks on the websites of a key.
+   *
+   * As its owner has set it; before that, as it comes.
+   *
+   * The key needs `settings:read`.
+   */
+  readWidgetLook: { input: { publicKey: string }; data: WidgetLook };
+  /**
+   * Set how the widget looks.
+   *
+   * The whole of it. Visitors have it within a minute; no page needs to be changed.
+   *
+   * The key needs `settings:write`.
+   */
+  setWidgetLook: { input: { publicKey: string; body: WidgetLookRequest }; data: WidgetLook };
+  /**
+   * A look as visitors would get it.
+   *
+   * Nothing is stored.
+   *
+   * The key needs `settings:read`.
+   */
+  previewWidgetLook: { input: { publicKey: string; body: WidgetLookRequest }; data: WidgetAppearance };
+  /**
    * All workspaces of the service.
    *
    * With their switch for API access, limits and caps.
@@ -3195,6 +3696,24 @@ export interface Operations {
    */
   setPrice: { input: { body: NewPrice }; data: StoredPrice };
   /**
+   * What the service runs as, and how busy it is.
+   *
+   * Of the node that answers: its processes, machine and database.
+   *
+   * Takes an operator's key.
+   */
+  readService: { input: Record<never, never>; data: ServiceState };
+  /**
+   * Ask the service what stands in the way of calls.
+   *
+   * As `parley doctor` does: settings, ports, public address, database, keys, carriers, connections, store,
+   * clocks. How many calls the machine carries is left to the command line, because measuring it would slow
+   * calls down.
+   *
+   * Takes an operator's key.
+   */
+  examineService: { input: Record<never, never>; data: Examination };
+  /**
    * Every X-Error-Code, its status and its meaning.
    *
    * The same list as in this document.
@@ -3206,6 +3725,12 @@ export interface Operations {
    * Each with its address and its hash for Subresource Integrity.
    */
   embedVersions: { input: Record<never, never>; data: EmbedVersions };
+  /**
+   * How the widget looks, for browsers.
+   *
+   * Asked by the embed script. A key that is not in use has the plain look.
+   */
+  embedLook: { input: { publicKey: string }; data: WidgetAppearance };
   /**
    * A token for one conversation on a web page.
    *
@@ -3296,6 +3821,30 @@ export interface Operations {
    */
   resetUser: { input: { enterprise: string; userId: string }; data: ResetUser };
   /**
+   * Your views of the call log, and those that others share.
+   *
+   * By name.
+   *
+   * The person needs `calls:read`.
+   */
+  listViews: { input: { enterprise: string }; data: Views };
+  /**
+   * Keep filters of the call log under a name.
+   *
+   * For yourself, or for everybody in the workspace.
+   *
+   * The person needs `calls:read`.
+   */
+  saveView: { input: { enterprise: string; body: NewView }; data: StoredView };
+  /**
+   * Rename a view, share it or keep it to yourself.
+   *
+   * Your own; one that others share, with the right settings:write.
+   *
+   * The person needs `calls:read`.
+   */
+  changeView: { input: { enterprise: string; viewId: string; body: ViewChange }; data: StoredView };
+  /**
    * What happens now, how a day went, and why nothing is dialled.
    *
    * Rates are of calls that are over. `notDialled` counts requests that made no call, and calls that the
@@ -3369,6 +3918,61 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: false,
   },
+  exportCalls: {
+    method: 'POST',
+    path: '/api/developer/call-exports',
+    query: [
+      'status',
+      'endedReason',
+      'fault',
+      'agentId',
+      'leadId',
+      'campaignId',
+      'channel',
+      'direction',
+      'to',
+      'from',
+      'answeredBy',
+      'intent',
+      'sentiment',
+      'successful',
+      'hasRecovery',
+      'hasUnclear',
+      'toolErrored',
+      'createdAfter',
+      'createdBefore',
+      'minDuration',
+      'maxDuration',
+      'mouthToEarP95Gte',
+      'idempotencyKey',
+      'metadata.<key>',
+      'q',
+    ],
+    takesKey: true,
+    hasBody: true,
+  },
+  listCallExports: { method: 'GET', path: '/api/developer/call-exports', query: [], takesKey: false, hasBody: false },
+  readCallExport: {
+    method: 'GET',
+    path: '/api/developer/call-exports/{exportId}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  deleteCallExport: {
+    method: 'DELETE',
+    path: '/api/developer/call-exports/{exportId}',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  fetchCallExport: {
+    method: 'GET',
+    path: '/api/developer/call-exports/{exportId}/file',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
   readCall: { method: 'GET', path: '/api/developer/calls/{callUuid}', query: [], takesKey: false, hasBody: false },
   deleteCall: {
     method: 'DELETE',
@@ -3395,6 +3999,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     method: 'GET',
     path: '/api/developer/calls/{callUuid}/transcript',
     query: ['format'],
+    takesKey: false,
+    hasBody: false,
+  },
+  readCallRequest: {
+    method: 'GET',
+    path: '/api/developer/calls/{callUuid}/request',
+    query: [],
     takesKey: false,
     hasBody: false,
   },
@@ -3553,6 +4164,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: false,
   },
+  verifyAudit: { method: 'GET', path: '/api/developer/audit/verification', query: [], takesKey: false, hasBody: false },
   listAgents: { method: 'GET', path: '/api/developer/agents', query: [], takesKey: false, hasBody: false },
   createAgent: { method: 'POST', path: '/api/developer/agents', query: [], takesKey: true, hasBody: true },
   readAgent: { method: 'GET', path: '/api/developer/agents/{agentId}', query: [], takesKey: false, hasBody: false },
@@ -3592,12 +4204,27 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: false,
   },
+  readAgentUses: {
+    method: 'GET',
+    path: '/api/developer/agents/{agentId}/uses',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  listTools: { method: 'GET', path: '/api/developer/tools', query: [], takesKey: false, hasBody: false },
   readAgentTools: {
     method: 'GET',
     path: '/api/developer/agents/{agentId}/tools',
     query: [],
     takesKey: false,
     hasBody: false,
+  },
+  testTool: {
+    method: 'POST',
+    path: '/api/developer/agents/{agentId}/tools/{toolName}/test',
+    query: [],
+    takesKey: false,
+    hasBody: true,
   },
   listClips: { method: 'GET', path: '/api/developer/clips', query: [], takesKey: false, hasBody: false },
   createClip: { method: 'POST', path: '/api/developer/clips', query: [], takesKey: true, hasBody: true, isForm: true },
@@ -3639,6 +4266,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     query: [],
     takesKey: false,
     hasBody: true,
+  },
+  testPhoneNumber: {
+    method: 'POST',
+    path: '/api/developer/phone-numbers/{lineId}/test',
+    query: [],
+    takesKey: false,
+    hasBody: false,
   },
   listKeys: { method: 'GET', path: '/api/developer/keys', query: [], takesKey: false, hasBody: false },
   createKey: { method: 'POST', path: '/api/developer/keys', query: [], takesKey: true, hasBody: true },
@@ -3793,6 +4427,27 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: true,
   },
+  readWidgetLook: {
+    method: 'GET',
+    path: '/api/developer/widget-keys/{publicKey}/look',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
+  setWidgetLook: {
+    method: 'PUT',
+    path: '/api/developer/widget-keys/{publicKey}/look',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
+  previewWidgetLook: {
+    method: 'POST',
+    path: '/api/developer/widget-keys/{publicKey}/look/preview',
+    query: [],
+    takesKey: false,
+    hasBody: true,
+  },
   listWorkspaces: { method: 'GET', path: '/api/developer/workspaces', query: [], takesKey: false, hasBody: false },
   createWorkspace: { method: 'POST', path: '/api/developer/workspaces', query: [], takesKey: false, hasBody: true },
   readWorkspace: {
@@ -3818,8 +4473,17 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   },
   listPrices: { method: 'GET', path: '/api/developer/prices', query: ['history'], takesKey: false, hasBody: false },
   setPrice: { method: 'POST', path: '/api/developer/prices', query: [], takesKey: false, hasBody: true },
+  readService: { method: 'GET', path: '/api/developer/service', query: [], takesKey: false, hasBody: false },
+  examineService: {
+    method: 'POST',
+    path: '/api/developer/service/examination',
+    query: [],
+    takesKey: false,
+    hasBody: false,
+  },
   listErrorCodes: { method: 'GET', path: '/api/developer/error-codes', query: [], takesKey: false, hasBody: false },
   embedVersions: { method: 'GET', path: '/embed/versions.json', query: [], takesKey: false, hasBody: false },
+  embedLook: { method: 'GET', path: '/embed/looks/{publicKey}', query: [], takesKey: false, hasBody: false },
   createEmbedSession: { method: 'POST', path: '/api/embed/session', query: [], takesKey: false, hasBody: true },
   alive: { method: 'GET', path: '/livez', query: [], takesKey: false, hasBody: false },
   ready: { method: 'GET', path: '/readyz', query: [], takesKey: false, hasBody: false },
@@ -3844,6 +4508,15 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     query: [],
     takesKey: false,
     hasBody: false,
+  },
+  listViews: { method: 'GET', path: '/api/console/w/{enterprise}/views', query: [], takesKey: false, hasBody: false },
+  saveView: { method: 'POST', path: '/api/console/w/{enterprise}/views', query: [], takesKey: false, hasBody: true },
+  changeView: {
+    method: 'PATCH',
+    path: '/api/console/w/{enterprise}/views/{viewId}',
+    query: [],
+    takesKey: false,
+    hasBody: true,
   },
   readOverview: {
     method: 'GET',

@@ -17,6 +17,7 @@ import { toast } from '../../ui/toast.tsx';
 import { Editor } from './editor.tsx';
 import type { KnownAgent } from './known-agent.ts';
 import { TryIt } from './try-it.tsx';
+import { Uses } from './uses.tsx';
 import { Versions } from './versions.tsx';
 
 type Tab = keyof typeof words.tabs;
@@ -78,6 +79,8 @@ export function AgentView(props: { enterprise: string; agentId: string; tab: str
             <Versions enterprise={enterprise} known={data} onChange={known.reload} />
           ) : tab === 'tools' ? (
             <ToolFigures enterprise={enterprise} agentId={agentId} />
+          ) : tab === 'uses' ? (
+            <Uses enterprise={enterprise} agentId={agentId} />
           ) : (
             <TryIt enterprise={enterprise} agent={data.agent} />
           )
@@ -96,6 +99,7 @@ export function AgentView(props: { enterprise: string; agentId: string; tab: str
           onClose={() => setDeleting(false)}
         >
           <p>{words.deleteAsk}</p>
+          <Uses enterprise={enterprise} agentId={agentId} />
         </Confirm>
       ) : null}
     </Page>

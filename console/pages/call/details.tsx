@@ -9,6 +9,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { Json, LongText, Words } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
+import { CallRequest } from './request.tsx';
 
 export function Details({ enterprise, call, agentName }: { enterprise: string; call: Call; agentName: string | null }) {
   const { cost, error } = call;
@@ -110,6 +111,7 @@ export function Details({ enterprise, call, agentName }: { enterprise: string; c
           <Json value={call.metadata} />
         </section>
       ) : null}
+      <CallRequest enterprise={enterprise} callUuid={call.callUuid} />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /** The call log: its filters as a sentence that can be sent as an address, and its rows, however many. */
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Call } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
 import { calls as words } from '../../texts/en/calls.ts';
@@ -43,7 +43,6 @@ export function CallsPage({ enterprise, query }: { enterprise: string; query: UR
     [enterprise],
   );
   const named = useMemo(() => new Map(agents.data?.map(({ id, name }) => [id, name])), [agents.data]);
-  const [progress, setProgress] = useState<string | null>(null);
   const isFiltered = Object.keys(filters).length > 0;
   const calls = list.rows;
   return (
@@ -52,11 +51,8 @@ export function CallsPage({ enterprise, query }: { enterprise: string; query: UR
         title={words.title}
         actions={
           <>
-            <span class="soft tiny" role="status">
-              {progress}
-            </span>
             <ViewsMenu enterprise={enterprise} query={key} />
-            <ExportMenu enterprise={enterprise} filters={filters} onProgress={setProgress} />
+            <ExportMenu enterprise={enterprise} filters={filters} agents={agents.data ?? []} />
           </>
         }
       />

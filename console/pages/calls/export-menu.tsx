@@ -1,65 +1,71 @@
-/** What is shown, as a file: read page by page in the background, with how far it is, and a way to stop it. */
-import { useRef, useState } from 'preact/hooks';
+/** What is shown, as a file: written by the service, with its progress here and in the list of one's exports. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Agent, CallExport } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
 import { calls as words } from '../../texts/en/calls.ts';
-import { Button } from '../../ui/button.tsx';
+import { exportWords } from '../../texts/en/exports.ts';
 import { Icon } from '../../ui/icons.tsx';
+import { useEvery, useLoad } from '../../ui/load.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import { toast } from '../../ui/toast.tsx';
-import { csvHeader, csvLine } from './csv.ts';
+import { ExportsDialog } from './exports-dialog.tsx';
 
-const PAGE = 200;
-const MOST = 100_000;
+const REFRESH_MS = 1_000;
+const isAtWork = ({ state }: CallExport): boolean => state === 'queued' || state === 'running';
 
-export function ExportMenu(props: {
-  enterprise: string;
-  filters: Record<string, string>;
-  onProgress(words: string | null): void;
-}) {
-  const { enterprise, filters, onProgress } = props;
-  const [isRunning, setRunning] = useState(false);
-  const stopped = useRef<AbortController | null>(null);
+export function ExportMenu(props: { enterprise: string; filters: Record<string, string>; agents: readonly Agent[] }) {
+  const { enterprise, filters, agents } = props;
+  const client = clientOf(enterprise);
+  const [isOpen, setOpen] = useState(false);
+  const list = useLoad(async (signal) => (await client.listCallExports({}, { signal })).data.data, [enterprise]);
+  const all = list.data ?? [];
+  const working = all.filter(isAtWork);
+  useEvery(REFRESH_MS, list.reload, working.length > 0);
 
-  async function run(kind: 'csv' | 'ndjson'): Promise<void> {
-    const stop = new AbortController();
-    stopped.current = stop;
-    setRunning(true);
-    const parts: string[] = kind === 'csv' ? [csvHeader()] : [];
-    let count = 0;
-    try {
-      for (let cursor: string | null = ''; cursor !== null && count < MOST; ) {
-        const asked = { ...filters, ...(cursor === '' ? {} : { cursor }), limit: PAGE };
-        const { data } = await clientOf(enterprise).listCalls(asked, { signal: stop.signal });
-        parts.push(...data.data.map((call) => (kind === 'csv' ? csvLine(call) : `${JSON.stringify(call)}\n`)));
-        count += data.data.length;
-        cursor = data.nextCursor;
-        onProgress(words.exporting(count));
+  // Of those that were seen at work here: told when they are ready.
+  const seen = useRef(new Set<string>());
+  useEffect(() => {
+    for (const one of all) {
+      if (isAtWork(one)) seen.current.add(one.id);
+      else if (seen.current.delete(one.id) && one.state === 'completed') {
+        toast(exportWords.ready(exportWords.formats[one.format]), {
+          label: exportWords.title,
+          run: () => setOpen(true),
+        });
       }
-      const day = new Date().toISOString().slice(0, 10);
-      saveFile(`calls-${enterprise}-${day}.${kind}`, parts, kind === 'csv' ? 'text/csv' : 'application/x-ndjson');
-      toast(count >= MOST ? words.exportMost(MOST) : words.exported(count));
-    } catch (error) {
-      if (!stop.signal.aborted) throw error;
-    } finally {
-      onProgress(null);
-      setRunning(false);
     }
+  }, [all]);
+
+  async function run(format: 'csv' | 'ndjson'): Promise<void> {
+    await client.exportCalls({ ...filters, body: { format } });
+    toast(exportWords.asked);
+    list.reload();
   }
-  if (isRunning) return <Button onPress={() => stopped.current?.abort()}>{words.exportStop}</Button>;
+  const [first] = working;
   return (
-    <Menu
-      label={words.export}
-      button={
-        <>
-          <Icon name="download" />
-          <span>{words.export}</span>
-        </>
-      }
-      items={[
-        { label: words.exportCsv, run: () => run('csv') },
-        { label: words.exportNdjson, run: () => run('ndjson') },
-      ]}
-    />
+    <>
+      {first === undefined ? null : (
+        <span class="soft tiny" role="status">
+          {exportWords.states[first.state]}: {exportWords.rows(first.writtenRows, first.totalRows)}
+        </span>
+      )}
+      <Menu
+        label={words.export}
+        button={
+          <>
+            <Icon name="download" />
+            <span>{words.export}</span>
+          </>
+        }
+        items={[
+          { label: words.exportCsv, run: () => run('csv') },
+          { label: words.exportNdjson, run: () => run('ndjson') },
+          { label: exportWords.all, icon: 'calls', run: () => setOpen(true) },
+        ]}
+      />
+      {isOpen ? (
+        <ExportsDialog enterprise={enterprise} list={list} agents={agents} onClose={() => setOpen(false)} />
+      ) : null}
+    </>
   );
 }

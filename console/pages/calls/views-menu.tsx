@@ -1,31 +1,50 @@
-/** Views: filters under a name, kept in this browser; and the address, for colleagues. */
-import { useState } from 'preact/hooks';
+/** Views: filters under a name, kept on the service for oneself or for everybody; and the address, for colleagues. */
+import { useEffect, useState } from 'preact/hooks';
+import { may } from '../../api/session.ts';
+import { views as kept, type View } from '../../api/views.ts';
 import { calls as words } from '../../texts/en/calls.ts';
 import { common } from '../../texts/en/common.ts';
+import { viewWords } from '../../texts/en/views.ts';
 import { to } from '../../ui/address.ts';
 import { copyText } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { remember, remembered } from '../../ui/draft.ts';
-import { Text } from '../../ui/field.tsx';
+import { Check, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { useLoad } from '../../ui/load.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toast.tsx';
 
-interface View {
-  name: string;
-  query: string;
+/** Views that an earlier console kept in the browser, brought to the service once. */
+async function bringLocal(enterprise: string): Promise<boolean> {
+  const key = `views.${enterprise}`;
+  const local = remembered<Pick<View, 'name' | 'query'>[]>(key, []);
+  if (local.length === 0) return false;
+  remember(key, []);
+  await Promise.allSettled(local.map(({ name, query }) => kept(enterprise).save({ name, query, isShared: false })));
+  return true;
 }
 
 export function ViewsMenu({ enterprise, query }: { enterprise: string; query: string }) {
-  const key = `views.${enterprise}`;
-  const [views, setViews] = useState<View[]>(() => remembered(key, []));
-  const [name, setName] = useState<string | null>(null);
-  function keep(next: View[]): void {
-    setViews(next);
-    remember(key, next);
+  const list = useLoad(async (signal) => (await kept(enterprise).list(signal)).data, [enterprise]);
+  const [edited, setEdited] = useState<View | 'new' | null>(null);
+  useEffect(() => {
+    void bringLocal(enterprise).then((isBrought) => isBrought && list.reload());
+  }, [enterprise, list.reload]);
+  const all = list.data ?? [];
+  const here = all.find((one) => one.query === query);
+  const mayChange = here !== undefined && (here.isMine || may('settings:write'));
+
+  async function remove(view: View): Promise<void> {
+    await kept(enterprise).remove(view.id);
+    list.reload();
+    const again = async (): Promise<void> => {
+      await kept(enterprise).save(view);
+      list.reload();
+    };
+    toast(viewWords.removed(view.name), ...(view.isMine ? [{ label: common.back, run: () => void again() }] : []));
   }
-  const here = views.find((one) => one.query === query);
   return (
     <>
       <Menu
@@ -37,39 +56,69 @@ export function ViewsMenu({ enterprise, query }: { enterprise: string; query: st
           </>
         }
         items={[
-          ...views.map((one) => ({
-            label: one.name,
+          ...all.map((one) => ({
+            label: one.isMine
+              ? one.isShared
+                ? viewWords.shared(one.name)
+                : one.name
+              : viewWords.of(one.name, one.madeBy),
             href: to(['w', enterprise, 'calls'], new URLSearchParams(one.query)),
           })),
           { label: words.allDays, icon: 'calls', href: to(['w', enterprise, 'calls']) },
-          query === '' || here !== undefined ? null : { label: words.keepView, icon: 'plus', run: () => setName('') },
-          { label: words.share, icon: 'link', run: () => copyText(location.href) },
-          here === undefined
+          query === '' || here !== undefined
             ? null
-            : {
-                label: `${common.remove} “${here.name}”`,
-                icon: 'trash',
-                run() {
-                  keep(views.filter((one) => one !== here));
-                  toast(`${common.remove}: ${here.name}`, { label: common.back, run: () => keep(views) });
-                },
-              },
+            : { label: words.keepView, icon: 'plus', run: () => setEdited('new') },
+          { label: words.share, icon: 'link', run: () => copyText(location.href) },
+          mayChange ? { label: viewWords.change, icon: 'settings', run: () => setEdited(here) } : null,
+          mayChange ? { label: `${common.remove} “${here.name}”`, icon: 'trash', run: () => remove(here) } : null,
         ]}
       />
-      {name === null ? null : (
-        <Dialog title={words.keepView} onClose={() => setName(null)}>
-          <Form
-            action={common.save}
-            submit={async () => {
-              keep([...views.filter((one) => one.name !== name), { name, query }]);
-              setName(null);
-            }}
-            onCancel={() => setName(null)}
-          >
-            {() => <Text label={words.viewName} help={words.keepViewHint} isRequired value={name} onInput={setName} />}
-          </Form>
-        </Dialog>
+      {edited === null ? null : (
+        <ViewDialog
+          enterprise={enterprise}
+          view={edited === 'new' ? null : edited}
+          query={query}
+          onStored={list.reload}
+          onClose={() => setEdited(null)}
+        />
       )}
     </>
+  );
+}
+
+function ViewDialog(props: {
+  enterprise: string;
+  view: View | null;
+  query: string;
+  onStored(): void;
+  onClose(): void;
+}) {
+  const { enterprise, view, query, onStored, onClose } = props;
+  const [name, setName] = useState(view?.name ?? '');
+  const [isShared, setShared] = useState(view?.isShared ?? false);
+  async function save(): Promise<void> {
+    if (view === null) await kept(enterprise).save({ name, query, isShared });
+    else await kept(enterprise).change(view.id, { name, isShared });
+    onStored();
+    onClose();
+  }
+  return (
+    <Dialog title={view === null ? words.keepView : viewWords.change} onClose={onClose}>
+      <Form action={common.save} submit={save} fields={['name']} onCancel={onClose}>
+        {(faults) => (
+          <>
+            <Text
+              label={words.viewName}
+              help={viewWords.hint}
+              isRequired
+              value={name}
+              fault={faults['name']}
+              onInput={setName}
+            />
+            <Check label={viewWords.share} help={viewWords.shareHint} isOn={isShared} onInput={setShared} />
+          </>
+        )}
+      </Form>
+    </Dialog>
   );
 }

@@ -3,7 +3,7 @@
  * browser.
  */
 import { useState } from 'preact/hooks';
-import type { AuditRow } from '../../../clients/typescript/src/client.ts';
+import type { AuditRow, AuditVerification } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
 import { common } from '../../texts/en/common.ts';
 import { auditWords as words } from '../../texts/en/settings.ts';
@@ -34,6 +34,11 @@ export function Audit({ enterprise }: { enterprise: string }) {
     ({ position }) => String(position),
   );
   const broken = action === '' ? firstBroken(list.rows) : null;
+  const [report, setReport] = useState<AuditVerification | null>(null);
+  async function verify(): Promise<void> {
+    setReport(null);
+    setReport((await client.verifyAudit()).data);
+  }
   const { columns: names } = words;
   return (
     <Section
@@ -41,16 +46,26 @@ export function Audit({ enterprise }: { enterprise: string }) {
       about={words.about}
       isFlush
       actions={
-        <input
-          class="short"
-          type="search"
-          aria-label={words.action}
-          placeholder={words.action}
-          value={action}
-          onChange={(event) => setAction(event.currentTarget.value.trim())}
-        />
+        <>
+          <Button icon="check" onPress={verify}>
+            {words.verify}
+          </Button>
+          <input
+            class="short"
+            type="search"
+            aria-label={words.action}
+            placeholder={words.action}
+            value={action}
+            onChange={(event) => setAction(event.currentTarget.value.trim())}
+          />
+        </>
       }
     >
+      {report === null ? null : (
+        <div class="pad" role="status">
+          <Verification report={report} />
+        </div>
+      )}
       {list.error !== undefined && list.rows.length === 0 ? (
         <Failure error={list.error} onRetry={list.reload} />
       ) : list.isLoading && list.rows.length === 0 ? (
@@ -59,7 +74,7 @@ export function Audit({ enterprise }: { enterprise: string }) {
         <Empty title={words.empty} />
       ) : (
         <>
-          {action === '' ? (
+          {action === '' && report === null ? (
             <div class="pad">
               {broken === null ? (
                 <Notice kind="good">{words.verified(list.rows.length)}</Notice>
@@ -112,6 +127,30 @@ export function Audit({ enterprise }: { enterprise: string }) {
         </Dialog>
       )}
     </Section>
+  );
+}
+
+function Verification({ report }: { report: AuditVerification }) {
+  const { ok, rows, seals, ms, end, faults, moreFaults } = report;
+  if (ok) {
+    return (
+      <Notice kind="good">
+        <p>{words.whole(rows, seals, ms)}</p>
+        <p class="tiny break">{words.end(end.position, end.hash)}</p>
+      </Notice>
+    );
+  }
+  return (
+    <Notice kind="error">
+      <strong>{words.faults(faults.length, moreFaults)}</strong>
+      <ul>
+        {faults.map(({ position, toPosition, kind }) => (
+          <li key={`${position} ${kind}`}>
+            {words.row(position, toPosition)} {words.faultKinds[kind] ?? kind}
+          </li>
+        ))}
+      </ul>
+    </Notice>
   );
 }
 

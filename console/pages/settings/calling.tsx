@@ -7,10 +7,11 @@ import { common } from '../../texts/en/common.ts';
 import { callingWords as words } from '../../texts/en/settings.ts';
 import { Check, Choices, Select, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { listOf } from '../../ui/list-of.ts';
 import { useLoad } from '../../ui/load.ts';
 import { Facts, Section } from '../../ui/page.tsx';
 import { Shown } from '../../ui/states.tsx';
-import { listOf, useSetting } from '../../ui/tagged.ts';
+import { useSetting } from '../../ui/tagged.tsx';
 import { clockWords } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 
@@ -40,10 +41,11 @@ export function Calling({ enterprise }: { enterprise: string }) {
               known={data}
               agents={named.data?.agents ?? []}
               lines={named.data?.lines ?? []}
-              save={(body) => setting.save((headers) => client.changeCallingSettings({ body }, { headers }))}
+              save={(body) => setting.save((headers) => client.changeCallingSettings({ body }, { headers }), body)}
             />
           )}
         </Shown>
+        {setting.conflict}
       </Section>
       <Section title={words.policy} about={words.policyAbout}>
         <Shown of={policy}>{(data) => <Policy policy={data} />}</Shown>

@@ -10,7 +10,7 @@ import { Form } from '../../ui/form.tsx';
 import { useEvery, useLoad } from '../../ui/load.ts';
 import { Section } from '../../ui/page.tsx';
 import { Shown } from '../../ui/states.tsx';
-import { useSetting } from '../../ui/tagged.ts';
+import { useSetting } from '../../ui/tagged.tsx';
 import { toast } from '../../ui/toast.tsx';
 
 const REFRESH_MS = 3_000;
@@ -41,10 +41,11 @@ export function Limits({ enterprise }: { enterprise: string }) {
             <LimitForm
               key={JSON.stringify(data)}
               known={data}
-              save={(body) => setting.save((headers) => client.changeLimitSettings({ body }, { headers }))}
+              save={(body) => setting.save((headers) => client.changeLimitSettings({ body }, { headers }), body)}
             />
           )}
         </Shown>
+        {setting.conflict}
       </Section>
     </>
   );

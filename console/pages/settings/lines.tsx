@@ -19,8 +19,9 @@ import { Empty, Shown } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Words } from '../../ui/text.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { LineTest } from './line-test.tsx';
 
-type Open = { kind: 'add' } | { kind: 'credentials' | 'limits' | 'delete'; line: PhoneNumber };
+type Open = { kind: 'add' } | { kind: 'credentials' | 'test' | 'limits' | 'delete'; line: PhoneNumber };
 
 export function Lines({ enterprise }: { enterprise: string }) {
   const client = clientOf(enterprise);
@@ -29,6 +30,11 @@ export function Lines({ enterprise }: { enterprise: string }) {
   const close = (): void => setOpen(null);
   const mayWrite = may('settings:write');
   const { columns: names } = words;
+  /** What was stored is tried at once. */
+  function stored(line: PhoneNumber): void {
+    lines.reload();
+    setOpen(line.hasCredentials ? { kind: 'test', line } : null);
+  }
   const shared = { enterprise, onClose: close, onChange: lines.reload };
   return (
     <>
@@ -93,6 +99,9 @@ export function Lines({ enterprise }: { enterprise: string }) {
                           class="quiet bare"
                           button={<Icon name="more" />}
                           items={[
+                            line.hasCredentials
+                              ? { label: words.test, run: () => setOpen({ kind: 'test', line }) }
+                              : null,
                             { label: words.setCredentials, run: () => setOpen({ kind: 'credentials', line }) },
                             { label: names.limits, run: () => setOpen({ kind: 'limits', line }) },
                             { label: words.delete, isDangerous: true, run: () => setOpen({ kind: 'delete', line }) },
@@ -106,8 +115,9 @@ export function Lines({ enterprise }: { enterprise: string }) {
           }
         </Shown>
       </Section>
-      {open?.kind === 'add' ? <LineDialog {...shared} /> : null}
-      {open?.kind === 'credentials' ? <CredentialsDialog {...shared} line={open.line} /> : null}
+      {open?.kind === 'add' ? <LineDialog {...shared} onStored={stored} /> : null}
+      {open?.kind === 'credentials' ? <CredentialsDialog {...shared} line={open.line} onStored={stored} /> : null}
+      {open?.kind === 'test' ? <LineTest enterprise={enterprise} line={open.line} onClose={close} /> : null}
       {open?.kind === 'limits' ? <LimitsDialog {...shared} line={open.line} /> : null}
       {open?.kind === 'delete' ? (
         <Confirm
@@ -135,16 +145,23 @@ interface DialogProps {
   onChange(): void;
 }
 
-function LineDialog({ enterprise, onClose, onChange }: DialogProps) {
+interface StoringProps {
+  enterprise: string;
+  onClose(): void;
+  onStored(line: PhoneNumber): void;
+}
+
+function LineDialog({ enterprise, onClose, onStored }: StoringProps) {
   const [number, setNumber] = useState('');
   const [authId, setAuthId] = useState('');
   const [authToken, setAuthToken] = useState('');
   async function save(): Promise<void> {
     const credentials = authId === '' ? {} : { credentials: { authId, authToken } };
-    await clientOf(enterprise).createPhoneNumber({ body: { number, carrier: 'plivo', ...credentials } });
+    const { data } = await clientOf(enterprise).createPhoneNumber({
+      body: { number, carrier: 'plivo', ...credentials },
+    });
     toast(words.stored);
-    onChange();
-    onClose();
+    onStored(data.phoneNumber);
   }
   return (
     <Dialog title={words.add} onClose={onClose}>
@@ -187,14 +204,14 @@ function LineDialog({ enterprise, onClose, onChange }: DialogProps) {
   );
 }
 
-function CredentialsDialog({ enterprise, line, onClose, onChange }: DialogProps & { line: PhoneNumber }) {
+function CredentialsDialog({ enterprise, line, onClose, onStored }: StoringProps & { line: PhoneNumber }) {
   const [authId, setAuthId] = useState('');
   const [authToken, setAuthToken] = useState('');
   async function save(): Promise<void> {
-    await clientOf(enterprise).setPhoneNumberCredentials({ lineId: line.id, body: { authId, authToken } });
+    const body = { authId, authToken };
+    const { data } = await clientOf(enterprise).setPhoneNumberCredentials({ lineId: line.id, body });
     toast(words.stored);
-    onChange();
-    onClose();
+    onStored(data.phoneNumber);
   }
   return (
     <Dialog title={words.setCredentials} onClose={onClose}>

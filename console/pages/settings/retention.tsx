@@ -14,7 +14,7 @@ import { useLoad } from '../../ui/load.ts';
 import { Section } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
-import { useSetting } from '../../ui/tagged.ts';
+import { useSetting } from '../../ui/tagged.tsx';
 import { Words } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -33,10 +33,11 @@ export function Retention({ enterprise }: { enterprise: string }) {
             <DaysForm
               key={JSON.stringify(data)}
               known={data}
-              save={(body) => setting.save((headers) => client.changeRetention({ body }, { headers }))}
+              save={(body) => setting.save((headers) => client.changeRetention({ body }, { headers }), body)}
             />
           )}
         </Shown>
+        {setting.conflict}
       </Section>
       <Holds enterprise={enterprise} />
     </>

@@ -5,6 +5,7 @@ import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { common } from '../../texts/en/common.ts';
 import { widgetWords as words } from '../../texts/en/settings.ts';
+import { lookWords } from '../../texts/en/widget-look.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyBox } from '../../ui/copy.tsx';
@@ -12,16 +13,18 @@ import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Area, Check, Select, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { listOf } from '../../ui/list-of.ts';
 import { useLoad } from '../../ui/load.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
-import { listOf, useSetting } from '../../ui/tagged.ts';
+import { useSetting } from '../../ui/tagged.tsx';
 import { Words } from '../../ui/text.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { LookDialog } from './widget-look.tsx';
 
-type Open = { kind: 'edit'; key: WidgetKey | null } | { kind: 'snippet' | 'revoke'; key: WidgetKey };
+type Open = { kind: 'edit'; key: WidgetKey | null } | { kind: 'look' | 'snippet' | 'revoke'; key: WidgetKey };
 
 export function Widget({ enterprise }: { enterprise: string }) {
   const client = clientOf(enterprise);
@@ -89,6 +92,7 @@ export function Widget({ enterprise }: { enterprise: string }) {
                               class="quiet bare"
                               button={<Icon name="more" />}
                               items={[
+                                { label: lookWords.menu, run: () => setOpen({ kind: 'look', key }) },
                                 { label: common.edit, run: () => setOpen({ kind: 'edit', key }) },
                                 { label: key.enabled ? words.disable : words.enable, run: () => toggle(key) },
                                 { label: words.revoke, isDangerous: true, run: () => setOpen({ kind: 'revoke', key }) },
@@ -108,6 +112,7 @@ export function Widget({ enterprise }: { enterprise: string }) {
       {open?.kind === 'edit' ? (
         <KeyDialog enterprise={enterprise} widgetKey={open.key} onClose={close} onChange={keys.reload} />
       ) : null}
+      {open?.kind === 'look' ? <LookDialog enterprise={enterprise} widgetKey={open.key} onClose={close} /> : null}
       {open?.kind === 'snippet' ? <SnippetDialog enterprise={enterprise} widgetKey={open.key} onClose={close} /> : null}
       {open?.kind === 'revoke' ? (
         <Confirm
@@ -186,7 +191,7 @@ function SnippetDialog({ enterprise, widgetKey, onClose }: DialogProps & { widge
         {(all) => {
           const agentId = chosen ?? all[0]?.id;
           if (agentId === undefined) return <Empty title={words.noAgent} />;
-          const snippet = `<script async src="${location.origin}/embed.js"\n  data-public-key="${widgetKey.publicKey}"\n  data-agent-id="${agentId}"></script>`;
+          const snippet = `<script async src="${location.origin}/embed.js"\n  data-public-key="${widgetKey.publicKey}"\n  data-agent-id="${agentId}"\n  data-panel="auto"></script>`;
           return (
             <div class="stack">
               <p class="soft">{words.snippetAbout}</p>
@@ -197,6 +202,7 @@ function SnippetDialog({ enterprise, widgetKey, onClose }: DialogProps & { widge
                 onInput={setChosen}
               />
               <CopyBox text={snippet} label={common.copy} />
+              <p class="soft tiny">{lookWords.snippetPanel}</p>
               <p>
                 <a href={`/talk/${widgetKey.publicKey}/${agentId}`} target="_blank" rel="noreferrer">
                   {words.preview}
@@ -221,10 +227,11 @@ function Sessions({ enterprise, mayWrite }: { enterprise: string; mayWrite: bool
             key={JSON.stringify(data)}
             known={data}
             isDisabled={!mayWrite}
-            save={(body) => setting.save((headers) => client.changeWebSettings({ body }, { headers }))}
+            save={(body) => setting.save((headers) => client.changeWebSettings({ body }, { headers }), body)}
           />
         )}
       </Shown>
+      {setting.conflict}
     </Section>
   );
 }

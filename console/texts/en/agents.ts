@@ -49,7 +49,7 @@ export const agents = {
   saved: (version: number) => `Version ${version} is stored; new calls use it`,
   same: 'Nothing is different',
   takeTheirs: 'Go on with theirs',
-  tabs: { definition: 'Definition', versions: 'Versions', tools: 'Tools', try: 'Try it' },
+  tabs: { definition: 'Definition', versions: 'Versions', tools: 'Tools', uses: 'Uses', try: 'Try it' },
   tabsLabel: 'About this agent',
   templates: { scripted: 'A scripted agent', cascade: 'A free conversation', empty: 'Nothing' },
   title: 'Agents',

@@ -7,7 +7,8 @@ export const settings = {
     webhooks: 'Webhooks',
     widget: 'Web Embed',
     connections: 'Connections',
-    tools: 'Tool secrets',
+    tools: 'Tools',
+    clips: 'Clips',
     calling: 'Calling',
     limits: 'Limits',
     retention: 'Retention',
@@ -15,7 +16,11 @@ export const settings = {
     audit: 'Audit',
     account: 'Your account',
   },
-  changedMeanwhile: 'Somebody else changed this meanwhile. Look at what is there now, and change it again.',
+  changedMeanwhile: 'Somebody else changed this meanwhile: yours is not stored.',
+  conflict: 'Somebody else changed this meanwhile',
+  conflictHint: 'This is what your change does to what is there now.',
+  keepMine: 'Store mine',
+  takeTheirs: 'Go on with theirs',
   onceOnly: 'This is shown once. Keep it where secrets are kept.',
   created: 'Made',
 };
@@ -86,6 +91,11 @@ export const linesWords = {
   delete: 'Remove',
   deleteAsk: 'No call is placed from it any more.',
   stored: 'Stored',
+  test: 'Test the credentials',
+  testing: 'The carrier is being asked',
+  works: (carrier: string, ms: number) => `${carrier} takes the credentials, in ${ms} ms`,
+  clock: (seconds: number) =>
+    `The clock of the service is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the carrier’s: signatures may be refused.`,
 };
 
 export const webhooksWords = {
@@ -332,6 +342,23 @@ export const auditWords = {
   broken: (position: number) => `Row ${position} does not follow from the one before it`,
   before: 'Before',
   after: 'After',
+  verify: 'Verify all of it',
+  whole: (rows: number, seals: number, ms: number) =>
+    `All ${rows} rows are as they were written; ${seals} seals of the service agree. Looked at in ${ms} ms.`,
+  end: (position: number, hash: string) =>
+    `It ends at row ${position}, ${hash}. Note that elsewhere, to prove later that nothing before it was changed.`,
+  faults: (count: number, isMore: boolean) => `${isMore ? 'More than ' : ''}${count} faults: the audit was changed.`,
+  faultKinds: {
+    changed: 'was changed',
+    removed: 'was removed',
+    inserted: 'was put in',
+    moved: 'was moved',
+    does_not_follow: 'does not follow from the one before',
+    end: 'is not the end that was noted',
+    seal: 'does not agree with its seal: the chain was written anew, or the master key is another',
+  } as Record<string, string>,
+  row: (position: number, to: number | undefined) =>
+    to === undefined ? `Row ${position}` : `Rows ${position} to ${to}`,
 };
 
 export const accountWords = {

@@ -1,5 +1,6 @@
-/** What `GET /api/developer/audit` answers, as a zod schema for the published document. */
+/** What the routes of the audit answer, as zod schemas for the published document. */
 import { z } from 'zod';
+import { AUDIT_FAULT_KINDS } from '../../audit/verify-chain.ts';
 import { time } from '../openapi/shared-answers.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -31,3 +32,27 @@ export const auditAnswer = z
     nextCursor: z.string().nullable(),
   })
   .meta({ id: 'Audit' });
+
+export const auditVerificationAnswer = z
+  .strictObject({
+    ok: z.boolean(),
+    rows: z.int(),
+    end: z
+      .strictObject({ position: z.int(), hash: sha256 })
+      .describe('Note it elsewhere, to prove later that nothing before it was changed'),
+    seals: z.int().describe('Signatures of the service over the chain so far, which were compared'),
+    faults: z
+      .array(
+        z.strictObject({
+          position: z.int(),
+          kind: z.enum(AUDIT_FAULT_KINDS),
+          id: z.string().nullable().describe('Of the row that stands there now'),
+          toPosition: z.int().optional(),
+          belongsAt: z.int().optional().describe('Where a moved row was linked'),
+        }),
+      )
+      .describe('The first hundred'),
+    moreFaults: z.boolean(),
+    ms: z.int(),
+  })
+  .meta({ id: 'AuditVerification' });

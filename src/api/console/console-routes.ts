@@ -13,6 +13,7 @@ import { registerPeaks } from './peaks-route.ts';
 import { answerPeople, throughSecondDoor } from './second-door.ts';
 import { registerSession, type SessionRouteDeps } from './session-routes.ts';
 import { registerUsers } from './user-routes.ts';
+import { registerViews } from './view-routes.ts';
 
 export interface ConsoleDeps extends SessionRouteDeps, OverviewRouteDeps, RecordingRouteDeps, MonitorRouteDeps {
   callRefusals: Pick<CallRefusals, 'note'>;
@@ -31,6 +32,7 @@ export function registerConsole(
     registerSession(scope, guard, deps);
     registerMe(scope, guard, deps);
     registerUsers(scope, guard, deps);
+    registerViews(scope, guard, deps);
     registerOverview(scope, guard, deps);
     registerLive(scope, guard, deps);
     registerPeaks(scope, guard, deps);

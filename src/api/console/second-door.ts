@@ -39,7 +39,8 @@ export function answerPeople(scope: FastifyInstance, publicUrl: string): void {
     const { masking = null } = (request.principal as FastifyRequest['principal'] | null) ?? {};
     if (masking === null || payload === null || payload === undefined) return payload;
     const type = String(reply.getHeader('content-type') ?? '');
-    if (type.startsWith('audio/')) return payload;
+    const isWhole = reply.statusCode === 200 && request.routeOptions.config.masksItself === true;
+    if (isWhole || type.startsWith('audio/')) return payload;
     // A stream of text would have to be looked through in pieces; nothing that such people may read is one.
     if (typeof payload !== 'string') throw new Refusal('role_insufficient');
     reply.removeHeader('content-length');

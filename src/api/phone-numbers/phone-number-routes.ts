@@ -6,6 +6,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CARRIER_NAMES, credentialNames } from '../../../media/contract/carriers.ts';
+import type { Clock } from '../../../media/contract/clock.ts';
+import { type LineTrialDeps, tryLine } from '../../workspaces/line-trial.ts';
 import {
   addLine,
   listLinesOf,
@@ -22,7 +24,13 @@ import { type CreateOnceDeps, createOnce } from '../settings/create-once.ts';
 import { etagOf, expectMatch } from '../settings/etag.ts';
 import { given } from '../settings/given.ts';
 import { refusing } from '../settings/setting-refusal.ts';
-import { deletedPhoneNumberAnswer, phoneNumberAnswer, phoneNumbersAnswer, storedPhoneNumberAnswer } from './answers.ts';
+import {
+  deletedPhoneNumberAnswer,
+  lineTrialAnswer,
+  phoneNumberAnswer,
+  phoneNumbersAnswer,
+  storedPhoneNumberAnswer,
+} from './answers.ts';
 
 export const PHONE_NUMBERS_PATH = '/api/developer/phone-numbers';
 
@@ -51,7 +59,12 @@ export const newLineBody = z
 
 export const lineChangeBody = z.strictObject({ limits: lineLimits }).meta({ id: 'PhoneNumberChange' });
 
-export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: CreateOnceDeps): void {
+export interface PhoneNumberDeps extends CreateOnceDeps {
+  clock: Clock;
+  registry: LineTrialDeps['registry'];
+}
+
+export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: PhoneNumberDeps): void {
   const route = routesOn(app, guard);
   const { database, sealer } = deps;
   const one = `${PHONE_NUMBERS_PATH}/:lineId`;
@@ -175,6 +188,24 @@ export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: C
       );
       reply.header('etag', etagOf(stateOf(changed)));
       return { success: true, phoneNumber: changed };
+    },
+  });
+
+  route({
+    method: 'post',
+    path: `${one}/test`,
+    id: 'testPhoneNumber',
+    tag: 'Settings',
+    summary: 'Try the credentials of a line',
+    description:
+      'By one request to its carrier that places no call. Answers 200 whether they serve or not: `ok` says which, `fault` and `problem` what is wrong.',
+    scope: 'settings:write',
+    params: lineParams,
+    answers: { 200: json('What came of it.', lineTrialAnswer) },
+    errors: ['line_not_found'],
+    handler(request) {
+      const named = { workspaceId: request.principal.workspaceId, lineId: request.params.lineId };
+      return refusing('line_not_found', tryLine(database, deps, named));
     },
   });
 

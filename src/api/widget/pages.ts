@@ -1,6 +1,6 @@
 /**
- * The shells of `/talk` and `/embed/doctor`: markup without a word of script or style in it, so that the strictest
- * policy holds. What moves on them is `widget/pages`. The talk page uses `embed.js` as any website would.
+ * The shells of `/talk`, `/embed/doctor` and `/embed/preview`: markup without a word of script or style in it, so that
+ * the strictest policy holds. What moves on them is `widget/pages`. The talk page uses `embed.js` as any website would.
  */
 import type { WidgetFiles } from './widget-files.ts';
 
@@ -55,4 +55,9 @@ export function doctorPage(files: WidgetFiles): string {
     scripts,
     `<main id="doctor" class="doctor" data-worklets="/embed/assets/${files.nameOf('audio')}" aria-busy="true"></main>`,
   );
+}
+
+export function previewPage(files: WidgetFiles): string {
+  const scripts = `<script type="module" src="/embed/assets/${files.nameOf('preview')}"></script>`;
+  return shell(files, 'Preview of the widget', scripts, '<main id="preview"></main>');
 }

@@ -12,7 +12,7 @@ import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { page, script, unchanged, versionsAnswer } from './answers.ts';
-import { doctorPage, pageHeaders, talkPage } from './pages.ts';
+import { doctorPage, pageHeaders, previewPage, talkPage } from './pages.ts';
 import { loadWidgetFiles, type WidgetFile, type WidgetFiles } from './widget-files.ts';
 
 const EVERGREEN = 'public, max-age=300, stale-while-revalidate=86400';
@@ -134,6 +134,19 @@ export function registerWidget(app: FastifyInstance, { publicUrl, database }: Wi
     answers: { 200: page },
     errors: ['not_found'],
     handler: async (_request, reply) => sendPage(reply, pageHeaders(publicUrl), doctorPage(files())),
+  });
+
+  route({
+    method: 'get',
+    path: '/embed/preview',
+    id: 'embedPreview',
+    tag: 'Service',
+    summary: 'The widget without a call',
+    description: 'For the frame in which the console shows how it looks.',
+    scope: null,
+    answers: { 200: page },
+    errors: ['not_found'],
+    handler: async (_request, reply) => sendPage(reply, pageHeaders(publicUrl), previewPage(files())),
   });
 }
 

@@ -8,6 +8,16 @@ export const CALL_ERROR_CODES = {
     meaning:
       'A key may have 100 event streams open at a time, a call 20. End one, or read the events as a list, without `Accept: text/event-stream`.',
   },
+  export_not_found: {
+    status: 404,
+    message: 'Export not found',
+    meaning: 'You have no export of this id: it was deleted, is older than a day, or is somebody else’s.',
+  },
+  export_not_ready: {
+    status: 409,
+    message: 'Export not ready',
+    meaning: 'It is still being written, or failed: its `state` says which.',
+  },
   transcript_not_ready: {
     status: 404,
     message: 'Transcript not ready',

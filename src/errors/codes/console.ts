@@ -55,6 +55,11 @@ export const CONSOLE_CODES = {
     message: 'Link not found',
     meaning: 'It is unknown, was used, was replaced by a newer one, or is older than 24 h. Ask for another.',
   },
+  view_not_found: {
+    status: 404,
+    message: 'View not found',
+    meaning: 'There is no such view, or it is somebody else’s and your role does not change those.',
+  },
   user_not_found: { status: 404, message: 'User not found', meaning: 'The workspace has no user of this id.' },
   session_not_found: { status: 404, message: 'Session not found', meaning: 'You have no such session any more.' },
   last_owner: {

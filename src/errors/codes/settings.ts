@@ -47,6 +47,11 @@ export const SETTING_CODES = {
     message: 'Widget key not found',
     meaning: 'The workspace has no such public key, or it is revoked.',
   },
+  tool_not_found: {
+    status: 404,
+    message: 'Tool not found',
+    meaning: 'The current version of the agent has no tool of this name.',
+  },
   secret_not_found: { status: 404, message: 'Secret not found', meaning: 'The workspace has no secret of this name.' },
   connection_not_found: {
     status: 404,

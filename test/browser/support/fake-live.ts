@@ -9,6 +9,7 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import { registerWidget } from '../../../src/api/widget/widget-routes.ts';
+import { PLAIN_LOOK, shownLook, type WidgetLook } from '../../../src/embed/widget-looks.ts';
 import type { Queryable } from '../../../src/store/database.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -56,6 +57,7 @@ export interface FakeLive {
   closeNext: { code: string; close: number } | null;
   /** Of every widget key. */
   framedBy: string[];
+  look: WidgetLook;
   waitFor: typeof eventually;
   /** Resolves when this number has not changed for 300 ms. */
   waitForRest(what: string, of: () => number): Promise<void>;
@@ -84,6 +86,7 @@ export async function startFakeLive(): Promise<FakeLive> {
     refuseSockets: false,
     closeNext: null,
     framedBy: [],
+    look: PLAIN_LOOK,
     waitFor: eventually,
     async waitForRest(what, of) {
       let [known, sinceMs] = [of(), Date.now()];
@@ -114,6 +117,10 @@ export async function startFakeLive(): Promise<FakeLive> {
     }
     fake.tokens++;
     return { token: `first-${++issued}` };
+  });
+  app.get('/embed/looks/:publicKey', async (_request, reply) => {
+    reply.headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' });
+    return shownLook(fake.look);
   });
   app.get('/livez', async () => ({ status: 'ok' }));
 

@@ -18,12 +18,17 @@ import type { OutboundRequest, OutboundResult } from '../../../media/net/outboun
 import { renderSound } from '../../../media/recorder/render-sound.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { createCursorCodec } from '../../../src/api/cursor.ts';
+import { exportedCalls } from '../../../src/api/exports/exported-calls.ts';
 import { type ApiDeps, createApiServer } from '../../../src/api/server.ts';
+import { createChainSigner } from '../../../src/audit/chain-signer.ts';
 import { type CallEventBus, createCallEventBus } from '../../../src/calls/call-event-bus.ts';
 import type { CallRow } from '../../../src/calls/call-row.ts';
+import type { AccessCheck } from '../../../src/carriers/carrier.ts';
+import { openCarriers } from '../../../src/carriers/carriers.ts';
 import { type Clips, createClips } from '../../../src/clips/clips.ts';
 import type { StoreSettings } from '../../../src/config/recording-settings.ts';
 import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
+import { createExportRunner, type ExportRunner } from '../../../src/exports/export-runner.ts';
 import { READING_HERE } from '../../../src/leads/import-reading.ts';
 import { controlCall, type SteerCall } from '../../../src/lifecycle/operator-control.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
@@ -83,6 +88,16 @@ export interface ApiFixture {
   monitors: Monitors;
   /** What media processes were told of listeners. */
   toMedia: [string, ToMedia][];
+  /** Writes what was asked for to files; asked for it works by itself. */
+  exports: ExportRunner;
+  /** What an examination finds. */
+  examined: Awaited<ReturnType<ApiDeps['examine']>>;
+  /** What tools were asked, and what they answer. */
+  toolRequests: OutboundRequest[];
+  toolAnswer: OutboundResult;
+  /** Credentials that carriers were asked with, and what they answer. */
+  accessChecks: Record<string, string>[];
+  accessCheck: AccessCheck;
   /** What providers were asked, and what they answer. */
   providerRequests: OutboundRequest[];
   providerAnswer: OutboundResult;
@@ -96,6 +111,30 @@ export interface ApiFixture {
 
 const MASTER_KEY_HEX = 'ab'.repeat(32);
 export const SEALER = createSealer(MASTER_KEY_HEX);
+const SERVICE_STATE: Awaited<ReturnType<ApiDeps['serviceState']>> = {
+  version: '0.1.0',
+  node: '20.18.0',
+  instance: 'run-1',
+  startedAt: new Date('2026-11-21T00:00:00Z'),
+  publicUrl: 'http://127.0.0.1:8080',
+  admission: 'open',
+  machine: {
+    cores: 2,
+    loadAverage: [0.5, 0.4, 0.3],
+    memory: { freeBytes: 2e9, totalBytes: 8e9 },
+    disk: { freeBytes: 20e9, totalBytes: 80e9 },
+  },
+  control: { memoryBytes: 120e6, isOverloaded: false },
+  media: [
+    {
+      ...{ mediaId: 'media-0', connected: true, draining: false, calls: 12, capacity: 500, moreCalls: 88 },
+      ...{ scarce: 'speech', socketServer: 'uws' as const },
+    },
+  ],
+  database: { version: '16.4', sizeBytes: 24e6, connections: 31, mostConnections: 100 },
+  liveCalls: 12,
+  waitingWebhooks: 0,
+};
 const CREDENTIALS = { authId: 'MA0', authToken: 'token-canary' };
 
 /** `store`: where recordings lie; default a folder of the fixture's own. */
@@ -169,6 +208,13 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
     send: (mediaId, message) => fixture.toMedia.push([mediaId, message]) > 0,
     controlCall: steer,
   });
+  const links = createRecordingLinks(MASTER_KEY_HEX, 'http://127.0.0.1:8080', clock);
+  const exports = createExportRunner({
+    database,
+    clock,
+    log: pino({ level: 'silent' }),
+    shown: (...of) => exportedCalls({ database, links }, ...of),
+  });
   const undescribed = new Set<string>();
   const fixture: ApiFixture = {
     database,
@@ -193,6 +239,12 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
     prepared: [],
     monitors,
     toMedia: [],
+    exports,
+    examined: [{ name: 'database', level: 'ok', detail: 'it answers', wayOut: null }],
+    toolRequests: [],
+    toolAnswer: { kind: 'failed', reason: 'no test has said what it answers' },
+    accessChecks: [],
+    accessCheck: { outcome: 'ok', detail: '', serverEpochMs: null },
     providerRequests: [],
     providerAnswer: { kind: 'failed', reason: 'no test has said what it answers' },
     app: createApiServer({
@@ -200,7 +252,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       clock,
       log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
       sealer: SEALER,
-      links: createRecordingLinks(MASTER_KEY_HEX, 'http://127.0.0.1:8080', clock),
+      links,
       sounds: recordings.sounds,
       eraser: recordings.eraser,
       clips,
@@ -208,6 +260,8 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       hashing: CHEAP_HASHING,
       callRefusals: { note: (...noted) => void fixture.refused.push(noted) },
       disk: async () => ({ freeBytes: 1, totalBytes: 2 }),
+      serviceState: async () => SERVICE_STATE,
+      examine: async () => fixture.examined,
       monitors,
       cursors: createCursorCodec(MASTER_KEY_HEX),
       publicUrl: 'http://127.0.0.1:8080',
@@ -228,6 +282,23 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       purge: ({ workspaceId }) => purge.run({ workspaceId, mostCalls: 2 }),
       importReading: READING_HERE,
       importQueued: () => {},
+      exportQueued: () => void exports.drain().catch(() => {}),
+      auditSigner: createChainSigner(MASTER_KEY_HEX),
+      toolHttp: {
+        async send(request) {
+          fixture.toolRequests.push(request);
+          return fixture.toolAnswer;
+        },
+      },
+      registry: {
+        carrierFor: (name, credentials) =>
+          Object.assign(openCarriers({}).carrierFor(name, credentials), {
+            async checkAccess() {
+              fixture.accessChecks.push(credentials);
+              return fixture.accessCheck;
+            },
+          }),
+      },
       admission: { state: () => fixture.admission },
       bus,
       checks: { database: async () => 'ok' },
@@ -280,6 +351,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       await fixture.app.close();
       embed?.close();
       if (undescribed.size > 0) throw new Error(`Not as /openapi.json says:\n${[...undescribed].join('\n')}`);
+      await exports.close();
       await recordings.close();
       rmSync(dataDir, { recursive: true, force: true });
       await database.close();

@@ -23,7 +23,10 @@ function pathOf({ route, scope }: Operation, enterprise = 'acme'): string {
     : door + route.replace(/^\/api\/developer/, '').replace(/^\/api\/outbound-call/, '/outbound-call');
   return path
     .replace(':enterprise', enterprise)
-    .replace(/:(callUuid|leadId|agentId|lineId|importId|deliveryId|holdId|clipId|userId|sessionId)/g, NOBODYS)
+    .replace(
+      /:(callUuid|leadId|agentId|lineId|importId|deliveryId|holdId|clipId|userId|sessionId|exportId|viewId)/g,
+      NOBODYS,
+    )
     .replace(/:\w+/g, 'nobodys1');
 }
 const NOBODYS = '01990000-0000-7000-8000-000000000000';

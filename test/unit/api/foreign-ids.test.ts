@@ -74,6 +74,9 @@ const KINDS: Record<string, Kind> = {
   deliveryId: { make: async (tenant) => (await delivery(tenant)).deliveryId, ...uuid },
   callUuids: { make: async (tenant) => (await delivery(tenant)).callUuid, ...uuid },
   importId: { make: leadImport, ...uuid },
+  exportId: { make: callExport, ...uuid },
+  // Not an id of its own: it names a tool of the agent before it, and the spare one has none.
+  'path:toolName': { make: async () => 'lookup', unknown: () => 'other', isEmpty: true },
   campaignId: { make: async () => uuidv4(), ...uuid, isEmpty: true },
   'query:phone': { make: leadNumber, ...number },
   'query:externalId': { make: externalId, unknown: () => uuidv4() },
@@ -116,10 +119,14 @@ function cells(): Cell[] {
         ...Object.keys(operation.query?.shape ?? {}).map((name): [Where, string] => ['query', name]),
         ...Object.keys(propertiesOf(operation)).map((name): [Where, string] => ['body', name]),
       ];
-      return fields
-        .filter(([where, name]) => where === 'path' || `${where}:${name}` in KINDS || LOOKS_LIKE_ID.test(name))
-        .filter(([where, name]) => !OWN_WORDS.has(`${where}:${name}`) && !isTime(operation, where, name))
-        .map(([where, field]) => ({ operation, where, field, kind: kindOf(where, field) }));
+      return (
+        fields
+          .filter(([where, name]) => where === 'path' || `${where}:${name}` in KINDS || LOOKS_LIKE_ID.test(name))
+          // What its filters find is told by the file alone; they are those of the list.
+          .filter(([where]) => operation.id !== 'exportCalls' || where !== 'query')
+          .filter(([where, name]) => !OWN_WORDS.has(`${where}:${name}`) && !isTime(operation, where, name))
+          .map(([where, field]) => ({ operation, where, field, kind: kindOf(where, field) }))
+      );
     },
   );
 }
@@ -394,6 +401,20 @@ async function leadImport(tenant: Tenant): Promise<string> {
   });
   expect(answer.statusCode, answer.body).toBe(202);
   return answer.headers['location']!.toString().split('/').at(-1)!;
+}
+
+async function callExport(tenant: Tenant): Promise<string> {
+  await api.database.query('DELETE FROM call_exports WHERE workspace_id = $1', [tenant.workspaceId]);
+  const answer = await api.app.inject({
+    method: 'POST',
+    url: '/api/developer/call-exports',
+    headers: { authorization: `Bearer ${tenant.key}` },
+    payload: { format: 'csv' },
+  });
+  expect(answer.statusCode, answer.body).toBe(202);
+  // Nothing of it is to change by itself.
+  await api.exports.drain();
+  return answer.json().export.id;
 }
 
 async function externalId(tenant: Tenant): Promise<string> {

@@ -81,7 +81,7 @@ function faultOf(call: MeasuredCall, placed: Placed | null, check: DeploymentChe
   if (placed?.callUuid === null && status !== 502 && status !== 500) return `the first call was not taken: ${why}`;
   return [
     placed?.callUuid == null
-      ? `the deployment could not place its first call at its carrier: ${why}`
+      ? `the deployment could not place its first call at its carrier: ${why}. Where the carrier refused it, its account or token is not that of this tool (--carrier-id, --carrier-token)`
       : `the deployment took a call, and it did not arrive at this tool's carrier within ${ARRIVAL_LIMIT_MS / 1000} s`,
     '',
     settingsOf(check),

@@ -72,6 +72,10 @@ function placedOf(httpStatus: number, errorCode: string | null, text: string): P
     return { callUuid: body.callUuid, fate: null, code: null, why: null, httpStatus };
   }
   const said = typeof body.message === 'string' ? `: ${body.message}` : '';
+  if (!isJson && errorCode === null && (httpStatus === 502 || httpStatus === 504)) {
+    const why = `a proxy answered ${httpStatus}: nobody answers behind it`;
+    return { callUuid: null, fate: 'failed', code: `proxy_${httpStatus}`, why, httpStatus };
+  }
   if (httpStatus === 200 || (!isJson && errorCode === null)) {
     const why = `the placement was answered ${httpStatus} with what is no answer of Parley: ${text.slice(0, 60)}`;
     return { callUuid: null, fate: 'failed', code: 'garbage', why, httpStatus };

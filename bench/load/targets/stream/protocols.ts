@@ -5,4 +5,10 @@ import type { CarrierProtocol } from './wire.ts';
 
 export const PROTOCOLS = { plivo: plivoProtocol, twilio: twilioProtocol } satisfies Record<string, CarrierProtocol>;
 
+/** Whose event it is, that another's target does not send: told by its name. Null: nobody's. */
+export function protocolOfEvent(event: unknown): ProtocolName | null {
+  const names = Object.keys(PROTOCOLS) as ProtocolName[];
+  return names.find((name) => typeof event === 'string' && PROTOCOLS[name].targetEvents.includes(event)) ?? null;
+}
+
 export type ProtocolName = keyof typeof PROTOCOLS;

@@ -9,6 +9,7 @@ import type { Clock } from '../../../../media/contract/clock.ts';
 import type { FrameClock, FrameSession } from '../../../emulators/frame-clock.ts';
 import type { SendFrame } from '../../far-end/line-impairments.ts';
 import type { Phone } from '../../far-end/phone.ts';
+import { PROTOCOLS, protocolOfEvent } from './protocols.ts';
 import { TargetMessages } from './target-messages.ts';
 import type { Wire } from './wire.ts';
 
@@ -102,7 +103,7 @@ export class StreamSession implements FrameSession {
     if ('heard' in heard) this.#phone.heard(nowMs, heard.mulaw);
     else if (heard.says === 'mark') this.#mark(heard.name, nowMs);
     else if (heard.says === 'clear') this.#clear(nowMs);
-    else if (heard.says === 'fault') this.#fault(heard.fault);
+    else if (heard.says === 'fault') this.#fault(heard);
   }
 
   #mark(name: string, nowMs: number): void {
@@ -118,9 +119,12 @@ export class StreamSession implements FrameSession {
     for (const message of this.#options.wire.cleared(pending)) this.#send(message);
   }
 
-  #fault(fault: string): void {
+  #fault({ fault, event }: { fault: string; event?: unknown }): void {
     this.#faults++;
-    this.#firstFault ??= fault.slice(0, 200);
+    if (this.#firstFault !== null) return;
+    const whose = protocolOfEvent(event);
+    const hint = whose === null ? '' : `, which is ${PROTOCOLS[whose].name}: --protocol ${whose}?`;
+    this.#firstFault = `${fault.slice(0, 200)}${hint}`;
   }
 
   #end(endedBy: SessionEnd['endedBy'], closeCode: number | null): void {

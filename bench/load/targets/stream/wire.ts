@@ -12,7 +12,7 @@ export type TargetSays =
   | { says: 'clear' }
   | { says: 'nothing' }
   /** It is against the protocol, and the carrier passes it over. */
-  | { says: 'fault'; fault: string };
+  | { says: 'fault'; fault: string; event?: unknown };
 
 export interface Wire {
   /** What the carrier says when the socket is open. */
@@ -53,6 +53,8 @@ export interface SignedRequest {
 export interface CarrierProtocol {
   /** For a person: "Plivo audio streaming". */
   readonly name: string;
+  /** Events that a target sends by this protocol. */
+  readonly targetEvents: readonly string[];
   newCallId(): string;
   createWire(options: WireOptions): Wire;
   /** Headers that prove where a request comes from. */

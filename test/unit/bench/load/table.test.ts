@@ -30,7 +30,7 @@ describe('the table', () => {
   it('lets nothing of it steer the terminal', () => {
     const calls = { ...rich.calls, failedBy: { '\u001b[2J\u202eevil\n': 1 } };
     const table = tableOf({ ...rich, calls });
-    expect(table).toContain('failed: 1 × ?[2J?evil?');
+    expect(table).toContain('failed or lost: 1 × ?[2J?evil?');
     expect(table.includes('\u001b') || table.includes('\u202e')).toBe(false);
   });
 

@@ -13,6 +13,7 @@ const MULAW = 'audio/x-mulaw;rate=8000';
 
 export const plivoProtocol: CarrierProtocol = {
   name: 'Plivo audio streaming',
+  targetEvents: ['playAudio', 'checkpoint', 'clearAudio', 'sendDTMF'],
   newCallId: () => randomUUID(),
   createWire: (options) => new PlivoWire(options),
   signatureOf(request, authToken) {

@@ -56,7 +56,9 @@ export class PlivoWire implements Wire {
     const { event, streamId } = message;
     if (event === 'playAudio') return audioOf(fieldsOf(message['media']));
     if (event === 'sendDTMF') return { says: 'nothing' };
-    if (event !== 'checkpoint' && event !== 'clearAudio') return fault(`the event ${JSON.stringify(event)}`);
+    if (event !== 'checkpoint' && event !== 'clearAudio') {
+      return { says: 'fault', fault: `the event ${JSON.stringify(event)}`, event };
+    }
     if (streamId !== this.#streamId) return fault(`${event} without the stream's streamId`);
     if (event === 'clearAudio') return { says: 'clear' };
     const { name } = message;

@@ -10,6 +10,7 @@ import { TwilioWire } from './twilio-wire.ts';
 
 export const twilioProtocol: CarrierProtocol = {
   name: 'Twilio Media Streams',
+  targetEvents: ['media', 'mark', 'clear'],
   newCallId: () => newSid('CA'),
   createWire: (options) => new TwilioWire(options),
   signatureOf: (request, authToken) => ({ 'x-twilio-signature': signatureOf(request, authToken) }),

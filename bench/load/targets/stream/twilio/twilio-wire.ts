@@ -49,7 +49,9 @@ export class TwilioWire implements Wire {
 
   read(message: Record<string, unknown>): TargetSays {
     const { event, streamSid } = message;
-    if (event !== 'media' && event !== 'mark' && event !== 'clear') return fault(`the event ${JSON.stringify(event)}`);
+    if (event !== 'media' && event !== 'mark' && event !== 'clear') {
+      return { says: 'fault', fault: `the event ${JSON.stringify(event)}`, event };
+    }
     if (streamSid !== this.#streamSid) return fault(`${event} without the stream's streamSid`);
     if (event === 'clear') return { says: 'clear' };
     if (event === 'mark') {

@@ -10,7 +10,7 @@ import { exitCodeOf } from '../../../../../bench/load/run/exit-code.ts';
 import { edgeOf, findKnee, type KneeStep } from '../../../../../bench/load/run/find-knee.ts';
 import { assertMayLoad } from '../../../../../bench/load/run/may-load.ts';
 import { lineOf } from '../../../../../bench/load/run/progress.ts';
-import { writeResults } from '../../../../../bench/load/run/write-results.ts';
+import { prepareOutput, writeResults } from '../../../../../bench/load/run/write-results.ts';
 import { PhoneNumbers } from '../../../../../bench/load/targets/parley/phone-numbers.ts';
 import { noiseWarnings } from '../../../../../bench/load/usage/machine-facts.ts';
 import { processesOf, samplesOf } from '../../../../../bench/load/usage/metrics-scrape.ts';
@@ -21,7 +21,7 @@ describe('the exit code', () => {
     ({
       complete: true,
       generator: { judged: true },
-      calls: { failed: 0, lost: 0, refused: 0, ...calls },
+      calls: { talked: 9, failed: 0, lost: 0, refused: 0, ...calls },
       workload: { mayFail: false },
       ...more,
     }) as RunResult;
@@ -40,6 +40,11 @@ describe('the exit code', () => {
   test('is 1 where the run broke off', () => expect(code(result({}, { complete: false }))).toBe(1));
   test('is 3 where the tool could not judge, whatever it saw', () => {
     expect(code(result({ failed: 1 }, { generator: { judged: false } }), true)).toBe(3);
+  });
+  test('is 1 where no call talked, however late the tool was', () => {
+    const late = { generator: { judged: false } };
+    expect(code(result({ talked: 0, failed: 4 }, late))).toBe(1);
+    expect(code(result({ talked: 0 }, late))).toBe(3);
   });
   test('is 130 after Ctrl-C', () => expect(code(result({}, { complete: false }), false, true)).toBe(130));
 });
@@ -168,6 +173,10 @@ describe('results that cannot be written where they should be', () => {
     expect(written.paths).toEqual([]);
     expect(written.faults[0]).toMatch(/could not be written \(.*\): nor in \/proc\/none \(/);
   });
+});
+
+test('a folder that cannot be made is a fault before the run, also where the system says that nothing is there', () => {
+  expect(() => prepareOutput('/proc/none/deeper')).toThrow(TargetFault);
 });
 
 test('the progress line says rate, live calls, errors and time left', () => {

@@ -137,3 +137,13 @@ test('a target that closes, and one that reads no more, end the call', () => {
   expect(stalls.ends).toMatchObject([{ endedBy: 'target', closeCode: 1006, isStalled: true }]);
   expect(stalls.clock.pendingTimers).toBe(0);
 });
+
+test.each([
+  ['playAudio', /^the event "playAudio", which is Plivo audio streaming: --protocol plivo\?$/],
+  ['hello', /^the event "hello"$/],
+])('of the event %s it is said whose protocol it is, if it is one’s', (event, told) => {
+  const { session, target, ends } = talk();
+  target({ event });
+  session.hangUp();
+  expect(ends[0]).toMatchObject({ faults: 1, firstFault: expect.stringMatching(told) });
+});

@@ -1,0 +1,35 @@
+/**
+ * Entries of the call log as a file has them: what whoever asked for it may see, and no address that opens sound
+ * without a key, because files are passed on. For `src/exports/export-runner.ts`; given to it by control.
+ */
+import type { ShownCall } from '../../exports/call-lines.ts';
+import type { ExportMasking } from '../../exports/export-store.ts';
+import type { RecordingLinks } from '../../recordings/recording-links.ts';
+import type { Database } from '../../store/database.ts';
+import { readCallViews } from '../calls/call-view.ts';
+import { maskedValue } from '../masking.ts';
+
+export async function exportedCalls(
+  deps: { database: Database; links: RecordingLinks },
+  workspaceId: string,
+  callUuids: readonly string[],
+  masking: ExportMasking,
+): Promise<readonly ShownCall[]> {
+  const views = (await readCallViews(deps, workspaceId, callUuids)).map(withoutAddresses);
+  if (masking === null) return views;
+  return views.map((view) => maskedValue(JSON.parse(JSON.stringify(view)), masking) as ShownCall);
+}
+
+function withoutAddresses(view: Readonly<Record<string, unknown>>): ShownCall {
+  const {
+    url: _url,
+    urlExpiresAt: _expires,
+    parts: _parts,
+    ...recording
+  } = view['recording'] as object & {
+    url: unknown;
+    urlExpiresAt: unknown;
+    parts: unknown;
+  };
+  return { ...view, recording };
+}

@@ -1,0 +1,63 @@
+/** What the node runs as and how busy it is, for its operator. Read each time, kept nowhere; for `api-side.ts`. */
+import { readFileSync } from 'node:fs';
+import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
+import { join } from 'node:path';
+import type { ServiceState } from '../api/operator/service-routes.ts';
+import { packageRoot } from '../config/built-entry.ts';
+import type { MediaMember } from '../media-link/media-pool.ts';
+import type { Queryable } from '../store/database.ts';
+
+interface Known {
+  database: Queryable;
+  publicUrl: string;
+  runId: string;
+  members(): readonly Omit<MediaMember, 'send'>[];
+  admission(): ServiceState['admission'];
+  isOverloaded(): boolean;
+  disk(): Promise<{ freeBytes: number; totalBytes: number } | null>;
+}
+
+const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+
+const DATABASE = `
+  SELECT current_setting('server_version') AS version, pg_database_size(current_database())::float8 AS "sizeBytes",
+         (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections,
+         current_setting('max_connections')::int AS "mostConnections",
+         (SELECT count(*)::int FROM calls WHERE status IN ('queued', 'dialing', 'ringing', 'in_progress')) AS "liveCalls",
+         (SELECT count(*)::int FROM webhook_deliveries WHERE state = 'pending') AS "waitingWebhooks"`;
+
+export async function readServiceState(known: Known): Promise<ServiceState> {
+  const [[found], disk] = await Promise.all([
+    known.database.query<ServiceState['database'] & { liveCalls: number; waitingWebhooks: number }>(DATABASE),
+    known.disk(),
+  ]);
+  const { liveCalls, waitingWebhooks, ...database } = found!;
+  return {
+    version,
+    node: process.versions.node,
+    instance: known.runId,
+    startedAt: new Date(Date.now() - process.uptime() * 1_000),
+    publicUrl: known.publicUrl,
+    admission: known.admission(),
+    machine: {
+      cores: availableParallelism(),
+      loadAverage: loadavg(),
+      memory: { freeBytes: freemem(), totalBytes: totalmem() },
+      disk,
+    },
+    control: { memoryBytes: process.memoryUsage.rss(), isOverloaded: known.isOverloaded() },
+    media: known.members().map((member) => ({
+      mediaId: member.mediaId,
+      connected: member.connected,
+      draining: member.draining,
+      calls: member.activeCalls,
+      capacity: member.capacityCalls,
+      moreCalls: member.room?.moreCalls ?? null,
+      scarce: member.room?.scarce ?? null,
+      socketServer: member.socketServer,
+    })),
+    database,
+    liveCalls,
+    waitingWebhooks,
+  };
+}

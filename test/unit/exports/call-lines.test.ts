@@ -1,0 +1,47 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { headOf, lineOf } from '../../../src/exports/call-lines.ts';
+
+const rowsOf = (...calls: Record<string, unknown>[]): Record<string, string>[] =>
+  parse(headOf('csv') + calls.map((call) => lineOf('csv', call)).join(''), { columns: true });
+
+describe('a call as a line of CSV', () => {
+  it('is read back as it was, whatever strangers wrote', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), (name, transcript) => {
+        const [row] = rowsOf({ callUuid: '1', name, transcript, metadata: { name } });
+        expect([row!['name']!.replace(/^'/, ''), row!['transcript']!.replace(/^'/, '')]).toEqual([
+          name.replace(/^'/, ''),
+          transcript.replace(/^'/, ''),
+        ]);
+        expect(JSON.parse(row!['metadata']!)).toEqual({ name });
+      }),
+    );
+  });
+
+  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '  =1', '\r\n=1', '＝1', '\u00a0@x'])(
+    'makes text of what a spreadsheet would compute: %j',
+    (formula) => {
+      expect(rowsOf({ name: formula, summary: formula })[0]).toMatchObject({
+        name: `'${formula}`,
+        summary: `'${formula}`,
+      });
+    },
+  );
+
+  it('leaves numbers and times as they are, also what is below nothing', () => {
+    const call = { durationSeconds: -1.5, createdAt: new Date(0), latency: { mouthToEarMs: { p95: 740 } }, cost: null };
+    expect(rowsOf(call)[0]).toMatchObject({
+      durationSeconds: '-1.5',
+      createdAt: '1970-01-01T00:00:00.000Z',
+      replyP95Ms: '740',
+      cost: '',
+    });
+  });
+});
+
+it('a call as a line of NDJSON is one line', () => {
+  expect(headOf('ndjson')).toBe('');
+  expect(lineOf('ndjson', { name: 'a\nb' })).toBe('{"name":"a\\nb"}\n');
+});
