@@ -9,6 +9,7 @@ import { endCall } from '../lifecycle/end-call.ts';
 import { controlCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
 import type { Monitors } from '../monitor/monitors.ts';
+import type { NodeName } from '../nodes/media-runs.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
@@ -40,6 +41,7 @@ export function createApi(
     monitors: Monitors;
     checks: Readonly<Record<string, ReadinessCheck>>;
     runId: string;
+    node: NodeName;
   },
 ): ReturnType<typeof createApiServer> {
   const { sound, work, course, link } = parts;
@@ -73,6 +75,7 @@ export function createApi(
     modelAddress: { guard: work.modelGuard, resolveName: systemResolver },
     modelHttp: work.modelHttp,
     instance: parts.runId,
+    node: parts.node.name,
     checks: parts.checks,
     registerCarrierRoutes: (scope) =>
       registerCarrierRoutes(scope, {

@@ -12,6 +12,8 @@ import type { Config } from '../config/load.ts';
 import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
 import { createMediaReports } from '../metrics/media-reports.ts';
 import { createMonitors } from '../monitor/monitors.ts';
+import type { NodeName } from '../nodes/media-runs.ts';
+import { claimNodeName } from '../nodes/node-name.ts';
 import { createApi } from './api-side.ts';
 import { createCallCourse } from './call-course.ts';
 import { createCallWork } from './call-work.ts';
@@ -56,7 +58,9 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const course = createCallCourse(ground, { places, work, isDraining });
   const reports = createMediaReports(clock);
   const monitors = createMonitors({ ...ground.shared, bus: ground.telling.bus, send: places.pool.tell });
-  const parts = { sound, places, work, course, reports, monitors, runId };
+  const node = nodeOf(config, sound.node);
+  await claimNodeName(ground.shared, node);
+  const parts = { sound, places, work, course, reports, monitors, runId, node };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });
@@ -76,6 +80,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await work.tools.close();
     await monitors.close();
     await link.server.close();
+    await link.runs.close();
     await sound.close();
     await metricsServer?.close();
     work.embed.close();
@@ -113,4 +118,9 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   work.analysis.start();
   sound.start();
   return control;
+}
+
+/** Without a name of the operator's it is that of the data folder, which no other has. */
+function nodeOf(config: Config, disk: string): NodeName {
+  return { name: config.node.name ?? disk, disk, address: config.node.address };
 }

@@ -4,8 +4,8 @@
  * that all share finds (`store/due-look.ts`). Any number of nodes may sweep: a call taken by one is skipped by the
  * others. All state is in the rows, so a restart forgets nothing; what a node took and did not finish is due again
  * after `CLAIM_MS`. Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by
- * its distance from the monotonic one: the timers of the calls of before count on as if it had not been, and leases get
- * the time to be renewed.
+ * its distance from the monotonic one: the timers of the calls of before count on as if it had not been, and orphans
+ * get the time to come back.
  */
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
@@ -55,11 +55,11 @@ const BATCH_CALLS = 50;
  */
 const BATCHES_A_SWEEP = 4;
 const CLAIM_MS = 20_000;
-/** After a start, media processes get this long to come back and renew before their calls count as orphans. */
+/** After a start, media processes get this long to come back before calls without an owner are looked after. */
 const ORPHAN_GRACE_MS = 10_000;
 /**
  * A sweep's statement that took so long, or a sweep so late: database or process stood still,
- * and no lease could be renewed.
+ * and no orphan could come back.
  */
 const STANDSTILL_MS = 5_000;
 /** The wall clock was set; smaller corrections are the time service's daily work. */
@@ -74,7 +74,7 @@ const TAKE_DUE = `
 
 export function createReaper(deps: ReaperDeps): Reaper {
   const { database, clock, log, transitions, lineCarriers, effects } = deps;
-  /** Since when leases could be renewed. */
+  /** Since when orphans could come back. */
   let graceFromMs = clock.nowMs();
   let wallOffsetMs = clock.epochMs() - clock.nowMs();
   /** `atEpochMs` is the wall time before the step. */

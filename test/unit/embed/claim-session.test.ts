@@ -71,7 +71,7 @@ async function tokenOf(change: object = {}): Promise<string> {
 }
 
 function claim(token: string, upgradeRequest: object = {}, mediaId = 'media-1'): Promise<ClaimAnswer> {
-  return embed.claimSession(mediaId, {
+  return embed.claimSession({ runId: mediaId, mediaId }, {
     carrier: 'web',
     token,
     url: '/ws/live',

@@ -117,6 +117,10 @@ export async function createHarness(): Promise<Harness> {
     Buffer.from('sealed'),
   ]);
 
+  await database.query(
+    `INSERT INTO media_runs (run_id, node, disk, slot, lease_ms, capacity_calls)
+     SELECT slot, 'node-1', 'disk-1', slot, 30000, 100 FROM unnest(ARRAY['media-1', 'media-2', 'media-3']) AS slot`,
+  );
   const carrier = createScriptedCarrier();
   const registry = createCarrierRegistry({ factories: { plivo: () => carrier }, apiBases: {} });
   const lineCarriers = createLineCarriers({ database, registry, clock, open: (sealed) => sealed.toString() });
@@ -124,6 +128,7 @@ export async function createHarness(): Promise<Harness> {
   const pool = createMediaPool({ database, clock, log });
   const toMedia: ToMedia[] = [];
   const member: MediaMember = {
+    runId: 'media-1',
     mediaId: 'media-1',
     connected: true,
     activeCalls: 0,
