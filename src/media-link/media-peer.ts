@@ -16,9 +16,9 @@ import type { MetricFamily } from '../../media/contract/metrics.ts';
 import type { MonitorAnswer, MonitorReport } from '../../media/contract/monitor.ts';
 import { RunIsFenced } from '../lifecycle/claimed-stream.ts';
 import type { MediaRun } from '../nodes/media-runs.ts';
+import type { RunKeeper } from '../nodes/run-keeper.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import type { ClaimStream } from './claim.ts';
-import type { RunKeeper } from '../nodes/run-keeper.ts';
 import type { Gate } from './gate.ts';
 import { Inbox } from './inbox.ts';
 import type { LiveMessage } from './live-batch.ts';
@@ -202,13 +202,13 @@ export class MediaPeer implements MediaMember {
         this.socketServer = socketServer;
         this.activeCalls = carriedCalls.length;
         if (this.#isFenced && runId !== this.runId) this.#isFenced = this.draining = false;
+        this.#registered = null;
         this.#joinAs({ runId, mediaId, capacityCalls });
         this.#deps.log.info(
           { runId, mediaId, capacityCalls, socketServer, calls: carriedCalls.length },
           'a media process serves',
         );
         this.#carries(carriedCalls);
-        this.#registered = null;
         this.#register();
         return;
       }
