@@ -2,6 +2,7 @@
  * Control's end of the link on which media processes claim calls and tell of them. Made by `control.ts`, after all that
  * it hands their words to.
  */
+import { redirectCallsOf } from '../lifecycle/redirect-call.ts';
 import { createClaimStream } from '../media-link/claim.ts';
 import { Gate } from '../media-link/gate.ts';
 import { createLinkServer, type LinkServer } from '../media-link/link-server.ts';
@@ -52,6 +53,12 @@ export function createMediaLink(
     node: parts.node,
     answers: machineAnswers,
     fenced: (runId) => server.fenced(runId),
+    overdue(runId) {
+      redirectCallsOf({ ...shared, lineCarriers: course.lineCarriers }, runId).then(
+        (calls) => log.warn({ runId, calls }, 'calls were taken from a media process that nobody hears'),
+        (error: unknown) => log.warn({ runId, err: error }, 'calls of a silent media process stay with it'),
+      );
+    },
     orphaned: (atEpochMs) => course.reaper.nudge(new Date(atEpochMs)),
   });
   const server: LinkServer = createLinkServer({

@@ -16,6 +16,7 @@ import type { Database } from '../store/database.ts';
 import { type DueLook, LOOK_EVERY_MS } from '../store/due-look.ts';
 import type { LineCarriers } from './line-carriers.ts';
 import type { EndReport } from './observe.ts';
+import { redirectCall } from './redirect-call.ts';
 import type { SideEffects } from './side-effects.ts';
 import type { Transitions } from './transition.ts';
 
@@ -25,6 +26,7 @@ export interface ReaperDeps {
   log: Logger;
   transitions: Transitions;
   lineCarriers: LineCarriers;
+  publicUrl: string;
   effects: Pick<SideEffects, 'hangUpOnce'>;
   /** See `timers.ts`; default 1. */
   timerScale?: number;
@@ -192,7 +194,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
         return finish(call, timer, { reason: 'user_hangup', hangupBy: null });
       case 'orphan_lookup':
         if (inGrace()) return;
-        return lookUp(call, timer, 'node_lost', async () => {});
+        return lookUp(call, timer, 'node_lost', () => redirect(call));
       case 'orphan_limit':
         if (inGrace()) return;
         await hangUp(call);
@@ -217,6 +219,11 @@ export function createReaper(deps: ReaperDeps): Reaper {
       const hangupBy = reasonIfGone === 'node_lost' ? ('platform' as const) : null;
       await finish(call, timer, { reason: reasonIfGone, hangupBy });
     } else if (found !== 'unknown') await ifAlive();
+  }
+
+  /** Somebody is on the phone: he goes on wherever the next stream is taken. */
+  async function redirect(call: CallRow): Promise<void> {
+    if (await redirectCall(deps, call)) log.info({ callUuid: call.callUuid }, 'a call without an owner was sent on');
   }
 
   async function finish(call: CallRow, timer: TimerKind, report: EndReport): Promise<void> {

@@ -2,13 +2,14 @@
  * Keeps the leases of this node's media processes, and judges those of others. A run registers, beats by the database's
  * clock, and holds all its calls by that one lease: one statement a node each ten seconds while it is alone, each two in
  * company, whatever the number of calls. Silence alone kills nobody: a run is dead when its lease is over and its
- * machine does not answer either. One that answers is suspect: nothing is placed there, and its calls are left alone.
+ * machine does not answer either. One that answers is suspect: nothing is placed there, and
+ * its calls are left alone for two minutes, then taken from it, never hung up.
  * Who cannot beat itself judges nobody. Made by `src/control/media-link.ts`; `docs/decisions/leases.md` has the why.
  *
  *   register → beat … beat ─ kept ──────────────────────────► beat …
  *                          └ not kept: `fenced`, and the process hands its calls over and registers anew
  *   another's lease over ─► its machine asked twice ─ none answers ─► fenced here ─► `orphaned`
- *                                                   └ answers ──────► suspect
+ *                                                   └ answers ──────► suspect ─ 120 s ─► `overdue`
  */
 import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
@@ -33,6 +34,8 @@ export interface RunKeeperDeps {
   answers(address: string, node: string): Promise<boolean>;
   /** A run of this node is dead by another's word: it has to let go of its calls. */
   fenced(runId: string): void;
+  /** It is suspect for long: its calls are to be taken from it. Said again while that lasts. */
+  overdue(runId: string): void;
   /** Calls have lost their owner, at this time. */
   orphaned(atEpochMs: number): void;
 }
@@ -62,6 +65,8 @@ const FIRST_BEAT_MS = 1_000;
 const GRACE_MS = 10_000;
 const LATE_MS = 5_000;
 const ASK_AGAIN_MS = 500;
+/** Its node may be cut off from the database alone, and its calls be well. */
+const SUSPECT_MS = 120_000;
 
 export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   const { database, clock, log, node } = deps;
@@ -70,7 +75,8 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   const known = new Set<string>();
   /** Gone, and not told yet. */
   const dying = new Set<string>();
-  const suspects = new Set<string>();
+  /** Since when, and until when nothing more is done about them. */
+  const suspects = new Map<string, { patientUntilMs: number }>();
   /** Whose machine is being asked. */
   const asked = new Set<string>();
   let others: readonly OtherRun[] = [];
@@ -135,7 +141,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       log.error({ runId, slot }, 'this run of a media process was given up by another node: its calls go on elsewhere');
       deps.fenced(runId);
     }
-    for (const runId of suspects) if (!others.some((run) => run.runId === runId)) suspects.delete(runId);
+    for (const runId of suspects.keys()) if (!others.some((run) => run.runId === runId)) suspects.delete(runId);
     for (const run of others) judge(run);
   }
 
@@ -153,15 +159,21 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   }
 
   async function verdict(run: OtherRun): Promise<void> {
-    const { runId, slot, silentMs } = run;
+    const { runId, silentMs } = run;
     if (await machineAnswers(run)) {
-      if (!suspects.has(runId)) {
-        log.warn({ runId, node: run.node, slot, silentMs }, 'a media process is silent, and its machine answers');
-      }
-      suspects.add(runId);
+      suspect(run);
       return;
     }
     await fence({ runId, why: `silent for ${Math.round(silentMs)} ms`, onlyIfSilent: true });
+  }
+
+  function suspect({ runId, node: name, slot, silentMs }: OtherRun): void {
+    const known = suspects.get(runId);
+    if (known === undefined) {
+      log.warn({ runId, node: name, slot, silentMs }, 'a media process is silent, and its machine answers');
+    } else if (clock.nowMs() < known.patientUntilMs) return;
+    else deps.overdue(runId);
+    suspects.set(runId, { patientUntilMs: clock.nowMs() + SUSPECT_MS });
   }
 
   async function machineAnswers({ address, node: name }: OtherRun): Promise<boolean> {

@@ -46,6 +46,7 @@ export const MASTER_KEY = 'ab'.repeat(32);
 
 export interface Harness {
   database: Database;
+  publicUrl: string;
   connectionString: string;
   clock: VirtualClock;
   carrier: ScriptedCarrier;
@@ -201,6 +202,7 @@ export async function createHarness(): Promise<Harness> {
 
   return {
     database,
+    publicUrl: PUBLIC_URL,
     connectionString,
     clock,
     carrier,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endCall } from '../../../src/lifecycle/end-call.ts';
 import { createReaper } from '../../../src/lifecycle/reaper.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createHarness, type Harness } from './harness.ts';
+import { createHarness, type Harness, PUBLIC_URL } from './harness.ts';
 import { answerCall, loseOwner, placedCall, talkingCall } from './talk.ts';
 
 let h: Harness;
@@ -18,6 +18,7 @@ beforeEach(() => {
   h.carrier.cancelled.length = 0;
   h.carrier.hungUp.length = 0;
   h.carrier.lookedUp.length = 0;
+  h.carrier.redirected.length = 0;
   h.toMedia.length = 0;
 });
 
@@ -157,10 +158,12 @@ describe('timers of a call, on the database', () => {
     expect(await h.webhooks(callUuid)).toEqual(['call.failed']);
   });
 
-  test('a call without an owner that lives on at the carrier and does not come back is hung up 12 s after it lost its owner', async () => {
+  test('a call without an owner that lives on at the carrier is sent on, and hung up when nobody has taken it 12 s after it lost its owner', async () => {
     const callUuid = await talkingCall(h);
     h.carrier.found = 'in_progress';
     await loseOwner(h, callUuid);
+    await afterMs(0);
+    expect(h.carrier.redirected).toEqual([`leg-${callUuid} to ${PUBLIC_URL}/carriers/plivo/${callUuid}/next`]);
     for (let second = 0; second < 11; second++) await afterMs(1_000);
     expect((await h.call(callUuid)).status).toBe('in_progress');
     expect(h.carrier.hungUp).toEqual([]);
