@@ -90,7 +90,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     refuseNewCalls() {
       draining = true;
       const carried = (): number => places.pool.members().reduce((sum, member) => sum + member.activeCalls, 0);
-      return untilCallsAreOver({ database, clock, carried, placing: course.placing });
+      return untilCallsAreOver({ database, clock, carried, ownRuns: link.runs.ownInCompany, placing: course.placing });
     },
     close: () => (closing ??= close()),
   };

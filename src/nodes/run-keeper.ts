@@ -49,6 +49,8 @@ export interface RunKeeper {
   gone(runId: string): void;
   /** Those of other nodes, as of the last beat. */
   others(): readonly OtherRun[];
+  /** The runs of this node; null: there is no other. */
+  ownInCompany(): readonly string[] | null;
   /** One beat by hand. Never rejects. */
   beat(): Promise<void>;
   /** Resolves when those that are gone are told, as far as the database is there. */
@@ -218,6 +220,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       dying.add(runId);
       bury(runId).catch((error: unknown) => log.warn({ runId, err: error }, 'the end of a run waits for the database'));
     },
+    ownInCompany: () => (isInCompany() ? [...mine.keys()] : null),
     others: () => others.filter((run) => run.node !== node.name),
     beat,
     async close() {

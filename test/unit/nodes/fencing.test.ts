@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ToControl } from '../../../media/contract/link-messages.ts';
 import { lockCallForRun } from '../../../src/calls/call-row.ts';
 import { RunIsFenced } from '../../../src/lifecycle/claimed-stream.ts';
+import { untilCallsAreOver } from '../../../src/lifecycle/until-calls-are-over.ts';
 import { beatRuns, fenceRun, type MediaRun, registerRun } from '../../../src/nodes/media-runs.ts';
 import { createHarness, type Harness } from '../lifecycle/harness.ts';
 import { answerCall, claimCall, placedCall } from '../lifecycle/talk.ts';
@@ -139,4 +140,21 @@ test('a judge whose verdict comes late finds that the run has been heard of, and
   expect(await fenceRun(h.database, order, h.clock.epochMs())).toBeNull();
   await h.database.query(`UPDATE media_runs SET beat_at = beat_at - interval '31 seconds' WHERE run_id = $1`, [runId]);
   expect(await fenceRun(h.database, order, h.clock.epochMs())).toBe(0);
+});
+
+test('a node that is stopped beside others waits for the calls that its own runs carry, and for no others', async () => {
+  const isOver = async (ownRuns: string[]): Promise<boolean> => {
+    let over = false;
+    const deps = { database: h.database, clock: h.clock, carried: () => 0, placing: () => 0, ownRuns: () => ownRuns };
+    void untilCallsAreOver(deps).then(() => {
+      over = true;
+    });
+    await h.until('a look', () => over || h.clock.pendingTimers > 0);
+    return over;
+  };
+  const other = await registered();
+  const callUuid = await claimedBy(other);
+  expect([await isOver([runId]), await isOver([other])]).toEqual([true, false]);
+  await h.transitions.apply(callUuid, { type: 'finish', reason: 'user_hangup', hangupBy: 'caller' });
+  expect(await isOver([other])).toBe(true);
 });
