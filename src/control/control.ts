@@ -52,14 +52,14 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const ground = await openGround(config, clock, log);
   const { database } = ground.shared;
   const sound = createSound(ground);
-  const places = createMediaPlaces(ground, sound);
+  const node = nodeOf(config, sound.node);
+  await claimNodeName(ground.shared, node);
+  const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others() });
   const hasUnwritten = (callUuid: string): boolean => link.server.hasUnwritten(callUuid);
   const work = createCallWork(ground, places, { isDraining, hasUnwritten });
   const course = createCallCourse(ground, { places, work, isDraining });
   const reports = createMediaReports(clock);
   const monitors = createMonitors({ ...ground.shared, bus: ground.telling.bus, send: places.pool.tell });
-  const node = nodeOf(config, sound.node);
-  await claimNodeName(ground.shared, node);
   const parts = { sound, places, work, course, reports, monitors, runId, node };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
@@ -89,6 +89,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const control: Control = {
     refuseNewCalls() {
       draining = true;
+      link.runs.drain();
       const carried = (): number => places.pool.members().reduce((sum, member) => sum + member.activeCalls, 0);
       return untilCallsAreOver({ database, clock, carried, ownRuns: link.runs.ownInCompany, placing: course.placing });
     },
@@ -122,5 +123,6 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
 
 /** Without a name of the operator's it is that of the data folder, which no other has. */
 function nodeOf(config: Config, disk: string): NodeName {
-  return { name: config.node.name ?? disk, disk, address: config.node.address };
+  const { name, address, streamUrl } = config.node;
+  return { name: name ?? disk, disk, address, streamBase: streamUrl };
 }

@@ -59,6 +59,7 @@ export function createMediaLink(
         (error: unknown) => log.warn({ runId, err: error }, 'calls of a silent media process stay with it'),
       );
     },
+    beaten: parts.places.landing.settle,
     orphaned: (atEpochMs) => course.reaper.nudge(new Date(atEpochMs)),
   });
   const server: LinkServer = createLinkServer({
@@ -74,6 +75,7 @@ export function createMediaLink(
       ...withStream,
       bus: telling.bus,
       lineCarriers: course.lineCarriers,
+      streamBase: parts.node.streamBase,
     }),
     claimSession: work.embed.claimSession,
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),

@@ -83,6 +83,8 @@ export interface MediaPoolDeps {
   database: Database;
   clock: Clock;
   log: Logger;
+  /** How many more calls other nodes take, where calls can be sent to them. Absent: none. */
+  roomElsewhere?(): number;
   /** Never rejects. Absent: no agent has any. */
   clipsOf?(agentId: string, agent: AgentDefinition): Promise<CallClips | undefined>;
   /** Absent: no agent names any. */
@@ -102,6 +104,8 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
 
   const hasRoomFor = (member: MediaMember): boolean =>
     member.connected && !member.draining && member.activeCalls < member.capacityCalls;
+
+  const elsewhere = (): number => deps.roomElsewhere?.() ?? 0;
 
   const idlest = (): MediaMember | undefined =>
     [...byRun.values()]
@@ -125,7 +129,7 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
       if (byRun.get(member.runId) === member) byRun.delete(member.runId);
     },
     members: () => [...byRun.values()],
-    hasRoom: () => [...byRun.values()].some(hasRoomFor),
+    hasRoom: () => [...byRun.values()].some(hasRoomFor) || elsewhere() >= 1,
     room() {
       const sum = { moreCalls: 0, alwaysCalls: 0, carriesCalls: 0, scarce: null as string | null };
       for (const member of byRun.values()) {
@@ -137,6 +141,7 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
         sum.carriesCalls += Math.min(member.capacityCalls, carriesCalls);
         sum.scarce ??= scarce;
       }
+      sum.moreCalls += elsewhere();
       return sum;
     },
 
@@ -185,7 +190,7 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
     },
 
     async prepare(call) {
-      const member = idlest();
+      const member = call.assignedRun === null ? idlest() : byRun.get(call.assignedRun);
       if (member === undefined) return;
       const agent = await agentOf(call);
       const placeholders = placeholdersOf(call, agent, clock.epochMs());

@@ -18,6 +18,7 @@ import { CarrierReport, mayTalk, type WantedStream } from '../../lifecycle/carri
 import type { DialledCall, DialledCalls } from '../../lifecycle/dialled-calls.ts';
 import type { LineCarriers } from '../../lifecycle/line-carriers.ts';
 import { givenToken, type StreamTokens } from '../../lifecycle/stream-token.ts';
+import type { CallPlaces, LandingCall } from '../../nodes/call-places.ts';
 import type { Transitions } from '../../lifecycle/transition.ts';
 import type { Database } from '../../store/database.ts';
 
@@ -32,6 +33,8 @@ export interface CarrierRoutesDeps {
   streamTokens: StreamTokens;
   /** What carriers dial; no slash at its end. */
   publicUrl: string;
+  /** See `CallPlaces`. Absent: every stream comes to the public address. */
+  places?: Pick<CallPlaces, 'streamBaseOf'>;
   media: {
     /**
      * A process may still have something to say about the call's stream: it carries it, or what it said is not written
@@ -132,7 +135,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     const call = await readOwnCall(deps.database, callUuid);
     if (call === undefined || !mayTalk(call) || call.mediaTokenUsedAt !== null) return null;
     const token = await givenToken(deps.database, call, deps.streamTokens);
-    return streamDocument(callUuid, carrier, token);
+    return streamDocument(call, carrier, token);
   }
 
   /** Resolves with the document that the carrier must follow, or null when it needs none. */
@@ -174,8 +177,9 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
   async function answered(callback: Verified, carrierCallId: string): Promise<Document> {
     const { callUuid } = callback.call;
     const report = reportOf(callback, 'once');
-    await deps.transitions.apply(callUuid, { type: 'carrier.answered', carrierCallId }, report);
-    return documentFor(callback, report);
+    const applied = await deps.transitions.apply(callUuid, { type: 'carrier.answered', carrierCallId }, report);
+    const assignedRun = typeof applied === 'string' ? null : applied.call.assignedRun;
+    return documentFor(callback, report, { assignedRun });
   }
 
   /** Nobody has ended the call, but its stream is gone: it goes on in whatever process takes the next one. */
@@ -184,15 +188,22 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     if (await wasActedOn(deps.database, callUuid, callback.signature)) throw new ActedOnBefore();
     await lastWord(callUuid);
     const report = reportOf(callback, 'again');
-    await deps.transitions.apply(callUuid, { type: 'carrier.stream_over', carrierCallId }, report);
+    const applied = await deps.transitions.apply(callUuid, { type: 'carrier.stream_over', carrierCallId }, report);
     if (report.lostTooOften !== null) {
       await deps.transitions.apply(callUuid, { type: 'end.asked', reason: report.lostTooOften, hangupBy: 'platform' });
     }
-    return documentFor(callback, report);
+    // Not where it was: that may be what is broken.
+    const avoidRun = typeof applied === 'string' ? null : applied.call.ownerRun;
+    return documentFor(callback, report, { assignedRun: null, avoidRun });
   }
 
-  function documentFor({ call, carrier }: Verified, { token }: CarrierReport): Document {
-    return token === null ? carrier.hangupDocument() : streamDocument(call.callUuid, carrier, token);
+  function documentFor(
+    { call, carrier }: Verified,
+    { token }: CarrierReport,
+    where: Omit<LandingCall, 'callUuid'>,
+  ): Document {
+    const { callUuid } = call;
+    return token === null ? carrier.hangupDocument() : streamDocument({ callUuid, ...where }, carrier, token);
   }
 
   function lastWord(callUuid: string): Promise<void> {
@@ -210,10 +221,16 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     }
   }
 
-  function streamDocument(callUuid: string, carrier: Carrier, token: string): Document {
+  function streamDocument(
+    call: LandingCall,
+    carrier: Carrier,
+    token: string,
+  ): Document {
+    const { callUuid } = call;
+    const streamBase = deps.places?.streamBaseOf(call) ?? deps.publicUrl.replace(/^http/, 'ws');
     const base = callbackBaseOf(deps.publicUrl, carrier.name, callUuid);
     return carrier.answerDocument({
-      mediaUrl: `${deps.publicUrl.replace(/^http/, 'ws')}/media/${carrier.name}/${token}`,
+      mediaUrl: `${streamBase}/media/${carrier.name}/${token}`,
       statusUrl: `${base}/stream`,
       nextUrl: nextAddressOf(base),
       pauseSeconds: deps.media.ready() > 1 ? 0 : LONE_PROCESS_PAUSE_SECONDS,
