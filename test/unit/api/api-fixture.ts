@@ -247,6 +247,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
       },
       webhookDispatcher: { dispatch: (ids) => void fixture.dispatched.push(...ids) },
       instance: 'run-1',
+      node: 'node-1',
     }),
     call(change = {}, inject = {}) {
       const { acme } = fixture;

@@ -140,7 +140,7 @@ describe('somebody who listens', () => {
     await api.database.query(statement, [person.person.id]);
     api.clock.advanceMs(1_000);
     await eventually('the word to media', () => api.toMedia.length > 0);
-    expect(api.toMedia).toEqual([['media-1', { type: 'monitor.end', monitorId, why: 'session_over' }]]);
+    expect(api.toMedia).toEqual([['run-1', { type: 'monitor.end', monitorId, why: 'session_over' }]]);
     api.monitors.closed({ monitorId, why: 'session_over', soundMs: 0, droppedFrames: 0 });
     api.monitors.closed({ monitorId: stays, why: 'left', soundMs: 0, droppedFrames: 0 });
   });

@@ -120,7 +120,7 @@ export async function createHarness(): Promise<Harness> {
 
   await database.query(
     `INSERT INTO media_runs (run_id, node, disk, slot, lease_ms, capacity_calls)
-     SELECT slot, 'node-1', 'disk-1', slot, 30000, 100 FROM unnest(ARRAY['media-1', 'media-2', 'media-3']) AS slot`,
+     SELECT 'media-' || i, 'node-1', 'disk-1', 'media-' || i, 30000, 100 FROM generate_series(0, 19) AS i`,
   );
   const carrier = createScriptedCarrier();
   const registry = createCarrierRegistry({ factories: { plivo: () => carrier }, apiBases: {} });

@@ -6,6 +6,7 @@ import { lockCallForRun } from '../../../src/calls/call-row.ts';
 import { RunIsFenced } from '../../../src/lifecycle/claimed-stream.ts';
 import { untilCallsAreOver } from '../../../src/lifecycle/until-calls-are-over.ts';
 import { beatRuns, fenceRun, type MediaRun, registerRun } from '../../../src/nodes/media-runs.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 import { createHarness, type Harness } from '../lifecycle/harness.ts';
 import { answerCall, claimCall, placedCall } from '../lifecycle/talk.ts';
 
@@ -146,11 +147,12 @@ test('a judge whose verdict comes late finds that the run has been heard of, and
 test('a node that is stopped beside others waits for the calls that its own runs carry, and for no others', async () => {
   const isOver = async (ownRuns: string[]): Promise<boolean> => {
     let over = false;
-    const deps = { database: h.database, clock: h.clock, carried: () => 0, placing: () => 0, ownRuns: () => ownRuns };
+    const clock = new VirtualClock();
+    const deps = { database: h.database, clock, carried: () => 0, placing: () => 0, ownRuns: () => ownRuns };
     void untilCallsAreOver(deps).then(() => {
       over = true;
     });
-    await h.until('a look', () => over || h.clock.pendingTimers > 0);
+    await h.until('a look', () => over || clock.pendingTimers > 0);
     return over;
   };
   const other = await registered();
