@@ -47,7 +47,8 @@ function faultOfStreams(stream: string, name: string | null): string | null {
     return 'must be where carriers open streams, like wss://voice.example.com/n/{node}, without a query (leave it out for PUBLIC_URL)';
   }
   if (!PATH.test(parsed.pathname)) return 'must have a path of a-z, 0-9, - and / alone, like /n/{node}';
-  if (!stream.includes(NODE_PLACE)) return 'must hold {node}, by which the balancer knows the node (leave it out for PUBLIC_URL)';
+  if (!stream.includes(NODE_PLACE))
+    return 'must hold {node}, by which the balancer knows the node (leave it out for PUBLIC_URL)';
   return name === null ? 'holds {node}, so PARLEY_NODE must be set: a name of its own on each node' : null;
 }
 

@@ -9,8 +9,8 @@ import { endCall } from '../lifecycle/end-call.ts';
 import { controlCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
 import type { Monitors } from '../monitor/monitors.ts';
-import { SILENT_LIMIT_MS } from '../nodes/run-choice.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
+import { SILENT_LIMIT_MS } from '../nodes/run-choice.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
@@ -88,7 +88,7 @@ export function createApi(
         streamTokens: createStreamTokens(masterKeys),
         places: parts.places.landing,
         media: {
-          mayStillSpeak: (callUuid) => link.server.mayStillSpeak(callUuid),
+          lastWord: link.lastWord,
           ready: () =>
             pool.members().filter((member) => member.connected && !member.draining).length +
             link.runs.others().filter((run) => !run.isDraining && run.silentMs <= SILENT_LIMIT_MS).length,

@@ -23,6 +23,7 @@ import { healthChecks } from './health.ts';
 import { createMediaLink } from './media-link.ts';
 import { createMediaPlaces } from './media-places.ts';
 import { type MetricsServer, startMetricsServer } from './metrics-server.ts';
+import { createNodes } from './nodes.ts';
 import { createSound } from './sound.ts';
 
 export interface Control {
@@ -54,13 +55,20 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const sound = createSound(ground);
   const node = nodeOf(config, sound.node);
   await claimNodeName(ground.shared, node);
-  const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others() });
+  const nodes = createNodes(ground, { node, runs: () => link.runs });
+  const { remote } = nodes;
+  const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others(), remote });
   const hasUnwritten = (callUuid: string): boolean => link.server.hasUnwritten(callUuid);
-  const work = createCallWork(ground, places, { isDraining, hasUnwritten });
+  const work = createCallWork(ground, places, { isDraining, hasUnwritten, writtenElsewhere: remote.written });
   const course = createCallCourse(ground, { places, work, isDraining });
   const reports = createMediaReports(clock);
-  const monitors = createMonitors({ ...ground.shared, bus: ground.telling.bus, send: places.pool.tell });
-  const parts = { sound, places, work, course, reports, monitors, runId, node };
+  const monitors = createMonitors({
+    ...ground.shared,
+    bus: ground.telling.bus,
+    send: places.pool.tell,
+    tokenElsewhere: nodes.tokenElsewhere,
+  });
+  const parts = { sound, places, work, course, reports, monitors, runId, node, nodes };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });
@@ -81,6 +89,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await monitors.close();
     await link.server.close();
     await link.runs.close();
+    nodes.close();
     await sound.close();
     await metricsServer?.close();
     work.embed.close();

@@ -6,6 +6,7 @@ import { createCallConnections } from '../connections/call-connections.ts';
 import { createCallRoom, UNMEASURED } from '../limits/call-room.ts';
 import type { MediaMember } from '../media-link/media-pool.ts';
 import { createMediaPool } from '../media-link/media-pool.ts';
+import type { RemoteMedia } from '../media-link/remote-media.ts';
 import { createCallPlaces, type PlaceableRun } from '../nodes/call-places.ts';
 import type { NodeName, OtherRun } from '../nodes/media-runs.ts';
 import type { Ground } from './ground.ts';
@@ -16,11 +17,16 @@ export type MediaPlaces = ReturnType<typeof createMediaPlaces>;
 export function createMediaPlaces(
   { config, clock, shared }: Ground,
   { clips }: Sound,
-  around: { node: NodeName; others(): readonly OtherRun[] },
+  around: { node: NodeName; others(): readonly OtherRun[]; remote: RemoteMedia },
 ) {
   const { log } = shared;
   const found = { clipsOf: clips.forCall, grantsOf: createCallConnections(shared).forCall };
-  const pool = createMediaPool({ ...shared, ...found, roomElsewhere: () => landing.roomElsewhere() });
+  const pool = createMediaPool({
+    ...shared,
+    ...found,
+    remote: around.remote,
+    roomElsewhere: () => landing.roomElsewhere(),
+  });
   const room = createCallRoom({
     source: config.admission === 'measured' ? pool : UNMEASURED,
     clock,

@@ -17,14 +17,18 @@ export interface RemoteMedia {
   prepare(runId: string, callUuid: string): void;
   /** Resolves when what that run has said of the call is written, or nobody knows, or after 2 s. */
   lastWord(runId: string, callUuid: string): Promise<void>;
+  /** The same of what it has said already, whether or not it goes on. */
+  written(runId: string, callUuid: string): Promise<void>;
 }
 
 /** What a node does when another asks it. */
 export interface AskedOfHere {
+  /** `not_here` where the run is not of this node: it is passed on once. */
   control(runId: string, callUuid: string, action: ControlAction): Promise<ControlOutcome | 'unanswered'>;
   tell(runId: string, message: ToMedia): void;
   prepare(runId: string, callUuid: string): Promise<void>;
   lastWord(callUuid: string): Promise<void>;
+  written(callUuid: string): Promise<void>;
 }
 
 const CONTROL_LIMIT_MS = 3_000;
@@ -47,6 +51,11 @@ export function createRemoteMedia(deps: {
     );
   }
 
+  async function untilSaid(runId: string, kind: string, callUuid: string): Promise<void> {
+    const node = await deps.nodeOf(runId).catch(() => null);
+    if (node !== null) await wire.ask(node, kind, { callUuid }, LAST_WORD_LIMIT_MS);
+  }
+
   return {
     async control(runId, callUuid, action) {
       const node = await deps.nodeOf(runId);
@@ -57,10 +66,8 @@ export function createRemoteMedia(deps: {
     },
     tell: (runId, message) => toNodeOf(runId, 'media.tell', { runId, message }),
     prepare: (runId, callUuid) => toNodeOf(runId, 'media.prepare', { runId, callUuid }),
-    async lastWord(runId, callUuid) {
-      const node = await deps.nodeOf(runId).catch(() => null);
-      if (node !== null) await wire.ask(node, 'media.last_word', { callUuid }, LAST_WORD_LIMIT_MS);
-    },
+    lastWord: (runId, callUuid) => untilSaid(runId, 'media.last_word', callUuid),
+    written: (runId, callUuid) => untilSaid(runId, 'media.written', callUuid),
   };
 }
 
@@ -70,8 +77,6 @@ export function answerForMedia(wire: Pick<NodeWire, 'on'>, here: AskedOfHere): v
   );
   wire.on('media.tell', (body: { runId: string; message: ToMedia }) => here.tell(body.runId, body.message));
   wire.on('media.prepare', (body: { runId: string; callUuid: string }) => here.prepare(body.runId, body.callUuid));
-  wire.on('media.last_word', async (body: { callUuid: string }) => {
-    await here.lastWord(body.callUuid);
-    return true;
-  });
+  wire.on('media.last_word', (body: { callUuid: string }) => here.lastWord(body.callUuid));
+  wire.on('media.written', (body: { callUuid: string }) => here.written(body.callUuid));
 }

@@ -47,10 +47,9 @@ export function createEventRelay(deps: {
         WHERE c.call_uuid = ANY ($1::uuid[]) AND c.ended_at IS NULL AND r.dead_at IS NULL AND r.node <> $2`,
       [callUuids, node],
     );
-    const byNode = Map.groupBy(rows, (row) => row.node);
-    for (const [to, calls] of byNode) {
-      wire.tell(to, 'events.follow', { callUuids: calls.map((call) => call.callUuid), node } satisfies Follow);
-    }
+    const byNode = new Map<string, string[]>();
+    for (const row of rows) byNode.set(row.node, [...(byNode.get(row.node) ?? []), row.callUuid]);
+    for (const [to, calls] of byNode) wire.tell(to, 'events.follow', { callUuids: calls, node } satisfies Follow);
   }
 
   function askNow(callUuids: readonly string[]): void {

@@ -120,6 +120,15 @@ export async function earlierRuns(
   return rows.map(({ runId }) => runId);
 }
 
+/** Null: it is dead, or was never registered. */
+export async function nodeOfRun(database: Queryable, runId: string): Promise<string | null> {
+  const [row] = await database.query<{ node: string }>(
+    'SELECT node FROM media_runs WHERE run_id = $1 AND dead_at IS NULL',
+    [runId],
+  );
+  return row?.node ?? null;
+}
+
 /** How long another node of this name may still be taken for alive; null: there is none. */
 export async function nameTakenForMs(database: Queryable, { name, disk }: NodeName): Promise<number | null> {
   const [row] = await database.query<{ leftMs: number | null }>(

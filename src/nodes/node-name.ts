@@ -25,7 +25,8 @@ export async function claimNodeName(
         `Another node of this database is called '${node.name}' and lives, with another data folder. Set PARLEY_NODE to a name of its own on each node.`,
       );
     }
-    if (!told.once) log.warn({ node: node.name }, 'another node of this name was heard of a moment ago; waiting for it');
+    if (!told.once)
+      log.warn({ node: node.name }, 'another node of this name was heard of a moment ago; waiting for it');
     told.once = true;
     await pause(clock, LOOK_EVERY_MS);
   }

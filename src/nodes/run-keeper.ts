@@ -21,6 +21,7 @@ import {
   type Heard,
   type MediaRun,
   type NodeName,
+  nodeOfRun,
   type OtherRun,
   registerRun,
 } from './media-runs.ts';
@@ -34,6 +35,8 @@ export interface RunKeeperDeps {
   answers(address: string, node: string): Promise<boolean>;
   /** A run of this node is dead by another's word: it has to let go of its calls. */
   fenced(runId: string): void;
+  /** There is another node now. */
+  joined?(): void;
   /** A beat was taken, and what it told is known. Rejects when the database is away. */
   beaten?(): Promise<void>;
   /** It is suspect for long: its calls are to be taken from it. Said again while that lasts. */
@@ -51,6 +54,8 @@ export interface RunKeeper {
   gone(runId: string): void;
   /** Those of other nodes, as of the last beat; their silence as of now. */
   others(): readonly OtherRun[];
+  /** Which other node has this run; null: none that lives. Rejects when the database is away. */
+  nodeOf(runId: string): Promise<string | null>;
   /** This node takes no more calls; the others are told so at once. */
   drain(): void;
   /** The runs of this node; null: there is no other. */
@@ -143,6 +148,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
     const wasInCompany = isInCompany();
     others = heard.others.filter(({ runId }) => !mine.has(runId));
     if (isInCompany() !== wasInCompany) {
+      if (!wasInCompany) deps.joined?.();
       log.info({ nodes: [...new Set(others.map((run) => run.node))] }, 'other nodes have come, or gone');
     }
     const kept = new Set(heard.kept);
@@ -234,6 +240,11 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       return others
         .filter((run) => run.node !== node.name)
         .map((run) => ({ ...run, silentMs: run.silentMs + sinceMs }));
+    },
+    async nodeOf(runId) {
+      if (mine.has(runId)) return null;
+      const known = others.find((run) => run.runId === runId)?.node ?? (await nodeOfRun(database, runId));
+      return known === node.name ? null : known;
     },
     drain() {
       isDraining = true;

@@ -7,7 +7,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../../media/contract/carriers.ts';
-import { type Clock, pause } from '../../../media/contract/clock.ts';
+import type { Clock } from '../../../media/contract/clock.ts';
 import { VOUCHED_HEADER, type Vouched } from '../../../media/contract/vouched.ts';
 import { readOwnCall } from '../../calls/call-row.ts';
 import { ActedOnBefore, noteInLog, wasActedOn } from '../../carriers/acted-on.ts';
@@ -18,8 +18,8 @@ import { CarrierReport, mayTalk, type WantedStream } from '../../lifecycle/carri
 import type { DialledCall, DialledCalls } from '../../lifecycle/dialled-calls.ts';
 import type { LineCarriers } from '../../lifecycle/line-carriers.ts';
 import { givenToken, type StreamTokens } from '../../lifecycle/stream-token.ts';
-import type { CallPlaces, LandingCall } from '../../nodes/call-places.ts';
 import type { Transitions } from '../../lifecycle/transition.ts';
+import type { CallPlaces, LandingCall } from '../../nodes/call-places.ts';
 import type { Database } from '../../store/database.ts';
 
 export interface CarrierRoutesDeps {
@@ -36,11 +36,8 @@ export interface CarrierRoutesDeps {
   /** See `CallPlaces`. Absent: every stream comes to the public address. */
   places?: Pick<CallPlaces, 'streamBaseOf'>;
   media: {
-    /**
-     * A process may still have something to say about the call's stream: it carries it, or what it said is not written
-     * yet.
-     */
-    mayStillSpeak(callUuid: string): boolean;
+    /** What was said about the call's lost stream is written then, wherever it was carried; or it took too long. */
+    lastWord(callUuid: string): Promise<void>;
     /** Processes that take streams now. */
     ready(): number;
   };
@@ -63,9 +60,6 @@ interface Verified {
   signature: string;
 }
 
-/** The last turn of a lost stream gets so long to be written, so that the next one goes on after it. */
-const LAST_WORD_LIMIT_MS = 2_000;
-const LAST_WORD_POLL_MS = 50;
 /** With a single media process the carrier's next question waits until that one can have been started again. */
 const LONE_PROCESS_PAUSE_SECONDS = 3;
 
@@ -76,8 +70,6 @@ const MAX_REMEMBERED_FORGERIES = 1_000;
 
 export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesDeps): void {
   const forged = new Set<string>();
-  /** One wait a call, however many callbacks ask at once. */
-  const lastWords = new Map<string, Promise<void>>();
 
   app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
@@ -186,7 +178,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
   async function streamOver(callback: Verified, carrierCallId: string): Promise<Document> {
     const { callUuid } = callback.call;
     if (await wasActedOn(deps.database, callUuid, callback.signature)) throw new ActedOnBefore();
-    await lastWord(callUuid);
+    await deps.media.lastWord(callUuid);
     const report = reportOf(callback, 'again');
     const applied = await deps.transitions.apply(callUuid, { type: 'carrier.stream_over', carrierCallId }, report);
     if (report.lostTooOften !== null) {
@@ -206,26 +198,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     return token === null ? carrier.hangupDocument() : streamDocument({ callUuid, ...where }, carrier, token);
   }
 
-  function lastWord(callUuid: string): Promise<void> {
-    const waited = lastWords.get(callUuid) ?? waitForLastWord(callUuid).finally(() => lastWords.delete(callUuid));
-    lastWords.set(callUuid, waited);
-    return waited;
-  }
-
-  async function waitForLastWord(callUuid: string): Promise<void> {
-    const untilMs = deps.clock.nowMs() + LAST_WORD_LIMIT_MS;
-    while (deps.media.mayStillSpeak(callUuid) && deps.clock.nowMs() < untilMs) {
-      const call = await readOwnCall(deps.database, callUuid);
-      if (call === undefined || call.mediaStoppedAt !== null || call.ending !== null) return;
-      await pause(deps.clock, LAST_WORD_POLL_MS);
-    }
-  }
-
-  function streamDocument(
-    call: LandingCall,
-    carrier: Carrier,
-    token: string,
-  ): Document {
+  function streamDocument(call: LandingCall, carrier: Carrier, token: string): Document {
     const { callUuid } = call;
     const streamBase = deps.places?.streamBaseOf(call) ?? deps.publicUrl.replace(/^http/, 'ws');
     const base = callbackBaseOf(deps.publicUrl, carrier.name, callUuid);

@@ -37,9 +37,19 @@ export async function claimCall(
   mediaId = 'media-1',
   change: Partial<Parameters<typeof createClaimStream>[0]> = {},
 ): ReturnType<ClaimStream> {
-  const deps = { ...h, bus: { publish: () => {} }, publicUrl: PUBLIC_URL, streamBase: null, log: h.placement.log, ...change };
+  const deps = {
+    ...h,
+    bus: { publish: () => {} },
+    publicUrl: PUBLIC_URL,
+    streamBase: null,
+    log: h.placement.log,
+    ...change,
+  };
   const url = `/media/plivo/${token}`;
-  return createClaimStream(deps)({ runId: mediaId, mediaId }, { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} });
+  return createClaimStream(deps)(
+    { runId: mediaId, mediaId },
+    { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} },
+  );
 }
 
 /** What is written of a call whose run was given up (`nodes/media-runs.ts`). */

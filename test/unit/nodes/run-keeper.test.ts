@@ -75,7 +75,10 @@ function nodeCalled(name: string, change: Partial<NodeName> & { database?: Datab
 
 /** Time in which nothing was heard of it, by the database's clock. */
 const silentFor = (runId: string, ms: number): Promise<object[]> =>
-  database.query(`UPDATE media_runs SET beat_at = beat_at - $2 * interval '1 millisecond' WHERE run_id = $1`, [runId, ms]);
+  database.query(`UPDATE media_runs SET beat_at = beat_at - $2 * interval '1 millisecond' WHERE run_id = $1`, [
+    runId,
+    ms,
+  ]);
 const isDead = async (runId: string): Promise<boolean> => {
   const [row] = await database.query<{ dead: boolean }>(
     'SELECT dead_at IS NOT NULL AS dead FROM media_runs WHERE run_id = $1',
