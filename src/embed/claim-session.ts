@@ -193,7 +193,11 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     return [{ kind: 'status', data: { status: 'in_progress' }, atEpochMs: nowEpochMs }];
   }
 
-  async function resume(run: ClaimingRun, token: ResumeToken, upgradeRequest: LiveUpgradeRequest): Promise<ClaimAnswer> {
+  async function resume(
+    run: ClaimingRun,
+    token: ResumeToken,
+    upgradeRequest: LiveUpgradeRequest,
+  ): Promise<ClaimAnswer> {
     const { callUuid } = token;
     const seen = await readOwnCall(database, callUuid);
     if (seen === undefined || seen.channel !== 'web')

@@ -172,7 +172,10 @@ export class MediaPeer implements MediaMember {
     this.#deps.monitors?.runLost(this);
     if (this.unhandledCount > 0) return false;
     if (this.#carried.size > 0) {
-      this.#deps.log.warn({ mediaId: this.mediaId, calls: this.#carried.size }, 'a media process is lost with its calls');
+      this.#deps.log.warn(
+        { mediaId: this.mediaId, calls: this.#carried.size },
+        'a media process is lost with its calls',
+      );
     }
     this.#carried.clear();
     // Should it come back after all, it is told that it was given up.

@@ -13,7 +13,10 @@ const CONTROL_AWAY = new Set([502, 503, 504]);
 /** False also where somebody else has the address by now. Never rejects. */
 export async function machineAnswers(address: string, node: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${address}/livez`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS), redirect: 'manual' });
+    const answer = await fetch(`${address}/livez`, {
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+      redirect: 'manual',
+    });
     await answer.body?.cancel();
     return CONTROL_AWAY.has(answer.status) || answer.headers.get(LIVE_NODE_HEADER) === node;
   } catch {

@@ -39,7 +39,10 @@ export async function claimCall(
 ): ReturnType<ClaimStream> {
   const deps = { ...h, bus: { publish: () => {} }, publicUrl: PUBLIC_URL, log: h.placement.log, ...change };
   const url = `/media/plivo/${token}`;
-  return createClaimStream(deps)({ runId: mediaId, mediaId }, { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} });
+  return createClaimStream(deps)(
+    { runId: mediaId, mediaId },
+    { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} },
+  );
 }
 
 /** What is written of a call whose run was given up (`nodes/media-runs.ts`). */

@@ -47,7 +47,10 @@ const turn = (callUuid: string, text: string, epoch = 1): Extract<ToControl, { t
   callUuid,
   epoch,
   atEpochMs: h.clock.epochMs(),
-  event: { type: 'turn', turn: { turnId: text, role: 'user', text, startMs: 0, endMs: 10, interrupted: false } as never },
+  event: {
+    type: 'turn',
+    turn: { turnId: text, role: 'user', text, startMs: 0, endMs: 10, interrupted: false } as never,
+  },
 });
 const turnsOf = (callUuid: string): Promise<object[]> =>
   h.database.query('SELECT 1 AS one FROM call_turns WHERE call_uuid = $1', [callUuid]);
