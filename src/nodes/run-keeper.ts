@@ -1,9 +1,9 @@
 /**
  * Keeps the leases of this node's media processes, and judges those of others. A run registers, beats by the database's
  * clock, and holds all its calls by that one lease: one statement a node each half minute while it is alone, each two
- * seconds in company, whatever the number of calls. Silence alone kills nobody: a run is dead when its lease is over and its
- * machine does not answer either. One that answers is suspect: nothing is placed there, and its calls are left alone
- * for two minutes, then taken from it, never hung up. Who cannot beat itself judges nobody. Made by
+ * seconds in company, whatever the number of calls. Silence alone kills nobody: a run is dead when its lease is over
+ * and its machine does not answer either. One that answers is suspect: nothing is placed there, and its calls are left
+ * alone for two minutes, then taken from it, never hung up. Who cannot beat itself judges nobody. Made by
  * `src/control/media-link.ts`; `docs/decisions/leases.md` has the why.
  *
  *   register → beat … beat ─ kept ──────────────────────────► beat …
