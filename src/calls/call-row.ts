@@ -165,7 +165,9 @@ export async function lockCalls(tx: Queryable, callUuids: readonly string[]): Pr
   return new Map(rows.map((row) => [row.callUuid, row]));
 }
 
-/** As `lockCall`, for who takes the call's stream: undefined too where that run is dead. Until the commit it cannot die. */
+/**
+ * As `lockCall`, for who takes the call's stream: undefined too where that run is dead. Until the commit it cannot die.
+ */
 export async function lockCallForRun(tx: Queryable, callUuid: string, runId: string): Promise<CallRow | undefined> {
   const rows = await tx.query<CallRow>(
     `${SELECT_CALL} JOIN media_runs r ON r.run_id = $2 AND r.dead_at IS NULL

@@ -125,8 +125,8 @@ function timersOfTalk(call: CallRow, scale: number): Timer[] {
 
 /**
  * The timer to act on, or null when the row was only looked at too early (it has an owner again).
- * `passedEpochMs` is earlier than `nowEpochMs` when the wall clock was set forward since the call began: what is said of
- * orphans is said by the clock of now, the other timers begin at what the row says of the past.
+ * `passedEpochMs` is earlier than `nowEpochMs` when the wall clock was set forward since the call began: what is said
+ * of orphans is said by the clock of now, the other timers begin at what the row says of the past.
  */
 export function dueTimer(
   call: CallRow,

@@ -74,8 +74,8 @@ export interface ClaimedStream {
 }
 
 /**
- * In the transaction that burned the token: the call is the run's when that commits. Throws `RunIsFenced`, and the token
- * is good as before.
+ * In the transaction that burned the token: the call is the run's when that commits. Throws `RunIsFenced`, and the
+ * token is good as before.
  */
 export async function takeStream(
   tx: Queryable,

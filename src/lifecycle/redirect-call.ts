@@ -22,7 +22,9 @@ export async function redirectCall({ lineCarriers, publicUrl }: RedirectDeps, ca
   return carrier.redirect(carrierCallId, nextAddressOf(callbackBaseOf(publicUrl, name, callUuid)));
 }
 
-/** The calls of a run, one after the other; how many the carrier has taken away. Those that fail stay where they are. */
+/**
+ * The calls of a run, one after the other; how many the carrier has taken away. Those that fail stay where they are.
+ */
 export async function redirectCallsOf(deps: RedirectDeps & { database: Database }, runId: string): Promise<number> {
   const calls = await deps.database.query<CallRow>(
     `${SELECT_CALL} WHERE c.status IN ${ACTIVE} AND c.owner_run = $1 AND c.channel = 'phone' AND c.status = 'in_progress'

@@ -1,6 +1,7 @@
 /**
  * The whole service is being stopped: resolves when the last active call is over, one whose phone still rings included,
- * as the database knows them. Where other nodes live, only what this one carries counts: they take the rest. While the database is away, media processes are asked instead. Used by `control.ts`.
+ * as the database knows them. Where other nodes live, only what this one carries counts: they take the rest.
+ * While the database is away, media processes are asked instead. Used by `control.ts`.
  */
 
 import { type Clock, pause } from '../../media/contract/clock.ts';

@@ -8,7 +8,7 @@ import type { Queryable } from '../store/database.ts';
 import { type NodeName, nameTakenForMs } from './media-runs.ts';
 
 /** A node that came back with an empty disk meets itself: its former runs are over by then. */
-const WAIT_LIMIT_MS = 40_000;
+const WAIT_LIMIT_MS = 100_000;
 const LOOK_EVERY_MS = 1_000;
 
 /** Rejects with the way out when another node has the name and goes on beating. */

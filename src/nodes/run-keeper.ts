@@ -1,10 +1,10 @@
 /**
  * Keeps the leases of this node's media processes, and judges those of others. A run registers, beats by the database's
- * clock, and holds all its calls by that one lease: one statement a node each ten seconds while it is alone, each two in
- * company, whatever the number of calls. Silence alone kills nobody: a run is dead when its lease is over and its
- * machine does not answer either. One that answers is suspect: nothing is placed there, and
- * its calls are left alone for two minutes, then taken from it, never hung up.
- * Who cannot beat itself judges nobody. Made by `src/control/media-link.ts`; `docs/decisions/leases.md` has the why.
+ * clock, and holds all its calls by that one lease: one statement a node each half minute while it is alone, each two
+ * seconds in company, whatever the number of calls. Silence alone kills nobody: a run is dead when its lease is over
+ * and its machine does not answer either. One that answers is suspect: nothing is placed there, and its calls are left
+ * alone for two minutes, then taken from it, never hung up. Who cannot beat itself judges nobody. Made by
+ * `src/control/media-link.ts`; `docs/decisions/leases.md` has the why.
  *
  *   register → beat … beat ─ kept ──────────────────────────► beat …
  *                          └ not kept: `fenced`, and the process hands its calls over and registers anew
@@ -14,6 +14,7 @@
 import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Database } from '../store/database.ts';
+import type { DueLook } from '../store/due-look.ts';
 import {
   beatRuns,
   earlierRuns,
@@ -31,6 +32,8 @@ export interface RunKeeperDeps {
   clock: Clock;
   log: Logger;
   node: NodeName;
+  /** Asked for other nodes while there is none. Absent: only beats find them. */
+  due?: Pick<DueLook, 'join'>;
   /** Does the machine at this address answer, and as this node? Never rejects; within some seconds. */
   answers(address: string, node: string): Promise<boolean>;
   /** A run of this node is dead by another's word: it has to let go of its calls. */
@@ -66,10 +69,12 @@ export interface RunKeeper {
   close(): Promise<void>;
 }
 
-/** The only node: nobody else could judge it. */
-export const ALONE = { everyMs: 10_000, leaseMs: 30_000 } as const;
+/** The only node: nobody else could judge it, and the look that all parts share finds those that come. */
+export const ALONE = { everyMs: 30_000, leaseMs: 90_000 } as const;
 /** With others, and an address at which they can ask. */
 export const IN_COMPANY = { everyMs: 2_000, leaseMs: 8_000 } as const;
+/** With others, and none: silence has to last longer before it says something. */
+export const UNASKABLE = { everyMs: 2_000, leaseMs: 30_000 } as const;
 /** A new process looks around soon. */
 const FIRST_BEAT_MS = 1_000;
 /** After a start, and after beats that failed or came late, the others may have to come back first. */
@@ -103,8 +108,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   const isInCompany = (): boolean => others.some((run) => run.node !== node.name);
   const pace = (): { everyMs: number; leaseMs: number } => {
     if (!isInCompany()) return ALONE;
-    // Nobody can ask: silence has to last longer before it says something.
-    return node.address === null ? { everyMs: IN_COMPANY.everyMs, leaseMs: ALONE.leaseMs } : IN_COMPANY;
+    return node.address === null ? UNASKABLE : IN_COMPANY;
   };
 
   function beatIn(afterMs: number): void {
@@ -213,6 +217,14 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
     dying.delete(runId);
   }
 
+  const leaveLook = deps.due?.join({
+    sql: (place) => `EXISTS (SELECT 1 FROM media_runs WHERE dead_at IS NULL AND node <> ${place(node.name)})`,
+    found(isAnother) {
+      if (isAnother === true && !isInCompany() && mine.size > 0) beatIn(0);
+    },
+    failed() {},
+  });
+
   return {
     async register(run) {
       const isFirst = mine.size === 0;
@@ -253,6 +265,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
     beat,
     async close() {
       closed = true;
+      leaveLook?.();
       cancel();
       await beating;
       for (const runId of dying) await bury(runId).catch(() => {});

@@ -235,7 +235,7 @@ describe('timers of a call, on the database', () => {
     expect((await h.call(talks)).status).toBe('in_progress');
     expect((await h.call(rings)).status).toBe('ringing');
     expect(h.carrier.hungUp).toEqual([]);
-    // 25 s later the phone has rung for 30 s; nobody has claimed the talk, as somebody would have, and the grace is over.
+    // 25 s later the phone has rung for 30 s; nobody has claimed the talk, and the grace is over.
     for (let step = 0; step < 5; step++) {
       h.clock.advanceMs(5_100);
       await reaper.sweep();

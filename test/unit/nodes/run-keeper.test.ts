@@ -3,8 +3,9 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { MediaRun, NodeName } from '../../../src/nodes/media-runs.ts';
 import { claimNodeName } from '../../../src/nodes/node-name.ts';
-import { ALONE, createRunKeeper, IN_COMPANY, type RunKeeper } from '../../../src/nodes/run-keeper.ts';
+import { ALONE, createRunKeeper, IN_COMPANY, type RunKeeper, UNASKABLE } from '../../../src/nodes/run-keeper.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { DueLook } from '../../../src/store/due-look.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -44,7 +45,10 @@ const runOf = (runId: string, slot = 'media-0'): MediaRun => ({
 });
 
 /** A node's control, some time after its start: past its grace. */
-function nodeCalled(name: string, change: Partial<NodeName> & { database?: Database } = {}) {
+function nodeCalled(
+  name: string,
+  change: Partial<NodeName> & { database?: Database; due?: Pick<DueLook, 'join'> } = {},
+) {
   const clock = new VirtualClock(Date.now());
   const told = { fenced: [] as string[], overdue: [] as string[], orphaned: 0 };
   let statements = 0;
@@ -55,11 +59,13 @@ function nodeCalled(name: string, change: Partial<NodeName> & { database?: Datab
       return (change.database ?? database).query(sql, parameters);
     },
   };
+  const { due, database: _, ...named } = change;
   const keeper = createRunKeeper({
+    ...(due && { due }),
     database: counted,
     clock,
     log,
-    node: { name, disk: `disk of ${name}`, address: `http://${name}:8080`, streamBase: null, ...change },
+    node: { name, disk: `disk of ${name}`, address: `http://${name}:8080`, streamBase: null, ...named },
     async answers(address, node) {
       asked.push(`${node} at ${address}`);
       return answering.has(node);
@@ -92,8 +98,11 @@ async function twoNodes(change: Partial<NodeName> = {}) {
   const [a, b] = [nodeCalled('a'), nodeCalled('b', change)];
   await a.keeper.register(runOf('run-a'));
   await b.keeper.register(runOf('run-b'));
-  await a.keeper.beat();
-  await b.keeper.beat();
+  // The first tells of the other, the second is that of a node in company.
+  for (let round = 0; round < 2; round++) {
+    await a.keeper.beat();
+    await b.keeper.beat();
+  }
   return { a, b };
 }
 
@@ -117,7 +126,7 @@ async function judged(node: ReturnType<typeof nodeCalled>, runId: string): Promi
 }
 
 describe('what it costs', () => {
-  test('alone: a statement each 10 s, whatever there is to carry, and a lease of 30 s', async () => {
+  test('alone: a statement each 30 s, whatever there is to carry, and a lease of 90 s', async () => {
     const { clock, keeper, statements } = nodeCalled('a');
     for (let slot = 0; slot < 4; slot++) await keeper.register(runOf(`run-${slot}`, `media-${slot}`));
     clock.advanceMs(1_000);
@@ -134,16 +143,32 @@ describe('what it costs', () => {
   });
 
   test('in company: a lease of 8 s where one can ask the machine, of 30 s where nobody can', async () => {
-    const { a, b } = await twoNodes({ address: null });
-    await a.keeper.beat();
-    await b.keeper.beat();
+    const { a } = await twoNodes({ address: null });
     const rows = await database.query('SELECT node, lease_ms FROM media_runs ORDER BY node');
     expect(rows).toEqual([
       { node: 'a', lease_ms: IN_COMPANY.leaseMs },
-      { node: 'b', lease_ms: ALONE.leaseMs },
+      { node: 'b', lease_ms: UNASKABLE.leaseMs },
     ]);
     expect(a.keeper.others()).toMatchObject([{ runId: 'run-b', node: 'b', liveCalls: 3, capacityCalls: 10 }]);
   });
+});
+
+test('a node that is alone finds a second one by the look that all parts share, and beats at once', async () => {
+  let found: (value: unknown) => void = () => {};
+  const look: Pick<DueLook, 'join'> = {
+    join(question) {
+      found = question.found;
+      return () => {};
+    },
+  };
+  const a = nodeCalled('a', { due: look });
+  const b = nodeCalled('b');
+  await a.keeper.register(runOf('run-a'));
+  await a.keeper.beat();
+  await b.keeper.register(runOf('run-b'));
+  found(true);
+  a.clock.advanceMs(0);
+  await eventually('the company', () => a.keeper.others().length === 1);
 });
 
 describe('who is dead', () => {
@@ -187,7 +212,7 @@ describe('who is dead', () => {
     await a.keeper.register(runOf('run-a'));
     await b.keeper.register(runOf('run-b'));
     away = true;
-    await silentFor('run-b', 60_000);
+    await silentFor('run-b', 120_000);
     await a.keeper.beat();
     away = false;
     await a.keeper.beat();
