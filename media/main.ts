@@ -159,6 +159,7 @@ const link = createControlLink({
     else if (message.type === 'control' || message.type === 'tool.answer') registry.command(message.callUuid, message);
     else if (message.type === 'recording.key') recorder.key(message.stream, message.fate);
     else if (message.type === 'monitor.answer') monitors.answered(message.requestId, message.answer);
+    else if (message.type === 'monitor.asked') monitors.asked(message.requestId, message.result);
     else if (message.type === 'monitor.end') monitors.end(message.monitorId, message.why);
     else if (message.type === 'fenced') fenced(message.runId);
     else if (message.type === 'drain') drainAndExit('control asks for it');

@@ -40,6 +40,8 @@ export async function buildConsole({ outFolder = join(root, 'dist', 'console'), 
       main: join(folder, 'app', 'main.tsx'),
       theme: join(folder, 'app', 'theme.ts'),
       style: join(folder, 'ui', 'styles', 'console.css'),
+      // The microphone's way to frames is the widget's: one file for both.
+      worklets: join(root, 'widget', 'worklets', 'main.ts'),
     },
     absWorkingDir: root,
     outdir: join(root, 'dist', 'console', 'assets'),
@@ -91,6 +93,7 @@ export async function buildConsole({ outFolder = join(root, 'dist', 'console'), 
   const index = readFileSync(join(folder, 'index.html'), 'utf8')
     .replace('{{style}}', address(style))
     .replace('{{theme}}', address(theme))
+    .replace('{{worklets}}', address(outputOf('widget/worklets/main.ts')))
     .replace('{{main}}', address(outputOf('console/app/main.tsx')));
   const result = { version, sizes, faults };
   if (!write) return result;

@@ -17,7 +17,9 @@ export interface DensityKind {
   opus: 'discordjs' | 'opusscript' | null;
   /** At once. */
   calls: number;
-  /** Each lasts so long: a conversation has some turns in it, and a tone is the same all the time. */
+  /** They begin within so long: what setting one up costs must not queue, or what is measured is that queue. */
+  rampSeconds: number;
+  /** Each lasts so long that its set-up is a part of its cost and not most of it, and a conversation has some turns. */
   callSeconds: number;
   /** Why there is no search for the knee of the whole service; null: there is one. */
   noKneeBecause: string | null;
@@ -26,14 +28,14 @@ export interface DensityKind {
 const SOCKETS_ALONE = 'its knee is that of the sockets below: the carrier of the load tester is one process';
 const TOKENS = 'not searched: a widget key gives 60 tokens a minute';
 
-const TONE_SECONDS = 8;
-const TALK_SECONDS = 20;
+const CALL_SECONDS = 24;
 const phone = { by: 'phone', wire: 'mulaw', opus: null, codec: 'mu-law 8 kHz' } as const;
 const web = {
   by: 'browser',
   agentKind: 'tone',
   agent: 'web session (tone)',
-  callSeconds: TONE_SECONDS,
+  rampSeconds: 8,
+  callSeconds: CALL_SECONDS,
   noKneeBecause: TOKENS,
 } as const;
 
@@ -43,8 +45,9 @@ export const KINDS: readonly DensityKind[] = [
     id: 'tone',
     agent: 'tone',
     agentKind: 'tone',
-    calls: 60,
-    callSeconds: TONE_SECONDS,
+    calls: 48,
+    rampSeconds: 12,
+    callSeconds: CALL_SECONDS,
     noKneeBecause: SOCKETS_ALONE,
   },
   {
@@ -53,7 +56,8 @@ export const KINDS: readonly DensityKind[] = [
     agent: 'scripted, local engines',
     agentKind: 'scripted',
     calls: 10,
-    callSeconds: TALK_SECONDS,
+    rampSeconds: 4,
+    callSeconds: CALL_SECONDS,
     noKneeBecause: null,
   },
   {
@@ -62,7 +66,8 @@ export const KINDS: readonly DensityKind[] = [
     agent: 'cascade, emulated providers',
     agentKind: 'cascade',
     calls: 16,
-    callSeconds: TALK_SECONDS,
+    rampSeconds: 6,
+    callSeconds: CALL_SECONDS,
     noKneeBecause: null,
   },
   { ...web, id: 'web-l16', codec: 'L16, 16 kHz in, 24 kHz out', wire: 'pcm16', opus: null, calls: 24 },
@@ -71,7 +76,7 @@ export const KINDS: readonly DensityKind[] = [
   { ...web, id: 'web-opus-wasm', codec: 'Opus, WebAssembly', wire: 'opus', opus: 'opusscript', calls: 24 },
 ];
 
-const RAMP_SECONDS = 3;
+const HELD_RAMP_SECONDS = 3;
 /** All calls of a step begin in its first quarter, and end with it. */
 export const KNEE_STEP_SECONDS = 12;
 /** Longer than the ramp, the look at it and the collecting. */
@@ -100,7 +105,7 @@ export function workloadOf(kind: DensityKind): WorkloadInput {
   return {
     version: 1,
     name: `density-${kind.id}`,
-    phases: [{ arrivals: 'burst', calls: kind.calls, overSeconds: RAMP_SECONDS }],
+    phases: [{ arrivals: 'burst', calls: kind.calls, overSeconds: kind.rampSeconds }],
     callers: callersOf(kind, kind.callSeconds),
     mayFail: true,
   };
@@ -113,7 +118,7 @@ export function heldWorkloadOf(kind: DensityKind): WorkloadInput {
     name: `density-${kind.id}-memory`,
     phases: [
       { arrivals: 'burst', calls: 2, overSeconds: 0.2, restSeconds: HELD_CALL_SECONDS + HELD_REST_SECONDS },
-      { arrivals: 'burst', calls: kind.calls, overSeconds: RAMP_SECONDS },
+      { arrivals: 'burst', calls: kind.calls, overSeconds: HELD_RAMP_SECONDS },
     ],
     callers: callersOf(kind, HELD_CALL_SECONDS),
     mayFail: true,

@@ -11,7 +11,7 @@ import { EXIT } from '../load/run/exit-code.ts';
 import { cardOf } from './card.ts';
 import { type DensityResult, densitySchema } from './density-result.ts';
 import { KINDS } from './kinds.ts';
-import { measureDensity } from './measure-density.ts';
+import { measureDensity, NothingJudged } from './measure-density.ts';
 import { validRuns } from './reckon.ts';
 
 const IDS = KINDS.map(({ id }) => id);
@@ -85,7 +85,11 @@ try {
   for (const { agent, codec, runs } of unjudged) say(`not judged: ${agent}, ${codec}: ${runs[0]!.voidBecause}`);
   process.exit(unjudged.length === 0 ? EXIT.well : EXIT.notJudged);
 } catch (error) {
-  if (!stopped.signal.aborted) throw error;
-  say('stopped; nothing is written');
-  process.exit(EXIT.interrupted);
+  if (stopped.signal.aborted) {
+    say('stopped; nothing is written');
+    process.exit(EXIT.interrupted);
+  }
+  if (!(error instanceof NothingJudged)) throw error;
+  say(`nothing could be judged, and nothing is written: ${error.message}`);
+  process.exit(EXIT.notJudged);
 }

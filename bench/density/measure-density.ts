@@ -29,7 +29,12 @@ export interface DensityOptions {
   say(line: string): void;
 }
 
-/** Throws where it is stopped. */
+/** Of a whole repetition, so the others would be void too: why its first row was. */
+export class NothingJudged extends Error {
+  override name = 'NothingJudged';
+}
+
+/** Throws where it is stopped, and `NothingJudged`. */
 export async function measureDensity(options: DensityOptions): Promise<DensityResult> {
   const { kinds, repetitions, signal, say } = options;
   const beganAtMs = performance.now();
@@ -58,6 +63,10 @@ export async function measureDensity(options: DensityOptions): Promise<DensityRe
       const run = await rowRun(kindOf(kinds, row), repetition, options);
       row.runs.push(run);
       say(`${repetition} of ${repetitions}, ${row.agent}, ${row.codec}: ${toldOf(run)}`);
+    }
+    const [row] = there;
+    if (row !== undefined && there.every(({ runs }) => runs.every(({ voidBecause }) => voidBecause !== null))) {
+      throw new NothingJudged(row.runs[0]!.voidBecause!);
     }
     for (const name of options.withSockets ? Object.keys(SOCKET_SUBJECTS) : []) {
       signal.throwIfAborted();

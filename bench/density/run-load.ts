@@ -34,12 +34,17 @@ export async function runLoad(
     const { code, said } = await ended([...options, '--data-dir', dataDir, '--out', out], environment);
     if (code === EXIT.interrupted) throw new Error('it was stopped');
     const [json] = readdirSync(out).filter((name) => name.endsWith('.json'));
-    if (json === undefined) throw new Error(`the load tester ended with ${code} and without a result:\n${said}`);
+    if (json === undefined)
+      throw new Error(`the load tester ended with ${code} and without a result: ${reasonIn(said)}`);
     return readResult(join(out, json));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** The last line that is none of a stack. */
+const reasonIn = (said: string): string =>
+  said.split('\n').findLast((line) => line.trim() !== '' && !line.trimStart().startsWith('at ')) ?? 'it said nothing';
 
 function ended(options: string[], environment: Record<string, string>): Promise<{ code: number | null; said: string }> {
   return new Promise((done, failed) => {

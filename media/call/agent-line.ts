@@ -101,6 +101,13 @@ export class AgentLine implements AgentSink {
     return this.#asked(() => this.agent.wordForWait?.() ?? WORD_FOR_WAIT);
   }
 
+  /** An operator's word to the agent alone. Null: it follows nobody. */
+  instruct(text: string, atMs: number): boolean | null {
+    const isFollowed = this.#asked(() => this.agent.instruct?.(text, atMs) ?? null);
+    this.carryOut();
+    return isFollowed;
+  }
+
   /** For a checkpoint. */
   kept(): { agent: AgentState; variables: Record<string, string> } {
     const { kind, stateVersion: version } = this.#deps.kind;

@@ -32,6 +32,8 @@ import type { GreetingCache } from './speaking/greeting-cache.ts';
 /** All of them at `listenRateOf(setup.format)`, made for this call; the session closes them. */
 export interface ListeningDeps {
   ear: EarFactory;
+  /** Another of its kind, for 16 kHz samples of who speaks in the agent's place. Absent: there is none. */
+  personEar?: () => Promise<EarFactory>;
   voiceActivity: VoiceActivity;
   /** From the leg's rate to the recogniser's, where they differ. */
   resampler: Resampler | null;
@@ -69,6 +71,7 @@ export function createCallSession(deps: CallSessionDeps, setup: CallSetup, call:
       logger,
       kind,
       ear: listening?.ear ?? null,
+      personEar: listening?.personEar ?? null,
       textToSpeech,
       greetings,
       ...(deps.clipCache === undefined ? {} : { clips: { cache: deps.clipCache, files: setup.clips ?? {} } }),

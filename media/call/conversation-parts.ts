@@ -18,8 +18,10 @@ import type { HearingListener } from './hearing/meaning.ts';
 import { AgentModels } from './models/agent-models.ts';
 import { Operator } from './operator.ts';
 import { OperatorDesk } from './operator-desk.ts';
+import { OwedWords } from './owed-words.ts';
 import { AgentSpeech, type AgentSpeechDeps, type AgentSpeechListener } from './speaking/agent-speech.ts';
 import { fixedSentencesOf } from './speaking/fixed-sentences.ts';
+import { Takeover } from './takeover/takeover.ts';
 import { AgentTools } from './tools/agent-tools.ts';
 import type { ToolPort } from './tools/tool-port.ts';
 import { ToolUses } from './tools/tool-uses.ts';
@@ -29,6 +31,8 @@ export interface ConversationDeps extends AgentSpeechDeps {
   kind: AgentKind;
   /** Null: the agent does not listen. */
   ear: EarFactory | null;
+  /** For who speaks in the agent's place: samples of 16 kHz. Null: as above. */
+  personEar: (() => Promise<EarFactory>) | null;
   tools: ToolPort;
   /** By their place in what the agent's kind names. */
   models: readonly LanguageModel[];
@@ -59,6 +63,8 @@ export interface Parts {
   actions: AgentActions;
   operator: Operator;
   desk: OperatorDesk;
+  owed: OwedWords;
+  takeover: Takeover;
   encouragement: Encouragement;
 }
 
@@ -72,6 +78,7 @@ export function createParts(
   const { callUuid, agent: definition, placeholders } = setup;
   const format = voiceFormatOf(setup.outputFormat ?? setup.format);
   const desk = new OperatorDesk();
+  const owed = new OwedWords();
   const encouragement = new Encouragement();
   const line = new AgentLine({
     kind,
@@ -87,7 +94,7 @@ export function createParts(
     format,
   };
   const agentSpeech = new AgentSpeech(deps, wish, listener);
-  const floor = new Floor({ reporter, agentSpeech, operator: desk, encouragement, listener });
+  const floor = new Floor({ reporter, agentSpeech, operator: desk, owed, encouragement, listener });
   const hearing = new Hearing({ clock, logger, reporter, ear, agentSpeech, words, floor, listener });
   const uses = new ToolUses({
     callUuid,
@@ -115,10 +122,18 @@ export function createParts(
     checkpoint: () => listener.checkpoint(),
     finish: (reason, disposition, error) => listener.finish(reason, disposition, error),
   });
-  const operator = new Operator({
-    ...{ desk, agentSpeech, floor, hearing, line, reporter },
+  const takeover: Takeover = new Takeover({
+    ...{ clock, logger, reporter, agentSpeech, floor, desk, line, format },
+    personEar: deps.personEar,
+    mute: () => operator.mute(),
+  });
+  const operator: Operator = new Operator({
+    ...{ desk, owed, agentSpeech, floor, hearing, line, reporter, takeover },
     isSteerable: kind.traits.isSteerable,
     sayWaiting: () => actions.sayWaiting(),
   });
-  return { line, words, agentSpeech, floor, hearing, tools, models, input, actions, operator, desk, encouragement };
+  return {
+    ...{ line, words, agentSpeech, floor, hearing, tools, models, input, actions, operator },
+    ...{ desk, owed, takeover, encouragement },
+  };
 }

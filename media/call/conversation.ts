@@ -15,7 +15,7 @@ import { type ConversationDeps, createParts, type Parts, type PartsListener } fr
 import type { FrameIntake } from './hearing/frame-intake.ts';
 import type { Hearing } from './hearing/hearing.ts';
 import { isSpeech, type Meaning } from './hearing/meaning.ts';
-import type { SaidBefore } from './operator-desk.ts';
+import type { SaidBefore } from './owed-words.ts';
 
 /** An agent that has not ended the call so long after its longest time never will. */
 const LAST_WORDS_MS = 8_000;
@@ -58,7 +58,7 @@ export class Conversation implements PartsListener {
 
   /** `intake`: null where nothing is heard. */
   start(intake: FrameIntake | null): void {
-    const { hearing, floor, line, operator } = this.#parts;
+    const { hearing, floor, line, operator, takeover } = this.#parts;
     if (intake !== null) hearing.start(intake);
     floor.start(hearing);
     const checkpoint = this.#setup.checkpoint === null ? null : readCheckpoint(this.#setup.checkpoint);
@@ -78,13 +78,15 @@ export class Conversation implements PartsListener {
       ...(checkpoint?.cut === undefined ? {} : { cut: checkpoint.cut }),
     });
     // Before a frame of it was made.
-    if (checkpoint?.muted === true) operator.mute();
+    if (checkpoint?.takenOver !== undefined) takeover.resume(checkpoint.takenOver.said);
+    else if (checkpoint?.muted === true) operator.mute();
   }
 
   /** After the uplink was drained: deadlines, playback, what waits for it. */
   tick(): void {
     if (this.#ended) return;
-    const { line, hearing, agentSpeech, floor, input, tools, actions, operator, desk, encouragement } = this.#parts;
+    const { line, hearing, agentSpeech, floor, input, tools, actions } = this.#parts;
+    const { operator, desk, owed, takeover, encouragement } = this.#parts;
     const { clock, reporter } = this.#deps;
     const nowMs = clock.nowMs();
     line.carryOut();
@@ -92,24 +94,27 @@ export class Conversation implements PartsListener {
     agentSpeech.pump();
     if (floor.isHeld) return;
     floor.settle();
+    takeover.tick(nowMs);
     input.takeKeys(nowMs);
     if (this.#ended) return;
     tools.uses.tick();
     if (!actions.sayWaiting() && desk.hasTexts) operator.sayQueued();
     this.#encourage();
-    if (!desk.speaks && !desk.muted && !encouragement.speaks) {
+    if (!owed.areOthers && !desk.muted && !encouragement.speaks) {
       if (!agentSpeech.active && !floor.isTaken) tools.tellResult(nowMs, hearing.turn !== null);
       this.#tickEvent.atMs = reporter.nowMs;
       line.tell(this.#tickEvent);
     }
-    if (this.#deaf !== null && reporter.nowMs >= this.#deaf.untilMs) this.finish('stt_error', null, this.#deaf.error);
+    // A person needs no recogniser.
+    const deaf = takeover.isOn ? null : this.#deaf;
+    if (deaf !== null && reporter.nowMs >= deaf.untilMs) this.finish('stt_error', null, deaf.error);
     if (reporter.nowMs >= this.#latestEndMs) this.finish('max_duration_reached', null, null);
     this.checkpoint();
   }
 
   /** What somebody asks of the call; the answer is for `control` alone. */
   command(command: CallCommand): ControlOutcome | null {
-    const { operator, input, tools, agentSpeech, floor, line } = this.#parts;
+    const { operator, input, tools, agentSpeech, floor, line, takeover } = this.#parts;
     if (this.#ended) return command.type === 'control' ? controlRefused('ending') : null;
     switch (command.type) {
       case 'control':
@@ -125,6 +130,12 @@ export class Conversation implements PartsListener {
         break;
       case 'interrupt':
         if (agentSpeech.active && agentSpeech.interruptible) floor.interrupts();
+        break;
+      case 'person.sound':
+        takeover.sound(command.samples);
+        break;
+      case 'person.gone':
+        takeover.gone();
         break;
       case 'hold':
         if (command.held === floor.isHeld) break;
@@ -202,7 +213,7 @@ export class Conversation implements PartsListener {
   // ── What is played ────────────────────────────────────────────────────────────────────────────────────
 
   utteranceSaid(heardText: string | null): void {
-    const { floor, encouragement, hearing, desk, actions, operator, input, line } = this.#parts;
+    const { floor, encouragement, hearing, desk, owed, actions, operator, input, line } = this.#parts;
     if (floor.goOnAfterBridge()) return;
     if (encouragement.speaks) {
       encouragement.over(hearing.nowMs);
@@ -211,7 +222,7 @@ export class Conversation implements PartsListener {
     }
     hearing.endInterruption();
     hearing.bePatient();
-    desk.wordsSaid(heardText);
+    owed.said(heardText);
     if (!actions.sayWaiting() && !desk.hasTexts) operator.goOn();
     if (!this.#ended && input.takeTyped()) return;
     hearing.agentFinished();
@@ -228,9 +239,9 @@ export class Conversation implements PartsListener {
   }
 
   cutWaiting(): void {
-    const { actions, line, desk } = this.#parts;
+    const { actions, line, owed } = this.#parts;
     if (!actions.drop()) return;
-    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '', ...desk.wordsCut() });
+    line.tell({ type: 'cut', atMs: this.#deps.reporter.nowMs, heardText: '', ...owed.cut() });
   }
 
   /** Into a pause that may be long: a word that leaves the caller's turn open. */
@@ -258,15 +269,17 @@ export class Conversation implements PartsListener {
   // ── Its end ───────────────────────────────────────────────────────────────────────────────────────────
 
   checkpoint(): void {
-    const { tools, line, desk } = this.#parts;
+    const { tools, line, desk, takeover } = this.#parts;
     const { reporter } = this.#deps;
     if (!reporter.checkpointDue) return;
     const uses = tools.uses.snapshot();
+    const { kept: takenOver } = takeover;
     try {
       reporter.checkpoint({
         ...line.kept(),
         ...(uses.begun > 0 ? { tools: uses } : {}),
         ...(desk.muted ? { muted: true as const } : {}),
+        ...(takenOver === null ? {} : { takenOver }),
       });
     } catch (error) {
       this.agentFailed(error);
@@ -286,7 +299,8 @@ export class Conversation implements PartsListener {
 
   /** Words that the agent will not be told any more stand in the transcript all the same. */
   #writeWaiting(): void {
-    const { floor, words, input } = this.#parts;
+    const { floor, words, input, takeover } = this.#parts;
+    takeover.close();
     const waiting = floor.close();
     if (waiting !== null && isSpeech(waiting.turn, waiting.sense)) words.record(waiting.turn, 'speech');
     input.writeTyped();

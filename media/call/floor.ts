@@ -8,7 +8,8 @@
 import { BRIDGE } from '../contract/agent.ts';
 import type { Hearing } from './hearing/hearing.ts';
 import { type InterruptionListener, type Meaning, together } from './hearing/meaning.ts';
-import type { OperatorDesk, SaidBefore } from './operator-desk.ts';
+import type { OperatorDesk } from './operator-desk.ts';
+import type { OwedWords, SaidBefore } from './owed-words.ts';
 import type { CallReporter } from './reporter.ts';
 import type { AgentSpeech, Utterance } from './speaking/agent-speech.ts';
 import { restOfFeed } from './speaking/feed-pieces.ts';
@@ -31,6 +32,7 @@ export interface FloorDeps {
   reporter: CallReporter;
   agentSpeech: AgentSpeech;
   operator: OperatorDesk;
+  owed: OwedWords;
   encouragement: Encouragement;
   listener: FloorListener;
 }
@@ -133,9 +135,9 @@ export class Floor implements InterruptionListener {
    * The agent wants nothing more of its own words said. Of words that the caller is cutting already the cut follows.
    */
   hush(): void {
-    const { agentSpeech, operator } = this.#deps;
+    const { agentSpeech, owed } = this.#deps;
     this.endEncouragement();
-    if (operator.speaks || this.#onceSettled === 'commit') return;
+    if (owed.areOthers || this.#onceSettled === 'commit') return;
     this.#onceSettled = 'nothing';
     this.#afterBridge = null;
     agentSpeech.silence(true);
@@ -223,24 +225,24 @@ export class Floor implements InterruptionListener {
   }
 
   #cut(): void {
-    const { agentSpeech, operator, encouragement, listener } = this.#deps;
+    const { agentSpeech, owed, encouragement, listener } = this.#deps;
     const { heardText } = agentSpeech;
     this.#afterBridge = null;
     encouragement.over(this.#nowMs);
     agentSpeech.silence(true);
-    const before = operator.wordsCut();
+    const before = owed.cut();
     this.#hearing?.endInterruption();
     listener.cut(heardText, before);
   }
 
   /** The line is back: a short word, and then what was cut. */
   #bridge(): void {
-    const { agentSpeech, operator, listener } = this.#deps;
+    const { agentSpeech, owed, listener } = this.#deps;
     this.endEncouragement();
     const unsaid = agentSpeech.active ? agentSpeech.unsaid : null;
     if (unsaid === null) {
       // A bridge alone is no answer of the agent's: it only gives the caller their time anew.
-      operator.speaks = true;
+      owed.areOthers = true;
       agentSpeech.say({ speech: { text: BRIDGE }, stepId: listener.stepId, interruptible: true, anchor: null });
       return;
     }

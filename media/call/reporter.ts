@@ -47,6 +47,8 @@ export class CallReporter {
   #reservedUserTurn: number | null = null;
   #firstAudioTold = false;
   #checkpointDue = false;
+  /** Sees each turn as it is told. */
+  onTurn: ((turn: Turn) => void) | null = null;
 
   /** `engines`: with which the call hears, thinks and speaks. */
   constructor(
@@ -195,6 +197,24 @@ export class CallReporter {
     this.#turn(turn);
   }
 
+  /** Somebody begins to be heard in the agent's place: the turn's id. */
+  personStarted(): string {
+    const turnId = `t${this.reserveAgentTurn()}`;
+    this.#reservedAgentTurn = null;
+    this.conversationEvent({ type: 'speech', who: 'agent', phase: 'start', atMs: this.nowMs, turnId });
+    return turnId;
+  }
+
+  personEnded(turnId: string): void {
+    this.conversationEvent({ type: 'speech', who: 'agent', phase: 'end', atMs: this.nowMs, turnId });
+  }
+
+  /** All that is known of it. */
+  personTurn(turn: Pick<Turn, 'turnId' | 'startMs' | 'endMs' | 'text'>): void {
+    const { text } = turn;
+    this.#turn({ ...turn, role: 'agent', by: 'person', heardText: text, interrupted: false, kind: 'speech' });
+  }
+
   /** Words of the open agent turn begin to be played. */
   agentText(delta: string): void {
     if (this.#agentTurn !== null) {
@@ -280,6 +300,7 @@ export class CallReporter {
 
   #turn(turn: Turn): void {
     this.#checkpointDue = true;
+    this.onTurn?.(turn);
     this.conversationEvent({ type: 'turn', turn });
   }
 }

@@ -12,7 +12,7 @@
  */
 import type { AgentDefinition } from './agent-definition.ts';
 import type { EndedReason } from './call-outcome.ts';
-import type { RecoveryKind } from './conversation.ts';
+import type { RecoveryKind, SaidMeanwhile } from './conversation.ts';
 import type { EarHints, HeardWord } from './ear.ts';
 import type { EngineChoice } from './engine-kinds.ts';
 import type { ModelChunk, ModelRequest } from './model.ts';
@@ -115,6 +115,8 @@ export type AgentEvent =
   | { type: 'filled'; atMs: number }
   /** An operator silences the agent: what it wants to say meanwhile waits. */
   | { type: 'muted'; atMs: number; isMuted: boolean }
+  /** A person had the call, and gives it back: this was said, and `note` is for the agent alone. */
+  | { type: 'handed_back'; atMs: number; said: readonly SaidMeanwhile[]; note: string | null }
   /** The line is dead, or back: what is to be said waits, and what was cut is said again by the call itself. */
   | { type: 'line'; atMs: number; isHeld: boolean }
   /** Each 20 ms in which nobody but the agent may speak; the object is used again. */
@@ -205,6 +207,11 @@ export interface Agent {
   wordForWait?(): string;
   /** A label for the transcript, of words that are about to be told as `heard`; null: none. */
   intentOf(text: string): string | null;
+  /**
+   * An operator tells it what to do, unheard by the caller: it holds from the agent's next words on, for its successor
+   * too. False: it cannot follow that now. Absent: it follows nobody.
+   */
+  instruct?(text: string, atMs: number): boolean;
   /** What a successor needs: JSON, opaque to everybody else. */
   state(): unknown;
   /** What is known of the caller and may be read by others (the analysis). */

@@ -18,5 +18,9 @@ export type CallCommand =
   | { type: 'text'; text: string; interrupt: boolean }
   /** The agent stops and listens. */
   | { type: 'interrupt' }
+  /** Of who has taken the call over: some frames of 20 ms, mono, 16 kHz, silence too. */
+  | { type: 'person.sound'; samples: Int16Array }
+  /** Their line is gone. */
+  | { type: 'person.gone' }
   /** The line is dead (true): everything stands still. Or it is back. */
   | { type: 'hold'; held: boolean };

@@ -4,6 +4,8 @@
  * carries its version.
  */
 
+import type { SaidMeanwhile } from './conversation.ts';
+
 export interface AgentState {
   kind: string;
   version: number;
@@ -21,6 +23,8 @@ export interface Checkpoint {
   cut?: { text: string; heardText: string };
   /** An operator has silenced the agent; absent when not. */
   muted?: true;
+  /** A person has the call; what was said since. Absent when not. */
+  takenOver?: { said: readonly SaidMeanwhile[] };
   /** Ms of media stream that lay before this checkpoint. */
   atMs: number;
   /**

@@ -30,6 +30,8 @@ export interface Turn {
   /** Only what was played (agent), or the same as `text` (caller). */
   heardText: string;
   interrupted: boolean;
+  /** A person at the console said it in the agent's place. `text` is what was recognised of it. */
+  by?: 'person';
   /** `backchannel`: the caller murmured assent and the agent went on. `unclear`: speech that fitted no phrase. */
   kind?: 'speech' | 'backchannel' | 'unclear';
   /** There where nothing was understood; `text` is `UNCLEAR_TEXT` then. */
@@ -104,6 +106,15 @@ export const RECOVERY_KINDS = [
 ] as const;
 export type RecoveryKind = (typeof RECOVERY_KINDS)[number];
 
+/** What was said while a person had the call. */
+export interface SaidMeanwhile {
+  who: 'caller' | 'person';
+  text: string;
+}
+
+/** Why a person has the call no more. `gone`: their line broke; `silent`: not even silence came any more. */
+export type TakeoverEnd = 'asked' | 'gone' | 'silent';
+
 /** Shown as it happens (server-sent events, the demo); stored with the call. */
 export type ConversationEvent =
   | { type: 'speech'; who: 'user' | 'agent'; phase: 'start' | 'end'; atMs: number; turnId?: string }
@@ -119,6 +130,9 @@ export type ConversationEvent =
   | { type: 'step'; stepId: string; atMs: number }
   | { type: 'tool'; phase: 'start'; toolCallId: string; name: string; atMs: number }
   | ({ type: 'tool'; phase: 'end'; toolCallId: string; name: string; atMs: number } & ToolUseFacts)
+  /** A person speaks in the agent's place, or does so no more. */
+  | { type: 'takeover'; phase: 'began'; atMs: number }
+  | { type: 'takeover'; phase: 'ended'; why: TakeoverEnd; atMs: number }
   /** `gapMs`: what it took, or how long whoever failed was waited for. `message`: for people. */
   | { type: 'recovery'; what: RecoveryKind; gapMs: number; message?: string; atMs: number }
   /** `key`: what it is about, such as a placeholder, met `count` times just now. */

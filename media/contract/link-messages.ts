@@ -12,7 +12,7 @@ import type { ConversationEvent, RecordingFacts, TurnLatency } from './conversat
 import type { ConnectionGrant } from './grant.ts';
 import type { LiveErrorCode, LiveUpgradeRequest, NegotiatedAudio, WebSetup } from './live-session.ts';
 import type { MetricFamily } from './metrics.ts';
-import type { MonitorAnswer, MonitorEnd, MonitorReport } from './monitor.ts';
+import type { MonitorAction, MonitorAnswer, MonitorEnd, MonitorReport, MonitorResult } from './monitor.ts';
 import type { ControlAction, ControlOutcome } from './operator-control.ts';
 import type { ToolAnswer, ToolAsk } from './tools.ts';
 import type { UsageLine } from './usage.ts';
@@ -117,6 +117,8 @@ export type ToMedia =
   | { type: 'monitor.answer'; requestId: number; answer: MonitorAnswer }
   /** This run was given up, and its calls go on elsewhere: it lets go of them, and greets as another. */
   | { type: 'fenced'; runId: string }
+  /** Answers `monitor.ask`. */
+  | { type: 'monitor.asked'; requestId: number; result: MonitorResult }
   /** A listener is to be shut out. */
   | { type: 'monitor.end'; monitorId: string; why: MonitorEnd }
   | { type: 'drain' };
@@ -163,6 +165,8 @@ export type ToControl =
   | { type: 'controlled'; controlId: string; outcome: ControlOutcome }
   /** Somebody came to listen in; whose the token is, and to which call, control says. */
   | { type: 'monitor.claim'; requestId: number; token: string }
+  /** A listener wants something of the call: control asks the call, and writes it down. */
+  | { type: 'monitor.ask'; requestId: number; monitorId: string; action: MonitorAction }
   /** A listener is gone. */
   | { type: 'monitor.closed'; report: MonitorReport }
   /** An earlier run left the recording of this stream unfinished. */

@@ -1,8 +1,10 @@
 /**
- * What control and media tell each other of people who listen in to a call that runs, and how a listener's socket ends.
+ * What control and media tell each other of people who listen in to a call that runs and of what they do with it, and
+ * how a listener's socket ends.
  * The messages on the socket itself are in `docs/live-listening.md`.
  */
 import type { Turn } from './conversation.ts';
+import type { ControlAction, ControlRefusal } from './operator-control.ts';
 
 /** Why a listener's socket is refused or closed by us; its last message says it too. */
 export type MonitorEnd =
@@ -47,6 +49,17 @@ export type MonitorAnswer =
   /** `turns`: what was said so far. */
   { ok: true; monitorId: string; callUuid: string; turns: Turn[] } | { ok: false; code: MonitorEnd };
 
+/** What a listener may ask of the call, if the person may steer it. */
+export type MonitorAction = Extract<ControlAction, { type: 'say' | 'whisper' | 'takeover' | 'handback' }>;
+
+/** `not_allowed`: the person may listen, and no more. `unanswered`: it may have happened. */
+export type MonitorResult =
+  | 'done'
+  | 'not_allowed'
+  | 'not_in_progress'
+  | 'unanswered'
+  | Exclude<ControlRefusal, 'not_here'>;
+
 /** What one listener got, told once, when it is over. */
 export interface MonitorReport {
   monitorId: string;
@@ -55,4 +68,6 @@ export interface MonitorReport {
   soundMs: number;
   /** Frames that were left out for it, because it read too slowly. */
   droppedFrames: number;
+  /** The person had the call, which went back to the agent with this end. */
+  hadCall?: true;
 }

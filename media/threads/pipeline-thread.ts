@@ -19,6 +19,7 @@ import { fixedSentencesOf } from '../call/speaking/fixed-sentences.ts';
 import { createFrameEncoder } from '../call/speaking/frame-encoder.ts';
 import { GreetingCache } from '../call/speaking/greeting-cache.ts';
 import { NothingKept } from '../call/speaking/greeting-files.ts';
+import { PERSON_RATE_HZ } from '../call/takeover/person-voice.ts';
 import { createClipSound } from '../clips/clip-sound.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { CallUse, EngineChoice, EngineUse, VoiceUse } from '../contract/engine-kinds.ts';
@@ -265,6 +266,7 @@ async function listeningTo(
   const isOpus = format.codec === 'opus';
   return {
     ear: await engines.ear(use.engine, rateHz, callUseOf(use, setup), format.codec),
+    personEar: () => engines.ear(use.engine, PERSON_RATE_HZ, callUseOf(use, setup)),
     // Opus is decoded at the rate that is listened to, whatever the sender's was.
     resampler: !isOpus && format.rateHz > rateHz ? await createResampler(format.rateHz, rateHz) : null,
     opusDecoder: isOpus ? opusNow().createDecoder({ rateHz, channels: 1 }) : null,

@@ -1,7 +1,8 @@
 /**
  * Tells the event streams of this process that something happened in a call. The calls code publishes after commit;
  * `GET …/events` listens. Only a signal with a label: what is stored is read from `call_events`, so an event that was
- * missed still arrives by polling; what other nodes tell of comes by `nodes/event-relay.ts`. A listener that throws harms nobody else.
+ * missed still arrives by polling; what other nodes tell of comes by `nodes/event-relay.ts`. A listener that throws
+ * harms nobody else.
  */
 
 export interface CallEvent {

@@ -1,6 +1,6 @@
 /**
- * `PARLEY_NODE`, `PARLEY_NODE_ADDRESS` and `STREAM_URL`: this node among several on one database. Read by the settings of
- * control and of the supervisor; alone, none of them is needed.
+ * `PARLEY_NODE`, `PARLEY_NODE_ADDRESS` and `STREAM_URL`: this node among several on one database. Read by the settings
+ * of control and of the supervisor; alone, none of them is needed.
  */
 
 export interface NodeSettings {

@@ -6,7 +6,7 @@ import { createCursorCodec } from '../api/cursor.ts';
 import type { ReadinessCheck } from '../api/health-routes.ts';
 import { createApiServer } from '../api/server.ts';
 import { endCall } from '../lifecycle/end-call.ts';
-import { controlCall } from '../lifecycle/operator-control.ts';
+import type { SteerCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
@@ -40,6 +40,7 @@ export function createApi(
     course: CallCourse;
     link: MediaLink;
     monitors: Monitors;
+    steer: SteerCall;
     checks: Readonly<Record<string, ReadinessCheck>>;
     runId: string;
     node: NodeName;
@@ -62,7 +63,7 @@ export function createApi(
     cursors: createCursorCodec(masterKeys),
     placeCall: course.place,
     answered: metrics.requestAnswered,
-    controlCall: (request) => controlCall({ ...shared, bus, media: pool }, request),
+    controlCall: parts.steer,
     hangUp: async (callUuid, by) =>
       (await endCall(course.transitions, callUuid, 'api_hangup', by)) === 'asked' ? 'asked' : 'over',
     issueSession: work.embed.issueSession,

@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import { readinessOf } from '../api/health-routes.ts';
 import type { Config } from '../config/load.ts';
+import { controlCall, type SteerCall } from '../lifecycle/operator-control.ts';
 import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
 import { createMediaReports } from '../metrics/media-reports.ts';
 import { createMonitors } from '../monitor/monitors.ts';
@@ -53,22 +54,20 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const ground = await openGround(config, clock, log);
   const { database } = ground.shared;
   const sound = createSound(ground);
+  const { bus } = ground.telling;
   const node = nodeOf(config, sound.node);
   await claimNodeName(ground.shared, node);
   const nodes = createNodes(ground, { node, runs: () => link.runs });
-  const { remote } = nodes;
+  const { remote, tokenElsewhere } = nodes;
   const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others(), remote });
   const hasUnwritten = (callUuid: string): boolean => link.server.hasUnwritten(callUuid);
   const work = createCallWork(ground, places, { isDraining, hasUnwritten, writtenElsewhere: remote.written });
   const course = createCallCourse(ground, { places, work, isDraining });
   const reports = createMediaReports(clock);
-  const monitors = createMonitors({
-    ...ground.shared,
-    bus: ground.telling.bus,
-    send: places.pool.tell,
-    tokenElsewhere: nodes.tokenElsewhere,
-  });
-  const parts = { sound, places, work, course, reports, monitors, runId, node, nodes };
+  const steer: SteerCall = (request) => controlCall({ ...ground.shared, bus, media: places.pool }, request);
+  const send = places.pool.tell;
+  const monitors = createMonitors({ ...ground.shared, bus, send, controlCall: steer, tokenElsewhere });
+  const parts = { sound, places, work, course, reports, monitors, steer, runId, node, nodes };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });

@@ -1,6 +1,6 @@
 /**
- * Which media processes there are, what they have room for, and in which of them, and of those of other nodes, a call is
- * to land. Made by `control.ts` before the parts that ask for it; the link to them comes last.
+ * Which media processes there are, what they have room for, and in which of them, and of those of other nodes, a call
+ * is to land. Made by `control.ts` before the parts that ask for it; the link to them comes last.
  */
 import { createCallConnections } from '../connections/call-connections.ts';
 import { createCallRoom, UNMEASURED } from '../limits/call-room.ts';

@@ -33,6 +33,9 @@ export type OperatorControlResult =
   | 'unanswered'
   | Exclude<ControlRefusal, 'not_here'>;
 
+/** What asks a call for an action, for whoever may. */
+export type SteerCall = (request: OperatorControlRequest) => Promise<OperatorControlResult>;
+
 export async function controlCall(
   deps: OperatorControlDeps,
   request: OperatorControlRequest,

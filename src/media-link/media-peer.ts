@@ -13,7 +13,7 @@ import type {
   ToMedia,
 } from '../../media/contract/link-messages.ts';
 import type { MetricFamily } from '../../media/contract/metrics.ts';
-import type { MonitorAnswer, MonitorReport } from '../../media/contract/monitor.ts';
+import type { MonitorAction, MonitorAnswer, MonitorReport, MonitorResult } from '../../media/contract/monitor.ts';
 import { RunIsFenced } from '../lifecycle/claimed-stream.ts';
 import type { MediaRun } from '../nodes/media-runs.ts';
 import type { RunKeeper } from '../nodes/run-keeper.ts';
@@ -49,6 +49,7 @@ export interface MediaPeerDeps {
   monitors?: {
     /** `run`: this peer, by which `runLost` names it. */
     claim(of: { runId: string; run: object }, token: string): Promise<MonitorAnswer>;
+    ask(monitorId: string, action: MonitorAction): Promise<MonitorResult>;
     closed(report: MonitorReport): void;
     runLost(run: object): void;
   };
@@ -245,6 +246,10 @@ export class MediaPeer implements MediaMember {
         this.#inbox.skip(number);
         this.#answerMonitor(message.requestId, message.token);
         return;
+      case 'monitor.ask':
+        this.#inbox.skip(number);
+        this.#askOfMonitor(message);
+        return;
       case 'monitor.closed':
         this.#inbox.skip(number);
         this.#deps.monitors?.closed(message.report);
@@ -347,6 +352,17 @@ export class MediaPeer implements MediaMember {
         return refused;
       })
       .then((answer) => this.send({ type: 'monitor.answer', requestId, answer }));
+  }
+
+  /** Not in the order of what media says of the call: the call's own answer comes the same way. */
+  #askOfMonitor({ requestId, monitorId, action }: Extract<ToControl, { type: 'monitor.ask' }>): void {
+    const { monitors, log } = this.#deps;
+    void (monitors?.ask(monitorId, action) ?? Promise.resolve<MonitorResult>('not_allowed'))
+      .catch((error: unknown): MonitorResult => {
+        log.warn({ mediaId: this.mediaId, action: action.type, err: error }, 'what a listener asked of a call failed');
+        return 'unanswered';
+      })
+      .then((result) => this.send({ type: 'monitor.asked', requestId, result }));
   }
 
   #failed(error: unknown, failure: string): void {

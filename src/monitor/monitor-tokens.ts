@@ -14,6 +14,8 @@ export interface MonitorGrant {
   callUuid: string;
   by: ChangedBy;
   session: SessionUse;
+  /** The person may do more with the call than listen. */
+  maySteer: boolean;
 }
 
 export interface HandedToken {

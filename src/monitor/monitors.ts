@@ -1,18 +1,25 @@
 /**
  * Who listens in to which call: lets a token's listener in, asks each second whether the sessions of all of them still
- * hold, and writes beginning and end into the audit log and the call's events. Media carries the sound
- * (`media/io/monitor`); nothing of it comes here. Made by `src/control/control.ts`.
+ * hold, asks the call for what they want of it, and writes beginning and end into the audit log and the call's events.
+ * Media carries the sound (`media/io/monitor`); nothing of it comes here. Made by `src/control/control.ts`.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type Clock, every } from '../../media/contract/clock.ts';
 import type { ToMedia } from '../../media/contract/link-messages.ts';
-import type { MonitorAnswer, MonitorEnd, MonitorReport } from '../../media/contract/monitor.ts';
+import type {
+  MonitorAction,
+  MonitorAnswer,
+  MonitorEnd,
+  MonitorReport,
+  MonitorResult,
+} from '../../media/contract/monitor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { readCall } from '../calls/call-row.ts';
 import { readTurns } from '../calls/call-turns.ts';
+import type { SteerCall } from '../lifecycle/operator-control.ts';
 import type { Database } from '../store/database.ts';
 import { sessionsHold } from '../users/sessions.ts';
 import { createMonitorTokens, type HandedToken, hashOf, type MonitorGrant } from './monitor-tokens.ts';
@@ -26,6 +33,8 @@ export interface MonitorsDeps {
   tokenElsewhere?(hash: string): Promise<HandedToken | null>;
   /** False: the process is not there. */
   send(runId: string, message: ToMedia): boolean;
+  /** Asks the call, and writes down what was done. */
+  controlCall: SteerCall;
 }
 
 export interface Monitors {
@@ -35,6 +44,8 @@ export interface Monitors {
   hand(hash: string): HandedToken | null;
   /** A token came to a media process. Rejects when the database is away. */
   claim(of: MediaRun, token: string): Promise<MonitorAnswer>;
+  /** A listener wants something of the call. Rejects when the database is away. */
+  ask(monitorId: string, action: MonitorAction): Promise<MonitorResult>;
   /** A media process has told of one's end. */
   closed(report: MonitorReport): void;
   /** It is gone, and its listeners with it. */
@@ -54,11 +65,11 @@ interface Open extends MonitorGrant, MediaRun {
   sinceMs: number;
 }
 
-type Outcome = Pick<MonitorReport, 'why' | 'soundMs' | 'droppedFrames'>;
+type Outcome = Omit<MonitorReport, 'monitorId'>;
 
 interface Ended {
   listener: Open;
-  facts: { why: MonitorReport['why']; seconds: number; soundSeconds: number; droppedFrames: number };
+  facts: { why: MonitorReport['why']; seconds: number; soundSeconds: number; droppedFrames: number; hadCall?: true };
 }
 
 const MOST_OF_A_CALL = 4;
@@ -114,7 +125,12 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     const { workspaceId, callUuid, by, monitorId } = listener;
     const phase = action === 'call.monitor_began' ? 'began' : 'ended';
     const events = await database.transaction(async (tx) => {
-      await recordAudit(tx, { workspaceId, by, action, target: `call:${callUuid}`, after: { monitorId, ...facts } });
+      const target = `call:${callUuid}`;
+      await recordAudit(tx, { workspaceId, by, action, target, after: { monitorId, ...facts } });
+      if ('hadCall' in facts) {
+        const after = { monitorId, result: 'done', why: 'listener_gone' };
+        await recordAudit(tx, { workspaceId, by, action: 'call.control_handback', target, after });
+      }
       const [kept] = await tx.query('SELECT 1 AS one FROM calls WHERE call_uuid = $1', [callUuid]);
       if (kept === undefined) return [];
       return appendCallLog(tx, callUuid, [{ kind: 'monitor', data: { phase, monitorId }, atEpochMs: clock.epochMs() }]);
@@ -132,10 +148,11 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     void written.then(() => writing.delete(written));
   }
 
-  function over(listener: Open, { why, soundMs, droppedFrames }: Outcome): void {
+  function over(listener: Open, { why, soundMs, droppedFrames, hadCall }: Outcome): void {
     if (!open.delete(listener.monitorId)) return;
     const seconds = Math.round((clock.nowMs() - listener.sinceMs) / 1_000);
-    write({ listener, facts: { why, seconds, soundSeconds: Math.round(soundMs / 1_000), droppedFrames } });
+    const facts = { why, seconds, soundSeconds: Math.round(soundMs / 1_000), droppedFrames };
+    write({ listener, facts: hadCall === true ? { ...facts, hadCall } : facts });
   }
 
   async function look(): Promise<void> {
@@ -180,6 +197,18 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       } finally {
         coming.delete(grant);
       }
+    },
+    async ask(monitorId, action) {
+      const listener = open.get(monitorId);
+      if (listener === undefined || !listener.maySteer) return 'not_allowed';
+      const [holds] = await sessionsHold(database, [listener.session]);
+      if (holds !== true) {
+        shutOut(listener, 'session_over');
+        return 'not_allowed';
+      }
+      const { workspaceId, callUuid, by } = listener;
+      const result = await deps.controlCall({ workspaceId, callUuid, action, by });
+      return result === 'unknown_call' ? 'not_in_progress' : result;
     },
     closed({ monitorId, ...outcome }) {
       const listener = open.get(monitorId);

@@ -1,6 +1,6 @@
 /**
- * Texts between nodes, by name. They may be lost and never come twice: what must happen stands in a row, and a text only
- * makes it fast, or asks. With Redis its channels carry them; without, PostgreSQL does (`postgres-bells.ts`,
+ * Texts between nodes, by name. They may be lost and never come twice: what must happen stands in a row, and a text
+ * only makes it fast, or asks. With Redis its channels carry them; without, PostgreSQL does (`postgres-bells.ts`,
  * `redis-bells.ts`). What they say is `wire.ts`'s.
  */
 export interface Bells {

@@ -1,8 +1,8 @@
 /**
- * In which media process a call is to land, where nodes have addresses of their own (`STREAM_URL` with `{node}`): chosen
- * when the carrier has accepted it, from what the last beat told, and promised there until somebody carries the call or
- * it is over. Its answer goes to that node; when it drains or has fallen silent by then, another is chosen. Without such
- * addresses a stream comes to whichever process the one address leads to, and nothing is chosen. Made by
+ * In which media process a call is to land, where nodes have addresses of their own (`STREAM_URL` with `{node}`):
+ * chosen when the carrier has accepted it, from what the last beat told, and promised there until somebody carries the
+ * call or it is over. Its answer goes to that node; when it drains or has fallen silent by then, another is chosen.
+ * Without such addresses a stream comes to whichever process the one address leads to, and nothing is chosen. Made by
  * `src/control/media-places.ts`.
  */
 import type { Clock } from '../../media/contract/clock.ts';

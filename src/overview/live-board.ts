@@ -29,6 +29,8 @@ export interface LiveCall {
   replyMs: number | null;
   /** By somebody who steers the call. */
   mutedAgent: boolean;
+  /** A person speaks in the agent's place. */
+  takenOver: boolean;
 }
 
 export interface BoardStream {
@@ -182,10 +184,10 @@ export function createLiveBoard(deps: {
   };
 }
 
-type Told = Pick<LiveCall, 'state' | 'lastWords' | 'replyMs' | 'mutedAgent'>;
+type Told = Pick<LiveCall, 'state' | 'lastWords' | 'replyMs' | 'mutedAgent' | 'takenOver'>;
 type Row = Omit<LiveCall, keyof Told>;
 
-const NOTHING_TOLD: Told = { state: null, lastWords: null, replyMs: null, mutedAgent: false };
+const NOTHING_TOLD: Told = { state: null, lastWords: null, replyMs: null, mutedAgent: false, takenOver: false };
 
 async function read(database: Queryable, workspaceId: string, workspace: Watched): Promise<void> {
   const rows = await database.query<Row>(
@@ -209,8 +211,8 @@ async function read(database: Queryable, workspaceId: string, workspace: Watched
     if (words !== undefined) readTo.set(row.callUuid, words.lastId);
     const isSame = known !== undefined && words === undefined && known.status === row.status && known.name === row.name;
     if (isSame) continue;
-    const { state, lastWords, replyMs, mutedAgent } = known ?? NOTHING_TOLD;
-    calls.set(row.callUuid, { ...{ state, lastWords, replyMs, mutedAgent }, ...words?.told, ...row });
+    const { state, lastWords, replyMs, mutedAgent, takenOver } = known ?? NOTHING_TOLD;
+    calls.set(row.callUuid, { ...{ state, lastWords, replyMs, mutedAgent, takenOver }, ...words?.told, ...row });
   }
   workspace.isRead = true;
 }
@@ -223,13 +225,13 @@ interface Words {
 interface EventRow {
   callUuid: string;
   id: string;
-  kind: 'turn' | 'latency' | 'speech' | 'control';
+  kind: 'turn' | 'latency' | 'speech' | 'control' | 'takeover';
   at: Date;
   role: 'agent' | 'user' | null;
   text: string | null;
   replyMs: number | null;
   who: 'agent' | 'user' | null;
-  phase: 'start' | 'end' | null;
+  phase: 'start' | 'end' | 'began' | 'ended' | null;
   action: string | null;
 }
 
@@ -243,7 +245,7 @@ async function newWords(database: Queryable, afterIds: ReadonlyMap<string, strin
             CASE WHEN e.data ->> 'result' = 'done' THEN e.data ->> 'action' END AS action
      FROM unnest($1::uuid[], $2::bigint[]) AS asked (call_uuid, after_id)
      JOIN call_events e ON e.call_uuid = asked.call_uuid AND e.id > asked.after_id
-       AND e.kind IN ('turn', 'latency', 'speech', 'control')
+       AND e.kind IN ('turn', 'latency', 'speech', 'control', 'takeover')
      -- Not of the text that the answer has, in which 10 comes before 9.
      ORDER BY e.id`,
     [[...afterIds.keys()], [...afterIds.values()]],
@@ -267,6 +269,9 @@ function toldBy({ kind, at, role, text, replyMs, who, phase, action }: EventRow)
     case 'speech':
       if (who === 'agent') return { state: phase === 'start' ? 'speaking' : 'listening' };
       return { state: phase === 'start' ? 'listening' : 'thinking' };
+    case 'takeover':
+      // The agent that gets the call back is not muted.
+      return phase === 'began' ? { takenOver: true } : { takenOver: false, mutedAgent: false };
     default:
       if (action === 'mute_agent') return { mutedAgent: true };
       return action === 'unmute_agent' ? { mutedAgent: false } : {};

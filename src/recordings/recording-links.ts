@@ -1,6 +1,7 @@
 /**
  * Addresses of recordings that need no API key: signed, for one call, one form of one part, and until one time. The API
- * redirects to one that lives five minutes; webhooks and the call log tell one that lives a day (contract §11). Pure.
+ * redirects to one that lives five minutes; webhooks and the call log tell one that lives a day (contract §11), or to a
+ * person at the console a quarter of an hour. Pure.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../media/contract/clock.ts';
@@ -26,6 +27,8 @@ export interface RecordingLinks {
 
 /** For who was just authenticated. */
 export const REDIRECT_LIFE_MS = 300_000;
+/** For a person at the console: a right that is taken away must not live on as an address. */
+export const CONSOLE_LIFE_MS = 900_000;
 /** For who was told. */
 export const TOLD_LIFE_MS = 86_400_000;
 

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { axeFaults } from './support/axe.ts';
 import { hasChromium } from './support/chromium.ts';
 import { CUT, useConsole } from './support/console-rig.ts';
 
@@ -125,6 +126,39 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await page.getByRole('dialog', { name: 'Hang up' }).getByRole('button', { name: 'Hang up' }).click();
     await page.getByText('The call is being ended').waitFor();
     expect(rig.api.hungUp).toEqual([callUuid]);
+    await visit.close();
+  });
+
+  it('are 500 at once on the board in a bounded page, and after a hole it is said that everything is here again', async () => {
+    const { api } = rig;
+    await api.database.query(
+      `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, to_number, from_number, name, request_id, status, carrier, answered_at)
+       SELECT gen_random_uuid(), $1, $2, 1, $3, '+14155550123', '+14155550100', 'One of many', 'r' || n, 'in_progress', 'plivo', now()
+       FROM generate_series(1, 500) AS n`,
+      [api.acme.workspaceId, api.acme.agentId, api.acme.lineId],
+    );
+    const visit = await rig.visit('supervisor', '#/w/acme/live');
+    const { page } = visit;
+    const board = page.getByRole('table', { name: 'Calls in progress' });
+    const rowCount = async () => Number(await board.getAttribute('aria-rowcount').catch(() => null));
+    const ticked = (what: string, isSo: () => Promise<boolean>) =>
+      eventually(what, async () => {
+        api.clock.advanceMs(250);
+        return isSo();
+      });
+    await ticked('all of them', async () => (await board.count()) === 1 && (await rowCount()) > 500);
+    expect(await page.evaluate<number>('document.querySelectorAll("*").length')).toBeLessThan(1_500);
+    await board.getByRole('link').first().press('End');
+    await board.locator(`[aria-rowindex="${await rowCount()}"]`).waitFor();
+    expect(await page.evaluate<number>('document.querySelectorAll("*").length')).toBeLessThan(1_500);
+    expect(await axeFaults(page)).toEqual([]);
+    api.app.server.closeAllConnections();
+    await page.getByText('The line to the service is lost').waitFor();
+    await api.database.query(
+      `UPDATE calls SET status = 'completed', ended_reason = 'user_hangup', ended_at = now() WHERE name = 'One of many'`,
+    );
+    await ticked('what changed meanwhile', async () => (await rowCount()) < 100);
+    await page.getByText('All that changed meanwhile is here again').waitFor();
     await visit.close();
   });
 

@@ -1,6 +1,6 @@
 /**
  * Listening in at the console, in Chromium, to calls of the real service: how far behind one hears, that the caller
- * gets the same samples as without a listener, and what ends it.
+ * gets the same samples as without a listener, and what ends it. And a person who takes a call over.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,19 +8,33 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import { importAgent } from '../../src/agents/stored-agents.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { makeFirstUserLink } from '../../src/users/one-time-links.ts';
 import { eventually } from '../support/eventually.ts';
+import { sampleAgent } from '../support/sample-agent.ts';
 import { axeFaults } from './support/axe.ts';
 import { hasChromium, newContext, sharedBrowser } from './support/chromium.ts';
 
 const NUMBER = '+14155550131';
+const SILENT_NUMBER = '+14155550132';
 const PASSWORD = 'four walls and a roof';
 const BEHIND_MS = 500;
 const FRAME_BYTES = 320;
 const WAV_HEADER_BYTES = 44;
 /** Of the agent's sound, in each call. */
 const COMPARED_FRAMES = 100;
+/** Of the person's microphone: a tone that no agent makes. */
+const PERSON_HZ = 640;
+const MICROPHONE = `navigator.mediaDevices.getUserMedia = async () => {
+  const context = new AudioContext();
+  await context.resume();
+  const microphone = context.createMediaStreamDestination();
+  const tone = new OscillatorNode(context, { frequency: ${PERSON_HZ} });
+  tone.connect(new GainNode(context, { gain: 0.4 })).connect(microphone);
+  tone.start();
+  return microphone.stream;
+}`;
 
 describe.skipIf(!hasChromium)('listening in', () => {
   let gateway: Gateway;
@@ -33,7 +47,10 @@ describe.skipIf(!hasChromium)('listening in', () => {
     gateway = await startGateway({
       dataDir,
       agent: { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 },
-      personas: [{ kind: 'tone', name: 'Holds', number: NUMBER, ringMs: 20, dialMs: 5 }],
+      personas: [
+        { kind: 'tone', name: 'Holds', number: NUMBER, ringMs: 20, dialMs: 5 },
+        { kind: 'silent', name: 'Listens', number: SILENT_NUMBER, ringMs: 20 },
+      ],
       volatileDatabase: true,
       log() {},
     });
@@ -59,9 +76,9 @@ describe.skipIf(!hasChromium)('listening in', () => {
       body: JSON.stringify(body),
     });
 
-  async function liveCall(): Promise<string> {
-    const { agentId, enterprise, lineId: from } = gateway;
-    const { body } = await gateway.client.place({ to: NUMBER, agentId, enterprise, from });
+  async function liveCall(agentId = gateway.agentId, to = NUMBER): Promise<string> {
+    const { enterprise, lineId: from } = gateway;
+    const { body } = await gateway.client.place({ to, agentId, enterprise, from });
     const callUuid = body.callUuid ?? '';
     await eventually('the call to be answered and heard', async () => {
       const [row] = await database.query<{ status: string }>('SELECT status FROM calls WHERE call_uuid = $1', [
@@ -85,6 +102,7 @@ describe.skipIf(!hasChromium)('listening in', () => {
     const [name, value] = cookie.split(';', 1)[0]!.split('=') as [string, string];
     await context.addCookies([{ name, value, url: gateway.service.publicUrl }]);
     const page = await context.newPage();
+    await page.addInitScript(MICROPHONE);
     page.on('pageerror', (error) => browserErrors.push(error.message));
     await page.goto(`${gateway.service.publicUrl}/console/#/w/${gateway.enterprise}/call/${callUuid}`);
     await page.getByRole('button', { name: 'Listen in' }).click();
@@ -130,6 +148,64 @@ describe.skipIf(!hasChromium)('listening in', () => {
       return found.length === 2 ? found : null;
     });
     expect(rows.map(({ action }) => action)).toEqual(['call.monitor_began', 'call.monitor_ended']);
+    expect(browserErrors).toEqual([]);
+  });
+
+  /** Frames of the agent's side at the far end that hold the person's tone. */
+  async function personFramesAt(at: number): Promise<number> {
+    const wav = await gateway.emulator.recording((await gateway.emulator.calls())[at]!.callUuid);
+    const half = (8_000 / PERSON_HZ / 2) * 4;
+    let frames = 0;
+    for (let from = WAV_HEADER_BYTES; from + 2 * FRAME_BYTES <= wav.length; from += 2 * FRAME_BYTES) {
+      const crossings: number[] = [];
+      for (let at = from + 6; at < from + 2 * FRAME_BYTES; at += 4) {
+        if (wav.readInt16LE(at) >= 0 !== wav.readInt16LE(at - 4) >= 0) crossings.push(at);
+      }
+      const spans = crossings.slice(1).map((crossing, index) => crossing - crossings[index]!);
+      if (spans.length > 20 && spans.every((span) => Math.abs(span - half) <= 8)) frames++;
+    }
+    return frames;
+  }
+
+  it('lets a person speak with the caller, and gives the call back to an agent that goes on', async () => {
+    const agent = await importAgent(database, {
+      slug: gateway.enterprise,
+      definition: sampleAgent({ greeting: 'Hello.', idle: { promptAfterMs: 60_000, say: [], endAfterMs: 120_000 } }),
+    });
+    const at = (await gateway.emulator.calls()).length;
+    const callUuid = await liveCall(agent.id, SILENT_NUMBER);
+    const question = 'Can you come on tuesday at three?';
+    await gateway.client.waitFor(callUuid, 'the question', ({ turns }) => turns.some(({ text }) => text === question));
+    const page = await visit(callUuid);
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.getByText('You speak with the caller').waitFor();
+    await eventually('the person at the far end', async () => (await personFramesAt(at)) > 50);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeFaults(page)).toEqual([]);
+    }
+    await page.getByLabel('What should the agent say?').fill('name');
+    await page.getByRole('button', { name: 'Whisper' }).click();
+    await page.getByText('The agent is told').waitFor();
+    await page.getByRole('button', { name: 'Hand back to the agent' }).click();
+    await page.getByText('The agent goes on').waitFor();
+    await page.getByRole('button', { name: 'Take over' }).waitFor();
+    const { turns } = await gateway.client.waitFor(callUuid, 'the step of the whisper', (call) =>
+      call.turns.some(({ text }) => text === 'And your name?'),
+    );
+    expect(turns.map(({ role, by }) => by ?? role)).toEqual(['agent', 'agent', 'person', 'agent']);
+    await hangUp(callUuid);
+    await page.context().close();
+    const rows = await database.query<{ action: string; actor: string }>(
+      `SELECT action, actor FROM audit_log WHERE target = $1 AND action LIKE 'call.control_%' ORDER BY at`,
+      [`call:${callUuid}`],
+    );
+    expect(rows.map(({ action }) => action)).toEqual([
+      'call.control_takeover',
+      'call.control_whisper',
+      'call.control_handback',
+    ]);
+    expect(rows.every(({ actor }) => actor.startsWith('user:'))).toBe(true);
     expect(browserErrors).toEqual([]);
   });
 

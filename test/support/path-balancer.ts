@@ -1,4 +1,4 @@
-/** What stands before several nodes: `/n/<name>/` goes to the node of that name, all else to the first. Prefixes stay. */
+/** Stands before several nodes: `/n/<name>/` goes to the node of that name, all else to the first. Prefixes stay. */
 import { connect, createServer, type Server } from 'node:net';
 
 export interface PathBalancer {

@@ -173,6 +173,8 @@ export interface Turn {
   /** Only what was played */
   heardText: string;
   interrupted: boolean;
+  /** A person at the console said it in the place of the agent; `text` is what was recognised of it */
+  by?: 'person';
   kind?: 'speech' | 'backchannel' | 'unclear';
   /** Speech that the script did not expect; `text` is `[unclear]`. A guess for people: nothing acts on it */
   unclear?: {
@@ -487,6 +489,14 @@ export type Control =
       text: string;
     }
   | {
+      /**
+       * Tells the agent what to do, unheard by the caller: holds from its next words on. A scripted agent takes
+       * the id of one of its steps, and goes there
+       */
+      action: 'whisper';
+      text: string;
+    }
+  | {
       /** The agent falls silent and answers nothing */ action: 'mute_agent';
     }
   | {
@@ -497,7 +507,13 @@ export type Control =
       digits: string;
     }
   | {
-      /** Not served yet: 422 */ action: 'transfer' | 'takeover' | 'handback';
+      /** A person who has taken the call over gives it back: the agent goes on */ action: 'handback';
+      /** For the agent alone */
+      note?: string;
+    }
+  | {
+      /** 422: `transfer` is not served yet; `takeover` takes a microphone, at the console (`/ws/monitor`) */
+      action: 'transfer' | 'takeover';
     };
 export interface LeadCreated {
   success: true;
@@ -2197,8 +2213,8 @@ export interface Operations {
    * Steer a call that runs.
    *
    * Answered when the call has done it, within 3 s. Each action is in the events of the call and in the
-   * audit log, without its words or digits. Only for an answered call of a scripted agent; a mute outlasts a
-   * fault of ours that moves the call.
+   * audit log, without its words or digits. Only for an answered call of an agent that converses; a mute
+   * outlasts a fault of ours that moves the call.
    *
    * The key needs `calls:write`.
    */

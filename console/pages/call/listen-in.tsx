@@ -1,11 +1,13 @@
-/** Listening in to a call that runs: one button, how far behind one hears, and why it ended. */
+/** Listening in to a call that runs, and from there speaking with its caller: how far behind one is, why it ended. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type ListeningEnd, listenIn } from '../../api/listening.ts';
+import { type Listening, type ListeningEnd, listenIn } from '../../api/listening.ts';
+import { may } from '../../api/session.ts';
 import { call as words } from '../../texts/en/call.ts';
 import { Button } from '../../ui/button.tsx';
 import { useEvery } from '../../ui/load.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { type LiveSound, playLive } from './live-sound.ts';
+import { TakeOver } from './take-over.tsx';
 
 const SHOWN_EVERY_MS = 1_000;
 
@@ -16,23 +18,25 @@ export function ListenIn(props: { enterprise: string; callUuid: string; isLive: 
   const { enterprise, callUuid, isLive } = props;
   const [state, setState] = useState<State>({ kind: 'off' });
   const [behindMs, setBehindMs] = useState<number | null>(null);
-  const running = useRef<{ end(): void; sound: LiveSound | null } | null>(null);
+  const [isTaken, setTaken] = useState(false);
+  const running = useRef<{ listening: Listening | null; sound: LiveSound | null } | null>(null);
 
   function stop(next: State): void {
-    running.current?.end();
+    running.current?.listening?.end();
     running.current?.sound?.close();
     running.current = null;
     setBehindMs(null);
+    setTaken(false);
     setState(next);
   }
 
   async function start(): Promise<void> {
-    const own = { end: (): void => {}, sound: null as LiveSound | null };
+    const own = { listening: null as Listening | null, sound: null as LiveSound | null };
     running.current = own;
     setState({ kind: 'opening' });
     const isOwn = (): boolean => running.current === own;
     try {
-      own.end = await listenIn(enterprise, callUuid, {
+      own.listening = await listenIn(enterprise, callUuid, {
         ready(caller, agent) {
           if (!isOwn()) return;
           try {
@@ -44,9 +48,10 @@ export function ListenIn(props: { enterprise: string; callUuid: string; isLive: 
         },
         sound: (frames) => own.sound?.play(frames),
         roundTrip: (ms) => own.sound?.roundTrip(ms),
+        takeover: (isOn) => isOwn() && setTaken(isOn),
         ended: (why) => isOwn() && stop({ kind: 'ended', why }),
       });
-      if (!isOwn()) own.end();
+      if (!isOwn()) own.listening.end();
     } catch (error) {
       if (isOwn()) stop({ kind: 'off' });
       throw error;
@@ -55,7 +60,7 @@ export function ListenIn(props: { enterprise: string; callUuid: string; isLive: 
 
   useEffect(
     () => () => {
-      running.current?.end();
+      running.current?.listening?.end();
       running.current?.sound?.close();
       running.current = null;
     },
@@ -68,6 +73,7 @@ export function ListenIn(props: { enterprise: string; callUuid: string; isLive: 
 
   const isOn = state.kind === 'on' || state.kind === 'opening';
   if (!isLive && !isOn && state.kind !== 'ended') return null;
+  const { listening = null, sound = null } = running.current ?? {};
   return (
     <div class="stack">
       {isLive || isOn ? (
@@ -87,6 +93,9 @@ export function ListenIn(props: { enterprise: string; callUuid: string; isLive: 
             <span class="soft tiny number">{words.listeningBehind(behindMs)}</span>
           ) : null}
         </div>
+      ) : null}
+      {state.kind === 'on' && listening !== null && may('calls:control') ? (
+        <TakeOver listening={listening} isTaken={isTaken} onSpeaking={(isSpeaking) => sound?.hushAgent(isSpeaking)} />
       ) : null}
       {state.kind === 'ended' ? (
         <Notice kind={state.why === 'call_over' ? 'info' : 'warn'}>

@@ -1,4 +1,4 @@
-/** What can be done with a call that runs: speak through the agent, or silence it. Each is audited. */
+/** What can be done with a call that runs: speak through the agent, tell it something, silence it. Each is audited. */
 import { useState } from 'preact/hooks';
 import type { Control } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
@@ -11,10 +11,10 @@ export function LiveControls({ enterprise, callUuid }: { enterprise: string; cal
   const [isMuted, setMuted] = useState(false);
   const [interrupts, setInterrupts] = useState(false);
   const send = (body: Control): Promise<unknown> => clientOf(enterprise).controlCall({ callUuid, body });
-  async function speak(action: 'say' | 'inject'): Promise<void> {
+  async function speak(action: 'say' | 'inject' | 'whisper'): Promise<void> {
     await send(action === 'say' ? { action, text, interrupt: interrupts } : { action, text });
     setText('');
-    toast(action === 'say' ? words.said : words.sent);
+    toast({ say: words.said, inject: words.sent, whisper: words.whispered }[action]);
   }
   async function toggle(): Promise<void> {
     await send({ action: isMuted ? 'unmute_agent' : 'mute_agent' });
@@ -45,6 +45,9 @@ export function LiveControls({ enterprise, callUuid }: { enterprise: string; cal
           onPress={() => speak('say')}
         >
           {words.say}
+        </Button>
+        <Button title={words.whisperHint} isDisabled={text.trim() === ''} onPress={() => speak('whisper')}>
+          {words.whisper}
         </Button>
         <Button title={words.injectHint} isDisabled={text.trim() === ''} onPress={() => speak('inject')}>
           {words.inject}

@@ -18,6 +18,8 @@ export interface LiveSound {
   /** One binary message of `/ws/monitor`. */
   play(frames: DataView): void;
   roundTrip(ms: number): void;
+  /** Who speaks in the agent's place does not want to hear their own words a moment later. */
+  hushAgent(isHushed: boolean): void;
   /** From the sound in the call to the sound here, as far as it can be reckoned. */
   readonly behindMs: number;
   close(): void;
@@ -49,11 +51,17 @@ export function playLive(caller: SoundFormat, agent: SoundFormat): LiveSound {
     behindMs = (at - now + (context.outputLatency || 0)) * 1_000 + streamMs - atMs + roundTripMs / 2;
   }
 
-  const sides = [createSide(caller, -PAN), createSide(agent, PAN)];
+  const agentGain = new GainNode(context);
+  agentGain.connect(context.destination);
+  const sides = [createSide(caller, -PAN, context.destination), createSide(agent, PAN, agentGain)];
 
-  function createSide(format: SoundFormat, pan: number): (bytes: Uint8Array<ArrayBuffer>, atMs: number) => void {
+  function createSide(
+    format: SoundFormat,
+    pan: number,
+    to: AudioNode,
+  ): (bytes: Uint8Array<ArrayBuffer>, atMs: number) => void {
     const panner = new StereoPannerNode(context, { pan });
-    panner.connect(context.destination);
+    panner.connect(to);
     if (format.codec !== 'opus') {
       const decode = format.codec === 'mulaw' ? fromMulaw : fromPcm;
       return (bytes, atMs) => schedule(decode(bytes), format.rateHz, atMs, panner);
@@ -78,6 +86,9 @@ export function playLive(caller: SoundFormat, agent: SoundFormat): LiveSound {
   return {
     get behindMs() {
       return behindMs;
+    },
+    hushAgent(isHushed) {
+      agentGain.gain.value = isHushed ? 0 : 1;
     },
     roundTrip(ms) {
       roundTripMs = ms;

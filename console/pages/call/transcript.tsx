@@ -86,7 +86,7 @@ function TurnItem(props: { turn: Turn; isNow: boolean; isMarked: boolean; onPlay
   return (
     <li class={look.join(' ')}>
       <div class="who">
-        <span>{words.roles[turn.role]}</span>
+        <span>{words.roles[turn.by ?? turn.role]}</span>
         {onPlay === null ? (
           <span class="clock soft">{clock}</span>
         ) : (

@@ -1,6 +1,6 @@
 /** Calls in progress as they happen: who, in what state, the last words, how fast it answers. One is a click away. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { followLive, type LiveCall } from '../../api/overview.ts';
+import { followLive, type LiveCall } from '../../api/live-board.ts';
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { live as words } from '../../texts/en/home.ts';
@@ -23,7 +23,7 @@ const TOLD_EVERY_MS = 10_000;
 export function LivePage({ enterprise }: { enterprise: string }) {
   const line = useMemo(() => followLive(enterprise), [enterprise]);
   useEffect(() => line.close, [line]);
-  const { calls, state } = line.board.value;
+  const { calls, state, holeMs } = line.board.value;
   const [typed, setTyped] = useState('');
   const [nowMs, setNowMs] = useState(Date.now());
   useEvery(1_000, () => setNowMs(Date.now()));
@@ -60,7 +60,15 @@ export function LivePage({ enterprise }: { enterprise: string }) {
       <p class="hidden" role="status">
         {told}
       </p>
-      {state === 'lost' ? <Notice kind="warn">{words.lost}</Notice> : null}
+      <div role="status">
+        {state === 'lost' ? (
+          <Notice kind="warn">{words.lost}</Notice>
+        ) : state === 'refused' ? (
+          <Notice kind="warn">{words.refused}</Notice>
+        ) : holeMs !== null ? (
+          <Notice kind="good">{words.caughtUp(clockWords(holeMs / 1_000))}</Notice>
+        ) : null}
+      </div>
       <div class="bleed">
         {state === 'waiting' ? (
           <Loading lines={6} />
@@ -97,7 +105,11 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
           <CallStatus status={call.status} />
         ) : (
           <Badge tone={call.state === 'speaking' ? 'accent' : call.state === 'thinking' ? 'warn' : 'busy'}>
-            {call.mutedAgent ? words.muted : (words.states[call.state] ?? call.state)}
+            {call.takenOver
+              ? words.takenOver
+              : call.mutedAgent
+                ? words.muted
+                : (words.states[call.state] ?? call.state)}
           </Badge>
         )}
       </div>

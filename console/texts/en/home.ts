@@ -37,6 +37,7 @@ export const home = {
 };
 
 export const live = {
+  caughtUp: (time: string) => `The line was lost for ${time}. All that changed meanwhile is here again.`,
   columns: {
     status: 'State',
     who: 'Who',
@@ -53,8 +54,10 @@ export const live = {
   muted: 'Muted',
   lost: 'The line to the service is lost. What you see may be old; it catches up by itself.',
   open: 'Up to date',
+  refused: 'You may not see these calls any more. What you see is old.',
   search: 'Search calls in progress',
   states: { listening: 'Listening', thinking: 'Thinking', speaking: 'Speaking' } as Record<string, string>,
+  takenOver: 'A person',
   title: 'Live',
   waiting: 'Connecting',
   who: { agent: 'Agent', user: 'Caller' } as Record<string, string>,

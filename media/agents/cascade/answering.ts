@@ -82,6 +82,18 @@ export class Answering implements WritingListener {
     } else this.ask();
   }
 
+  /** Nobody has asked anything: it goes on with what is known now. `note`: what the history is told of it. */
+  takeUp(note: string): void {
+    const { history, tools } = this.#parts;
+    this.anew();
+    this.dropSpeculation();
+    tools.round.rounds = 0;
+    this.#breaks = 0;
+    this.#spokeMeanwhile = tools.round.isBusy;
+    history.note(note);
+    this.ask();
+  }
+
   /** Anew, with all that is known. */
   ask(): void {
     const { spending, sink, lines, atMs } = this.#parts;

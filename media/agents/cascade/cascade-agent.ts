@@ -26,6 +26,7 @@ import { isGoodbye, senseOf } from './caller-sense.ts';
 import { Endings } from './endings.ts';
 import { expectationAfter } from './expectation.ts';
 import { heardOf } from './history.ts';
+import { meanwhileNote } from './meanwhile-note.ts';
 import { Parts } from './parts.ts';
 import { withoutRemarks } from './prompt.ts';
 import type { CascadeState } from './resumption.ts';
@@ -34,6 +35,9 @@ import { spokenText } from './speakable.ts';
 const FILLER_AFTER_MS = 700;
 /** After an open question; `expectation.ts` tells what was asked. */
 const OPEN_PATIENCE: Patience = { minMs: 500, maxMs: 1_120 };
+
+/** The caller's own words cannot look like it: brackets are taken from them. */
+const INSTRUCTED = 'An instruction of the operator, whom the caller does not hear. Follow it, and never mention it';
 
 const NOT_ENDED = 'The caller goes on speaking, so the call was not ended.';
 
@@ -71,6 +75,12 @@ export class Conversant implements Agent {
 
   intentOf(): null {
     return null;
+  }
+
+  instruct(text: string): boolean {
+    if (!this.#hasBegun || this.#parts.isOver) return false;
+    this.#parts.history.note(`${INSTRUCTED}: ${withoutRemarks(text)}`);
+    return true;
   }
 
   variables(): Readonly<Record<string, string>> {
@@ -124,6 +134,9 @@ export class Conversant implements Agent {
         break;
       case 'cut':
         this.#cut(event);
+        break;
+      case 'handed_back':
+        this.#handedBack(event);
         break;
       case 'deaf':
         this.#endings.apologise('stt_error', event.error, 'The recogniser is lost.');
@@ -186,6 +199,14 @@ export class Conversant implements Agent {
     if (this.#answering.isOwing || speech.mouth.isBusy) return;
     this.#answering.mustGoOn = false;
     speech.line(speech.next(lines.unclear));
+  }
+
+  /** Whoever spoke in its place has given the call back: it goes on at once. */
+  #handedBack(event: Extract<AgentEvent, { type: 'handed_back' }>): void {
+    const { farewell, speech } = this.#parts;
+    if (speech.mouth.isBusy) speech.hush();
+    if (farewell.ending !== null) farewell.callOff();
+    this.#answering.takeUp(meanwhileNote(event));
   }
 
   // ── What was said ─────────────────────────────────────────────────────────────────────────────────────

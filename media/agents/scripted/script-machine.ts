@@ -54,6 +54,10 @@ export class ScriptMachine {
     return this.#walk.place.stepId;
   }
 
+  get firstStepId(): string {
+    return this.#walk.place.firstStepId;
+  }
+
   get variables(): Readonly<Record<string, string>> {
     return this.#walk.place.variables;
   }
@@ -65,6 +69,19 @@ export class ScriptMachine {
 
   snapshot(): ScriptState {
     return this.#walk.place.snapshot();
+  }
+
+  /**
+   * Somebody else says where to go on; what is being said is said to its end. Empty: there is no such step, it has not
+   * begun or is over, or the answer of a tool comes first.
+   */
+  goTo(stepId: string, atMs: number): readonly ScriptAction[] {
+    const { phase, wait, place } = this.#walk;
+    if (phase === 'new' || phase === 'ended' || wait !== null || place.step(stepId) === undefined) return NOTHING;
+    const out: ScriptAction[] = [];
+    this.#walk.listenSince(atMs);
+    this.#walk.enter(stepId, atMs, out);
+    return out;
   }
 
   handle(event: ScriptEvent): readonly ScriptAction[] {

@@ -72,6 +72,7 @@ class ScriptedConversant implements Agent {
   }
 
   handle(event: AgentEvent): void {
+    if (event.type === 'handed_back') this.#askAgain(event.atMs);
     const told = scriptEventOf(event);
     if (told === null) return;
     const actions = this.#script.handle(told);
@@ -90,6 +91,18 @@ class ScriptedConversant implements Agent {
 
   intentOf(text: string): string | null {
     return this.#script.match(text)?.reply.intent ?? null;
+  }
+
+  /** A script knows nothing of what others have said: it asks what it stands at. */
+  #askAgain(atMs: number): void {
+    for (const action of this.#script.goTo(this.#script.stepId ?? this.#script.firstStepId, atMs)) this.#act(action);
+  }
+
+  /** The id of the step to go to: a script has no other words for what to do. */
+  instruct(text: string, atMs: number): boolean {
+    const actions = this.#script.goTo(text.trim(), atMs);
+    for (const action of actions) this.#act(action);
+    return actions.length > 0;
   }
 
   state(): KeptState {

@@ -66,10 +66,19 @@ export class AgentSpeech implements SpeakerListener {
     this.#maker = new SpeechMaker(deps, wish);
     this.#listener = listener;
     this.#tellsWords = deps.hasPage;
-    this.#speaker = new Speaker(deps.call, deps.clock, deps.ringIo, this, {
-      encoder: deps.encoder,
-      turnNumber: deps.hasPage ? () => deps.reporter.reserveAgentTurn() : null,
-    });
+    this.#speaker = this.#newSpeaker(this);
+  }
+
+  /** For who speaks in the agent's place, which says nothing until `takeBack`. */
+  lend(listener: SpeakerListener): Speaker {
+    const lent = this.#newSpeaker(listener);
+    lent.follow(this.#speaker);
+    return lent;
+  }
+
+  takeBack(lent: Speaker): void {
+    lent.cut();
+    this.#speaker.follow(lent);
   }
 
   /** There is something that the caller has not heard to its end. */
@@ -269,6 +278,12 @@ export class AgentSpeech implements SpeakerListener {
       if (grows) speech.onText = null;
     };
     this.#speaker.say(speech);
+  }
+
+  #newSpeaker(listener: SpeakerListener): Speaker {
+    const { call, clock, ringIo, encoder, hasPage, reporter } = this.#deps;
+    const turnNumber = hasPage ? () => reporter.reserveAgentTurn() : null;
+    return new Speaker(call, clock, ringIo, listener, { encoder, turnNumber });
   }
 
   #drop(): void {

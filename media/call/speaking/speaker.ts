@@ -117,6 +117,12 @@ export class Speaker {
     return this.speech?.heardText(this.playheadMs) ?? '';
   }
 
+  /** Speaks where `other` did until now, which says nothing any more: what it left in the ring is void. */
+  follow(other: Speaker): void {
+    this.#nextSeq = Math.max(this.#nextSeq, other.#nextSeq);
+    this.#raiseGeneration();
+  }
+
   /** Begins to speak now. What was being said before is cut without a word to the listener: cut it first. */
   say(speech: RenderedSpeech): void {
     if (this.active) this.cut();

@@ -44,6 +44,8 @@ export class CallMonitor implements FrameClockClient {
   }
 
   event(event: ConversationEvent): void {
+    // Whatever ended it: what the person says goes nowhere any more.
+    if (event.type === 'takeover' && event.phase === 'ended') for (const one of this.listeners) one.hasCall = false;
     for (const listener of this.listeners) listener.tell({ type: 'event', event });
   }
 

@@ -1,9 +1,15 @@
 /**
- * One person who listens in: a socket, whether sound is wanted, and how well it is read. It begins without sound. Made
- * by `monitor-desk.ts` when control has let it in; `call-monitor.ts` sends to it.
+ * One person who listens in: a socket, whether sound is wanted, how well it is read, and whether the person has the
+ * call. It begins without sound. Made by `monitor-desk.ts` when control has let it in; `call-monitor.ts` sends to it.
  */
 import type { ConversationEvent, Turn } from '../../contract/conversation.ts';
-import { MONITOR_CLOSE_CODES, type MonitorEnd, type MonitorReport } from '../../contract/monitor.ts';
+import {
+  MONITOR_CLOSE_CODES,
+  type MonitorAction,
+  type MonitorEnd,
+  type MonitorReport,
+  type MonitorResult,
+} from '../../contract/monitor.ts';
 import type { MediaSocket } from '../socket-server/media-socket-server.ts';
 
 /** A reader for whom this much waits gets no more until it has read: two seconds of mu-law, both sides. */
@@ -21,22 +27,29 @@ export type ToListener =
   | { type: 'event'; event: ConversationEvent }
   | { type: 'sound'; on: boolean }
   | { type: 'pong'; id: number; streamMs: number }
+  | { type: 'answer'; id: number; action: MonitorAction['type']; result: MonitorResult }
   | { type: 'error'; code: MonitorEnd };
 
 export class Listener {
   readonly monitorId: string;
   readonly callUuid: string;
   wantsSound = false;
+  /** The person speaks in the agent's place. */
+  hasCall = false;
   droppedFrames = 0;
   /** Why we closed its socket; null: we did not. */
   shutOutFor: MonitorEnd | null = null;
   readonly #socket: MediaSocket<unknown>;
+  readonly #callLost: () => void;
   #soundMs = 0;
   #soundSinceMs = 0;
   #slowSinceMs: number | null = null;
+  #hadCall = false;
 
-  constructor(socket: MediaSocket<unknown>, of: { monitorId: string; callUuid: string }) {
+  /** `callLost`: the person has the call, and will not be heard any more. */
+  constructor(socket: MediaSocket<unknown>, of: { monitorId: string; callUuid: string }, callLost: () => void) {
     this.#socket = socket;
+    this.#callLost = callLost;
     this.monitorId = of.monitorId;
     this.callUuid = of.callUuid;
   }
@@ -64,16 +77,26 @@ export class Listener {
     return nowMs - this.#slowSinceMs < TOO_SLOW_MS;
   }
 
+  /** It is gone, or is being shut out. */
+  letGo(): void {
+    if (!this.hasCall) return;
+    this.hasCall = false;
+    this.#hadCall = true;
+    this.#callLost();
+  }
+
   /** The socket is closed with the code that goes with it. */
   shutOut(code: MonitorEnd): void {
     this.shutOutFor ??= code;
+    this.letGo();
     refuse(this.#socket, code);
   }
 
   report(why: MonitorReport['why'], nowMs: number): MonitorReport {
     this.setSound(false, nowMs);
     const { monitorId, droppedFrames } = this;
-    return { monitorId, why, soundMs: Math.round(this.#soundMs), droppedFrames };
+    const report = { monitorId, why, soundMs: Math.round(this.#soundMs), droppedFrames };
+    return this.#hadCall ? { ...report, hadCall: true } : report;
   }
 }
 

@@ -1,13 +1,15 @@
 /**
- * All who listen in to calls of this process: asks control whose a token is, gives each listener its call, and shuts
- * them out when the call ends, when control says that the person may no more, and when control has been away for so
- * long that it could not say so. `monitor-endpoint.ts` brings sockets, `call-life.ts` tells what becomes of calls.
+ * All who listen in to calls of this process: asks control whose a token is and for what they want of their call, gives
+ * each listener its call, brings the call what a person says who has taken it over, and shuts them out when the call
+ * ends, when control says that the person may no more, and when control has been away for so long that it could not say
+ * so. `monitor-endpoint.ts` brings sockets, `call-life.ts` tells what becomes of calls.
  */
 import type { Logger } from 'pino';
+import type { CallCommand } from '../../contract/call-command.ts';
 import { type Clock, every } from '../../contract/clock.ts';
 import type { ConversationEvent } from '../../contract/conversation.ts';
 import type { CallSetup, ToControl } from '../../contract/link-messages.ts';
-import type { MonitorAnswer, MonitorEnd, MonitorEnded } from '../../contract/monitor.ts';
+import type { MonitorAction, MonitorAnswer, MonitorEnd, MonitorEnded, MonitorResult } from '../../contract/monitor.ts';
 import type { FrameClock } from '../frame-clock.ts';
 import type { CallLeg } from '../legs/core/call-leg.ts';
 import type { MediaSocket } from '../socket-server/media-socket-server.ts';
@@ -17,6 +19,7 @@ import { Listener, refuse } from './listener.ts';
 interface ListenedCall {
   leg: Pick<CallLeg, 'listen' | 'streamMs'>;
   setup: Pick<CallSetup, 'format' | 'outputFormat'>;
+  command(command: CallCommand): void;
 }
 
 export interface MonitorDeskOptions {
@@ -29,6 +32,8 @@ export interface MonitorDeskOptions {
 }
 
 const CLAIM_LIMIT_MS = 3_000;
+/** Control waits 3 s for the call. */
+const ASK_LIMIT_MS = 4_000;
 const LOOK_EVERY_MS = 500;
 /** A right that is taken away holds within 2 s: nobody listens for longer without control. */
 const MOST_AWAY_MS = 1_500;
@@ -44,6 +49,7 @@ export class MonitorDesk {
   readonly #calls = new Map<string, CallMonitor>();
   readonly #listeners = new Map<string, Listener>();
   readonly #claims = new Map<number, Claim>();
+  readonly #asks = new Map<number, (result: MonitorResult) => void>();
   #lastRequestId = 0;
   #awaySinceMs: number | null = null;
   #cancelLook: (() => void) | null = null;
@@ -94,7 +100,8 @@ export class MonitorDesk {
     const { find, frameClock, log } = this.#options;
     const { monitorId, callUuid, turns } = answer;
     const life = find(callUuid);
-    const listener = new Listener(socket, { monitorId, callUuid });
+    const callLost = (): void => this.#tellCall(callUuid, { type: 'person.gone' });
+    const listener = new Listener(socket, { monitorId, callUuid }, callLost);
     if (life === undefined || life.leg.streamMs === 0) {
       this.#told(listener, 'call_not_live');
       refuse(socket, 'call_not_live');
@@ -130,6 +137,45 @@ export class MonitorDesk {
     this.#calls.get(listener.callUuid)?.setSound(listener, on, this.#options.clock.nowMs());
   }
 
+  /** What it wants of its call, by way of control; it is answered in any case, with the `id` that it gave. */
+  ask(listener: Listener, id: number, action: MonitorAction): void {
+    const { clock, link } = this.#options;
+    const requestId = ++this.#lastRequestId;
+    const settle = (result: MonitorResult): void => {
+      cancel();
+      if (!this.#asks.delete(requestId)) return;
+      if (action.type === 'takeover' && result === 'done') this.#taken(listener);
+      listener.tell({ type: 'answer', id, action: action.type, result });
+    };
+    const cancel = clock.after(ASK_LIMIT_MS, () => settle('unanswered'));
+    this.#asks.set(requestId, settle);
+    if (link.isConnected) link.send({ type: 'monitor.ask', requestId, monitorId: listener.monitorId, action });
+    else settle('unanswered');
+  }
+
+  /** Control's answer to `ask`. */
+  asked(requestId: number, result: MonitorResult): void {
+    this.#asks.get(requestId)?.(result);
+  }
+
+  /** Sound of who has the call: mono, 16 kHz, little-endian. Of others it is dropped: it may have been on its way. */
+  personSound(listener: Listener, bytes: Uint8Array): void {
+    if (!listener.hasCall) return;
+    const samples = new Int16Array(bytes.length >> 1);
+    for (let i = 0; i < samples.length; i++) samples[i] = bytes[2 * i]! | (bytes[2 * i + 1]! << 8);
+    this.#tellCall(listener.callUuid, { type: 'person.sound', samples });
+  }
+
+  #taken(listener: Listener): void {
+    listener.hasCall = true;
+    // It left while it was being answered.
+    if (!this.#listeners.has(listener.monitorId) || listener.shutOutFor !== null) listener.letGo();
+  }
+
+  #tellCall(callUuid: string, command: CallCommand): void {
+    this.#options.find(callUuid)?.command(command);
+  }
+
   streamMs(listener: Listener): number {
     return this.#calls.get(listener.callUuid)?.streamMs ?? 0;
   }
@@ -137,6 +183,7 @@ export class MonitorDesk {
   /** Its socket is gone. */
   closed(listener: Listener): void {
     if (!this.#listeners.delete(listener.monitorId)) return;
+    listener.letGo();
     const call = this.#calls.get(listener.callUuid);
     call?.remove(listener);
     if (call?.listeners.size === 0) this.#calls.delete(listener.callUuid);

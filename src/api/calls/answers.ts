@@ -22,6 +22,10 @@ const turn = z
     text: z.string().describe('What the agent meant to say, or what was recognised of the caller'),
     heardText: z.string().describe('Only what was played'),
     interrupted: z.boolean(),
+    by: z
+      .literal('person')
+      .optional()
+      .describe('A person at the console said it in the place of the agent; `text` is what was recognised of it'),
     kind: z.enum(['speech', 'backchannel', 'unclear']).optional(),
     unclear: z
       .strictObject({

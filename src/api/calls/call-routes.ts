@@ -10,7 +10,7 @@ import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { callAnswer, hangupAnswer } from './answers.ts';
-import { readCallView } from './call-view.ts';
+import { linkLifeFor, readCallView } from './call-view.ts';
 
 export interface CallRouteDeps {
   database: Database;
@@ -38,7 +38,9 @@ export function registerCalls(app: FastifyInstance, guard: Guard, deps: CallRout
     answers: { 200: json('The call.', callAnswer) },
     errors: ['invalid_call_id', 'call_not_found'],
     async handler(request) {
-      const view = await readCallView(deps, { workspaceId: request.principal.workspaceId, ...request.params });
+      const { principal, params } = request;
+      const linkLifeMs = linkLifeFor(principal);
+      const view = await readCallView({ ...deps, linkLifeMs }, { workspaceId: principal.workspaceId, ...params });
       if (view === undefined) throw new Refusal('call_not_found');
       return view;
     },

@@ -11,12 +11,13 @@ import { readTurns } from '../../calls/call-turns.ts';
 import { shownWarning } from '../../calls/call-warnings.ts';
 import type { Findings } from '../../calls/findings.ts';
 import { publicMetadata, ringSeconds, secondsBetween } from '../../calls/shown-fields.ts';
-import { type RecordingLinks, TOLD_LIFE_MS } from '../../recordings/recording-links.ts';
+import { CONSOLE_LIFE_MS, type RecordingLinks, TOLD_LIFE_MS } from '../../recordings/recording-links.ts';
 import { type SoundForm, STORED_FORM } from '../../recordings/sound-form.ts';
 import type { Queryable } from '../../store/database.ts';
 import { type ToolUseView, toolUsesOf, withToolMs } from '../../tools/tool-log.ts';
 import { type CallCost, costsOf } from '../../usage/call-usage.ts';
 import { transcriptOf } from '../../webhooks/transcript.ts';
+import type { Principal } from '../authentication.ts';
 
 export interface CallScope {
   workspaceId: string;
@@ -28,7 +29,13 @@ export type CallView = Record<string, unknown>;
 interface ViewDeps {
   database: Queryable;
   links: RecordingLinks;
+  /** Of the addresses of its recordings. Default: as keys are told. */
+  linkLifeMs?: number;
 }
+
+/** Keys and their programs pass addresses on; people ask for the page again. */
+export const linkLifeFor = ({ keyId }: Pick<Principal, 'keyId'>): number =>
+  keyId === null ? CONSOLE_LIFE_MS : TOLD_LIFE_MS;
 
 /** Undefined when the workspace has no such call. */
 export async function readCallView(deps: ViewDeps, scope: CallScope): Promise<CallView | undefined> {
@@ -42,7 +49,7 @@ export async function readCallView(deps: ViewDeps, scope: CallScope): Promise<Ca
     costsOf(deps.database, call.workspaceId, [call.callUuid]),
   ]);
   const told = [tools.get(call.callUuid), recovery.get(call.callUuid), costs.get(call.callUuid)] as const;
-  return viewOf(call, turns, webhooks, deps.links, ...told);
+  return viewOf(call, turns, webhooks, deps, ...told);
 }
 
 /** In the order of the ids; what the workspace does not have is left out. Six queries, however many calls. */
@@ -66,7 +73,7 @@ export async function readCallViews(
     if (call === undefined) return [];
     const counts = webhooks.get(callUuid) ?? NO_WEBHOOKS;
     const told = [tools.get(callUuid), recoveries.get(callUuid), costs.get(callUuid)] as const;
-    return [viewOf(call, turns.get(callUuid) ?? [], counts, deps.links, ...told)];
+    return [viewOf(call, turns.get(callUuid) ?? [], counts, deps, ...told)];
   });
 }
 
@@ -109,7 +116,7 @@ export function viewOf(
   call: CallRecord,
   turns: readonly Turn[],
   webhooks: { delivered: number; pending: number },
-  links: RecordingLinks,
+  signing: Omit<ViewDeps, 'database'>,
   tools: readonly ToolUseView[] = [],
   recovery: readonly Recovery[] = [],
   cost: CallCost | null = null,
@@ -143,7 +150,7 @@ export function viewOf(
     endedAt: call.endedAt,
     ringSeconds: ringSeconds(call),
     durationSeconds: secondsBetween(call.answeredAt, call.endedAt),
-    recording: recordingView(call, links),
+    recording: recordingView(call, signing),
     transcriptStatus: call.transcriptStatus,
     transcript: transcriptOf(turns),
     turns: turns.map((turn) => ({ ...turn, words: null })),
@@ -210,11 +217,14 @@ interface RecordingView {
  * Addresses are signed anew each time the entry is read. Where the file lies is for whoever
  * runs the service: `parley recording list`.
  */
-function recordingView(call: CallRecord, links: RecordingLinks): RecordingView {
+function recordingView(
+  call: CallRecord,
+  { links, linkLifeMs = TOLD_LIFE_MS }: Omit<ViewDeps, 'database'>,
+): RecordingView {
   const facts = call.recordingStatus === 'ready' ? call.recording : null;
   const { callUuid } = call;
   const sign = (part: number | null, variant: SoundForm['variant']) =>
-    links.sign({ ...STORED_FORM, callUuid, part, variant }, TOLD_LIFE_MS);
+    links.sign({ ...STORED_FORM, callUuid, part, variant }, linkLifeMs);
   const whole = facts === null ? null : sign(null, STORED_FORM.variant);
   return {
     status: call.recordingStatus,

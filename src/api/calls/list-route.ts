@@ -8,7 +8,7 @@ import type { Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { routesOn } from '../route.ts';
 import { callsAnswer } from './answers.ts';
-import { readCallViews } from './call-view.ts';
+import { linkLifeFor, readCallViews } from './call-view.ts';
 import { listQuery, readListQuery } from './list-query.ts';
 
 export interface CallListDeps {
@@ -38,7 +38,7 @@ export function registerCallList(app: FastifyInstance, guard: Guard, deps: CallL
       const after = cursor === null ? null : placeOf(deps.cursors.decode(scope, cursor));
       const page = await searchCalls(deps.database, { workspaceId, filters, after, limit });
       return {
-        data: await readCallViews(deps, workspaceId, page.callUuids),
+        data: await readCallViews({ ...deps, linkLifeMs: linkLifeFor(request.principal) }, workspaceId, page.callUuids),
         nextCursor:
           page.next === null ? null : deps.cursors.encode(scope, [page.next.createdAtMicros, page.next.callUuid]),
       };

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { readCall } from '../../calls/call-row.ts';
 import type { Monitors } from '../../monitor/monitors.ts';
 import type { Database } from '../../store/database.ts';
+import { rightsOf } from '../../users/roles.ts';
 import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
@@ -44,8 +45,10 @@ export function registerMonitor(app: FastifyInstance, guard: Guard, deps: Monito
       if (call.status !== 'in_progress' || call.ending !== null) throw new Refusal('call_not_in_progress');
       if (signedIn === null || signedIn.membership === null) throw new Error('This route lets people in alone.');
       const { sessionId, membership } = signedIn;
-      const session = { sessionId, workspaceId, version: membership.version };
-      const issued = deps.monitors.issue({ workspaceId, callUuid, by: changedBy(request), session });
+      const { role, hears, version } = membership;
+      const session = { sessionId, workspaceId, version };
+      const maySteer = rightsOf(role, hears).includes('calls:control');
+      const issued = deps.monitors.issue({ workspaceId, callUuid, by: changedBy(request), session, maySteer });
       if (issued === null) throw new Refusal('event_stream_limit', { retryAfterSeconds: RETRY_SECONDS });
       return { token: issued.token, path: MONITOR_PATH, expiresAt: issued.expiresAt };
     },

@@ -53,6 +53,8 @@ export interface FakeCallOptions {
   kind?: AgentKind<ScriptedAgent>;
   /** Another recogniser than the fake, over which `ear` then says nothing. */
   earOf?: EarFactory;
+  /** What hears a person who speaks in the agent's place; default: nobody does. */
+  personEar?: () => Promise<EarFactory>;
   checkpoint?: StoredCheckpoint;
   setup?: Partial<CallSetup>;
   /** Renders the greeting before the call, as `prepare` does. Default true. */
@@ -86,6 +88,7 @@ export class FakeCall {
     agent = sampleAgent({ voice: 'fake' }),
     kind = scriptedKind,
     earOf = grammarEarOf(this.ear),
+    personEar,
     checkpoint,
     setup,
     clips,
@@ -106,7 +109,14 @@ export class FakeCall {
         logger,
         kind: kind as AgentKind,
         listening:
-          kind.engines(agent).ear === null ? null : { ear: earOf, voiceActivity: this.voiceActivity, resampler: null },
+          kind.engines(agent).ear === null
+            ? null
+            : {
+                ear: earOf,
+                voiceActivity: this.voiceActivity,
+                resampler: null,
+                ...(personEar === undefined ? {} : { personEar }),
+              },
         textToSpeech: this.voice,
         greetings: this.greetings,
         models,

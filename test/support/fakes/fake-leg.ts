@@ -17,6 +17,7 @@ export interface SentFrame {
   seq: number;
   generation: number;
   atMs: number;
+  bytes: Uint8Array;
   /** False until it was played to its end. */
   played: boolean;
 }
@@ -76,12 +77,13 @@ export class FakeLeg {
       block.appliedGeneration = generation;
     }
     while (this.#playedUntilMs - this.#nowMs < LEAD_MS && block.downlink.peek()) {
-      const { generation, frameSeq } = block.downlink;
+      const { generation, frameSeq, payloadStart, lengthBytes } = block.downlink;
+      const bytes = block.downlink.bytes.slice(payloadStart, payloadStart + lengthBytes);
       block.downlink.release();
       if (generation !== block.appliedGeneration) throw new Error(`frame ${frameSeq} is of generation ${generation}`);
       const last = this.sent.at(-1)?.seq ?? 0;
       if (frameSeq <= last) throw new Error(`frame ${frameSeq} came after ${last}`);
-      const frame = { seq: frameSeq, generation, atMs: this.#nowMs, played: false };
+      const frame = { seq: frameSeq, generation, atMs: this.#nowMs, bytes, played: false };
       this.sent.push(frame);
       this.#playedUntilMs = Math.max(this.#playedUntilMs, this.#nowMs) + FRAME_MS;
       this.#atFarEnd.push({ frame, endsAtMs: this.#playedUntilMs });

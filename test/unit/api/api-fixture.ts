@@ -20,11 +20,12 @@ import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { createCursorCodec } from '../../../src/api/cursor.ts';
 import { type ApiDeps, createApiServer } from '../../../src/api/server.ts';
 import { type CallEventBus, createCallEventBus } from '../../../src/calls/call-event-bus.ts';
+import type { CallRow } from '../../../src/calls/call-row.ts';
 import { type Clips, createClips } from '../../../src/clips/clips.ts';
 import type { StoreSettings } from '../../../src/config/recording-settings.ts';
 import { createEmbed, type Embed } from '../../../src/embed/embed.ts';
 import { READING_HERE } from '../../../src/leads/import-reading.ts';
-import { controlCall } from '../../../src/lifecycle/operator-control.ts';
+import { controlCall, type SteerCall } from '../../../src/lifecycle/operator-control.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createMonitors, type Monitors } from '../../../src/monitor/monitors.ts';
@@ -153,12 +154,20 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
     log: pino({ level: 'silent' }),
     eraser: recordings.eraser,
   });
+  const media = {
+    control: async (_call: CallRow, action: ControlAction) => {
+      fixture.controlled.push(action);
+      return fixture.controlOutcome;
+    },
+  };
+  const steer: SteerCall = (request) => controlCall({ database, clock, bus, media }, request);
   const monitors = createMonitors({
     database,
     clock,
     log: pino({ level: 'silent' }),
     bus,
     send: (mediaId, message) => fixture.toMedia.push([mediaId, message]) > 0,
+    controlCall: steer,
   });
   const undescribed = new Set<string>();
   const fixture: ApiFixture = {
@@ -210,21 +219,7 @@ export async function createApiFixture(store: StoreSettings = { kind: 'disk', s3
         fixture.hungUp.push(callUuid);
         return 'asked';
       },
-      controlCall: (request) =>
-        controlCall(
-          {
-            database,
-            clock,
-            bus,
-            media: {
-              control: async (_call, action) => {
-                fixture.controlled.push(action);
-                return fixture.controlOutcome;
-              },
-            },
-          },
-          request,
-        ),
+      controlCall: steer,
       issueSession: (...asked) => {
         embed ??= openEmbed();
         return embed.issueSession(...asked);

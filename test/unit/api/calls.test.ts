@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
 import { putStored, toneFile } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
+import { signedIn } from './console-people.ts';
 
 const SOUND = toneFile(1);
 
@@ -105,6 +106,18 @@ describe('the call log entry', () => {
       },
     });
     expect(answer.json().turns).toHaveLength(3);
+  });
+
+  it('tells a person at the console addresses that live a quarter of an hour, alone and in the list', async () => {
+    const { callUuid } = await finishedCall();
+    const supervisor = await signedIn(api, 'supervisor');
+    const alone = await supervisor.ask('GET', `/w/acme/calls/${callUuid}`);
+    const list = await supervisor.ask('GET', '/w/acme/calls');
+    const listed = list.json().data.find((call: { callUuid: string }) => call.callUuid === callUuid);
+    const expiresAt = new Date(Math.ceil((api.clock.epochMs() + 900_000) / 1000) * 1000).toISOString();
+    for (const { recording } of [alone.json(), listed]) {
+      expect([recording.urlExpiresAt, recording.parts[0].urlExpiresAt]).toEqual([expiresAt, expiresAt]);
+    }
   });
 
   it('of a call that has just begun has every key of the contract, null or empty', async () => {

@@ -157,3 +157,51 @@ describe('somebody who listens', () => {
     expect(rows[1]).toMatchObject({ action: 'call.monitor_ended', after: { why: 'media_lost' } });
   });
 });
+
+describe('what somebody who listens asks of the call', () => {
+  const actions = async () => (await audited()).map(({ actor, action, after }) => [actor, action, after]);
+
+  test('is done with the person’s name in the audit log, and without words', async () => {
+    const monitorId = await listens(owner);
+    api.controlled.length = 0;
+    expect(await api.monitors.ask(monitorId, { type: 'whisper', text: 'canary' })).toBe('done');
+    expect(await api.monitors.ask(monitorId, { type: 'takeover' })).toBe('done');
+    api.controlOutcome = { done: false, why: 'not_taken' };
+    expect(await api.monitors.ask(monitorId, { type: 'handback', note: null })).toBe('not_taken');
+    api.controlOutcome = { done: true };
+    expect(api.controlled).toEqual([
+      { type: 'whisper', text: 'canary' },
+      { type: 'takeover' },
+      { type: 'handback', note: null },
+    ]);
+    const actor = `user:${owner.person.id}`;
+    expect((await actions()).slice(1)).toEqual([
+      [actor, 'call.control_whisper', { result: 'done' }],
+      [actor, 'call.control_takeover', { result: 'done' }],
+    ]);
+    api.monitors.closed({ monitorId, why: 'left', soundMs: 0, droppedFrames: 0, hadCall: true });
+    const rows = await eventually('the end', async () => {
+      const found = await actions();
+      return found.length === 5 ? found : null;
+    });
+    expect(rows.slice(3)).toEqual([
+      [actor, 'call.monitor_ended', expect.objectContaining({ monitorId, why: 'left', hadCall: true })],
+      [actor, 'call.control_handback', { monitorId, result: 'done', why: 'listener_gone' }],
+    ]);
+    expect(JSON.stringify(rows) + api.logLines.join('')).not.toContain('canary');
+  });
+
+  test('is refused at once when the right is gone, and who asks is shut out', async () => {
+    const person = await signedIn(api, 'supervisor');
+    const monitorId = await listens(person);
+    await api.database.query(`UPDATE memberships SET role = 'analyst', version = version + 1 WHERE user_id = $1`, [
+      person.person.id,
+    ]);
+    api.controlled.length = 0;
+    expect(await api.monitors.ask(monitorId, { type: 'takeover' })).toBe('not_allowed');
+    expect(await api.monitors.ask('nobody', { type: 'takeover' })).toBe('not_allowed');
+    expect(api.controlled).toEqual([]);
+    expect(api.toMedia).toEqual([['media-1', { type: 'monitor.end', monitorId, why: 'session_over' }]]);
+    api.monitors.closed({ monitorId, why: 'session_over', soundMs: 0, droppedFrames: 0 });
+  });
+});

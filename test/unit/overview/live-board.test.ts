@@ -103,13 +103,27 @@ describe('the live board', () => {
       lastWords: { role: 'agent', text: 'Hello <b>there</b>' },
     });
 
+    for (const [index, [phase, takenOver]] of (
+      [
+        ['began', true],
+        ['ended', false],
+      ] as const
+    ).entries()) {
+      await happens(first, 'takeover', { phase });
+      await look(clock);
+      await watcher.until(3 + index);
+      expect(watcher.sent[2 + index]!.data.changed).toMatchObject([{ takenOver }]);
+    }
+    // Whom a person has given the call back to is not muted.
+    expect(watcher.sent[3]!.data.changed).toMatchObject([{ mutedAgent: false }]);
+
     await finish(first);
     await look(clock);
-    await watcher.until(3);
-    expect(watcher.sent[2]).toMatchObject({ event: 'changes', data: { changed: [], gone: [first] } });
+    await watcher.until(5);
+    expect(watcher.sent[4]).toMatchObject({ event: 'changes', data: { changed: [], gone: [first] } });
     await look(clock);
     await look(clock);
-    expect(watcher.sent).toHaveLength(3);
+    expect(watcher.sent).toHaveLength(5);
     await finish(second);
     watcher.end();
   });

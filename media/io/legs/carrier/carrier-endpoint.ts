@@ -1,7 +1,7 @@
 /**
- * `/media/{carrier}/{token}`, there and below the node's own path: asks control whose the token is, and lets the socket in to its call's leg, which hears
- * from it alone from then on. Control burns the token and checks the carrier's signature; this side only refuses what
- * needs no question. The token is a secret: it is in no log line.
+ * `/media/{carrier}/{token}`, there and below the node's own path: asks control whose the token is, and lets the socket
+ * in to its call's leg, which hears from it alone from then on. Control burns the token and checks the carrier's
+ * signature; this side only refuses what needs no question. The token is a secret: it is in no log line.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../../contract/clock.ts';

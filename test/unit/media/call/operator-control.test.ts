@@ -126,6 +126,40 @@ test('what is injected works as the caller’s words would, and is in no turn', 
   expect(call.story()).toEqual([`agent: ${GREETING}`, `agent: ${QUESTION}`, 'agent: Goodbye.']);
 });
 
+describe('whispering to a script', () => {
+  const whisper = (text: string) => control({ type: 'whisper', text });
+
+  test('names the step to go to: what is being said is said to its end, and nothing of the whisper is heard or written', async () => {
+    await started();
+    await call.agentFinishes(GREETING);
+    await call.agentStarts();
+    expect(whisper(' name ')).toEqual(CONTROL_DONE);
+    await call.agentFinishes('And your name?');
+    expect(call.story()).toEqual([`agent: ${GREETING}`, `agent: ${QUESTION}`, 'agent: And your name?']);
+    expect(call.checkpoints.at(-1)?.agent?.state).toMatchObject({ stepId: 'name' });
+  });
+
+  test('is refused where there is no such step, and the script stays where it is', async () => {
+    await started();
+    await call.agentFinishes(QUESTION);
+    expect(whisper('be kind to them')).toEqual({ done: false, why: 'not_followed' });
+    call.ear.turns = [yes];
+    await call.say(600);
+    await call.agentFinishes('What is your order number?');
+  });
+
+  test('moves a muted script too, which speaks when it may', async () => {
+    await started();
+    await call.agentFinishes(QUESTION);
+    control({ type: 'mute_agent' });
+    expect(whisper('bye')).toEqual(CONTROL_DONE);
+    await call.run(2_000);
+    expect(call.story()).toHaveLength(2);
+    control({ type: 'unmute_agent' });
+    await call.agentFinishes('Goodbye.');
+  });
+});
+
 describe('a muted agent', () => {
   test('falls silent within 40 ms, stays so, and goes on from the word that was cut when it is unmuted', async () => {
     await started();

@@ -412,6 +412,58 @@ describe('the end', () => {
   });
 });
 
+describe('an operator’s whisper', () => {
+  const WHISPERED = /^\[An instruction of the operator.*: offer \(them\) a refund\]\n(?:It is broken\.|it is broken)$/;
+
+  test('is in the next question and in no words of the agent’s, and outlives the agent', () => {
+    const bench = opened(() => says('Certainly.'));
+    expect(bench.agent.instruct?.('offer [them] a refund', bench.nowMs)).toBe(true);
+    bench.run(2_000);
+    expect(bench.said).toEqual([HELLO]);
+    bench.hears('It is broken.');
+    expect(bench.lastMessages.at(-1)).toMatchObject({ role: 'user', text: expect.stringMatching(WHISPERED) });
+    const next = new AgentBench(() => says('Yes.'), {}, JSON.parse(JSON.stringify(bench.agent.state())));
+    next.settle();
+    next.hears('Well?');
+    expect(JSON.stringify(next.lastMessages)).toContain('offer (them) a refund');
+  });
+
+  test('makes nothing of an answer that was thought of before it', () => {
+    const bench = opened(() => says('Certainly.'));
+    bench.tell({ type: 'pause', atMs: bench.nowMs, text: 'it is broken' });
+    bench.agent.instruct?.('offer [them] a refund', bench.nowMs);
+    bench.hears('it is broken');
+    expect(bench.lastMessages.at(-1)).toMatchObject({ text: expect.stringMatching(WHISPERED) });
+  });
+});
+
+describe('a call that a person gives back', () => {
+  test('goes on at once, with what was said and what the person told it alone', () => {
+    const bench = opened((text) => says(text.includes('A colleague took the call') ? 'So, shall I book it?' : 'Fine.'));
+    bench.hears('I want a person.');
+    bench.settle();
+    bench.tell({ type: 'muted', atMs: bench.nowMs, isMuted: true });
+    bench.run(2_000);
+    bench.tell({ type: 'muted', atMs: bench.nowMs, isMuted: false });
+    bench.tell({
+      type: 'handed_back',
+      atMs: bench.nowMs,
+      said: [
+        { who: 'person', text: 'this is ann' },
+        { who: 'caller', text: 'book [free of charge] for friday' },
+      ],
+      note: 'she is a regular',
+    });
+    bench.settle();
+    expect(bench.said.at(-1)).toBe('So, shall I book it?');
+    const told = lastText(bench.asks.at(-1)!.request);
+    expect(told).toContain('Colleague: this is ann\nCaller: book (free of charge) for friday\n');
+    expect(told).toContain('tells you alone: she is a regular');
+    bench.hears('yes');
+    expect(JSON.stringify(bench.lastMessages)).toContain('Colleague: this is ann');
+  });
+});
+
 describe('after a death', () => {
   const kept = (bench: AgentBench): unknown => JSON.parse(JSON.stringify(bench.agent.state()));
 

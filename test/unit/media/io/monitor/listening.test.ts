@@ -1,5 +1,6 @@
 /** Listening in, in a media process: what the far end gets stays as it is, what the listener gets, and how it ends. */
 import { describe, expect, test } from 'vitest';
+import type { CallCommand } from '../../../../../media/contract/call-command.ts';
 import type { ToControl } from '../../../../../media/contract/link-messages.ts';
 import type { MonitorReport } from '../../../../../media/contract/monitor.ts';
 import { createPlivoCodecFactory } from '../../../../../media/io/carriers/plivo/plivo-codec.ts';
@@ -103,11 +104,13 @@ function makeCall({ record = true }: { record?: boolean } = {}) {
 
   const toControl: ToControl[] = [];
   const link = { isConnected: true, send: (message: ToControl) => void toControl.push(message) };
+  const commands: CallCommand[] = [];
+  const command = (one: CallCommand): void => void commands.push(one);
   const desk = new MonitorDesk({
     clock,
     frameClock,
     log: { error() {} } as never,
-    find: (callUuid) => (callUuid === CALL ? { leg, setup } : undefined),
+    find: (callUuid) => (callUuid === CALL ? { leg, setup, command } : undefined),
     link,
   });
   const log = { info() {} } as never;
@@ -123,6 +126,8 @@ function makeCall({ record = true }: { record?: boolean } = {}) {
     line,
     link,
     toControl,
+    /** What its pipeline was asked by listeners. */
+    commands,
     heard,
     recorded: () => {
       const ring = attachRecordRing(recordMemory!, setup.format);
@@ -182,6 +187,8 @@ function makeCall({ record = true }: { record?: boolean } = {}) {
       door.open(page);
       return page;
     },
+    asked: () => toControl.flatMap((message) => (message.type === 'monitor.ask' ? [message] : [])),
+    speaks: (page: Page, samples: Int16Array) => door.message(page, new Uint8Array(samples.buffer), true),
     says: (page: Page, message: object | string) =>
       door.message(page, Buffer.from(typeof message === 'string' ? message : JSON.stringify(message)), false),
   };
@@ -379,5 +386,97 @@ describe('a listener', () => {
     expect(call.reports()).toMatchObject([{ monitorId: 'm1', why: 'left' }]);
     call.link.isConnected = false;
     expect(await call.desk.claim(TOKEN)).toEqual({ ok: false, code: 'service_away' });
+  });
+});
+
+const FRAME = Int16Array.from({ length: 320 }, (_, at) => at * 50 - 8_000);
+
+describe('a listener who wants something of the call', () => {
+  test('asks by way of control, and is answered by its own number, also when control is away', async () => {
+    const call = makeCall();
+    call.run(1);
+    const page = await call.listens();
+    call.says(page, { type: 'whisper', id: 7, text: ' be kind ' });
+    call.says(page, { type: 'barge', id: 8, text: 'One moment.' });
+    call.says(page, { type: 'handback', id: 9, note: 'she is angry' });
+    expect(call.asked().map(({ monitorId, action }) => [monitorId, action])).toEqual([
+      ['m1', { type: 'whisper', text: 'be kind' }],
+      ['m1', { type: 'say', text: 'One moment.', interrupt: true }],
+      ['m1', { type: 'handback', note: 'she is angry' }],
+    ]);
+    for (const [index, { requestId }] of call.asked().entries()) {
+      call.desk.asked(requestId, index === 2 ? 'not_taken' : 'done');
+    }
+    call.link.isConnected = false;
+    call.says(page, { type: 'takeover', id: 10 });
+    expect(page.told.slice(1)).toEqual([
+      { type: 'answer', id: 7, action: 'whisper', result: 'done' },
+      { type: 'answer', id: 8, action: 'say', result: 'done' },
+      { type: 'answer', id: 9, action: 'handback', result: 'not_taken' },
+      { type: 'answer', id: 10, action: 'takeover', result: 'unanswered' },
+    ]);
+  });
+
+  test('speaks to the call only from the taking over to its end, whatever ended it', async () => {
+    const call = makeCall();
+    call.run(1);
+    const page = await call.listens();
+    call.speaks(page, FRAME);
+    call.says(page, { type: 'takeover', id: 1 });
+    call.speaks(page, FRAME);
+    expect(call.commands).toEqual([]);
+    call.desk.asked(call.asked()[0]!.requestId, 'done');
+    call.speaks(page, FRAME);
+    expect(call.commands).toEqual([{ type: 'person.sound', samples: FRAME }]);
+    call.desk.event(CALL, { type: 'takeover', phase: 'ended', why: 'silent', atMs: 5 });
+    call.speaks(page, FRAME);
+    page.close(1000, '');
+    expect(call.commands).toHaveLength(1);
+    expect(call.reports()).toEqual([{ monitorId: 'm1', why: 'left', soundMs: 0, droppedFrames: 0 }]);
+  });
+
+  test.each([
+    ['leaves', (_call: ReturnType<typeof makeCall>, page: Page) => page.close(1000, ''), 'left'],
+    ['is shut out', (call: ReturnType<typeof makeCall>) => call.desk.end('m1', 'session_over'), 'session_over'],
+  ] as const)('and %s with the call in hand gives it back at once', async (_how, happens, why) => {
+    const call = makeCall();
+    call.run(1);
+    const page = await call.listens();
+    call.says(page, { type: 'takeover', id: 1 });
+    call.desk.asked(call.asked()[0]!.requestId, 'done');
+    happens(call, page);
+    expect(call.commands).toEqual([{ type: 'person.gone' }]);
+    expect(call.reports()).toEqual([{ monitorId: 'm1', why, soundMs: 0, droppedFrames: 0, hadCall: true }]);
+  });
+
+  test('and is gone before the answer comes does not keep the call', async () => {
+    const call = makeCall();
+    call.run(1);
+    const page = await call.listens();
+    call.says(page, { type: 'takeover', id: 1 });
+    page.close(1000, '');
+    call.desk.asked(call.asked()[0]!.requestId, 'done');
+    expect(call.commands).toEqual([{ type: 'person.gone' }]);
+  });
+
+  test.each([
+    ['half a frame', (call: ReturnType<typeof makeCall>, page: Page) => call.speaks(page, new Int16Array(100))],
+    [
+      'more sound than a microphone has',
+      (call: ReturnType<typeof makeCall>, page: Page) => {
+        for (let i = 0; i < 300; i++) call.speaks(page, FRAME);
+      },
+    ],
+    [
+      'a text without end',
+      (call: ReturnType<typeof makeCall>, page: Page) =>
+        call.says(page, { type: 'whisper', id: 1, text: 'x'.repeat(1_001) }),
+    ],
+  ] as const)('and sends %s is shut out', async (_what, happens) => {
+    const call = makeCall();
+    call.run(1);
+    const page = await call.listens();
+    happens(call, page);
+    expect(page.closedWith).toEqual([4400, 'bad_message']);
   });
 });

@@ -1,0 +1,141 @@
+/**
+ * The calls of a workspace that are in progress, as they change (`GET …/live`). After a hole the service begins with
+ * all of them anew: nothing is missed, and how long nothing came is said. A hole is also what tells of itself by
+ * nothing: a line that is silent for longer than the service ever is, an answer that is no stream (a service that comes
+ * up again, a session that is over).
+ */
+import { signal } from '@preact/signals';
+import { consoleFetch, ofWorkspace } from './request.ts';
+
+export interface LiveCall {
+  callUuid: string;
+  status: string;
+  state: 'listening' | 'thinking' | 'speaking' | null;
+  agentId: string;
+  agentName: string | null;
+  name: string;
+  to: string;
+  from: string;
+  direction: string;
+  channel: string;
+  startedAt: string;
+  answeredAt: string | null;
+  lastWords: { role: 'agent' | 'user'; text: string; at: string } | null;
+  replyMs: number | null;
+  mutedAgent: boolean;
+  /** A person speaks in the agent's place. */
+  takenOver: boolean;
+}
+
+export interface LiveBoard {
+  calls: LiveCall[];
+  /** `waiting`: the stream is not open yet; `lost`: it was, and comes again by itself; `refused`: it will not. */
+  state: 'waiting' | 'open' | 'lost' | 'refused';
+  /** Of the last hole, once it is over: how long nothing came. Null: there was none for a while. */
+  holeMs: number | null;
+}
+
+/** The service says each 15 s that nothing has changed. */
+const MOST_SILENT_MS = 25_000;
+const LOOK_EVERY_MS = 2_500;
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 8_000;
+const HOLE_SHOWN_MS = 15_000;
+
+export function followLive(enterprise: string): { board: { readonly value: LiveBoard }; close(): void } {
+  const path = `/api/console/${ofWorkspace(enterprise, 'live')}`;
+  const board = signal<LiveBoard>({ calls: [], state: 'waiting', holeMs: null });
+  const calls = new Map<string, LiveCall>();
+  const gone = new AbortController();
+  let source: EventSource;
+  let frame = 0;
+  let retryMs = FIRST_RETRY_MS;
+  let heardAtMs = performance.now();
+  let hole: { sinceMs: number; endedMs: number | null } | null = null;
+
+  const show = (state: LiveBoard['state']): void => {
+    cancelAnimationFrame(frame);
+    // However many changes come between two frames, they are drawn once.
+    frame = requestAnimationFrame(() => {
+      const holeMs = hole === null || hole.endedMs === null ? null : hole.endedMs - hole.sinceMs;
+      board.value = { calls: [...calls.values()], state, holeMs };
+    });
+  };
+
+  function heard(): void {
+    heardAtMs = performance.now();
+    retryMs = FIRST_RETRY_MS;
+    if (hole !== null && hole.endedMs === null) hole.endedMs = heardAtMs;
+    show('open');
+  }
+
+  function lost(): void {
+    if (hole === null || hole.endedMs !== null) hole = { sinceMs: heardAtMs, endedMs: null };
+    show('lost');
+  }
+
+  function open(): void {
+    source = new EventSource(path);
+    source.addEventListener('snapshot', ({ data }) => {
+      calls.clear();
+      for (const call of (JSON.parse(data) as { calls: LiveCall[] }).calls) calls.set(call.callUuid, call);
+      heard();
+    });
+    source.addEventListener('changes', ({ data }) => {
+      const { changed, gone: ended } = JSON.parse(data) as { changed: LiveCall[]; gone: string[] };
+      for (const call of changed) calls.set(call.callUuid, call);
+      for (const callUuid of ended) calls.delete(callUuid);
+      heard();
+    });
+    source.addEventListener('heartbeat', heard);
+    source.addEventListener('error', () => {
+      lost();
+      // What is not a stream the browser does not ask for again.
+      if (source.readyState === EventSource.CLOSED) openLater();
+    });
+  }
+
+  function openLater(): void {
+    source.close();
+    setTimeout(() => void openAgain(), retryMs);
+    retryMs = Math.min(LONGEST_RETRY_MS, retryMs * 2);
+  }
+
+  /** Asked first in a way that tells why it is refused: a session that is over opens the sign-in. */
+  async function openAgain(): Promise<void> {
+    if (gone.signal.aborted) return;
+    const asking = new AbortController();
+    const status = await consoleFetch(path, { signal: AbortSignal.any([gone.signal, asking.signal]) }).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    asking.abort();
+    if (gone.signal.aborted) return;
+    heardAtMs = performance.now();
+    if (status === 403 || status === 404) show('refused');
+    else if (status === 200) open();
+    else openLater();
+  }
+
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    if (hole !== null && hole.endedMs !== null && nowMs - hole.endedMs > HOLE_SHOWN_MS) {
+      hole = null;
+      show('open');
+    }
+    if (source.readyState !== EventSource.OPEN || nowMs - heardAtMs < MOST_SILENT_MS) return;
+    lost();
+    openLater();
+  }, LOOK_EVERY_MS);
+
+  open();
+  return {
+    board,
+    close() {
+      gone.abort();
+      clearInterval(timer);
+      cancelAnimationFrame(frame);
+      source.close();
+    },
+  };
+}
