@@ -1,7 +1,7 @@
 /**
  * Which media process a call is to land in: of two drawn at random the one with the smaller share of its calls taken,
- * so that nodes that look at the same figures do not all choose the same. Those that drain, are full, late or silent are
- * never drawn. Pure; `call-places.ts` knows the candidates.
+ * so that nodes that look at the same figures do not all choose the same. Those that drain, are full, late or silent
+ * are never drawn. Pure; `call-places.ts` knows the candidates.
  */
 
 export interface RunCandidate {

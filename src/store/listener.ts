@@ -1,7 +1,7 @@
 /**
  * Hears notifications of PostgreSQL, on a session of its own: one that waits holds nobody up, and one that ends is
- * opened again. What came while it was away is not heard; `opened` says that there is a new session, so that its owner looks
- * for itself.
+ * opened again. What came while it was away is not heard; `opened` says that there is a new session, so that its owner
+ * looks for itself.
  */
 import pg from 'pg';
 import { createBackoff } from '../../media/contract/backoff.ts';
