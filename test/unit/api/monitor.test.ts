@@ -201,7 +201,7 @@ describe('what somebody who listens asks of the call', () => {
     expect(await api.monitors.ask(monitorId, { type: 'takeover' })).toBe('not_allowed');
     expect(await api.monitors.ask('nobody', { type: 'takeover' })).toBe('not_allowed');
     expect(api.controlled).toEqual([]);
-    expect(api.toMedia).toEqual([['media-1', { type: 'monitor.end', monitorId, why: 'session_over' }]]);
+    expect(api.toMedia).toEqual([['run-1', { type: 'monitor.end', monitorId, why: 'session_over' }]]);
     api.monitors.closed({ monitorId, why: 'session_over', soundMs: 0, droppedFrames: 0 });
   });
 });
