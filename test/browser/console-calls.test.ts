@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
   it('are stopped while they run, after a question', async () => {
     const callUuid = await rig.api.insertCall(rig.api.acme, {
       status: 'in_progress',
-      owner_media_id: 'm1',
+      owner_run: 'run-1',
       answered_at: new Date(),
       name: 'Live one',
     });
