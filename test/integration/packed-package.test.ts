@@ -123,7 +123,8 @@ describe('the packed package', () => {
   });
 
   test("holds the demo's call", async () => {
-    const { code, out } = await run([join(installed, 'bin', 'parley-demo.mjs'), '--once'], { TMPDIR: dataDir });
+    const environment = { TMPDIR: dataDir, PARLEY_ADMISSION: 'counted' };
+    const { code, out } = await run([join(installed, 'bin', 'parley-demo.mjs'), '--once'], environment);
     expect(out).toContain('The conversation really happened.');
     expect(out).toContain('signature verified');
     expect(code).toBe(0);
