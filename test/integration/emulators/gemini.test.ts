@@ -225,14 +225,11 @@ describe('it refuses what the service refuses', () => {
     await expect(ask([user('Hi')])).rejects.toMatchObject({ constructor: ApiError, status: 429 });
     await expect(ask([user('Hi')])).rejects.toMatchObject({ constructor: ApiError, status: 503 });
     restaurant.script({ kind: 'close', afterMessages: 3 });
-    const stream = await client().models.generateContentStream({
-      model: MODEL,
-      contents: 'Hello there',
-      config: QUIET,
-    });
-    const rest = async () => {
+    const streamed = async (): Promise<void> => {
+      const config = QUIET;
+      const stream = await client().models.generateContentStream({ model: MODEL, contents: 'Hello there', config });
       for await (const _one of stream);
     };
-    await expect(rest()).rejects.toThrow();
+    await expect(streamed()).rejects.toThrow();
   });
 });

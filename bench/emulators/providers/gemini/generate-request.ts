@@ -82,7 +82,7 @@ export function readGenerateRequest(body: Buffer, model: string): GenerateReques
     throw new RequestRefused('* GenerateContentRequest.contents: contents is not specified');
   return {
     model,
-    messages: [...system, ...readContents(contents as Fields[])],
+    messages: [...system, ...readTurns(turnsOf(contents as Fields[]))],
     rawMessages: [...system, ...contents],
     tools,
     toolChoice: readToolChoice(fields['toolConfig']),
@@ -200,30 +200,44 @@ function readToolChoice(given: unknown): ToolChoice {
 
 // ── Contents ────────────────────────────────────────────────────────────────────────────────────────────
 
-function readContents(contents: readonly Fields[]): AskedMessage[] {
-  const turnAt = contents.findLastIndex(
-    (content) => content['role'] !== 'model' && partsOf(content).some((part) => 'text' in part),
-  );
-  const out: AskedMessage[] = [];
-  let owed: AskedMessage['calls'] = [];
+interface Turn {
+  role: 'user' | 'model';
+  parts: Fields[];
+  /** Of its first content, from 0. */
+  index: number;
+}
+
+/** What a model says in several contents is one turn: clients keep a streamed answer as it came. */
+function turnsOf(contents: readonly Fields[]): Turn[] {
+  const turns: Turn[] = [];
   for (const [index, content] of contents.entries()) {
     known(content, ['role', 'parts'], `contents[${index}]`);
-    const role = content['role'] ?? 'user';
-    if (role !== 'user' && role !== 'model' && role !== 'function')
+    const { role: given = 'user' } = content;
+    if (given !== 'user' && given !== 'model' && given !== 'function')
       throw new RequestRefused('Please use a valid role: user, model.');
     const parts = partsOf(content);
     if (parts.length === 0)
       throw new RequestRefused(`* GenerateContentRequest.contents[${index}].parts: contents.parts must not be empty.`);
     for (const [at, part] of parts.entries()) checkPart(part, `contents[${index}].parts[${at}]`);
+    const role = given === 'model' ? 'model' : 'user';
+    const last = turns.at(-1);
+    if (role === 'model' && last?.role === 'model') last.parts.push(...parts);
+    else turns.push({ role, parts: [...parts], index });
+  }
+  return turns;
+}
+
+function readTurns(turns: readonly Turn[]): AskedMessage[] {
+  const latestUser = turns.findLastIndex(({ role, parts }) => role === 'user' && parts.some((part) => 'text' in part));
+  const out: AskedMessage[] = [];
+  let owed: AskedMessage['calls'] = [];
+  for (const [at, { role, parts, index }] of turns.entries()) {
     const calls = callsOf(parts, index);
-    if (calls.length > 0) {
-      const before = contents[index - 1];
-      if (role !== 'model' || before === undefined || before['role'] === 'model')
-        throw new RequestRefused(
-          'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
-        );
-      if (index > turnAt) checkFirst(parts, index);
-    }
+    if (calls.length > 0 && (role !== 'model' || at === 0))
+      throw new RequestRefused(
+        'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
+      );
+    if (calls.length > 0 && at > latestUser) checkFirst(parts, index);
     out.push(...resultsOf(parts, owed));
     owed = calls;
     const text = parts.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : [])).join('');
